@@ -485,8 +485,14 @@ export const limits = {
   /** Longest time that the node waits for an append whose outcome is unknown. */
   appendPatienceMs: 1_500,
   /** Connections between nodes: to one node, from all nodes together, and the time for which one may be idle. */
-  linkSocketsMax: 64,
+  linkSocketsMax: 112,
+  /** Connections to the leader that commands of callers may take; the others are for the nodes themselves. */
+  linkForwardsMax: 96,
   linkConnectionsMax: 1_024,
+  /** Connections whose handshake has not ended: of one address, in all, and the time for which one may take. */
+  linkHandshakesPerAddressMax: 512,
+  linkHandshakesMax: 1_024,
+  linkHandshakeMs: 2_000,
   linkIdleMs: 60_000,
   /** Time without progress after which an answer that is being sent is given up. */
   linkSilentMs: 5_000,
@@ -623,6 +629,8 @@ function relation(holds: boolean, name: string): void {
 
 relation(limits.headBytes < limits.parserHeadBytes, 'headBytes < parserHeadBytes');
 relation(limits.leaseSDefault * 1_000 < limits.leaderWaitMs, 'a change waits for longer than the default lease');
+relation(limits.linkForwardsMax < limits.linkSocketsMax, 'commands of callers leave connections for the nodes');
+relation(4 * limits.linkSocketsMax <= limits.linkHandshakesPerAddressMax, 'four nodes of one address connect at once');
 relation(limits.linkSilentMs < limits.copyAnswerMs, 'a joining node that hangs makes the call of another one time out');
 relation(limits.appliedWaitMs < limits.forwardGraceMs, 'an earlier leader may wait for the other nodes and answer');
 relation(limits.batchEventsMax <= limits.turnEvents, 'a batch fits in one turn');

@@ -24,6 +24,7 @@ export interface NodeIdentity {
 
 /** The group that the nodes form. */
 export const salt = 'a salt of the cluster harness';
+export const secret = 'a secret of the harness with enough bytes';
 export const groupId = 'harness';
 /** The prefix of the group's keys in etcd. */
 export const etcdPrefix = `/ptf/${groupId}/`;
@@ -41,7 +42,7 @@ export function nodeVariables({ nodeId, url, endpoints }: NodeIdentity): Record<
     ETCD_ENDPOINTS: endpoints.join(','),
     NODE_ID: nodeId,
     ADVERTISE_URL: url,
-    CLUSTER_SECRET: 'a secret of the harness with enough bytes',
+    CLUSTER_SECRET: secret,
     GROUP_ID: groupId,
     GROUP_SALT: salt,
   };

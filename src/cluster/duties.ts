@@ -91,6 +91,7 @@ export class LeaderDuties {
     // Only the leader looks at these.
     member.logIsFull = false;
     member.isScrubIncomplete = false;
+    member.refusedNodes = 0;
     member.etcdBytes = 0;
     if (member.fence === null) log.prefer(null);
     // The leader before may have replaced records and not deleted their slots yet.
@@ -218,6 +219,8 @@ export class LeaderDuties {
       this.#slots = found;
     }
     const nodes = await log.nodes();
+    const { length: refusedNodes } = await log.refused();
+    if (member.isLeader) member.refusedNodes = refusedNodes;
     await this.#raiseFormat(fence, nodes);
     // The slots of an earlier leadership say nothing about what the next leaders appended and deleted.
     if (member.fence !== fence || this.#slots === null) return;

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
-import { clientSecurity, LINK_AUTHORITY } from './link-security.js';
+import { clientSecurity, LinkAuthority } from './link-security.js';
 
 /**
  * A call to another node failed: the node did not answer, or answered with a status other than 200. The request may
@@ -48,15 +48,15 @@ interface Opened {
 }
 
 export class LinkClient {
-  readonly #secret: string;
-  readonly #groupId: string;
+  readonly #security: ReturnType<typeof clientSecurity>;
+  readonly #authority: LinkAuthority;
   readonly #agents = new Map<string, Agent>();
   readonly #running = new Set<RunningCall>();
   #isClosed = false;
 
   constructor(secret: string, groupId: string) {
-    this.#secret = secret;
-    this.#groupId = groupId;
+    this.#security = clientSecurity(secret, groupId);
+    this.#authority = new LinkAuthority(secret, groupId);
   }
 
   /** Resolves to the JSON body of the answer. Rejects with `LinkError`, at the latest after `timeoutMs`. */
@@ -158,7 +158,7 @@ export class LinkClient {
   #agentOf(url: string): Agent {
     const existing = this.#agents.get(url);
     if (existing !== undefined) return existing;
-    const agent = new LinkAgent(url, clientSecurity(this.#secret, this.#groupId));
+    const agent = new LinkAgent(url, this.#security, this.#authority);
     this.#agents.set(url, agent);
     return agent;
   }
@@ -168,11 +168,13 @@ export class LinkClient {
 class LinkAgent extends Agent {
   readonly #url: URL;
   readonly #security: ReturnType<typeof clientSecurity>;
+  readonly #authority: LinkAuthority;
 
-  constructor(url: string, security: ReturnType<typeof clientSecurity>) {
+  constructor(url: string, security: ReturnType<typeof clientSecurity>, authority: LinkAuthority) {
     super({ keepAlive: true, maxSockets: limits.linkSocketsMax, timeout: limits.linkIdleMs });
     this.#url = new URL(url);
     this.#security = security;
+    this.#authority = authority;
   }
 
   override createConnection(_options: object, ready: (error: Error | null, stream: Duplex) => void): Duplex | null {
@@ -199,7 +201,8 @@ class LinkAgent extends Agent {
     outer.on('error', fail);
     // A node that stops closes the connection without an error.
     outer.once('close', () => fail(new Error('the node closed the connection')));
-    outer.write(`CONNECT ${LINK_AUTHORITY} HTTP/1.1\r\nHost: ${LINK_AUTHORITY}\r\n\r\n`);
+    const authority = this.#authority.make();
+    outer.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
     let head = '';
     const onData = (chunk: Buffer): void => {
       head += chunk.toString('latin1');

@@ -2,10 +2,32 @@
  * Secures the link between the nodes of a group by TLS with a pre-shared key that is derived from the cluster's secret.
  * The handshake fails if either end lacks the secret.
  */
-import { hkdfSync } from 'node:crypto';
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { PROOF_NONCE_BYTES, SecretProof } from '../core/hashing/secret-proof.js';
 
-/** The authority of the CONNECT request that a node sends to the public port of another node. */
-export const LINK_AUTHORITY = 'ptf-cluster:1';
+/** Begins the authority of the CONNECT request that a node sends to the public port of another node. */
+const AUTHORITY = 'ptf-cluster-2.';
+
+/**
+ * Makes and checks the authority of a tunnel. It proves the secret, so that a stranger's connection is refused before
+ * it takes room. A repeated authority that was overheard fails in the handshake.
+ */
+export class LinkAuthority {
+  readonly #proof: SecretProof;
+
+  constructor(secret: string, groupId: string) {
+    this.#proof = new SecretProof(secret, groupId, 'link');
+  }
+
+  make(): string {
+    return `${AUTHORITY}${this.#proof.of(randomBytes(PROOF_NONCE_BYTES)).toString('base64url')}:1`;
+  }
+
+  accepts(authority: string): boolean {
+    if (!authority.startsWith(AUTHORITY)) return false;
+    return this.#proof.accepts(Buffer.from(authority.slice(AUTHORITY.length, -2), 'base64url'));
+  }
+}
 
 /**
  * Node.js supports pre-shared keys up to TLS 1.2. The key exchange is ephemeral, so a secret that leaks later does not

@@ -3,11 +3,12 @@
  * handler interprets them.
  */
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
-import { LINK_AUTHORITY, serverSecurity } from './link-security.js';
+import { LinkAuthority, serverSecurity } from './link-security.js';
 
 export interface LinkRequest {
   readonly method: string;
@@ -29,7 +30,10 @@ export class LinkRefusedError extends Error {
 export class LinkServer {
   readonly #http: Server;
   readonly #tls: TlsServer;
+  readonly #authority: LinkAuthority;
   readonly #sockets = new Set<Duplex>();
+  /** The address of each connection whose handshake has not ended, by its address and port. */
+  readonly #handshakes = new Map<string, string>();
   #isOpen = true;
 
   constructor(secret: string, groupId: string, handle: LinkHandler, onFailure: (error: unknown) => void) {
@@ -40,24 +44,32 @@ export class LinkServer {
         else send(response, error instanceof LinkRefusedError ? 404 : 500, { error: messageOf(error) });
       });
     });
-    this.#tls = createTlsServer(serverSecurity(secret, groupId));
+    this.#authority = new LinkAuthority(secret, groupId);
+    this.#tls = createTlsServer({ ...serverSecurity(secret, groupId), handshakeTimeout: limits.linkHandshakeMs });
     this.#tls.on('secureConnection', (socket) => {
-      this.#track(socket);
+      this.#handshakes.delete(nameOf(socket));
       this.#http.emit('connection', socket);
     });
-    // The other end lacks the secret.
+    // The other end lacks the secret, or left, or took too long.
     this.#tls.on('tlsClientError', (_error, socket) => socket.destroy());
   }
 
   /**
-   * Takes over a connection that requested a tunnel. Returns false, and leaves the connection alone, if the tunnel is
-   * not the link's, or if this server is closed or has too many connections.
+   * Takes over a connection that requested a tunnel. Returns false, and leaves the connection alone, if the authority
+   * does not prove the secret, or if this server is closed or has too many connections.
    */
   tunnel(authority: string, socket: Duplex, head: Buffer): boolean {
-    if (authority !== LINK_AUTHORITY || !this.#isOpen) return false;
-    if (this.#sockets.size >= limits.linkConnectionsMax) return false;
-    this.#track(socket);
+    if (!this.#isOpen || !this.#authority.accepts(authority) || !this.#hasRoom(socket)) return false;
+    const name = nameOf(socket);
+    this.#handshakes.set(name, addressOf(socket));
+    this.#sockets.add(socket);
+    socket.once('close', () => {
+      this.#handshakes.delete(name);
+      this.#sockets.delete(socket);
+    });
     socket.on('error', () => socket.destroy());
+    // The connection closes once the other end closes its half.
+    socket.allowHalfOpen = false;
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     if (head.length > 0) socket.unshift(head);
     this.#tls.emit('connection', socket);
@@ -69,10 +81,22 @@ export class LinkServer {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #track(socket: Duplex): void {
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
+  /** Connections before the end of their handshake do not take the room of those that have proved the secret. */
+  #hasRoom(socket: Duplex): boolean {
+    const { size } = this.#handshakes;
+    if (size >= limits.linkHandshakesMax || this.#sockets.size - size >= limits.linkConnectionsMax) return false;
+    const address = addressOf(socket);
+    const ofAddress = [...this.#handshakes.values()].filter((other) => other === address);
+    return ofAddress.length < limits.linkHandshakesPerAddressMax;
   }
+}
+
+function addressOf(socket: Duplex): string {
+  return (socket as Socket).remoteAddress ?? '';
+}
+
+function nameOf(socket: Duplex): string {
+  return `${addressOf(socket)} ${(socket as Socket).remotePort}`;
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, handle: LinkHandler): Promise<void> {

@@ -35,6 +35,7 @@ export interface LocalGroupDeps {
   readonly snapshotSeq: () => number;
   readonly unfit: () => string | null;
   readonly unfitToLead: () => string | null;
+  readonly refusal: () => string | null;
   readonly roleChanged: () => void;
   /** Called when replaced records are left in the free space of this node's files. */
   readonly replaced: () => void;
@@ -92,6 +93,10 @@ export class LocalGroup implements MemberGroup {
 
   get unfitToLead(): string | null {
     return this.#parts?.unfitToLead() ?? null;
+  }
+
+  get refusal(): string | null {
+    return this.#parts?.refusal() ?? null;
   }
 
   /** Resumes work that waited for room in the shared log. */

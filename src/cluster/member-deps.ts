@@ -11,6 +11,8 @@ export interface MemberGroup {
   readonly unfit: string | null;
   /** Why this node must not lead, though it may follow; null if it may lead. */
   readonly unfitToLead: string | null;
+  /** Why this node must not stay, once it has applied the whole log; null if it may. */
+  readonly refusal: string | null;
   /** The last record that this node's weights include, and the time of their computation. */
   readonly weights: { readonly basedOnSeq: number; readonly computedAt: number | null };
   /** Receives the same data about the leader's weights. */
@@ -45,6 +47,8 @@ export interface MemberDeps {
    * is of another history.
    */
   readonly onBehind: (reason: string, hasDiverged: boolean) => void;
+  /** Called once if this node is refused after it has applied the whole log. */
+  readonly onRefused: (reason: string) => void;
   /** Called when this node cannot stay in the cluster. */
   readonly onFailed: (error: unknown) => void;
 }

@@ -14,6 +14,15 @@ import { limits } from '../limits.js';
 import { Lease } from './lease.js';
 import type { MemberDeps, Takeover } from './member-deps.js';
 
+const otherSecret =
+  'CLUSTER_SECRET differs from the secret of the group: set that of the other nodes, and start this node again';
+
+/** Returns why a node is refused whose id the node `holder` has; null if no node has it. */
+function reasonOf(holder: NodeView | null): string | null {
+  if (holder === null) return null;
+  return `NODE_ID ${holder.nodeId} belongs to a living node: stop that node, or set another NODE_ID; a node that crashed counts as alive until its lease ends`;
+}
+
 export class ClusterMember implements ClusterHealth {
   readonly lease: Lease;
   readonly #deps: MemberDeps;
@@ -41,6 +50,8 @@ export class ClusterMember implements ClusterHealth {
   #reason: string | null = null;
   #ended = false;
   #isRetired = false;
+  /** True once this node had its place among the nodes of the group. */
+  #hasJoined = false;
   #isUnreachable = false;
   readonly #started: number;
   /** The newest format of records that may be written. */
@@ -51,6 +62,7 @@ export class ClusterMember implements ClusterHealth {
   /** True while this node leads and the database of etcd is nearly as large as its quota. */
   logIsFull = false;
   isScrubIncomplete = false;
+  refusedNodes = 0;
   readonly etcdQuotaBytes: number;
 
   constructor(deps: MemberDeps) {
@@ -229,6 +241,24 @@ export class ClusterMember implements ClusterHealth {
     for (const resolve of this.#whenConfirmed.splice(0)) resolve();
   }
 
+  /**
+   * Takes the place of this node among the nodes of the group. Resolves to null once this node has the place, otherwise
+   * to the reason why it is refused. Rejects with `SharedLogUnavailableError` if etcd does not answer.
+   */
+  async join(): Promise<string | null> {
+    const { log, nodeId, url, note } = this.#deps;
+    const lease = this.lease.id;
+    if (lease === null) throw new SharedLogUnavailableError('etcd has granted no lease');
+    const reason = (await log.hasSecret()) ? reasonOf(await log.putNode(this.view(), lease)) : otherSecret;
+    const isNew = reason !== this.#reason;
+    this.#reason = reason;
+    this.#hasJoined = reason === null;
+    if (reason === null || !isNew) return reason;
+    note('error', { reason }, 'the node is refused and asks again');
+    await log.putRefused({ nodeId, url, reason }, lease);
+    return reason;
+  }
+
   /** Starts to follow. `fence` is the fence under which this node has just formed the group; otherwise null. */
   start(fence: Fence | null): void {
     if (this.#role === 'joining') this.#role = 'follower';
@@ -307,8 +337,18 @@ export class ClusterMember implements ClusterHealth {
 
   async report(): Promise<void> {
     const lease = this.lease.id;
-    if (lease === null || this.#ended) return;
-    await this.#deps.log.putNode(this.view(), lease).catch((error: unknown) => this.#unreachable(error));
+    if (lease === null || this.#ended || !this.#hasJoined) return;
+    const holder = await this.#deps.log.putNode(this.view(), lease).catch((error: unknown) => {
+      this.#unreachable(error);
+      return null;
+    });
+    // A lease of this process that could not be revoked may still live.
+    if (holder !== null && this.#isReplaced([holder])) this.#rejoin(reasonOf(holder)!);
+  }
+
+  /** Returns whether another process has the place of this node. */
+  #isReplaced(nodes: readonly NodeView[]): boolean {
+    return nodes.some(({ nodeId, started }) => nodeId === this.#deps.nodeId && started !== this.#started);
   }
 
   view(): NodeView {
@@ -351,7 +391,9 @@ export class ClusterMember implements ClusterHealth {
     const lease = this.lease.id;
     if (lease === null) return;
     this.#confirmedAt = Number.NEGATIVE_INFINITY;
-    await this.#deps.log.putNode({ ...this.view(), role: 'follower', reason: null }, lease);
+    const holder = await this.#deps.log.putNode({ ...this.view(), role: 'follower', reason: null }, lease);
+    if (holder !== null && this.#isReplaced([holder])) this.#rejoin(reasonOf(holder)!);
+    if (holder !== null) return;
     this.#reason = null;
     this.#role = 'follower';
     this.#deps.note('info', {}, 'the node is back in the cluster');
@@ -360,6 +402,11 @@ export class ClusterMember implements ClusterHealth {
   /** Reads the shared log to its end. Campaigns if no node leads. */
   async #step(): Promise<void> {
     const { log, timers } = this.#deps;
+    // Etcd did not answer while this node started.
+    if (!this.#hasJoined && this.lease.id !== null) {
+      const refused = await this.join();
+      if (refused !== null) return this.#rejoin(refused);
+    }
     for (;;) {
       const askedAt = timers.elapsed();
       const view = await log.view(this.appliedSeq + 1);
@@ -382,11 +429,17 @@ export class ClusterMember implements ClusterHealth {
       if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
       // A full page means that more slots may follow.
       if (view.slots.length === limits.slotsRead) continue;
+      // Compared before the first read is served, and before the node may lead.
+      if (this.#confirmedAt === Number.NEGATIVE_INFINITY && this.#deps.site.refusal !== null) {
+        this.#isRetired = true;
+        return this.#deps.onRefused(this.#deps.site.refusal);
+      }
       this.#confirm(askedAt);
       if (this.#stopWatch === null) this.#watch(view.revision);
       else if (view.slots.length > 0) this.#missed();
       if (view.leader === null) await this.#campaign();
-      else if (view.leader.nodeId === this.#deps.nodeId) await this.#ownKey(view.leader);
+      else if (view.leader.nodeId === this.#deps.nodeId && !this.#isReplaced(view.nodes))
+        await this.#ownKey(view.leader);
       return;
     }
   }

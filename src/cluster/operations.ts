@@ -56,19 +56,22 @@ export class ClusterOperator implements ClusterOperations {
     const { member, log, nodeId, endpoints } = this.#deps;
     const { role, hasLeader, appliedSeq, stalenessMs, isStale, reason, leader } = member;
     const { leaseMs, floorSeq, takeovers, forwarded, etcdBytes, etcdQuotaBytes, isScrubIncomplete } = member;
-    const { lastTakeover } = member;
-    const [nodes, members, scrubbed] = await Promise.all([
+    const { lastTakeover, refusedNodes } = member;
+    const [nodes, refused, members, scrubbed] = await Promise.all([
       log.nodes().catch(() => []),
+      log.refused().catch(() => []),
       this.#deps.members(),
       log.scrubbed().catch(() => null),
     ]);
     return granted({
       ...{ role, hasLeader, appliedSeq, stalenessMs, isStale, reason },
       ...{ leaseMs, floorSeq, takeovers, forwarded, etcdBytes, etcdQuotaBytes, isScrubIncomplete, lastTakeover },
+      refusedNodes,
       nodeId,
       clusterId: this.#deps.clusterId(),
       leader: leader && { nodeId: leader.nodeId, since: leader.since, fence: leader.fence.revision },
       nodes,
+      refused,
       members: members.map((status, at) => {
         const silent = {
           endpoint: endpoints[at]!,

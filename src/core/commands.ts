@@ -9,6 +9,7 @@ import type { AskedOf, PeerChangeType } from './peers/peer-changes.js';
 import type { PairRecord } from './records/pair-records.js';
 import type { EventAccepted } from './records/records.js';
 import type { PeerRelation } from './relations.js';
+import type { SettingName } from './settings.js';
 import type { ErasureMode } from './vocabulary.js';
 
 /** An event that passed the schema, with the player already replaced by the subject's key. */
@@ -66,6 +67,13 @@ export interface GroupBounds {
   readonly peersMax: number;
   readonly erasureQuotaPerDay: number;
   readonly erasureMode: ErasureMode;
+}
+
+export interface ChangeSetting {
+  readonly name: SettingName;
+  /** A valid value of the setting. */
+  readonly value: number | string;
+  readonly by: string;
 }
 
 export interface RegisterPeer extends Registration {

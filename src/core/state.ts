@@ -3,6 +3,7 @@
  * replay; they never refuse, and they use only + - x / and comparison, so that a replay is equal bit for bit on every
  * platform. Apart from them, only the load of a snapshot changes the state.
  */
+
 import { limits } from '../limits.js';
 import { KEY_WORDS } from './columns/packed-keys.js';
 import { NumberColumn, Times } from './columns/times.js';
@@ -38,6 +39,7 @@ import { ErasedEvents } from './registers/erased-events.js';
 import { FirstPeers } from './registers/first-peers.js';
 import { Origins } from './registers/origins.js';
 import type { PeerRelation } from './relations.js';
+import type { GroupSettings } from './settings.js';
 import { bytesOf, EventColumns, type EventKeys, keyOf } from './tables/event-columns.js';
 import { EventIds } from './tables/event-ids.js';
 import { HourlyCounts } from './tables/hourly-counts.js';
@@ -123,6 +125,8 @@ export class GroupState {
   rescales: Rescale[] = [];
   /** Scale of the sums of measures, with every change of it so far. */
   measureScale: { epoch: number; halfLifeDays: number; rescales: Rescale[] };
+  /** Settings that a cluster has put into the log, except half-lives. A node that serves alone ignores them. */
+  settings: Partial<GroupSettings> = {};
   preTrusted: number[] = [];
   /** The configuration value of pre-trusted peers that was applied last. */
   preTrustConfigured: string | null = null;
@@ -258,6 +262,10 @@ export class GroupState {
         this.measureScale.halfLifeDays = record.ban_half_life_days;
         this.evidenceSeq = seq;
         this.#rescaleMeasures(seq, record.epoch, record.factor);
+        break;
+      case 'group_setting_changed':
+        this.settings = { ...this.settings, [record.name]: record.value };
+        this.evidenceSeq = seq;
         break;
       case 'pre_trust_set':
         this.preTrusted = [...record.peers];

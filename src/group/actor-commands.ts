@@ -4,6 +4,7 @@ import type {
   ChangeOrigin,
   ChangePeer,
   ChangePreTrust,
+  ChangeSetting,
   DecideDispute,
   DisallowPlayer,
   EraseSubject,
@@ -60,6 +61,7 @@ export type Command =
   | ({ readonly type: 'decide_dispute' } & DecideDispute)
   | ({ readonly type: 'export_subject' } & ExportSubject)
   | { readonly type: 'scoring' }
+  | ({ readonly type: 'setting' } & ChangeSetting)
   | { readonly type: 'half_life'; readonly kind: HalfLifeKind; readonly days: number }
   | { readonly type: 'locate'; readonly eventId: string }
   | ({ readonly type: 'withdraw' } & WithdrawEvent)
@@ -82,6 +84,7 @@ export interface Answers extends Record<PeerChangeType, Outcome<number>> {
   decide_dispute: Outcome<DisputeView>;
   export_subject: Outcome<Holdings>;
   scoring: Outcome<null>;
+  setting: Outcome<null>;
   half_life: Outcome<null>;
   locate: Located;
   withdraw: Outcome<{ readonly withdrawnAt: number }> | typeof readAgain;
@@ -103,9 +106,9 @@ export type Answer = Answers[keyof Answers];
  * The format of the records that a command writes, if it is not format 1. A release that adds a type of record, or a
  * member to a type, raises the format of the cluster and enters the new number here for the commands that write such
  * records. Format 2 is the third version of scoring: events, weights, carried sums and changes of half-life have
- * members of their own only once a record says that it applies.
+ * members of their own only once a record says that it applies. Format 3 has the settings of a group.
  */
-const commandFormats: Partial<Record<Command['type'], number>> = { scoring: 2 };
+const commandFormats: Partial<Record<Command['type'], number>> = { scoring: 2, setting: 3 };
 
 /** Returns the format of records that every node of a group must read before the command may be carried out. */
 export function formatOfCommand(type: Command['type']): number {

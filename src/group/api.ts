@@ -3,6 +3,7 @@
  * they resolve, and views, which are synchronous reads of memory. No layer above sees state, records, store or pools.
  * Times are in ms since 1970.
  */
+
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import type { EventTypeName } from '../core/evidence/event-types.js';
 import type { AskedOf, PeerChangeType } from '../core/peers/peer-changes.js';
@@ -11,6 +12,7 @@ import type { TrustExplanation } from '../core/scoring/explanation.js';
 import type { TrustView } from '../core/scoring/score.js';
 import type { Simulation } from '../core/scoring/simulation.js';
 import type { VerdictCounts } from '../core/scoring/verdict-counts.js';
+import type { SettingName } from '../core/settings.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import type { DisputeStatus, Environment, IdentityMode, PeerStatus, PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
@@ -565,6 +567,8 @@ export interface GroupOperations {
   pendingErasures(): readonly PendingErasure[];
   /** All origins that were ever declared, the oldest first. */
   origins(): readonly OriginView[];
+  /** Changes a setting that all nodes of a cluster share. Codes: dependency_unavailable. */
+  changeSetting(name: SettingName, value: number | string, by: string): Promise<Outcome<null>>;
   changeOrigin(change: 'add' | 'remove', name: string, by: string): Promise<Outcome<OriginView>>;
   /** Disputes, the oldest first; only those with one status if it is given. */
   disputes(status?: DisputeStatus): readonly DisputeView[];

@@ -3,7 +3,7 @@
  * Times are in ms since 1970.
  */
 import type { Outcome } from '../errors.js';
-import type { Scrubbed, WalSettings } from './ports/shared-log.js';
+import type { RefusedNode, Scrubbed, WalSettings } from './ports/shared-log.js';
 
 export type ClusterRole = 'leader' | 'follower' | 'joining' | 'left';
 
@@ -15,7 +15,7 @@ export interface ClusterHealth {
   readonly stalenessMs: number;
   /** True if reads are refused because of the staleness. */
   readonly isStale: boolean;
-  /** The reason why the node left; null if it did not. */
+  /** The reason why the node left, or why it may not join; null if there is none. */
   readonly reason: string | null;
   /** Remaining time of this node's lease in ms, by its own clock; 0 once the lease is over. */
   readonly leaseMs: number;
@@ -29,6 +29,8 @@ export interface ClusterHealth {
   readonly etcdQuotaBytes: number;
   /** True if the last scrub of etcd's files failed or was incomplete, as known to the leader. */
   readonly isScrubIncomplete: boolean;
+  /** Nodes that ask for a place in the group in vain, as known to the leader. */
+  readonly refusedNodes: number;
 }
 
 /** A node of the group as its leader, or another node, sees it. Times in ms since 1970. */
@@ -50,6 +52,7 @@ export interface ClusterStatus extends ClusterHealth {
   readonly leader: { readonly nodeId: string; readonly since: number; readonly fence: string } | null;
   readonly lastTakeover: { readonly at: number; readonly nodeId: string; readonly cause: string } | null;
   readonly nodes: readonly ClusterNodeStatus[];
+  readonly refused: readonly RefusedNode[];
   readonly members: readonly {
     readonly endpoint: string;
     readonly healthy: boolean;

@@ -2,6 +2,7 @@
  * Implements `GroupApi`: passes commands to the actor and long reads to the pool, and answers views from the state in
  * memory. It contains no rules.
  */
+
 import { hash } from 'node:crypto';
 import type { ChangePeer, DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import { subjectHex } from '../core/hashing/pseudonym.js';
@@ -12,6 +13,7 @@ import { readAgain } from '../core/rules/decide-removal.js';
 import { isAllowed, readTrust } from '../core/scoring/allowed.js';
 import { explanationOf, type TrustExplanation } from '../core/scoring/explanation.js';
 import type { TrustView } from '../core/scoring/score.js';
+import type { SettingName } from '../core/settings.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import { groupsOf } from '../core/trust/witnesses.js';
 import { type DisputeStatus, NO_KEY, OPERATOR } from '../core/vocabulary.js';
@@ -106,7 +108,7 @@ export class Group implements GroupApi {
 
   /** Applies a part of the configuration before anything is admitted. */
   configure(
-    command: Extract<Command, { type: 'half_life' | 'configured_pre_trust' | 'scoring' }>,
+    command: Extract<Command, { type: 'half_life' | 'configured_pre_trust' | 'scoring' | 'setting' }>,
   ): Promise<Outcome<null>> {
     return this.#calls.ask(command);
   }
@@ -419,6 +421,10 @@ export class Group implements GroupApi {
     const answer = await this.#calls.ask({ type: 'origin', change, name, by });
     const { state } = this.#current.loop;
     return answer.ok ? granted(originView(state, state.origins.named(name)!)) : answer;
+  }
+
+  changeSetting(name: SettingName, value: number | string, by: string): Promise<Outcome<null>> {
+    return this.#calls.ask({ type: 'setting', name, value, by });
   }
 
   disputes(status?: DisputeStatus): readonly DisputeView[] {

@@ -3,8 +3,10 @@
  * of files are arguments, and no message ever contains the value of a secret.
  */
 import { parse as parseDotenv } from 'dotenv';
+import type { GroupSettings, SettingName } from '../core/settings.js';
 import type { Environment } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
+import { settingNames } from '../operations/group-settings.js';
 import { unknownVariables } from './unknown-variables.js';
 import { type Remark, type Variable, variables } from './variables.js';
 
@@ -18,6 +20,21 @@ export interface Config extends Values {
   readonly environment: Environment;
   /** True for `ENVIRONMENT=prod` or `NODE_ENV=production`, in any case. */
   readonly production: boolean;
+  /** Settings of the group whose variables are set. */
+  readonly settingsGiven: readonly SettingName[];
+}
+
+export function settingsIn(config: Config): GroupSettings {
+  return {
+    HALF_LIFE_DAYS: config.halfLifeDays,
+    BAN_HALF_LIFE_DAYS: config.banHalfLifeDays,
+    PRIOR_BAD_SHARE: config.priorBadShare,
+    NEW_PEER_DAYS: config.newPeerDays,
+    RETENTION_DAYS: config.retentionDays,
+    PEERS_MAX: config.peersMax,
+    ERASURE_MODE: config.erasureMode,
+    ERASURE_QUOTA_PER_DAY: config.erasureQuotaPerDay,
+  };
 }
 
 export type Environ = Readonly<Record<string, string | undefined>>;
@@ -117,7 +134,13 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   const values = valuesOf(settings);
   // A new key must not be able to erase what others reported.
   const erasureMode = production && !settings.isSet(variables.erasureMode) ? 'own' : values.erasureMode;
-  const config: Config = { environment, production, ...values, erasureMode };
+  const given = new Set(
+    Object.values(variables)
+      .filter((row) => settings.isSet(row))
+      .map(({ name }) => name),
+  );
+  const settingsGiven = settingNames.filter((name) => given.has(name));
+  const config: Config = { environment, production, ...values, erasureMode, settingsGiven };
   checkTogether(config, settings);
   const unknown = unknownVariables(Object.keys(env).filter((name) => filled(env[name]) !== undefined));
   // A missing required variable may be present under a mistyped name.

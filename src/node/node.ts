@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { GroupBounds } from '../core/commands.js';
 import { Pseudonyms } from '../core/hashing/pseudonym.js';
+import { loggedSettings } from '../core/rules/decide-setting.js';
 import { GroupActor } from '../group/actor/actor.js';
 import type { Resolve } from '../group/actor/effects.js';
 import { GroupLoop } from '../group/actor/loop.js';
@@ -50,6 +51,7 @@ import {
   refuseStart,
   refuseUnfit,
   saltOf,
+  settingsProblem,
   verifyFolder,
 } from './startup.js';
 import { random, sinceBoot, clock as systemClock, timers } from './system.js';
@@ -183,9 +185,16 @@ async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
 
   opened = await openGroup(start, parts);
   const { group, api, current, check, clusterSite } = opened;
-  if (cluster === null) await applyConfiguration(config, group);
+  if (cluster === null) await applyConfiguration(config, group, null);
   current.loop.resume();
-  closers.add(retention(() => current.loop, clock, config.retentionDays));
+  const logged = () => (cluster === null ? {} : current.loop.state.settings);
+  closers.add(
+    retention(
+      () => current.loop,
+      clock,
+      () => logged().RETENTION_DAYS ?? config.retentionDays,
+    ),
+  );
 
   const operation = await openOperatorAccess({ ...parts, config, log, clock, dir, closers, group: api });
   closers.add(rememberHeads(() => current.loop, dir, log));
@@ -214,7 +223,7 @@ type Parts = ReturnType<typeof makeParts>;
 type PartsOf = Pick<Start, 'config' | 'ports' | 'clock' | 'dir' | 'cluster'> & { readonly saltText: string };
 
 function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: PartsOf) {
-  const { groupId, identityMode, environment, peersMax, erasureQuotaPerDay, erasureMode } = config;
+  const { groupId, identityMode, environment } = config;
   const kinds = config.playerIdKinds;
   const identity: GroupIdentity = {
     groupId,
@@ -222,7 +231,6 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
     environment,
     ...(kinds === null ? {} : { playerIdKinds: kinds }),
   };
-  const bounds = { peersMax, erasureQuotaPerDay, erasureMode };
   const salt = Buffer.from(saltText);
   // A node that joins a cluster reports its role before it has recovered.
   const node = new ThisNode(identity, cluster?.member ?? null);
@@ -258,7 +266,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
   const pool = new PiscinaPool({
     dir,
     salt,
-    scoring: { badSharePrior: config.priorBadShare, newPeerDays: config.newPeerDays },
+    scoring: { badSharePrior: config.priorBadShare, newPeerDays: config.newPeerDays, isLogged: cluster !== null },
   });
   let drained: Promise<void> | null = null;
   const drain = (): Promise<void> => {
@@ -270,7 +278,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
     address = await face.listen(host, port);
   };
   return {
-    ...{ bounds, salt, node, metrics, pseudonyms, passwordHash, sessions, pool, listenOn, drain },
+    ...{ salt, node, metrics, pseudonyms, passwordHash, sessions, pool, listenOn, drain },
     get address() {
       return address;
     },
@@ -361,14 +369,15 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     const startedAt = performance.now();
     const again = recover(writer, snapshots, parts.salt, lastSeqOf(writer));
     if (again === null) throw new Error('the log is empty');
-    const actor = actorOver(again.follower, parts.bounds, cluster !== null);
+    const actor = actorOver(again.follower, config);
     current.loop = loopOver({ actor, recoveredFrom: again.snapshotSeq });
     log.info({ last_seq: actor.durableSeq, ms: Math.round(performance.now() - startedAt) }, 'the state was read again');
   };
   const clusterSite: ClusterSiteParts = {
     loop: () => current.loop,
     reload,
-    configure: () => applyConfiguration(config, group),
+    configure: () => applyConfiguration(config, group, loggedSettings(current.loop.state)),
+    refusal: () => settingsProblem(config, loggedSettings(current.loop.state)),
     snapshotSeq: () => snapshots.list()[0] ?? 0,
     unfit: () => (disk.low ? 'disk_low' : null),
     unfitToLead: () => (clockGuard.clockAhead ? 'the clock of the node jumped ahead' : null),
@@ -385,15 +394,31 @@ interface RecoveredGroup {
   readonly seenAt: number;
 }
 
-/** In a cluster, turns are smaller, because one large append takes longer than two small appends. */
-function actorOver({ state, chain }: Follower, bounds: GroupBounds, isClustered: boolean): GroupActor<Resolve> {
+/**
+ * In a cluster the bounds are those in the log, and turns are smaller, because one large append takes longer than two
+ * small appends.
+ */
+function actorOver({ state, chain }: Follower, config: Config): GroupActor<Resolve> {
+  const { peersMax, erasureQuotaPerDay, erasureMode } = config;
+  if (config.cluster === 'none') return new GroupActor(state, chain, { peersMax, erasureQuotaPerDay, erasureMode });
+  const bounds: GroupBounds = {
+    get peersMax() {
+      return state.settings.PEERS_MAX ?? peersMax;
+    },
+    get erasureQuotaPerDay() {
+      return state.settings.ERASURE_QUOTA_PER_DAY ?? erasureQuotaPerDay;
+    },
+    get erasureMode() {
+      return state.settings.ERASURE_MODE ?? erasureMode;
+    },
+  };
   const turn = { events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes };
-  return isClustered ? new GroupActor(state, chain, bounds, turn) : new GroupActor(state, chain, bounds);
+  return new GroupActor(state, chain, bounds, turn);
 }
 
 async function recoverActor(
-  { config, ports, clock, dir, writer, cluster }: Start,
-  { node, bounds, salt }: Parts,
+  { config, ports, clock, dir, writer }: Start,
+  { node, salt }: Parts,
 ): Promise<RecoveredGroup> {
   const snapshots = new LmdbSnapshotStore(dir);
   await snapshots.sweep();
@@ -402,6 +427,6 @@ async function recoverActor(
   const { follower, snapshotSeq } = await recoverOrForm({ formation, clock }, writer, snapshots, ports.log);
   const seenAt = Math.max(follower.state.lastAt, readClockSeen(dir));
   refuseClock(clockProblem(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
-  const actor = actorOver(follower, bounds, cluster !== null);
+  const actor = actorOver(follower, config);
   return { actor, snapshots, recoveredFrom: snapshotSeq, seenAt };
 }

@@ -7,6 +7,8 @@ import { accessSync, constants, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { UnknownRecordError } from '../core/records/record-codec.js';
+import type { HalfLifeKind } from '../core/rules/decide-scale.js';
+import type { GroupSettings, SettingName } from '../core/settings.js';
 import type { Environment } from '../core/vocabulary.js';
 import { hasCode, messageOf, type Outcome } from '../errors.js';
 import type { Group } from '../group/group.js';
@@ -28,7 +30,7 @@ import { logFolderOf } from '../store/log/lmdb-log.js';
 import { HiddenCommitError } from '../store/log/log-environment.js';
 import { FolderOwnedError } from '../store/ownership/owner.js';
 import { verifyInChild } from '../workers/verify/verify-runner.js';
-import type { Config } from './config.js';
+import { type Config, settingsIn } from './config.js';
 import { random } from './system.js';
 
 /** The node must not run in this state; the message gives the operator the reason. Nothing was changed. */
@@ -203,21 +205,46 @@ export function refuseClock(problem: string | null, environment: Environment, lo
   log.warn(`${text}; outside of dev this start would be refused`);
 }
 
-export async function applyConfiguration(config: Config, group: Group): Promise<void> {
-  const { preTrustedPeers, halfLifeDays, banHalfLifeDays } = config;
+/** `logged`: the settings in the log of a cluster, which stay as they are; null if the node serves its group alone. */
+export async function applyConfiguration(
+  config: Config,
+  group: Group,
+  logged: Partial<GroupSettings> | null,
+): Promise<void> {
+  const { preTrustedPeers } = config;
   // Checks that may refuse come first: a refused start changes nothing.
   if (preTrustedPeers !== null) {
     const configured = await group.configure({ type: 'configured_pre_trust', peerIds: preTrustedPeers });
     grantedOrRefuse(configured, 'PRE_TRUSTED_PEERS: ');
   }
-  const claims = await group.configure({ type: 'half_life', kind: 'claims', days: halfLifeDays });
-  grantedOrRefuse(claims, 'HALF_LIFE_DAYS: ');
+  const halfLife = async (kind: HalfLifeKind, days: number, name: SettingName) => {
+    if (logged === null) grantedOrRefuse(await group.configure({ type: 'half_life', kind, days }), `${name}: `);
+  };
+  await halfLife('claims', config.halfLifeDays, 'HALF_LIFE_DAYS');
   const scoring = await group.configure({ type: 'scoring' });
   // Comes again once all nodes of the cluster are upgraded.
   if (!scoring.ok && isOfMixedReleases(scoring)) return;
   grantedOrRefuse(scoring);
-  const measures = await group.configure({ type: 'half_life', kind: 'measures', days: banHalfLifeDays });
-  grantedOrRefuse(measures, 'BAN_HALF_LIFE_DAYS: ');
+  await halfLife('measures', config.banHalfLifeDays, 'BAN_HALF_LIFE_DAYS');
+  if (logged === null) return;
+  for (const [name, value] of Object.entries(settingsIn(config)) as [SettingName, number | string][]) {
+    if (logged[name] !== undefined) continue;
+    const set = await group.configure({ type: 'setting', name, value, by: 'configuration' });
+    if (!set.ok && isOfMixedReleases(set)) return;
+    grantedOrRefuse(set, `${name}: `);
+  }
+}
+
+/** Returns how the variables of a node differ from the settings in the log of its cluster; null if they do not. */
+export function settingsProblem(config: Config, logged: Partial<GroupSettings>): string | null {
+  const own = settingsIn(config);
+  const problems = config.settingsGiven
+    .filter((name) => logged[name] !== undefined && logged[name] !== own[name])
+    .map(
+      (name) =>
+        `${name} is ${own[name]}, and the group has ${logged[name]}: set that or leave ${name} unset, or change the group with ptf group set ${name} ${own[name]}`,
+    );
+  return problems.length === 0 ? null : problems.join('; ');
 }
 
 function grantedOrRefuse(outcome: Outcome<unknown>, prefix = ''): void {

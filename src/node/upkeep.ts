@@ -93,10 +93,9 @@ export function backgroundCheck(
 export function retention(
   current: () => Pick<GroupLoop, 'state' | 'failed' | 'draining' | 'resume'>,
   clock: Clock,
-  days: number,
+  days: () => number,
   lookMs: number = limits.retentionLookMs,
 ): () => Promise<void> {
-  if (days === 0) return async () => undefined;
   let isDoubted = false;
   const look = () => {
     const loop = current();
@@ -104,7 +103,8 @@ export function retention(
     const isFar = now - loop.state.lastAt > DAY_MS;
     const waits = isFar && !isDoubted;
     isDoubted = isFar;
-    if (!waits && !loop.failed && !loop.draining) loop.resume({ before: now - days * DAY_MS, now });
+    const kept = days();
+    if (kept > 0 && !waits && !loop.failed && !loop.draining) loop.resume({ before: now - kept * DAY_MS, now });
   };
   look();
   const timer = setInterval(look, lookMs);

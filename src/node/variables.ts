@@ -7,7 +7,6 @@ import {
   type Environment,
   type ErasureMode,
   environments,
-  erasureModes,
   type IdentityMode,
   identityModes,
   type RegistrationMode,
@@ -16,15 +15,15 @@ import {
   requestSignings,
 } from '../core/vocabulary.js';
 import { DAY_MS, limits } from '../limits.js';
+import { settingParsers } from '../operations/group-settings.js';
 import { isKind } from '../player-ids/kinds.js';
+import { oneOf, type Parsed, problem, value, wholeNumber } from '../validation/setting-text.js';
 
 export const clusterModes = ['none', 'etcd'] as const;
 export type ClusterMode = (typeof clusterModes)[number];
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** A remark about one variable: a fault that refuses the start, or a warning. Contains no secret. */
 export interface Remark {
@@ -48,31 +47,8 @@ export interface Variable<T> {
   parse(text: string): Parsed<T>;
 }
 
-function value<T>(of: T): Parsed<T> {
-  return { ok: true, value: of };
-}
-
-function problem(text: string): { readonly ok: false; readonly problem: string } {
-  return { ok: false, problem: text };
-}
-
 function parseLine(text: string): Parsed<string> {
   return /\p{Cc}/u.test(text) ? problem('must not contain control characters') : value(text);
-}
-
-function wholeNumber(min: number, max: number): (text: string) => Parsed<number> {
-  return (text) => {
-    const number = Number(text);
-    if (/^\d+$/.test(text) && number >= min && number <= max) return value(number);
-    return problem(`must be a whole number from ${min} to ${max}`);
-  };
-}
-
-function oneOf<T extends string>(choices: readonly T[]): (text: string) => Parsed<T> {
-  return (text) => {
-    const found = choices.find((choice) => choice === text);
-    return found === undefined ? problem(`must be one of ${choices.join(', ')}`) : value(found);
-  };
 }
 
 function parseSwitch(text: string): Parsed<boolean> {
@@ -100,19 +76,6 @@ function secretOf(bytesMin: number): (text: string) => Parsed<string> {
 function parseGroupId(text: string): Parsed<string> {
   if ([...text].length > limits.peerNameLength) return problem(`must have at most ${limits.peerNameLength} characters`);
   return parseLine(text);
-}
-
-function parseHalfLife(text: string): Parsed<number> {
-  const parsed = wholeNumber(0, limits.halfLifeDaysMax)(text);
-  return parsed.ok ? parsed : problem(`must be 0 (no decay) or a whole number from 1 to ${limits.halfLifeDaysMax}`);
-}
-
-function parseBadShare(text: string): Parsed<number> {
-  const [least, most] = [limits.priorBadShareMin, limits.priorBadShareMax];
-  const share = /^(0?\.\d+|0)$/.test(text) ? Number(text) : Number.NaN;
-  return share >= least && share <= most
-    ? value(share)
-    : problem(`must be a number from ${least} to ${most}, such as 0.04`);
 }
 
 function parseDay(text: string): Parsed<number> {
@@ -293,38 +256,38 @@ export const variables = {
     name: 'PEERS_MAX',
     meaning: 'Maximum number of registered peers; beyond it registration answers 503',
     fallback: limits.peersMaxDefault,
-    parse: wholeNumber(1, limits.peersMaxCeiling),
+    parse: settingParsers.PEERS_MAX,
   }),
   halfLifeDays: variable<number>({
     name: 'HALF_LIFE_DAYS',
     meaning: 'Half-life of claims (all evidence but bans) in days; 0 disables decay',
     fallback: limits.halfLifeDaysDefault,
-    parse: parseHalfLife,
+    parse: settingParsers.HALF_LIFE_DAYS,
   }),
   banHalfLifeDays: variable<number>({
     name: 'BAN_HALF_LIFE_DAYS',
     meaning: 'Half-life of standing bans in days; 0 disables their decay',
     fallback: limits.banHalfLifeDaysDefault,
-    parse: parseHalfLife,
+    parse: settingParsers.BAN_HALF_LIFE_DAYS,
   }),
   priorBadShare: variable<number>({
     name: 'PRIOR_BAD_SHARE',
     meaning: 'Share of bad players that scoring assumes before it has evidence',
     fallback: trustConstants.badSharePrior,
-    parse: parseBadShare,
+    parse: settingParsers.PRIOR_BAD_SHARE,
   }),
   newPeerDays: variable<number>({
     name: 'NEW_PEER_DAYS',
     meaning: 'Days after which a new peer of an older group counts in full; with 0 it counts in full at once',
     fallback: trustConstants.newPeerDays,
-    parse: wholeNumber(0, limits.newPeerDaysMax),
+    parse: settingParsers.NEW_PEER_DAYS,
   }),
   retentionDays: variable<number>({
     name: 'RETENTION_DAYS',
     meaning:
       'Days after which events are deleted from the log; their evidence stays and decays; 0 keeps events forever',
     fallback: 0,
-    parse: wholeNumber(0, limits.retentionDaysMax),
+    parse: settingParsers.RETENTION_DAYS,
   }),
   weightsIntervalMs: variable<number>({
     name: 'WEIGHTS_INTERVAL_MS',
@@ -359,13 +322,13 @@ export const variables = {
     meaning:
       '`peer` erases a player at the request of any peer; `own` only if the requesting peer is a day old and no other peer reported the player; other requests, and all requests with `operator`, wait for `ptf erase`. The default in production is `own`',
     fallback: 'peer',
-    parse: oneOf(erasureModes),
+    parse: settingParsers.ERASURE_MODE,
   }),
   erasureQuotaPerDay: variable<number>({
     name: 'ERASURE_QUOTA_PER_DAY',
     meaning: 'Maximum number of erasures per peer in any 24 hours',
     fallback: limits.erasureQuotaPerDay,
-    parse: wholeNumber(0, countMax),
+    parse: settingParsers.ERASURE_QUOTA_PER_DAY,
   }),
   logLevel: variable<LogLevel>({
     name: 'LOG_LEVEL',

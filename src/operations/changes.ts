@@ -75,6 +75,7 @@ export const changes = {
   purgePeers: { codecs: [plain, plain], isEverywhere: true },
   relatePeers: { codecs: [plain, plain, plain, plain], isEverywhere: true },
   changeOrigin: { codecs: [plain, plain, plain], isEverywhere: true },
+  changeSetting: { codecs: [plain, plain, plain], isEverywhere: true },
   decideDispute: { codecs: [plain, plain, plain, plain], isEverywhere: true },
 } as const satisfies {
   readonly [N in keyof GroupApi]?: GroupApi[N] extends (...args: infer Args) => unknown
@@ -100,6 +101,11 @@ export function encodeCall<N extends ChangeName>(name: N, args: ChangeArgs<N>): 
   // JSON has no undefined, and null is a value.
   while (encoded.at(-1) === undefined && encoded.length > 0) encoded.pop();
   return { name, args: encoded };
+}
+
+/** Returns the peer that asked for a change; null for a change of the operator, or of a caller without a key. */
+export function peerIdOf({ name, args }: ChangeCall): string | null {
+  return changes[name].codecs[0] === caller ? (args[0] as string | null) : null;
 }
 
 /** Returns the refusal of a change. Each event of a batch has an outcome of its own. */

@@ -73,7 +73,7 @@ async function inCluster<T>(
 
 /** Describes the nodes of a group and the members of etcd, as one node sees them. */
 function clusterValue(status: ClusterStatus) {
-  const { leader, lastTakeover, nodes, members, scrubbed } = status;
+  const { leader, lastTakeover, nodes, refused, members, scrubbed } = status;
   const newest = Math.max(status.appliedSeq, ...nodes.map(({ applied }) => applied));
   return {
     cluster_id: status.clusterId,
@@ -102,6 +102,7 @@ function clusterValue(status: ClusterStatus) {
       started_at: isoTime(node.started),
       reason: node.reason,
     })),
+    refused: refused.map(({ nodeId, url, reason }) => ({ node_id: nodeId, url, reason })),
     members: members.map(({ dbBytes, dbBytesInUse, ...member }) => ({
       ...member,
       db_bytes: dbBytes,
@@ -125,6 +126,10 @@ function clusterLines(value: ClusterValue, width: number): string[] {
     ['takeovers', `${value.takeovers} by this node`],
     ['last takeover', takeover === null ? 'none' : `${takeover.at} by ${takeover.node_id}: ${takeover.cause}`],
     ['last scrub', scrubbed === null ? 'none' : `${scrubbed.at}: ${scrubbed.detail}`],
+    ...value.refused.map(({ node_id, url, reason }): [string, string] => [
+      'refused',
+      `${node_id} at ${url}: ${reason}`,
+    ]),
   ];
   const nodes = value.nodes.map((node) => [
     node.node_id,

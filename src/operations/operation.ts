@@ -47,6 +47,10 @@ export const commandGroups = {
     text: "manage the group's set of pre-trusted peers, 1 to 3 as a rule",
     examples: ['pretrust list', `pretrust add ${exampleId} --by alice`],
   },
+  group: {
+    text: 'change the settings that all nodes of a group share',
+    examples: ['group set RETENTION_DAYS 365 --by alice'],
+  },
   origins: {
     text: 'list and declare the sources that peers may pass on',
     examples: ['origins list', 'origins add public-ban-list --by alice'],

@@ -6,6 +6,7 @@ import type { OnProgress, OperatorApi } from '../group/api.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
 import { clusterOperations } from './cluster-operations.js';
 import { disputeOperations } from './dispute-operations.js';
+import { settingOperations } from './group-settings.js';
 import { logOperations } from './log-operations.js';
 import type { Operation } from './operation.js';
 import { originOperations } from './origin-operations.js';
@@ -18,6 +19,7 @@ const rows = {
   ...statusOperations,
   ...peerOperations,
   ...originOperations,
+  ...settingOperations,
   ...disputeOperations,
   ...playerOperations,
   ...logOperations,

@@ -23,6 +23,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
   const slots: number[] = [];
   const log: Partial<SharedLog> = {
     nodes: async () => nodes,
+    refused: async () => [{ nodeId: 'n9', url: 'http://y', reason: 'r' }],
     slotSeqs: async () => {
       trims += 1;
       return [...slots];
@@ -46,6 +47,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
       writeFormat: 1,
     },
     isScrubIncomplete: false,
+    refusedNodes: 0,
     trimmedTo: () => undefined,
   };
   const duties = new LeaderDuties({
@@ -292,6 +294,15 @@ test('slots wait for a slow node unless etcd is filling up', async () => {
   assert.equal(noted, []);
   assert.equal(await trimmedWith(51), [slotOf(20_000, limits.slotsRetainedPressed + 1)]);
   assert.equal(noted, ['etcd is filling up, so a node that is far behind must join again']);
+});
+
+test('the leader counts the nodes that are refused', async () => {
+  const { duties, member } = worldOf([]);
+  duties.start();
+  await until(() => member.refusedNodes === 1);
+  await duties.stop();
+  duties.roleChanged();
+  assert.is(member.refusedNodes, 0);
 });
 
 test('an incomplete scrub is reported by the leader, also by the next one', async () => {

@@ -52,6 +52,7 @@ class World {
       snapshotSeq: () => 0,
       unfit: () => null,
       unfitToLead: () => null,
+      refusal: () => null,
       roleChanged: () => undefined,
       replaced: () => undefined,
     });

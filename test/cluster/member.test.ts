@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ClusterMember } from '../../src/cluster/member.js';
 import type { MemberDeps, MemberGroup } from '../../src/cluster/member-deps.js';
-import type { LeaderView, SharedLog, SharedView } from '../../src/group/ports/shared-log.js';
+import type { LeaderView, NodeView, RefusedNode, SharedLog, SharedView } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage-errors.js';
 import { batchOf } from '../contracts/log.js';
 import { VirtualTime } from '../support/virtual-time.js';
@@ -21,10 +21,12 @@ function memberOver(
     watch: () => () => undefined,
     grantLease: async () => undefined,
     keepAlive: async () => 3,
-    putNode: async () => undefined,
+    hasSecret: async () => true,
+    putNode: async () => null,
+    putRefused: async () => undefined,
     ...more.log,
   };
-  const defaults = { appliedSeq: 0, durableSeq: 0, snapshotSeq: 0, unfit: null, unfitToLead: null };
+  const defaults = { appliedSeq: 0, durableSeq: 0, snapshotSeq: 0, unfit: null, unfitToLead: null, refusal: null };
   const weights = { basedOnSeq: 0, computedAt: null };
   // The object of the test itself, which the test may change.
   const site: Partial<MemberGroup> = Object.assign(more.site ?? {}, { ...defaults, weights, ...more.site });
@@ -36,6 +38,7 @@ function memberOver(
     note: () => undefined,
     onLeader: () => undefined,
     onBehind: (reason) => assert.unreachable(reason),
+    onRefused: (reason) => assert.unreachable(reason),
     onFailed: (error) => assert.unreachable(String(error)),
     ...more.deps,
   });
@@ -138,6 +141,61 @@ test('nobody is served by a node that still finds itself the leader, but does no
   }
 });
 
+test('a node with another secret, or with the id of a living node, has no place and reports why once', async () => {
+  let hasSecret = false;
+  let holder: NodeView | null = { ...memberOver(() => ({})).view(), started: 1 };
+  const reported: RefusedNode[] = [];
+  const member = memberOver(() => ({}), {
+    log: {
+      hasSecret: async () => hasSecret,
+      putNode: async () => holder,
+      putRefused: async (node) => void reported.push(node),
+    },
+  });
+  member.lease.start();
+  await time.until(() => member.lease.id !== null);
+  assert.match(String(await member.join()), /^CLUSTER_SECRET differs/);
+  assert.is(await member.join(), member.reason);
+  hasSecret = true;
+  assert.match(String(await member.join()), /^NODE_ID n1 belongs to a living node/);
+  assert.equal([reported.length, reported[1]?.reason, member.role], [2, member.reason, 'joining']);
+  holder = null;
+  assert.equal([await member.join(), member.reason], [null, null]);
+});
+
+test('a node whose id another process took while it slept joins again, and does not resign for that process', async () => {
+  const other = { ...memberOver(() => ({})).view(), started: 1 };
+  let holder: NodeView | null = null;
+  const reasons: string[] = [];
+  const own = { ...leaderOf('1'), nodeId: 'n1' };
+  const member = memberOver(() => (holder === null ? {} : { leader: own, nodes: [holder] }), {
+    log: { putNode: async () => holder, resign: async () => assert.unreachable(), campaign: async () => null },
+    deps: { onBehind: (reason) => reasons.push(reason) },
+  });
+  member.lease.start();
+  await time.until(() => member.lease.id !== null);
+  await member.join();
+  member.start(null);
+  holder = other;
+  await time.until(() => reasons.length > 0);
+  assert.match(reasons[0]!, /^NODE_ID n1 belongs/);
+  await time.wait(member.end());
+});
+
+test('a node whose settings differ from those in the log is refused before it may lead', async () => {
+  const reasons: string[] = [];
+  const member = memberOver(() => ({}), {
+    site: { refusal: 'PEERS_MAX is 5, and the group has 7' },
+    log: { campaign: () => Promise.reject(new Error('it campaigned')) },
+    deps: { onRefused: (reason) => reasons.push(reason) },
+  });
+  member.lease.start();
+  member.start(null);
+  await time.until(() => reasons.length > 0);
+  assert.equal([reasons, member.isLeader], [['PEERS_MAX is 5, and the group has 7'], false]);
+  await time.wait(member.end());
+});
+
 /** A member that leads, and the next leader once it has resigned. The test may change `site`. */
 async function leading() {
   const own = { ...leaderOf('1'), nodeId: 'n1' };
@@ -158,7 +216,10 @@ async function leading() {
       leader = leaderOf('2');
     },
     revokeLease: async () => undefined,
-    putNode: async ({ role }) => void put.push(role),
+    putNode: async ({ role }) => {
+      put.push(role);
+      return null;
+    },
   };
   const member = memberOver(() => ({ leader, slots: [] }), { site, log });
   member.lease.start();

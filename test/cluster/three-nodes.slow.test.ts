@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { noEtcd } from '../../bench/cluster/etcd-members.js';
-import { appliedSeq, salt, sameSeq } from '../../bench/cluster/node-group.js';
+import { appliedSeq, groupId, salt, sameSeq, secret } from '../../bench/cluster/node-group.js';
+import { LinkAuthority } from '../../src/cluster/link-security.js';
 import { Batch, BatchWriter, NONCE_BYTES } from '../../src/core/records/batch.js';
 import { limits } from '../../src/limits.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
@@ -152,9 +153,11 @@ if (missing !== undefined) {
     }
   });
 
-  test('a tunnel without the secret of the cluster gets no answer, and any other tunnel is refused', async () => {
-    assert.not.match(await answerInTunnel(nodes[0]!, 'ptf-cluster:1'), /node_id|role|HTTP\/1\.1 200 OK/);
-    assert.match(await answerInTunnel(nodes[0]!, 'elsewhere:1'), /^HTTP\/1\.1 400 /);
+  test('a tunnel without a handshake gets no answer, and one that does not prove the secret is refused', async () => {
+    const proved = new LinkAuthority(secret, groupId).make();
+    assert.not.match(await answerInTunnel(nodes[0]!, proved), /node_id|role|HTTP\/1\.1 200 OK/);
+    for (const other of ['ptf-cluster:1', 'elsewhere:1', new LinkAuthority('another', groupId).make()])
+      assert.match(await answerInTunnel(nodes[0]!, other), /^HTTP\/1\.1 400 /);
   });
 
   test('events acknowledged before a leader is killed are in every log once, in one order', async () => {

@@ -160,6 +160,7 @@ const follower: ClusterHealth = {
   etcdBytes: 0,
   etcdQuotaBytes: 2e9,
   isScrubIncomplete: false,
+  refusedNodes: 0,
 };
 
 test('a node that may be behind its group refuses every read but those about itself', async () => {

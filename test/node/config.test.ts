@@ -1,9 +1,11 @@
 /** The configuration: contract, "Process interface". Defaults and bounds below are that table's, written out. */
+
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from '../../src/node/config.js';
 import { type Remark, type Variable, variables } from '../../src/node/variables.js';
+import { settingNames } from '../../src/operations/group-settings.js';
 
 const rows: readonly Variable<unknown>[] = Object.values(variables);
 const noFile = (): undefined => undefined;
@@ -31,6 +33,7 @@ function repositoryFile(name: string): string {
 }
 
 const defaults: Config = {
+  settingsGiven: [],
   environment: 'dev',
   production: false,
   host: '127.0.0.1',
@@ -154,6 +157,7 @@ test('every variable is read', () => {
     ALLOW_STALE_READS: 'true',
   });
   assert.equal(config, {
+    settingsGiven: settingNames,
     environment: 'staging',
     production: false,
     host: '0.0.0.0',
@@ -436,7 +440,7 @@ test('.env.example names every variable, holds the defaults, and turns authentic
     }
   }
   const env = withDotenv({}, () => text, '.env');
-  assert.equal(load(env), { ...defaults, peerAuthEnabled: false });
+  assert.equal(load(env), { ...defaults, peerAuthEnabled: false, settingsGiven: settingNames });
   const known = new Set(rows.flatMap(({ name }) => [name, `${name}_FILE`]));
   assert.equal(
     Object.keys(env).filter((name) => !known.has(name)),

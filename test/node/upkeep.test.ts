@@ -17,7 +17,11 @@ function groupOf(lastAt: number) {
 
 test('retention removes old events from the start on', async () => {
   const { loop, resumed } = groupOf(t0 - dayMs);
-  const stop = retention(() => loop, { now: () => t0 }, 30);
+  const stop = retention(
+    () => loop,
+    { now: () => t0 },
+    () => 30,
+  );
   assert.equal(resumed, [{ before: t0 - 30 * dayMs, now: t0 }]);
   await stop();
 });
@@ -26,7 +30,12 @@ test('a clock a day ahead of the newest record has until the next look', async (
   const { loop, resumed } = groupOf(t0 - dayMs - 1);
   let looks = 0;
   const clock = { now: () => t0 + looks++ };
-  const stop = retention(() => loop, clock, 30, 1);
+  const stop = retention(
+    () => loop,
+    clock,
+    () => 30,
+    1,
+  );
   assert.equal(resumed, []);
   await until(() => resumed.length > 1);
   assert.equal(resumed[0], { before: t0 + 1 - 30 * dayMs, now: t0 + 1 });
@@ -36,7 +45,12 @@ test('a clock a day ahead of the newest record has until the next look', async (
 test('a clock that was corrected removes no event', async () => {
   const { loop, resumed } = groupOf(t0 - dayMs);
   const times = [t0 + 3650 * dayMs];
-  const stop = retention(() => loop, { now: () => times.shift() ?? t0 }, 30, 1);
+  const stop = retention(
+    () => loop,
+    { now: () => times.shift() ?? t0 },
+    () => 30,
+    1,
+  );
   await until(() => resumed.length > 0);
   assert.equal(resumed[0], { before: t0 - 30 * dayMs, now: t0 });
   await stop();
@@ -44,7 +58,11 @@ test('a clock that was corrected removes no event', async () => {
 
 test('without an age nothing leaves', async () => {
   const { loop, resumed } = groupOf(t0);
-  await retention(() => loop, { now: () => t0 }, 0)();
+  await retention(
+    () => loop,
+    { now: () => t0 },
+    () => 0,
+  )();
   assert.equal(resumed, []);
 });
 

@@ -51,6 +51,7 @@ test('the leader gets the arguments that the node was given', async () => {
     purgePeers: [1_000, 'op'],
     relatePeers: ['same_owner' as ChangeArgs<'relatePeers'>[0], 'p', 'q', 'op'],
     changeOrigin: ['add', 'list', 'op'],
+    changeSetting: ['PEERS_MAX', 5, 'op'],
     decideDispute: ['uphold' as ChangeArgs<'decideDispute'>[0], 'd', ['p'], 'op'],
   };
   for (const [name, args] of Object.entries(calls) as [ChangeName, ChangeArgs<ChangeName>][]) {

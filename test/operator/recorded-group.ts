@@ -156,6 +156,7 @@ export function recordedGroup(peers: number, replaced: Partial<OperatorApi> = {}
     pendingErasures: () => [{ subject: '5f'.repeat(32), requestedAt: 0 }],
     origins: () => [originView],
     changeOrigin: async () => granted(originView),
+    changeSetting: async () => granted(null),
     disputes: () => [disputeView],
     decideDispute: async () => granted(disputeView),
     exportSubject: async () => granted(subjectExport),

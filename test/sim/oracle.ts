@@ -255,6 +255,8 @@ export class Oracle {
       case 'scoring':
         // Groups are formed with this release's.
         return { ok: true };
+      case 'setting':
+        throw new Error('the simulation changes no setting of a cluster');
       case 'purge_peers':
         throw new Error('the simulation purges nobody');
       case 'origin':

@@ -164,6 +164,7 @@ export const everyRecord: readonly LogRecord[] = [
     audit,
   },
   { type: 'subject_exported', audit },
+  { type: 'group_setting_changed', name: 'ERASURE_MODE', value: 'own', audit },
   { type: 'shared_erasure_asked', peer: 0, audit },
   { type: 'player_allowed', subject, id: 'entry', until: 1_700_000_460_000, note: 'appeal upheld ☃', audit },
   { type: 'player_allowance_ended', subject: null, audit },

@@ -57,6 +57,7 @@ const typeIds: Record<RecordType, number> = {
   shared_erasure_asked: 33,
   ban_half_life_changed: 34,
   ban_epoch_moved: 35,
+  group_setting_changed: 36,
   ...peerChangeIds,
 };
 

@@ -7,6 +7,7 @@ import type { IdTag } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
 import type { PeerChangeStated } from '../peers/peer-changes.js';
 import type { PeerRelation } from '../relations.js';
+import type { SettingName } from '../settings.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
 import type { DisputeStatus, Environment, IdentityMode } from '../vocabulary.js';
 
@@ -359,6 +360,14 @@ export interface SubjectExported {
   readonly audit: AuditPart;
 }
 
+/** Changes a setting that the nodes of a cluster share; changes of half-lives have records of their own. */
+export interface GroupSettingChanged {
+  readonly type: 'group_setting_changed';
+  readonly name: SettingName;
+  readonly value: number | string;
+  readonly audit: AuditPart;
+}
+
 /** Scores follow another version of scoring from this record on. */
 export interface ScoringChanged {
   readonly type: 'scoring_changed';
@@ -391,6 +400,7 @@ export type LogRecord =
   | EventsExpired
   | WeightsPublished
   | ScoringChanged
+  | GroupSettingChanged
   | PeersRelated
   | OriginDeclared
   | OriginRemoved

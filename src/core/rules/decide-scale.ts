@@ -30,6 +30,7 @@ export function decideHalfLife(
   kind: HalfLifeKind,
   halfLifeDays: number,
   now: number,
+  by = 'configuration',
 ): Decision<null> {
   const scale = kind === 'claims' ? state : state.measureScale;
   if (halfLifeDays === scale.halfLifeDays) return { records: [], outcome: granted(null) };
@@ -44,7 +45,7 @@ export function decideHalfLife(
   const changed = {
     epoch: at,
     factor: decayFactorAt(at, scale.epoch, scale.halfLifeDays),
-    audit: audited(state, now, { action, actor: 'configuration', target: `${halfLifeDays} days` }),
+    audit: audited(state, now, { action, actor: by, target: `${halfLifeDays} days` }),
   };
   const record: LogRecord =
     kind === 'claims'

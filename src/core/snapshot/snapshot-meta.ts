@@ -9,6 +9,7 @@ import type { AllowedSubject } from '../registers/allow-list.js';
 import type { Dispute } from '../registers/disputes.js';
 import type { Carrier, Origin } from '../registers/origins.js';
 import type { PeerRelation } from '../relations.js';
+import type { GroupSettings } from '../settings.js';
 import { GroupState, type OpenErasure, type OpenWithdrawal } from '../state.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
 import type { HourlyCount } from '../tables/hourly-counts.js';
@@ -26,6 +27,8 @@ export interface SnapshotMeta {
   readonly peers: readonly Peer[];
   readonly preTrusted: readonly number[];
   readonly preTrustConfigured: string | null;
+  /** Absent if no node of a cluster has put settings into the log. */
+  readonly settings?: Partial<GroupSettings>;
   readonly weights: {
     readonly basedOnSeq: number;
     readonly computedAt: number | null;
@@ -88,6 +91,7 @@ export function metaOf(state: GroupState): SnapshotMeta {
     peers: state.peers.list,
     preTrusted: state.preTrusted,
     preTrustConfigured: state.preTrustConfigured,
+    ...(Object.keys(state.settings).length === 0 ? {} : { settings: state.settings }),
     weights: weightsOf(weights),
     ...originsOf(state),
     ...disputesOf(state),
@@ -149,6 +153,7 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   state.measureScale = { ...meta.measureScale, rescales: [...meta.measureScale.rescales] };
   state.preTrusted = [...meta.preTrusted];
   state.preTrustConfigured = meta.preTrustConfigured;
+  state.settings = meta.settings ?? {};
   const { tau, a, b, z, witness, measures } = meta.weights;
   state.weights = {
     ...meta.weights,

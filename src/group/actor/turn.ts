@@ -27,6 +27,7 @@ import {
 import { decideErasure, decideRevocation, decideWithdrawal, readAgain } from '../../core/rules/decide-removal.js';
 import { repeatsAccepted, repeatsOf } from '../../core/rules/decide-repeat.js';
 import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../../core/rules/decide-scale.js';
+import { decideSetting } from '../../core/rules/decide-setting.js';
 import type { GroupState } from '../../core/state.js';
 import { bytesOf, type EventKeys } from '../../core/tables/event-columns.js';
 import { granted, type Outcome } from '../../errors.js';
@@ -131,6 +132,8 @@ export class Turn<T> {
       }
       case 'scoring':
         return this.#decide(decideScoring(state, this.#now));
+      case 'setting':
+        return this.#decide(decideSetting(state, command, this.#now));
       case 'half_life':
         return this.#decide(decideHalfLife(state, command.kind, command.days, this.#now));
       case 'locate':

@@ -93,6 +93,13 @@ export interface NodeView {
   readonly weights?: { readonly basedOnSeq: number; readonly computedAt: number | null };
 }
 
+/** A node that asks for a place in the group in vain. */
+export interface RefusedNode {
+  readonly nodeId: string;
+  readonly url: string;
+  readonly reason: string;
+}
+
 /** No majority, or no member at all, answered in time: the outcome is unknown. */
 export class SharedLogUnavailableError extends Error {
   override readonly name = 'SharedLogUnavailableError';
@@ -118,7 +125,10 @@ export interface SharedLog {
   /** Resolves with the remaining seconds of the lease; 0 once it is over. */
   keepAlive(id: string, timeoutMs: number): Promise<number>;
   revokeLease(id: string): Promise<void>;
-  /** Resolves with the fence if the node of `lease` leads from now on, or with null if another one does. */
+  /**
+   * Resolves with the fence if the node of `lease` leads from now on, or with null if another one does, or if the node
+   * has no place among the nodes.
+   */
   campaign(leader: Omit<LeaderView, 'fence'>, lease: string): Promise<Fence | null>;
   /** Gives leadership up if the fence is still valid, and records the cause for the next leader. */
   resign(resignation: Resignation): Promise<void>;
@@ -126,8 +136,17 @@ export interface SharedLog {
   resigned(): Promise<Resignation | null>;
   /** Permits records of this format from now on. Rejects with `OwnerLostError` under an old fence. */
   raiseFormat(fence: Fence, format: number): Promise<void>;
-  putNode(node: NodeView, lease: string): Promise<void>;
+  /** Resolves with whether this node has the secret of the group. The first node determines the secret. */
+  hasSecret(): Promise<boolean>;
+  /**
+   * Writes the report of a node, which has its place among the nodes as long as its lease. Resolves with null, or with
+   * the node that has the place under another lease; then nothing was written.
+   */
+  putNode(node: NodeView, lease: string): Promise<NodeView | null>;
   nodes(): Promise<NodeView[]>;
+  /** Reports that a node is refused. The report ends with the lease, or once the node has its place. */
+  putRefused(node: RefusedNode, lease: string): Promise<void>;
+  refused(): Promise<RefusedNode[]>;
   /** Result of the last scrub of etcd's files; null if there was none. */
   scrubbed(): Promise<Scrubbed | null>;
   putScrubbed(ended: Scrubbed): Promise<void>;

@@ -48,14 +48,18 @@ const changeBounds = {
 };
 
 /** The configured values of scoring; by default those of `trustConstants`. */
-export type ScoringSettings = Partial<Pick<TrustConstants, 'badSharePrior' | 'newPeerDays'>>;
+export interface ScoringSettings extends Partial<Pick<TrustConstants, 'badSharePrior' | 'newPeerDays'>> {
+  /** The node is one of a cluster, in which the values in the log are in force. */
+  readonly isLogged?: boolean;
+}
 
 export class Replica {
   readonly #log: LogReader;
   readonly #snapshots: SnapshotStore;
   readonly #salt: Uint8Array;
   readonly #scratch: Scratch;
-  readonly #constants: TrustConstants;
+  readonly #configured: TrustConstants;
+  readonly #isLogged: boolean;
   #follower: Follower | null = null;
   /** The newest record that a task named: later ones may not be durable, although the log contains them. */
   #durable = 0;
@@ -69,14 +73,22 @@ export class Replica {
     log: LogReader,
     snapshots: SnapshotStore,
     salt: Uint8Array,
-    scoring: ScoringSettings = {},
+    { isLogged = false, ...scoring }: ScoringSettings = {},
     yieldCore?: () => void,
   ) {
     this.#log = log;
     this.#snapshots = snapshots;
     this.#salt = salt;
     this.#scratch = new Scratch(yieldCore);
-    this.#constants = { ...trustConstants, ...scoring };
+    this.#configured = { ...trustConstants, ...scoring };
+    this.#isLogged = isLogged;
+  }
+
+  #constantsOf({ settings }: GroupState): TrustConstants {
+    const { badSharePrior, newPeerDays } = this.#configured;
+    if (!this.#isLogged) return this.#configured;
+    const { PRIOR_BAD_SHARE = badSharePrior, NEW_PEER_DAYS = newPeerDays } = settings;
+    return { ...this.#configured, badSharePrior: PRIOR_BAD_SHARE, newPeerDays: NEW_PEER_DAYS };
   }
 
   /** Returns the state at record `upTo`, or at a later one if an earlier task went further. */
@@ -129,7 +141,7 @@ export class Replica {
 
   weights(upTo: number, at: number): WeightsComputed {
     const { state } = this.follow(upTo);
-    const trust = computeGroupTrust(state, at, this.#constants, this.#scratch, state.relations);
+    const trust = computeGroupTrust(state, at, this.#constantsOf(state), this.#scratch, state.relations);
     const { tau, a, b, z, witness, measures, pi, pairs, witnessPairs } = trust;
     const { reported, shared } = trust.sums;
     const { m, finds, findsClaim } = measures;
@@ -148,7 +160,7 @@ export class Replica {
     const { claims, measures } = scenario.halfLives;
     const stays = claims === null && measures === null;
     const decayed = stays ? null : this.#decayedBy(scenario.halfLives, state, asOf, onProgress);
-    return simulate(state, asOf, scenario, decayed, rowsMax, this.#constants);
+    return simulate(state, asOf, scenario, decayed, rowsMax, this.#constantsOf(state));
   }
 
   /** Computes the sums that other half-lives would have given; reads the whole log. */

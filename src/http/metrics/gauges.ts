@@ -140,6 +140,10 @@ const clusterFigures: Readonly<Record<string, Figure<[ClusterHealth]>>> = {
     help: "Whether the last scrub of etcd's files failed or was incomplete (1), as known to the leader; 0 elsewhere.",
     read: ({ isScrubIncomplete }) => (isScrubIncomplete ? 1 : 0),
   },
+  ptf_cluster_refused_nodes: {
+    help: 'Nodes that have another CLUSTER_SECRET, or the NODE_ID of a living node, as known to the leader; 0 elsewhere.',
+    read: ({ refusedNodes }) => refusedNodes,
+  },
 };
 const clusterRoles: readonly ClusterRole[] = ['leader', 'follower', 'joining', 'left'];
 

@@ -11,6 +11,7 @@ import { openLogReader } from '../../store/log/lmdb-log.js';
 import { refuseLiving } from '../../store/ownership/owner.js';
 import { verifyInChild } from '../../workers/verify/verify-runner.js';
 import type { Config } from '../config.js';
+import { version } from '../version.js';
 import { openEtcdLog } from './cluster-folder.js';
 import { isIncomplete, removeUnfinished } from './copy-fetch.js';
 
@@ -41,6 +42,20 @@ export async function importData(config: Config, dir: string): Promise<Moved> {
   try {
     const lease = String((randomBytes(8).readBigUInt64BE() >> 2n) + 1n);
     await log.grantLease(lease, LEASE_S);
+    if (!(await log.hasSecret())) throw new MoveRefusedError('CLUSTER_SECRET differs from the secret of the group');
+    const place = {
+      role: 'joining',
+      applied: 0,
+      durable: 0,
+      snapshot: 0,
+      version,
+      format: 0,
+      started: 0,
+      reason: null,
+    };
+    const node = { nodeId: config.nodeId, url: 'import', ...place };
+    if ((await log.putNode(node, lease)) !== null)
+      throw new MoveRefusedError(`node ${config.nodeId} is running: stop it first`);
     const fence = await log.campaign(
       { nodeId: config.nodeId, url: 'import', since: Date.now(), cause: 'a data folder was imported' },
       lease,

@@ -1,6 +1,7 @@
 /** Provides the settings of a node of a cluster from its configuration, and opens the shared log in etcd with them. */
 import { readFileSync } from 'node:fs';
 import type { MemberStatus } from '../../cluster/duties.js';
+import { SecretProof } from '../../core/hashing/secret-proof.js';
 import { messageOf } from '../../errors.js';
 import { EtcdClient } from '../../store/etcd/etcd-client.js';
 import { EtcdKeys } from '../../store/etcd/etcd-keys.js';
@@ -26,7 +27,7 @@ export function settingsOf({ nodeId, advertiseUrl, clusterSecret, salt, etcdEndp
 }
 
 export function openEtcdLog(config: Config): EtcdLog {
-  const { endpoints, nodeId, salt } = settingsOf(config);
+  const { endpoints, nodeId, salt, secret } = settingsOf(config);
   const pem = (variable: string, path: string | null): Buffer | null => {
     if (path === null) return null;
     try {
@@ -47,7 +48,13 @@ export function openEtcdLog(config: Config): EtcdLog {
   const first = [...nodeId].reduce((sum, character) => sum + character.charCodeAt(0), 0);
   const prefix = config.etcdPrefix ?? `/ptf/${encodeURIComponent(config.groupId)}/`;
   const cipher = new SlotCipher(Buffer.from(salt), config.groupId);
-  return new EtcdLog({ client: new EtcdClient(settings, first), keys: new EtcdKeys(prefix), cipher });
+  const client = new EtcdClient(settings, first);
+  return new EtcdLog({
+    client,
+    keys: new EtcdKeys(prefix),
+    cipher,
+    secret: new SecretProof(secret, config.groupId, 'secret'),
+  });
 }
 
 /** Returns the status of each member of etcd, in the order of the endpoints; null for a member that does not answer. */

@@ -41,7 +41,7 @@ import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 
 /** The newest format of records that this release reads. */
-const RECORD_FORMAT = 2;
+const RECORD_FORMAT = 3;
 
 export interface ClusterNodePorts {
   readonly log: Logger;
@@ -110,6 +110,7 @@ export class ClusterNode {
         const marked = hasDiverged ? this.#markDiverged() : Promise.resolve();
         void marked.then(() => onFatal(new RejoinError(`${reason}, so the node joins again`)));
       },
+      onRefused: (reason) => onFatal(new StartRefusedError(reason)),
       onFailed: (error) => this.loopFailed(error),
     });
     this.#link = new LinkClient(settings.secret, config.groupId);
@@ -210,6 +211,7 @@ export class ClusterNode {
       );
     }
     this.member.lease.start();
+    await this.#join(hasOwn ? limits.etcdOwnStartMs : Number.POSITIVE_INFINITY);
     const { trimmed, format, slots } = await this.#retried(() => this.#log.view((lastSeq ?? 0) + 1, 1));
     if (format > RECORD_FORMAT) {
       throw new StartRefusedError(
@@ -220,12 +222,6 @@ export class ClusterNode {
     if (follows && !mustFetch) return;
     if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
     log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins and fetches data from another node');
-    // The other nodes must see that this node joins, so that they retain the slots that it needs.
-    while (this.member.lease.id === null) {
-      this.#endIfAsked();
-      await delay(limits.leaseLookMs);
-    }
-    await this.member.report();
     const signal = this.#ports.ending ?? new AbortController().signal;
     const copy = { dir: this.#dir, mark: { cluster_id: this.#clusterId, node_id: this.#settings.nodeId }, trimmed };
     const fetch = hasOwn ? fetchMissing : fetchCopy;
@@ -233,6 +229,23 @@ export class ClusterNode {
       this.#endIfAsked();
       throw error;
     });
+  }
+
+  /**
+   * Waits until this node has its place in the group. The other nodes then see that it joins, and retain the slots that
+   * it needs. If etcd does not answer within `waitMs`, the node takes its place once etcd does.
+   */
+  async #join(waitMs: number): Promise<void> {
+    const endMs = performance.now() + waitMs;
+    for (;;) {
+      this.#endIfAsked();
+      const refusal = await this.member.join().catch((error: unknown) => {
+        if (error instanceof SharedLogUnavailableError) return undefined;
+        throw error;
+      });
+      if (refusal === null || (refusal === undefined && performance.now() >= endMs)) return;
+      await delay(limits.leaseLookMs);
+    }
   }
 
   /** Resolves to the id of the shared log; null if none exists; undefined if etcd is silent and not `isRequired`. */

@@ -3,6 +3,7 @@
  * decides nothing itself.
  */
 import { setMaxListeners } from 'node:events';
+import { ForwardRoom } from '../../cluster/forward-room.js';
 import { type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
 import type { LocalGroup } from '../../cluster/local-group.js';
@@ -11,7 +12,7 @@ import type { ClusterOperator } from '../../cluster/operations.js';
 import type { GroupApi } from '../../group/api.js';
 import type { LeaderView, NodeView, WalSettings } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
-import { type ChangeCall, type ChangeName, type ChangeValue, execute } from '../../operations/changes.js';
+import { type ChangeCall, type ChangeName, type ChangeValue, execute, peerIdOf } from '../../operations/changes.js';
 import type { CopyDonor } from './copy-donor.js';
 
 export interface NodeLinkDeps {
@@ -33,6 +34,7 @@ export interface NodeLinkDeps {
 
 export class NodeLink {
   readonly #deps: NodeLinkDeps;
+  readonly #room = new ForwardRoom();
   /** The address of the leader that last failed to answer, so that it is reported once. */
   #silentLeader: string | null = null;
   /** Aborts the commands that were sent to the present leader. */
@@ -86,10 +88,11 @@ export class NodeLink {
     const { link, site } = this.#deps;
     const { url } = leader;
     const at = { url, method: 'POST', path: '/commands', timeoutMs: limits.forwardMs } as const;
-    const request = { ...at, body: { ...call, waitMs }, signal: this.#forwards.signal };
     let answer: { readonly value: ChangeValue<N> | null; readonly seq: number };
     try {
-      answer = await link.call(request);
+      answer = await this.#room.run(peerIdOf(call) ?? '', limits.forwardMs, () =>
+        link.call({ ...at, body: { ...call, waitMs }, signal: this.#forwards.signal }),
+      );
     } catch (error) {
       this.#reportSilent(url, error);
       if (error instanceof LinkError && error.isUnsent) return error;

@@ -79,11 +79,11 @@ export class EtcdClient {
   }
 
   put(request: PutRequest, timeoutMs: number = limits.etcdCallMs, tryMs: number = limits.etcdTryMs): Promise<object> {
-    return this.#call('KV.Put', request, timeoutMs, tryMs);
+    return written(this.#call('KV.Put', request, timeoutMs, tryMs));
   }
 
   txn(request: TxnRequest, timeoutMs: number = limits.etcdCallMs): Promise<TxnResponse> {
-    return this.#call('KV.Txn', request, timeoutMs);
+    return written(this.#call('KV.Txn', request, timeoutMs));
   }
 
   /** Makes the database forget the values that keys had before a revision. */
@@ -104,7 +104,7 @@ export class EtcdClient {
   }
 
   async revokeLease(id: string): Promise<void> {
-    await this.#call('Lease.LeaseRevoke', { ID: id }, limits.etcdCallMs).catch((error: unknown) => {
+    await written(this.#call('Lease.LeaseRevoke', { ID: id }, limits.etcdCallMs)).catch((error: unknown) => {
       if (codeOf(error) !== status.NOT_FOUND) throw error;
     });
   }
@@ -345,13 +345,20 @@ export function codeOf(error: unknown): status | undefined {
 }
 
 /** Returns whether etcd failed because it has no room left. */
-export function isQuota(error: unknown): boolean {
+function isQuota(error: unknown): boolean {
   return codeOf(error) === status.RESOURCE_EXHAUSTED;
 }
 
 /** Returns whether a compaction failed because another one has already passed its revision. */
 function isCompacted(error: unknown): boolean {
   return codeOf(error) === status.OUT_OF_RANGE;
+}
+
+/** Rejects with `SharedLogUnavailableError` if etcd had no room for a write, because a trim may make room. */
+export function written<R>(write: Promise<R>): Promise<R> {
+  return write.catch((error: unknown) => {
+    throw isQuota(error) ? new SharedLogUnavailableError('etcd has no room left', { cause: error }) : error;
+  });
 }
 
 /** Resolves to null if the lease of the write has ended. The node notices that at its next renewal. */

@@ -17,6 +17,10 @@ export class EtcdKeys {
   readonly resigned: Buffer;
   /** Overwritten repeatedly by a scrub, only to make etcd begin new files of its write-ahead logs. */
   readonly filler: Buffer;
+  /** Proves which secret the nodes of the group share. */
+  readonly secret: Buffer;
+  readonly refused: Buffer;
+  readonly refusedEnd: Buffer;
   readonly nodes: Buffer;
   readonly nodesEnd: Buffer;
   readonly logEnd: Buffer;
@@ -35,6 +39,9 @@ export class EtcdKeys {
     this.marker = this.#key('marker');
     this.resigned = this.#key('resigned');
     this.filler = this.#key('filler');
+    this.secret = this.#key('state/secret');
+    this.refused = this.#key('refused/');
+    this.refusedEnd = afterAll(this.refused);
     this.nodes = this.#key('nodes/');
     this.nodesEnd = afterAll(this.nodes);
     this.logEnd = afterAll(this.#key('log/'));
@@ -54,6 +61,10 @@ export class EtcdKeys {
 
   node(id: string): Buffer {
     return this.#key(`nodes/${id}`);
+  }
+
+  refusedNode(lease: string): Buffer {
+    return this.#key(`refused/${lease}`);
   }
 
   nodeIdOf(key: Buffer): string {

@@ -2,10 +2,13 @@
  * Implements the shared log in etcd: the slots, the leader's key, and the status of the nodes. Each transaction that
  * writes states its preconditions, so that a repeat after a lost answer can tell whether the first attempt succeeded.
  */
+import { randomBytes } from 'node:crypto';
+import { PROOF_NONCE_BYTES, type SecretProof } from '../../core/hashing/secret-proof.js';
 import type {
   Fence,
   LeaderView,
   NodeView,
+  RefusedNode,
   Resignation,
   Scrubbed,
   SharedLog,
@@ -15,9 +18,10 @@ import type {
 import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
-import { type EtcdClient, isQuota, withLease } from './etcd-client.js';
+import { type EtcdClient, withLease } from './etcd-client.js';
 import type { EtcdKeys } from './etcd-keys.js';
-import type { Compare, KeyValue, RangeResponse, RequestOp, WatchResponse } from './etcd-messages.js';
+import type { Compare, Header, KeyValue, RangeResponse, RequestOp, WatchResponse } from './etcd-messages.js';
+import { hasLease, holds, isAbsent } from './preconditions.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
 
 /** The calls of the client that the shared log makes. */
@@ -41,6 +45,7 @@ export interface EtcdLogDeps<C extends EtcdCalls> {
   readonly client: C;
   readonly keys: EtcdKeys;
   readonly cipher: SlotCipher;
+  readonly secret: SecretProof;
 }
 
 /** The first sequence number of the batch before a slot; 0 if the log was trimmed up to the slot, or begins with it. */
@@ -50,11 +55,13 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   readonly client: C;
   readonly keys: EtcdKeys;
   readonly #cipher: SlotCipher;
+  readonly #secret: SecretProof;
 
-  constructor({ client, keys, cipher }: EtcdLogDeps<C>) {
+  constructor({ client, keys, cipher, secret }: EtcdLogDeps<C>) {
     this.client = client;
     this.keys = keys;
     this.#cipher = cipher;
+    this.#secret = secret;
   }
 
   async view(firstSeq: number, limit: number = limits.slotsRead, timeoutMs?: number): Promise<SharedView> {
@@ -148,7 +155,6 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     }
     // Encrypted once, so that a repeat writes the same bytes and recognizes them as its own.
     const value = this.#cipher.seal(key, plain);
-    const isAbsent: Compare = { key, result: 'EQUAL', target: 'CREATE', create_revision: '0' };
     const edge: Compare = {
       key: keys.trimmed,
       result: 'EQUAL',
@@ -160,7 +166,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     const look: RequestOp[] = [key, keys.leader, keys.trimmed].map((one) => ({ request_range: { key: one } }));
     // If the previous slot is missing, the log may have been trimmed up to this slot, or begun here.
     for (const follows of previous > 0 ? [before, edge] : [edge]) {
-      const compare = [holds(keys, fence), isAbsent, follows];
+      const compare = [holds(keys, fence), isAbsent(key), follows];
       const answer = await this.#untilKnown(
         () => this.client.txn({ compare, success: [put], failure: look }, limits.etcdTryMs),
         signal,
@@ -181,12 +187,8 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
       try {
         return await call();
       } catch (error) {
-        // A full etcd may have room again after a trim.
-        if (!(error instanceof SharedLogUnavailableError) && !isQuota(error)) throw error;
-        if (signal?.aborted === true || this.client.isClosed) {
-          throw error instanceof SharedLogUnavailableError
-            ? error
-            : new SharedLogUnavailableError('etcd has no room left', { cause: error });
+        if (!(error instanceof SharedLogUnavailableError) || signal?.aborted === true || this.client.isClosed) {
+          throw error;
         }
         await this.client.pause(limits.etcdRetryMs);
       }
@@ -194,9 +196,10 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   /** Writes under a fence. Rejects with `OwnerLostError` if the fence is no longer valid. */
-  async #fenced(fence: Fence, compare: readonly Compare[], success: readonly RequestOp[]): Promise<void> {
-    const { succeeded } = await this.client.txn({ compare: [holds(this.keys, fence), ...compare], success });
+  async #fenced(fence: Fence, compare: readonly Compare[], success: readonly RequestOp[]): Promise<Header> {
+    const { header, succeeded } = await this.client.txn({ compare: [holds(this.keys, fence), ...compare], success });
     if (!succeeded) throw new OwnerLostError('another node leads now');
+    return header;
   }
 
   rotate(): void {
@@ -224,7 +227,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     const value = Buffer.from(JSON.stringify({ node_id: nodeId, url, since, cause }));
     const answer = await withLease(
       this.client.txn({
-        compare: [{ key: keys.leader, result: 'EQUAL', target: 'CREATE', create_revision: '0' }],
+        compare: [isAbsent(keys.leader), hasLease(keys.node(nodeId), lease)],
         success: [{ request_put: { key: keys.leader, value, lease } }],
         failure: [{ request_range: { key: keys.leader } }],
       }),
@@ -250,13 +253,17 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   async resigned(): Promise<Resignation | null> {
-    const { kvs } = await this.client.range({ key: this.keys.resigned });
-    return kvs[0] === undefined ? null : JSON.parse(kvs[0].value.toString());
+    const found = await this.#textAt(this.keys.resigned);
+    return found === null ? null : JSON.parse(found);
   }
 
   /** Returns the id of the log; null if no log was begun. */
-  async clusterId(): Promise<string | null> {
-    const { kvs } = await this.client.range({ key: this.keys.cluster });
+  clusterId(): Promise<string | null> {
+    return this.#textAt(this.keys.cluster);
+  }
+
+  async #textAt(key: Buffer): Promise<string | null> {
+    const { kvs } = await this.client.range({ key });
     return kvs[0]?.value.toString() ?? null;
   }
 
@@ -266,10 +273,9 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
    */
   async begin(fence: Fence, clusterId: string, trimmed: number): Promise<void> {
     const { keys } = this;
-    const isAbsent: Compare = { key: keys.cluster, result: 'EQUAL', target: 'CREATE', create_revision: '0' };
     await this.#fenced(
       fence,
-      [isAbsent],
+      [isAbsent(keys.cluster)],
       [
         { request_put: { key: keys.cluster, value: Buffer.from(clusterId) } },
         { request_put: { key: keys.trimmed, value: Buffer.from(String(trimmed)) } },
@@ -282,9 +288,44 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     await this.#fenced(fence, [], [{ request_put: { key: this.keys.format, value: Buffer.from(String(format)) } }]);
   }
 
-  async putNode(node: NodeView, lease: string): Promise<void> {
+  async hasSecret(): Promise<boolean> {
+    const { secret: key } = this.keys;
+    for (;;) {
+      const { kvs } = await this.client.range({ key });
+      if (kvs[0] !== undefined) return this.#secret.accepts(kvs[0].value);
+      const put = { request_put: { key, value: this.#secret.of(randomBytes(PROOF_NONCE_BYTES)) } };
+      await withLease(this.client.txn({ compare: [isAbsent(key)], success: [put] }));
+    }
+  }
+
+  async putNode(node: NodeView, lease: string): Promise<NodeView | null> {
     const { nodeId, ...said } = node;
-    await withLease(this.client.put({ key: this.keys.node(nodeId), value: Buffer.from(JSON.stringify(said)), lease }));
+    const key = this.keys.node(nodeId);
+    const put = { request_put: { key, value: Buffer.from(JSON.stringify(said)), lease } };
+    const taken = { request_delete_range: { key: this.keys.refusedNode(lease) } };
+    const look = { request_range: { key } };
+    let holder: KeyValue | undefined;
+    for (const [compare, success] of [
+      [hasLease(key, lease), [put]],
+      [isAbsent(key), [put, taken]],
+    ] as const) {
+      const answer = await withLease(this.client.txn({ compare: [compare], success, failure: [look] }));
+      if (answer === null || answer.succeeded) return null;
+      holder = answer.responses[0]!.response_range!.kvs[0];
+    }
+    // An earlier attempt, whose answer was lost, has written the key.
+    return holder === undefined || holder.lease === lease ? null : this.#nodeOf(holder);
+  }
+
+  async putRefused(node: RefusedNode, lease: string): Promise<void> {
+    const value = Buffer.from(JSON.stringify(node));
+    await withLease(this.client.put({ key: this.keys.refusedNode(lease), value, lease }));
+  }
+
+  async refused(): Promise<RefusedNode[]> {
+    const { refused: key, refusedEnd } = this.keys;
+    const { kvs } = await this.client.range({ key, range_end: refusedEnd });
+    return kvs.map(({ value }) => JSON.parse(value.toString()) as RefusedNode);
   }
 
   async nodes(): Promise<NodeView[]> {
@@ -294,8 +335,8 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   async scrubbed(): Promise<Scrubbed | null> {
-    const { kvs } = await this.client.range({ key: this.keys.scrubbed });
-    return kvs[0] === undefined ? null : { marker: null, ...JSON.parse(kvs[0].value.toString()) };
+    const found = await this.#textAt(this.keys.scrubbed);
+    return found === null ? null : { marker: null, ...JSON.parse(found) };
   }
 
   async putScrubbed(ended: Scrubbed): Promise<void> {
@@ -303,8 +344,8 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   async scrubDue(): Promise<number | null> {
-    const { kvs } = await this.client.range({ key: this.keys.scrubDue });
-    return kvs[0] === undefined ? null : Number(kvs[0].value.toString());
+    const found = await this.#textAt(this.keys.scrubDue);
+    return found === null ? null : Number(found);
   }
 
   async putScrubDue(seq: number): Promise<void> {
@@ -346,23 +387,13 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     ];
     // A trim that etcd executes late must not move the boundary back behind that of a newer one.
     const isThere: Compare = { key: keys.slot(firstSeq), result: 'GREATER', target: 'CREATE', create_revision: '0' };
-    const { header, succeeded } = await this.client.txn({ compare: [holds(keys, fence), isThere], success: deleted });
-    if (!succeeded) throw new OwnerLostError('another node leads now, or trimmed further');
-    await this.client.compact(header.revision);
+    const { revision } = await this.#fenced(fence, [isThere], deleted);
+    await this.client.compact(revision);
   }
 }
 
-function holds(keys: EtcdKeys, fence: Fence): Compare {
-  return { key: keys.leader, result: 'EQUAL', target: 'CREATE', create_revision: fence.revision };
-}
-
 function leaderOf({ value, create_revision: revision }: KeyValue): LeaderView {
-  const said = JSON.parse(value.toString()) as {
-    readonly node_id: string;
-    readonly url: string;
-    readonly since: number;
-    readonly cause?: string;
-  };
-  const { node_id: nodeId, url, since, cause = '' } = said;
-  return { nodeId, url, since, cause, fence: { revision } };
+  type Written = { readonly node_id: string } & Omit<LeaderView, 'nodeId' | 'fence'>;
+  const { node_id: nodeId, ...said } = JSON.parse(value.toString()) as Written;
+  return { nodeId, ...said, fence: { revision } };
 }

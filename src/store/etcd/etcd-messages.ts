@@ -51,11 +51,12 @@ const types = {
       key: ['bytes', 3],
       create_revision: ['int64', 5],
       value: ['bytes', 7],
+      lease: ['int64', 8],
     },
-    { target_union: ['create_revision', 'value'] },
+    { target_union: ['create_revision', 'value', 'lease'] },
   ),
   CompareResult: { values: { EQUAL: 0, GREATER: 1, LESS: 2, NOT_EQUAL: 3 } },
-  CompareTarget: { values: { VERSION: 0, CREATE: 1, MOD: 2, VALUE: 3 } },
+  CompareTarget: { values: { VERSION: 0, CREATE: 1, MOD: 2, VALUE: 3, LEASE: 4 } },
   RequestOp: message(
     {
       request_range: ['RangeRequest', 1],
@@ -191,6 +192,7 @@ export interface PutRequest {
 export type Compare = { readonly key: Buffer } & (
   | { readonly result: 'EQUAL' | 'GREATER'; readonly target: 'CREATE'; readonly create_revision: string }
   | { readonly result: 'EQUAL'; readonly target: 'VALUE'; readonly value: Buffer }
+  | { readonly result: 'EQUAL'; readonly target: 'LEASE'; readonly lease: string }
 );
 
 export type RequestOp =

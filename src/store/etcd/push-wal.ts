@@ -1,9 +1,8 @@
 /** Makes the members of etcd begin new files of their write-ahead logs and delete the old ones, for a scrub. */
 import { randomBytes } from 'node:crypto';
 import type { OnProgress } from '../../group/api.js';
-import { SharedLogUnavailableError, type WalSettings } from '../../group/ports/shared-log.js';
+import type { WalSettings } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
-import { type EtcdClient, isQuota } from './etcd-client.js';
 import type { EtcdLog } from './etcd-log.js';
 
 /**
@@ -35,7 +34,7 @@ export async function pushWal(
     const fill = async (): Promise<void> => {
       while (left > 0) {
         left -= 1;
-        await putFiller(client, keys.filler, value);
+        await client.put({ key: keys.filler, value }, limits.walPutMs, limits.walPutMs / 2);
       }
     };
     await Promise.all(Array.from({ length: atOnce }, fill));
@@ -53,10 +52,4 @@ export async function pushWal(
   });
   await client.compact(header.revision);
   return marker.toString('hex');
-}
-
-async function putFiller(client: EtcdClient, key: Buffer, value: Buffer): Promise<void> {
-  await client.put({ key, value }, limits.walPutMs, limits.walPutMs / 2).catch((error: unknown) => {
-    throw isQuota(error) ? new SharedLogUnavailableError('etcd has no room left', { cause: error }) : error;
-  });
 }

@@ -6,6 +6,7 @@ import { status } from '@grpc/grpc-js';
 import type { Timers } from '../../../src/group/ports/clock.js';
 import { SharedLogUnavailableError } from '../../../src/group/ports/shared-log.js';
 import { limits } from '../../../src/limits.js';
+import { written } from '../../../src/store/etcd/etcd-client.js';
 import type { EtcdCalls } from '../../../src/store/etcd/etcd-log.js';
 import type {
   PutRequest,
@@ -148,11 +149,11 @@ export class ModelClient implements EtcdCalls {
   }
 
   put(request: PutRequest, timeoutMs: number = limits.etcdCallMs, tryMs: number = limits.etcdTryMs): Promise<object> {
-    return this.#call(timeoutMs, tryMs, ({ store }) => store.put(request));
+    return written(this.#call(timeoutMs, tryMs, ({ store }) => store.put(request)));
   }
 
   txn(request: TxnRequest, timeoutMs: number = limits.etcdCallMs): Promise<TxnResponse> {
-    return this.#call(timeoutMs, limits.etcdTryMs, ({ store }) => store.txn(request));
+    return written(this.#call(timeoutMs, limits.etcdTryMs, ({ store }) => store.txn(request)));
   }
 
   compact(revision: string): Promise<void> {

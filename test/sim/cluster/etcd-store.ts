@@ -201,6 +201,7 @@ export class EtcdStore {
   #holds(compare: Compare): boolean {
     const stored = this.#keys.get(nameOf(compare.key));
     if (compare.target === 'VALUE') return stored?.value.equals(compare.value) ?? false;
+    if (compare.target === 'LEASE') return (stored?.lease ?? '0') === compare.lease;
     const [is, than] = [stored?.createRevision ?? 0, Number(compare.create_revision)];
     return compare.result === 'EQUAL' ? is === than : is > than;
   }

@@ -112,9 +112,10 @@ function drawCall(random: Random): (side: Side) => Promise<unknown> {
 function drawTxn(random: Random, any: () => Buffer, value: Buffer, lease: string): (side: Side) => Promise<unknown> {
   const compared = any();
   const created = random.below(calls);
-  const kind = random.below(4);
+  const kind = random.below(5);
   const compare = (side: Side): Compare[] => {
     if (kind === 0) return [];
+    if (kind === 4) return [{ key: compared, result: 'EQUAL', target: 'LEASE', lease }];
     if (kind === 1) return [{ key: compared, result: 'EQUAL', target: 'VALUE', value }];
     const revision = kind === 2 ? '0' : side.text(created);
     return [{ key: compared, result: resultOf(created), target: 'CREATE', create_revision: revision }];

@@ -6,6 +6,7 @@
 import { LeaderDuties } from '../../../src/cluster/duties.js';
 import { LocalGroup } from '../../../src/cluster/local-group.js';
 import { ClusterMember } from '../../../src/cluster/member.js';
+import { SecretProof } from '../../../src/core/hashing/secret-proof.js';
 import { OPERATOR } from '../../../src/core/vocabulary.js';
 import type { Outcome } from '../../../src/errors.js';
 import { GroupActor } from '../../../src/group/actor/actor.js';
@@ -154,7 +155,12 @@ export class SimNode {
     this.nodeId = nodeId;
     this.process = process;
     const client = new ModelClient(etcd, nodeId, Number(nodeId.slice(1)), disk.link, process);
-    const log = new EtcdLog({ client, keys, cipher });
+    const log = new EtcdLog({
+      client,
+      keys,
+      cipher,
+      secret: new SecretProof('the secret of the simulation', 'sim', 'secret'),
+    });
     this.#log = log;
     this.site = new LocalGroup(process);
     const noted = (_level: string, fields: object, text: string) =>
@@ -178,6 +184,7 @@ export class SimNode {
         if (hasDiverged) disk.hasDiverged = true;
         this.#end(`joins again: ${reason}`);
       },
+      onRefused: () => undefined,
       onFailed: (error) => this.#loopFailed(error),
     });
     this.#duties = new LeaderDuties({
@@ -239,6 +246,10 @@ export class SimNode {
       const lastSeq = lastSeqOf(disk.log);
       const mustFetch = lastSeq === 0 || disk.hasDiverged;
       try {
+        if ((await this.member.join()) !== null) {
+          await this.#pause(limits.leaseLookMs);
+          continue;
+        }
         const { trimmed, slots } = await this.#log.view(lastSeq + 1, 1);
         const follows = trimmed <= lastSeq && (slots[0]?.firstSeq ?? 0) <= lastSeq + 1;
         if (follows && !mustFetch) break;
@@ -247,6 +258,7 @@ export class SimNode {
         if (!(error instanceof SharedLogUnavailableError)) throw error;
         // The node serves its state until that is stale.
         if (!mustFetch && tries > 1) break;
+        await this.#pause(limits.leaseLookMs);
       }
     }
     this.#open();
@@ -255,8 +267,6 @@ export class SimNode {
   /** Replaces the log by a copy of another node's files, if one has what the shared log lacks. */
   async #fetch(trimmed: number): Promise<void> {
     const { disk, others, random } = this.#deps;
-    await this.#pause(limits.leaseLookMs);
-    await this.member.report();
     await this.#pause(random.below(400));
     const donor = others().find((node) => node.isUp && lastSeqOf(node.#deps.disk.log) >= trimmed);
     if (donor === undefined) return this.#pause(limits.joinRetryMs);
@@ -351,6 +361,7 @@ export class SimNode {
       snapshotSeq: () => snapshots.list()[0] ?? 0,
       unfit: () => (diskWatch.low ? 'disk_low' : null),
       unfitToLead: () => (guard.isAheadNow() ? 'the clock of the node jumped ahead' : null),
+      refusal: () => null,
       roleChanged: () => this.#duties.roleChanged(),
       replaced: () => undefined,
     });

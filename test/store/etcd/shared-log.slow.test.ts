@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EtcdMembers, noEtcd } from '../../../bench/cluster/etcd-members.js';
+import { SecretProof } from '../../../src/core/hashing/secret-proof.js';
 import { OwnerLostError } from '../../../src/group/ports/storage-errors.js';
 import { timers } from '../../../src/node/system.js';
 import { EtcdClient } from '../../../src/store/etcd/etcd-client.js';
@@ -19,16 +20,31 @@ const salt = Buffer.from('a salt of a test');
 let members: EtcdMembers;
 let logs = 0;
 
-function openLog(prefix: string): EtcdLog {
+function openLog(prefix: string, secret = 'a secret of the tests, with 32 bytes'): EtcdLog {
   const settings = { endpoints: members.endpoints, ca: null, cert: null, key: null, username: null, password: null };
   const client = new EtcdClient(settings, logs);
-  return new EtcdLog({ client, keys: new EtcdKeys(prefix), cipher: new SlotCipher(salt, 'g') });
+  const keys = new EtcdKeys(prefix);
+  return new EtcdLog({
+    client,
+    keys,
+    cipher: new SlotCipher(salt, 'g'),
+    secret: new SecretProof(secret, 'g', 'secret'),
+  });
+}
+
+const at = { applied: 0, durable: 0, snapshot: 0, started: 0 };
+const reported = { nodeId: 'a', url: 'http://x', role: 'follower', version: '0', format: 1, ...at, reason: null };
+
+async function leaseOf(log: EtcdLog): Promise<string> {
+  const lease = String(Math.floor(Math.random() * 1e12) + 1);
+  await log.client.grantLease(lease, 60);
+  return lease;
 }
 
 async function leadOn(log: EtcdLog, nodeId: string) {
   await log.client.txn({ compare: [], success: [{ request_delete_range: { key: log.keys.leader } }] });
-  const lease = String(Math.floor(Math.random() * 1e12) + 1);
-  await log.client.grantLease(lease, 60);
+  const lease = await leaseOf(log);
+  await log.putNode({ ...reported, nodeId }, lease);
   const fence = await log.campaign({ nodeId, url: 'http://x', since: 0, cause: 'a test' }, lease);
   if (fence === null) throw new Error('another node leads');
   return fence;
@@ -127,11 +143,37 @@ if (why !== undefined) {
     const log = openLog('/test/lease/');
     const lease = '4711';
     assert.is(await log.campaign({ nodeId: 'a', url: 'http://x', since: 0, cause: 'a test' }, lease), null);
-    const at = { applied: 0, durable: 0, snapshot: 0, started: 0 };
-    const node = { nodeId: 'a', url: 'http://x', role: 'follower', version: '0', format: 1, ...at, reason: null };
-    await log.putNode(node, lease);
+    await log.putNode(reported, lease);
     const { leader, nodes } = await log.view(1);
     assert.equal([leader, nodes], [null, []]);
+  });
+
+  test('the first node determines the secret of the group, and no other secret proves to be it', async () => {
+    const log = openLog('/test/secret/');
+    assert.ok(await log.hasSecret());
+    assert.ok(await openLog('/test/secret/').hasSecret());
+    assert.not(await openLog('/test/secret/', 'another secret of the tests, 32 bytes').hasSecret());
+    const { kvs } = await log.client.range({ key: log.keys.secret });
+    assert.not(kvs[0]!.value.includes('a secret'));
+  });
+
+  test('a node id belongs to one lease, and only its node may lead', async () => {
+    const log = openLog('/test/place/');
+    const [first, second] = [await leaseOf(log), await leaseOf(log)];
+    const other = { ...reported, url: 'http://y' };
+    const { nodeId, url, reason } = { ...other, reason: 'the id is taken' };
+    const campaign = (lease: string) => log.campaign({ nodeId, url, since: 0, cause: 'a test' }, lease);
+    assert.is(await campaign(first), null, 'it has no place yet');
+    assert.is(await log.putNode(reported, first), null);
+    assert.is(await log.putNode(reported, first), null, 'again');
+    assert.is((await log.putNode(other, second))?.url, reported.url);
+    await log.putRefused({ nodeId, url, reason }, second);
+    assert.equal(await log.refused(), [{ nodeId, url, reason }]);
+    assert.is(await campaign(second), null);
+    await log.revokeLease(first);
+    assert.is(await log.putNode(other, second), null);
+    assert.equal(await log.refused(), []);
+    assert.ok(await campaign(second));
   });
 
   test('a value that stands under another key, or was made with another salt, is refused', async () => {
@@ -142,7 +184,9 @@ if (why !== undefined) {
     const { kvs } = await log.client.range({ key: log.keys.slot(1) });
     await log.client.put({ key: log.keys.slot(2), value: kvs[0]!.value });
     assert.match(String(await rejection(log.view(2))), /damaged, or was written with another GROUP_SALT/);
-    const other = new EtcdLog({ ...log, cipher: new SlotCipher(Buffer.from('another'), 'g') });
+    const { client, keys } = log;
+    const cipher = new SlotCipher(Buffer.from('another'), 'g');
+    const other = new EtcdLog({ client, keys, cipher, secret: new SecretProof('', 'g', 'secret') });
     assert.match(String(await rejection(other.view(1))), /another GROUP_SALT/);
   });
 }

@@ -31,7 +31,7 @@ function roleBadge(role: string): Child {
 }
 
 function ownOf(value: ClusterValue): Child {
-  const { leader, last_takeover: takeover, scrubbed } = value;
+  const { leader, last_takeover: takeover, scrubbed, refused } = value;
   return facts([
     ['Node', html`<span>${value.node_id} ${roleBadge(value.role)}</span>`],
     ['Leader', leader === null ? 'none' : html`<span>${leader.node_id} since ${time(leader.since)}</span>`],
@@ -45,6 +45,7 @@ function ownOf(value: ClusterValue): Child {
     ],
     ['Takeovers by this node', count(value.takeovers)],
     ['Last scrub of etcd', scrubbed === null ? 'none' : [timeAgo(scrubbed.at), `: ${scrubbed.detail}`]],
+    ...refused.map(({ node_id, url, reason }): [string, Child] => ['Refused', `${node_id} at ${url}: ${reason}`]),
   ]);
 }
 

@@ -1,0 +1,73 @@
+/** Room on the link to the leader, which the holders of commands share. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ForwardRoom } from '../../src/cluster/forward-room.js';
+import { LinkError } from '../../src/cluster/link-client.js';
+import { limits } from '../../src/limits.js';
+import { rejection } from '../contracts/log.js';
+import { until } from '../support/until.js';
+
+/** A room whose commands run until the test ends them. */
+function roomOf() {
+  const room = new ForwardRoom();
+  const running: string[] = [];
+  const ends = new Map<string, (() => void)[]>();
+  const send = (holder: string, waitMs = 60_000): Promise<void> =>
+    room.run(holder, waitMs, () => {
+      running.push(holder);
+      return new Promise((resolve) => ends.set(holder, [...(ends.get(holder) ?? []), resolve]));
+    });
+  const sendTimes = (holder: string, count: number) => {
+    for (let i = 0; i < count; i++) void send(holder);
+  };
+  const end = async (holder: string): Promise<void> => {
+    ends.get(holder)!.pop()!();
+    await turn();
+  };
+  const countOf = (holder: string) => running.filter((other) => other === holder).length;
+  return { send, sendTimes, end, countOf };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a holder with many slow commands leaves room for others, and they for the next', async () => {
+  const { sendTimes, countOf } = roomOf();
+  sendTimes('flood', 200);
+  await turn();
+  assert.is(countOf('flood'), (2 / 3) * limits.linkForwardsMax);
+  for (const victim of ['second', 'third', 'fourth']) {
+    sendTimes(victim, 1);
+    await turn();
+    assert.is(countOf(victim), 1, victim);
+  }
+});
+
+test('a place that becomes free goes to the holder with the fewest commands in progress', async () => {
+  const { sendTimes, end, countOf } = roomOf();
+  for (const holder of ['one', 'two', 'three', 'four', 'five', 'six']) sendTimes(holder, 200);
+  await turn();
+  const before = countOf('one');
+  assert.is(countOf('six'), 0);
+  await end('one');
+  assert.equal([countOf('one'), countOf('six')], [before, 1]);
+});
+
+test('a command that gets no room in time fails as unsent, and leaves nothing behind', async () => {
+  const { send, sendTimes, end, countOf } = roomOf();
+  sendTimes('flood', (2 / 3) * limits.linkForwardsMax);
+  await turn();
+  let error: unknown;
+  void rejection(send('flood', 1)).then((found) => {
+    error = found;
+  });
+  await until(() => error !== undefined);
+  assert.ok(error instanceof LinkError && error.isUnsent);
+  const before = countOf('flood');
+  await end('flood');
+  assert.is(countOf('flood'), before, 'it is not sent later');
+  sendTimes('flood', 1);
+  await turn();
+  assert.is(countOf('flood'), before + 1);
+});
+
+test.run();

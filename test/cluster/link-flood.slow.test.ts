@@ -1,0 +1,139 @@
+/** Floods of the link of real nodes: by strangers, during a takeover, and by a peer whose commands take long. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { EtcdMembers, noEtcd } from '../../bench/cluster/etcd-members.js';
+import { awaitLeader, salt, startGroup } from '../../bench/cluster/node-group.js';
+import { temporaryFolder } from '../../bench/ending.js';
+import { beginPtf } from '../support/ptf.js';
+import { until } from '../support/until.js';
+import { ClusterNode } from './nodes.js';
+
+const missing = noEtcd();
+/** The attacker's address on the loopback network, which is none of the nodes'. */
+const attacker = '127.0.0.9';
+/** More than the connections that a node ever had for other nodes. */
+const attempts = 1_030;
+const head = 'CONNECT ptf-cluster:1 HTTP/1.1\r\nHost: ptf-cluster:1\r\n\r\n';
+
+function portOf(node: ClusterNode): number {
+  return Number(new URL(node.directUrl).port);
+}
+
+function ask(node: ClusterNode): Socket {
+  const socket = connect({ port: portOf(node), host: '127.0.0.1', localAddress: attacker });
+  socket.on('error', () => undefined);
+  socket.write(head);
+  return socket.resume();
+}
+
+/** Connections of a node that the other end has closed and the node has not. */
+function closeWaits(node: ClusterNode): number {
+  const port = portOf(node).toString(16).toUpperCase().padStart(4, '0');
+  const rows = readFileSync('/proc/net/tcp', 'latin1').split('\n');
+  return rows.filter((row) => new RegExp(`^ *\\d+: \\w+:${port} \\w+:\\w+ 08 `).test(row)).length;
+}
+
+if (missing !== undefined || process.platform !== 'linux') {
+  process.stdout.write(`SKIPPED: ${missing ?? 'only Linux shows the connections of a process'}\n`);
+} else {
+  const folder = temporaryFolder('ptf-flood-');
+  const nodes: ClusterNode[] = [];
+  const env = { ERASURE_MODE: 'peer', ERASURE_QUOTA_PER_DAY: '1000' };
+  let etcd: EtcdMembers;
+  let victim: { readonly id: string; readonly key: string };
+  let events = 0;
+
+  async function register(name: string) {
+    const { body } = await nodes[0]!.ask('POST', '/peers/register', { peer_name: name, game_ids: ['g'] });
+    return { id: String(body.peer_id), key: String(body.api_key) };
+  }
+
+  async function report(node: ClusterNode, { id, key }: typeof victim, player = 'player'): Promise<number> {
+    const timestamp = new Date().toISOString();
+    const claim = { schema_version: '1.0.0', event_type: 'report_cheating', game_id: 'g', severity: 0.5, timestamp };
+    const event = { ...claim, event_id: `e-${events++}`, peer_id: id, player_id: player };
+    return (await node.ask('POST', '/events', event, key)).status;
+  }
+
+  test.before(async () => {
+    etcd = await EtcdMembers.start({ count: 1 });
+    for (const name of ['n0', 'n1', 'n2']) {
+      nodes.push(await ClusterNode.make({ name, dir: join(folder.path, name), etcdPorts: etcd.clientPorts, env }));
+    }
+    await startGroup(nodes);
+    victim = await register('victim');
+  });
+  test.after(async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+    await etcd?.stop();
+    folder.remove();
+  });
+
+  /** Makes another node lead and returns the status of one event at each node, which waits for a leader. */
+  async function takeOver(): Promise<number[]> {
+    const leader = await awaitLeader(nodes);
+    assert.is((await beginPtf(['cluster', 'step-down'], leader.dir).ended).code, 0);
+    return Promise.all(nodes.map((node) => report(node, victim)));
+  }
+
+  test('tunnels that are asked for without the secret and closed at once leave no connection', async () => {
+    for (const node of nodes) {
+      for (let left = attempts; left > 0; left -= 103) {
+        const sockets = Array.from({ length: 103 }, () => ask(node));
+        await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+        for (const socket of sockets) socket.end();
+        await Promise.all(sockets.map((socket) => once(socket, 'close')));
+      }
+      await until(() => closeWaits(node) === 0);
+    }
+    assert.equal(await takeOver(), [201, 201, 201]);
+  });
+
+  test('every node takes writes after a takeover while a stranger holds and repeats tunnels', async () => {
+    let isEnding = false;
+    let count = 0;
+    const held = new Set<Socket>();
+    const repeat = (node: ClusterNode): void => {
+      if (isEnding) return;
+      count += 1;
+      const socket = ask(node);
+      held.add(socket);
+      socket.once('close', () => {
+        held.delete(socket);
+        repeat(node);
+      });
+    };
+    for (const node of nodes) for (let i = 0; i < 200; i++) repeat(node);
+    await until(() => count > 10_000);
+    assert.equal(await takeOver(), [201, 201, 201]);
+    isEnding = true;
+    for (const socket of held) socket.destroy();
+    assert.equal(await takeOver(), [201, 201, 201]);
+  });
+
+  test('slow commands of one peer at a follower leave room on the link for the events of another', async () => {
+    const leader = await awaitLeader(nodes);
+    const follower = nodes.find((node) => node !== leader)!;
+    const flood = await register('flood');
+    const players = Array.from({ length: 200 }, (_, i) => `player-${i}`);
+    for (const player of players) assert.is(await report(leader, flood, player), 201);
+    let erased = 0;
+    const erasures = players.map(async (player) => {
+      const hash = createHash('sha256').update(`${player}${salt}`).digest('hex');
+      const { status } = await follower.ask('DELETE', `/subjects/${hash}`, undefined, flood.key);
+      assert.is(status, 200);
+      erased += 1;
+    });
+    await until(() => erased > 0);
+    assert.is(await report(follower, victim), 201);
+    assert.ok(erased < 100, `the event waited for ${erased} erasures`);
+    await Promise.all(erasures);
+  });
+}
+
+test.run();

@@ -1,0 +1,48 @@
+/** The settings that the nodes of a cluster share: their record, its audit entry, and the snapshot of them. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { decideSetting, loggedSettings } from '../../src/core/rules/decide-setting.js';
+import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
+import { stateDigest } from '../../src/core/snapshot/state-digest.js';
+import { Given, salt, t0 } from '../support/given.js';
+
+test('a setting becomes an audited record, and the same value again writes nothing', () => {
+  const given = new Given(90);
+  assert.equal(Object.keys(loggedSettings(given.state)), ['HALF_LIFE_DAYS', 'BAN_HALF_LIFE_DAYS']);
+  const set = { name: 'ERASURE_MODE', value: 'own', by: 'operator:alice' } as const;
+  const { records } = decideSetting(given.state, set, t0);
+  assert.equal(
+    records.map((record) => ({ ...record, audit: null })),
+    [{ type: 'group_setting_changed', name: 'ERASURE_MODE', value: 'own', audit: null }],
+  );
+  const { audit } = records[0] as { audit: { action: string; actor: string; target: string } };
+  assert.equal(
+    [audit.action, audit.actor, audit.target],
+    ['group_setting_changed', 'operator:alice', 'ERASURE_MODE own'],
+  );
+  given.apply(records, t0);
+  assert.is(loggedSettings(given.state).ERASURE_MODE, 'own');
+  assert.equal(decideSetting(given.state, set, t0).records, []);
+});
+
+test('a half-life that an operator sets is the record of half-lives, under the name of the operator', () => {
+  const given = new Given(90);
+  for (const name of ['HALF_LIFE_DAYS', 'BAN_HALF_LIFE_DAYS'] as const) {
+    const { records } = decideSetting(given.state, { name, value: 30, by: 'operator:alice' }, t0);
+    const { audit } = records[0] as { audit: { actor: string; target: string } };
+    assert.equal([audit.actor, audit.target], ['operator:alice', '30 days']);
+    given.apply(records, t0);
+    assert.is(loggedSettings(given.state)[name], 30);
+  }
+});
+
+test('a snapshot has the settings', () => {
+  const given = new Given(90);
+  const before = stateDigest(given.state);
+  given.apply(decideSetting(given.state, { name: 'PEERS_MAX', value: 7, by: 'test' }, t0).records, t0);
+  assert.not.equal(stateDigest(given.state), before);
+  const loaded = loadSnapshot(snapshotBlocks(given.state), salt);
+  assert.equal([loaded.settings, stateDigest(loaded)], [{ PEERS_MAX: 7 }, stateDigest(given.state)]);
+});
+
+test.run();

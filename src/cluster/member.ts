@@ -62,6 +62,8 @@ export class ClusterMember implements ClusterHealth {
   /** True while this node leads and the database of etcd is nearly as large as its quota. */
   logIsFull = false;
   isScrubIncomplete = false;
+  /** True once this node was as new as the group; it then stays, whatever settings change. */
+  #hasServed = false;
   refusedNodes = 0;
   readonly etcdQuotaBytes: number;
 
@@ -430,10 +432,11 @@ export class ClusterMember implements ClusterHealth {
       // A full page means that more slots may follow.
       if (view.slots.length === limits.slotsRead) continue;
       // Compared before the first read is served, and before the node may lead.
-      if (this.#confirmedAt === Number.NEGATIVE_INFINITY && this.#deps.site.refusal !== null) {
+      if (!this.#hasServed && this.#deps.site.refusal !== null) {
         this.#isRetired = true;
         return this.#deps.onRefused(this.#deps.site.refusal);
       }
+      this.#hasServed = true;
       this.#confirm(askedAt);
       if (this.#stopWatch === null) this.#watch(view.revision);
       else if (view.slots.length > 0) this.#missed();

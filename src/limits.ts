@@ -350,6 +350,8 @@ export const limits = {
   readerCacheBatches: 32,
   /** Players that one count of verdicts reads; of a larger group it reads every n-th player. */
   verdictRowsMax: 1_048_576,
+  /** Entries, one per peer and player, that a read visits at once; longer reads take turns, in pieces of as many. */
+  readEntriesAtOnce: 1_024,
   /** Minimum of contributing peers before evidence is split by type or side. */
   summaryPeersMin: 3,
 
@@ -412,7 +414,7 @@ export const limits = {
 
   // Verdict stream
   streamReadersMax: 2_048,
-  streamReadersPerPeer: 1_024,
+  streamReadersPerPeer: 16,
   /** Smallest change of a score since its last published value that is published. */
   streamScoreStep: 1,
   /** Records that are read for a reader that comes from another node; with more of them the reader begins anew. */

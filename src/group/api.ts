@@ -475,11 +475,14 @@ export interface GroupViews extends GroupCondition {
   hasErasedSince(peer: PeerView, at: number): boolean;
   /** Undefined if no events of this subject are known. */
   trust(subject: Uint8Array): TrustView | undefined;
+  /** True if a read of the player visits more than `limits.readEntriesAtOnce` entries. */
+  isLongRead(subject: Uint8Array): boolean;
   /**
-   * Returns the trust of many players, all as of the same time, in the order of their keys. Fills in the hashes and
-   * rows of the columns.
+   * Appends the trust of the next players to `trusts`, in the order of their keys, until all are there or
+   * `limits.readEntriesAtOnce` entries were visited. A repeated player is computed once. Fills in the hashes and rows
+   * of the columns.
    */
-  trusts(players: KeyColumns): (TrustView | undefined)[];
+  trusts(players: KeyColumns, trusts: (TrustView | undefined)[]): void;
   /** Numbers of the peers that see their events about a player (hex) as disputed. */
   disputedFor(subject: string): readonly number[];
   explain(subject: Uint8Array): TrustExplanation | undefined;

@@ -184,16 +184,30 @@ export class Group implements GroupApi {
     return row < 0 ? undefined : readTrust(state, row, this.#asOf.of(state));
   }
 
-  trusts(players: KeyColumns): (TrustView | undefined)[] {
+  isLongRead(subject: Uint8Array): boolean {
+    const { numbers, subjects } = this.#current.loop.state;
+    if (numbers <= limits.readEntriesAtOnce) return false;
+    const row = subjects.find(subject);
+    return row >= 0 && subjects.peerCount(row) > limits.readEntriesAtOnce;
+  }
+
+  trusts(players: KeyColumns, trusts: (TrustView | undefined)[]): void {
     const { state } = this.#current.loop;
+    const { subjects } = state;
     const asOf = this.#asOf.of(state);
-    state.subjects.findAll(players);
-    const trusts = new Array<TrustView | undefined>(players.count);
-    for (let i = 0; i < players.count; i++) {
+    subjects.findAll(players);
+    let visited = 0;
+    for (let i = trusts.length; i < players.count; i++) {
       const row = players.rows[i]!;
-      trusts[i] = row < 0 ? undefined : readTrust(state, row, asOf);
+      const first = players.rows.indexOf(row);
+      if (row < 0) trusts.push(undefined);
+      else if (first < i) trusts.push(trusts[first]);
+      else if (visited >= limits.readEntriesAtOnce) return;
+      else {
+        trusts.push(readTrust(state, row, asOf));
+        visited += subjects.peerCount(row);
+      }
     }
-    return trusts;
   }
 
   disputedFor(subject: string): readonly number[] {

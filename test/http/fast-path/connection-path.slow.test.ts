@@ -66,7 +66,9 @@ function group(): Partial<PeersApi> {
   } as const;
   return {
     trust: () => view,
-    trusts: ({ count }) => Array.from({ length: count }, (_, i) => (i % 2 === 0 ? view : undefined)),
+    trusts: ({ count }, trusts) => {
+      while (trusts.length < count) trusts.push(trusts.length % 2 === 0 ? view : undefined);
+    },
     submit: async (_caller, events) => events.map(() => ({ ok: true, value: { receivedAt: 0 } })),
   };
 }

@@ -345,8 +345,9 @@ export const limits = {
   sortedEvents: 2_500_000,
   /** Records that one listing reads; in the summary each chain has a share for removed events. */
   walkRecordsMax: 20_000,
-  /** Reads of the log, of at most two such walks each, for the possibly repeated events of one submission. */
-  repeatReadsMax: 16,
+  /** Records of one read for possibly repeated events, and reads for one submission. */
+  repeatPieceRecords: 1_024,
+  repeatReadsMax: 320,
   readerCacheBatches: 32,
   /** Players that one count of verdicts reads; of a larger group it reads every n-th player. */
   verdictRowsMax: 1_048_576,

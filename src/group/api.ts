@@ -508,12 +508,16 @@ export interface GroupCommands {
   withdraw(caller: PeerView | null, eventId: string): Promise<Outcome<{ readonly withdrawnAt: number }>>;
   /** `caller` is null if authentication is off; the audit then names `anonymous`. */
   erase(caller: PeerView | null, subject: Uint8Array): Promise<Outcome<Erasure>>;
-  /** `caller` null: returns only the summary, and no own events. */
+  /**
+   * `caller` null: returns only the summary, and no own events. `holder`: the holder to which the walk is charged; the
+   * caller if absent.
+   */
   playerEvents(
     subject: Uint8Array,
     caller: PeerView | null,
     limit: number,
     from: readonly number[] | null,
+    holder?: Holder | null,
   ): Promise<Outcome<PlayerEvents>>;
   /**
    * Disputes what is held of a player; `against`: id of the peer whose events are disputed. `caller` is null if

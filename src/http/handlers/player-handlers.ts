@@ -123,7 +123,7 @@ export function playerHandlers(
     return okJson(scoresJson(ids, trusts, tag), tag);
   }
 
-  async function listPlayerEvents({ params, query, caller }: ApiRequest<undefined>): Promise<ApiReply> {
+  async function listPlayerEvents({ params, query, caller, remote }: ApiRequest<undefined>): Promise<ApiReply> {
     const playerId = params.id ?? '';
     const limit = readLimit(query);
     if (!limit.ok) return refusalReply(limit);
@@ -131,7 +131,8 @@ export function playerHandlers(
     if (!from.ok) return refusalReply(from);
     const subject = subjectOf(playerId);
     if (!subject.ok) return refusalReply(subject);
-    const events = await node.group.playerEvents(subject.value, caller, limit.value, from.value);
+    const holder = holderOf(caller, remote);
+    const events = await node.group.playerEvents(subject.value, caller, limit.value, from.value, holder);
     if (!events.ok) return refusalReply(events);
     const { total, summarised, summary, own, next } = events.value;
     return ok({

@@ -1,4 +1,4 @@
-/** What a read of many entries costs: repeats are computed once, and a long match is computed in pieces. */
+/** Counts the entries that reads visit: repeats are computed once, and a long match is computed in pieces. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyKey, KEY_WORDS } from '../../src/core/columns/packed-keys.js';

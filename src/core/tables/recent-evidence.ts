@@ -5,8 +5,9 @@
  */
 import type { EventTypeId } from '../evidence/event-types.js';
 
-const SLOT_BITS = 17;
-const SLOTS = 1 << SLOT_BITS;
+const SLOTS = 1 << 18;
+/** Withdrawn events that are listed; with more of them all events are forgotten. */
+const WITHDRAWN_MAX = 4_096;
 
 /** Content of an event, as `RepeatFilter` hashes it; `row`: the row of its subject. */
 export interface EvidenceContent {
@@ -20,6 +21,7 @@ export interface EvidenceContent {
 export class RecentEvidence {
   /** Null before the first event: most states of a process decide none. */
   #columns: ReturnType<typeof newColumns> | null = null;
+  readonly #withdrawn = new Set<number>();
 
   /** Returns an event with this content; 0 if none is known. */
   seqOf({ hash, row, peer, type, timestamp }: EvidenceContent): number {
@@ -27,7 +29,7 @@ export class RecentEvidence {
     const { seqs, timestamps, rows, peers, types } = this.#columns;
     const slot = hash & (SLOTS - 1);
     const isSame = rows[slot] === row && peers[slot] === peer && types[slot] === type && timestamps[slot] === timestamp;
-    return isSame ? seqs[slot]! : 0;
+    return isSame && !this.#withdrawn.has(seqs[slot]!) ? seqs[slot]! : 0;
   }
 
   note({ hash, row, peer, type, timestamp }: EvidenceContent, seq: number): void {
@@ -43,8 +45,11 @@ export class RecentEvidence {
 
   /** Forgets a withdrawn event. */
   forget(seq: number): void {
-    const slot = this.#columns?.seqs.indexOf(seq) ?? -1;
-    if (slot >= 0) this.#columns!.seqs[slot] = 0;
+    if (this.#columns === null) return;
+    this.#withdrawn.add(seq);
+    if (this.#withdrawn.size <= WITHDRAWN_MAX) return;
+    this.#withdrawn.clear();
+    this.#columns = null;
   }
 
   /** Forgets the events about an erased subject, whose row the next subject may get. */

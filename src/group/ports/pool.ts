@@ -30,7 +30,7 @@ export interface RepeatQuery {
   readonly checks: readonly RepeatCheck[];
   readonly expired: number;
   readonly withdrawn: readonly number[];
-  /** Where the last piece stopped. */
+  /** The place at which the last piece stopped; null for the first piece. */
   readonly from: ChainPlace | null;
   readonly holder: Holder | null;
 }
@@ -44,7 +44,7 @@ export interface ChainPlace {
 
 export interface RepeatsPiece {
   readonly found: readonly RepeatFound[];
-  /** Where the next piece continues; null if it begins with another chain, or if all checks are answered. */
+  /** The place at which the next piece continues; null if it begins with another chain or there is none. */
   readonly next: ChainPlace | null;
 }
 

@@ -1,4 +1,4 @@
-/** What anybody can read about a player whom fewer than three peers know: figures in steps, the same everywhere. */
+/** Reads about a player whom fewer than three peers know: figures in steps, the same everywhere. */
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

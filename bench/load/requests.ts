@@ -127,6 +127,19 @@ export function scoreKind(
   return { name: 'score', expects: [200], request: (i) => get(`/api/v1/players/${playerAt(i)}/trust-score`) };
 }
 
+/** Lists the own events about one player. */
+export function listingKind(site: Site): Kind<string> {
+  return {
+    name: 'listing',
+    expects: [200],
+    request(i, connection) {
+      const { apiKey } = peerOf(site, connection);
+      const player = playerId(mix(site.seed, i) % site.players);
+      return get(`/api/v1/players/${player}/events`, `x-peer-api-key: ${apiKey}\r\n`);
+    },
+  };
+}
+
 /**
  * Reads the scores of a match of 50 in one call. `idOf` gives the id of player number `n`: an account id or its hash.
  */

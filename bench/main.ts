@@ -27,6 +27,7 @@ import { peers } from './scenarios/peers.js';
 import { read } from './scenarios/read.js';
 import { recompute } from './scenarios/recompute.js';
 import { recover } from './scenarios/recover.js';
+import { repeats } from './scenarios/repeats.js';
 import { sidecar } from './scenarios/sidecar.js';
 import { signing } from './scenarios/signing.js';
 import { small } from './scenarios/small.js';
@@ -46,6 +47,7 @@ const scenarios: readonly Scenario[] = [
   batch,
   mixed,
   memory,
+  repeats,
   recover,
   snapshot,
   recompute,

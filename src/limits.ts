@@ -345,11 +345,14 @@ export const limits = {
   sortedEvents: 2_500_000,
   /** Records that one listing reads; in the summary each chain has a share for removed events. */
   walkRecordsMax: 20_000,
-  /** Reads of the log, of at most two such walks each, for the possibly repeated events of one submission. */
-  repeatReadsMax: 16,
+  /** Records of one read for possibly repeated events, and reads for one submission. */
+  repeatPieceRecords: 1_024,
+  repeatReadsMax: 320,
   readerCacheBatches: 32,
   /** Players that one count of verdicts reads; of a larger group it reads every n-th player. */
   verdictRowsMax: 1_048_576,
+  /** Entries, one per peer and player, that a read visits at once; longer reads take turns, in pieces of as many. */
+  readEntriesAtOnce: 1_024,
   /** Minimum of contributing peers before evidence is split by type or side. */
   summaryPeersMin: 3,
 
@@ -412,7 +415,7 @@ export const limits = {
 
   // Verdict stream
   streamReadersMax: 2_048,
-  streamReadersPerPeer: 1_024,
+  streamReadersPerPeer: 16,
   /** Smallest change of a score since its last published value that is published. */
   streamScoreStep: 1,
   /** Records that are read for a reader that comes from another node; with more of them the reader begins anew. */

@@ -3,12 +3,15 @@
  * leads. The nodes themselves, and the links between them, are made by the caller.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { callNode } from '../../src/operator/cli/node-client.js';
 
 /** A node of the group in a process of its own. */
 export interface GroupNode {
   readonly name: string;
   /** Origin of the node's own port, past every proxy. */
   readonly directUrl: string;
+  /** The node's data folder. */
+  readonly dir: string;
   /** The end of the output of its process, for an error. */
   readonly lastOutput?: string;
   start(): Promise<void> | void;
@@ -92,8 +95,12 @@ export async function awaitLeader<N extends GroupNode>(nodes: readonly N[]): Pro
 }
 
 /** Returns the last record that the node has applied; -1 if the node does not answer. */
-export async function appliedSeq(node: GroupNode): Promise<number> {
-  return Number((await ask(node, '/peers?limit=1')).headers?.get('x-applied-seq') ?? -1);
+export async function appliedSeq({ dir }: GroupNode): Promise<number> {
+  try {
+    return (await callNode(dir, 'cluster-status', {})).applied_seq;
+  } catch {
+    return -1;
+  }
 }
 
 /** Resolves to the last record, once all nodes have applied the same records. */

@@ -1,10 +1,24 @@
 /** Thread of `startAttack`. Runs an attack outside the event loop of the measuring thread. */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Attack, floodOfBatches, halfBatches, idleConnections } from './attackers.js';
+import {
+  type Attack,
+  floodOfBatches,
+  halfBatches,
+  idleConnections,
+  oldRepeats,
+  repeatedMatches,
+  unreadStreams,
+} from './attackers.js';
 import type { Credentials } from './requests.js';
 
-export type AttackName = 'half batches' | 'flood of batches' | 'idle connections';
+export type AttackName =
+  | 'half batches'
+  | 'flood of batches'
+  | 'idle connections'
+  | 'old repeats'
+  | 'repeated matches'
+  | 'unread streams';
 
 export interface AttackTask {
   readonly name: AttackName;
@@ -18,6 +32,9 @@ const begin: Readonly<Record<AttackName, (task: AttackTask) => Promise<Attack>>>
   'half batches': ({ port, attacker, count }) => halfBatches(port, attacker, count),
   'flood of batches': ({ port, attacker, count }) => floodOfBatches(port, attacker, count),
   'idle connections': ({ port, count }) => idleConnections(port, count),
+  'old repeats': ({ port, attacker, count }) => oldRepeats(port, attacker, count),
+  'repeated matches': ({ port, count }) => repeatedMatches(port, count),
+  'unread streams': ({ port, attacker, count }) => unreadStreams(port, attacker, count),
 };
 
 const task = workerData as AttackTask;

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { limits } from '../../src/limits.js';
-import { type Credentials, fixedTimestamp, gameId } from './requests.js';
+import { type Credentials, fixedTimestamp, gameId, playerId, post, timestampOf } from './requests.js';
 
 export interface Attack {
   /** Count of the received answers by status. */
@@ -114,6 +114,65 @@ export function heldStreams(port: number, { apiKey }: Credentials, count: number
       if (chunk.subarray(0, 12).toString('latin1') === 'HTTP/1.1 503') socket.destroy();
     });
     socket.write(request);
+  });
+}
+
+/** Opens verdict streams and reads nothing of them. */
+export function unreadStreams(port: number, { apiKey }: Credentials, count: number): Promise<Attack> {
+  const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\n\r\n`;
+  return keepOpen(port, count, (socket) => {
+    socket.once('data', (chunk: Buffer) => {
+      if (chunk.subarray(0, 12).toString('latin1') === 'HTTP/1.1 503') socket.destroy();
+      else socket.pause();
+    });
+    socket.write(request);
+  });
+}
+
+/** Reads matches that name one player as often as a match may, one after the other on each connection. */
+export function repeatedMatches(port: number, count: number): Promise<Attack> {
+  const ids = new Array<string>(limits.matchIdsMax).fill(playerId(0)).join(',');
+  const request = `GET /api/v1/trust-scores?ids=${ids} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  return keepOpen(port, count, (socket) => {
+    // An answer ends with the end of its rows.
+    socket.on('data', (chunk: Buffer) => {
+      if (chunk.at(-1) === 0x7d) socket.write(request);
+    });
+    socket.write(request);
+  });
+}
+
+/**
+ * Sends many events about one player, each with a timestamp of its own, then repeats the oldest ones, one after the
+ * other on each connection.
+ */
+export async function oldRepeats(port: number, caller: Credentials, count: number): Promise<Attack> {
+  const batches = 39;
+  const event = (id: string, i: number) =>
+    JSON.stringify({
+      ...JSON.parse(attackEvent(caller, id)),
+      player_id: 'a player of many events',
+      timestamp: timestampOf(i),
+    });
+  for (let batch = 0; batch < batches; batch++) {
+    const events = Array.from({ length: limits.batchEventsMax }, (_, i) =>
+      event(`first-${batch}-${i}`, batch * limits.batchEventsMax + i),
+    );
+    const body = `{"events":[${events.join(',')}]}`;
+    await fetch(`http://127.0.0.1:${port}/api/v1/events/batch`, {
+      method: 'POST',
+      headers: { 'x-peer-api-key': caller.apiKey, 'content-type': 'application/json' },
+      body,
+    });
+  }
+  let sent = 0;
+  const send = (socket: Socket): void => {
+    const body = event(`again-${sent}`, sent++ % limits.batchEventsMax);
+    socket.write(post('/api/v1/events', `x-peer-api-key: ${caller.apiKey}\r\n`, body));
+  };
+  return keepOpen(port, count, (socket) => {
+    socket.on('data', () => send(socket));
+    send(socket);
   });
 }
 

@@ -95,14 +95,14 @@ export function playerOfEvent(site: Site, i: number): string {
   return playerId(playerNumber(site, i));
 }
 
-/** Returns event number `i` as JSON. */
-function eventJson(site: Site, peer: Credentials, i: number): string {
+/** Returns event number `i` as JSON. `stampOf`: the event whose timestamp it has. */
+function eventJson(site: Site, peer: Credentials, i: number, stampOf = i): string {
   const { seed } = site;
   const bits = mix(seed + 31, i);
   const type = eventTypes[bits & 3]!;
   const severity = ((bits >>> 8) % 101) / 100;
   const player = playerOfEvent(site, i);
-  return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${timestampOf(i)}"}`;
+  return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${timestampOf(stampOf)}"}`;
 }
 
 /** Returns the peer of a connection. */
@@ -127,6 +127,19 @@ export function scoreKind(
   return { name: 'score', expects: [200], request: (i) => get(`/api/v1/players/${playerAt(i)}/trust-score`) };
 }
 
+/** Lists the own events about one player. */
+export function listingKind(site: Site): Kind<string> {
+  return {
+    name: 'listing',
+    expects: [200],
+    request(i, connection) {
+      const { apiKey } = peerOf(site, connection);
+      const player = playerId(mix(site.seed, i) % site.players);
+      return get(`/api/v1/players/${player}/events`, `x-peer-api-key: ${apiKey}\r\n`);
+    },
+  };
+}
+
 /**
  * Reads the scores of a match of 50 in one call. `idOf` gives the id of player number `n`: an account id or its hash.
  */
@@ -139,6 +152,22 @@ export function matchKind({ seed, players }: Site, idOf: (n: number) => string =
       let ids = idOf(mix(seed, i * matchPlayers) % players);
       for (let j = 1; j < matchPlayers; j++) ids += `,${idOf(mix(seed, i * matchPlayers + j) % players)}`;
       return get(`/api/v1/trust-scores?ids=${ids}`);
+    },
+  };
+}
+
+/**
+ * Sends one event with the timestamp of its match, as a peer does that stamps by the match. Most events then repeat a
+ * timestamp of their player. The ids differ from those of other events.
+ */
+export function repeatKind(given: Site, eventsOfMatch: number): Kind<string> {
+  const site = { ...given, seed: given.seed + 2003 };
+  return {
+    ...eventKind(site),
+    request(i, connection) {
+      const peer = peerOf(site, connection);
+      const body = eventJson(site, peer, i, i - (i % eventsOfMatch));
+      return post('/api/v1/events', `x-peer-api-key: ${peer.apiKey}\r\n`, body);
     },
   };
 }

@@ -155,6 +155,7 @@ function serverOf(run: Run, name: string, environment: Readonly<Record<string, s
     get directUrl() {
       return node.url;
     },
+    dir: node.dataDir,
     start: () => node.start(),
   };
 }

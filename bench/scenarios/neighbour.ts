@@ -5,7 +5,7 @@
 import { limits } from '../../src/limits.js';
 import { startAttack } from '../load/attack.js';
 import type { AttackName } from '../load/attack-thread.js';
-import { batchKind, eventKind, mixture, scoreKind } from '../load/requests.js';
+import { batchKind, eventKind, listingKind, mixture, scoreKind } from '../load/requests.js';
 import { measured } from '../run.js';
 import { driveWindow, measuredOf, p99MsOf, unexpected, type Window, warmUpSecondsMax } from '../windows.js';
 
@@ -15,6 +15,9 @@ const attacks: readonly (readonly [AttackName, number])[] = [
   ['flood of batches', 64],
   // More than the node accepts: the attack reopens each connection that the node closes for another one.
   ['idle connections', limits.connectionsMaxDefault + 400],
+  ['old repeats', 16],
+  ['repeated matches', 8],
+  ['unread streams', limits.streamReadersPerPeer],
 ];
 const victimConnections = 64;
 /** Requests a second; a small part of a node's capacity. */
@@ -37,8 +40,9 @@ export const neighbour = measured({
       target,
       workload: mixture(site.seed, [
         [scoreKind(victims), 40],
-        [eventKind(victims), 40],
+        [eventKind(victims), 35],
         [batchKind(victims, victimBatch), 20],
+        [listingKind(victims), 5],
       ]),
       connections: run.options.connections ?? victimConnections,
       rate: run.options.rate ?? victimRate,

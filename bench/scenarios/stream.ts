@@ -14,7 +14,7 @@ import { startProgress } from '../progress.js';
 import { measured } from '../run.js';
 import { median } from '../statistics.js';
 
-const readersDefault = 1_000;
+const readersDefault = 320;
 const rateDefault = 500;
 const loadConnections = 32;
 const probes = 40;
@@ -26,7 +26,7 @@ export const stream = measured({
   players: 5_000,
   async measure(run) {
     const to = run.report;
-    const count = run.options.connections ?? readersDefault;
+    const count = Math.min(run.options.connections ?? readersDefault, run.options.peers * limits.streamReadersPerPeer);
     const { target, site, node, salt } = await run.node();
     const rate = run.options.rate ?? rateDefault;
     /** Returns the share of a core that the node uses for the load. */

@@ -45,6 +45,7 @@ const reads = [
   'hasErasedSince',
   'trust',
   'trusts',
+  'isLongRead',
   'disputedFor',
   'explain',
   'ownErasures',

@@ -146,7 +146,7 @@ const confidence = {
   type: 'number',
   minimum: 0,
   maximum: 1,
-  description: '0 means no signal. At most 4 decimals.',
+  description: '0 means no signal. At most 4 decimals; a multiple of .05 if fewer than three witnesses speak.',
 } as const;
 
 const allowed = {
@@ -203,7 +203,12 @@ export const explanationSchema = shape(
 export const trustScoreSchema = shape(
   {
     player_id: playerId,
-    score: { type: 'number', minimum: 0, maximum: 100, description: '50 is neutral. At most 2 decimals.' },
+    score: {
+      type: 'number',
+      minimum: 0,
+      maximum: 100,
+      description: '50 is neutral. At most 2 decimals; none if fewer than three witnesses speak.',
+    },
     confidence,
     verdict,
     event_count: count,

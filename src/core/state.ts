@@ -46,6 +46,7 @@ import { HourlyCounts } from './tables/hourly-counts.js';
 import { IdTags } from './tables/id-tags.js';
 import { OldBans } from './tables/old-bans.js';
 import { noWeights, PeerWeights, type Weights } from './tables/peer-weights.js';
+import { RecentEvidence } from './tables/recent-evidence.js';
 import { RepeatFilter, repeatKey } from './tables/repeat-filter.js';
 import { type AddEvidence, SortedEvents } from './tables/sorted-events.js';
 import { Subjects } from './tables/subjects.js';
@@ -106,6 +107,8 @@ export class GroupState {
   readonly idTags: IdTags;
   /** The filter of events that may repeat earlier ones; derived. */
   readonly repeats: RepeatFilter;
+  /** Known to this process only. */
+  readonly recentEvidence = new RecentEvidence();
   readonly #single = new EventColumns(1);
   /** Events that count already but are not in the tables yet. */
   #sorted: SortedEvents | null = null;
@@ -350,7 +353,12 @@ export class GroupState {
   applyEvent(event: DecidedEvent, { columns, i }: EventKeys, at: number): void {
     columns.setOthers(i, event);
     this.#intoTables(columns, i, this.lastSeq + 1, at);
-    this.#noteSaid(columns, i, at);
+    const hash = this.#noteSaid(columns, i, at);
+    if (hash !== 0) {
+      const { peer, event_type: type, timestamp } = event;
+      const row = this.subjects.findOfEvent(columns, i);
+      this.recentEvidence.note({ hash, row, peer, type, timestamp }, this.lastSeq + 1);
+    }
     this.#noteAge(event);
     this.evidenceSeq = this.#next(at);
     // Set also if there is nothing to revoke and therefore no record of the revocation.
@@ -424,13 +432,19 @@ export class GroupState {
     for (const subject of this.disputes.subjects()) this.#markVoid(subject);
   }
 
-  /** Notes the event's content, so that a later repeat is recognised, and what kind of evidence it is. */
-  #noteSaid({ hashes, peers, types, timestamps }: EventColumns, i: number, at: number): void {
+  /**
+   * Notes the event's content, so that a later repeat is recognised, and what kind of evidence it is. Returns the hash
+   * of the content; 0 if the event is no evidence.
+   */
+  #noteSaid({ hashes, peers, types, timestamps }: EventColumns, i: number, at: number): number {
     const type = types[i]!;
     if (isMeasure(type)) this.sentAt.ban = at;
     else if (raises(type)) this.sentAt.raising = at;
     else if (isEvidence(type)) this.sentAt.report = at;
-    if (isEvidence(type)) this.repeats.add(this.repeats.hashOf(hashes[i]!, peers[i]!, type, timestamps[i]!));
+    if (!isEvidence(type)) return 0;
+    const hash = this.repeats.hashOf(hashes[i]!, peers[i]!, type, timestamps[i]!);
+    this.repeats.add(hash);
+    return hash;
   }
 
   #noteAge({ peer, event_type, mass, severity, timestamp, repeats }: DecidedEvent): void {
@@ -501,6 +515,7 @@ export class GroupState {
     this.evidenceSeq = seq;
     if (record.hidden !== undefined || record.counts !== undefined) this.revokedSeq = seq;
     this.withdrawals.set(event_seq, { seq, subject });
+    this.recentEvidence.forget(event_seq);
     if (subject === null) return;
     this.#oldBans?.withdrawn(subject, record.peer, event_seq, record.hidden?.under ?? 0);
     this.#setPair(subjectBytes(subject), record, seq);
@@ -564,6 +579,7 @@ export class GroupState {
     if (subject !== null) {
       this.disputes.remove(subject);
       this.#oldBans?.erase(subject);
+      this.recentEvidence.forgetSubject(this.subjects.find(subjectBytes(subject)));
       this.subjects.remove(subjectBytes(subject));
       this.pendingErasures.delete(subject);
       this.allowed.erase(subject);

@@ -478,11 +478,14 @@ export interface GroupViews extends GroupCondition {
   hasErasedSince(peer: PeerView, at: number): boolean;
   /** Undefined if no events of this subject are known. */
   trust(subject: Uint8Array): TrustView | undefined;
+  /** True if a read of the player visits more than `limits.readEntriesAtOnce` entries. */
+  isLongRead(subject: Uint8Array): boolean;
   /**
-   * Returns the trust of many players, all as of the same time, in the order of their keys. Fills in the hashes and
-   * rows of the columns.
+   * Appends the trust of the next players to `trusts`, in the order of their keys, until all are there or
+   * `limits.readEntriesAtOnce` entries were visited. A repeated player is computed once. Fills in the hashes and rows
+   * of the columns.
    */
-  trusts(players: KeyColumns): (TrustView | undefined)[];
+  trusts(players: KeyColumns, trusts: (TrustView | undefined)[]): void;
   /** Numbers of the peers that see their events about a player (hex) as disputed. */
   disputedFor(subject: string): readonly number[];
   explain(subject: Uint8Array): TrustExplanation | undefined;
@@ -508,12 +511,16 @@ export interface GroupCommands {
   withdraw(caller: PeerView | null, eventId: string): Promise<Outcome<{ readonly withdrawnAt: number }>>;
   /** `caller` is null if authentication is off; the audit then names `anonymous`. */
   erase(caller: PeerView | null, subject: Uint8Array): Promise<Outcome<Erasure>>;
-  /** `caller` null: returns only the summary, and no own events. */
+  /**
+   * `caller` null: returns only the summary, and no own events. `holder`: the holder to which the walk is charged; the
+   * caller if absent.
+   */
   playerEvents(
     subject: Uint8Array,
     caller: PeerView | null,
     limit: number,
     from: readonly number[] | null,
+    holder?: Holder | null,
   ): Promise<Outcome<PlayerEvents>>;
   /**
    * Disputes what is held of a player; `against`: id of the peer whose events are disputed. `caller` is null if

@@ -187,16 +187,30 @@ export class Group implements GroupApi {
     return row < 0 ? undefined : readTrust(state, row, this.#asOf.of(state));
   }
 
-  trusts(players: KeyColumns): (TrustView | undefined)[] {
+  isLongRead(subject: Uint8Array): boolean {
+    const { numbers, subjects } = this.#current.loop.state;
+    if (numbers <= limits.readEntriesAtOnce) return false;
+    const row = subjects.find(subject);
+    return row >= 0 && subjects.peerCount(row) > limits.readEntriesAtOnce;
+  }
+
+  trusts(players: KeyColumns, trusts: (TrustView | undefined)[]): void {
     const { state } = this.#current.loop;
+    const { subjects } = state;
     const asOf = this.#asOf.of(state);
-    state.subjects.findAll(players);
-    const trusts = new Array<TrustView | undefined>(players.count);
-    for (let i = 0; i < players.count; i++) {
+    subjects.findAll(players);
+    let visited = 0;
+    for (let i = trusts.length; i < players.count; i++) {
       const row = players.rows[i]!;
-      trusts[i] = row < 0 ? undefined : readTrust(state, row, asOf);
+      const first = players.rows.indexOf(row);
+      if (row < 0) trusts.push(undefined);
+      else if (first < i) trusts.push(trusts[first]);
+      else if (visited >= limits.readEntriesAtOnce) return;
+      else {
+        trusts.push(readTrust(state, row, asOf));
+        visited += subjects.peerCount(row);
+      }
     }
-    return trusts;
   }
 
   disputedFor(subject: string): readonly number[] {
@@ -247,7 +261,7 @@ export class Group implements GroupApi {
         const { length } = submission.events;
         return this.#calls.offer({ type: 'submit', ...submission }, answered, length, length * EVENT_BYTES, holder);
       },
-      read: (query) => this.#calls.pool((pool) => pool.repeats(query)),
+      read: (query) => this.#calls.pool((pool) => pool.repeats({ ...query, holder })),
     };
     return submitAll(to, { caller: caller?.index ?? null, events }, limits.rereadTries);
   }
@@ -260,11 +274,12 @@ export class Group implements GroupApi {
   }
 
   async withdraw(caller: PeerView | null, eventId: string): Promise<Outcome<{ readonly withdrawnAt: number }>> {
+    const holder = caller?.index ?? NO_KEY;
     for (let tries = 0; tries < limits.rereadTries; tries++) {
       const located = await this.#calls.ask({ type: 'locate', eventId });
       if (isRefusal(located)) return located;
       if (located.seq === 0) return refused('event_not_found');
-      const read = await this.#calls.pool((pool) => pool.records([located.seq]));
+      const read = await this.#calls.pool((pool) => pool.records([located.seq], holder));
       if (!read.ok) return read;
       const event = read.value[0]!.record;
       if (event.type !== 'event_accepted') return refused('event_not_found');
@@ -274,7 +289,7 @@ export class Group implements GroupApi {
       if (chains === null) return refused('event_not_found');
       const head = chains.heads.find(({ peer }) => peer === event.peer)?.head ?? 0;
       const chain = await this.#calls.pool((pool) =>
-        pool.chain({ head, eventSeq: located.seq, expired: chains.expired }),
+        pool.chain({ head, eventSeq: located.seq, expired: chains.expired, holder }),
       );
       if (!chain.ok) return chain;
       const at = { eventSeq: located.seq, asOf: located.asOf, chain: chain.value, chainAsOf: chains.asOf };
@@ -294,13 +309,14 @@ export class Group implements GroupApi {
     caller: PeerView | null,
     limit: number,
     from: readonly number[] | null,
+    holder: Holder | null = caller?.index ?? null,
   ): Promise<Outcome<PlayerEvents>> {
     const chains = await this.#calls.ask({ type: 'chains', subject });
     if (chains === null) return refused('player_not_found');
     if (isRefusal(chains)) return chains;
     const { heads, withdrawn, expired, total, disputed } = chains;
     const walk = { heads, withdrawn: new Set(withdrawn), expired };
-    const query = { subject, ...walk, caller: caller?.index ?? null, limit, from };
+    const query = { subject, ...walk, caller: caller?.index ?? null, limit, from, holder };
     const listed = await this.#calls.pool((pool) => pool.list(query));
     if (!listed.ok) return listed;
     const listing = listed.value;

@@ -3,6 +3,7 @@
  * publishes, and its creation from the group's data.
  */
 import { eventTypeNames } from '../core/evidence/event-types.js';
+import { publishedFigures } from '../core/scoring/score.js';
 import { disputeStatuses, verdicts } from '../core/vocabulary.js';
 import type { SubjectExport } from '../group/api.js';
 import { disputeValue } from './dispute-operations.js';
@@ -134,8 +135,7 @@ export function subjectExportValue(view: SubjectExport, groupId: string) {
       trust === null
         ? null
         : {
-            score: trust.score,
-            confidence: trust.confidence,
+            ...publishedFigures(trust),
             verdict: trust.verdict,
             event_count: trust.eventCount,
             updated_at: isoTime(trust.updatedAt),

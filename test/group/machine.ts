@@ -16,6 +16,7 @@ import type { RedactionPiece, RedactionWork } from '../../src/group/ports/pool.j
 import { DamagedError } from '../../src/group/ports/storage-errors.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { Replica } from '../../src/group/replica/replica.js';
+import { limits } from '../../src/limits.js';
 import { blocksIn } from '../support/blocks-in.js';
 import { bounds as defaultBounds, formedRecord, salt, t0 } from '../support/given.js';
 import { MemoryLog, type MemoryLogWriter } from '../support/memory-log.js';
@@ -90,7 +91,7 @@ export class Machine {
     const event = new RecordReader(this.log).read(seq).record as EventAccepted;
     const { state } = this.actor;
     const head = headOfPair(state, event.subject, event.peer);
-    const chain = readChain(this.log, { head, eventSeq: seq, expired: state.retired.seq });
+    const chain = readChain(this.log, { holder: null, head, eventSeq: seq, expired: state.retired.seq });
     return { type: 'withdraw', caller, eventSeq: seq, event, asOf, chain, chainAsOf: state.lastSeq };
   }
 
@@ -116,7 +117,10 @@ export class Machine {
     if (command.type !== 'submit' || answer === null || typeof answer !== 'object' || !('checks' in answer))
       return answer!;
     this.answers.delete(token);
-    return this.ask(token, { ...command, checked: readRepeats(this.log, answer) });
+    return this.ask(token, {
+      ...command,
+      checked: readRepeats(this.log, { ...answer, from: null, holder: null }, limits.walkRecordsMax).found,
+    });
   }
 
   /** Takes turns and carries out effects until nothing is left. */

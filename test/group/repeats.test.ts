@@ -9,6 +9,7 @@ import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { Outcome } from '../../src/errors.js';
 import type { Command, Located, RepeatsUnknown } from '../../src/group/actor-commands.js';
 import { readRepeats } from '../../src/group/listing/listing.js';
+import type { ChainPlace, RepeatsPiece } from '../../src/group/ports/pool.js';
 import { bounds, hourMs, subjectKeyOf, subjectOf, t0 } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';
 import { Machine } from './machine.js';
@@ -71,12 +72,41 @@ test('an event with the same content counts once, in one batch, in one turn and 
   other.offer('one', submit(event()));
   other.offer('two', submit(event()));
   await other.work();
-  const unknown = other.answers.get('two') as RepeatsUnknown;
-  assert.equal(
-    unknown.checks.map(({ index }) => index),
-    [0],
-  );
-  assert.equal(held(other), [1, 1]);
+  assert.equal(held(other), [1, 2]);
+});
+
+test('a repeat of an event that this process decided is known without the log, until the event is gone', async () => {
+  const machine = await started();
+  const asks = async (token: string): Promise<boolean> => {
+    machine.offer(token, submit(event()));
+    await machine.work();
+    return !Array.isArray(machine.answers.get(token));
+  };
+  const first = event();
+  await send(machine, first);
+  for (let i = 0; i < 3; i++) assert.is(await asks(`repeats ${i}`), false);
+  assert.equal(held(machine), [1, 4]);
+  machine.restart();
+  assert.is(await asks('after a restart'), true, 'only the log knows');
+  await send(machine, event());
+  assert.is(await asks('read once'), false);
+  await machine.ask('erase', { type: 'erase', caller: -2, subject: subjectOf('p'), commitment: 'c', by: 't' });
+  // The next player may get the row of the erased one.
+  await send(machine, event({ player: 'q' }));
+  assert.equal(held(machine, 0, 'q'), [1, 1]);
+  assert.is(await asks('erased'), false);
+  assert.equal(held(machine), [1, 1], 'nothing is left that it could repeat');
+});
+
+test('a withdrawn event is not repeated, however recent it is', async () => {
+  const machine = await started();
+  const [first, second] = [event({ severity: 0.5 }), event()];
+  await send(machine, first);
+  await withdraw(machine, first.eventId);
+  await send(machine, second);
+  assert.equal(held(machine), [1, 1]);
+  await send(machine, event({ severity: 0.25 }));
+  assert.equal(held(machine), [1, 2]);
 });
 
 test('another type, time, peer or player is different content', async () => {
@@ -111,12 +141,13 @@ test('an event whose id is stored is a duplicate at once', async () => {
 test('no part of a submission is accepted before the log was read, or after the pair changed', async () => {
   const machine = await started();
   await send(machine, event());
+  machine.restart();
   const command = submit(event({ player: 'q' }), event());
   machine.offer('first', command, 2);
   await machine.work();
   const unknown = machine.answers.get('first') as RepeatsUnknown;
   assert.equal(held(machine, 0, 'q'), [0, 0]);
-  const found = readRepeats(machine.log, unknown);
+  const { found } = readRepeats(machine.log, { ...unknown, from: null, holder: null });
   assert.ok(found[0]!.seq > 0);
   await send(machine, event({ timestamp: t0 - hourMs }));
   const checked = found;
@@ -146,31 +177,32 @@ test('all checks of one pair share a walk, however many they are', async () => {
   assert.equal(held(machine), [lowering, 600]);
 });
 
-test('checks beyond the reach of one read are left for the next read, and none is answered unread', async () => {
+test('checks beyond the reach of one read are continued by the next read, within a chain as well', async () => {
   const machine = await started();
   const players = ['p', 'q', 'r'];
   const said = players.flatMap((player) =>
     Array.from({ length: 5 }, (_, i) => event({ player, timestamp: t0 - i * hourMs })),
   );
   await send(machine, ...said);
+  machine.restart();
   const deepest = players.map((player) => event({ player }));
   machine.offer('asks', submit(...deepest), 3);
   await machine.work();
   const unknown = machine.answers.get('asks') as RepeatsUnknown;
   assert.is(unknown.checks.length, 3);
-  const first = readRepeats(machine.log, unknown, 6);
-  assert.equal(
-    first.map(({ index, seq }) => [index, seq > 0]),
-    [
-      [0, true],
-      [1, true],
-    ],
-  );
-  const rest = { ...unknown, checks: unknown.checks.filter(({ index }) => index === 2) };
-  assert.equal(
-    readRepeats(machine.log, rest, 6).map(({ index, seq }) => [index, seq > 0]),
-    [[2, true]],
-  );
+  const answered = new Map<number, number>();
+  let from: ChainPlace | null = null;
+  const pieces: (readonly number[])[] = [];
+  while (answered.size < 3) {
+    const checks = unknown.checks.filter(({ index }) => !answered.has(index));
+    const piece: RepeatsPiece = readRepeats(machine.log, { ...unknown, checks, from, holder: null }, 4);
+    for (const { index, seq } of piece.found) answered.set(index, seq);
+    from = piece.next;
+    pieces.push(piece.found.map(({ index }) => index));
+  }
+  // 15 records in pieces of 4.
+  assert.equal(pieces, [[], [0], [1], [2]]);
+  assert.ok([...answered.values()].every((seq) => seq > 0));
 });
 
 test('withdrawing the first lets the next count, live, over a restart and from a snapshot', async () => {

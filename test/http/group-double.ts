@@ -66,7 +66,10 @@ export function groupDouble(over: Partial<Double> = {}): Double {
     hasRoom: () => true,
     overloaded: false,
     noteRefusal: () => undefined,
-    trusts: ({ count }) => Array.from({ length: count }, () => undefined),
+    isLongRead: () => false,
+    trusts: ({ count }, trusts) => {
+      while (trusts.length < count) trusts.push(undefined);
+    },
     disputedFor: () => [],
     explain: () => undefined,
     delayedEventCount: ({ eventCount }) => eventCount,

@@ -3,7 +3,6 @@
  * demand.
  */
 
-import type { RepeatFound } from '../../src/core/commands.js';
 import type { PairRecord } from '../../src/core/records/pair-records.js';
 import type { LogRecord } from '../../src/core/records/records.js';
 import type { Simulation } from '../../src/core/scoring/simulation.js';
@@ -23,6 +22,7 @@ import {
   type PairEventsQuery,
   PoolBusyError,
   type RepeatQuery,
+  type RepeatsPiece,
   type SimulationWork,
   type SnapshotMade,
   type WalkWork,
@@ -142,7 +142,7 @@ export class SimPool implements GroupPool {
     return this.#run('reader', 'chain', () => readChain(this.#log, query));
   }
 
-  repeats(query: RepeatQuery): Promise<readonly RepeatFound[]> {
+  repeats(query: RepeatQuery): Promise<RepeatsPiece> {
     return this.#run('reader', 'repeats', () => readRepeats(this.#log, query));
   }
 

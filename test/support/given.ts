@@ -29,7 +29,7 @@ export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 export const salt = Buffer.from('a salt of sixteen bytes');
 
-export const bounds = { peersMax: 100, erasureQuotaPerDay: 3, erasureMode: 'peer' } as const;
+export const bounds = { peersMax: 2_000, erasureQuotaPerDay: 3, erasureMode: 'peer' } as const;
 
 /** A group of the newest version of scoring; measures last six times as long as claims, as they do by default. */
 export function formedRecord(halfLifeDays = 0): GroupFormed {

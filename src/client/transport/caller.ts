@@ -126,10 +126,10 @@ export class Caller {
   #checkFloor(response: TransportResponse): void {
     const seq = appliedSeqOf(response);
     if (seq === undefined) return;
-    if (!this.#floor.admits(seq)) {
+    if (!this.#floor.admits(seq.most)) {
       throw new TrustError('behind', 'the node has not yet applied changes that this client read from another node');
     }
-    this.#floor.note(seq);
+    this.#floor.note(seq.least);
   }
 }
 

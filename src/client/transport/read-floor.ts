@@ -1,7 +1,6 @@
 /**
  * Remembers how far this client has read the log, whichever node answered. A node of a cluster reports its position in
- * `X-Applied-Seq`; an answer from an earlier position is refused, so that reads of one client do not go back in time,
- * as far as the client can see.
+ * `X-Applied-Seq`, cut to two digits; an answer that is certainly from an earlier position is refused.
  */
 import { bounds } from '../bounds.js';
 import type { Runtime } from './time.js';
@@ -34,8 +33,14 @@ export class ReadFloor {
   }
 }
 
-/** The log record up to which the node had applied when it answered; undefined if the node does not say. */
-export function appliedSeqOf(response: TransportResponse): number | undefined {
+/**
+ * Bounds of the log record up to which the node had applied when it answered; undefined if the node does not say.
+ */
+export function appliedSeqOf(
+  response: TransportResponse,
+): { readonly least: number; readonly most: number } | undefined {
   const value = response.header('x-applied-seq');
-  return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+  if (value === undefined || !/^\d{1,15}$/.test(value)) return undefined;
+  const least = Number(value);
+  return { least, most: least + 10 ** Math.max(0, String(least).length - 2) - 1 };
 }

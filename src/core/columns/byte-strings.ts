@@ -34,6 +34,12 @@ export class ByteStrings {
     return this.bytes.toString('utf8', this.#starts[i]!, this.#ends[i]!);
   }
 
+  copy(): ByteStrings {
+    const copied = new ByteStrings();
+    for (let i = 0; i < this.count; i++) copied.push(this.text(i));
+    return copied;
+  }
+
   clear(): void {
     this.count = 0;
     this.#end = 0;

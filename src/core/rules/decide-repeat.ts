@@ -1,7 +1,7 @@
 /**
  * Finds the events of a submission that repeat an earlier one: same peer, origin, player, type and timestamp. The
- * filter in the state finds possible repeats, the caller reads the log for them, and the command then carries the
- * results. This file does not read the log.
+ * filter in the state finds possible repeats. The state knows the recent ones; for others the caller reads the log, and
+ * the command then carries the results. This file does not read the log.
  */
 
 import { sameKey } from '../columns/packed-keys.js';
@@ -28,12 +28,19 @@ export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readon
     const of = keys[index]!;
     const hash = hashOf(state, caller, event, of);
     if (hash === 0 || !state.repeats.has(hash) || state.eventIds.seqOfEvent(of.columns, of.i) > 0) continue;
-    const head = headOf(state, event, of);
+    const { row, number, head } = pairOf(state, event, of);
     if (head <= state.retired.seq) continue;
+    const { timestamp } = event;
+    const type = eventTypeNamed(event.eventType).id;
+    const recent = state.recentEvidence.seqOf({ hash, row, peer: number, type, timestamp });
+    if (recent > state.retired.seq) {
+      known.add(index);
+      continue;
+    }
     // Every change of a pair's chain, such as a withdrawal, is a record of the pair and so its new head.
     const found = checked?.find((one) => one.index === index && one.head === head);
     if (found === undefined) {
-      unknown.push({ index, head, eventType: eventTypeNamed(event.eventType).id, timestamp: event.timestamp });
+      unknown.push({ index, head, eventType: type, timestamp });
     } else if (found.seq > state.retired.seq) known.add(index);
   }
   return { unknown, known };
@@ -67,13 +74,14 @@ function hashOf(state: GroupState, caller: number | null, event: EventSubmission
   return state.repeats.hashOf(columns.hashes[i]!, number.value, id, event.timestamp);
 }
 
-/** Returns the newest record of the event's peer (or carrier) and player; 0 if there is none. */
-function headOf(state: GroupState, { peerId, origin }: EventSubmission, { columns, i }: EventKeys): number {
+/** Returns the row and number of the event's pair, and its newest record; 0 if there is none. */
+function pairOf(state: GroupState, { peerId, origin }: EventSubmission, { columns, i }: EventKeys) {
   const { subjects } = state;
   const row = subjects.findOfEvent(columns, i);
-  const number = numberFor(state, state.peers.byId(peerId)!, origin);
-  const entry = row < 0 || !number.ok ? -1 : subjects.findEntry(row, number.value);
-  return entry < 0 ? 0 : subjects.entries.head(entry);
+  const found = numberFor(state, state.peers.byId(peerId)!, origin);
+  const number = found.ok ? found.value : -1;
+  const entry = row < 0 || number < 0 ? -1 : subjects.findEntry(row, number);
+  return { row, number, head: entry < 0 ? 0 : subjects.entries.head(entry) };
 }
 
 function isSameEvent(one: EventSubmission, other: EventSubmission): boolean {

@@ -2,7 +2,7 @@
 import { type AsOf, decayed, decayFactorFor, measureFactorFor } from '../evidence/decay.js';
 import { FOLLOWS, roundForComparison } from '../evidence/evidence.js';
 import type { GroupState } from '../state.js';
-import { LOWERS } from './player-votes.js';
+import { ALL, LOWERS } from './player-votes.js';
 import { votesOf } from './score.js';
 
 export interface TrustExplanation {
@@ -73,7 +73,7 @@ export function explanationOf(state: GroupState, row: number, asOf: AsOf): Trust
   return {
     ...sums,
     peers: peers.size,
-    witnesses: playerVotes.witnesses(witness, -1),
+    witnesses: playerVotes.witnesses(witness, ALL),
     loweringWitnesses: playerVotes.witnesses(witness, LOWERS),
     banned: banned.size,
     bannedAfterOthers: bannedAfterOthers.size,

@@ -152,7 +152,7 @@ export class PlayerVotes {
     return found;
   }
 
-  /** Counts witnesses whose share of lowering evidence is above `above`, in [0, 1]; -1 counts all votes. */
+  /** Counts witnesses whose share of lowering evidence is above `above`, in [0, 1], or is any (`ALL`). */
   witnesses(witness: Uint16Array, above: number): number {
     const { count, peer, share, weight } = this;
     const speakers = this.#speakersOf(witness);
@@ -189,3 +189,5 @@ function massShareOf(m: number): number {
 
 /** A vote counts as lowering if its share of lowering evidence is above this. */
 export const LOWERS = 0.5;
+/** Every vote's share is above this. */
+export const ALL = -1;

@@ -3,13 +3,14 @@
  * published peer weights (docs/SCORING.md, "What is read"). Takes O(peers that reported the player), unless several of
  * them belong to witness groups, and allocates only the answer.
  */
+import { limits } from '../../limits.js';
 import { type AsOf, decayed, decayFactorFor, measureFactorFor } from '../evidence/decay.js';
 import { cappedMass, saturate, strength } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
 import { CARRIES } from '../tables/peer-weights.js';
 import type { Verdict } from '../vocabulary.js';
-import { LOWERS, PlayerVotes } from './player-votes.js';
+import { ALL, LOWERS, PlayerVotes } from './player-votes.js';
 
 /** A player's unrounded score as of a time. */
 export interface TrustView {
@@ -22,22 +23,43 @@ export interface TrustView {
   readonly eventCount: number;
   /** Time of the newest change of this player in ms since 1970, rounded down to the hour. */
   readonly updatedAt: number;
+  /** Fewer witnesses than `summaryPeersMin` speak: exact figures would name the peer that reported. */
+  readonly isCoarse: boolean;
   /** Present if the player is on the group's allow list: the figures are then neutral. */
   readonly allowed?: true;
 }
 
-/** Number of integer steps per unit with which reads and the verdict stream publish scores and confidences. */
+/** Units of published scores and confidences, and the steps between them where few peers speak. */
 export const SCORE_UNIT = 100;
 export const CONFIDENCE_UNIT = 10_000;
+const SCORE_STEP = 100;
+const CONFIDENCE_STEP = 500;
 
-/** The published score, in hundredths. */
-export function wholeScore({ score }: Pick<TrustView, 'score'>): number {
-  return Math.round(score * SCORE_UNIT);
+const scoreBounds = [k.untrustedBelow, k.suspiciousBelow, k.trustedFrom];
+const confidenceBounds = [k.trustedConfidenceMin];
+
+/** The published score, in hundredths. Every answer, stream and export takes it from here. */
+export function wholeScore({ score, isCoarse }: Pick<TrustView, 'score' | 'isCoarse'>): number {
+  return roundedWithin(score, SCORE_UNIT, isCoarse ? SCORE_STEP : 1, scoreBounds);
 }
 
-/** The published confidence, in ten-thousandths. */
-export function wholeConfidence({ confidence }: Pick<TrustView, 'confidence'>): number {
-  return Math.round(confidence * CONFIDENCE_UNIT);
+/** The published confidence, in ten-thousandths. In steps, it is 0 only if it is 0 without them: 0 means no signal. */
+export function wholeConfidence({ confidence, isCoarse }: Pick<TrustView, 'confidence' | 'isCoarse'>): number {
+  const exact = roundedWithin(confidence, CONFIDENCE_UNIT, 1, confidenceBounds);
+  if (!isCoarse || exact === 0) return exact;
+  return Math.max(CONFIDENCE_STEP, roundedWithin(confidence, CONFIDENCE_UNIT, CONFIDENCE_STEP, confidenceBounds));
+}
+
+export function publishedFigures(view: TrustView): Pick<TrustView, 'score' | 'confidence'> {
+  return { score: wholeScore(view) / SCORE_UNIT, confidence: wholeConfidence(view) / CONFIDENCE_UNIT };
+}
+
+/** Rounds to a multiple of `step` units, but to none that is on the other side of a verdict's bound. */
+function roundedWithin(value: number, unit: number, step: number, bounds: readonly number[]): number {
+  const nearest = Math.round((value * unit) / step) * step;
+  // The bounds are multiples of all steps and belong to the values above them, so only rounding up can cross one.
+  for (const bound of bounds) if (value < bound && nearest >= bound * unit) return nearest - step;
+  return nearest;
 }
 
 const playerVotes = new PlayerVotes();
@@ -54,6 +76,7 @@ export function trustOf(state: EvidenceView, row: number, asOf: AsOf): TrustView
     verdict: verdictOf(score, confidence, witnesses),
     eventCount: events,
     updatedAt: state.subjects.updatedAt(row),
+    isCoarse: playerVotes.witnesses(witness, ALL) < limits.summaryPeersMin,
   };
 }
 

@@ -7,13 +7,13 @@ import type { Outcome, Refusal } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { Answers } from '../actor-commands.js';
 import type { AcceptedEvent } from '../api.js';
-import type { RepeatQuery } from '../ports/pool.js';
+import type { ChainPlace, RepeatQuery, RepeatsPiece } from '../ports/pool.js';
 import { overloaded } from '../refusals.js';
 
 export interface Submitting {
   /** Offers the submission to the actor; returns a refusal at once, and passes any other answer to `answered`. */
   offer(submission: SubmitEvents, answered: (answer: Answers['submit']) => void): Refusal | undefined;
-  read(query: RepeatQuery): Promise<Outcome<readonly RepeatFound[]>>;
+  read(query: Omit<RepeatQuery, 'holder'>): Promise<Outcome<RepeatsPiece>>;
 }
 
 /**
@@ -31,14 +31,16 @@ export async function submitAll(
   const { events, checks, expired, withdrawn } = answer;
   if (tries === 0) return events.map(() => overloaded());
   const found: RepeatFound[] = [];
+  let from: ChainPlace | null = null;
   for (let reads = 0; found.length < checks.length; reads++) {
     // A batch about many long chains is refused here: smaller ones share the reader with its other work.
     if (reads === limits.repeatReadsMax) return events.map(() => overloaded());
     const answered = new Set(found.map(({ index }) => index));
     const unread = checks.filter(({ index }) => !answered.has(index));
-    const piece = await to.read({ checks: unread, expired, withdrawn });
+    const piece = await to.read({ checks: unread, expired, withdrawn, from });
     if (!piece.ok) return events.map(() => piece);
-    found.push(...piece.value);
+    found.push(...piece.value.found);
+    from = piece.value.next;
   }
   return submitAll(to, { caller, events, checked: found }, tries - 1);
 }

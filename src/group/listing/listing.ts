@@ -3,7 +3,7 @@
  * pool.
  */
 
-import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
+import type { RepeatCheck } from '../../core/commands.js';
 import { type EventTypeName, eventTypeName } from '../../core/evidence/event-types.js';
 import { getOrMake } from '../../core/get-or-make.js';
 import type { Batch } from '../../core/records/batch.js';
@@ -14,6 +14,7 @@ import type { OwnEvent, PeerView, SummaryRow } from '../api.js';
 import type { ChainHead } from '../ports/chains.js';
 import type { LogReader } from '../ports/log.js';
 import type {
+  ChainPlace,
   ChainQuery,
   ListedEvent,
   Listing,
@@ -21,6 +22,7 @@ import type {
   PairEvents,
   PairEventsQuery,
   RepeatQuery,
+  RepeatsPiece,
 } from '../ports/pool.js';
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom } from '../recovery/recovery.js';
@@ -67,40 +69,44 @@ export function readChain(log: LogReader, { head, eventSeq, expired }: ChainQuer
 }
 
 /**
- * Searches the log for the events that the checks may repeat: walks each chain back once, and reads at most
- * `recordsMax` records of it. Once all chains together took that many, the remaining checks are missing in the answer,
- * and the caller asks for them again. The answer contains the checks of at least one chain.
+ * Searches the log for the events that the checks may repeat: walks each chain back once, up to
+ * `limits.walkRecordsMax` records, and reads at most `recordsMax` records in all. The caller asks again for the checks
+ * that are missing in the answer.
  */
 export function readRepeats(
   log: LogReader,
-  { checks, expired, withdrawn }: RepeatQuery,
-  recordsMax: number = limits.walkRecordsMax,
-): RepeatFound[] {
+  { checks, expired, withdrawn, from }: RepeatQuery,
+  recordsMax: number = limits.repeatPieceRecords,
+): RepeatsPiece {
   const reader = new RecordReader(log);
   const isWithdrawn = new Set(withdrawn);
   const checksByHead = new Map<number, Set<string>>();
   for (const check of checks) getOrMake(checksByHead, check.head, () => new Set()).add(saidBy(check));
   const found = new Map<number, Map<string, number>>();
-  let read = 0;
+  let next: ChainPlace | null = null;
+  let left = recordsMax;
   for (const [head, missing] of checksByHead) {
-    if (read >= recordsMax) break;
+    if (left === 0) break;
     const newest = getOrMake(found, head, () => new Map());
-    const readMax = read + recordsMax;
-    for (let seq = head; seq > expired && missing.size > 0 && read < readMax; read++) {
+    let { seq, walked } = from?.head === head ? from : { seq: head, walked: 0 };
+    const isUnread = () => missing.size > 0 && seq > expired && walked < limits.walkRecordsMax;
+    for (; isUnread() && left > 0; walked++, left--) {
       const { record } = reader.read(seq);
-      if (!('prev' in record)) break;
       if (record.type === 'event_accepted' && !isWithdrawn.has(seq)) {
         const said = saidBy({ eventType: record.event_type, timestamp: record.timestamp });
         if (missing.delete(said)) newest.set(said, seq);
       }
-      seq = record.prev;
+      seq = 'prev' in record ? record.prev : 0;
     }
+    if (isUnread()) next = { head, seq, walked };
+    else for (const said of missing) newest.set(said, 0);
   }
-  return checks.flatMap((check) => {
+  const answers = checks.flatMap((check) => {
     const { index, head } = check;
-    const newest = found.get(head);
-    return newest === undefined ? [] : [{ index, head, seq: newest.get(saidBy(check)) ?? 0 }];
+    const seq = found.get(head)?.get(saidBy(check));
+    return seq === undefined ? [] : [{ index, head, seq }];
   });
+  return { found: answers, next };
 }
 
 /** Returns the fields that two events of one pair have in common if one repeats the other. */

@@ -11,6 +11,7 @@ import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import type { DiscountedPair, PeerTrust } from '../../core/trust/peer-trust.js';
 import type { OnProgress, SummaryRow, VerifyReport } from '../api.js';
+import type { Holder } from '../holder.js';
 import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js';
 import type { ChainHead } from './chains.js';
 import type { StoredBatch } from './log.js';
@@ -20,6 +21,8 @@ export interface ChainQuery {
   readonly head: number;
   readonly eventSeq: number;
   readonly expired: number;
+  /** The holder to which the walk is charged. */
+  readonly holder: Holder | null;
 }
 
 /** Asks which events of a submission repeat one in the log. */
@@ -27,6 +30,22 @@ export interface RepeatQuery {
   readonly checks: readonly RepeatCheck[];
   readonly expired: number;
   readonly withdrawn: readonly number[];
+  /** The place at which the last piece stopped; null for the first piece. */
+  readonly from: ChainPlace | null;
+  readonly holder: Holder | null;
+}
+
+/** A place within a chain, after `walked` of its records. */
+export interface ChainPlace {
+  readonly head: number;
+  readonly seq: number;
+  readonly walked: number;
+}
+
+export interface RepeatsPiece {
+  readonly found: readonly RepeatFound[];
+  /** The place at which the next piece continues; null if it begins with another chain or there is none. */
+  readonly next: ChainPlace | null;
 }
 
 export interface ListingQuery {
@@ -37,6 +56,7 @@ export interface ListingQuery {
   readonly withdrawn: ReadonlySet<number>;
   /** Events up to this record have left the log: no chain is followed further back. */
   readonly expired: number;
+  readonly holder: Holder | null;
   /** Number of the caller's peer; null lists no own events. */
   readonly caller: number | null;
   readonly limit: number;
@@ -227,11 +247,14 @@ export interface GroupPool {
   /** Returns the peer weights published after record `after`, up to record `last`, as far as one piece reaches. */
   publishedWeights(after: number, last: number): Promise<WeightsPiece>;
   /** Returns the records with these sequence numbers, each with the time of its batch. */
-  records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
+  records(
+    seqs: readonly number[],
+    holder?: Holder | null,
+  ): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
   /** Returns the chain of a pair that the withdrawal of one of its events needs. */
   chain(query: ChainQuery): Promise<readonly PairRecord[]>;
-  /** Returns the events of a submission that repeat earlier ones. */
-  repeats(query: RepeatQuery): Promise<readonly RepeatFound[]>;
+  /** Finds the events of a submission that repeat earlier ones, piece by piece. */
+  repeats(query: RepeatQuery): Promise<RepeatsPiece>;
   /**
    * Returns a piece of the log, as `group/backup/log-piece` encodes it; it is empty at the end of the log. The bytes
    * are a borrowed view, valid until the next call.

@@ -12,7 +12,7 @@ import type {
   VerdictBody,
 } from '../../contract/response-bodies.js';
 import { reasonsOf } from '../../core/scoring/reasons.js';
-import { CONFIDENCE_UNIT, wholeConfidence } from '../../core/scoring/score.js';
+import { publishedFigures } from '../../core/scoring/score.js';
 import type { Verdict } from '../../core/vocabulary.js';
 import { errors, type Outcome } from '../../errors.js';
 import type { AcceptedEvent, OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../../group/api.js';
@@ -99,7 +99,7 @@ export function verdictBody(playerId: string, view: TrustView): VerdictBody {
   return {
     player_id: playerId,
     verdict: view.verdict,
-    confidence: wholeConfidence(view) / CONFIDENCE_UNIT,
+    confidence: publishedFigures(view).confidence,
     ...(view.allowed === undefined ? {} : { allowed: view.allowed }),
     updated_at: updatedText(view),
   };

@@ -5,7 +5,8 @@
 import type { PlayerEventsBody } from '../../contract/response-bodies.js';
 import { keyColumns } from '../../core/tables/event-columns.js';
 import { granted, type Outcome, refused } from '../../errors.js';
-import type { TrustView } from '../../group/api.js';
+import type { PeerView, TrustView } from '../../group/api.js';
+import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
 import { explanationBody, storedEventBody, summaryRowBody, verdictBody } from '../bodies/bodies.js';
 import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
@@ -14,12 +15,30 @@ import type { HttpDeps } from '../deps.js';
 import { encodePlaces } from '../request/cursor.js';
 import { rawIdRefusal } from '../request/raw-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
-import { readExplain, readIds, readLimit, readPlaces, readPlayerId } from '../request/request-parameters.js';
+import type { ApiReply, ApiRequest, Handlers, Remote } from '../request/request.js';
+import { holderOf } from '../request/request-holder.js';
+import {
+  type MatchIds,
+  readExplain,
+  readIds,
+  readLimit,
+  readPlaces,
+  readPlayerId,
+} from '../request/request-parameters.js';
+import { then } from '../request/then.js';
+import type { ReadTurns } from '../room/read-turns.js';
+
+interface SubjectTrust {
+  readonly subject: Uint8Array;
+  readonly view: TrustView;
+}
 
 type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
 
-export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>): PlayerHandlers {
+export function playerHandlers(
+  { node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>,
+  turns: ReadTurns,
+): PlayerHandlers {
   /** Keys of one match, reused between matches. */
   const players = keyColumns(limits.matchIdsMax);
   const refusal = rawIdRefusal(node.identity);
@@ -31,44 +50,80 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
     return subject === null ? refusal : granted(subject);
   }
 
-  function trustOf(playerId: string): Outcome<{ readonly subject: Uint8Array; readonly view: TrustView }> {
-    const subject = subjectOf(playerId);
-    if (!subject.ok) return subject;
-    const view = node.group.trust(subject.value);
-    return view === undefined ? refused('player_not_found') : granted({ subject: subject.value, view });
+  function trustOf(
+    playerId: string,
+    caller: PeerView | null,
+    remote: Remote,
+  ): Outcome<SubjectTrust> | Promise<Outcome<SubjectTrust>> {
+    const found = subjectOf(playerId);
+    if (!found.ok) return found;
+    const subject = found.value;
+    const turn = node.group.isLongRead(subject) ? turns.next(holderOf(caller, remote)) : undefined;
+    return then(turn, () => {
+      const view = node.group.trust(subject);
+      return view === undefined ? refused('player_not_found') : granted({ subject, view });
+    });
   }
 
-  function getTrustScore({ params, query }: ApiRequest<undefined>): ApiReply {
+  function getTrustScore({ params, query, caller, remote }: ApiRequest<undefined>): ApiReply | Promise<ApiReply> {
     const playerId = params.id ?? '';
     const explain = readExplain(query);
     if (!explain.ok) return refusalReply(explain);
-    const trust = trustOf(playerId);
-    if (!trust.ok) return refusalReply(trust);
-    const { view, subject } = trust.value;
-    const explanation = explain.value ? node.group.explain(subject) : undefined;
-    if (explanation !== undefined) {
-      return okJson(explainedScoreJson(playerId, view, explanationBody(view.verdict, explanation)));
-    }
-    const tag = new ScoreTag();
-    return okJson(scoreJson(playerId, view, tag), tag);
+    return then(trustOf(playerId, caller, remote), (trust) => {
+      if (!trust.ok) return refusalReply(trust);
+      const { view, subject } = trust.value;
+      const explanation = explain.value ? node.group.explain(subject) : undefined;
+      if (explanation !== undefined) {
+        return okJson(explainedScoreJson(playerId, view, explanationBody(view.verdict, explanation)));
+      }
+      const tag = new ScoreTag();
+      return okJson(scoreJson(playerId, view, tag), tag);
+    });
   }
 
-  function getVerdict({ params }: ApiRequest<undefined>): ApiReply {
+  function getVerdict({ params, caller, remote }: ApiRequest<undefined>): ApiReply | Promise<ApiReply> {
     const playerId = params.id ?? '';
-    const trust = trustOf(playerId);
-    return trust.ok ? ok(verdictBody(playerId, trust.value.view)) : refusalReply(trust);
+    return then(trustOf(playerId, caller, remote), (trust) =>
+      trust.ok ? ok(verdictBody(playerId, trust.value.view)) : refusalReply(trust),
+    );
   }
 
-  function getTrustScores({ query }: ApiRequest<undefined>): ApiReply {
+  function getTrustScores({ query, caller, remote }: ApiRequest<undefined>): ApiReply | Promise<ApiReply> {
     const ids = readIds(query);
     if (!ids.ok) return refusalReply(ids);
     if (!pseudonyms.writeAll(ids.value.texts, players.keys)) return refusalReply(refusal);
     players.count = ids.value.texts.count;
-    const tag = new ScoreTag();
-    return okJson(scoresJson(ids.value, node.group.trusts(players), tag), tag);
+    const trusts: (TrustView | undefined)[] = [];
+    node.group.trusts(players, trusts);
+    return trusts.length === players.count
+      ? matchReply(ids.value, trusts)
+      : getLongMatch(ids.value, trusts, holderOf(caller, remote), remote);
   }
 
-  async function listPlayerEvents({ params, query, caller }: ApiRequest<undefined>): Promise<ApiReply> {
+  /** Computes the other players in pieces. Other requests reuse the columns meanwhile, so that it takes copies. */
+  async function getLongMatch(
+    { texts, isPlain }: MatchIds,
+    trusts: (TrustView | undefined)[],
+    holder: Holder,
+    remote: Remote,
+  ): Promise<ApiReply> {
+    const ids = { texts: texts.copy(), isPlain };
+    const all = keyColumns(players.count);
+    all.count = players.count;
+    all.keys.set(players.keys.subarray(0, all.keys.length));
+    while (trusts.length < all.count && remote.destroyed !== true) {
+      await turns.next(holder);
+      node.group.trusts(all, trusts);
+    }
+    return matchReply(ids, trusts);
+  }
+
+  function matchReply(ids: MatchIds, trusts: readonly (TrustView | undefined)[]): ApiReply {
+    const tag = new ScoreTag();
+    return okJson(scoresJson(ids, trusts, tag), tag);
+  }
+
+  async function listPlayerEvents({ params, query, caller, remote }: ApiRequest<undefined>): Promise<ApiReply> {
     const playerId = params.id ?? '';
     const limit = readLimit(query);
     if (!limit.ok) return refusalReply(limit);
@@ -76,7 +131,8 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
     if (!from.ok) return refusalReply(from);
     const subject = subjectOf(playerId);
     if (!subject.ok) return refusalReply(subject);
-    const events = await node.group.playerEvents(subject.value, caller, limit.value, from.value);
+    const holder = holderOf(caller, remote);
+    const events = await node.group.playerEvents(subject.value, caller, limit.value, from.value, holder);
     if (!events.ok) return refusalReply(events);
     const { total, summarised, summary, own, next } = events.value;
     return ok({

@@ -17,6 +17,7 @@ import { createRateLimits } from '../request/rate-limits.js';
 import type { BodyAdmission, Handlers } from '../request/request.js';
 import { BatchPace } from '../room/batch-pace.js';
 import { ParseScheduler } from '../room/parse-scheduler.js';
+import type { ReadTurns } from '../room/read-turns.js';
 import { RequestVerifier } from '../signing/request-verifier.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
 
@@ -27,6 +28,7 @@ export function createEndpoints(
   deps: HttpDeps,
   readers: StreamReaders,
   bodies: BodyAdmission,
+  turns: ReadTurns,
   accepted: () => number,
 ): Endpoints {
   const bounds = {
@@ -40,7 +42,7 @@ export function createEndpoints(
     ...healthHandlers(deps),
     ...peerHandlers(deps),
     ...eventHandlers(deps),
-    ...playerHandlers(deps),
+    ...playerHandlers(deps, turns),
     ...subjectHandlers(deps),
     ...streamHandlers(readers),
     ...docsHandlers(deps.version),

@@ -106,6 +106,8 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
 export function openStream(response: ServerResponse, reply: WireReply, stream: (to: Writable) => void): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(reply.status, replyHeaders(reply));
+  // A reader that sends no more has left. Otherwise it would keep its place until a write fails.
+  response.req.socket.once('end', () => response.destroy());
   try {
     stream(response);
   } catch (error) {

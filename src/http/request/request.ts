@@ -13,6 +13,8 @@ import type { Holder } from '../../group/holder.js';
 /** A connection as handlers see it. Its address is read if a limit needs it. */
 export interface Remote {
   readonly remoteAddress?: string | undefined;
+  /** True once the caller has gone. */
+  readonly destroyed?: boolean;
 }
 
 export interface ApiRequest<Body> {

@@ -12,6 +12,7 @@ import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
 import { Holdings } from '../room/holdings.js';
+import type { ReadTurns } from '../room/read-turns.js';
 import { changeFrame, disputedRow, erasedFrame, erasedRow, helloFrame } from './frames.js';
 import { Spread } from './spread.js';
 import { StreamReader } from './stream-reader.js';
@@ -28,6 +29,7 @@ export interface ReaderOpening {
 
 export class StreamReaders {
   readonly #deps: Pick<HttpDeps, 'node' | 'clock' | 'metrics'>;
+  readonly #turns: Pick<ReadTurns, 'next'>;
   readonly #readers = new Map<StreamReader, ReaderOpening>();
   readonly #held = new Holdings<Holder, StreamReader>();
   readonly #spread = new Spread();
@@ -35,8 +37,9 @@ export class StreamReaders {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(deps: Pick<HttpDeps, 'node' | 'clock' | 'metrics'>) {
+  constructor(deps: Pick<HttpDeps, 'node' | 'clock' | 'metrics'>, turns: Pick<ReadTurns, 'next'>) {
     this.#deps = deps;
+    this.#turns = turns;
   }
 
   /** Returns why a further reader of this holder is refused; undefined if it is admitted. */
@@ -60,6 +63,7 @@ export class StreamReaders {
       feed: node.group.verdicts,
       disputedFor: (subject) => node.group.disputedFor(subject),
       peer: opening.peer?.index ?? null,
+      turn: () => this.#turns.next(opening.holder),
       onEnd: (ended, reason) => this.#ended(ended, reason),
       onRows: (count) => metrics.streamSynced(count),
     });

@@ -35,6 +35,8 @@ export interface ReaderParts {
   readonly disputedFor: GroupViews['disputedFor'];
   /** Number of the reading peer; null if authentication is off. */
   readonly peer: number | null;
+  /** Resolves when this reader may send a further part of what it missed. */
+  readonly turn: () => Promise<void>;
   /** Called once. A null reason means that the reader disconnected. */
   readonly onEnd: (reader: StreamReader, reason: EndReason | null) => void;
   readonly onRows: (count: number) => void;
@@ -114,6 +116,7 @@ export class StreamReader {
     if (this.#isEnded || feed.mark === null) return;
     let since: ResumeFrom | null = elsewhere ?? this.#resumed(lastEventId, feed.mark);
     for (;;) {
+      await this.#parts.turn();
       if (this.#isEnded || feed.mark === null) return;
       const recent = typeof since === 'number' ? feed.recent(since) : null;
       if (recent !== null && recent.length <= limits.streamAtOnceRows) {
@@ -173,6 +176,7 @@ export class StreamReader {
       while (this.#to.writableNeedDrain && !this.#isEnded) await this.#woken();
       if (this.#isEnded) return 'ended';
       const piece = await feed.walk(mark.generation, from, since ?? 0);
+      await this.#parts.turn();
       if (this.#isEnded) return 'ended';
       if (piece === 'forgotten') return piece;
       if (piece === null) {

@@ -3,6 +3,7 @@
  */
 import { refusalOfRawIds } from '../../core/hashing/pseudonym.js';
 import { reasonsOf } from '../../core/scoring/reasons.js';
+import { publishedFigures } from '../../core/scoring/score.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { AllowedPlayer, OperatorApi, PlayerEvents, TrustExplanation, TrustView } from '../../group/api.js';
 import { limits } from '../../limits.js';
@@ -49,8 +50,7 @@ export function playerValue(
   return {
     subject_hash: Buffer.from(subject).toString('hex'),
     allowed: allowed === undefined ? null : { until: new Date(allowed.until).toISOString(), note: allowed.note },
-    score: view.score,
-    confidence: view.confidence,
+    ...publishedFigures(view),
     verdict: view.verdict,
     event_count: view.eventCount,
     updated_at: new Date(view.updatedAt).toISOString(),

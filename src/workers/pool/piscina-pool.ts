@@ -5,12 +5,12 @@
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import type { RepeatFound } from '../../core/commands.js';
 import type { PairRecord } from '../../core/records/pair-records.js';
 import type { LogRecord } from '../../core/records/records.js';
 import type { Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../../group/api.js';
+import type { Holder } from '../../group/holder.js';
 import type {
   ChainQuery,
   FeedPiece,
@@ -23,6 +23,7 @@ import type {
   RedactionPiece,
   RedactionWork,
   RepeatQuery,
+  RepeatsPiece,
   SimulationWork,
   WalkWork,
   WeightsComputed,
@@ -139,39 +140,42 @@ export class PiscinaPool implements GroupPool {
   }
 
   list(query: ListingQuery): Promise<Listing | null> {
-    return this.#read(query.caller === null ? 'public' : 'own', 'list', query);
+    return this.#read(query.caller === null ? 'public' : 'own', query.holder, 'list', query);
   }
 
   publishedWeights(after: number, last: number): Promise<WeightsPiece> {
-    return this.#read('records', 'publishedWeights', { after, last });
+    return this.#read('records', null, 'publishedWeights', { after, last });
   }
 
   pairEvents(query: PairEventsQuery): Promise<PairEvents> {
-    return this.#read('records', 'pairEvents', query);
+    return this.#read('records', null, 'pairEvents', query);
   }
 
-  records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
-    return this.#read('records', 'records', seqs);
+  records(
+    seqs: readonly number[],
+    holder: Holder | null = null,
+  ): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
+    return this.#read('records', holder, 'records', seqs);
   }
 
   chain(query: ChainQuery): Promise<readonly PairRecord[]> {
-    return this.#read('records', 'chain', query);
+    return this.#read('records', query.holder, 'chain', query);
   }
 
-  repeats(query: RepeatQuery): Promise<readonly RepeatFound[]> {
-    return this.#read('records', 'repeats', query);
+  repeats(query: RepeatQuery): Promise<RepeatsPiece> {
+    return this.#read('records', query.holder, 'repeats', query);
   }
 
   async logPiece(query: LogPieceQuery): Promise<Uint8Array> {
-    const piece = await this.#read<number | Uint8Array>('own', 'logPiece', query);
+    const piece = await this.#read<number | Uint8Array>('own', null, 'logPiece', query);
     return typeof piece === 'number' ? this.#piece.subarray(0, piece) : piece;
   }
 
   /** A read waits for the thread to load before it is queued, because that time is not spent behind other reads. */
-  async #read<R>(readClass: ReadClass, name: keyof GroupPool, task: unknown): Promise<R> {
+  async #read<R>(readClass: ReadClass, holder: Holder | null, name: keyof GroupPool, task: unknown): Promise<R> {
     if (this.filesStored !== null) await this.filesStored();
     await this.#readers.loaded();
-    return this.#reading.run(readClass, () => run(this.#readers, name, task));
+    return this.#reading.run(readClass, holder, () => run(this.#readers, name, task));
   }
 
   #run<R>(name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {

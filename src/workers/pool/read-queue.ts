@@ -1,18 +1,20 @@
 /**
- * Queues reads of the log for the thread that executes them. A listing reads up to a thousand batches, and any caller
- * may request one. Requests without a key therefore wait behind all others, and no request waits for longer than a
- * bound.
+ * Queues reads of the log for the thread that executes them. A read may take a fifth of a second, and any caller may
+ * request one. Each holder is therefore charged with the time of its reads, and the one that has used the least is
+ * next; no request waits for longer than a bound.
  */
+import type { Holder } from '../../group/holder.js';
 import { PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 
 /**
- * Classes in the order of their turns: single records (a withdrawal, the audit), listings with a key and the log for a
- * joining node, public listings.
+ * Classes in the order of their turns if several holders, or the requests of one, have the same claim: single records
+ * (a withdrawal, the audit), listings with a key and the log for a joining node, public listings.
  */
 export type ReadClass = 'records' | 'own' | 'public';
 
 interface Waiting {
+  readonly holder: Holder | null;
   readonly begin: () => void;
   readonly refuse: () => void;
 }
@@ -20,25 +22,40 @@ interface Waiting {
 export class ReadQueue {
   readonly #threads: number;
   readonly #waitMs: number;
+  readonly #now: () => number;
   readonly #waiting: Readonly<Record<ReadClass, Set<Waiting>>> = {
     records: new Set(),
     own: new Set(),
     public: new Set(),
   };
+  /** Time of each holder's reads in ms, since the thread was last idle; a holder begins with that of the last turn. */
+  readonly #usedMs = new Map<Holder | null, number>();
+  #turnMs = 0;
   #running = 0;
 
   /** Runs at most `threads` reads at a time. A read that has not begun within `waitMs` is refused. */
-  constructor(threads: number = limits.readerThreads, waitMs: number = limits.readerWaitMs) {
+  constructor(
+    threads: number = limits.readerThreads,
+    waitMs: number = limits.readerWaitMs,
+    now: () => number = () => performance.now(),
+  ) {
     this.#threads = threads;
     this.#waitMs = waitMs;
+    this.#now = now;
   }
 
-  /** Runs `read` in its turn. Rejects with `PoolBusyError` if too many reads wait, or this one too long. */
-  async run<R>(readClass: ReadClass, read: () => Promise<R>): Promise<R> {
-    await this.#turn(this.#waiting[readClass]);
+  /**
+   * Runs `read` in its turn. Rejects with `PoolBusyError` if too many reads wait, or this one too long. `holder`: null
+   * for the node itself.
+   */
+  async run<R>(readClass: ReadClass, holder: Holder | null, read: () => Promise<R>): Promise<R> {
+    await this.#turn(this.#waiting[readClass], holder);
+    this.#turnMs = this.#usedBy(holder);
+    const beganMs = this.#now();
     try {
       return await read();
     } finally {
+      this.#usedMs.set(holder, this.#usedBy(holder) + this.#now() - beganMs);
       this.#running--;
       this.#beginNext();
     }
@@ -49,14 +66,19 @@ export class ReadQueue {
     for (const waiting of Object.values(this.#waiting)) for (const one of waiting) one.refuse();
   }
 
-  #turn(waiting: Set<Waiting>): Promise<void> {
+  #usedBy(holder: Holder | null): number {
+    return Math.max(this.#turnMs, this.#usedMs.get(holder) ?? 0);
+  }
+
+  #turn(waiting: Set<Waiting>, holder: Holder | null): Promise<void> {
     if (this.#running < this.#threads) {
       this.#running++;
       return Promise.resolve();
     }
-    if (waiting.size >= limits.readersQueueMax) return Promise.reject(busy());
+    if (waiting.size >= limits.readersQueueMax && !makesRoom(waiting, holder)) return Promise.reject(busy());
     return new Promise((resolve, reject) => {
       const one: Waiting = {
+        holder,
         begin: () => {
           clearTimeout(late);
           resolve();
@@ -73,15 +95,32 @@ export class ReadQueue {
   }
 
   #beginNext(): void {
+    let next: Waiting | undefined;
     for (const waiting of Object.values(this.#waiting)) {
-      const [next] = waiting;
-      if (next === undefined) continue;
-      waiting.delete(next);
-      this.#running++;
-      next.begin();
+      for (const one of waiting) {
+        if (next === undefined || this.#usedBy(one.holder) < this.#usedBy(next.holder)) next = one;
+      }
+    }
+    if (next === undefined) {
+      if (this.#running > 0) return;
+      this.#usedMs.clear();
+      this.#turnMs = 0;
       return;
     }
+    for (const waiting of Object.values(this.#waiting)) waiting.delete(next);
+    this.#running++;
+    next.begin();
   }
+}
+
+/** Refuses the newest read of the holder with the most, if that is more than `holder` would have. */
+function makesRoom(waiting: ReadonlySet<Waiting>, holder: Holder | null): boolean {
+  const counts = new Map<Holder | null, number>();
+  for (const one of waiting) counts.set(one.holder, (counts.get(one.holder) ?? 0) + 1);
+  const [largest, most] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a));
+  if (most <= (counts.get(holder) ?? 0) + 1) return false;
+  [...waiting].findLast((one) => one.holder === largest)?.refuse();
+  return true;
 }
 
 function busy(): PoolBusyError {

@@ -1,6 +1,5 @@
 /** Runs as the reader, a worker that reads the log for listings and single records. It holds no state of the group. */
 import { workerData } from 'node:worker_threads';
-import type { RepeatFound } from '../../core/commands.js';
 import type { PairRecord } from '../../core/records/pair-records.js';
 import type { LogRecord } from '../../core/records/records.js';
 import { writePiece } from '../../group/backup/log-piece.js';
@@ -13,6 +12,7 @@ import type {
   PairEvents,
   PairEventsQuery,
   RepeatQuery,
+  RepeatsPiece,
   WeightsPiece,
 } from '../../group/ports/pool.js';
 import { readWeights } from '../../group/weights/weights-history.js';
@@ -43,7 +43,7 @@ export function chain(query: ChainQuery): readonly PairRecord[] {
   return readChain(log, query);
 }
 
-export function repeats(query: RepeatQuery): readonly RepeatFound[] {
+export function repeats(query: RepeatQuery): RepeatsPiece {
   return readRepeats(log, query);
 }
 

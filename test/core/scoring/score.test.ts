@@ -5,7 +5,7 @@ import { decidePeerChange } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
 import { explanationOf } from '../../../src/core/scoring/explanation.js';
-import { trustOf, verdictOf } from '../../../src/core/scoring/score.js';
+import { publishedFigures, trustOf, verdictOf } from '../../../src/core/scoring/score.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../../support/given.js';
 
 function scoreAt(given: Given, player: string, at = t0) {
@@ -318,6 +318,53 @@ test('an explanation names sides, peers and the weights it is computed from', ()
     weightsBasedOnSeq: 4,
   });
   assert.ok(logOdds > 0 && logOdds < suspicious);
+});
+
+test('the figures of a player whom fewer than three witnesses know are rounded to 1 and .05', () => {
+  const given = new Given()
+    .peers(5)
+    .weigh({ a: [3.5, 3.1, 2.9, 2.5, 2.1], b: [3.2, 3, 2.7, 2.2, 2], z: [1, 1, 0.9, 0.8, 0.9] });
+  const published = (player: string) => publishedFigures(scoreAt(given, player));
+  const isRounded = ({ score, confidence }: ReturnType<typeof published>) =>
+    Number.isInteger(score) && Math.abs(confidence * 20 - Math.round(confidence * 20)) < 1e-9;
+  for (let peer = 0; peer < 5; peer++) {
+    given.event(peer, 'known');
+    assert.is(isRounded(published('known')), peer < 2, `${peer + 1} peers`);
+  }
+});
+
+test('sole reporters whose weights are near one another have the same published figures', () => {
+  const weights = [0.849, 0.83, 0.82, 0.807];
+  const given = new Given().peers(4).weigh({ a: weights.map((w) => 2 * w), b: weights.map((w) => 2 * w), z: weights });
+  for (let peer = 0; peer < 4; peer++) given.event(peer, `of ${peer}`);
+  const exact = weights.map((_, peer) => scoreAt(given, `of ${peer}`));
+  assert.is(new Set(exact.map(({ score }) => score.toFixed(2))).size, 4, 'the exact scores differ');
+  assert.is(new Set(exact.map((view) => JSON.stringify(publishedFigures(view)))).size, 1);
+});
+
+test('peers without a weight do not make the figures of a sole reporter exact', () => {
+  const given = new Given().peers(4).weigh({ tau: [1, 0, 0, 0] });
+  for (let peer = 0; peer < 4; peer++) given.event(peer, 'p');
+  assert.ok(Number.isInteger(publishedFigures(scoreAt(given, 'p')).score));
+});
+
+test('published figures never contradict the verdict, whatever they are rounded to', () => {
+  const near = (bound: number) => [-0.6, -0.4, -1e-3, -1e-9, 0, 1e-9, 1e-3, 0.4, 0.6].map((by) => bound + by);
+  const scores = [0, 100, 50, ...[20, 40, 70].flatMap(near)];
+  const confidences = [0, 1e-9, 1e-3, 0.02, 0.174, 0.325, 0.34, 0.34996, 0.3499999999, 0.35, 0.36, 0.374, 0.376, 1];
+  for (const score of scores) {
+    for (const confidence of confidences) {
+      for (const isCoarse of [true, false]) {
+        const verdict = verdictOf(score, confidence, 2);
+        const published = publishedFigures({ score, confidence, verdict, isCoarse, eventCount: 1, updatedAt: 0 });
+        const what = JSON.stringify({ score, confidence, isCoarse, published });
+        assert.is(verdictOf(published.score, published.confidence, 2), verdict, what);
+        assert.ok(Math.abs(published.score - score) < (isCoarse ? 1 : 0.01) + 1e-9, what);
+        assert.ok(Math.abs(published.confidence - confidence) < (isCoarse ? 0.05 : 1e-4) + 1e-9, what);
+        if (confidence >= 1e-4) assert.ok(published.confidence > 0, `0 means no signal: ${what}`);
+      }
+    }
+  }
 });
 
 test.run();

@@ -20,10 +20,10 @@ function scripted(count: number) {
       else answered({ type: 'repeats_unknown', events, checks, expired: 0, withdrawn: [] });
       return undefined;
     },
-    async read(query: RepeatQuery) {
+    async read(query: Omit<RepeatQuery, 'holder'>) {
       reads.push(query.checks.length);
       const { index, head } = query.checks[0]!;
-      return granted([{ index, head, seq: 0 }]);
+      return granted({ found: [{ index, head, seq: 0 }], next: null });
     },
   };
   return { to, reads, offered, submission: { caller: 0, events } };

@@ -38,7 +38,16 @@ async function list(machine: Machine, caller: number | null, limit: number, from
   const subject = subjectOf('p');
   const chains = (await machine.ask('chains', { type: 'chains', subject })) as Chains;
   const { heads, withdrawn, expired } = chains;
-  return listEvents(machine.log, { subject, heads, withdrawn: new Set(withdrawn), expired, caller, limit, from });
+  return listEvents(machine.log, {
+    subject,
+    heads,
+    withdrawn: new Set(withdrawn),
+    expired,
+    caller,
+    holder: null,
+    limit,
+    from,
+  });
 }
 
 // Weeks checked against the calendar of ISO 8601: 2026-01-01 is a Thursday, 2027-01-01 a Friday, 2024-12-30 a Monday.
@@ -123,7 +132,7 @@ test('a peer that withdrew very many events hides none of the others', async () 
     });
     const withdrawn = heads.map((one) => (one.peer === 0 ? { ...one, head: first + goneCount - 1 } : one));
     const walk = { heads: withdrawn, withdrawn: new Set<number>(), expired: 0 };
-    return listEvents(log, { subject, ...walk, caller: null, limit: 1, from: null })!;
+    return listEvents(log, { subject, ...walk, caller: null, holder: null, limit: 1, from: null })!;
   };
   assert.is(listedBehind(5_000).summarised, 6, 'not so many that anything is left out');
   const { summarised, summary } = listedBehind(limits.walkRecordsMax);

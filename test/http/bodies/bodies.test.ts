@@ -23,6 +23,7 @@ const view = {
   verdict: 'neutral',
   eventCount: 3,
   updatedAt: Date.UTC(2026, 0, 2, 3, 59, 59, 999),
+  isCoarse: false,
 } as const;
 
 test('a score has at most 2 decimals, a confidence at most 4, and the time is cut to the hour', () => {

@@ -22,6 +22,7 @@ function viewOf(i: number) {
     eventCount: i % 13 === 0 ? i * 1e6 : i,
     verdict: verdicts[i % 4]!,
     updatedAt: i * 3_600_000,
+    isCoarse: false,
   };
 }
 

@@ -12,6 +12,7 @@ const view: TrustView = {
   verdict: 'suspicious',
   eventCount: 5,
   updatedAt: 491_000 * hourMs,
+  isCoarse: false,
 };
 
 function tagOf(...views: readonly (TrustView | undefined)[]): string {
@@ -29,6 +30,7 @@ test('a tag needs no escape and is the same for the same answer', () => {
 test('a change of a published figure changes the tag, and no other change does', () => {
   const others: TrustView[] = [
     { ...view, score: 37.124 },
+    { ...view, isCoarse: true },
     { ...view, score: 37.13 },
     { ...view, score: 0 },
     { ...view, score: 100 },

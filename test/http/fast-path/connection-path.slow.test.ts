@@ -56,10 +56,19 @@ const conversations: readonly (readonly string[])[] = [
 ];
 
 function group(): Partial<PeersApi> {
-  const view = { score: 12.345, confidence: 0.5, verdict: 'suspicious', eventCount: 3, updatedAt: 0 } as const;
+  const view = {
+    score: 12.345,
+    confidence: 0.5,
+    verdict: 'suspicious',
+    eventCount: 3,
+    updatedAt: 0,
+    isCoarse: false,
+  } as const;
   return {
     trust: () => view,
-    trusts: ({ count }) => Array.from({ length: count }, (_, i) => (i % 2 === 0 ? view : undefined)),
+    trusts: ({ count }, trusts) => {
+      while (trusts.length < count) trusts.push(trusts.length % 2 === 0 ? view : undefined);
+    },
     submit: async (_caller, events) => events.map(() => ({ ok: true, value: { receivedAt: 0 } })),
   };
 }

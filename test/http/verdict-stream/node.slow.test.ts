@@ -171,6 +171,20 @@ test('a peer with the maximum number of readers is refused a further one', async
   await face.drain();
 });
 
+test('a reader that leaves gives its place back at once', async () => {
+  const face = await startFace({ group: {} });
+  for (let i = 0; i < 2 * limits.streamReadersPerPeer; i++) {
+    const socket = connect(face.port, '127.0.0.1');
+    socket.write(`GET ${stream} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n\r\n`);
+    const head = await new Promise((resolve) => socket.once('data', resolve));
+    assert.match(String(head), /^HTTP\/1.1 200 /);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.end();
+    await closed;
+  }
+  await face.drain();
+});
+
 test('HEAD gives the head of the stream alone', async () => {
   await withNode(async (node, [a]) => {
     const { status, headers, text } = await ask(node.url, stream, { method: 'HEAD', key: a!.key });

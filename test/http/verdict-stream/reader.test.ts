@@ -61,6 +61,7 @@ function readerOf({ feed = {}, reading = true }: Setting) {
     feed: whole,
     peer: null,
     disputedFor: () => [],
+    turn: () => Promise.resolve(),
     onEnd: (_: StreamReader, reason: string | null) => void ends.push(reason),
     onRows: () => undefined,
   };
@@ -112,7 +113,14 @@ test('a heartbeat never overtakes a change that is in flight', async () => {
   const feed = { mark };
   const pipe = new Pipe(true);
   const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk: async () => null };
-  const parts = { feed: Object.assign(feed, whole), peer: null, disputedFor: () => [], onEnd() {}, onRows() {} };
+  const parts = {
+    feed: Object.assign(feed, whole),
+    peer: null,
+    disputedFor: () => [],
+    turn: async () => undefined,
+    onEnd() {},
+    onRows() {},
+  };
   const reader = new StreamReader(pipe, parts);
   await reader.start(hello, resumeAt(3));
   Object.assign(feed, { mark: { ...mark, position: 4 } });
@@ -136,7 +144,14 @@ test('a piece that was read before an erasure was sent is read again', async () 
   };
   const setting = { feed: Object.assign(feed, { walk, listen: () => () => undefined }) };
   const pipe = new Pipe(true);
-  const parts = { feed: setting.feed, peer: null, disputedFor: () => [], onEnd() {}, onRows() {} };
+  const parts = {
+    feed: setting.feed,
+    peer: null,
+    disputedFor: () => [],
+    turn: async () => undefined,
+    onEnd() {},
+    onRows() {},
+  };
   await new StreamReader(pipe, parts).start(hello, '');
   assert.not(pipe.text.includes('erased'));
   assert.equal(events(pipe.text), ['hello', 'snapshot', 'heartbeat']);
@@ -148,6 +163,7 @@ test('a reader gets erasures at once, and changes only after it has caught up', 
   const recent = (since: number) => (since === mark.position ? [] : null);
   const { pipe, reader } = readerOf({ feed: { walk, recent } });
   const started = reader.start(hello, '');
+  await new Promise((resolve) => setImmediate(resolve));
   const changeFor = () => Buffer.from('event: change\n\n');
   reader.send({ position: 3, changeFor, rows: 1 });
   reader.erasedMeanwhile(() => Buffer.from('event: gone\n\n'));
@@ -219,7 +235,14 @@ test('a reader that got more from another node waits until this node has sent as
   };
   const pipe = new Pipe(true);
   const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk };
-  const parts = { feed: Object.assign(feed, whole), peer: null, disputedFor: () => [], onEnd() {}, onRows() {} };
+  const parts = {
+    feed: Object.assign(feed, whole),
+    peer: null,
+    disputedFor: () => [],
+    turn: async () => undefined,
+    onEnd() {},
+    onRows() {},
+  };
   const started = new StreamReader(pipe, parts).start(hello, idElsewhere(6));
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(seqs, []);

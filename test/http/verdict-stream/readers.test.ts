@@ -4,10 +4,12 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { FeedListener, FeedPosition } from '../../../src/group/verdict-changes.js';
+import { ReadTurns } from '../../../src/http/room/read-turns.js';
 import { StreamReaders } from '../../../src/http/verdict-stream/readers.js';
 import { limits } from '../../../src/limits.js';
 import { nodeDouble, peerView } from '../group-double.js';
 
+const atOnce = { next: () => Promise.resolve() };
 const mark: FeedPosition = { seq: 7, asOf: 0, generation: '0123456789ab', position: 3 };
 
 /** Takes what is written at once. */
@@ -27,11 +29,14 @@ test('every reader gets an erasure at once, which is answered as soon as the fee
     return () => undefined;
   };
   const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null };
-  const readers = new StreamReaders({
-    node: nodeDouble({ verdicts }),
-    clock: { now: () => 0 },
-    metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} },
-  });
+  const readers = new StreamReaders(
+    {
+      node: nodeDouble({ verdicts }),
+      clock: { now: () => 0 },
+      metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} },
+    },
+    atOnce,
+  );
   const all = [new Heard(), new Heard(), new Heard()];
   for (const to of all)
     readers.open(to, { lastEventId: '7-0123456789ab.3', peer: null, holder: '127.0.0.1', keyDigest: '' });
@@ -49,11 +54,14 @@ test('only readers of a peer whose events were erased are notified of that', asy
     return () => undefined;
   };
   const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null };
-  const readers = new StreamReaders({
-    node: nodeDouble({ verdicts }),
-    clock: { now: () => 0 },
-    metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} },
-  });
+  const readers = new StreamReaders(
+    {
+      node: nodeDouble({ verdicts }),
+      clock: { now: () => 0 },
+      metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} },
+    },
+    atOnce,
+  );
   const all = [null, peerView(0), peerView(1), peerView(1)].map((peer) => {
     const to = new Heard();
     readers.open(to, { lastEventId: '7-0123456789ab.3', peer, holder: peer?.index ?? '127.0.0.1', keyDigest: '' });
@@ -71,20 +79,29 @@ test('only readers of a peer whose events were erased are notified of that', asy
   readers.close();
 });
 
-function silentReaders() {
+function silentReaders(authEnabled: boolean) {
   const ends: string[] = [];
-  const readers = new StreamReaders({
-    node: nodeDouble(),
-    clock: { now: () => 0 },
-    metrics: {
-      requestAnswered() {},
-      idRefused() {},
-      streamReaders() {},
-      streamSynced() {},
-      streamEnded: (reason) => ends.push(reason),
+  const readers = new StreamReaders(
+    {
+      node: nodeDouble(),
+      clock: { now: () => 0 },
+      metrics: {
+        requestAnswered() {},
+        idRefused() {},
+        streamReaders() {},
+        streamSynced() {},
+        streamEnded: (reason) => ends.push(reason),
+      },
     },
+    atOnce,
+  );
+  /** Without authentication only the addresses are known, which have no limit of their own. */
+  const openingOf = (index: number) => ({
+    lastEventId: '',
+    peer: authEnabled ? peerView(index) : null,
+    holder: index,
+    keyDigest: '',
   });
-  const openingOf = (index: number) => ({ lastEventId: '', peer: peerView(index), holder: index, keyDigest: '' });
   /** Opens readers of a peer; returns how many were refused. */
   const open = (index: number, count: number): number => {
     let refusals = 0;
@@ -97,8 +114,46 @@ function silentReaders() {
   return { readers, ends, open };
 }
 
+test('a peer may have 16 streams, whatever room there is', () => {
+  const { readers, open } = silentReaders(true);
+  assert.is(open(0, 20), 4);
+  assert.is(open(1, 1), 0);
+  assert.is(limits.streamReadersPerPeer, 16);
+  readers.close();
+});
+
+test('readers that missed changes get them in turn, one of them in each turn of the loop', async () => {
+  const pending: (() => void)[] = [];
+  const turns = new ReadTurns((run) => void pending.push(run));
+  const walk = async () => ({ position: 3, count: 1, text: '{}', next: null });
+  const verdicts = { mark, erasedAt: 0, listen: () => () => undefined, recent: () => null, walk };
+  const metrics = { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} };
+  const readers = new StreamReaders({ node: nodeDouble({ verdicts }), clock: { now: () => 0 }, metrics }, turns);
+  const all = [0, 0, 0, 0, 1].map((index) => {
+    const to = new Heard();
+    readers.open(to, { lastEventId: '', peer: peerView(index), holder: index, keyDigest: '' });
+    return to;
+  });
+  const snapshots = () => all.map(({ text }) => (text.match(/event: snapshot/g) ?? []).length);
+  const turn = async () => {
+    for (const run of pending.splice(0)) run();
+    await turnOfLoop();
+  };
+  await turnOfLoop();
+  let sent = 0;
+  for (let turnsSoFar = 0; sent === 0 || snapshots()[4] === 0; turnsSoFar++) {
+    assert.ok(turnsSoFar < 20);
+    await turn();
+    const now = snapshots().reduce((sum, count) => sum + count, 0);
+    assert.ok(now - sent <= 1, 'one snapshot in a turn');
+    sent = now;
+  }
+  assert.ok(snapshots()[3] === 0, 'the only stream of a peer does not wait for all streams of another one');
+  readers.close();
+});
+
 test('if all streams are in use, only the peer with the most loses one to a peer with fewer', () => {
-  const { readers, ends, open } = silentReaders();
+  const { readers, ends, open } = silentReaders(false);
   const each = limits.streamReadersMax / 2;
   for (const index of [0, 1]) assert.is(open(index, each), 0);
   assert.is(open(0, 1), 1, 'it has its share and more');

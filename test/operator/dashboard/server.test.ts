@@ -12,7 +12,7 @@ import { type Call, cookieOf, password, startTestDashboard, type TestDashboard }
 let dashboard: TestDashboard;
 test.before.each(async () => {
   dashboard = await startTestDashboard({
-    trust: () => ({ score: 12.5, confidence: 0.5, verdict: 'untrusted', eventCount: 4, updatedAt: 0 }),
+    trust: () => ({ score: 12.5, confidence: 0.5, verdict: 'untrusted', eventCount: 4, updatedAt: 0, isCoarse: false }),
     explain: () => ({
       lowering: 3,
       raising: 1,

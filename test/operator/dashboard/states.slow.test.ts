@@ -129,7 +129,14 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** A player of 240 events by four peers. */
 const player: Partial<GroupApi> = {
-  trust: () => ({ score: 31.25, confidence: 0.5, verdict: 'suspicious', eventCount: 240, updatedAt: 0 }),
+  trust: () => ({
+    score: 31.25,
+    confidence: 0.5,
+    verdict: 'suspicious',
+    eventCount: 240,
+    updatedAt: 0,
+    isCoarse: false,
+  }),
   explain: () => ({
     lowering: 12.5,
     raising: 3.5,

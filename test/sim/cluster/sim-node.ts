@@ -407,7 +407,7 @@ export class SimNode {
     const [outcome] = await submitAll(
       {
         offer: (submission, answered) => calls.offer({ type: 'submit', ...submission }, answered, 1, 256, 0),
-        read: (query) => calls.pool((pool) => pool.repeats(query)),
+        read: (query) => calls.pool((pool) => pool.repeats({ ...query, holder: null })),
       },
       { caller: null, events: [event] },
       limits.rereadTries,

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Holder } from '../../../src/group/holder.js';
 import { PoolBusyError } from '../../../src/group/ports/pool.js';
 import { limits } from '../../../src/limits.js';
 import { type ReadClass, ReadQueue } from '../../../src/workers/pool/read-queue.js';
@@ -9,11 +10,12 @@ const longMs = 60_000;
 
 /** A queue for one thread whose reads end when the test says so, and what has begun. */
 function controlled(waitMs = longMs) {
-  const queue = new ReadQueue(1, waitMs);
+  const clock = { ms: 0 };
+  const queue = new ReadQueue(1, waitMs, () => clock.ms);
   const begun: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
-  const ask = (lane: ReadClass, name: string): Promise<string> =>
-    queue.run(lane, () => {
+  const ask = (readClass: ReadClass, name: string, holder: Holder | null = null): Promise<string> =>
+    queue.run(readClass, holder, () => {
       begun.push(name);
       return new Promise((resolve, reject) => ends.set(name, (error) => (error ? reject(error) : resolve(name))));
     });
@@ -21,7 +23,7 @@ function controlled(waitMs = longMs) {
     ends.get(name)!(error);
     await turn();
   };
-  return { queue, begun, ask, end };
+  return { queue, begun, ask, end, clock };
 }
 
 const refusal = (asked: Promise<unknown>): Promise<unknown> =>
@@ -72,6 +74,38 @@ test('a full queue of one kind refuses at once, and blocks no other kind', async
   queue.refuseAll();
   const refused = (await Promise.race([Promise.all(waiting.slice(1)), turn(['nothing'])])) as unknown[];
   assert.ok(refused.length === limits.readersQueueMax - 1 && refused.every((one) => one instanceof PoolBusyError));
+});
+
+test('a holder is charged with the time of its reads: others have their turns between its long ones', async () => {
+  const { begun, ask, end, clock } = controlled();
+  const long = Array.from({ length: 5 }, (_, n) => ask('records', `long ${n}`, 1));
+  await turn();
+  const short = Array.from({ length: 6 }, (_, n) => ask(n % 2 === 0 ? 'own' : 'public', `short ${n}`, 2));
+  for (let ended = 0; ended < begun.length; ended++) {
+    const name = begun[ended]!;
+    clock.ms += name.startsWith('long') ? 200 : 50;
+    await end(name);
+  }
+  await Promise.all([...long, ...short]);
+  assert.equal(
+    begun.map((name) => name.slice(0, 5)),
+    ['long ', 'short', 'short', 'short', 'short', 'long ', 'short', 'short', 'long ', 'long ', 'long '],
+  );
+});
+
+test('a holder that fills the queue loses its newest read to one that has fewer', async () => {
+  const { queue, begun, ask, end, clock } = controlled();
+  const running = ask('records', 'runs', 1);
+  const all = Array.from({ length: limits.readersQueueMax }, (_, n) => refusal(ask('records', `w${n}`, 1)));
+  const other = ask('records', 'other', 2);
+  assert.instance(await all.at(-1), PoolBusyError);
+  clock.ms += 1;
+  await end('runs');
+  await running;
+  assert.is(begun[1], 'other');
+  queue.refuseAll();
+  await end('other');
+  await other;
 });
 
 test.run();

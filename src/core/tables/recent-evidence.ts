@@ -1,0 +1,72 @@
+/**
+ * Knows recent evidence by its content, so that most repeats of a peer are recognised without a look into the log. The
+ * memory is bounded: an event takes the place of another one whose hash ends in the same bits. Only events that were
+ * decided here are noted, and an entry is always true: it is forgotten with its event.
+ */
+import type { EventTypeId } from '../evidence/event-types.js';
+
+const SLOTS = 1 << 18;
+/** Withdrawn events that are listed; with more of them all events are forgotten. */
+const WITHDRAWN_MAX = 4_096;
+
+/** Content of an event, as `RepeatFilter` hashes it; `row`: the row of its subject. */
+export interface EvidenceContent {
+  readonly hash: number;
+  readonly row: number;
+  readonly peer: number;
+  readonly type: EventTypeId;
+  readonly timestamp: number;
+}
+
+export class RecentEvidence {
+  /** Null before the first event: most states of a process decide none. */
+  #columns: ReturnType<typeof newColumns> | null = null;
+  readonly #withdrawn = new Set<number>();
+
+  /** Returns an event with this content; 0 if none is known. */
+  seqOf({ hash, row, peer, type, timestamp }: EvidenceContent): number {
+    if (this.#columns === null) return 0;
+    const { seqs, timestamps, rows, peers, types } = this.#columns;
+    const slot = hash & (SLOTS - 1);
+    const isSame = rows[slot] === row && peers[slot] === peer && types[slot] === type && timestamps[slot] === timestamp;
+    return isSame && !this.#withdrawn.has(seqs[slot]!) ? seqs[slot]! : 0;
+  }
+
+  note({ hash, row, peer, type, timestamp }: EvidenceContent, seq: number): void {
+    this.#columns ??= newColumns();
+    const { seqs, timestamps, rows, peers, types } = this.#columns;
+    const slot = hash & (SLOTS - 1);
+    seqs[slot] = seq;
+    timestamps[slot] = timestamp;
+    rows[slot] = row;
+    peers[slot] = peer;
+    types[slot] = type;
+  }
+
+  /** Forgets a withdrawn event. */
+  forget(seq: number): void {
+    if (this.#columns === null) return;
+    this.#withdrawn.add(seq);
+    if (this.#withdrawn.size <= WITHDRAWN_MAX) return;
+    this.#withdrawn.clear();
+    this.#columns = null;
+  }
+
+  /** Forgets the events about an erased subject, whose row the next subject may get. */
+  forgetSubject(row: number): void {
+    if (this.#columns === null) return;
+    const { rows, seqs } = this.#columns;
+    for (let slot = rows.indexOf(row); slot >= 0; slot = rows.indexOf(row, slot + 1)) seqs[slot] = 0;
+  }
+}
+
+/** Sequence numbers are 0 in an empty slot. */
+function newColumns() {
+  return {
+    seqs: new Float64Array(SLOTS),
+    timestamps: new Float64Array(SLOTS),
+    rows: new Uint32Array(SLOTS),
+    peers: new Uint16Array(SLOTS),
+    types: new Uint8Array(SLOTS),
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * Lets long work of readers take turns on the main thread: reads that visit many entries, and frames for streams that
+ * catch up. One piece of it runs in each turn of the event loop, and holders take turns.
+ */
+import { FairQueue } from '../../core/fair-queue.js';
+import type { Holder } from '../../group/holder.js';
+
+export class ReadTurns {
+  readonly #queue = new FairQueue<Holder, () => void>(1, () => 1);
+  readonly #nextTurn: (run: () => void) => void;
+
+  /** `nextTurn` calls a function in the next turn of the event loop. */
+  constructor(nextTurn: (run: () => void) => void = setImmediate) {
+    this.#nextTurn = nextTurn;
+  }
+
+  /** Resolves when the next piece of the holder may run. */
+  next(holder: Holder): Promise<void> {
+    if (this.#queue.empty) this.#nextTurn(() => this.#begin());
+    return new Promise((go) => this.#queue.push(holder, go));
+  }
+
+  #begin(): void {
+    let left = 1;
+    const [go] = this.#queue.take(() => left-- > 0);
+    if (!this.#queue.empty) this.#nextTurn(() => this.#begin());
+    go?.();
+  }
+}

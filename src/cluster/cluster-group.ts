@@ -46,6 +46,7 @@ const reads = [
   'trust',
   'trusts',
   'disputedFor',
+  'refusedErasure',
   'explain',
   'ownErasures',
   'playerEvents',

@@ -5,6 +5,7 @@
  */
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import type { EventTypeName } from '../core/evidence/event-types.js';
+import type { RefusedErasure } from '../core/registers/erasure-requests.js';
 import type { PeerRelation, WitnessReason } from '../core/relations.js';
 import type { TrustExplanation } from '../core/scoring/explanation.js';
 import type { TrustView } from '../core/scoring/score.js';
@@ -17,7 +18,7 @@ import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
 import type { Holder } from './holder.js';
 import type { VerdictChanges } from './verdict-changes.js';
 
-export type { EventSubmission, Registration, TrustExplanation, TrustView, VerdictCounts };
+export type { EventSubmission, RefusedErasure, Registration, TrustExplanation, TrustView, VerdictCounts };
 
 export interface GroupIdentity {
   readonly groupId: string;
@@ -68,6 +69,10 @@ export interface PeerView {
   readonly publicKey: string | null;
   /** Number of events ever accepted from this peer. */
   readonly eventCount: number;
+  /** When its newest event was received, in ms since 1970, cut to the hour; null if none is known. */
+  readonly lastEventAt: number | null;
+  /** Null if the registration gave none. Never public. */
+  readonly contactEmail: string | null;
   readonly preTrusted: boolean;
   /** Published weight in [0,1] and its components. */
   readonly weight: number;
@@ -157,6 +162,8 @@ export interface PlayerEvents {
   readonly own: readonly OwnEvent[];
   /** Records to continue from, one of each chain of the caller's, or null at the end. */
   readonly next: readonly number[] | null;
+  /** Present if the operator refused the caller's request to erase the player. */
+  readonly erasureRefused?: Pick<RefusedErasure, 'at' | 'reason'>;
 }
 
 /**
@@ -289,8 +296,12 @@ export interface AllowedPlayer {
 export interface PendingErasure {
   /** Subject hash, hex. */
   readonly subject: string;
-  /** Time of its first request in ms since 1970. */
-  readonly requestedAt: number;
+  /** The oldest first. `requestedAt` in ms since 1970; `peerId` is null if the caller had no key. */
+  readonly requests: readonly {
+    readonly requestedAt: number;
+    readonly peerId: string | null;
+    readonly reason: PendingReason;
+  }[];
 }
 
 /** An origin as the operator sees it. */
@@ -376,6 +387,7 @@ export interface SubjectExport {
   }[];
   /** Erasures that wait for the operator; the id is null for a peer without a key. */
   readonly erasureRequests: readonly { readonly requestedAt: number; readonly peerId: string | null }[];
+  readonly refusedErasures: readonly Pick<RefusedErasure, 'at' | 'reason'>[];
   /** The entry of the allow list, or null; `until` in ms since 1970. */
   readonly allowed: { readonly id: string; readonly until: number; readonly note: string } | null;
   /** Entries that ended or were replaced, the oldest first. */
@@ -482,6 +494,8 @@ export interface GroupViews extends GroupCondition {
   trusts(players: KeyColumns): (TrustView | undefined)[];
   /** Numbers of the peers that see their events about a player (hex) as disputed. */
   disputedFor(subject: string): readonly number[];
+  /** The operator's refusal to erase a player (hex), for the peers that it names. */
+  refusedErasure(subject: string): RefusedErasure | null;
   explain(subject: Uint8Array): TrustExplanation | undefined;
   /** Returns at most `limit` of a peer's events that were removed by erasures, from position `from` on. */
   ownErasures(peer: PeerView, from: number, limit: number): OwnErasures;
@@ -556,7 +570,6 @@ export interface GroupOperations {
   allowPlayer(subject: Uint8Array, until: number, note: string, by: string): Promise<Outcome<AllowedPlayer>>;
   /** Removes a player from the list. Codes: subject_not_found. */
   disallowPlayer(subject: Uint8Array, by: string): Promise<Outcome<null>>;
-  /** Subject hashes (hex) whose erasure waits for the operator. */
   pendingErasures(): readonly PendingErasure[];
   /** All origins that were ever declared, the oldest first. */
   origins(): readonly OriginView[];
@@ -574,6 +587,8 @@ export interface GroupOperations {
   exportSubject(subject: Uint8Array, by: string): Promise<Outcome<SubjectExport>>;
   /** Erases at once, whatever the mode, and thereby confirms pending requests for the subject. */
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>>;
+  /** Refuses the pending requests to erase a player, for a reason that the asking peers read. Codes: subject_not_found. */
+  refuseErasure(subject: Uint8Array, reason: string, by: string): Promise<Outcome<null>>;
   /** The newest `count` entries; with `before`, the newest ones below that sequence number. */
   auditTail(count: number, before?: number): Promise<Outcome<AuditPage>>;
   /** Peer weights published after record `after`, from one piece of the log. Codes: overloaded. */

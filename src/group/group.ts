@@ -4,10 +4,11 @@
  */
 import { hash } from 'node:crypto';
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
-import { subjectHex } from '../core/hashing/pseudonym.js';
+import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
+import type { RefusedErasure } from '../core/registers/erasure-requests.js';
 import type { PeerRelation } from '../core/relations.js';
 import { reportersOf } from '../core/rules/decide-dispute.js';
-import { readAgain } from '../core/rules/decide-removal.js';
+import { foreignReason, readAgain } from '../core/rules/decide-removal.js';
 import { isAllowed, readTrust } from '../core/scoring/allowed.js';
 import { explanationOf, type TrustExplanation } from '../core/scoring/explanation.js';
 import type { TrustView } from '../core/scoring/score.js';
@@ -202,6 +203,10 @@ export class Group implements GroupApi {
     return reportersOf(state, subject).filter((peer) => state.disputes.concern(subject, peer));
   }
 
+  refusedErasure(subject: string): RefusedErasure | null {
+    return this.#current.loop.state.erasureRequests.of(subject).refused;
+  }
+
   explain(subject: Uint8Array): TrustExplanation | undefined {
     const { state } = this.#current.loop;
     const row = state.subjects.find(subject);
@@ -305,7 +310,9 @@ export class Group implements GroupApi {
     const isDisputed = caller !== null && disputed.includes(caller.index);
     const own = caller === null ? [] : listing.own.map((event) => ownEvent(event, caller, heads, isDisputed));
     const { summarised, summary, next } = listing;
-    return granted({ total, summarised, summary, own, next });
+    const refusal = this.refusedErasure(subjectHex(subject));
+    const isTold = caller !== null && refusal?.peers.includes(caller.index) === true;
+    return granted({ total, summarised, summary, own, next, ...(isTold ? { erasureRefused: refusal } : {}) });
   }
 
   async dispute(
@@ -342,7 +349,7 @@ export class Group implements GroupApi {
       preTrusted: preTrustedIds(state),
       witnesses: groupsOf(state.weights.witness, (number) => state.peers.has(number)),
       mailbox: { events: actor.mailbox.events, bytes: actor.mailbox.bytes },
-      pendingErasures: state.pendingErasures.size,
+      pendingErasures: state.erasureRequests.pending,
       openDisputes: state.disputes.open,
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
@@ -469,15 +476,24 @@ export class Group implements GroupApi {
   }
 
   pendingErasures(): readonly PendingErasure[] {
-    const { pendingErasures, times } = this.#current.loop.state;
-    return [...pendingErasures].map(([subject, requests]) => ({
-      subject,
-      requestedAt: times.receivedAt(requests[0]!),
-    }));
+    const { state } = this.#current.loop;
+    return state.erasureRequests.all().flatMap(([subject, { pending }]) => {
+      const row = state.subjects.find(subjectBytes(subject));
+      const requests = pending.map(({ seq, peer }) => {
+        const requestedAt = state.times.receivedAt(seq);
+        const reason = (row < 0 ? null : foreignReason(state, peer, row, requestedAt)) ?? 'operator_mode';
+        return { requestedAt, peerId: state.peers.has(peer) ? state.peers.at(peer).peerId : null, reason };
+      });
+      return requests.length === 0 ? [] : [{ subject, requests }];
+    });
   }
 
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>> {
     return this.#erase(OPERATOR, by, subject);
+  }
+
+  refuseErasure(subject: Uint8Array, reason: string, by: string): Promise<Outcome<null>> {
+    return this.#calls.ask({ type: 'refuse_erasure', subject, reason, by });
   }
 
   async auditTail(count: number, before = Number.POSITIVE_INFINITY): Promise<Outcome<AuditPage>> {

@@ -6,8 +6,8 @@ export interface ChangeRow {
   readonly subject: string;
   readonly text: string | null;
   /**
-   * Numbers of the peers whose events were removed with an erased player; for a player that is disputed and has not
-   * changed, those of the peers that receive the row.
+   * Numbers of the peers whose events were removed with an erased player; for a player that has not changed but is
+   * disputed, or whose erasure was refused, those of the peers that receive the row.
    */
   readonly peers?: readonly number[];
   /** Set if the row is sent to `peers` only. */

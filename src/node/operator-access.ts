@@ -5,6 +5,7 @@ import type { OperatorApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { Metrics } from '../http/metrics/metrics.js';
 import { startMetricsServer } from '../http/metrics/metrics-server.js';
+import type { AskedNode } from '../operations/operation.js';
 import { startDashboard } from '../operator/dashboard/dashboard-server.js';
 import type { Sessions } from '../operator/dashboard/sessions/sessions.js';
 import { startOperatorSocket } from '../operator/protocol/socket-server.js';
@@ -49,7 +50,12 @@ export async function openOperatorAccess({
   readonly dashboardAddress: Address | null;
 }> {
   const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
-  const socket = await socketOrRefuse(startOperatorSocket({ dir, group, version, log }), dir);
+  const asked: AskedNode = {
+    group,
+    version,
+    pseudonymise: (playerId) => pseudonyms.of(canonicalOrGiven(group.identity.playerIdKinds, playerId)),
+  };
+  const socket = await socketOrRefuse(startOperatorSocket({ dir, log, ...asked }), dir);
   closers.add(() => socket.close());
   const metricsServer =
     metricsPort === null
@@ -66,13 +72,11 @@ export async function openOperatorAccess({
           startDashboard({
             host: dashboardHost,
             port: dashboardPort,
-            group,
-            pseudonymise: (playerId) => pseudonyms.of(canonicalOrGiven(group.identity.playerIdKinds, playerId)),
+            ...asked,
             sessions,
             passwordHash,
             traffic: () => metrics.traffic(),
             clock,
-            version,
             log,
           }),
           { port: 'DASHBOARD_PORT', host: 'DASHBOARD_HOST' },

@@ -4,7 +4,19 @@ import { granted } from '../errors.js';
 import type { DisputeView } from '../group/api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
-import { by, exampleDispute, exampleId, isoTime, mapped, operation, page, parsed, peerId, typed } from './operation.js';
+import {
+  by,
+  disputeId,
+  exampleDispute,
+  exampleId,
+  isoTime,
+  mapped,
+  operation,
+  page,
+  parsed,
+  peerId,
+  typed,
+} from './operation.js';
 import { facts, table } from './text-table.js';
 
 export const disputeOperations = {
@@ -45,7 +57,7 @@ export const disputeOperations = {
     request: shape(
       {
         decision: { enum: ['uphold', 'reject', 'undo'] },
-        dispute_id: peerId,
+        dispute_id: disputeId,
         peer_ids: { type: 'array', minItems: 1, maxItems: limits.disputeVoidsMax, uniqueItems: true, items: peerId },
         by,
       },

@@ -100,6 +100,7 @@ export const subjectExportSchema = {
       text,
     }),
     erasure_requests: listOf('Erasures that wait for the operator.', { requested_at: time, peer_id: textOrNull }),
+    refused_erasures: listOf('Refusals of erasures by the operator. Oldest first.', { refused_at: time, reason: text }),
     allow_list: {
       description: 'The entry of the allow list of the group, or null.',
       anyOf: [shape({ id: text, until: time, note: text }), { type: 'null' }],
@@ -163,6 +164,7 @@ export function subjectExportValue(view: SubjectExport, groupId: string) {
     erasure_requests: view.erasureRequests.map(({ requestedAt, peerId }) => {
       return { requested_at: isoTime(requestedAt), peer_id: peerId };
     }),
+    refused_erasures: view.refusedErasures.map(({ at, reason }) => ({ refused_at: isoTime(at), reason })),
     allow_list: view.allowed === null ? null : { ...view.allowed, until: isoTime(view.allowed.until) },
     past_allow_list: view.pastAllowed.map(({ id, addedAt, until, note }) => {
       return { id, added_at: isoTime(addedAt), until: isoTime(until), note };

@@ -12,11 +12,19 @@ export const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
 export const exampleHash = '5f'.repeat(32);
 export const exampleDispute = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
 
-/** The node and the circumstances of a request. */
-export interface Asked {
+/** Returns the 32 bytes of a player's subject hash; null if the group does not accept the entered id. */
+export type Pseudonymise = (playerId: string) => Uint8Array | null;
+
+/** The node whose operator asks. */
+export interface AskedNode {
   readonly group: OperatorApi;
   /** This release. */
   readonly version: string;
+  readonly pseudonymise: Pseudonymise;
+}
+
+/** The node and the circumstances of a request. */
+export interface Asked extends AskedNode {
   /** Name of the asking operator for the audit log. */
   readonly by: string;
   readonly onProgress: OnProgress;
@@ -70,6 +78,14 @@ export const commandGroups = {
   },
 } as const;
 
+/** Reads what a question about a peer must say. Rejects if there is no such peer. */
+export type PeerFacts = (peerId: string) => Promise<{
+  readonly peer_id: string;
+  readonly peer_name: string;
+  readonly event_count: number;
+  readonly signals: { readonly players: number } | null;
+}>;
+
 /** A command of `ptf` that sends one request, or one per page, and shows the value. */
 export type PtfCommand<R, V> = {
   /** The command that this one belongs to; absent for one of its own. */
@@ -78,8 +94,8 @@ export type PtfCommand<R, V> = {
   readonly text: string;
   /** Command lines without `ptf`. */
   readonly examples: readonly string[];
-  /** The question to ask at a terminal without `--yes`. */
-  readonly confirm?: (request: R) => string;
+  /** The question to ask at a terminal without `--yes`, with the facts that it needs. */
+  readonly confirm?: (request: R, peer: PeerFacts) => string | Promise<string>;
   /** Returns what is wrong with the arguments together. */
   readonly problem?: (request: R) => string | undefined;
   /** The long work, as its progress names it. */
@@ -151,11 +167,14 @@ const line = (maxLength: number) =>
 export const by = line(limits.peerNameLength);
 export const note = line(limits.allowNoteLength);
 export const subjectHash = { type: 'string', pattern: operatorPatterns.subjectHash } as const;
+/** A peer's id, its name, or the beginning of its id: `asksOf` puts the id in its place. */
 export const peerId = {
   type: 'string',
   minLength: 1,
   maxLength: limits.peerIdLength,
   pattern: operatorPatterns.moreThanBlanks,
 } as const;
+/** An id, or the beginning of an id, of a dispute. */
+export const disputeId = { ...peerId } as const;
 /** Members of a request for a page from position `from` on. */
 export const page = (fromMax: number) => ({ from: count(0, fromMax), limit: count(1, limits.pageMax) });

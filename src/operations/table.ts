@@ -2,12 +2,13 @@
  * The operations of a node by the names that socket and dashboard know. Answers a request by its row.
  */
 import { granted, type Outcome } from '../errors.js';
-import type { OnProgress, OperatorApi } from '../group/api.js';
+import type { OnProgress } from '../group/api.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
 import { clusterOperations } from './cluster-operations.js';
 import { disputeOperations } from './dispute-operations.js';
+import { withIds } from './ids.js';
 import { logOperations } from './log-operations.js';
-import type { Operation } from './operation.js';
+import type { AskedNode, Operation } from './operation.js';
 import { originOperations } from './origin-operations.js';
 import { peerOperations } from './peer-operations.js';
 import { playerOperations } from './player-operations.js';
@@ -58,13 +59,14 @@ export type Ask = <N extends OperationName>(
   onProgress?: OnProgress,
 ) => Promise<Outcome<Values[N]>>;
 
-/** `version` is this release. */
-export function asksOf(group: OperatorApi, version: string): Ask {
+export function asksOf(node: AskedNode): Ask {
   return async (name, body, onProgress = () => {}) => {
     const request = checkRequest(name, body);
     if (!request.ok) return request;
+    const resolved = withIds(node.group, operations[name].request, request.value);
+    if (!resolved.ok) return resolved;
     const { by } = request.value as { readonly by?: string };
     const actor = by === undefined ? 'operator' : `operator:${by}`;
-    return operations[name].answer(request.value, { group, version, by: actor, onProgress });
+    return operations[name].answer(resolved.value, { ...node, by: actor, onProgress });
   };
 }

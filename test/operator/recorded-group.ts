@@ -50,6 +50,8 @@ export function peerView(index: number): PeerView {
     registeredAt: 0,
     publicKey: null,
     eventCount: 2,
+    lastEventAt: null,
+    contactEmail: null,
     preTrusted: false,
     weight: 0.5,
     tau: 0.25,
@@ -106,6 +108,7 @@ export function recordedGroup(peers: number, replaced: Partial<OperatorApi> = {}
     pastDisputes: [],
     pastAllowed: [],
     erasureRequests: [],
+    refusedErasures: [],
     allowed: null,
     audit: [entry],
   };
@@ -154,7 +157,10 @@ export function recordedGroup(peers: number, replaced: Partial<OperatorApi> = {}
     allowedPlayer: () => undefined,
     allowPlayer: async () => granted({ subject: '5f'.repeat(32), entryId: 'entry', until: 60_000, note: 'note' }),
     disallowPlayer: async () => granted(null),
-    pendingErasures: () => [{ subject: '5f'.repeat(32), requestedAt: 0 }],
+    pendingErasures: () => [
+      { subject: '5f'.repeat(32), requests: [{ requestedAt: 0, peerId: 'peer-0', reason: 'operator_mode' }] },
+    ],
+    refuseErasure: async () => granted(null),
     origins: () => [originView],
     changeOrigin: async () => granted(originView),
     disputes: () => [disputeView],

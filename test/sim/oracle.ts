@@ -216,9 +216,20 @@ export class Oracle {
 
   /** Subjects whose erasure waits for the operator. */
   get pending(): string[] {
-    return this.subjects.filter((subject) =>
-      this.lifeOf(subject).some((fact) => fact.kind === 'erasure' && fact.pending),
-    );
+    return this.subjects.filter((subject) => this.#waits(subject));
+  }
+
+  #waits(subject: string): boolean {
+    const life = this.lifeOf(subject);
+    const refused = life.findLastIndex((fact) => fact.kind === 'refusal');
+    return life.slice(refused + 1).some((fact) => fact.kind === 'erasure');
+  }
+
+  #refuse(subject: string, reason: string, by: string, now: number): Expected {
+    if (!this.#waits(subject)) return no('subject_not_found');
+    this.facts.add({ kind: 'refusal', subject, reason });
+    this.#audit('erasure_refused', by, null, now);
+    return { ok: true };
   }
 
   /** The number of the peer that a key belongs to: the newest key, and the one before it while its time runs. */
@@ -277,6 +288,8 @@ export class Oracle {
         return this.#withdraw(command.caller, command.event.event_id, now);
       case 'erase':
         return this.#erase(command.caller, hex(command.subject), command.by, now);
+      case 'refuse_erasure':
+        return this.#refuse(hex(command.subject), command.reason, command.by, now);
       case 'publish_weights':
         return this.#publish(command.weights, now);
       case 'locate':

@@ -59,6 +59,7 @@ const typeIds: Record<RecordType, number> = {
   shared_erasure_asked: 33,
   ban_half_life_changed: 34,
   ban_epoch_moved: 35,
+  erasure_refused: 36,
 };
 
 const typeNames = new Map<number, RecordType>(

@@ -7,7 +7,7 @@ import { keyColumns } from '../../core/tables/event-columns.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { TrustView } from '../../group/api.js';
 import { limits } from '../../limits.js';
-import { explanationBody, storedEventBody, summaryRowBody, verdictBody } from '../bodies/bodies.js';
+import { explanationBody, storedEventBody, summaryRowBody, timeText, verdictBody } from '../bodies/bodies.js';
 import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
 import { ScoreTag } from '../bodies/score-tag.js';
 import type { HttpDeps } from '../deps.js';
@@ -78,7 +78,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
     if (!subject.ok) return refusalReply(subject);
     const events = await node.group.playerEvents(subject.value, caller, limit.value, from.value);
     if (!events.ok) return refusalReply(events);
-    const { total, summarised, summary, own, next } = events.value;
+    const { total, summarised, summary, own, next, erasureRefused: refusal } = events.value;
     return ok({
       player_id: playerId,
       total,
@@ -88,6 +88,9 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
         caller === null
           ? []
           : own.map((event) => storedEventBody(caller.peerId, playerId, event, { receivedAt: event.receivedAt })),
+      ...(refusal === undefined
+        ? {}
+        : { erasure_refused: { refused_at: timeText(refusal.at), reason: refusal.reason } }),
       next_cursor: next === null ? null : encodePlaces(next),
     } satisfies PlayerEventsBody);
   }

@@ -41,7 +41,7 @@ import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 
 /** The newest format of records that this release reads. */
-const RECORD_FORMAT = 2;
+const RECORD_FORMAT = 3;
 
 export interface ClusterNodePorts {
   readonly log: Logger;

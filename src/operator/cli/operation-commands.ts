@@ -42,7 +42,7 @@ export function addCommand<N extends OperationName>(
     if (!('fixed' in argument))
       addArgument(command, argument, operations[name].request.required?.includes(member) === true);
   }
-  if (row.confirm !== undefined) command.option('--yes', 'do not ask for confirmation, as it does at a terminal');
+  if (row.confirm !== undefined) confirmable(command);
   command.addHelpText('after', examples(...row.examples));
   command.action(async () => {
     const paging = 'from' in properties ? { from: 0, limit: limits.pageMax } : {};
@@ -50,7 +50,10 @@ export function addCommand<N extends OperationName>(
     const request = { ...requestOf(command, given), ...paging } as Requests[N];
     const problem = row.problem?.(request);
     if (problem !== undefined) throw new OperatorError('wrong_usage', problem, 2);
-    if (row.confirm !== undefined) await confirmed(command, session, row.confirm(request));
+    if (row.confirm !== undefined)
+      await confirmed(session, command.opts(), () =>
+        row.confirm!(request, (peer_id) => session.ask('peers-show', { peer_id })),
+      );
     const { working } = row;
     const value =
       working === undefined
@@ -94,9 +97,17 @@ function requestOf(command: Command, given: readonly (readonly [member: string, 
   return Object.fromEntries([...members, ['by', options.by]].filter(([, value]) => value !== undefined));
 }
 
-async function confirmed(command: Command, { terminal }: CommandContext, question: string): Promise<void> {
-  const { confirm } = terminal;
-  if (command.opts().yes === true || confirm === null || (await confirm(question))) return;
+export function confirmable(command: Command): Command {
+  return command.option('--yes', 'do not ask for confirmation, as it does at a terminal');
+}
+
+/** Asks at a terminal, unless `--yes` is given. */
+export async function confirmed(
+  { terminal: { confirm } }: CommandContext,
+  { yes }: { readonly yes?: true },
+  question: () => string | Promise<string>,
+): Promise<void> {
+  if (yes === true || confirm === null || (await confirm(await question()))) return;
   throw new OperatorError('not_confirmed', 'not confirmed; nothing was changed');
 }
 
@@ -110,7 +121,7 @@ function isPage<V extends object>(value: V): value is V & Page {
 }
 
 /** Sends the request, and again for each further page. Returns the value with the rows of all pages. */
-async function allPages<N extends OperationName>(
+export async function allPages<N extends OperationName>(
   { ask }: CommandContext,
   name: N,
   request: Requests[N],

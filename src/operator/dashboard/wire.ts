@@ -2,7 +2,6 @@
 import type { VerdictCounts } from '../../group/api.js';
 import type { StatusValue } from '../../operations/status-operation.js';
 import type { Values } from '../../operations/table.js';
-import type { playerValue } from './player.js';
 
 /** Fewer players are `sampled` than there are in a very large group. */
 export type VerdictsValue = VerdictCounts['counts'] & Pick<VerdictCounts, 'sampled' | 'players'>;
@@ -44,8 +43,6 @@ export interface SessionValue {
   /** Whether several nodes serve the group. */
   readonly clustered: boolean;
 }
-
-export interface PlayerValue extends ReturnType<typeof playerValue> {}
 
 /** A peer that was registered in the hosted form. The key is shown only this once. */
 export type RegisteredValue = Pick<

@@ -60,7 +60,7 @@ function readerOf({ feed = {}, reading = true }: Setting) {
   const parts = {
     feed: whole,
     peer: null,
-    disputedFor: () => [],
+    marksOf: () => ({ disputed: false, erasureRefused: undefined }),
     onEnd: (_: StreamReader, reason: string | null) => void ends.push(reason),
     onRows: () => undefined,
   };
@@ -112,7 +112,13 @@ test('a heartbeat never overtakes a change that is in flight', async () => {
   const feed = { mark };
   const pipe = new Pipe(true);
   const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk: async () => null };
-  const parts = { feed: Object.assign(feed, whole), peer: null, disputedFor: () => [], onEnd() {}, onRows() {} };
+  const parts = {
+    feed: Object.assign(feed, whole),
+    peer: null,
+    marksOf: () => ({ disputed: false, erasureRefused: undefined }),
+    onEnd() {},
+    onRows() {},
+  };
   const reader = new StreamReader(pipe, parts);
   await reader.start(hello, resumeAt(3));
   Object.assign(feed, { mark: { ...mark, position: 4 } });
@@ -136,7 +142,13 @@ test('a piece that was read before an erasure was sent is read again', async () 
   };
   const setting = { feed: Object.assign(feed, { walk, listen: () => () => undefined }) };
   const pipe = new Pipe(true);
-  const parts = { feed: setting.feed, peer: null, disputedFor: () => [], onEnd() {}, onRows() {} };
+  const parts = {
+    feed: setting.feed,
+    peer: null,
+    marksOf: () => ({ disputed: false, erasureRefused: undefined }),
+    onEnd() {},
+    onRows() {},
+  };
   await new StreamReader(pipe, parts).start(hello, '');
   assert.not(pipe.text.includes('erased'));
   assert.equal(events(pipe.text), ['hello', 'snapshot', 'heartbeat']);
@@ -219,7 +231,13 @@ test('a reader that got more from another node waits until this node has sent as
   };
   const pipe = new Pipe(true);
   const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk };
-  const parts = { feed: Object.assign(feed, whole), peer: null, disputedFor: () => [], onEnd() {}, onRows() {} };
+  const parts = {
+    feed: Object.assign(feed, whole),
+    peer: null,
+    marksOf: () => ({ disputed: false, erasureRefused: undefined }),
+    onEnd() {},
+    onRows() {},
+  };
   const started = new StreamReader(pipe, parts).start(hello, idElsewhere(6));
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(seqs, []);

@@ -39,7 +39,7 @@ test.after.each(async () => {
 });
 
 async function start(group: OperatorApi, dir = folder): Promise<OperatorSocket> {
-  const socket = await startOperatorSocket({ dir, group, version: '9.8.7', log });
+  const socket = await startOperatorSocket({ dir, group, version: '9.8.7', pseudonymise: () => null, log });
   open.push(socket);
   return socket;
 }
@@ -233,7 +233,13 @@ test('a named path in a folder that others may enter is neither used nor cleared
 });
 
 test('nothing is left after closing, and then there is no node', async () => {
-  const socket = await startOperatorSocket({ dir: folder, group: recordedGroup(0).group, version: '0', log });
+  const socket = await startOperatorSocket({
+    dir: folder,
+    group: recordedGroup(0).group,
+    version: '0',
+    pseudonymise: () => null,
+    log,
+  });
   await socket.close();
   assert.equal(readdirSync(folder), []);
   const error = await rejection(callNode(folder, 'status', {}));
@@ -262,6 +268,7 @@ test('closing does not wait for a verification, and its asker learns that the ou
     dir: folder,
     group: recordedGroup(0, { verify }).group,
     version: '0',
+    pseudonymise: () => null,
     log,
   });
   const asking = rejection(callNode(folder, 'verify', {}));

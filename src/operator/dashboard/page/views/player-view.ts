@@ -1,5 +1,5 @@
 /** Looks up one player: the score, its explanation, and the summary of reports. Shows no peer's events. */
-import type { PlayerValue } from '../../wire.js';
+import type { PlayerValue } from '../../../../operations/player-lookup.js';
 import { Copied } from '../dialog.js';
 import { redraw, type View, type ViewContext } from '../draw.js';
 import { count, halfLife, plural, words } from '../format.js';
@@ -19,7 +19,7 @@ import {
   textOf,
   time,
 } from '../html.js';
-import { errorText, post, Refused } from '../requests.js';
+import { command, errorText, Refused } from '../requests.js';
 import { allowWithQuestion, disallowWithQuestion } from './allow.js';
 import { eraseWithQuestion, receiptCard } from './erase-dialog.js';
 
@@ -33,7 +33,7 @@ export function playerView({ live }: ViewContext): View {
     isBusy = true;
     redraw();
     try {
-      const player = await post<PlayerValue>('player', { player_id: playerId });
+      const player = await command('player', { player_id: playerId });
       result = html`<div class="grid">
         ${scoreCard(player, { erase: () => void erase(player), allow: () => void allow(player, playerId) })}
         <div class="column">${reasonsCard(player)}${summaryCard(player)}</div>

@@ -196,6 +196,8 @@ export const limits = {
   /** Disputes of one peer in a sliding day, and those of a group as a multiple of one peer's quota. */
   disputeQuotaPerDay: 50,
   groupDisputesFactor: 10,
+  /** Peers that the view of a dispute lists because its text names them; names need not be unique. */
+  disputeNamedMax: 10,
   /** Peers whose events one decision makes void. */
   disputeVoidsMax: 64,
 

@@ -40,6 +40,7 @@ import { EventIds } from './tables/event-ids.js';
 import { HourlyCounts } from './tables/hourly-counts.js';
 import { IdTags } from './tables/id-tags.js';
 import { OldBans } from './tables/old-bans.js';
+import { PeerNames } from './tables/peer-names.js';
 import { noWeights, PeerWeights, type Weights } from './tables/peer-weights.js';
 import { type Peer, Peers } from './tables/peers.js';
 import { RepeatFilter, repeatKey } from './tables/repeat-filter.js';
@@ -92,6 +93,7 @@ export class GroupState {
   readonly subjects: Subjects;
   readonly eventIds = new EventIds();
   readonly peers = new Peers();
+  readonly peerNames = new PeerNames(this.peers.list);
   readonly origins = new Origins();
   readonly disputes = new Disputes();
   readonly times = new Times();

@@ -319,23 +319,40 @@ export interface OriginView {
   readonly b: number;
 }
 
+export interface NamedPeer {
+  readonly peerId: string;
+  readonly peerName: string;
+}
+
+/** A peer with lowering evidence about a player. */
+export interface ReporterView extends NamedPeer {
+  /** `both`: it holds raising evidence, too. */
+  readonly direction: 'lowering' | 'both';
+  readonly events: number;
+  /** ms since 1970 at which the newest was received. */
+  readonly lastAt: number;
+  /** Published weight in [0,1]. */
+  readonly weight: number;
+}
+
 /** A dispute as the operator sees it. */
 export interface DisputeView {
   readonly id: string;
   readonly openedAt: number;
   /** The peer that disputes; null if it had no key. */
-  readonly peerId: string | null;
+  readonly by: NamedPeer | null;
   /** Subject hash, hex. */
   readonly subject: string;
   readonly text: string;
   /** The peer whose events are disputed, if the dispute names one. */
-  readonly against: string | null;
+  readonly against: NamedPeer | null;
+  /** Other peers whose name or id is in the text, so that it may be read as against them. */
+  readonly alsoNamed: readonly NamedPeer[];
   readonly status: DisputeStatus;
   readonly decidedAt: number | null;
   /** Peers whose events about the player do not count. */
   readonly voids: readonly string[];
-  /** Peers that hold events about the player. */
-  readonly reporters: readonly string[];
+  readonly reporters: readonly ReporterView[];
 }
 
 export interface ExportedEvent {
@@ -574,8 +591,8 @@ export interface GroupOperations {
   /** All origins that were ever declared, the oldest first. */
   origins(): readonly OriginView[];
   changeOrigin(change: 'add' | 'remove', name: string, by: string): Promise<Outcome<OriginView>>;
-  /** Disputes, the oldest first; only those with one status if it is given. */
-  disputes(status?: DisputeStatus): readonly DisputeView[];
+  /** Disputes from one position to another, the oldest first; only those with one status if it is given. */
+  disputes(status?: DisputeStatus, from?: number, to?: number): readonly DisputeView[];
   /** `peerIds`: to uphold, the peers whose events become void; an empty list stands for the only possible peer. */
   decideDispute(
     decision: DecideDispute['decision'],

@@ -200,7 +200,9 @@ export class Group implements GroupApi {
   disputedFor(subject: string): readonly number[] {
     const { state } = this.#current.loop;
     if (state.disputes.of(subject).length === 0) return nobody;
-    return reportersOf(state, subject).filter((peer) => state.disputes.concern(subject, peer));
+    return reportersOf(state, subject)
+      .map(({ peer }) => peer)
+      .filter((peer) => state.disputes.concern(subject, peer));
   }
 
   refusedErasure(subject: string): RefusedErasure | null {
@@ -426,11 +428,11 @@ export class Group implements GroupApi {
     return answer.ok ? granted(originView(state, state.origins.named(name)!)) : answer;
   }
 
-  disputes(status?: DisputeStatus): readonly DisputeView[] {
+  disputes(status?: DisputeStatus, from?: number, to?: number): readonly DisputeView[] {
     const { state } = this.#current.loop;
     const all = state.disputes.all();
     const asked = status === undefined ? all : all.filter((dispute) => dispute.status === status);
-    return asked.map((dispute) => disputeView(state, dispute));
+    return asked.slice(from, to).map((dispute) => disputeView(state, dispute));
   }
 
   decideDispute(

@@ -91,7 +91,7 @@ export const subjectExportSchema = {
       status: { type: 'string', enum: disputeStatuses },
       decided_at: timeOrNull,
       voids: { ...texts, description: 'Peers whose events about the player count for nothing.' },
-      reporters: { ...texts, description: 'Peers that hold events about the player.' },
+      reporters: { ...texts, description: 'Peers with lowering evidence about the player.' },
     }),
     past_disputes: listOf('Rejected disputes of which only the texts in the log remain. Oldest first.', {
       dispute_id: text,
@@ -157,7 +157,10 @@ export function subjectExportValue(view: SubjectExport, groupId: string) {
       void: event.isVoid,
     })),
     events_complete: view.isComplete,
-    disputes: view.disputes.map(disputeValue),
+    disputes: view.disputes.map((dispute) => {
+      const { peer_name, against_name, also_named, ...value } = disputeValue(dispute);
+      return { ...value, reporters: value.reporters.map(({ peer_id }) => peer_id) };
+    }),
     past_disputes: view.pastDisputes.map(({ id, openedAt, peerId, text: disputeText }) => {
       return { dispute_id: id, opened_at: isoTime(openedAt), peer_id: peerId, text: disputeText };
     }),

@@ -87,14 +87,15 @@ export function recordedGroup(peers: number, replaced: Partial<OperatorApi> = {}
   const disputeView: DisputeView = {
     id: '00000000-0000-4000-8000-00000000000d',
     openedAt: 0,
-    peerId: 'peer-1',
+    by: { peerId: 'peer-1', peerName: 'Peer 1' },
     subject: '5f'.repeat(32),
     text: 'not him',
     against: null,
+    alsoNamed: [],
     status: 'open',
     decidedAt: null,
     voids: [],
-    reporters: ['peer-0'],
+    reporters: [{ peerId: 'peer-0', peerName: 'Peer 0', direction: 'lowering', events: 3, lastAt: 0, weight: 0.25 }],
   };
   const subjectExport: SubjectExport = {
     subject: '5f'.repeat(32),

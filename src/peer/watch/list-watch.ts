@@ -137,6 +137,7 @@ class ListWatch {
   #decided: { readonly bytes: Buffer; readonly isStill: boolean } | null = null;
   #doubted = 0;
   #refused = 0;
+  #unread: number | undefined;
   #isFirst: boolean;
 
   constructor(parts: Parts) {
@@ -165,9 +166,10 @@ class ListWatch {
     if (list === null) return;
     const whole = wholeTextOf(list.text, list.format.name, isStill);
     if (whole === null) return;
-    const { text, isWhole } = whole;
+    const { text } = whole;
     if (this.#planned?.text !== text) this.#planned = { text, plan: this.#planOf(list, text) };
     const { plan } = this.#planned;
+    const isWhole = whole.isWhole && plan.unread === null;
     const events = this.#eventOptions(plan);
     const listed = plan.entries.map((entry) => ({ ban: eventOf(entry, events).eventId!, entry }));
     const look = {
@@ -246,19 +248,22 @@ class ListWatch {
     await Promise.all(adding);
   }
 
-  #tell({ refused }: ImportPlan, doubted: number): void {
+  #tell({ refused, unread }: ImportPlan, doubted: number): void {
     const { log } = this.#parts.options;
     if (doubted > 0 && doubted !== this.#doubted) {
       log(`${doubted} bans are missing at once: nothing is withdrawn; if they are lifted, run with --allow-mass-lift`);
     }
     this.#doubted = doubted;
-    if (refused.length > this.#refused) {
+    if (unread !== null && unread.line !== this.#unread) {
+      log(`line ${unread.line}: ${unread.reason}; no ban counts as lifted because it is missing`);
+    } else if (refused.length > this.#refused) {
       const [last] = refused.slice(-1);
       log(
         `${refused.length} lines are not bans of players, the last of them line ${last!.line}; see ptf-peer import --dry-run`,
       );
     }
     this.#refused = refused.length;
+    this.#unread = unread?.line;
   }
 }
 

@@ -34,9 +34,10 @@ export function disputesView({ peers }: ViewContext): View {
     return { open: open.data, hasMore: open.next_from !== null, decided, names: namesOf(await peers.list()) };
   });
 
-  async function uphold({ dispute_id, reporters, against }: DisputeValue, names: Names): Promise<void> {
-    const boxes = reporters.map((peerId) => {
-      const isMeant = against === null ? reporters.length === 1 : peerId === against;
+  async function uphold(dispute: DisputeValue, names: Names): Promise<void> {
+    const { dispute_id, reporters, against, also_named } = dispute;
+    const boxes = reporters.map(({ peer_id: peerId }) => {
+      const isMeant = also_named.length === 0 && (against === null ? reporters.length === 1 : peerId === against);
       return html`<label class="check">
         <input type="checkbox" name="peer" value=${peerId} defaultChecked=${isMeant} />
         <span>${names.get(peerId) ?? peerId}</span>
@@ -93,7 +94,13 @@ export function disputesView({ peers }: ViewContext): View {
         ['Subject', html`<code class="hash">${subject}</code>`],
         ['Disputed by', by === null ? 'a caller without a key' : peerLink(by, names)],
         ['Against', against === null ? 'no peer in particular' : peerLink(against, names)],
-        ['Reported by', list(dispute.reporters, 'no longer any peer')],
+        [
+          'Reported by',
+          list(
+            dispute.reporters.map(({ peer_id }) => peer_id),
+            'no longer any peer',
+          ),
+        ],
         ['Void', status === 'upheld' ? list(voids, 'nothing') : undefined],
         ['Decided', decided_at === null ? undefined : time(decided_at)],
       ])}

@@ -399,6 +399,12 @@ export const limits = {
   weightSamplesMax: 1_440,
   weightSampleMs: 60_000,
   weightSampleMsMin: 10_000,
+  /** Players that one request for those with a verdict reads: a few ms. */
+  playersReadMax: 5_000,
+  /** Entries of the audit log that one request for those of an actor reads. */
+  auditReadMax: 20_000,
+  /** Changes of verdicts that the dashboard shows. */
+  verdictChangesMax: 200,
   /** Minimum pause between two counts of verdicts, in ms and as a multiple of the duration of the last count. */
   verdictsRestMs: 5_000,
   verdictsRestFactor: 20,

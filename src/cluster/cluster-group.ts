@@ -55,6 +55,7 @@ const reads = [
   'signals',
   'sharedErasures',
   'tooOld',
+  'playersBy',
   'allowedPlayers',
   'allowedPlayer',
   'pendingErasures',

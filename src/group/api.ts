@@ -12,7 +12,14 @@ import type { TrustView } from '../core/scoring/score.js';
 import type { Simulation } from '../core/scoring/simulation.js';
 import type { VerdictCounts } from '../core/scoring/verdict-counts.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
-import type { DisputeStatus, Environment, IdentityMode, PeerStatus, PendingReason } from '../core/vocabulary.js';
+import type {
+  DisputeStatus,
+  Environment,
+  IdentityMode,
+  PeerStatus,
+  PendingReason,
+  Verdict,
+} from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
 import type { Holder } from './holder.js';
@@ -290,6 +297,12 @@ export interface AllowedPlayer {
   /** ms since 1970, at the end of a minute. */
   readonly until: number;
   readonly note: string;
+}
+
+/** A player with one of the verdicts that were asked for. */
+export interface JudgedPlayer extends Pick<TrustView, 'verdict' | 'score' | 'confidence' | 'eventCount' | 'updatedAt'> {
+  /** Subject hash, hex. */
+  readonly subject: string;
 }
 
 /** An erasure that waits for the operator. */
@@ -579,6 +592,15 @@ export interface GroupOperations {
   purgePeers(idleMs: number, by: string): Promise<Outcome<readonly string[]>>;
   /** Declares that two peers are one witness, or that they are independent. */
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>>;
+  /**
+   * The players with one of these verdicts, from position `from` on, at most `limit`. `next` is the position to continue
+   * from, null at the end: one call reads at most `limits.playersReadMax` players, and may find none.
+   */
+  playersBy(
+    verdicts: readonly Verdict[],
+    from: number,
+    limit: number,
+  ): { readonly players: readonly JudgedPlayer[]; readonly next: number | null };
   /** The entries of the allow list that have not ended, sorted by subject. */
   allowedPlayers(): readonly AllowedPlayer[];
   /** The entry of one player; undefined if there is none or it has ended. */
@@ -624,7 +646,7 @@ export interface PeersApi extends GroupViews, GroupCommands {}
 /** The part of a group that serves its operator. */
 export interface OperatorApi
   extends GroupOperations,
-    Pick<GroupViews, 'identity' | 'health' | 'counts' | 'peers' | 'peerById' | 'trust' | 'explain'>,
+    Pick<GroupViews, 'identity' | 'health' | 'counts' | 'peers' | 'peerById' | 'trust' | 'explain' | 'verdicts'>,
     Pick<GroupCommands, 'register' | 'playerEvents' | 'audit'> {
   /** Null if this node serves its group alone. */
   readonly clusterOperations: ClusterOperations | null;

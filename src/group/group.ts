@@ -14,7 +14,7 @@ import { explanationOf, type TrustExplanation } from '../core/scoring/explanatio
 import type { TrustView } from '../core/scoring/score.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import { groupsOf } from '../core/trust/witnesses.js';
-import { type DisputeStatus, NO_KEY, OPERATOR, type PeerStatus } from '../core/vocabulary.js';
+import { type DisputeStatus, NO_KEY, OPERATOR, type PeerStatus, type Verdict } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
 import { disputeView } from './access/dispute-views.js';
@@ -36,6 +36,7 @@ import type {
   GroupIdentity,
   GroupStatus,
   IssuedKey,
+  JudgedPlayer,
   NotOffered,
   OnProgress,
   OriginView,
@@ -450,6 +451,22 @@ export class Group implements GroupApi {
     if (!holdings.ok) return holdings;
     const { state } = this.#current.loop;
     return exportOf(state, subjectHex(subject), receipt, holdings.value, (work) => this.#calls.pool(work));
+  }
+
+  playersBy(wanted: readonly Verdict[], from: number, limit: number) {
+    const { state } = this.#current.loop;
+    const { subjects } = state;
+    const asOf = this.#asOf.of(state);
+    const players: JudgedPlayer[] = [];
+    const end = Math.min(subjects.rows, from + limits.playersReadMax);
+    let row = from;
+    for (; row < end && players.length < limit; row++) {
+      if (!subjects.has(row)) continue;
+      const { verdict, score, confidence, eventCount, updatedAt } = readTrust(state, row, asOf);
+      if (!wanted.includes(verdict)) continue;
+      players.push({ subject: subjectHex(subjects.keyOf(row)), verdict, score, confidence, eventCount, updatedAt });
+    }
+    return { players, next: row < subjects.rows ? row : null };
   }
 
   allowedPlayers(): readonly AllowedPlayer[] {

@@ -1,5 +1,7 @@
 /** Declares the change feed as its readers see it: rows, positions, and the listener. */
 
+import type { Verdict } from '../core/vocabulary.js';
+
 /** One published player: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null if it was erased. */
 export interface ChangeRow {
   /** Hex. */
@@ -12,6 +14,8 @@ export interface ChangeRow {
   readonly peers?: readonly number[];
   /** Set if the row is sent to `peers` only. */
   readonly quiet?: true;
+  /** The verdict that this row replaces, if it was another. */
+  readonly was?: Verdict;
 }
 
 /** Record up to which, and time (ms since 1970) up to which, everything is published. */

@@ -7,7 +7,7 @@ import { contactEmail, gameIds, peerName, publicKey } from '../validation/identi
 import { shape } from '../validation/schema.js';
 import { parseIdle, parseNames, parseOverlap, parsePublicKey } from './arguments.js';
 import { by, count, exampleId, isoTime, mapped, operation, page, parsed, peerId, typed } from './operation.js';
-import { facts, printable, table } from './text-table.js';
+import { facts, plural, printable, table } from './text-table.js';
 
 const examplePublicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
 const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
@@ -109,8 +109,8 @@ export const peerOperations = {
         given: { peer_id: id, status: { fixed: 'revoked' } },
         confirm: async (request, peerOf) => {
           const { peer_id, peer_name, event_count, signals } = await peerOf(request.peer_id);
-          const players = signals === null ? '' : ` about ${signals.players} players`;
-          return `Revoke ${printable(peer_name)} (${peer_id}), with ${event_count} events${players}? This is final, and removes all weight from its evidence.`;
+          const players = signals === null ? '' : ` about ${plural(signals.players, 'player')}`;
+          return `Revoke ${printable(peer_name)} (${peer_id}), with ${plural(event_count, 'event')}${players}? This is final, and removes all weight from its evidence.`;
         },
         examples: [`peers revoke ${exampleId} --yes`],
         show: oneLine,
@@ -229,7 +229,7 @@ export const peerOperations = {
       },
       confirm: () => 'Revoke every peer that never sent an event and registered longer ago? This is final.',
       examples: ['peers purge --idle 1d', 'peers purge --idle 12h --yes --by alice'],
-      show: ({ purged }) => [...purged, `${purged.length} peer${purged.length === 1 ? '' : 's'} revoked`],
+      show: ({ purged }) => [...purged, `${plural(purged.length, 'peer')} revoked`],
     },
   }),
 

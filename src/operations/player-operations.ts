@@ -1,4 +1,5 @@
 /** The allow list, erasures, and the data that the group holds about a player. */
+import { verdicts } from '../core/vocabulary.js';
 import { granted } from '../errors.js';
 import type { AllowedPlayer, OperatorApi, PendingErasure } from '../group/api.js';
 import { limits } from '../limits.js';
@@ -6,7 +7,19 @@ import { playerId } from '../validation/identifiers.js';
 import { shape } from '../validation/schema.js';
 import { parseHash, parseUntil } from './arguments.js';
 import { subjectExportValue } from './export-document.js';
-import { by, exampleHash, isoTime, mapped, note, operation, page, parsed, subjectHash, typed } from './operation.js';
+import {
+  by,
+  count,
+  exampleHash,
+  isoTime,
+  mapped,
+  note,
+  operation,
+  page,
+  parsed,
+  subjectHash,
+  typed,
+} from './operation.js';
 import { evidenceValue, lookUpPlayer, playerLines } from './player-lookup.js';
 import { table } from './text-table.js';
 
@@ -105,6 +118,30 @@ export const playerOperations = {
       const subject_hash = hash.toLowerCase();
       const outcome = await group.refuseErasure(Buffer.from(subject_hash, 'hex'), reason, actor);
       return mapped(outcome, () => ({ subject_hash, status: 'refused' as const, reason }));
+    },
+  }),
+
+  /** Players with one of some verdicts, from position `from` on. A page may be empty although others follow. */
+  'players-list': operation({
+    request: shape({
+      verdicts: { type: 'array', minItems: 1, maxItems: verdicts.length, items: { enum: verdicts } },
+      from: count(0, Number.MAX_SAFE_INTEGER),
+      limit: count(1, limits.pageMax),
+    }),
+    dashboard: true,
+    answer({ verdicts: wanted, from, limit }, { group }) {
+      const { players, next } = group.playersBy(wanted, from, limit);
+      const data = players.map(({ subject, verdict, score, confidence, eventCount, updatedAt }) => {
+        return {
+          subject_hash: subject,
+          verdict,
+          score,
+          confidence,
+          event_count: eventCount,
+          updated_at: isoTime(updatedAt),
+        };
+      });
+      return granted({ data, next_from: next });
     },
   }),
 

@@ -17,6 +17,11 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => `<${found.codePointAt(0)?.toString(16)}>`);
 }
 
+/** `1 peer`, `2 peers`. */
+export function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
 /** Truncates `line` to `width` characters; the last one is `…` if something is missing. */
 export function cutLine(line: string, width: number): string {
   const characters = [...line];

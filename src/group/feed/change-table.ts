@@ -294,12 +294,14 @@ export class ChangeTable {
         rows.push({ ...this.#rowOf(row), peers: concerned, quiet: true });
       return;
     }
+    const before = this.#isPublished(row) ? verdicts[this.#verdict[row]! & ~ALLOWED]! : undefined;
+    const changed = before === undefined || before === verdicts[verdict & ~ALLOWED] ? {} : { was: before };
     if (row >= this.#publishedAt.length) this.#grow();
     this.#score[row] = score;
     this.#confidence[row] = confidence;
     this.#verdict[row] = verdict;
     this.#publishedAt[row] = position;
-    if (this.#upTo !== null) rows.push(this.#rowOf(row));
+    if (this.#upTo !== null) rows.push({ ...this.#rowOf(row), ...changed });
   }
 
   #read(row: number, asOf: AsOf): RowValues {

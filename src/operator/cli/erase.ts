@@ -4,7 +4,7 @@ import { limits } from '../../limits.js';
 import { parseHash } from '../../operations/arguments.js';
 import { exampleHash } from '../../operations/operation.js';
 import type { Values } from '../../operations/table.js';
-import { facts, printable, table } from '../../operations/text-table.js';
+import { facts, plural, printable, table } from '../../operations/text-table.js';
 import { type CommandContext, examples, type Rendered, type Signed, signature, signed } from './command-context.js';
 import { OperatorError } from './node-client.js';
 import { allPages, confirmable, confirmed } from './operation-commands.js';
@@ -54,7 +54,7 @@ async function questionOf({ ask }: CommandContext, hash: string): Promise<string
   const found =
     known === null
       ? 'of whom no event is stored'
-      : `${known.verdict}, with ${known.event_count} events of ${known.explain.peers} peers`;
+      : `${known.verdict}, with ${plural(known.event_count, 'event')} of ${plural(known.explain.peers, 'peer')}`;
   return `Erase player ${hash}, ${found}? This deletes everything stored about the player for good.`;
 }
 

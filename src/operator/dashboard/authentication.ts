@@ -85,7 +85,7 @@ export class Authentication {
     if (ctx.path !== '/sign-in') return false;
     if (ctx.method === 'POST') await this.#enter(ctx);
     else if (isSignedIn) seeOther(ctx, './');
-    else page(ctx, signInPage(this.#group.identity), 200);
+    else page(ctx, signInPage(this.#group.identity, 'ended' in ctx.query ? { why: 'ended' } : undefined), 200);
     return true;
   }
 
@@ -105,7 +105,7 @@ export class Authentication {
   }
 
   #turnAway(ctx: DashboardContext, notice: SignInNotice, operator?: string): void {
-    const statuses = { wrong: 401, unset: 503, name: 400, cross_site: 403, too_many: 429 };
+    const statuses = { ended: 401, wrong: 401, unset: 503, name: 400, cross_site: 403, too_many: 429 };
     if (notice.why === 'too_many') ctx.set('Retry-After', String(notice.retryAfterS));
     page(ctx, signInPage(this.#group.identity, notice, operator), statuses[notice.why]);
   }

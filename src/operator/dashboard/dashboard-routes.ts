@@ -52,6 +52,8 @@ export function dashboardRoutes({ group, ask, watch, pages, clock }: RouteDeps):
 
   router.get('/history', (ctx) => answerWith(ctx, granted(watch.pace.value())));
 
+  router.get('/changes', (ctx) => answerWith(ctx, granted({ data: watch.changes.value() })));
+
   router.get('/peers/:id/history', (ctx) => {
     const peer = group.peerById(ctx.params.id ?? '');
     const found: Outcome<WeightHistoryValue> =

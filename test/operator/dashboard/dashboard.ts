@@ -53,7 +53,7 @@ export interface TestDashboard {
 /** `replaced`: methods of the group that answer otherwise; `traffic`: running totals of requests, none where absent. */
 export async function startTestDashboard(
   replaced: Partial<GroupApi> = {},
-  traffic: () => Traffic = () => ({ reads: noLatencies, events: noLatencies }),
+  traffic: () => Traffic = () => ({ reads: noLatencies, events: noLatencies, idsRefused: 0 }),
 ): Promise<TestDashboard> {
   let shiftMs = 0;
   let hash: string | null = storedHash;

@@ -11,6 +11,7 @@ import {
   facts,
   field,
   form,
+  hashInput,
   heading,
   html,
   link,
@@ -27,8 +28,6 @@ const reasons = {
   peer_too_new: 'the peer was less than a day old',
   reported_by_others: 'other peers reported the player, too',
 } as const;
-const hashInput = html`<input name="hash" type="text" required pattern="[0-9A-Fa-f]{64}" maxlength="64"
-  autocomplete="off" spellcheck=${false} title="64 hexadecimal characters" />`;
 
 const directions = {
   lowering: 'all of it lowers trust',

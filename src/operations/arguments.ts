@@ -37,6 +37,13 @@ export function parseHalfLife(text: string): number {
   throw new InvalidArgumentError(`Write a whole number of days, 0 (no decay) to ${limits.halfLifeDaysMax}.`);
 }
 
+/** Parses a weight, a number from 0 to 1. */
+export function parseShare(text: string): number {
+  const share = /^(?:\d|\d?\.\d{1,9})$/.test(text) ? Number(text) : 2;
+  if (share <= 1) return share;
+  throw new InvalidArgumentError('Write a number from 0 to 1: 0.1');
+}
+
 /** Parses a number of entries. */
 export const parseCount = countUpTo(limits.pageMax);
 

@@ -4,6 +4,7 @@ import { granted } from '../errors.js';
 import type { DisputeView } from '../group/api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
+import { parseSince } from './arguments.js';
 import {
   by,
   disputeId,
@@ -22,33 +23,62 @@ import { facts, table } from './text-table.js';
 export const disputeOperations = {
   /** Lists disputes, the oldest first, from position `from` on; those with one status if it is given. */
   'disputes-list': operation({
-    request: shape({ ...page(Number.MAX_SAFE_INTEGER), status: { enum: disputeStatuses } }, ['status']),
+    request: shape(
+      {
+        ...page(Number.MAX_SAFE_INTEGER),
+        status: { enum: disputeStatuses },
+        since: { type: 'string', format: 'date-time' },
+      },
+      ['status', 'since'],
+    ),
     dashboard: true,
-    answer({ from, limit, status }, { group }) {
+    answer({ from, limit, status, since }, { group }) {
       const end = from + limit;
       const found = group.disputes(status, from, end + 1);
-      return granted({ data: found.slice(0, limit).map(disputeValue), next_from: found.length > limit ? end : null });
+      const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
+      const data = found.slice(0, limit).filter(({ openedAt }) => openedAt >= sinceMs);
+      return granted({ data: data.map(disputeValue), next_from: found.length > limit ? end : null });
     },
     ptf: {
       group: 'disputes',
       command: 'list',
       text: 'list disputes with their texts, the oldest first',
-      given: { status: parsed('--status <status>', 'only disputes with one status', { choices: disputeStatuses }) },
+      given: {
+        status: parsed('--status <status>', 'only disputes with one status', { choices: disputeStatuses }),
+        since: parsed('--since <time>', 'only disputes opened since a day or a time in UTC, or in the last 12h or 7d', {
+          parse: parseSince,
+        }),
+      },
+      sorts: {
+        opened: ({ opened_at }) => Date.parse(opened_at),
+        by: ({ peer_name }) => peer_name ?? '',
+        against: ({ against_name }) => against_name ?? '',
+      },
       examples: ['disputes list --status open', 'disputes list --json'],
       show({ data }, width) {
         if (data.length === 0) return ['no disputes'];
-        const heads = ['dispute', 'status', 'opened', 'subject', 'by', 'against', 'reporters', 'text'];
+        const isWide = width === Number.POSITIVE_INFINITY;
+        const heads = [
+          'dispute',
+          'status',
+          'opened',
+          'player',
+          'by',
+          'against',
+          ...(isWide ? ['reporters'] : []),
+          'text',
+        ];
         const rows = data.map((one) => [
           one.dispute_id,
           one.status,
-          one.opened_at,
+          isWide ? one.opened_at : one.opened_at.slice(0, 10),
           one.subject_hash,
           one.peer_name ?? 'anonymous',
-          againstText(one),
-          one.reporters.map(({ peer_name }) => peer_name).join(', '),
+          isWide ? againstText(one) : (one.against_name ?? ''),
+          ...(isWide ? [one.reporters.map(({ peer_name }) => peer_name).join(', ')] : []),
           one.text,
         ]);
-        return table(rows, width, heads, ['dispute', 'status']);
+        return table(rows, width, heads, ['status', 'opened']);
       },
     },
   }),

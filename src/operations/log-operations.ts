@@ -49,9 +49,12 @@ export const logOperations = {
       },
       examples: ['audit tail', 'audit tail --actor alice --since 7d', 'audit tail --count 100 --json'],
       show({ data }, width) {
-        const rows = data.map(({ seq, at, action, actor, target, hash }) => [seq, at, action, actor, target, hash]);
-        const heads = ['seq', 'at', 'action', 'actor', 'target', 'hash'];
-        return table(rows, width, heads, ['at', 'action', 'actor']);
+        const isWide = width === Number.POSITIVE_INFINITY;
+        const rows = data.map(({ seq, at, action, actor, target, hash }) => {
+          const time = isWide ? at : `${at.slice(0, 19)}Z`;
+          return [seq, time, action, actor, target, ...(isWide ? [hash] : [])];
+        });
+        return table(rows, width, ['seq', 'at', 'action', 'actor', 'target', ...(isWide ? ['hash'] : [])], ['at']);
       },
     },
   }),

@@ -98,11 +98,16 @@ export type PtfCommand<R, V> = {
   readonly confirm?: (request: R, peer: PeerFacts) => string | Promise<string>;
   /** Returns what is wrong with the arguments together. */
   readonly problem?: (request: R) => string | undefined;
+  /** For a list: what `--sort` may name, with the value of a row. Numbers are sorted from the greatest down. */
+  readonly sorts?: Readonly<Record<string, (row: RowOf<V>) => number | string>>;
   /** The long work, as its progress names it. */
   readonly working?: string;
   /** Returns the lines for a terminal of `width` characters. `--json` prints the value itself. */
   readonly show: (value: V, width: number) => readonly string[];
 } & (Record<never, never> extends Given<R> ? { readonly given?: Given<R> } : { readonly given: Given<R> });
+
+/** A row of a list. */
+export type RowOf<V> = V extends { readonly data: readonly (infer Row)[] } ? Row : never;
 
 /** The arguments that give the members of a request. `ptf` adds `--by`, and asks for every page of a list. */
 export type Given<R> = {

@@ -18,12 +18,18 @@ const oneLine = (peer: PeerValue): string[] => [peerLine(peer)];
 export const peerOperations = {
   /** `ptf peers list` is in `operator/cli/peers-list.ts`, as it shares its remarks with the dashboard. */
   'peers-list': operation({
-    request: shape(page(limits.peersMaxCeiling)),
+    request: shape(
+      { ...page(limits.peersMaxCeiling), status: { enum: peerStatuses }, weight_below: { type: 'number', minimum: 0 } },
+      ['status', 'weight_below'],
+    ),
     dashboard: true,
-    answer({ from, limit }, { group }) {
+    answer({ from, limit, status, weight_below: below = Number.POSITIVE_INFINITY }, { group }) {
       // One more than requested, to see whether there is a next page.
       const peers = group.peers(from, limit + 1);
-      const data = peers.slice(0, limit).map((peer) => listedPeer(group, peer));
+      const data = peers
+        .slice(0, limit)
+        .filter((peer) => (status === undefined || peer.status === status) && peer.weight < below)
+        .map((peer) => listedPeer(group, peer));
       return granted({ data, next_from: peers[limit]?.index ?? null });
     },
   }),

@@ -1,7 +1,13 @@
 /** Builds the commands of `ptf` that the rows of operations declare: arguments and help, request, and output. */
 import { type Command, Option, Argument as PositionalArgument } from 'commander';
 import { limits } from '../../limits.js';
-import { type Argument, commandGroups, type PtfCommand, type TypedArgument } from '../../operations/operation.js';
+import {
+  type Argument,
+  commandGroups,
+  type PtfCommand,
+  type RowOf,
+  type TypedArgument,
+} from '../../operations/operation.js';
 import { isOperationName, type OperationName, operations, type Requests, type Values } from '../../operations/table.js';
 import { type CommandContext, examples, showing, signed } from './command-context.js';
 import { OperatorError } from './node-client.js';
@@ -43,6 +49,9 @@ export function addCommand<N extends OperationName>(
       addArgument(command, argument, operations[name].request.required?.includes(member) === true);
   }
   if (row.confirm !== undefined) confirmable(command);
+  const { sorts } = row;
+  if (sorts !== undefined)
+    command.addOption(new Option('--sort <column>', 'sort the rows by a column').choices(Object.keys(sorts)));
   command.addHelpText('after', examples(...row.examples));
   command.action(async () => {
     const paging = 'from' in properties ? { from: 0, limit: limits.pageMax } : {};
@@ -59,6 +68,8 @@ export function addCommand<N extends OperationName>(
       working === undefined
         ? await allPages(session, name, request)
         : await showing(session, working, (bar) => session.ask(name, request, bar));
+    const { sort } = command.opts<{ readonly sort?: string }>();
+    if (sort !== undefined && isPage(value)) value.data = sorted(value.data, sorts?.[sort]);
     session.done({
       value: isPage(value) ? { data: value.data } : value,
       lines: (width) => row.show(value, width),
@@ -111,12 +122,12 @@ export async function confirmed(
   throw new OperatorError('not_confirmed', 'not confirmed; nothing was changed');
 }
 
-interface Page {
-  readonly data: readonly object[];
+interface Page<R> {
+  data: readonly R[];
   readonly next_from: number | null;
 }
 
-function isPage<V extends object>(value: V): value is V & Page {
+function isPage<V extends object>(value: V): value is V & Page<RowOf<V>> {
   return 'next_from' in value;
 }
 
@@ -132,4 +143,12 @@ export async function allPages<N extends OperationName>(
     value = Object.assign({}, next, { data: [...value.data, ...(isPage(next) ? next.data : [])] });
   }
   return value;
+}
+
+function sorted<R>(rows: readonly R[], keyOf: ((row: R) => number | string) | undefined): readonly R[] {
+  if (keyOf === undefined) return rows;
+  return rows.toSorted((p, q) => {
+    const [a, b] = [keyOf(p), keyOf(q)];
+    return typeof a === 'number' && typeof b === 'number' ? b - a : String(a).localeCompare(String(b));
+  });
 }

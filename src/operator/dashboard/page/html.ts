@@ -2,7 +2,7 @@
  * Builds the page with htm's templates, which preact draws, and holds the elements that several views share. Values in
  * a template stay text: nothing is parsed as markup.
  */
-import { ago, asOf, localTime } from './format.js';
+import { ago, asOf, head, localTime } from './format.js';
 
 declare const htm: typeof import('htm').default;
 
@@ -146,6 +146,11 @@ export function link(to: string, text: string, attributes: Attributes = {}): Chi
 /** A link to a peer under its name, or under its id if the name is unknown. */
 export function peerLink(id: string, names: ReadonlyMap<string, string>): Child {
   return link(`peers/${encodeURIComponent(id)}`, names.get(id) ?? id);
+}
+
+/** A link to a player under the beginning of its hash. */
+export function playerLink(hash: string): Child {
+  return html`<span title=${hash}>${link(`players/${hash}`, head(hash, 16))}</span>`;
 }
 
 /** A badge with a status or a verdict, with its colour and its word. */

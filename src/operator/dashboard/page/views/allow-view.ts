@@ -11,7 +11,7 @@ import {
   hashInput,
   heading,
   html,
-  link,
+  playerLink,
   table,
   textOf,
   time,
@@ -42,7 +42,7 @@ export function allowView(_: ViewContext): View {
       table('Players on the allow list', data, ({ subject_hash }) => subject_hash, [
         {
           title: 'Player',
-          cell: ({ subject_hash }) => link(`players/${subject_hash}`, subject_hash, { class: 'hash' }),
+          cell: ({ subject_hash }) => playerLink(subject_hash),
         },
         { title: 'Until', cell: ({ until }) => time(until) },
         { title: 'Note', cell: ({ note }) => note },

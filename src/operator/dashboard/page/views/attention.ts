@@ -1,7 +1,7 @@
 /** Lists what needs the operator's attention: decisions that wait, peers without weight, and faults of the node. */
 import type { ListedPeerValue } from '../../../../operations/peer-operations.js';
 import type { OverviewValue } from '../../wire.js';
-import { bytes, count, plural } from '../format.js';
+import { asOf, bytes, plural } from '../format.js';
 import { type Child, html, link } from '../html.js';
 import { groupFactsOf, weightlessReason } from '../remarks.js';
 
@@ -10,7 +10,11 @@ const namedMax = 5;
 /** The disk is named from this many times the space below which writes are refused. */
 const diskFactor = 2;
 
-export function attentionOf({ status, ids_refused }: OverviewValue, peers: readonly ListedPeerValue[]): Child {
+export function attentionOf(
+  { at, status, ids_refused }: OverviewValue,
+  peers: readonly ListedPeerValue[],
+  isLost: boolean,
+): Child {
   const { ready, writable, reason, check, disk, pending_erasures, open_disputes } = status;
   const group = groupFactsOf(peers);
   const weightless = peers.flatMap((peer) => {
@@ -18,6 +22,7 @@ export function attentionOf({ status, ids_refused }: OverviewValue, peers: reado
     return why === undefined ? [] : [{ peer, why }];
   });
   const items: Child[] = [
+    isLost && bad(`The node does not answer. All else is as of ${asOf(at)}.`),
     !ready && bad(`The node is not ready: ${reason ?? 'no reason is known'}.`),
     ready && !writable && bad(`Writes are refused: ${reason ?? 'no reason is known'}.`),
     check.faults.length > 0 && bad(`The last check of the store found ${plural(check.faults.length, 'fault')}.`),
@@ -34,7 +39,7 @@ export function attentionOf({ status, ids_refused }: OverviewValue, peers: reado
       ),
     weightless.length > namedMax && link('peers', `${plural(weightless.length - namedMax, 'more peer')} with weight 0`),
     ids_refused > 0 &&
-      `${count(ids_refused)} ids or names were refused for forbidden characters since the start of the node`,
+      `${plural(ids_refused, 'request')} refused for forbidden characters in an id or a name since the start of the node`,
   ].filter((item) => item !== false);
   if (items.length === 0)
     return html`<p class="muted">Nothing. No decision waits, and every peer that reports has weight.</p>`;

@@ -66,7 +66,7 @@ export function overviewView({ live, peers }: ViewContext): View {
       const connecting = html`<p class="muted">Connecting…</p>`;
       return html`<div>
         ${heading('Overview')}
-        ${card('Needs attention', overview === null ? connecting : listed.draw((all) => attentionOf(overview, all)))}
+        ${card('Needs attention', overview === null ? connecting : listed.draw((all) => attentionOf(overview, all, live.connection === 'lost')))}
         <div class="tiles">${overview !== null && tilesOf(overview)}</div>
         <div class="grid">
           ${card('Traffic', traffic)}

@@ -4,7 +4,7 @@ import type { Values } from '../../../../operations/table.js';
 import type { VerdictChangeValue } from '../../wire.js';
 import { Copied } from '../dialog.js';
 import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
-import { count, halfLife, head, plural, words } from '../format.js';
+import { count, halfLife, plural, words } from '../format.js';
 import {
   alert,
   badge,
@@ -17,7 +17,7 @@ import {
   form,
   heading,
   html,
-  link,
+  playerLink,
   table,
   textOf,
   time,
@@ -84,7 +84,7 @@ export function playerView({ live, argument }: ViewContext): View {
     if (listed.length === 0)
       return empty('No change yet', 'Changes of verdicts since the start of this node appear here.');
     return table('Players whose verdict changed', listed.slice(0, rowsAtFirst), ({ subject_hash }) => subject_hash, [
-      { title: 'Player', cell: playerLink },
+      { title: 'Player', cell: ({ subject_hash }) => playerLink(subject_hash) },
       { title: 'Was', cell: ({ was }) => badge(was) },
       { title: 'Is', cell: ({ verdict }) => badge(verdict) },
       { title: 'At', cell: ({ at }) => time(at) },
@@ -100,7 +100,7 @@ export function playerView({ live, argument }: ViewContext): View {
       found.length === 0
         ? empty('No such player', hasMore ? 'None among the players read so far.' : 'No player has this verdict now.')
         : table('Players with this verdict', found, ({ subject_hash }) => subject_hash, [
-            { title: 'Player', cell: playerLink },
+            { title: 'Player', cell: ({ subject_hash }) => playerLink(subject_hash) },
             { title: 'Verdict', cell: ({ verdict }) => badge(verdict) },
             { title: 'Score', number: true, cell: ({ score }) => score.toFixed(1) },
             { title: 'Events', number: true, cell: (row) => count(row.event_count) },
@@ -144,7 +144,7 @@ export function playerView({ live, argument }: ViewContext): View {
       );
       return html`<div>
         ${heading('Players')}<div class="narrow">${search}</div><div aria-live="polite">${result}</div>
-        <div class="grid lists">
+        <div class="column lists">
           ${card('Verdict changed lately', changes.draw(changesOf))}
           ${card(
             'By verdict',
@@ -157,10 +157,6 @@ export function playerView({ live, argument }: ViewContext): View {
       </div>`;
     },
   };
-}
-
-function playerLink({ subject_hash: hash }: { readonly subject_hash: string }): Child {
-  return html`<span title=${hash}>${link(`players/${hash}`, head(hash, 16))}</span>`;
 }
 
 interface Actions {

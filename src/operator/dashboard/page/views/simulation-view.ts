@@ -12,8 +12,8 @@ import {
   form,
   heading,
   html,
-  link,
   peerLink,
+  playerLink,
   table,
   textOf,
 } from '../html.js';
@@ -88,7 +88,7 @@ function resultOf(
       table('Players whose verdict would change', changed, ({ subject_hash }) => subject_hash, [
         {
           title: 'Player',
-          cell: ({ subject_hash }) => link(`players/${subject_hash}`, subject_hash, { class: 'hash' }),
+          cell: ({ subject_hash }) => playerLink(subject_hash),
         },
         { title: 'Now', cell: ({ before }) => badge(before.verdict) },
         { title: 'Then', cell: ({ after }) => badge(after.verdict) },

@@ -1,6 +1,6 @@
 /**
  * Declares the table of environment variables: name, meaning, fallback and parser of each. `config.ts` builds a Config
- * from it, and a test compares the README's table and `.env.example` with it.
+ * from it, `npm run docs:configuration` the table of docs/CONFIGURATION.md, and a test compares `.env.example` with it.
  */
 import { trustConstants } from '../core/evidence/trust-constants.js';
 import {
@@ -37,7 +37,7 @@ export interface Variable<T> {
   readonly name: string;
   /** An earlier name, which is still read where `name` is unset. */
   readonly formerName?: string;
-  /** Effect of the variable in one line, identical to the README's table. */
+  /** Effect of the variable in one line, as docs/CONFIGURATION.md states it. */
   readonly meaning: string;
   /** The value if the variable is unset. */
   readonly fallback: T;

@@ -444,8 +444,9 @@ test('.env.example names every variable, holds the defaults, and turns authentic
   );
 });
 
-test('the table in the README has a row for every variable, with its default and its meaning', () => {
-  const lines = repositoryFile('README.md').split('\n');
+test('docs/CONFIGURATION.md has a row for every variable, with its default and its meaning, and no other', () => {
+  const lines = repositoryFile('docs/CONFIGURATION.md').split('\n');
+  assert.is(lines.filter((line) => line.startsWith('| `')).length, rows.length);
   for (const { name, fallback, meaning, secret } of rows) {
     const names = secret ? `\`${name}\` or \`${name}_FILE\`` : `\`${name}\``;
     const byDefault = fallback === null || fallback === '' ? '' : `\`${fallback}\``;
@@ -500,8 +501,8 @@ test('a mistyped variable is warned about with the likely name, and without its 
 
 test('a variable with a prefix of the project is warned about though nothing is close to it', () => {
   assert.equal(strangers({ PTF_NONSENSE: '1', GROUP_COLOUR: 'red' }), {
-    GROUP_COLOUR: 'is not read by the node; the README lists all variables that are',
-    PTF_NONSENSE: 'is not read by the node; the README lists all variables that are',
+    GROUP_COLOUR: 'is not read by the node; docs/CONFIGURATION.md lists all variables that are',
+    PTF_NONSENSE: 'is not read by the node; docs/CONFIGURATION.md lists all variables that are',
   });
 });
 

@@ -104,7 +104,7 @@ export function judgeConfiguration(
 ): Finding[] {
   const check = 'configuration';
   const { faults, warnings, production, group } = facts;
-  const advice = 'see the table of variables in README.md';
+  const advice = 'see the table of variables in docs/CONFIGURATION.md';
   const judge = running === null ? fail : warn;
   const whose = running === null ? '' : ' (in this environment; the node runs with another)';
   const findings = [

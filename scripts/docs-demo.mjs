@@ -26,7 +26,11 @@ const width = Math.ceil(Math.max(...shown.map((line) => [...line].length)) * cha
 const height = shown.length * lineHeight + 2 * margin;
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 const texts = shown.map((line, i) => {
-  const look = /^(?:untrusted|suspicious or worse) /.test(line) ? ' class="group"' : /^(?:three|two) bans/.test(line) ? ' class="plain"' : '';
+  const look = /^(?:untrusted|suspicious or worse) /.test(line)
+    ? ' class="group"'
+    : /^(?:three|two) bans/.test(line)
+      ? ' class="plain"'
+      : '';
   return `<text${look} x="${margin}" y="${margin + (i + 0.75) * lineHeight}">${escaped(line)}</text>`;
 });
 writeFileSync(

@@ -266,7 +266,10 @@ test('an invalid body is refused in the words of the public port, with every err
 
 test('bodies are bounded and must be JSON', async () => {
   const cookie = await dashboard.signIn();
-  const big = await dashboard.call('/commands/player', { json: { player_id: 'a'.repeat(limits.eventBodyBytes) }, cookie });
+  const big = await dashboard.call('/commands/player', {
+    json: { player_id: 'a'.repeat(limits.eventBodyBytes) },
+    cookie,
+  });
   assert.equal([big.status, JSON.parse(big.text).code], [413, 'payload_too_large']);
   const form = await dashboard.call('/commands/player', {
     form: { player_id: 'a' },

@@ -314,8 +314,8 @@ export class Group implements GroupApi {
     const own = caller === null ? [] : listing.own.map((event) => ownEvent(event, caller, heads, isDisputed));
     const { summarised, summary, next } = listing;
     const refusal = this.refusedErasure(subjectHex(subject));
-    const isTold = caller !== null && refusal?.peers.includes(caller.index) === true;
-    return granted({ total, summarised, summary, own, next, ...(isTold ? { erasureRefused: refusal } : {}) });
+    const isAsking = caller !== null && refusal?.peers.includes(caller.index) === true;
+    return granted({ total, summarised, summary, own, next, ...(isAsking ? { erasureRefused: refusal } : {}) });
   }
 
   async dispute(

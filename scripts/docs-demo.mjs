@@ -15,17 +15,17 @@ const lines = run.stdout.split('\n');
 const begin = lines.findLastIndex((line) => /^\d+ s of \d+ s:/.test(line));
 if (begin < 0) throw new Error('the demo printed no table');
 const end = lines.findIndex((line, i) => i > begin && line.startsWith('three bans or more'));
-const shown = [
+const printed = [
   '$ npm run demo',
   '',
   ...lines.slice(begin, lines[end + 1]?.startsWith('two bans') ? end + 2 : end + 1),
 ].map((line) => line.trimEnd());
 
 const [charWidth, lineHeight, margin] = [7.85, 18, 18];
-const width = Math.ceil(Math.max(...shown.map((line) => [...line].length)) * charWidth + 2 * margin);
-const height = shown.length * lineHeight + 2 * margin;
+const width = Math.ceil(Math.max(...printed.map((line) => [...line].length)) * charWidth + 2 * margin);
+const height = printed.length * lineHeight + 2 * margin;
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-const texts = shown.map((line, i) => {
+const texts = printed.map((line, i) => {
   const look = /^(?:untrusted|suspicious or worse) /.test(line)
     ? ' class="group"'
     : /^(?:three|two) bans/.test(line)

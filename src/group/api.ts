@@ -593,8 +593,8 @@ export interface GroupOperations {
   /** Declares that two peers are one witness, or that they are independent. */
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>>;
   /**
-   * The players with one of these verdicts, from position `from` on, at most `limit`. `next` is the position to continue
-   * from, null at the end: one call reads at most `limits.playersReadMax` players, and may find none.
+   * The players with one of these verdicts, from position `from` on, at most `limit`. `next` is the position to
+   * continue from, null at the end: one call reads at most `limits.playersReadMax` players, and may find none.
    */
   playersBy(
     verdicts: readonly Verdict[],
@@ -626,7 +626,7 @@ export interface GroupOperations {
   exportSubject(subject: Uint8Array, by: string): Promise<Outcome<SubjectExport>>;
   /** Erases at once, whatever the mode, and thereby confirms pending requests for the subject. */
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>>;
-  /** Refuses the pending requests to erase a player, for a reason that the asking peers read. Codes: subject_not_found. */
+  /** Refuses the pending requests to erase a player; the asking peers read the reason. Codes: subject_not_found. */
   refuseErasure(subject: Uint8Array, reason: string, by: string): Promise<Outcome<null>>;
   /** The newest `count` entries; with `before`, the newest ones below that sequence number. */
   auditTail(count: number, before?: number): Promise<Outcome<AuditPage>>;

@@ -47,8 +47,8 @@ export function facts(rows: readonly (readonly [name: string, value: Cell])[], w
 
 /**
  * Formats rows under their heads, with numbers aligned to the right. If they are too wide, text columns are truncated,
- * the widest first, in the middle but for the last column, except those in `whole`; if that is not enough, each row becomes a block of its own without
- * truncation.
+ * the widest first, in the middle but for the last column, except those in `whole`; if that is not enough, each row
+ * becomes a block of its own without truncation.
  */
 export function table(
   rows: readonly (readonly Cell[])[],

@@ -63,7 +63,7 @@ export function erasedRow(subject: string, isOwn: boolean): string {
   return `{"subject_hash":"${subject}","gone":true${isOwn ? ',"subject_erased":true' : ''}}`;
 }
 
-/** What only the reader's peer may see about a player. */
+/** Marks of a player that only the reader's peer may see. */
 export interface RowMarks {
   /** Events of the peer about the player are disputed. */
   readonly disputed: boolean;

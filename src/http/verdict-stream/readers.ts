@@ -161,14 +161,15 @@ export class StreamReaders {
   }
 }
 
-/** A change, with the numbers of the peers that must see the player as disputed, or learn of a refused erasure. */
+/** A change, with the peers that must see the player as disputed, or learn of a refused erasure. */
 interface MarkedRow extends ChangeRow {
   readonly disputed?: readonly number[];
   readonly refused?: RefusedErasure | null;
 }
 
 /**
- * Returns one frame for all readers, and a separate one for each peer that lost events to an erasure or sees a mark. A frame without rows is empty.
+ * Returns one frame for all readers, and a separate one for each peer that lost events to an erasure or sees a mark. A
+ * frame without rows is empty.
  */
 function framesByPeer(
   rows: readonly MarkedRow[],

@@ -32,7 +32,7 @@ export type EndReason = ResumeData['reason'];
 
 export interface ReaderParts {
   readonly feed: GroupViews['verdicts'];
-  /** What only the reader's peer may see about a player (hex). */
+  /** Returns the marks of a player (hex) that only the reader's peer may see. */
   readonly marksOf: (subject: string) => RowMarks;
   /** Number of the reading peer; null if authentication is off. */
   readonly peer: number | null;

@@ -1,4 +1,4 @@
-/** What `ptf` shows before a decision that cannot be undone, and what the decision then does. */
+/** `ptf` states the facts before a decision that cannot be undone. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ask } from '../../http/exchange.js';

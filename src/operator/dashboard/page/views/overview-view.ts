@@ -1,11 +1,11 @@
 /** Shows the overview: rates, latencies, verdicts, and the state of the node's parts. */
 import type { HistoryValue, OverviewValue } from '../../wire.js';
+import { attentionOf } from '../attention.js';
 import { Chart, type Values } from '../chart.js';
 import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
 import { bytes, compact, count, halfLife, milliseconds, percent, plural, rate, span } from '../format.js';
 import { bar, type Child, card, empty, facts, heading, html, link, timeAgo } from '../html.js';
 import { errorText, get } from '../requests.js';
-import { attentionOf } from './attention.js';
 
 /** Number of updates in a plot: an hour. */
 const samplesMax = 1_800;

@@ -1,9 +1,9 @@
 /** Lists what needs the operator's attention: decisions that wait, peers without weight, and faults of the node. */
-import type { ListedPeerValue } from '../../../../operations/peer-operations.js';
-import type { OverviewValue } from '../../wire.js';
-import { asOf, bytes, plural } from '../format.js';
-import { type Child, html, link } from '../html.js';
-import { groupFactsOf, weightlessReason } from '../remarks.js';
+import type { ListedPeerValue } from '../../../operations/peer-operations.js';
+import type { OverviewValue } from '../wire.js';
+import { asOf, bytes, plural } from './format.js';
+import { type Child, html, link } from './html.js';
+import { groupFactsOf, weightlessReason } from './remarks.js';
 
 /** Peers without weight that are named one by one. */
 const namedMax = 5;

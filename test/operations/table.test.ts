@@ -2,8 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { OperatorApi } from '../../src/group/api.js';
-import { withIds } from '../../src/operations/ids.js';
 import { disputeId, peerId } from '../../src/operations/operation.js';
+import { withIds } from '../../src/operations/table.js';
 import { shape } from '../../src/validation/schema.js';
 import { peerView } from '../http/group-double.js';
 

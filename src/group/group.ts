@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import { subjectHex } from '../core/hashing/pseudonym.js';
 import type { PeerRelation } from '../core/relations.js';
-import { reportersOf } from '../core/rules/decide-dispute.js';
+import { holdersOf } from '../core/rules/decide-dispute.js';
 import { readAgain } from '../core/rules/decide-removal.js';
 import { isAllowed, readTrust } from '../core/scoring/allowed.js';
 import { explanationOf, type TrustExplanation } from '../core/scoring/explanation.js';
@@ -199,7 +199,7 @@ export class Group implements GroupApi {
   disputedFor(subject: string): readonly number[] {
     const { state } = this.#current.loop;
     if (state.disputes.of(subject).length === 0) return nobody;
-    return reportersOf(state, subject)
+    return holdersOf(state, subject)
       .map(({ peer }) => peer)
       .filter((peer) => state.disputes.concern(subject, peer));
   }

@@ -406,6 +406,7 @@ export const limits = {
   passwordLengthMax: 256,
   operatorNameLength: 64,
   sessionsMax: 64,
+  dashboardProxyHostsMax: 16,
   sessionMs: 12 * HOUR_MS,
   /** Failed sign-ins within `signInWindowS`, from one address and from all addresses together. */
   signInFailuresPerAddress: 10,

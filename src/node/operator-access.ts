@@ -7,6 +7,7 @@ import type { Metrics } from '../http/metrics/metrics.js';
 import { startMetricsServer } from '../http/metrics/metrics-server.js';
 import { startDashboard } from '../operator/dashboard/dashboard-server.js';
 import type { Sessions } from '../operator/dashboard/sessions/sessions.js';
+import { SignInAttempts } from '../operator/dashboard/sessions/sign-in.js';
 import { startOperatorSocket } from '../operator/protocol/socket-server.js';
 import { readPlayerId } from '../player-ids/player-id.js';
 import type { Config } from './config.js';
@@ -48,8 +49,10 @@ export async function openOperatorAccess({
   readonly metricsAddress: Address | null;
   readonly dashboardAddress: Address | null;
 }> {
-  const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
-  const socket = await socketOrRefuse(startOperatorSocket({ dir, group, version, log }), dir);
+  const { metricsHost, metricsPort, dashboardHost, dashboardPort, dashboardProxyHosts } = config;
+  const attempts = new SignInAttempts();
+  const unlockDashboard = () => attempts.unlock();
+  const socket = await socketOrRefuse(startOperatorSocket({ dir, group, version, log, unlockDashboard }), dir);
   closers.add(() => socket.close());
   const metricsServer =
     metricsPort === null
@@ -70,6 +73,8 @@ export async function openOperatorAccess({
             pseudonymise: (playerId) => pseudonyms.of(canonicalOrGiven(group.identity.playerIdKinds, playerId)),
             sessions,
             passwordHash,
+            attempts,
+            proxyHosts: dashboardProxyHosts ?? [],
             traffic: () => metrics.traffic(),
             clock,
             version,

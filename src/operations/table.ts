@@ -58,13 +58,13 @@ export type Ask = <N extends OperationName>(
   onProgress?: OnProgress,
 ) => Promise<Outcome<Values[N]>>;
 
-/** `version` is this release. */
-export function asksOf(group: OperatorApi, version: string): Ask {
+/** `version` is this release. The dashboard itself need not be able to unlock it. */
+export function asksOf(group: OperatorApi, version: string, unlockDashboard: () => void = () => {}): Ask {
   return async (name, body, onProgress = () => {}) => {
     const request = checkRequest(name, body);
     if (!request.ok) return request;
     const { by } = request.value as { readonly by?: string };
     const actor = by === undefined ? 'operator' : `operator:${by}`;
-    return operations[name].answer(request.value, { group, version, by: actor, onProgress });
+    return operations[name].answer(request.value, { group, version, by: actor, onProgress, unlockDashboard });
   };
 }

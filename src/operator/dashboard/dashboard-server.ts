@@ -25,6 +25,7 @@ import type { Traffic } from './history.js';
 import { LivePages } from './live.js';
 import type { Pseudonymise } from './player.js';
 import type { Sessions } from './sessions/sessions.js';
+import type { SignInAttempts } from './sessions/sign-in.js';
 import { appPage } from './shell.js';
 
 export interface DashboardDeps {
@@ -36,6 +37,9 @@ export interface DashboardDeps {
   readonly sessions: Sessions;
   /** Hash of the present password; null if none is set. */
   readonly passwordHash: () => string | null;
+  readonly attempts: SignInAttempts;
+  /** Names under which a proxy on this machine serves the dashboard; none if there is no proxy. */
+  readonly proxyHosts: readonly string[];
   readonly traffic: () => Traffic;
   readonly clock: Clock;
   readonly version: string;
@@ -74,6 +78,9 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
     group,
     sessions,
     passwordHash: deps.passwordHash,
+    attempts: deps.attempts,
+    host: deps.host,
+    proxyHosts: deps.proxyHosts,
     assets: readAssets(),
     log,
   });

@@ -21,6 +21,7 @@ export interface OperatorSocketDeps {
   /** This release. */
   readonly version: string;
   readonly log: Logger;
+  readonly unlockDashboard: () => void;
 }
 
 export interface OperatorSocket {
@@ -31,8 +32,9 @@ export interface OperatorSocket {
 }
 
 /** Listens for the operator command. Rejects if the socket cannot be created. */
-export async function startOperatorSocket({ dir, group, version, log }: OperatorSocketDeps): Promise<OperatorSocket> {
-  const ask = asksOf(group, version);
+export async function startOperatorSocket(deps: OperatorSocketDeps): Promise<OperatorSocket> {
+  const { dir, group, version, log, unlockDashboard } = deps;
+  const ask = asksOf(group, version, unlockDashboard);
   const server = createServer(serverBounds, (request, response) => {
     respond(request, response).catch((error: unknown) => {
       log.error({ err: error }, 'the operator could not be answered');

@@ -22,7 +22,7 @@ import { runCommand } from './operator/cli/command.js';
 import type { BackupCommands, MovedData, Progress } from './operator/cli/command-context.js';
 import type { ConfigurationFacts } from './operator/cli/findings.js';
 import { OperatorError } from './operator/cli/node-client.js';
-import { makePrivate } from './store/backup/backup-folder.js';
+import { makeDataFolder } from './store/backup/data-folder.js';
 import { refusalOfMarked } from './store/files/cluster-mark.js';
 import { replaceFile } from './store/files/durable-file.js';
 import { dataFileOf } from './store/files/lmdb-file.js';
@@ -143,7 +143,11 @@ async function keepSecret(dir: string, name: string, text: string): Promise<void
   await refuseForeign(dir);
   // The node has no access to a folder that root creates within another user's.
   if (process.getuid?.() === 0) await refuseForeign(nearestFolder(dir));
-  makePrivate(dir);
+  try {
+    makeDataFolder(dir);
+  } catch (error) {
+    throw new OperatorError('folder_refused', `${dir} cannot be used: ${messageOf(error)}`);
+  }
   await replaceFile(join(dir, name), text, { sync: true });
 }
 

@@ -1,6 +1,7 @@
 /**
  * Builds the command line of `ptf`: the arguments and help of each command, and the request that it sends to the node.
  */
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { subjectExportSchema } from '../../operations/export-document.js';
 import { checkRequest } from '../../operations/table.js';
@@ -40,7 +41,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
       getErrHelpWidth: () => Math.min(terminal.width, helpWidthMax),
     })
     .exitOverride();
-  const dir = (): string => program.opts<{ dataDir?: string }>().dataDir ?? deps.defaultDir();
+  const dir = (): string => resolve(program.opts<{ dataDir?: string }>().dataDir ?? deps.defaultDir());
   const session: CommandContext = {
     terminal,
     dir,

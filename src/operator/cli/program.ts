@@ -28,7 +28,10 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
     .description('Operates a running node of the peer trust federation, found by its data folder.')
     .version(deps.runtime.version, '--version', 'print the version')
     .option('--json', 'print one JSON document')
-    .option('--data-dir <folder>', 'data folder of the node (default: DATA_DIR, also from .env, else ./snapshots)')
+    .option(
+      '--data-dir <folder>',
+      'data folder of the node (default: DATA_DIR, also from the file PTF_ENV_FILE, .env or /etc/ptf/ptf.env, else ./snapshots)',
+    )
     .addHelpText('after', examples('status', 'peers list --json', 'verify --data-dir /var/lib/ptf'))
     .addHelpText('after', '\nExit codes: 0 done, 1 refused, 2 wrong usage, 3 no node')
     .configureHelp({ showGlobalOptions: true })

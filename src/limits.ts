@@ -188,6 +188,9 @@ export const limits = {
   carriersMax: 8_192,
   referenceLength: 128,
 
+  /** How long `ptf doctor` waits for a process that may listen on the node's port. */
+  doctorConnectMs: 500,
+
   // Disputes
   disputeTextLength: 500,
   /** Disputes that wait for the operator, and rejected disputes that are still held. */
@@ -412,6 +415,7 @@ export const limits = {
   passwordLengthMax: 256,
   operatorNameLength: 64,
   sessionsMax: 64,
+  dashboardProxyHostsMax: 16,
   sessionMs: 12 * HOUR_MS,
   /** Failed sign-ins within `signInWindowS`, from one address and from all addresses together. */
   signInFailuresPerAddress: 10,

@@ -7,7 +7,7 @@ import type { DecideDispute, EventSubmission, Registration } from '../core/comma
 import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
 import type { RefusedErasure } from '../core/registers/erasure-requests.js';
 import type { PeerRelation } from '../core/relations.js';
-import { reportersOf } from '../core/rules/decide-dispute.js';
+import { holdersOf } from '../core/rules/decide-dispute.js';
 import { foreignReason, readAgain } from '../core/rules/decide-removal.js';
 import { isAllowed, readTrust } from '../core/scoring/allowed.js';
 import { explanationOf, type TrustExplanation } from '../core/scoring/explanation.js';
@@ -201,7 +201,7 @@ export class Group implements GroupApi {
   disputedFor(subject: string): readonly number[] {
     const { state } = this.#current.loop;
     if (state.disputes.of(subject).length === 0) return nobody;
-    return reportersOf(state, subject)
+    return holdersOf(state, subject)
       .map(({ peer }) => peer)
       .filter((peer) => state.disputes.concern(subject, peer));
   }

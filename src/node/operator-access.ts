@@ -8,6 +8,7 @@ import { startMetricsServer } from '../http/metrics/metrics-server.js';
 import type { AskedNode } from '../operations/operation.js';
 import { startDashboard } from '../operator/dashboard/dashboard-server.js';
 import type { Sessions } from '../operator/dashboard/sessions/sessions.js';
+import { SignInAttempts } from '../operator/dashboard/sessions/sign-in.js';
 import { startOperatorSocket } from '../operator/protocol/socket-server.js';
 import { readPlayerId } from '../player-ids/player-id.js';
 import type { Config } from './config.js';
@@ -49,11 +50,13 @@ export async function openOperatorAccess({
   readonly metricsAddress: Address | null;
   readonly dashboardAddress: Address | null;
 }> {
-  const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
+  const { metricsHost, metricsPort, dashboardHost, dashboardPort, dashboardProxyHosts } = config;
+  const attempts = new SignInAttempts();
   const asked: AskedNode = {
     group,
     version,
     pseudonymise: (playerId) => pseudonyms.of(canonicalOrGiven(group.identity.playerIdKinds, playerId)),
+    unlockDashboard: () => attempts.unlock(),
   };
   const socket = await socketOrRefuse(startOperatorSocket({ dir, log, ...asked }), dir);
   closers.add(() => socket.close());
@@ -75,6 +78,8 @@ export async function openOperatorAccess({
             ...asked,
             sessions,
             passwordHash,
+            attempts,
+            proxyHosts: dashboardProxyHosts ?? [],
             traffic: () => metrics.traffic(),
             clock,
             log,

@@ -148,6 +148,13 @@ function urlProblem(text: string): string | undefined {
     : undefined;
 }
 
+function parseHosts(text: string): Parsed<readonly string[]> {
+  const hosts = text.split(',').map((host) => host.trim().toLowerCase());
+  const isNames =
+    hosts.length <= limits.dashboardProxyHostsMax && hosts.every((host) => /^[a-z\d.-]{1,253}$/.test(host));
+  return isNames ? value(Object.freeze(hosts)) : problem('must be comma-separated host names such as ops.example.com');
+}
+
 function parseEndpoints(text: string): Parsed<readonly string[]> {
   const urls = text.split(',').flatMap((url) => url.trim() || []);
   if (urls.length === 0) return problem('names no endpoint');
@@ -445,6 +452,14 @@ export const variables = {
     meaning: 'Address that the dashboard listens on',
     fallback: '127.0.0.1',
     parse: parseLine,
+  }),
+  /** Null if no proxy serves the dashboard. */
+  dashboardProxyHosts: variable<readonly string[] | null>({
+    name: 'DASHBOARD_PROXY_HOSTS',
+    meaning:
+      'Comma-separated host names under which a proxy on this machine serves the dashboard; only then is the proxy believed about the addresses of callers',
+    fallback: null,
+    parse: parseHosts,
   }),
   /** `none`: the node serves its group alone, and the variables below have no effect. */
   cluster: variable<ClusterMode>({

@@ -21,6 +21,8 @@ export interface AskedNode {
   /** This release. */
   readonly version: string;
   readonly pseudonymise: Pseudonymise;
+  /** Lets everybody try again to sign in to the dashboard of this node. */
+  readonly unlockDashboard?: () => void;
 }
 
 /** The node and the circumstances of a request. */
@@ -70,6 +72,10 @@ export const commandGroups = {
   allow: {
     text: "manage the group's allow list: players that read as neutral until a date",
     examples: ['allow list', `allow add ${exampleHash} --until 2026-12-31 --note "appeal 4711"`],
+  },
+  dashboard: {
+    text: 'set up the dashboard',
+    examples: ['dashboard set-password', 'dashboard unlock'],
   },
   audit: { text: 'read and check the audit log', examples: ['audit tail', 'audit verify'] },
   cluster: {

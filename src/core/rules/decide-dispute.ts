@@ -114,33 +114,39 @@ function voidsOf(state: GroupState, { subject, against, text: said }: Dispute, p
   return granted(voids.sort((p, q) => p - q));
 }
 
-/** A peer with lowering evidence about a player. */
-export interface Reporter {
+/** A peer that holds events about a player. */
+export interface Holder {
   readonly peer: number;
-  /** True if it holds raising evidence, too. */
+  readonly lowers: boolean;
   readonly raises: boolean;
   readonly events: number;
   /** Its newest record about the player. */
   readonly head: number;
 }
 
-/** Returns the peers with lowering evidence about a player (hex), itself or by an origin, sorted by number. */
-export function reportersOf({ subjects, origins }: GroupState, subject: string): Reporter[] {
+/** Returns the peers with lowering evidence about a player (hex). */
+export function reportersOf(state: GroupState, subject: string): Holder[] {
+  return holdersOf(state, subject).filter(({ lowers }) => lowers);
+}
+
+/** Returns the peers that hold events about a player (hex), their own or by an origin, sorted by number. */
+export function holdersOf({ subjects, origins }: GroupState, subject: string): Holder[] {
   const row = subjects.find(Buffer.from(subject, 'hex'));
   if (row < 0) return [];
-  const reporters = new Map<number, Reporter>();
+  const holders = new Map<number, Holder>();
   const { entries } = subjects;
   const first = subjects.firstEntry(row);
   for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
-    if (entries.count(entry) === 0 || !entries.lowers(entry)) continue;
+    if (entries.count(entry) === 0) continue;
     const peer = origins.peerOf(entries.peer(entry));
-    const before = reporters.get(peer);
-    reporters.set(peer, {
+    const before = holders.get(peer);
+    holders.set(peer, {
       peer,
+      lowers: entries.lowers(entry) || before?.lowers === true,
       raises: entries.raising(entry) > 0 || before?.raises === true,
       events: entries.count(entry) + (before?.events ?? 0),
       head: Math.max(entries.head(entry), before?.head ?? 0),
     });
   }
-  return [...reporters.values()].sort((p, q) => p.peer - q.peer);
+  return [...holders.values()].sort((p, q) => p.peer - q.peer);
 }

@@ -24,6 +24,7 @@ import { DashboardUpdates } from './dashboard-updates.js';
 import type { Traffic } from './history.js';
 import { LivePages } from './live.js';
 import type { Sessions } from './sessions/sessions.js';
+import type { SignInAttempts } from './sessions/sign-in.js';
 import { appPage } from './shell.js';
 
 export interface DashboardDeps extends AskedNode {
@@ -33,6 +34,9 @@ export interface DashboardDeps extends AskedNode {
   readonly sessions: Sessions;
   /** Hash of the present password; null if none is set. */
   readonly passwordHash: () => string | null;
+  readonly attempts: SignInAttempts;
+  /** Names under which a proxy on this machine serves the dashboard; none if there is no proxy. */
+  readonly proxyHosts: readonly string[];
   readonly traffic: () => Traffic;
   readonly clock: Clock;
   readonly log: Logger;
@@ -70,6 +74,9 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
     group,
     sessions,
     passwordHash: deps.passwordHash,
+    attempts: deps.attempts,
+    host: deps.host,
+    proxyHosts: deps.proxyHosts,
     assets: readAssets(),
     log,
   });

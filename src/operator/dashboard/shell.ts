@@ -63,7 +63,7 @@ function noticeText(notice: SignInNotice): string {
     case 'cross_site':
       return 'Sign in from this page itself. If there is a proxy, check that it passes <code>Host</code> on.';
     case 'too_many':
-      return `Too many failed attempts. Try again in ${minutes(notice.retryAfterS)}.`;
+      return `Too many failed attempts. Try again in ${minutes(notice.retryAfterS)}, or run <code>ptf dashboard unlock</code> on the node’s machine.`;
   }
 }
 

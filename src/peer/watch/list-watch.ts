@@ -2,7 +2,9 @@
  * Follows a native ban list: reports new bans through a spool and withdraws lifted ones. Its state changes only after
  * the spool or the node has stored the data, so that a kill at any time loses nothing and repeats nothing.
  */
+
 import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { pause, type Runtime, systemRuntime } from '../../client/transport/time.js';
@@ -49,6 +51,7 @@ export async function watchList(options: WatchOptions): Promise<void> {
   const { config, signal } = options;
   const { url, stateDir } = config;
   const path = resolve(options.file);
+  if (!existsSync(path)) options.log(`${path} does not exist: waiting until a program writes it`);
   const name = `${basename(path)
     .replace(/[^\w.-]/g, '_')
     .slice(0, 40)}-${hash('sha256', path, 'hex').slice(0, 12)}`;

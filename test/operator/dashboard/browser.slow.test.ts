@@ -21,7 +21,19 @@ import {
 
 const test: Test = uvuTest;
 const password = 'correct horse battery';
-const views = ['', 'peers', 'register', 'players', 'allowed', 'pre-trust', 'origins', 'disputes', 'erasure', 'simulation', 'audit'];
+const views = [
+  '',
+  'peers',
+  'register',
+  'players',
+  'allowed',
+  'pre-trust',
+  'origins',
+  'disputes',
+  'erasure',
+  'simulation',
+  'audit',
+];
 
 let node: TestNode;
 let browser: Browser;

@@ -158,6 +158,25 @@ test('after ten failures from one address even the right password has to wait, f
   assert.is((await from('10.0.0.2', password)).status, 303);
 });
 
+test('an unlock lets an address that failed too often try again at once', async () => {
+  const signIn = (word: string) => dashboard.call('/sign-in', { form: { password: word } });
+  for (let i = 0; i < limits.signInFailuresPerAddress; i++) await signIn('wrong');
+  const locked = await signIn(password);
+  assert.is(locked.status, 429);
+  assert.match(locked.text, 'ptf dashboard unlock');
+  dashboard.unlock();
+  assert.is((await signIn(password)).status, 303);
+});
+
+test('a page under a foreign name gets nothing, not even the form', async () => {
+  const cookie = await dashboard.signIn();
+  for (const path of ['/', '/sign-in', '/session', '/assets/main.js']) {
+    const { status, text } = await dashboard.call(path, { cookie, headers: { host: 'evil.example:8081' } });
+    assert.equal([status, JSON.parse(text).code], [403, 'cross_site'], path);
+  }
+  assert.is((await dashboard.call('/session', { cookie, headers: { host: 'ops.example.com' } })).status, 200);
+});
+
 test('tries that are sent at once are counted before any of them is checked', async () => {
   const tries = Array.from({ length: 15 }, () => dashboard.call('/sign-in', { form: { password: 'wrong' } }));
   const statuses = (await Promise.all(tries)).map(({ status }) => status);

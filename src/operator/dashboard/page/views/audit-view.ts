@@ -19,25 +19,29 @@ export function auditView({ live, peers }: ViewContext): View {
   /** Label of the check that runs. */
   let checking: string | null = null;
 
-  const log = new Loaded(async () => {
-    const before = pages.at(-1);
-    const from = before === undefined ? {} : { before };
-    const { data, next_before } = await command('audit-tail', { count: pageSize, ...from, ...filter });
-    return { entries: data.toReversed(), next: next_before, names: namesOf(await peers.list()) };
-  });
+  /** The entries of the present page; null if they must be read. */
+  let read: Omit<Listed, 'names'> | null = null;
 
-  /** Only the newest page changes. */
-  async function refresh(): Promise<void> {
+  /** Only the newest page changes; the names may change on each. */
+  const log = new Loaded(async (): Promise<Listed> => {
     const seq = live.overview?.status.last_seq ?? -1;
-    if (seq === seenSeq || (pages.length > 1 && log.value !== undefined)) return;
-    seenSeq = seq;
-    if (!(await log.refresh())) seenSeq = -1;
-  }
+    if (read === null || (pages.length === 1 && seq !== seenSeq)) {
+      const before = pages.at(-1);
+      const from = before === undefined ? {} : { before };
+      const { data, next_before } = await command('audit-tail', { count: pageSize, ...from, ...filter });
+      read = { entries: data.toReversed(), next: next_before };
+      seenSeq = seq;
+    }
+    return { ...read, names: namesOf(await peers.list()) };
+  });
 
   async function turn(to: typeof pages): Promise<void> {
     const before = pages;
     pages = to;
-    if (!(await log.refresh({ force: true }))) pages = before;
+    read = null;
+    if (await log.refresh({ force: true })) return;
+    pages = before;
+    read = null;
   }
 
   const narrow = (fields: FormData): void => {
@@ -86,7 +90,7 @@ export function auditView({ live, peers }: ViewContext): View {
 
   return {
     title: 'Audit',
-    refresh: () => live.overview !== null && refresh(),
+    refresh: () => live.overview !== null && log.refresh(),
     draw: () => html`<div>
       ${heading(
         'Audit',

@@ -27,6 +27,10 @@ export const errors = {
   request_timeout: { status: 408, text: 'the request took too long to arrive' },
   duplicate_event: { status: 409, text: 'an event with this event_id is already stored' },
   duplicate_dispute: { status: 409, text: 'this peer already has an open dispute about this subject' },
+  nothing_to_dispute: {
+    status: 422,
+    text: 'no lowering evidence about this player is held, by the named peer or, if none is named, by any',
+  },
   dispute_decided: { status: 409, text: 'the dispute is already decided' },
   reporter_required: { status: 422, text: 'name the peers whose events become void' },
   payload_too_large: { status: 413, text: 'the body is too large' },

@@ -188,6 +188,9 @@ export const limits = {
   carriersMax: 8_192,
   referenceLength: 128,
 
+  /** How long `ptf doctor` waits for a process that may listen on the node's port. */
+  doctorConnectMs: 500,
+
   // Disputes
   disputeTextLength: 500,
   /** Disputes that wait for the operator, and rejected disputes that are still held. */
@@ -196,6 +199,8 @@ export const limits = {
   /** Disputes of one peer in a sliding day, and those of a group as a multiple of one peer's quota. */
   disputeQuotaPerDay: 50,
   groupDisputesFactor: 10,
+  /** Peers that the view of a dispute lists because its text names them; names need not be unique. */
+  disputeNamedMax: 10,
   /** Peers whose events one decision makes void. */
   disputeVoidsMax: 64,
 
@@ -400,6 +405,12 @@ export const limits = {
   weightSamplesMax: 1_440,
   weightSampleMs: 60_000,
   weightSampleMsMin: 10_000,
+  /** Players that one request for those with a verdict reads: a few ms. */
+  playersReadMax: 5_000,
+  /** Entries of the audit log that one request for those of an actor reads. */
+  auditReadMax: 20_000,
+  /** Changes of verdicts that the dashboard shows. */
+  verdictChangesMax: 200,
   /** Minimum pause between two counts of verdicts, in ms and as a multiple of the duration of the last count. */
   verdictsRestMs: 5_000,
   verdictsRestFactor: 20,
@@ -407,6 +418,7 @@ export const limits = {
   passwordLengthMax: 256,
   operatorNameLength: 64,
   sessionsMax: 64,
+  dashboardProxyHostsMax: 16,
   sessionMs: 12 * HOUR_MS,
   /** Failed sign-ins within `signInWindowS`, from one address and from all addresses together. */
   signInFailuresPerAddress: 10,

@@ -15,14 +15,15 @@ import { messageOf } from './errors.js';
 import type { GroupIdentity, VerifyReport } from './group/api.js';
 import type { VerifyMode } from './group/recovery/verification.js';
 import { limits } from './limits.js';
-import { type Config, type Environ, loadConfig, withDotenv } from './node/config.js';
+import { type Config, loadConfig } from './node/config.js';
+import { installed, type OperatorEnvironment, operatorEnvironment } from './node/operator-environment.js';
 import { variables } from './node/variables.js';
 import { version } from './node/version.js';
 import { runCommand } from './operator/cli/command.js';
 import type { BackupCommands, MovedData, Progress } from './operator/cli/command-context.js';
 import type { ConfigurationFacts } from './operator/cli/findings.js';
 import { OperatorError } from './operator/cli/node-client.js';
-import { makePrivate } from './store/backup/backup-folder.js';
+import { makeDataFolder } from './store/backup/data-folder.js';
 import { refusalOfMarked } from './store/files/cluster-mark.js';
 import { replaceFile } from './store/files/durable-file.js';
 import { dataFileOf } from './store/files/lmdb-file.js';
@@ -32,34 +33,60 @@ import { adoptFolder, FolderOwnedError } from './store/ownership/owner.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/backup/backup-processes.js';
 import { startProblems } from './workers/verify/preflight.js';
 
-function environment(): Environ {
+function environment(): OperatorEnvironment {
   try {
-    return withDotenv(process.env, readText, '.env');
-  } catch {
-    throw new OperatorError('wrong_usage', '.env exists but cannot be read; name the folder with --data-dir', 2);
+    return operatorEnvironment(process.env, readText);
+  } catch (error) {
+    const text = `the environment of the node cannot be read: ${messageOf(error)}; name the folder with --data-dir`;
+    throw new OperatorError('wrong_usage', text, 2);
   }
 }
 
 /** `DATA_DIR` as the node reads it. */
 function defaultDir(): string {
   const { name, fallback } = variables.dataDir;
-  const text = environment()[name]?.trim();
+  const text = environment().env[name]?.trim();
   return text === undefined || text === '' ? fallback : text;
 }
 
 /** Reads the configuration of a node with this environment; if it is invalid, returns the defaults and the faults. */
 function configuration(): ConfigurationFacts {
-  const outcome = loadConfig(environment(), readText);
+  const { env, hidden } = environment();
+  const outcome = loadConfig(hidden.includes(installed.saltFile) ? { ...env, GROUP_SALT: anySalt } : env, readText);
   const found = outcome.ok ? outcome : loadConfig({}, readText);
   if (!found.ok) throw new Error('the default settings are invalid');
   const { config } = found;
+  const isHidden = hidden.includes(installed.envFile);
   return {
-    faults: outcome.ok ? [] : outcome.problems,
-    warnings: outcome.warnings,
+    // The settings that this user may not read would be missing.
+    faults: outcome.ok || isHidden ? [] : outcome.problems,
+    warnings: [
+      ...outcome.warnings,
+      ...hidden.map((path) => ({ variable: path, text: 'cannot be read by this user, and was not examined' })),
+    ],
     production: config.production,
     group: identityOf(config),
     diskFreeMinBytes: Math.max(config.diskFreeMinMb * 1e6, limits.commitFreeBytes),
+    address: config.port === 0 ? null : { host: config.host, port: config.port },
+    folders: [variables.dataDir.fallback, installed.settings.DATA_DIR],
+    signs: signs(),
   };
+}
+
+/** Stands for a salt that this user may not read. */
+const anySalt = 'x'.repeat(limits.keyBytes);
+const composeFiles = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'];
+
+function signs(): (readonly [text: string, advice: string])[] {
+  const compose = composeFiles.find((name) => existsSync(name));
+  const found: (readonly [text: string, advice: string])[] = [];
+  if (existsSync(installed.unit)) {
+    found.push([`${installed.unit} is installed`, 'systemctl status ptf and journalctl -u ptf show its node']);
+  }
+  if (compose !== undefined) {
+    found.push([`${resolve(compose)} describes a project`, 'docker compose exec node ptf doctor examines its node']);
+  }
+  return found;
 }
 
 function identityOf({ groupId, identityMode, environment: name, playerIdKinds }: Config): GroupIdentity {
@@ -72,8 +99,9 @@ function identityOf({ groupId, identityMode, environment: name, playerIdKinds }:
  * itself is invalid.
  */
 async function startProblemsOf(dir: string): Promise<readonly string[]> {
-  const outcome = loadConfig(environment(), readText);
-  if (!outcome.ok) return [];
+  const { env, hidden } = environment();
+  const outcome = loadConfig(env, readText);
+  if (!outcome.ok || hidden.length > 0) return [];
   const { cluster, salt, clockAcceptedUntil: acceptedUntil } = outcome.config;
   const marked = cluster === 'none' ? refusalOfMarked(dir) : undefined;
   if (marked !== undefined) return [marked];
@@ -143,7 +171,11 @@ async function keepSecret(dir: string, name: string, text: string): Promise<void
   await refuseForeign(dir);
   // The node has no access to a folder that root creates within another user's.
   if (process.getuid?.() === 0) await refuseForeign(nearestFolder(dir));
-  makePrivate(dir);
+  try {
+    makeDataFolder(dir);
+  } catch (error) {
+    throw new OperatorError('folder_refused', `${dir} cannot be used: ${messageOf(error)}`);
+  }
   await replaceFile(join(dir, name), text, { sync: true });
 }
 
@@ -163,7 +195,7 @@ async function adopt(dir: string): Promise<'adopted' | 'free'> {
  */
 async function moveData(direction: 'import' | 'export', dir: string): Promise<MovedData> {
   await refuseForeign(dir);
-  const outcome = loadConfig(environment(), readText);
+  const outcome = loadConfig(environment().env, readText);
   if (!outcome.ok || outcome.config.cluster === 'none') {
     const problems = outcome.ok
       ? ['CLUSTER must be etcd']

@@ -17,7 +17,7 @@ import { TrustClient } from './client/trust-client.js';
 /** The options of a test node. @public */
 export interface TestNodeOptions {
   /**
-   * Variables of the node's configuration over its defaults, such as `HALF_LIFE_DAYS`; see the README's table. A
+   * Variables of the node's configuration over its defaults, such as `HALF_LIFE_DAYS`; see docs/CONFIGURATION.md. A
    * `LOG_LEVEL` above `info` is replaced by `info`, because the start is recognised by a log line.
    */
   readonly variables?: Readonly<Record<string, string>> | undefined;

@@ -141,6 +141,11 @@ export const bounds = {
   /** How often states are checked for the log. */
   sidecarWatchMs: 1_000,
 
+  /** Characters of a line or a value of a list. */
+  listCell: 256 * KiB,
+  /** Levels of nesting of a list in JSON. */
+  listDepth: 64,
+
   // Following a ban list.
   listBytes: 256 * MiB,
   listPollMs: 250,

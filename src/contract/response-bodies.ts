@@ -236,32 +236,39 @@ export const verdictSchema = shape({ player_id: playerId, verdict, confidence, a
 ]);
 export type VerdictBody = FromSchema<typeof verdictSchema>;
 
-export const playerEventsSchema = shape({
-  player_id: playerId,
-  total: count,
-  summarised: {
-    ...count,
-    description: `How many of the newest events the summary covers, at most ${limits.summaryEventsMax}.`,
+export const playerEventsSchema = shape(
+  {
+    player_id: playerId,
+    total: count,
+    summarised: {
+      ...count,
+      description: `How many of the newest events the summary covers, at most ${limits.summaryEventsMax}.`,
+    },
+    summary: {
+      type: 'array',
+      description: 'A single row `other` without a week if fewer than 3 peers contributed.',
+      items: shape(
+        {
+          event_type: { type: 'string', enum: [...eventTypeNames, 'other'] },
+          week: { type: 'string', description: 'ISO 8601 week of the events.', examples: ['2026-W47'] },
+          count,
+        },
+        ['week'],
+      ),
+    },
+    data: {
+      type: 'array',
+      description: "The caller's own events, newest first; empty without an active peer's key.",
+      items: storedEventSchema,
+    },
+    erasure_refused: {
+      ...shape({ refused_at: dateTime, reason: { type: 'string' } }),
+      description: "Present if the operator refused the caller's request to erase the player.",
+    },
+    next_cursor: nextCursor,
   },
-  summary: {
-    type: 'array',
-    description: 'A single row `other` without a week if fewer than 3 peers contributed.',
-    items: shape(
-      {
-        event_type: { type: 'string', enum: [...eventTypeNames, 'other'] },
-        week: { type: 'string', description: 'ISO 8601 week of the events.', examples: ['2026-W47'] },
-        count,
-      },
-      ['week'],
-    ),
-  },
-  data: {
-    type: 'array',
-    description: "The caller's own events, newest first; empty without an active peer's key.",
-    items: storedEventSchema,
-  },
-  next_cursor: nextCursor,
-});
+  ['erasure_refused'],
+);
 export type PlayerEventsBody = FromSchema<typeof playerEventsSchema>;
 
 export const openedDisputeSchema = shape({

@@ -267,6 +267,7 @@ export const routes = {
       'subject_not_found',
       'unknown_peer',
       'duplicate_dispute',
+      'nothing_to_dispute',
       'dispute_quota_exceeded',
       'overloaded',
     ],

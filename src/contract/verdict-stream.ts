@@ -21,6 +21,11 @@ export const changedPlayerSchema = {
       description:
         'Present only for readers with the key of a peer whose events about the player are disputed, or are void since the operator upheld a dispute.',
     },
+    erasure_refused: {
+      type: 'string',
+      description:
+        'Present only for readers with the key of a peer whose request to erase the player was refused: the reason of the operator.',
+    },
     allowed: {
       type: 'boolean',
       const: true,

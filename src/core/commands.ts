@@ -106,6 +106,13 @@ export interface AllowPlayer {
   readonly by: string;
 }
 
+export interface RefuseErasure {
+  readonly subject: Uint8Array;
+  /** Shown to the peers that asked for the erasure. */
+  readonly reason: string;
+  readonly by: string;
+}
+
 export interface DisallowPlayer {
   readonly subject: Uint8Array;
   readonly by: string;

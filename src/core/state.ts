@@ -9,7 +9,6 @@ import { KEY_WORDS } from './columns/packed-keys.js';
 import { NumberColumn, Times } from './columns/times.js';
 import { evidenceAt, measureOfClaim } from './evidence/decay.js';
 import { isEvidence, isMeasure, raises, revokesLowering } from './evidence/event-types.js';
-import { getOrMake } from './get-or-make.js';
 import { subjectBytes, subjectHex } from './hashing/pseudonym.js';
 import { sipKey } from './hashing/siphash.js';
 import { applyPeerChange } from './peers/peer-changes.js';
@@ -36,6 +35,7 @@ import type {
 import { AllowList } from './registers/allow-list.js';
 import { Disputes } from './registers/disputes.js';
 import { ErasedEvents } from './registers/erased-events.js';
+import { ErasureRegister } from './registers/erasure-requests.js';
 import { FirstPeers } from './registers/first-peers.js';
 import { Origins } from './registers/origins.js';
 import { RecentEvidence } from './registers/recent-evidence.js';
@@ -46,6 +46,7 @@ import { EventIds } from './tables/event-ids.js';
 import { HourlyCounts } from './tables/hourly-counts.js';
 import { IdTags } from './tables/id-tags.js';
 import { OldBans } from './tables/old-bans.js';
+import { PeerNames } from './tables/peer-names.js';
 import { noWeights, PeerWeights, type Weights } from './tables/peer-weights.js';
 import { RepeatFilter, repeatKey } from './tables/repeat-filter.js';
 import { type AddEvidence, SortedEvents } from './tables/sorted-events.js';
@@ -97,6 +98,7 @@ export class GroupState {
   readonly subjects: Subjects;
   readonly eventIds = new EventIds();
   readonly peers = new Peers();
+  readonly peerNames = new PeerNames(this.peers.list);
   readonly origins = new Origins();
   readonly disputes = new Disputes();
   readonly times = new Times();
@@ -143,8 +145,7 @@ export class GroupState {
   readonly erasures = new Map<number, OpenErasure>();
   /** Withdrawals whose bytes are not out of the log yet, by the withdrawn event. */
   readonly withdrawals = new Map<number, OpenWithdrawal>();
-  /** Records of the erasure requests that wait for the operator, by subject (hex). */
-  readonly pendingErasures = new Map<string, number[]>();
+  readonly erasureRequests = new ErasureRegister();
   /** Per peer (or `NO_KEY`): how often it asked for the erasure of a subject that others had reported. */
   readonly sharedErasures = new Map<number, number>();
   /** Times of the newest erasures, by number of the asking peer (or `NO_KEY`). */
@@ -229,8 +230,11 @@ export class GroupState {
         this.#erased(record, seq, at);
         break;
       case 'erasure_requested':
-        if (record.subject !== null) this.#pend(record.subject, seq);
+        if (record.subject !== null) this.erasureRequests.request(record.subject, record.peer, seq);
         this.#countFor(this.erasuresBy, record.peer, at);
+        break;
+      case 'erasure_refused':
+        if (record.subject !== null) this.erasureRequests.refuse(record.subject, record.reason, seq, at);
         break;
       case 'shared_erasure_asked':
         this.sharedErasures.set(record.peer, (this.sharedErasures.get(record.peer) ?? 0) + 1);
@@ -581,7 +585,7 @@ export class GroupState {
       this.#oldBans?.erase(subject);
       this.recentEvidence.forgetSubject(this.subjects.find(subjectBytes(subject)));
       this.subjects.remove(subjectBytes(subject));
-      this.pendingErasures.delete(subject);
+      this.erasureRequests.erase(subject);
       this.allowed.erase(subject);
       for (const [eventSeq, withdrawal] of this.withdrawals) {
         if (withdrawal.subject === subject) this.withdrawals.set(eventSeq, { ...withdrawal, subject: null });
@@ -595,7 +599,7 @@ export class GroupState {
    */
   #headsOf(subject: string): number[] {
     const heads = [
-      ...(this.pendingErasures.get(subject) ?? []),
+      ...this.erasureRequests.of(subject).seqs,
       ...this.disputes.seqsOf(subject),
       ...(this.allowed.of(subject)?.seqs ?? []),
     ];
@@ -604,10 +608,6 @@ export class GroupState {
     const first = this.subjects.firstEntry(row);
     for (let i = 0; i < this.subjects.peerCount(row); i++) heads.push(this.subjects.entries.head(first + i));
     return heads;
-  }
-
-  #pend(subject: string, seq: number): void {
-    getOrMake(this.pendingErasures, subject, () => []).push(seq);
   }
 
   /** Notes the time of a request that a quota bounds. */

@@ -11,6 +11,7 @@ import type {
   ExportSubject,
   OpenDispute,
   PurgePeers,
+  RefuseErasure,
   RegisterPeer,
   RelatePeers,
   RepeatCheck,
@@ -67,6 +68,7 @@ export type Command =
   | ({ readonly type: 'withdraw' } & WithdrawEvent)
   | { readonly type: 'chains'; readonly subject: Uint8Array }
   | ({ readonly type: 'erase' } & EraseSubject)
+  | ({ readonly type: 'refuse_erasure' } & RefuseErasure)
   | { readonly type: 'publish_weights'; readonly weights: ComputedWeights };
 
 export interface Answers extends Record<PeerChangeType, Outcome<number>> {
@@ -96,6 +98,7 @@ export interface Answers extends Record<PeerChangeType, Outcome<number>> {
     readonly reason: PendingReason | null;
     readonly at: number;
   }>;
+  refuse_erasure: Outcome<null>;
   /** True if the weights became a record. */
   publish_weights: Outcome<boolean>;
 }
@@ -106,9 +109,10 @@ export type Answer = Answers[keyof Answers];
  * The format of the records that a command writes, if it is not format 1. A release that adds a type of record, or a
  * member to a type, raises the format of the cluster and enters the new number here for the commands that write such
  * records. Format 2 is the third version of scoring: events, weights, carried sums and changes of half-life have
- * members of their own only once a record says that it applies. Format 3 has the settings of a group.
+ * members of their own only once a record says that it applies. Format 3 has the settings of a group and refused
+ * erasures.
  */
-const commandFormats: Partial<Record<Command['type'], number>> = { scoring: 2, setting: 3 };
+const commandFormats: Partial<Record<Command['type'], number>> = { scoring: 2, setting: 3, refuse_erasure: 3 };
 
 /** Returns the format of records that every node of a group must read before the command may be carried out. */
 export function formatOfCommand(type: Command['type']): number {

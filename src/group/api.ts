@@ -7,6 +7,7 @@
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import type { EventTypeName } from '../core/evidence/event-types.js';
 import type { AskedOf, PeerChangeType } from '../core/peers/peer-changes.js';
+import type { RefusedErasure } from '../core/registers/erasure-requests.js';
 import type { PeerRelation, WitnessReason } from '../core/relations.js';
 import type { TrustExplanation } from '../core/scoring/explanation.js';
 import type { TrustView } from '../core/scoring/score.js';
@@ -14,13 +15,20 @@ import type { Simulation } from '../core/scoring/simulation.js';
 import type { VerdictCounts } from '../core/scoring/verdict-counts.js';
 import type { SettingName } from '../core/settings.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
-import type { DisputeStatus, Environment, IdentityMode, PeerStatus, PendingReason } from '../core/vocabulary.js';
+import type {
+  DisputeStatus,
+  Environment,
+  IdentityMode,
+  PeerStatus,
+  PendingReason,
+  Verdict,
+} from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
 import type { Holder } from './holder.js';
 import type { VerdictChanges } from './verdict-changes.js';
 
-export type { EventSubmission, Registration, TrustExplanation, TrustView, VerdictCounts };
+export type { EventSubmission, RefusedErasure, Registration, TrustExplanation, TrustView, VerdictCounts };
 
 export interface GroupIdentity {
   readonly groupId: string;
@@ -71,6 +79,10 @@ export interface PeerView {
   readonly publicKey: string | null;
   /** Number of events ever accepted from this peer. */
   readonly eventCount: number;
+  /** When its newest event was received, in ms since 1970, cut to the hour; null if none is known. */
+  readonly lastEventAt: number | null;
+  /** Null if the registration gave none. Never public. */
+  readonly contactEmail: string | null;
   readonly preTrusted: boolean;
   /** Published weight in [0,1] and its components. */
   readonly weight: number;
@@ -160,6 +172,8 @@ export interface PlayerEvents {
   readonly own: readonly OwnEvent[];
   /** Records to continue from, one of each chain of the caller's, or null at the end. */
   readonly next: readonly number[] | null;
+  /** Present if the operator refused the caller's request to erase the player. */
+  readonly erasureRefused?: Pick<RefusedErasure, 'at' | 'reason'>;
 }
 
 /**
@@ -288,12 +302,22 @@ export interface AllowedPlayer {
   readonly note: string;
 }
 
+/** A player with one of the verdicts that were asked for. */
+export interface JudgedPlayer extends Pick<TrustView, 'verdict' | 'score' | 'confidence' | 'eventCount' | 'updatedAt'> {
+  /** Subject hash, hex. */
+  readonly subject: string;
+}
+
 /** An erasure that waits for the operator. */
 export interface PendingErasure {
   /** Subject hash, hex. */
   readonly subject: string;
-  /** Time of its first request in ms since 1970. */
-  readonly requestedAt: number;
+  /** The oldest first. `requestedAt` in ms since 1970; `peerId` is null if the caller had no key. */
+  readonly requests: readonly {
+    readonly requestedAt: number;
+    readonly peerId: string | null;
+    readonly reason: PendingReason;
+  }[];
 }
 
 /** An origin as the operator sees it. */
@@ -311,23 +335,40 @@ export interface OriginView {
   readonly b: number;
 }
 
+export interface NamedPeer {
+  readonly peerId: string;
+  readonly peerName: string;
+}
+
+/** A peer with lowering evidence about a player. */
+export interface ReporterView extends NamedPeer {
+  /** `both`: it holds raising evidence, too. */
+  readonly direction: 'lowering' | 'both';
+  readonly events: number;
+  /** ms since 1970 at which the newest was received. */
+  readonly lastAt: number;
+  /** Published weight in [0,1]. */
+  readonly weight: number;
+}
+
 /** A dispute as the operator sees it. */
 export interface DisputeView {
   readonly id: string;
   readonly openedAt: number;
   /** The peer that disputes; null if it had no key. */
-  readonly peerId: string | null;
+  readonly by: NamedPeer | null;
   /** Subject hash, hex. */
   readonly subject: string;
   readonly text: string;
   /** The peer whose events are disputed, if the dispute names one. */
-  readonly against: string | null;
+  readonly against: NamedPeer | null;
+  /** Other peers whose name or id is in the text, so that it may be read as against them. */
+  readonly alsoNamed: readonly NamedPeer[];
   readonly status: DisputeStatus;
   readonly decidedAt: number | null;
   /** Peers whose events about the player do not count. */
   readonly voids: readonly string[];
-  /** Peers that hold events about the player. */
-  readonly reporters: readonly string[];
+  readonly reporters: readonly ReporterView[];
 }
 
 export interface ExportedEvent {
@@ -379,6 +420,7 @@ export interface SubjectExport {
   }[];
   /** Erasures that wait for the operator; the id is null for a peer without a key. */
   readonly erasureRequests: readonly { readonly requestedAt: number; readonly peerId: string | null }[];
+  readonly refusedErasures: readonly Pick<RefusedErasure, 'at' | 'reason'>[];
   /** The entry of the allow list, or null; `until` in ms since 1970. */
   readonly allowed: { readonly id: string; readonly until: number; readonly note: string } | null;
   /** Entries that ended or were replaced, the oldest first. */
@@ -488,6 +530,8 @@ export interface GroupViews extends GroupCondition {
   trusts(players: KeyColumns, trusts: (TrustView | undefined)[]): void;
   /** Numbers of the peers that see their events about a player (hex) as disputed. */
   disputedFor(subject: string): readonly number[];
+  /** The operator's refusal to erase a player (hex), for the peers that it names. */
+  refusedErasure(subject: string): RefusedErasure | null;
   explain(subject: Uint8Array): TrustExplanation | undefined;
   /** Returns at most `limit` of a peer's events that were removed by erasures, from position `from` on. */
   ownErasures(peer: PeerView, from: number, limit: number): OwnErasures;
@@ -562,6 +606,15 @@ export interface GroupOperations {
   purgePeers(idleMs: number, by: string): Promise<Outcome<readonly string[]>>;
   /** Declares that two peers are one witness, or that they are independent. */
   relatePeers(relation: PeerRelation['relation'], peerId: string, otherId: string, by: string): Promise<Outcome<null>>;
+  /**
+   * The players with one of these verdicts, from position `from` on, at most `limit`. `next` is the position to
+   * continue from, null at the end: one call reads at most `limits.playersReadMax` players, and may find none.
+   */
+  playersBy(
+    verdicts: readonly Verdict[],
+    from: number,
+    limit: number,
+  ): { readonly players: readonly JudgedPlayer[]; readonly next: number | null };
   /** The entries of the allow list that have not ended, sorted by subject. */
   allowedPlayers(): readonly AllowedPlayer[];
   /** The entry of one player; undefined if there is none or it has ended. */
@@ -570,15 +623,14 @@ export interface GroupOperations {
   allowPlayer(subject: Uint8Array, until: number, note: string, by: string): Promise<Outcome<AllowedPlayer>>;
   /** Removes a player from the list. Codes: subject_not_found. */
   disallowPlayer(subject: Uint8Array, by: string): Promise<Outcome<null>>;
-  /** Subject hashes (hex) whose erasure waits for the operator. */
   pendingErasures(): readonly PendingErasure[];
   /** All origins that were ever declared, the oldest first. */
   origins(): readonly OriginView[];
   /** Changes a setting that all nodes of a cluster share. Codes: dependency_unavailable. */
   changeSetting(name: SettingName, value: number | string, by: string): Promise<Outcome<null>>;
   changeOrigin(change: 'add' | 'remove', name: string, by: string): Promise<Outcome<OriginView>>;
-  /** Disputes, the oldest first; only those with one status if it is given. */
-  disputes(status?: DisputeStatus): readonly DisputeView[];
+  /** Disputes from one position to another, the oldest first; only those with one status if it is given. */
+  disputes(status?: DisputeStatus, from?: number, to?: number): readonly DisputeView[];
   /** `peerIds`: to uphold, the peers whose events become void; an empty list stands for the only possible peer. */
   decideDispute(
     decision: DecideDispute['decision'],
@@ -590,6 +642,8 @@ export interface GroupOperations {
   exportSubject(subject: Uint8Array, by: string): Promise<Outcome<SubjectExport>>;
   /** Erases at once, whatever the mode, and thereby confirms pending requests for the subject. */
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>>;
+  /** Refuses the pending requests to erase a player; the asking peers read the reason. Codes: subject_not_found. */
+  refuseErasure(subject: Uint8Array, reason: string, by: string): Promise<Outcome<null>>;
   /** The newest `count` entries; with `before`, the newest ones below that sequence number. */
   auditTail(count: number, before?: number): Promise<Outcome<AuditPage>>;
   /** Peer weights published after record `after`, from one piece of the log. Codes: overloaded. */
@@ -608,7 +662,7 @@ export interface PeersApi extends GroupViews, GroupCommands {}
 /** The part of a group that serves its operator. */
 export interface OperatorApi
   extends GroupOperations,
-    Pick<GroupViews, 'identity' | 'health' | 'counts' | 'peers' | 'peerById' | 'trust' | 'explain'>,
+    Pick<GroupViews, 'identity' | 'health' | 'counts' | 'peers' | 'peerById' | 'trust' | 'explain' | 'verdicts'>,
     Pick<GroupCommands, 'register' | 'playerEvents' | 'audit'> {
   /** Null if this node serves its group alone. */
   readonly clusterOperations: ClusterOperations | null;

@@ -5,18 +5,19 @@
 
 import { hash } from 'node:crypto';
 import type { ChangePeer, DecideDispute, EventSubmission, Registration } from '../core/commands.js';
-import { subjectHex } from '../core/hashing/pseudonym.js';
+import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
 import type { AskedOf, PeerChangeType } from '../core/peers/peer-changes.js';
+import type { RefusedErasure } from '../core/registers/erasure-requests.js';
 import type { PeerRelation } from '../core/relations.js';
-import { reportersOf } from '../core/rules/decide-dispute.js';
-import { readAgain } from '../core/rules/decide-removal.js';
+import { holdersOf } from '../core/rules/decide-dispute.js';
+import { foreignReason, readAgain } from '../core/rules/decide-removal.js';
 import { isAllowed, readTrust } from '../core/scoring/allowed.js';
 import { explanationOf, type TrustExplanation } from '../core/scoring/explanation.js';
 import type { TrustView } from '../core/scoring/score.js';
 import type { SettingName } from '../core/settings.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import { groupsOf } from '../core/trust/witnesses.js';
-import { type DisputeStatus, NO_KEY, OPERATOR } from '../core/vocabulary.js';
+import { type DisputeStatus, NO_KEY, OPERATOR, type Verdict } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
 import { disputeView } from './access/dispute-views.js';
@@ -38,6 +39,7 @@ import type {
   GroupIdentity,
   GroupStatus,
   IssuedKey,
+  JudgedPlayer,
   NotOffered,
   OnProgress,
   OriginView,
@@ -216,7 +218,13 @@ export class Group implements GroupApi {
   disputedFor(subject: string): readonly number[] {
     const { state } = this.#current.loop;
     if (state.disputes.of(subject).length === 0) return nobody;
-    return reportersOf(state, subject).filter((peer) => state.disputes.concern(subject, peer));
+    return holdersOf(state, subject)
+      .map(({ peer }) => peer)
+      .filter((peer) => state.disputes.concern(subject, peer));
+  }
+
+  refusedErasure(subject: string): RefusedErasure | null {
+    return this.#current.loop.state.erasureRequests.of(subject).refused;
   }
 
   explain(subject: Uint8Array): TrustExplanation | undefined {
@@ -324,7 +332,9 @@ export class Group implements GroupApi {
     const isDisputed = caller !== null && disputed.includes(caller.index);
     const own = caller === null ? [] : listing.own.map((event) => ownEvent(event, caller, heads, isDisputed));
     const { summarised, summary, next } = listing;
-    return granted({ total, summarised, summary, own, next });
+    const refusal = this.refusedErasure(subjectHex(subject));
+    const isAsking = caller !== null && refusal?.peers.includes(caller.index) === true;
+    return granted({ total, summarised, summary, own, next, ...(isAsking ? { erasureRefused: refusal } : {}) });
   }
 
   async dispute(
@@ -361,7 +371,7 @@ export class Group implements GroupApi {
       preTrusted: preTrustedIds(state),
       witnesses: groupsOf(state.weights.witness, (number) => state.peers.has(number)),
       mailbox: { events: actor.mailbox.events, bytes: actor.mailbox.bytes },
-      pendingErasures: state.pendingErasures.size,
+      pendingErasures: state.erasureRequests.pending,
       openDisputes: state.disputes.open,
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
@@ -443,11 +453,11 @@ export class Group implements GroupApi {
     return this.#calls.ask({ type: 'setting', name, value, by });
   }
 
-  disputes(status?: DisputeStatus): readonly DisputeView[] {
+  disputes(status?: DisputeStatus, from?: number, to?: number): readonly DisputeView[] {
     const { state } = this.#current.loop;
     const all = state.disputes.all();
     const asked = status === undefined ? all : all.filter((dispute) => dispute.status === status);
-    return asked.map((dispute) => disputeView(state, dispute));
+    return asked.slice(from, to).map((dispute) => disputeView(state, dispute));
   }
 
   decideDispute(
@@ -465,6 +475,22 @@ export class Group implements GroupApi {
     if (!holdings.ok) return holdings;
     const { state } = this.#current.loop;
     return exportOf(state, subjectHex(subject), receipt, holdings.value, (work) => this.#calls.pool(work));
+  }
+
+  playersBy(wanted: readonly Verdict[], from: number, limit: number) {
+    const { state } = this.#current.loop;
+    const { subjects } = state;
+    const asOf = this.#asOf.of(state);
+    const players: JudgedPlayer[] = [];
+    const end = Math.min(subjects.rows, from + limits.playersReadMax);
+    let row = from;
+    for (; row < end && players.length < limit; row++) {
+      if (!subjects.has(row)) continue;
+      const { verdict, score, confidence, eventCount, updatedAt } = readTrust(state, row, asOf);
+      if (!wanted.includes(verdict)) continue;
+      players.push({ subject: subjectHex(subjects.keyOf(row)), verdict, score, confidence, eventCount, updatedAt });
+    }
+    return { players, next: row < subjects.rows ? row : null };
   }
 
   allowedPlayers(): readonly AllowedPlayer[] {
@@ -493,15 +519,24 @@ export class Group implements GroupApi {
   }
 
   pendingErasures(): readonly PendingErasure[] {
-    const { pendingErasures, times } = this.#current.loop.state;
-    return [...pendingErasures].map(([subject, requests]) => ({
-      subject,
-      requestedAt: times.receivedAt(requests[0]!),
-    }));
+    const { state } = this.#current.loop;
+    return state.erasureRequests.all().flatMap(([subject, { pending }]) => {
+      const row = state.subjects.find(subjectBytes(subject));
+      const requests = pending.map(({ seq, peer }) => {
+        const requestedAt = state.times.receivedAt(seq);
+        const reason = (row < 0 ? null : foreignReason(state, peer, row, requestedAt)) ?? 'operator_mode';
+        return { requestedAt, peerId: state.peers.has(peer) ? state.peers.at(peer).peerId : null, reason };
+      });
+      return requests.length === 0 ? [] : [{ subject, requests }];
+    });
   }
 
   confirmErasure(subject: Uint8Array, by: string): Promise<Outcome<Erasure>> {
     return this.#erase(OPERATOR, by, subject);
+  }
+
+  refuseErasure(subject: Uint8Array, reason: string, by: string): Promise<Outcome<null>> {
+    return this.#calls.ask({ type: 'refuse_erasure', subject, reason, by });
   }
 
   async auditTail(count: number, before = Number.POSITIVE_INFINITY): Promise<Outcome<AuditPage>> {

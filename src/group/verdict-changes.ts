@@ -1,17 +1,21 @@
 /** Declares the change feed as its readers see it: rows, positions, and the listener. */
 
+import type { Verdict } from '../core/vocabulary.js';
+
 /** One published player: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null if it was erased. */
 export interface ChangeRow {
   /** Hex. */
   readonly subject: string;
   readonly text: string | null;
   /**
-   * Numbers of the peers whose events were removed with an erased player; for a player that is disputed and has not
-   * changed, those of the peers that receive the row.
+   * Numbers of the peers whose events were removed with an erased player; for a player that has not changed but is
+   * disputed, or whose erasure was refused, those of the peers that receive the row.
    */
   readonly peers?: readonly number[];
   /** Set if the row is sent to `peers` only. */
   readonly quiet?: true;
+  /** The verdict that this row replaces, if it was another. */
+  readonly was?: Verdict;
 }
 
 /** Record up to which, and time (ms since 1970) up to which, everything is published. */

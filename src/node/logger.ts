@@ -2,7 +2,7 @@
  * Creates the node's log: JSON lines with the time in ISO 8601. No secret is ever passed to it; the masking here is a
  * safeguard against mistakes. It does not use pino's `redact`, because wildcards cost 67 us a line.
  */
-import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import type { LogLevel } from './variables.js';
 
 /** Fields whose value is never written. */
@@ -32,10 +32,9 @@ function loggable(value: unknown, depth: number): unknown {
 }
 
 /**
- * Creates a logger that writes lines of `level` and above to `to`, or to standard output. Standard output is written
- * synchronously, so that the last line before an exit is never lost. Bindings of child loggers are not masked.
+ * Creates a logger that writes lines of `level` and above to `to`. Bindings of child loggers are not masked.
  */
-export function createLog(level: LogLevel, to: DestinationStream = destination({ fd: 1, sync: true })): Logger {
+export function createLog(level: LogLevel, to: DestinationStream): Logger {
   return pino(
     {
       level,

@@ -208,7 +208,13 @@ async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
   group.open();
   const { metricsAddress, dashboardAddress } = operation;
   log.info(
-    { ...address, metrics: metricsAddress, dashboard: dashboardAddress, last_seq: current.loop.actor.durableSeq },
+    {
+      ...address,
+      metrics: metricsAddress,
+      dashboard: dashboardAddress,
+      data_dir: dir,
+      last_seq: current.loop.actor.durableSeq,
+    },
     'listening',
   );
   const abandon = () => {

@@ -5,8 +5,10 @@ import type { OperatorApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { Metrics } from '../http/metrics/metrics.js';
 import { startMetricsServer } from '../http/metrics/metrics-server.js';
+import type { AskedNode } from '../operations/operation.js';
 import { startDashboard } from '../operator/dashboard/dashboard-server.js';
 import type { Sessions } from '../operator/dashboard/sessions/sessions.js';
+import { SignInAttempts } from '../operator/dashboard/sessions/sign-in.js';
 import { startOperatorSocket } from '../operator/protocol/socket-server.js';
 import { readPlayerId } from '../player-ids/player-id.js';
 import type { Config } from './config.js';
@@ -48,8 +50,15 @@ export async function openOperatorAccess({
   readonly metricsAddress: Address | null;
   readonly dashboardAddress: Address | null;
 }> {
-  const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
-  const socket = await socketOrRefuse(startOperatorSocket({ dir, group, version, log }), dir);
+  const { metricsHost, metricsPort, dashboardHost, dashboardPort, dashboardProxyHosts } = config;
+  const attempts = new SignInAttempts();
+  const asked: AskedNode = {
+    group,
+    version,
+    pseudonymise: (playerId) => pseudonyms.of(canonicalOrGiven(group.identity.playerIdKinds, playerId)),
+    unlockDashboard: () => attempts.unlock(),
+  };
+  const socket = await socketOrRefuse(startOperatorSocket({ dir, log, ...asked }), dir);
   closers.add(() => socket.close());
   const metricsServer =
     metricsPort === null
@@ -66,13 +75,13 @@ export async function openOperatorAccess({
           startDashboard({
             host: dashboardHost,
             port: dashboardPort,
-            group,
-            pseudonymise: (playerId) => pseudonyms.of(canonicalOrGiven(group.identity.playerIdKinds, playerId)),
+            ...asked,
             sessions,
             passwordHash,
+            attempts,
+            proxyHosts: dashboardProxyHosts ?? [],
             traffic: () => metrics.traffic(),
             clock,
-            version,
             log,
           }),
           { port: 'DASHBOARD_PORT', host: 'DASHBOARD_HOST' },

@@ -4,7 +4,10 @@
  * signal ends the process by that signal.
  */
 
+import { resolve } from 'node:path';
+import { destination } from 'pino';
 import { limits } from '../limits.js';
+import { keepLastLine } from '../store/files/last-line.js';
 import { readText } from '../store/files/small-file.js';
 import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from './config.js';
 import { createLog } from './logger.js';
@@ -39,7 +42,16 @@ function exitWithProblems(problems: readonly Remark[]): never {
 }
 
 function run(config: Config, warnings: readonly Remark[]): void {
-  const log = createLog(config.logLevel);
+  // Synchronous, so that the last line before an exit is never lost.
+  const stdout = destination({ fd: 1, sync: true });
+  let lastLine = '';
+  const write = (line: string): void => {
+    lastLine = line;
+    stdout.write(line);
+  };
+  const log = createLog(config.logLevel, { write });
+  const keepLine = () => keepLastLine(resolve(config.dataDir), lastLine);
+  process.on('exit', keepLine);
 
   let stoppingSince: number | undefined;
   /** Ends a start that only waits, such as for a copy of another node's data. */
@@ -86,6 +98,7 @@ function run(config: Config, warnings: readonly Remark[]): void {
     }
     if (error instanceof StartRefusedError) log.fatal(error.message);
     else log.fatal({ err: error }, 'the node cannot continue');
+    keepLine();
     exitFailed(starting);
   };
   process.on('uncaughtException', fail);
@@ -121,7 +134,7 @@ function run(config: Config, warnings: readonly Remark[]): void {
   log.info({ config: describeConfig(config) }, 'starting');
   for (const { variable, text } of warnings) log.warn({ variable }, `${variable} ${text}`);
   let starting = begin();
-  starting.catch(fail);
+  starting.then(keepLine, fail);
 }
 
 const outcome = loadConfig(readEnvironment(), readText);

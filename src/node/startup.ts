@@ -20,7 +20,7 @@ import { type Formation, formationProblems, formGroup } from '../group/recovery/
 import { lastSeqOf, type Recovered, recover } from '../group/recovery/recovery.js';
 import { isOfMixedReleases } from '../group/refusals.js';
 import { limits } from '../limits.js';
-import { makePrivate } from '../store/backup/backup-folder.js';
+import { makeDataFolder } from '../store/backup/data-folder.js';
 import { refusalOfTarget } from '../store/backup/restore-folder.js';
 import { refusalOfMarked } from '../store/files/cluster-mark.js';
 import { replaceFile } from '../store/files/durable-file.js';
@@ -99,7 +99,7 @@ export async function socketOrRefuse<T>(starting: Promise<T>, dir: string): Prom
 
 export function prepareFolder(dir: string): void {
   try {
-    makePrivate(dir);
+    makeDataFolder(dir);
     refuseInaccessible(dir);
   } catch (error) {
     throw new StartRefusedError(`DATA_DIR: ${dir} cannot be used: ${folderProblem(error)}`);

@@ -53,7 +53,7 @@ export function unknownVariables(names: readonly string[]): Remark[] {
       const likely = closestTo(name.toUpperCase());
       if (likely !== null) return [{ variable: name, text: `is not read by the node; did you mean ${likely}?` }];
       if (!prefixes.some((prefix) => name.toUpperCase().startsWith(prefix))) return [];
-      return [{ variable: name, text: 'is not read by the node; the README lists all variables that are' }];
+      return [{ variable: name, text: 'is not read by the node; docs/CONFIGURATION.md lists all variables that are' }];
     });
 }
 

@@ -1,6 +1,6 @@
 /**
  * Declares the table of environment variables: name, meaning, fallback and parser of each. `config.ts` builds a Config
- * from it, and a test compares the README's table and `.env.example` with it.
+ * from it, `npm run docs:configuration` the table of docs/CONFIGURATION.md, and a test compares `.env.example` with it.
  */
 import { trustConstants } from '../core/evidence/trust-constants.js';
 import {
@@ -36,7 +36,7 @@ export interface Variable<T> {
   readonly name: string;
   /** An earlier name, which is still read where `name` is unset. */
   readonly formerName?: string;
-  /** Effect of the variable in one line, identical to the README's table. */
+  /** Effect of the variable in one line, as docs/CONFIGURATION.md states it. */
   readonly meaning: string;
   /** The value if the variable is unset. */
   readonly fallback: T;
@@ -109,6 +109,13 @@ function urlProblem(text: string): string | undefined {
   return pathname !== '/' || search !== '' || hash !== '' || username !== ''
     ? 'must contain host and port only'
     : undefined;
+}
+
+function parseHosts(text: string): Parsed<readonly string[]> {
+  const hosts = text.split(',').map((host) => host.trim().toLowerCase());
+  const isNames =
+    hosts.length <= limits.dashboardProxyHostsMax && hosts.every((host) => /^[a-z\d.-]{1,253}$/.test(host));
+  return isNames ? value(Object.freeze(hosts)) : problem('must be comma-separated host names such as ops.example.com');
 }
 
 function parseEndpoints(text: string): Parsed<readonly string[]> {
@@ -408,6 +415,14 @@ export const variables = {
     meaning: 'Address that the dashboard listens on',
     fallback: '127.0.0.1',
     parse: parseLine,
+  }),
+  /** Null if no proxy serves the dashboard. */
+  dashboardProxyHosts: variable<readonly string[] | null>({
+    name: 'DASHBOARD_PROXY_HOSTS',
+    meaning:
+      'Comma-separated host names under which a proxy on this machine serves the dashboard; only then is the proxy believed about the addresses of callers',
+    fallback: null,
+    parse: parseHosts,
   }),
   /** `none`: the node serves its group alone, and the variables below have no effect. */
   cluster: variable<ClusterMode>({

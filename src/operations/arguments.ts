@@ -37,6 +37,13 @@ export function parseHalfLife(text: string): number {
   throw new InvalidArgumentError(`Write a whole number of days, 0 (no decay) to ${limits.halfLifeDaysMax}.`);
 }
 
+/** Parses a weight, a number from 0 to 1. */
+export function parseShare(text: string): number {
+  const share = /^(?:\d|\d?\.\d{1,9})$/.test(text) ? Number(text) : 2;
+  if (share <= 1) return share;
+  throw new InvalidArgumentError('Write a number from 0 to 1: 0.1');
+}
+
 /** Parses a number of entries. */
 export const parseCount = countUpTo(limits.pageMax);
 
@@ -67,6 +74,16 @@ export function parseUntil(text: string): string {
   const ms = parseUtcDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T23:59:59.999Z` : text);
   if (ms !== undefined) return new Date(ms).toISOString();
   throw new InvalidArgumentError('Write a day, 2026-12-31, or a time in UTC, 2026-12-31T18:00:00Z.');
+}
+
+/** Parses a day or a time in UTC, or an age such as `12h` or `7d`. Returns a time in UTC, as ISO 8601. */
+export function parseSince(text: string): string {
+  const age = /^(\d{1,6})([mhd])$/.exec(text);
+  const unit = { m: 60_000, h: HOUR_MS, d: DAY_MS }[age?.[2] ?? ''];
+  if (unit !== undefined) return new Date(Date.now() - Number(age![1]) * unit).toISOString();
+  const ms = parseUtcDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (ms !== undefined) return new Date(ms).toISOString();
+  throw new InvalidArgumentError('Write a day, 2026-12-31, a time in UTC, 2026-12-31T18:00:00Z, or an age, 12h or 7d.');
 }
 
 const publicKeyText = new RegExp(publicKey.pattern);

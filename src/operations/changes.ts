@@ -66,6 +66,7 @@ export const changes = {
   // An export writes a record to the audit log, so that it is a change.
   exportSubject: { codecs: [subject, plain] },
   confirmErasure: { codecs: [subject, plain] },
+  refuseErasure: { codecs: [subject, plain, plain] },
   allowPlayer: { codecs: [subject, plain, plain, plain], isEverywhere: true },
   disallowPlayer: { codecs: [subject, plain], isEverywhere: true },
   register: { codecs: [plain, plain, plain], isEverywhere: true },

@@ -4,38 +4,81 @@ import { granted } from '../errors.js';
 import type { DisputeView } from '../group/api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
-import { by, exampleDispute, exampleId, isoTime, mapped, operation, page, parsed, peerId, typed } from './operation.js';
+import { parseSince } from './arguments.js';
+import {
+  by,
+  disputeId,
+  exampleDispute,
+  exampleId,
+  isoTime,
+  mapped,
+  operation,
+  page,
+  parsed,
+  peerId,
+  typed,
+} from './operation.js';
 import { facts, table } from './text-table.js';
 
 export const disputeOperations = {
   /** Lists disputes, the oldest first, from position `from` on; those with one status if it is given. */
   'disputes-list': operation({
-    request: shape({ ...page(Number.MAX_SAFE_INTEGER), status: { enum: disputeStatuses } }, ['status']),
+    request: shape(
+      {
+        ...page(Number.MAX_SAFE_INTEGER),
+        status: { enum: disputeStatuses },
+        since: { type: 'string', format: 'date-time' },
+      },
+      ['status', 'since'],
+    ),
     dashboard: true,
-    answer({ from, limit, status }, { group }) {
-      const all = group.disputes(status);
+    answer({ from, limit, status, since }, { group }) {
       const end = from + limit;
-      return granted({ data: all.slice(from, end).map(disputeValue), next_from: end < all.length ? end : null });
+      const found = group.disputes(status, from, end + 1);
+      const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
+      const data = found.slice(0, limit).filter(({ openedAt }) => openedAt >= sinceMs);
+      return granted({ data: data.map(disputeValue), next_from: found.length > limit ? end : null });
     },
     ptf: {
       group: 'disputes',
       command: 'list',
       text: 'list disputes with their texts, the oldest first',
-      given: { status: parsed('--status <status>', 'only disputes with one status', { choices: disputeStatuses }) },
+      given: {
+        status: parsed('--status <status>', 'only disputes with one status', { choices: disputeStatuses }),
+        since: parsed('--since <time>', 'only disputes opened since a day or a time in UTC, or in the last 12h or 7d', {
+          parse: parseSince,
+        }),
+      },
+      sorts: {
+        opened: ({ opened_at }) => Date.parse(opened_at),
+        by: ({ peer_name }) => peer_name ?? '',
+        against: ({ against_name }) => against_name ?? '',
+      },
       examples: ['disputes list --status open', 'disputes list --json'],
       show({ data }, width) {
         if (data.length === 0) return ['no disputes'];
-        const heads = ['dispute', 'status', 'opened', 'subject', 'by', 'reporters', 'text'];
+        const isWide = width === Number.POSITIVE_INFINITY;
+        const heads = [
+          'dispute',
+          'status',
+          'opened',
+          'player',
+          'by',
+          'against',
+          ...(isWide ? ['reporters'] : []),
+          'text',
+        ];
         const rows = data.map((one) => [
           one.dispute_id,
           one.status,
-          one.opened_at,
+          isWide ? one.opened_at : one.opened_at.slice(0, 10),
           one.subject_hash,
-          one.peer_id ?? 'anonymous',
-          one.reporters.join(','),
+          one.peer_name ?? 'anonymous',
+          isWide ? againstText(one) : (one.against_name ?? ''),
+          ...(isWide ? [one.reporters.map(({ peer_name }) => peer_name).join(', ')] : []),
           one.text,
         ]);
-        return table(rows, width, heads, ['dispute', 'status']);
+        return table(rows, width, heads, ['status', 'opened']);
       },
     },
   }),
@@ -45,7 +88,7 @@ export const disputeOperations = {
     request: shape(
       {
         decision: { enum: ['uphold', 'reject', 'undo'] },
-        dispute_id: peerId,
+        dispute_id: disputeId,
         peer_ids: { type: 'array', minItems: 1, maxItems: limits.disputeVoidsMax, uniqueItems: true, items: peerId },
         by,
       },
@@ -64,7 +107,7 @@ export const disputeOperations = {
           dispute_id: typed('<id>'),
           peer_ids: parsed<readonly string[]>(
             '--peer <id>',
-            'peer whose events become void; may be given several times. Not needed if there is only one such peer',
+            'peer whose events become void; may be given several times. Not needed if the dispute names the peer, or only one reported the player, and the text names no other',
             { parse: (text, before = []) => [...before, text] },
           ),
         },
@@ -92,18 +135,27 @@ export const disputeOperations = {
 };
 
 export function disputeValue(view: DisputeView) {
-  const { id, openedAt, peerId: disputant, subject, text, against, status, decidedAt, voids, reporters } = view;
+  const { id, openedAt, by: disputant, subject, text, against, status, decidedAt, voids } = view;
   return {
     dispute_id: id,
     opened_at: isoTime(openedAt),
-    peer_id: disputant,
+    /** The peer that disputes; null if it had no key. */
+    peer_id: disputant?.peerId ?? null,
+    peer_name: disputant?.peerName ?? null,
     subject_hash: subject,
     text,
-    against,
+    /** The peer that the dispute names, or null. */
+    against: against?.peerId ?? null,
+    against_name: against?.peerName ?? null,
+    /** Other peers that the text names: to uphold, the operator must then choose. */
+    also_named: view.alsoNamed.map(({ peerId: peer_id, peerName: peer_name }) => ({ peer_id, peer_name })),
     status,
     decided_at: decidedAt === null ? null : isoTime(decidedAt),
     voids,
-    reporters,
+    /** The peers with lowering evidence about the player. */
+    reporters: view.reporters.map(({ peerId: peer_id, peerName: peer_name, direction, events, lastAt, weight }) => {
+      return { peer_id, peer_name, direction, event_count: events, last_at: isoTime(lastAt), weight };
+    }),
   };
 }
 export interface DisputeValue extends ReturnType<typeof disputeValue> {}
@@ -115,12 +167,23 @@ function disputeLines(value: DisputeValue, width: number): string[] {
       ['status', value.status],
       ['subject', value.subject_hash],
       ['opened', value.opened_at],
-      ['by', value.peer_id ?? 'anonymous'],
-      ['against', value.against ?? 'no peer in particular'],
-      ['reporters', value.reporters.join(', ') || 'none'],
+      ['by', value.peer_id === null ? 'anonymous' : `${value.peer_name} (${value.peer_id})`],
+      ['against', againstText(value)],
+      ...value.reporters.map((one) => ['reporter', reporterText(one)] as const),
       ['void', value.voids.join(', ') || 'nothing'],
       ['text', value.text],
+      ...value.also_named.map((one) => ['text names', `${one.peer_name} (${one.peer_id})`] as const),
     ],
     width,
   );
+}
+
+function againstText({ against, against_name }: DisputeValue): string {
+  return against === null ? 'no peer in particular' : `${against_name} (${against})`;
+}
+
+function reporterText(one: DisputeValue['reporters'][number]): string {
+  const { peer_id, peer_name, direction, event_count, last_at, weight } = one;
+  const held = direction === 'both' ? 'lowering and raising' : 'lowering';
+  return `${peer_name} (${peer_id}): ${event_count} events, ${held}, last ${last_at}, weight ${weight.toFixed(2)}`;
 }

@@ -92,7 +92,7 @@ export const subjectExportSchema = {
       status: { type: 'string', enum: disputeStatuses },
       decided_at: timeOrNull,
       voids: { ...texts, description: 'Peers whose events about the player count for nothing.' },
-      reporters: { ...texts, description: 'Peers that hold events about the player.' },
+      reporters: { ...texts, description: 'Peers with lowering evidence about the player.' },
     }),
     past_disputes: listOf('Rejected disputes of which only the texts in the log remain. Oldest first.', {
       dispute_id: text,
@@ -101,6 +101,7 @@ export const subjectExportSchema = {
       text,
     }),
     erasure_requests: listOf('Erasures that wait for the operator.', { requested_at: time, peer_id: textOrNull }),
+    refused_erasures: listOf('Refusals of erasures by the operator. Oldest first.', { refused_at: time, reason: text }),
     allow_list: {
       description: 'The entry of the allow list of the group, or null.',
       anyOf: [shape({ id: text, until: time, note: text }), { type: 'null' }],
@@ -156,13 +157,17 @@ export function subjectExportValue(view: SubjectExport, groupId: string) {
       void: event.isVoid,
     })),
     events_complete: view.isComplete,
-    disputes: view.disputes.map(disputeValue),
+    disputes: view.disputes.map((dispute) => {
+      const { peer_name, against_name, also_named, ...value } = disputeValue(dispute);
+      return { ...value, reporters: value.reporters.map(({ peer_id }) => peer_id) };
+    }),
     past_disputes: view.pastDisputes.map(({ id, openedAt, peerId, text: disputeText }) => {
       return { dispute_id: id, opened_at: isoTime(openedAt), peer_id: peerId, text: disputeText };
     }),
     erasure_requests: view.erasureRequests.map(({ requestedAt, peerId }) => {
       return { requested_at: isoTime(requestedAt), peer_id: peerId };
     }),
+    refused_erasures: view.refusedErasures.map(({ at, reason }) => ({ refused_at: isoTime(at), reason })),
     allow_list: view.allowed === null ? null : { ...view.allowed, until: isoTime(view.allowed.until) },
     past_allow_list: view.pastAllowed.map(({ id, addedAt, until, note }) => {
       return { id, added_at: isoTime(addedAt), until: isoTime(until), note };

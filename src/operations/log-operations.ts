@@ -1,38 +1,60 @@
 /** The audit log, the published peer weights, and the verification of the store. */
-import type { AuditEntry, PublishedWeights, VerifyReport } from '../group/api.js';
+import { granted } from '../errors.js';
+import type { AuditEntry, OperatorApi, PublishedWeights, VerifyReport } from '../group/api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
-import { parseCount } from './arguments.js';
-import { count, isoTime, mapped, operation, parsed } from './operation.js';
+import { parseCount, parseSince } from './arguments.js';
+import { count, isoTime, mapped, operation, parsed, typed } from './operation.js';
 import { table } from './text-table.js';
 
+const filterText = { type: 'string', minLength: 1, maxLength: 100 } as const;
 const anySeq = count(0, Number.MAX_SAFE_INTEGER);
 
 export const logOperations = {
-  /** The newest entries; with `before`, the newest ones below that sequence number. */
+  /**
+   * The newest entries; with `before`, the newest ones below that sequence number. `actor` and `action`: only entries
+   * that contain these texts. `next_before` is null if there are no further entries.
+   */
   'audit-tail': operation({
-    request: shape({ count: count(1, limits.pageMax), before: count(1, Number.MAX_SAFE_INTEGER) }, ['before']),
+    request: shape(
+      {
+        count: count(1, limits.pageMax),
+        before: count(1, Number.MAX_SAFE_INTEGER),
+        since: { type: 'string', format: 'date-time' },
+        actor: filterText,
+        action: filterText,
+      },
+      ['before', 'since', 'actor', 'action'],
+    ),
     dashboard: true,
     isSlow: true,
-    answer: async (request, { group }) =>
-      mapped(await group.auditTail(request.count, request.before), ({ entries }) => ({
-        data: entries.map(auditEntryValue),
-      })),
+    answer: (request, { group }) => newestEntries(group, request),
     ptf: {
       group: 'audit',
       command: 'tail',
       text: 'show the newest entries, the oldest of them first',
       given: {
+        actor: typed(
+          '--actor <text>',
+          'only entries whose actor contains this text, such as alice or the id of a peer',
+        ),
+        action: typed('--action <text>', 'only entries whose action contains this text, such as erasure'),
+        since: parsed('--since <time>', 'only entries since a day or a time in UTC, or of the last 12h or 7d', {
+          parse: parseSince,
+        }),
         count: parsed('--count <number>', `how many, 1 to ${limits.pageMax}`, {
           parse: parseCount,
           initial: { value: 20 },
         }),
       },
-      examples: ['audit tail', 'audit tail --count 100 --json'],
+      examples: ['audit tail', 'audit tail --actor alice --since 7d', 'audit tail --count 100 --json'],
       show({ data }, width) {
-        const rows = data.map(({ seq, at, action, actor, target, hash }) => [seq, at, action, actor, target, hash]);
-        const heads = ['seq', 'at', 'action', 'actor', 'target', 'hash'];
-        return table(rows, width, heads, ['at', 'action', 'actor']);
+        const isWide = width === Number.POSITIVE_INFINITY;
+        const rows = data.map(({ seq, at, action, actor, target, hash }) => {
+          const time = isWide ? at : `${at.slice(0, 19)}Z`;
+          return [seq, time, action, actor, target, ...(isWide ? [hash] : [])];
+        });
+        return table(rows, width, ['seq', 'at', 'action', 'actor', 'target', ...(isWide ? ['hash'] : [])], ['at']);
       },
     },
   }),
@@ -87,3 +109,41 @@ export function verifyValue(report: VerifyReport) {
   return { ok, last_seq: lastSeq, batches, records, audit_entries: auditEntries, snapshots, faults };
 }
 export interface VerifyValue extends ReturnType<typeof verifyValue> {}
+
+interface Wanted {
+  readonly count: number;
+  readonly before?: number | undefined;
+  readonly since?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+}
+
+/** Reads backwards until enough entries are found, at most `limits.auditReadMax` of them. Oldest first. */
+async function newestEntries(group: OperatorApi, { count: most, before, since, actor = '', action = '' }: Wanted) {
+  const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
+  const found: AuditEntry[] = [];
+  const isFiltered = actor !== '' || action !== '' || since !== undefined;
+  let next: number | null | undefined = before;
+  for (let read = 0; found.length < most && next !== null && read < limits.auditReadMax; ) {
+    const page: Awaited<ReturnType<OperatorApi['auditTail']>> = await group.auditTail(
+      isFiltered ? limits.pageMax : most,
+      next,
+    );
+    if (!page.ok) return page;
+    const { entries } = page.value;
+    read += entries.length;
+    const matching = entries.filter(
+      (entry) => entry.at >= sinceMs && contains(entry.actor, actor) && contains(entry.action, action),
+    );
+    found.unshift(...matching);
+    const [oldest] = entries;
+    next = oldest === undefined || oldest.seq <= 1 || oldest.at < sinceMs ? null : oldest.seq;
+  }
+  const newest = found.slice(-most);
+  const nextBefore = found.length > most ? newest[0]!.seq : (next ?? null);
+  return granted({ data: newest.map(auditEntryValue), next_before: nextBefore });
+}
+
+function contains(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.toLowerCase());
+}

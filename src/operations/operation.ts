@@ -12,11 +12,21 @@ export const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
 export const exampleHash = '5f'.repeat(32);
 export const exampleDispute = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
 
-/** The node and the circumstances of a request. */
-export interface Asked {
+/** Returns the 32 bytes of a player's subject hash; null if the group does not accept the entered id. */
+export type Pseudonymise = (playerId: string) => Uint8Array | null;
+
+/** The node whose operator asks. */
+export interface AskedNode {
   readonly group: OperatorApi;
   /** This release. */
   readonly version: string;
+  readonly pseudonymise: Pseudonymise;
+  /** Lets everybody try again to sign in to the dashboard of this node. */
+  readonly unlockDashboard?: () => void;
+}
+
+/** The node and the circumstances of a request. */
+export interface Asked extends AskedNode {
   /** Name of the asking operator for the audit log. */
   readonly by: string;
   readonly onProgress: OnProgress;
@@ -67,12 +77,24 @@ export const commandGroups = {
     text: "manage the group's allow list: players that read as neutral until a date",
     examples: ['allow list', `allow add ${exampleHash} --until 2026-12-31 --note "appeal 4711"`],
   },
+  dashboard: {
+    text: 'set up the dashboard',
+    examples: ['dashboard set-password', 'dashboard unlock'],
+  },
   audit: { text: 'read and check the audit log', examples: ['audit tail', 'audit verify'] },
   cluster: {
     text: 'show and control the nodes of a group that several nodes serve',
     examples: ['cluster status', 'cluster step-down'],
   },
 } as const;
+
+/** Reads what a question about a peer must say. Rejects if there is no such peer. */
+export type PeerFacts = (peerId: string) => Promise<{
+  readonly peer_id: string;
+  readonly peer_name: string;
+  readonly event_count: number;
+  readonly signals: { readonly players: number } | null;
+}>;
 
 /** A command of `ptf` that sends one request, or one per page, and shows the value. */
 export type PtfCommand<R, V> = {
@@ -82,15 +104,20 @@ export type PtfCommand<R, V> = {
   readonly text: string;
   /** Command lines without `ptf`. */
   readonly examples: readonly string[];
-  /** The question to ask at a terminal without `--yes`. */
-  readonly confirm?: (request: R) => string;
+  /** The question to ask at a terminal without `--yes`, with the facts that it needs. */
+  readonly confirm?: (request: R, peer: PeerFacts) => string | Promise<string>;
   /** Returns what is wrong with the arguments together. */
   readonly problem?: (request: R) => string | undefined;
+  /** For a list: what `--sort` may name, with the value of a row. Numbers are sorted from the greatest down. */
+  readonly sorts?: Readonly<Record<string, (row: RowOf<V>) => number | string>>;
   /** The long work, as its progress names it. */
   readonly working?: string;
   /** Returns the lines for a terminal of `width` characters. `--json` prints the value itself. */
   readonly show: (value: V, width: number) => readonly string[];
 } & (Record<never, never> extends Given<R> ? { readonly given?: Given<R> } : { readonly given: Given<R> });
+
+/** A row of a list. */
+export type RowOf<V> = V extends { readonly data: readonly (infer Row)[] } ? Row : never;
 
 /** The arguments that give the members of a request. `ptf` adds `--by`, and asks for every page of a list. */
 export type Given<R> = {
@@ -155,11 +182,14 @@ const line = (maxLength: number) =>
 export const by = line(limits.peerNameLength);
 export const note = line(limits.allowNoteLength);
 export const subjectHash = { type: 'string', pattern: operatorPatterns.subjectHash } as const;
+/** A peer's id, its name, or the beginning of its id: `asksOf` puts the id in its place. */
 export const peerId = {
   type: 'string',
   minLength: 1,
   maxLength: limits.peerIdLength,
   pattern: operatorPatterns.moreThanBlanks,
 } as const;
+/** An id, or the beginning of an id, of a dispute. */
+export const disputeId = { ...peerId } as const;
 /** Members of a request for a page from position `from` on. */
 export const page = (fromMax: number) => ({ from: count(0, fromMax), limit: count(1, limits.pageMax) });

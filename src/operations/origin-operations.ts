@@ -35,6 +35,7 @@ export const originOperations = {
 
   'origins-change': operation({
     request: shape({ change: { enum: ['add', 'remove'] }, name: originName, by }, ['by']),
+    dashboard: true,
     answer: async ({ change, name }, { group, by: actor }) =>
       mapped(await group.changeOrigin(change, name, actor), originValue),
     ptf: [

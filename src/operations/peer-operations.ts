@@ -1,13 +1,13 @@
 /** The peers of the group, and its set of pre-trusted peers. */
 import { peerStatuses } from '../core/vocabulary.js';
-import { granted } from '../errors.js';
+import { granted, refused } from '../errors.js';
 import type { OperatorApi, PeerSignals, PeerView } from '../group/api.js';
 import { limits } from '../limits.js';
 import { contactEmail, gameIds, peerName, publicKey } from '../validation/identifiers.js';
 import { shape } from '../validation/schema.js';
 import { parseIdle, parseNames, parseOverlap, parsePublicKey } from './arguments.js';
 import { by, count, exampleId, isoTime, mapped, operation, page, parsed, peerId, typed } from './operation.js';
-import { printable, table } from './text-table.js';
+import { facts, plural, printable, table } from './text-table.js';
 
 const examplePublicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
 const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
@@ -18,15 +18,36 @@ const oneLine = (peer: PeerValue): string[] => [peerLine(peer)];
 export const peerOperations = {
   /** `ptf peers list` is in `operator/cli/peers-list.ts`, as it shares its remarks with the dashboard. */
   'peers-list': operation({
-    request: shape(page(limits.peersMaxCeiling)),
+    request: shape(
+      { ...page(limits.peersMaxCeiling), status: { enum: peerStatuses }, weight_below: { type: 'number', minimum: 0 } },
+      ['status', 'weight_below'],
+    ),
     dashboard: true,
-    answer({ from, limit }, { group }) {
+    answer({ from, limit, status, weight_below: below = Number.POSITIVE_INFINITY }, { group }) {
       // One more than requested, to see whether there is a next page.
       const peers = group.peers(from, limit + 1);
       const data = peers
         .slice(0, limit)
-        .map((peer) => listedPeerValue(peer, group.signals(peer), group.sharedErasures(peer), group.tooOld(peer)));
+        .filter((peer) => (status === undefined || peer.status === status) && peer.weight < below)
+        .map((peer) => listedPeer(group, peer));
       return granted({ data, next_from: peers[limit]?.index ?? null });
+    },
+  }),
+
+  'peers-show': operation({
+    request: shape({ peer_id: peerId }),
+    dashboard: true,
+    answer({ peer_id }, { group }) {
+      const peer = group.peerById(peer_id);
+      return peer === undefined ? refused('unknown_peer') : granted(listedPeer(group, peer));
+    },
+    ptf: {
+      group: 'peers',
+      command: 'show',
+      text: 'show everything that the node holds about a peer',
+      given: { peer_id: id },
+      examples: [`peers show ${exampleId}`, 'peers show "Arena EU 1"', 'peers show 0c4b'],
+      show: peerFacts,
     },
   }),
 
@@ -92,8 +113,11 @@ export const peerOperations = {
         command: 'revoke',
         text: 'end a peer for good: it can never act again, and its evidence has no weight',
         given: { peer_id: id, status: { fixed: 'revoked' } },
-        confirm: (request) =>
-          `Revoke ${printable(request.peer_id)}? This is final, and removes all weight from its evidence.`,
+        confirm: async (request, peerOf) => {
+          const { peer_id, peer_name, event_count, signals } = await peerOf(request.peer_id);
+          const players = signals === null ? '' : ` about ${plural(signals.players, 'player')}`;
+          return `Revoke ${printable(peer_name)} (${peer_id}), with ${plural(event_count, 'event')}${players}? This is final, and removes all weight from its evidence.`;
+        },
         examples: [`peers revoke ${exampleId} --yes`],
         show: oneLine,
       },
@@ -214,7 +238,7 @@ export const peerOperations = {
       },
       confirm: () => 'Revoke every peer that never sent an event and registered longer ago? This is final.',
       examples: ['peers purge --idle 1d', 'peers purge --idle 12h --yes --by alice'],
-      show: ({ purged }) => [...purged, `${purged.length} peer${purged.length === 1 ? '' : 's'} revoked`],
+      show: ({ purged }) => [...purged, `${plural(purged.length, 'peer')} revoked`],
     },
   }),
 
@@ -266,6 +290,8 @@ function peerValue(peer: PeerView) {
     registered_at: isoTime(peer.registeredAt),
     public_key: peer.publicKey,
     event_count: peer.eventCount,
+    last_event_at: peer.lastEventAt === null ? null : isoTime(peer.lastEventAt),
+    contact_email: peer.contactEmail,
     pre_trusted: peer.preTrusted,
     weight: peer.weight,
     tau: peer.tau,
@@ -290,21 +316,16 @@ function signalsValue({ players, sharedPlayers, discountedWith, oneWitnessWith }
   };
 }
 
-/** `signals` is undefined if the newest computation did not include the peer. */
-function listedPeerValue(
-  peer: PeerView,
-  signals: PeerSignals | undefined,
-  sharedErasures: number,
-  tooOld: ReturnType<OperatorApi['tooOld']>,
-) {
+function listedPeer(group: OperatorApi, peer: PeerView) {
+  const [signals, tooOld] = [group.signals(peer), group.tooOld(peer)];
   return {
     ...peerValue(peer),
-    shared_erasures: sharedErasures,
+    shared_erasures: group.sharedErasures(peer),
     too_old: tooOld === undefined ? null : { events: tooOld.events, newest: isoTime(tooOld.newest) },
     signals: signals === undefined ? null : signalsValue(signals),
   };
 }
-export interface ListedPeerValue extends ReturnType<typeof listedPeerValue> {}
+export interface ListedPeerValue extends ReturnType<typeof listedPeer> {}
 
 function preTrustValue(group: Pick<OperatorApi, 'peerById'>, peerIds: readonly string[]) {
   const peers = peerIds.map((one) => group.peerById(one)).filter((peer) => peer !== undefined);
@@ -316,6 +337,29 @@ interface PreTrustValue extends ReturnType<typeof preTrustValue> {}
 
 function peerLine(peer: PeerValue): string {
   return printable(`${peer.peer_id}  ${peer.status}  "${peer.peer_name}"  games ${peer.game_ids.join(',')}`);
+}
+
+function peerFacts(peer: ListedPeerValue, width: number): string[] {
+  const { signals } = peer;
+  return facts(
+    [
+      ['peer', peer.peer_id],
+      ['name', peer.peer_name],
+      ['status', peer.status],
+      ['games', peer.game_ids.join(', ')],
+      ['contact', peer.contact_email ?? 'none given'],
+      ['registered', peer.registered_at],
+      ['events', peer.event_count],
+      ['last event', peer.last_event_at === null ? 'none' : `in the hour from ${peer.last_event_at}`],
+      ['weight', peer.weight.toFixed(3)],
+      ['gate', peer.tau.toFixed(3)],
+      ['players', signals === null ? 'not computed yet' : `${signals.players}, ${signals.shared_players} shared`],
+      ['pre-trusted', peer.pre_trusted ? 'yes' : 'no'],
+      ['public key', peer.public_key ?? 'none'],
+      ['shared erasures', peer.shared_erasures],
+    ],
+    width,
+  );
 }
 
 /** Never truncated, whatever the width: the key is shown only this once. */

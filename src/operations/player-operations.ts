@@ -1,11 +1,26 @@
 /** The allow list, erasures, and the data that the group holds about a player. */
+import { verdicts } from '../core/vocabulary.js';
 import { granted } from '../errors.js';
-import type { AllowedPlayer } from '../group/api.js';
+import type { AllowedPlayer, OperatorApi, PendingErasure } from '../group/api.js';
 import { limits } from '../limits.js';
+import { playerId } from '../validation/identifiers.js';
 import { shape } from '../validation/schema.js';
 import { parseHash, parseUntil } from './arguments.js';
 import { subjectExportValue } from './export-document.js';
-import { by, exampleHash, isoTime, mapped, note, operation, page, parsed, subjectHash, typed } from './operation.js';
+import {
+  by,
+  count,
+  exampleHash,
+  isoTime,
+  mapped,
+  note,
+  operation,
+  page,
+  parsed,
+  subjectHash,
+  typed,
+} from './operation.js';
+import { evidenceValue, lookUpPlayer, playerLines } from './player-lookup.js';
 import { table } from './text-table.js';
 
 const hash = parsed('<hash>', 'subject hash, 64 hexadecimal characters', { parse: parseHash });
@@ -85,16 +100,63 @@ export const playerOperations = {
 
   /** `ptf erase --pending` is the same command as `ptf erase`: see `operator/cli/erase.ts`. */
   'erase-pending': operation({
-    request: shape({}),
+    request: shape(page(limits.pendingErasuresMax)),
     dashboard: true,
-    answer: (_, { group }) =>
-      granted({
-        data: group.pendingErasures().map(({ subject, requestedAt }) => {
-          // The operator should decide within thirty days of the request.
-          const due_at = isoTime(requestedAt + limits.erasureDueMs);
-          return { subject_hash: subject, requested_at: isoTime(requestedAt), due_at };
-        }),
-      }),
+    answer({ from, limit }, { group }) {
+      const all = group.pendingErasures();
+      const end = from + limit;
+      const data = all.slice(from, end).map((pending) => pendingValue(group, pending));
+      return granted({ data, next_from: end < all.length ? end : null });
+    },
+  }),
+
+  /** `ptf erase --refuse`: see `operator/cli/erase.ts`. */
+  'erase-refuse': operation({
+    request: shape({ subject_hash: subjectHash, reason: note, by }, ['by']),
+    dashboard: true,
+    async answer({ subject_hash: hash, reason, by: _ }, { group, by: actor }) {
+      const subject_hash = hash.toLowerCase();
+      const outcome = await group.refuseErasure(Buffer.from(subject_hash, 'hex'), reason, actor);
+      return mapped(outcome, () => ({ subject_hash, status: 'refused' as const, reason }));
+    },
+  }),
+
+  /** Players with one of some verdicts, from position `from` on. A page may be empty although others follow. */
+  'players-list': operation({
+    request: shape({
+      verdicts: { type: 'array', minItems: 1, maxItems: verdicts.length, items: { enum: verdicts } },
+      from: count(0, Number.MAX_SAFE_INTEGER),
+      limit: count(1, limits.pageMax),
+    }),
+    dashboard: true,
+    answer({ verdicts: wanted, from, limit }, { group }) {
+      const { players, next } = group.playersBy(wanted, from, limit);
+      const data = players.map(({ subject, verdict, score, confidence, eventCount, updatedAt }) => {
+        return {
+          subject_hash: subject,
+          verdict,
+          score,
+          confidence,
+          event_count: eventCount,
+          updated_at: isoTime(updatedAt),
+        };
+      });
+      return granted({ data, next_from: next });
+    },
+  }),
+
+  /** A player by account id or subject hash. Shows no peer's events. */
+  player: operation({
+    request: shape({ player_id: playerId }),
+    dashboard: true,
+    answer: ({ player_id }, { group, pseudonymise }) => lookUpPlayer(group, pseudonymise, player_id),
+    ptf: {
+      command: 'player',
+      text: 'show the score of a player and its explanation; shows no peer its events',
+      given: { player_id: typed('<id>', 'account id as peers send it, or the subject hash') },
+      examples: ['player 76561202255225729', `player ${exampleHash}`],
+      show: playerLines,
+    },
   }),
 
   erase: operation({
@@ -131,6 +193,24 @@ export const playerOperations = {
     },
   }),
 };
+
+function pendingValue(group: OperatorApi, { subject, requests }: PendingErasure) {
+  const requestedAt = requests[0]!.requestedAt;
+  return {
+    subject_hash: subject,
+    requested_at: isoTime(requestedAt),
+    // The operator should decide within thirty days of the first request.
+    due_at: isoTime(requestedAt + limits.erasureDueMs),
+    requests: requests.map(({ peerId, requestedAt: at, reason }) => ({
+      peer_id: peerId,
+      peer_name: peerId === null ? null : (group.peerById(peerId)?.peerName ?? null),
+      requested_at: isoTime(at),
+      reason,
+    })),
+    /** Null if nothing is known of the player any more. */
+    evidence: evidenceValue(group, Buffer.from(subject, 'hex')),
+  };
+}
 
 function allowedPlayerValue({ subject, entryId, until, note: reason }: AllowedPlayer) {
   return { subject_hash: subject, entry_id: entryId, until: isoTime(until), note: reason };

@@ -23,6 +23,7 @@ export const simulationOperations = {
       ),
       minProperties: 2,
     },
+    dashboard: true,
     isSlow: true,
     async answer(request, { group, onProgress }) {
       const { pre_trusted, without = [], half_life_days, ban_half_life_days, rows } = request;

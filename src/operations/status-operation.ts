@@ -1,4 +1,4 @@
-/** The state of the node. */
+/** The state of the node, and its dashboard. */
 import { granted } from '../errors.js';
 import type { GroupStatus } from '../group/api.js';
 import { shape } from '../validation/schema.js';
@@ -6,6 +6,21 @@ import { isoTime, operation } from './operation.js';
 import { facts } from './text-table.js';
 
 export const statusOperations = {
+  'dashboard-unlock': operation({
+    request: shape({}),
+    answer(_, { unlockDashboard }) {
+      unlockDashboard?.();
+      return granted({ ok: true });
+    },
+    ptf: {
+      group: 'dashboard',
+      command: 'unlock',
+      text: 'forget failed sign-ins to the dashboard of this node, so that everybody may try again',
+      examples: ['dashboard unlock'],
+      show: () => ['Everybody may try again to sign in to the dashboard of this node.'],
+    },
+  }),
+
   status: operation({
     request: shape({}),
     dashboard: true,

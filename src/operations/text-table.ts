@@ -17,10 +17,23 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => `<${found.codePointAt(0)?.toString(16)}>`);
 }
 
+/** `1 peer`, `2 peers`. */
+export function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
 /** Truncates `line` to `width` characters; the last one is `…` if something is missing. */
 export function cutLine(line: string, width: number): string {
   const characters = [...line];
   return characters.length <= width ? line : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
+}
+
+/** The same with the `…` in the middle: the ends of ids and names tell them apart. */
+export function cutMiddle(text: string, width: number): string {
+  const characters = [...text];
+  if (characters.length <= width) return text;
+  const end = Math.floor((width - 1) / 2);
+  return `${characters.slice(0, width - 1 - end).join('')}…${characters.slice(characters.length - end).join('')}`;
 }
 
 /** Formats names on the left and values on the right. Long values are wrapped, and nothing is truncated. */
@@ -34,8 +47,8 @@ export function facts(rows: readonly (readonly [name: string, value: Cell])[], w
 
 /**
  * Formats rows under their heads, with numbers aligned to the right. If they are too wide, text columns are truncated,
- * the widest first, except those in `whole`; if that is not enough, each row becomes a block of its own without
- * truncation.
+ * the widest first, in the middle but for the last column, except those in `whole`; if that is not enough, each row
+ * becomes a block of its own without truncation.
  */
 export function table(
   rows: readonly (readonly Cell[])[],
@@ -54,7 +67,7 @@ export function table(
   return lines.map((line) =>
     line
       .map((cell, i) => {
-        const text = cutLine(cell, widths[i]!);
+        const text = i === line.length - 1 ? cutLine(cell, widths[i]!) : cutMiddle(cell, widths[i]!);
         const blanks = ' '.repeat(widths[i]! - lengthOf(text));
         return toRight[i] ? blanks + text : text + blanks;
       })

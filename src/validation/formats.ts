@@ -2,6 +2,7 @@
  * Declares the string formats of the schemas, each as a pure test of one string. The schemas check lengths, except if a
  * pattern needs a bound of its own. Also parses times.
  */
+import { Point } from '@noble/ed25519';
 import { DAY_MS } from '../limits.js';
 
 /** semver.org, 2.0.0. */
@@ -96,9 +97,19 @@ function daysInMonth(year: number, month: number): number {
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
+/** True for a point of the curve (RFC 8032) that has no small order: under such a key anybody can sign. */
+function isPublicKey(text: string): boolean {
+  try {
+    return !Point.fromBytes(Buffer.from(text, 'base64url')).isSmallOrder();
+  } catch {
+    return false;
+  }
+}
+
 export const formats = {
   'date-time': (text: string) => parseUtcDateTime(text) !== undefined,
   semver: isSemanticVersion,
   email: (text: string) => email.test(text),
   uuid: (text: string) => uuid.test(text),
+  'ed25519-public-key': isPublicKey,
 } as const;

@@ -7,19 +7,29 @@ import { limits } from '../limits.js';
 /** Control characters, invisible ones and halves of surrogate pairs, which people cannot see. */
 const unseen = '\\p{Cc}\\p{Cf}\\p{Cs}';
 
+/**
+ * The other characters that most fonts draw as nothing: Unicode's Default_Ignorable_Code_Point without `\\p{Cf}`, and the
+ * braille blank. Listed, because few engines of regular expressions know the property.
+ */
+export const ignorable =
+  '\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\u{e0000}-\u{e0fff}';
+
 /** Matches any characters except unseen ones and those of `refused`, without a blank at either end. */
 function visiblePattern(refused = ''): string {
   return `^[^\\s${refused}${unseen}](?:[^${refused}${unseen}]*[^\\s${refused}${unseen}])?$`;
 }
 
 const visible = visiblePattern();
-const visibleWithoutComma = visiblePattern(',');
+const name = visiblePattern(ignorable);
+const nameWithoutComma = visiblePattern(`,${ignorable}`);
+/** A character that people see. */
+const seen = `[^\\s${unseen}${ignorable}]`;
 
 /** Patterns of texts that an operator writes besides ids and names. */
 export const operatorPatterns = {
-  moreThanBlanks: '\\S',
+  moreThanBlanks: seen,
   /** The text goes into the audit log, which people read on terminals. */
-  oneLine: '^\\P{Cc}*\\S\\P{Cc}*$',
+  oneLine: `^\\P{Cc}*${seen}\\P{Cc}*$`,
   subjectHash: '^[0-9A-Fa-f]{64}$',
 } as const;
 
@@ -46,7 +56,7 @@ export const gameId = {
   type: 'string',
   minLength: 1,
   maxLength: limits.gameIdLength,
-  pattern: visibleWithoutComma,
+  pattern: nameWithoutComma,
   description: 'Without commas, control or invisible characters, and without a blank at either end.',
   examples: ['arena-one'],
 } as const;
@@ -55,7 +65,7 @@ export const originName = {
   type: 'string',
   minLength: 1,
   maxLength: limits.originNameLength,
-  pattern: visible,
+  pattern: name,
   description:
     'Name of an origin that the operator declared: the source, such as a public ban list, whose statement the event passes on. All events with one origin count as one witness, whichever peers pass them on. Known from `schema_version` 1.1.0 on.',
   examples: ['public-ban-list'],
@@ -65,7 +75,7 @@ export const reference = {
   type: 'string',
   minLength: 1,
   maxLength: limits.referenceLength,
-  pattern: visible,
+  pattern: name,
   description:
     "The peer's own note on the event, such as a ticket number. The note is opaque, shown only to that peer and the operator, and erased with the event; it must not name the player. Known from `schema_version` 1.1.0 on.",
   examples: ['ticket-4711'],
@@ -83,13 +93,13 @@ export const peerName = {
   type: 'string',
   minLength: 1,
   maxLength: limits.peerNameLength,
-  pattern: visible,
+  pattern: name,
   description: 'Without control or invisible characters, and without a blank at either end.',
   examples: ['Arena EU 1'],
 } as const;
 
 /** Line breaks are the one kind of control characters that people write on purpose. */
-const prose = '^(?=[^]*\\S)[^\\p{Cs}\\x00-\\x09\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x9F]*$';
+const prose = `^(?=[^]*${seen})[^\\p{Cs}\\x00-\\x09\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x9F]*$`;
 
 export const disputeText = {
   type: 'string',
@@ -113,6 +123,7 @@ export const publicKey = {
   type: 'string',
   // 32 bytes are 43 characters, the last of which carries four bits.
   pattern: '^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$',
+  format: 'ed25519-public-key',
   description:
     'Ed25519 public key that the peer signs its writes with (RFC 9421): the raw 32 bytes in base64url without padding.',
   examples: ['JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs'],
@@ -121,19 +132,23 @@ export const publicKey = {
 const visibleText = new RegExp(visible, 'u');
 const eventIdText = new RegExp(eventId.pattern, 'u');
 const firstUnseen = new RegExp(`[${unseen}]`, 'u');
+const firstUnseenOfName = new RegExp(`[${unseen}${ignorable}]`, 'u');
 
 /**
  * Describes the forbidden characters of an id or a name, as the end of a sentence; undefined if there are none. `text`
  * must not be empty.
  */
 export function characterViolation(text: string): string | undefined {
-  if (visibleText.test(text)) return undefined;
-  const found = firstUnseen.exec(text)?.[0];
+  return visibleText.test(text) ? undefined : violationOf(text, firstUnseen);
+}
+
+function violationOf(text: string, invisible: RegExp): string {
+  const found = invisible.exec(text)?.[0];
   if (found === undefined) return 'must not begin or end with a blank';
   const point = `U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
   if (/\p{Cc}/u.test(found)) return `must not contain a control character; found ${point}`;
-  if (/\p{Cf}/u.test(found)) return `must not contain an invisible character; found ${point}`;
-  return `must not contain half of a surrogate pair; found ${point}`;
+  if (/\p{Cs}/u.test(found)) return `must not contain half of a surrogate pair; found ${point}`;
+  return `must not contain an invisible character; found ${point}`;
 }
 
 export function isEventId(text: string): boolean {
@@ -143,9 +158,13 @@ export function isEventId(text: string): boolean {
 /** Texts for violations of the patterns above, as the end of a sentence. */
 export const patternViolations: ReadonlyMap<string, (text: string) => string | undefined> = new Map([
   [visible, characterViolation],
+  [name, (text: string) => violationOf(text, firstUnseenOfName)],
   [
-    visibleWithoutComma,
-    (text: string) => characterViolation(text) ?? 'must not contain a comma; each game is a separate item',
+    nameWithoutComma,
+    (text: string) =>
+      text.includes(',')
+        ? 'must not contain a comma; each game is a separate item'
+        : violationOf(text, firstUnseenOfName),
   ],
   [
     eventId.pattern,

@@ -90,6 +90,7 @@ const expectedForms: Readonly<Record<string, string>> = {
   semver: 'a semantic version, e.g. 1.0.0',
   email: 'an e-mail address, e.g. ops@example.com',
   uuid: 'a UUID',
+  'ed25519-public-key': 'a key whose point is on the curve of Ed25519 and has no small order',
 };
 
 function expectedObject({ required = [] }: Schema): string {

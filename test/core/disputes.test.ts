@@ -8,6 +8,7 @@ import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.j
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../src/core/state.js';
 import { NO_KEY, OPERATOR } from '../../src/core/vocabulary.js';
+import { disputeView } from '../../src/group/access/dispute-views.js';
 import { limits } from '../../src/limits.js';
 import { bounds, dayMs, formedRecord, Given, hourMs, salt, subjectOf, t0 } from '../support/given.js';
 
@@ -17,11 +18,12 @@ interface Opening {
   readonly player?: string;
   readonly against?: string;
   readonly now?: number;
+  readonly text?: string;
 }
 
-function open(given: Given, { id = 'd1', peer = 2, player = 'p', against, now = t0 }: Opening = {}) {
+function open(given: Given, { id = 'd1', peer = 2, player = 'p', against, now = t0, text = 'not him' }: Opening = {}) {
   const named = against === undefined ? {} : { against };
-  const command = { disputeId: id, caller: peer, subject: subjectOf(player), text: 'not him', by: 'test', ...named };
+  const command = { disputeId: id, caller: peer, subject: subjectOf(player), text, by: 'test', ...named };
   const { records, outcome } = decideDisputeOpened(given.state, command, now);
   given.apply(records, now);
   return outcome.ok ? 'open' : outcome;
@@ -146,6 +148,90 @@ test('without a name it is the peer that the dispute names, or the only one that
   assert.is(decide(given, 'uphold', [], 'd3'), 'upheld');
   assert.is(decide(given, 'uphold', ['peer-2']), 'unknown_peer', 'it holds nothing about the player');
   assert.is(decide(given, 'uphold', ['nobody']), 'unknown_peer');
+});
+
+test('without --peer nothing becomes void if the text names another peer than the dispute', () => {
+  const given = reported();
+  const uphold = (id: string, opening: Opening, peers: string[] = []) => {
+    assert.is(open(given, { id, ...opening }), 'open');
+    const status = decide(given, 'uphold', peers, id);
+    return status === 'upheld' ? given.state.disputes.byId(id)!.voids : status;
+  };
+  const name = (peer: number) => given.state.peers.at(peer).peerName;
+  const against = 'peer-1';
+  assert.is(uphold('a', { against, text: `void the report of "${name(0).toUpperCase()}"!` }), 'reporter_required');
+  assert.equal(decide(given, 'uphold', ['peer-1'], 'a'), 'upheld');
+  assert.is(uphold('b', { against, text: 'void what peer-0 sent' }), 'reporter_required');
+  assert.is(decide(given, 'reject', [], 'b'), 'rejected');
+  assert.equal(uphold('c', { against, text: `void the report of ${name(1)} (peer-1)` }), [1]);
+  assert.equal(uphold('d', { against, text: `x${name(0)}x` }), [1], 'a part of a word is no name');
+  given.event(1, 'single');
+  assert.is(uphold('e', { player: 'single', text: 'PEER-2 lies' }), 'reporter_required', 'it did not even report');
+  assert.is(decide(given, 'reject', [], 'e'), 'rejected');
+  assert.equal(uphold('f', { player: 'single', text: 'peer-1 lies' }), [1]);
+});
+
+test('a dispute needs lowering evidence: of the peer that it names, or else of any', () => {
+  const given = reported();
+  given.event(2, 'p', { eventType: 'commendation' });
+  given.event(2, 'praised', { eventType: 'commendation' });
+  given.event(0, 'harmless', { severity: 0 });
+  const refusal = (opening: Opening) => {
+    const outcome = open(given, { peer: 1, ...opening });
+    return outcome === 'open' ? outcome : outcome.code;
+  };
+  assert.is(refusal({ against: 'peer-2' }), 'nothing_to_dispute', 'it commended the player');
+  assert.is(refusal({ player: 'praised' }), 'nothing_to_dispute');
+  assert.is(refusal({ player: 'harmless' }), 'nothing_to_dispute', 'it has no mass');
+  assert.is(refusal({ against: 'peer-0' }), 'open');
+  assert.is(decide(given, 'uphold', ['peer-2']), 'unknown_peer');
+  given.event(0, 'banned', { eventType: 'ban_applied' });
+  assert.is(refusal({ id: 'd2', player: 'banned' }), 'open', 'a ban is lowering evidence');
+  given.event(0, 'banned', { eventType: 'ban_lifted' });
+  assert.is(decide(given, 'reject', [], 'd2'), 'rejected');
+  assert.is(refusal({ id: 'd3', player: 'banned' }), 'nothing_to_dispute');
+});
+
+test('the view of a dispute names whom it is against, and each reporter with what it holds', () => {
+  const given = reported();
+  given.event(1, 'p', { eventType: 'commendation' }, t0 + hourMs);
+  given.event(2, 'p', { eventType: 'commendation' });
+  given.weigh();
+  const [name0, name1] = [given.state.peers.at(0).peerName, given.state.peers.at(1).peerName];
+  open(given, { against: 'peer-1', text: `void the report of ${name0}` });
+  const view = disputeView(given.state, given.state.disputes.byId('d1')!);
+  assert.equal([view.by!.peerId, view.against], ['peer-2', { peerId: 'peer-1', peerName: name1 }]);
+  assert.equal(view.alsoNamed, [{ peerId: 'peer-0', peerName: name0 }]);
+  const { published } = given.state.peerWeights;
+  assert.equal(view.reporters, [
+    { peerId: 'peer-0', peerName: name0, direction: 'lowering', events: 2, lastAt: t0, weight: published[0] },
+    { peerId: 'peer-1', peerName: name1, direction: 'both', events: 2, lastAt: t0 + hourMs, weight: published[1] },
+  ]);
+});
+
+test('a text that names many peers of one name shows ten of them', () => {
+  const given = reported();
+  given.peers(1 + limits.disputeNamedMax, t0, 'Same Name');
+  open(given, { text: 'the report of same name' });
+  assert.is(disputeView(given.state, given.state.disputes.byId('d1')!).alsoNamed.length, limits.disputeNamedMax);
+});
+
+test('ten fresh keys that use up the quota of the group leave an equal share to every other key', () => {
+  const given = new Given(30).peers(13);
+  for (let i = 0; i < 600; i++) given.event(0, `p-${i}`);
+  const openAs = (peer: number, count: number) => {
+    let opened = 0;
+    for (let i = 0; i < count; i++) {
+      if (open(given, { id: `${peer}-${i}`, peer, player: `p-${i}` }) !== 'open') break;
+      opened++;
+    }
+    return opened;
+  };
+  const { disputeQuotaPerDay: quota, groupDisputesFactor: factor } = limits;
+  for (let peer = 1; peer <= 10; peer++) assert.is(openAs(peer, quota + 1), quota);
+  assert.is(openAs(11, quota + 1), Math.floor((quota * factor) / 11));
+  assert.is(openAs(12, quota + 1), Math.floor((quota * factor) / 12));
+  assert.is(openAs(NO_KEY, quota + 1), Math.floor((quota * factor) / 13));
 });
 
 test('a decision needs a dispute in the state that it decides', () => {

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { decideEvent } from '../../bench/core/decide-event.js';
 import { asOfTime } from '../../src/core/evidence/decay.js';
 import { decidePeerChange, decidePreTrust, decidePurge, decideRegistration } from '../../src/core/rules/decide-peer.js';
-import { decideErasure } from '../../src/core/rules/decide-removal.js';
+import { decideErasure, decideErasureRefused } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
 import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { trustOf } from '../../src/core/scoring/score.js';
@@ -349,12 +349,42 @@ test('an erased subject is unknown at once; an erasure that needs the operator i
   const asked = decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, erasure('a'), t0);
   given.apply(asked.records, t0);
   assert.ok(given.row('a') >= 0);
-  assert.is(given.state.pendingErasures.size, 1);
+  assert.is(given.state.erasureRequests.pending, 1);
   const done = decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, erasure('a', -2), t0);
   given.apply(done.records, t0);
   assert.is(given.row('a'), -1);
-  assert.is(given.state.pendingErasures.size, 0);
+  assert.is(given.state.erasureRequests.pending, 0);
   assert.is(codeOf(decideErasure(given.state, bounds, erasure('a'), t0).outcome), 'subject_not_found');
+});
+
+test('a refused request waits no longer, names its peers and its reason, and goes with an erasure', () => {
+  const given = new Given().peers(2);
+  given.event(0, 'a');
+  const operator = { ...bounds, erasureMode: 'operator' } as const;
+  const request = (peer: number) => {
+    given.apply(decideErasure(given.state, operator, erasure('a', peer), t0).records, t0);
+  };
+  const refuse = () =>
+    decideErasureRefused(given.state, { subject: subjectOf('a'), reason: 'banned twice', by: 'operator' }, t0 + 1);
+  assert.is(codeOf(refuse().outcome), 'subject_not_found');
+  request(0);
+  request(1);
+  const [record] = refuse().records;
+  assert.not.match(JSON.stringify((record as { audit: unknown }).audit), /banned twice/);
+  given.apply(refuse().records, t0 + 1);
+  const { erasureRequests } = given.state;
+  assert.is(erasureRequests.pending, 0);
+  const subject = subjectOf('a').toString('hex');
+  assert.equal(erasureRequests.of(subject).refused, { at: t0 + 1, reason: 'banned twice', peers: [0, 1] });
+  assert.is(codeOf(refuse().outcome), 'subject_not_found');
+  // A peer that asks again waits again.
+  request(1);
+  assert.is(erasureRequests.pending, 1);
+  assert.equal(erasureRequests.of(subject).refused?.peers, [0]);
+  given.apply(decideErasure(given.state, operator, erasure('a', -2), t0).records, t0);
+  assert.equal(erasureRequests.all(), []);
+  // Three requests, the refusal and the event.
+  assert.is([...given.state.erasures.values()][0]!.heads.length, 5);
 });
 
 // Found by review: after a restore such a request could be settled by nobody.
@@ -368,7 +398,7 @@ test('the operator settles a request for a player of whom nothing is known any m
   const { records, outcome } = decideErasure(given.state, operator, erasure('a', -2), t0);
   assert.is(outcome.ok && outcome.value.events, 0);
   given.apply(records, t0);
-  assert.is(given.state.pendingErasures.size, 0);
+  assert.is(given.state.erasureRequests.pending, 0);
   assert.is([...given.state.erasures.values()][0]!.heads.length, 1);
 });
 
@@ -377,7 +407,7 @@ test('requests that wait for the operator are held once per player, and all are 
   given.event(0, 'a');
   const operator = { ...bounds, erasureMode: 'operator', erasureQuotaPerDay: 1000 } as const;
   for (let i = 0; i < 100; i++) given.apply(decideErasure(given.state, operator, erasure('a'), t0).records, t0);
-  assert.is(given.state.pendingErasures.size, 1);
+  assert.is(given.state.erasureRequests.pending, 1);
   given.apply(decideErasure(given.state, operator, erasure('a', -2), t0).records, t0);
   assert.is([...given.state.erasures.values()][0]!.heads.length, 101);
 });

@@ -8,7 +8,7 @@ import { mustReach } from '../../src/group/recovery/recovery.js';
 import { clock } from '../../src/node/system.js';
 import { passwordFile } from '../../src/operator/dashboard/sessions/password.js';
 import { Sessions } from '../../src/operator/dashboard/sessions/sessions.js';
-import { SignIn } from '../../src/operator/dashboard/sessions/sign-in.js';
+import { SignIn, SignInAttempts } from '../../src/operator/dashboard/sessions/sign-in.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';
 import { verifyFolder, verifyForStart } from '../../src/workers/verify/verify-folder.js';
@@ -122,7 +122,7 @@ async function signIn(): Promise<Outcome> {
   const passwordHash = () => kept;
   const sessions = new Sessions({ secret: null, environment: 'dev', clock, passwordHash });
   const tried = (password: string) =>
-    new SignIn(sessions, passwordHash).try({ operator: 'flips', password }, '127.0.0.1');
+    new SignIn(sessions, passwordHash, new SignInAttempts()).try({ operator: 'flips', password }, '127.0.0.1');
   try {
     if ((await tried(`not ${knownPassword}`)).ok) return { type: 'silent', said: 'another password is let in' };
     const { ok } = await tried(knownPassword);

@@ -62,7 +62,10 @@ test('a dispute is noted, and only the operator reads its text', async () => {
     await restart();
     const [view] = group.node.group.disputes();
     assert.is(view!.text, 'He was\nat a LAN event: SECRET-WORDS');
-    assert.equal(view!.reporters, [group.reporter.peerId]);
+    assert.equal(
+      view!.reporters.map(({ peerId }) => peerId),
+      [group.reporter.peerId],
+    );
     const audit = await ask(group.node.url, '/api/v1/audit?limit=200', { key: group.reporter.key });
     assert.ok(
       audit.body.data.some(
@@ -99,8 +102,9 @@ test('an invalid dispute is refused with a text that states the expected form', 
     const path = '/api/v1/subjects/xyz/disputes';
     const bad = await ask(group.node.url, path, { key: group.disputing.key, json: { text: 'x' } });
     assert.equal([bad.status, bad.body.code], [400, 'invalid_parameter']);
-    const named = await dispute(group, player, group.disputing, { text: 'x'.repeat(500), peer_id: group.other.peerId });
-    assert.is(named.status, 201, 'that it names a peer which reported nothing tells the caller nothing');
+    assert.equal(await answer({ text: 'x', peer_id: group.other.peerId }), [422, 'nothing_to_dispute']);
+    const named = { text: 'x'.repeat(500), peer_id: group.reporter.peerId };
+    assert.is((await dispute(group, player, group.disputing, named)).status, 201);
   });
 });
 

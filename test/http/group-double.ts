@@ -19,6 +19,8 @@ export function peerView(index: number, more: Partial<PeerView> = {}): PeerView 
     registeredAt: at,
     publicKey: null,
     eventCount: 7,
+    lastEventAt: null,
+    contactEmail: null,
     preTrusted: false,
     weight: 0.5,
     tau: 0.5,
@@ -71,6 +73,7 @@ export function groupDouble(over: Partial<Double> = {}): Double {
       while (trusts.length < count) trusts.push(undefined);
     },
     disputedFor: () => [],
+    refusedErasure: () => null,
     explain: () => undefined,
     delayedEventCount: ({ eventCount }) => eventCount,
     hasErasedSince: () => false,

@@ -72,6 +72,7 @@ const defaults: Config = {
   metricsPort: null,
   dashboardPort: null,
   dashboardHost: '127.0.0.1',
+  dashboardProxyHosts: null,
   metricsHost: '127.0.0.1',
   cluster: 'none',
   etcdEndpoints: null,
@@ -138,6 +139,7 @@ test('every variable is read', () => {
     METRICS_HOST: '::1',
     DASHBOARD_PORT: '9091',
     DASHBOARD_HOST: '::',
+    DASHBOARD_PROXY_HOSTS: 'Ops.example.com, ops2.example.com',
     CLUSTER: 'etcd',
     ETCD_ENDPOINTS: 'https://10.0.0.1:2379, https://10.0.0.2:2379',
     ETCD_CA_FILE: '/etc/ca.pem',
@@ -197,6 +199,7 @@ test('every variable is read', () => {
     metricsHost: '::1',
     dashboardPort: 9091,
     dashboardHost: '::',
+    dashboardProxyHosts: ['ops.example.com', 'ops2.example.com'],
     cluster: 'etcd',
     etcdEndpoints: ['https://10.0.0.1:2379', 'https://10.0.0.2:2379'],
     etcdCaFile: '/etc/ca.pem',
@@ -265,6 +268,7 @@ test('a value outside of its bounds is an error of its variable', () => {
     ['ERASURE_QUOTA_PER_DAY', ['-1']],
     ['LOG_LEVEL', ['verbose']],
     ['CLUSTER', ['raft']],
+    ['DASHBOARD_PROXY_HOSTS', [',', 'http://ops', 'ops:8081', 'o ps', Array(17).fill('a').join()]],
     ['ETCD_ENDPOINTS', [',', '10.0.0.1:2379', 'http://a:1/b', 'http://a:1,https://b:1']],
     ['ETCD_PREFIX', ['ptf/', '/ptf', '/a b/']],
     ['ETCD_SNAPSHOT_COUNT', ['0', '1e4']],
@@ -448,8 +452,9 @@ test('.env.example names every variable, holds the defaults, and turns authentic
   );
 });
 
-test('the table in the README has a row for every variable, with its default and its meaning', () => {
-  const lines = repositoryFile('README.md').split('\n');
+test('docs/CONFIGURATION.md has a row for every variable, with its default and its meaning, and no other', () => {
+  const lines = repositoryFile('docs/CONFIGURATION.md').split('\n');
+  assert.is(lines.filter((line) => line.startsWith('| `')).length, rows.length);
   for (const { name, fallback, meaning, secret } of rows) {
     const names = secret ? `\`${name}\` or \`${name}_FILE\`` : `\`${name}\``;
     const byDefault = fallback === null || fallback === '' ? '' : `\`${fallback}\``;
@@ -504,8 +509,8 @@ test('a mistyped variable is warned about with the likely name, and without its 
 
 test('a variable with a prefix of the project is warned about though nothing is close to it', () => {
   assert.equal(strangers({ PTF_NONSENSE: '1', GROUP_COLOUR: 'red' }), {
-    GROUP_COLOUR: 'is not read by the node; the README lists all variables that are',
-    PTF_NONSENSE: 'is not read by the node; the README lists all variables that are',
+    GROUP_COLOUR: 'is not read by the node; docs/CONFIGURATION.md lists all variables that are',
+    PTF_NONSENSE: 'is not read by the node; docs/CONFIGURATION.md lists all variables that are',
   });
 });
 

@@ -42,6 +42,7 @@ test('the leader gets the arguments that the node was given', async () => {
     dispute: [peer, subject, 'why', 'other'],
     exportSubject: [subject, 'op'],
     confirmErasure: [subject, 'op'],
+    refuseErasure: [subject, 'banned twice', 'op'],
     allowPlayer: [subject, 5, 'note', 'op'],
     disallowPlayer: [subject, 'op'],
     register: [registration, 'op', true],

@@ -37,13 +37,21 @@ test('the dashboard may ask these operations, and signs each change among them',
   const asked = Object.entries(operations).filter(([, row]) => 'dashboard' in row && row.dashboard);
   const signed = asked.filter(([, { request: asks }]) => 'by' in asks.properties);
   const names = (rows: typeof asked) => rows.map(([name]) => name).sort();
-  const changes = ['allow-add', 'allow-remove', 'disputes-decide', 'erase', 'peers-rotate-key', 'peers-status'];
+  const changes = ['allow-add', 'allow-remove', 'disputes-decide', 'erase', 'erase-refuse', 'peers-rotate-key'];
+  const further = ['origins-change', 'peers-status', 'pretrust-change'];
   const reads = ['allow-list', 'audit-tail', 'cluster-status', 'disputes-list', 'erase-pending', 'origins-list'];
-  assert.equal(names(signed), [...changes, 'pretrust-change']);
-  assert.equal(
-    names(asked),
-    [...changes, 'pretrust-change', ...reads, 'peers-list', 'pretrust-list', 'status', 'verify'].sort(),
-  );
+  const ofPeers = [
+    'peers-list',
+    'peers-show',
+    'player',
+    'players-list',
+    'pretrust-list',
+    'simulate',
+    'status',
+    'verify',
+  ];
+  assert.equal(names(signed), [...changes, ...further].sort());
+  assert.equal(names(asked), [...changes, ...further, ...reads, ...ofPeers].sort());
 });
 
 test('no two rows are the same command of ptf', () => {

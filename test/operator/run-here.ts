@@ -18,6 +18,9 @@ export const configuration: ConfigurationFacts = {
   production: false,
   group: { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' },
   diskFreeMinBytes: 1e6,
+  address: null,
+  folders: [],
+  signs: [],
 };
 
 export const runtime = { node: 'v24.1.0', platform: 'linux', version: '9.8.7', memoryBytes: 8e9 };

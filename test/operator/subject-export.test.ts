@@ -24,7 +24,7 @@ test('the published schema is that of the code', () => {
 test('an export has every kind of record of a player, fits the schema, and is audited without a name', async () => {
   const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
   try {
-    const askOperator = asksOf(node.group, 'test');
+    const askOperator = asksOf({ group: node.group, version: 'test', pseudonymise: () => null });
     const [reporter, other] = [await registerPeer(node.url), await registerPeer(node.url)];
     const player_id = newPlayer();
     const subject_hash = hash('sha256', player_id + salt, 'hex');
@@ -95,7 +95,9 @@ test('an export holds the text of a rejected dispute that is in the log alone', 
       const opened = await ask(node.url, `/api/v1/subjects/${subject_hash}/disputes`, { key: peer.key, json });
       assert.ok((await node.group.decideDispute('reject', opened.body.dispute_id, [], 'test')).ok);
     }
-    const answer = await asksOf(node.group, 'test')('subject-export', { subject_hash });
+    const answer = await asksOf({ group: node.group, version: 'test', pseudonymise: () => null })('subject-export', {
+      subject_hash,
+    });
     assert.ok(answer.ok);
     const textsOf = (disputes: readonly { text: string }[]) => disputes.map(({ text }) => text);
     assert.equal([textsOf(answer.value.disputes), textsOf(answer.value.past_disputes)], [['second'], ['first']]);

@@ -52,7 +52,7 @@ test('a line is cut at the width of the terminal, by characters and not by halve
   assert.is(cutLine('abcde', Number.POSITIVE_INFINITY), 'abcde');
 });
 
-test('a table that is too wide cuts its widest words first, and never fixed columns', () => {
+test('a table that is too wide cuts its widest words first, in the middle, and never fixed columns', () => {
   const rows = [
     ['0c4b2d0e', 7, 'a name of many words', 'chess,go,backgammon'],
     ['1', 12, 'short', ''],
@@ -61,7 +61,7 @@ test('a table that is too wide cuts its widest words first, and never fixed colu
   assert.equal(table(rows, 55, heads, ['peer'])[1], '0c4b2d0e   7  a name of many words  chess,go,backgammon');
   assert.equal(table(rows, 40, heads, ['peer']), [
     'peer       n  name          games',
-    '0c4b2d0e   7  a name of m…  chess,go,ba…',
+    '0c4b2d0e   7  a name…words  chess,go,ba…',
     '1         12  short',
   ]);
   for (let width = 32; width < 60; width++) {

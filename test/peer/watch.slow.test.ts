@@ -229,8 +229,8 @@ test('neither wire nor disk nor log of a watch holds an id of the list', async (
 test('a list of no known format ends the watch with exit code 4, and one that is missing is waited for', async () => {
   const player = newPlayer();
   const waiting = world.start(['watch', list]);
-  await delay(1_500);
-  assert.is(waiting.child.exitCode, null);
+  await until(() => waiting.err() !== '' || waiting.child.exitCode !== null);
+  assert.match(waiting.err(), `${list} does not exist: waiting`);
   writeFileSync(list, player.line);
   await until(async () => (await events(player.id)) === 1);
   await end(waiting);

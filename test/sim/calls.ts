@@ -120,6 +120,11 @@ export class Calls {
       case 'disallow':
         this.#plain(step, () => this.#group.disallowPlayer(subject(step.player), 'operator'));
         break;
+      case 'refuse':
+        this.#plain(step, () =>
+          this.#group.refuseErasure(subject(step.player), `no, player-${step.player}`, 'operator'),
+        );
+        break;
       case 'read':
         this.read(hex(subject(step.player)));
         break;

@@ -194,6 +194,23 @@ function lowersBefore(oracle: Oracle, { number, subject, id }: EventFact): boole
   return before.some((one) => one.number === number && types[one.type][0] < 0 && !oracle.isStored(one));
 }
 
+/**
+ * Peers with lowering evidence about a subject, of their own or by an origin, sorted. `lowers` decides by the number of
+ * a pair where that is too near to nothing to say.
+ */
+export function lowerersOf(
+  oracle: Oracle,
+  subject: string,
+  now: number,
+  lowers: (number: number) => boolean,
+): number[] {
+  const lowering = evidenceOf(oracle, subject, asOfTime(oracle, subject, now)).filter(({ peer, stands }) => {
+    const each = [stands.lowering, stands.measure];
+    return each.includes(true) || (each.includes(null) && lowers(peer));
+  });
+  return [...new Set(lowering.map(({ sender }) => sender))].sort((p, q) => p - q);
+}
+
 /** True if any of its sums is above 0, or may be. */
 export function isSomething({ stands }: Evidence): boolean {
   return sumNames.some((name) => stands[name] !== false);

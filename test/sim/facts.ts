@@ -53,6 +53,13 @@ export interface ErasureFact {
   readonly at: number;
 }
 
+/** The operator refuses the requests for an erasure that wait. */
+export interface RefusalFact {
+  readonly kind: 'refusal';
+  readonly subject: string;
+  readonly reason: string;
+}
+
 /** An entry of the allow list, or its end. */
 export interface AllowFact {
   readonly kind: 'allow';
@@ -163,12 +170,20 @@ export interface AuditedFact {
 }
 
 /** Facts about one player. */
-export type SubjectFact = EventFact | WithdrawalFact | ErasureFact | DisputeFact | DecisionFact | AllowFact;
+export type SubjectFact =
+  | EventFact
+  | WithdrawalFact
+  | ErasureFact
+  | RefusalFact
+  | DisputeFact
+  | DecisionFact
+  | AllowFact;
 
 export type Fact =
   | EventFact
   | WithdrawalFact
   | ErasureFact
+  | RefusalFact
   | AllowFact
   | PeerFact
   | StatusFact

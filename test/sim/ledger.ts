@@ -11,7 +11,7 @@ import type { Resolve } from '../../src/group/actor/effects.js';
 import type { Answer, Command } from '../../src/group/actor-commands.js';
 import type { WeightsComputed } from '../../src/group/ports/pool.js';
 import { Difference, same } from './difference.js';
-import { decideFollows } from './evidence.js';
+import { decideFollows, lowerersOf } from './evidence.js';
 import type { AuditedFact, EventFact, Fact } from './facts.js';
 import { BeginningList } from './first-peers.js';
 import { columns } from './fit-votes.js';
@@ -29,7 +29,7 @@ const again = Symbol('again');
  */
 const either = Symbol('either');
 
-type HeldAgainst = Pick<GroupState, 'redacted' | 'retired' | 'revokedSeq'>;
+type HeldAgainst = Pick<GroupState, 'redacted' | 'retired' | 'revokedSeq' | 'subjects'>;
 
 /** A turn whose commit is in flight. */
 interface Staged {
@@ -83,7 +83,7 @@ export class Ledger {
    */
   turn(
     { now, mails, accepted, withdrawn, records, own, lastSeq }: TurnTaken,
-    { redacted, retired, revokedSeq }: HeldAgainst,
+    { redacted, retired, revokedSeq, subjects }: HeldAgainst,
   ): void {
     const { facts } = this.oracle;
     const staged = {
@@ -96,6 +96,12 @@ export class Ledger {
       repeats: (id) => accepted.get(id)?.repeats === true,
       follows: (event) =>
         decideFollows(this.oracle, event, this.#beginnings) ?? accepted.get(event.id)?.follows === true,
+      reporters: (subject, at) =>
+        lowerersOf(this.oracle, subject, at, (number) => {
+          const row = subjects.find(Buffer.from(subject, 'hex'));
+          const entry = row < 0 ? -1 : subjects.findEntry(row, number);
+          return entry >= 0 && subjects.entries.lowers(entry);
+        }),
     };
     for (const { command, token } of mails) {
       staged.tokens.add(token);

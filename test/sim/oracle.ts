@@ -65,6 +65,8 @@ export interface Seen {
   readonly repeats: (eventId: string) => boolean;
   /** Whether an event that lowers, and is not in the list yet, follows another peer's. */
   readonly follows: (event: EventFact) => boolean;
+  /** Peers with lowering evidence about a subject, sorted. */
+  readonly reporters: (subject: string, now: number) => readonly number[];
 }
 
 export type PeerWeights = Columns<number> & { readonly witness: number };
@@ -216,9 +218,20 @@ export class Oracle {
 
   /** Subjects whose erasure waits for the operator. */
   get pending(): string[] {
-    return this.subjects.filter((subject) =>
-      this.lifeOf(subject).some((fact) => fact.kind === 'erasure' && fact.pending),
-    );
+    return this.subjects.filter((subject) => this.#waits(subject));
+  }
+
+  #waits(subject: string): boolean {
+    const life = this.lifeOf(subject);
+    const refused = life.findLastIndex((fact) => fact.kind === 'refusal');
+    return life.slice(refused + 1).some((fact) => fact.kind === 'erasure');
+  }
+
+  #refuse(subject: string, reason: string, by: string, now: number): Expected {
+    if (!this.#waits(subject)) return no('subject_not_found');
+    this.facts.add({ kind: 'refusal', subject, reason });
+    this.#audit('erasure_refused', by, null, now);
+    return { ok: true };
   }
 
   /** The number of the peer that a key belongs to: the newest key, and the one before it while its time runs. */
@@ -262,9 +275,9 @@ export class Oracle {
       case 'origin':
         return this.#changeOrigin(command, now);
       case 'open_dispute':
-        return this.#dispute(command, now);
+        return this.#dispute(command, now, seen);
       case 'decide_dispute':
-        return this.#decideDispute(command, now);
+        return this.#decideDispute(command, now, seen);
       case 'export_subject':
         throw new Error('the simulation exports nobody');
       case 'public_key':
@@ -279,6 +292,8 @@ export class Oracle {
         return this.#withdraw(command.caller, command.event.event_id, now);
       case 'erase':
         return this.#erase(command.caller, hex(command.subject), command.by, now);
+      case 'refuse_erasure':
+        return this.#refuse(hex(command.subject), command.reason, command.by, now);
       case 'publish_weights':
         return this.#publish(command.weights, now);
       case 'locate':
@@ -480,7 +495,7 @@ export class Oracle {
     return { ok: true };
   }
 
-  #dispute(command: Extract<Command, { type: 'open_dispute' }>, now: number): Expected {
+  #dispute(command: Extract<Command, { type: 'open_dispute' }>, now: number, seen: Seen): Expected {
     const { disputeId: id, caller, text, by } = command;
     const subject = hex(command.subject);
     if (!this.knows(subject)) return no('subject_not_found');
@@ -492,8 +507,13 @@ export class Oracle {
     if (open !== undefined) return { ...no('duplicate_dispute'), details: { dispute_id: open.dispute.id } };
     const recent = this.facts.disputes.filter(({ at }) => at > now - dayMs && at <= now);
     const { length: used } = recent.filter((dispute) => dispute.caller === caller);
-    const { length: all } = this.#countedFor(caller, recent, now);
-    if (used >= disputesPerDay || all >= 10 * disputesPerDay) return no('dispute_quota_exceeded');
+    const counted = this.#countedFor(caller, recent, now);
+    // A peer may always ask for an equal share of what the group may ask.
+    const askers = new Set([...counted.map((dispute) => dispute.caller), caller]).size;
+    const isUsed = counted.length >= 10 * disputesPerDay && used >= Math.floor((10 * disputesPerDay) / askers);
+    if (used >= disputesPerDay || isUsed) return no('dispute_quota_exceeded');
+    const reporters = seen.reporters(subject, now);
+    if (against === null ? reporters.length === 0 : !reporters.includes(against)) return no('nothing_to_dispute');
     this.facts.add({ kind: 'dispute', id, caller, subject, text, against, at: now });
     this.#audit('dispute_opened', by, id, now);
     return { ok: true };
@@ -509,14 +529,14 @@ export class Oracle {
     return isNew(caller, now) ? asked : asked.filter((one) => !isNew(one.caller, one.at));
   }
 
-  #decideDispute(command: Extract<Command, { type: 'decide_dispute' }>, now: number): Expected {
+  #decideDispute(command: Extract<Command, { type: 'decide_dispute' }>, now: number, seen: Seen): Expected {
     const { decision, disputeId, peerIds, by } = command;
     const dispute = this.facts.disputes.find(({ id }) => id === disputeId);
     const held = dispute && this.disputesOf(dispute.subject).find((one) => one.dispute === dispute);
     if (dispute === undefined || held === undefined) return no('dispute_not_found');
     const isOpen = (held.decision?.status ?? 'open') === 'open';
     if (isOpen === (decision === 'undo')) return no('dispute_decided');
-    const reporters = [...new Set(this.liveOf(dispute.subject).map(({ peer }) => peer))].sort((p, q) => p - q);
+    const reporters = seen.reporters(dispute.subject, now);
     let voids: number[] = [];
     if (decision === 'uphold' && peerIds.length === 0) {
       const only = dispute.against ?? (reporters.length === 1 ? reporters[0]! : null);

@@ -188,7 +188,7 @@ test('a reader that goes on with the weights before the last ones is found', asy
         if (state.weights.basedOnSeq === 0) refresh.call(this, state);
       },
   );
-  await mustBeFound(plant, ['weights', 'score', 'answer', 'records']);
+  await mustBeFound(plant, ['weights', 'score', 'answer', 'records', 'follows']);
 });
 
 const resurrection = everywhere(

@@ -62,7 +62,11 @@ export function compareTrust(
 export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void {
   const { facts, preTrusted } = oracle;
   const eventCounts = new Map<number, number>();
-  for (const { peer } of facts.events.values()) eventCounts.set(peer, (eventCounts.get(peer) ?? 0) + 1);
+  const lastHours = new Map<number, number>();
+  for (const { peer, receivedAt } of facts.events.values()) {
+    eventCounts.set(peer, (eventCounts.get(peer) ?? 0) + 1);
+    lastHours.set(peer, Math.floor(receivedAt / 3_600_000) * 3_600_000);
+  }
   const views = group.peers(0, facts.peers.length + 1);
   same('peers', 'number of peers', views.length, facts.peers.length);
   for (const [place, { number: index, peerId, peerName, gameIds, at }] of facts.peers.entries()) {
@@ -84,6 +88,8 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
       registeredAt: at,
       publicKey: null,
       eventCount: eventCounts.get(index) ?? 0,
+      lastEventAt: lastHours.get(index) ?? null,
+      contactEmail: null,
       preTrusted: preTrusted.includes(index),
     };
     same('peers', `peer ${index}`, found, expected);

@@ -61,6 +61,7 @@ export type Step =
     }
   | { readonly do: 'allow'; readonly player: number; readonly aheadMs: number }
   | { readonly do: 'disallow'; readonly player: number }
+  | { readonly do: 'refuse'; readonly player: number }
   | { readonly do: 'read'; readonly player: number }
   | { readonly do: 'list'; readonly player: number; readonly peer: number | null; readonly limit: number }
   | { readonly do: 'peers' }
@@ -115,6 +116,7 @@ const operations: ReadonlySet<Step['do']> = new Set([
   'decide',
   'allow',
   'disallow',
+  'refuse',
   'read',
   'list',
   'peers',
@@ -235,6 +237,7 @@ class Draw {
         aheadMs: random.pick([1, 30_000, hourMs, hourMs, dayMs, dayMs, 5_000 * dayMs, -1]),
       };
     if (kind < 958) return { do: 'disallow', player };
+    if (kind < 961) return { do: 'refuse', player };
     if (kind < 965) return { do: 'audit', limit: random.pick([1, 5, 50, 200]) };
     if (kind < 975)
       return { do: 'rotate', peer: this.#peer(), overlapMs: random.pick([0, 0, hourMs, dayMs, 2 * dayMs]) };

@@ -76,6 +76,7 @@ export const everyRecord: readonly LogRecord[] = [
     prev: 8,
   },
   { type: 'erasure_requested', peer: -1, subject: null, audit },
+  { type: 'erasure_refused', subject, reason: 'banned twice', audit },
   { type: 'subject_erased', peer: -2, subject, events: 4, audit },
   { type: 'batches_rewritten', batches: [[1, '66'.repeat(32)]] },
   { type: 'redacted', erasures: [12], withdrawals: [8] },

@@ -79,12 +79,12 @@ export class Given {
   }
 
   /** Registers peers at a time, named `peer-0`, `peer-1`, … with the games g1 and g2. */
-  peers(count: number, at = t0): this {
+  peers(count: number, at = t0, name?: string): this {
     for (let i = 0; i < count; i++) {
       const index = this.state.numbers;
       const command = {
         peerId: `peer-${index}`,
-        peerName: `Peer ${index}`,
+        peerName: name ?? `Peer ${index}`,
         gameIds: ['g1', 'g2'],
         keyDigest: `key-${index}`,
         by: 'test',

@@ -1,6 +1,19 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { characterViolation, gameId, isEventId, peerName, playerId } from '../../src/validation/identifiers.js';
+import {
+  characterViolation,
+  disputeText,
+  gameId,
+  ignorable,
+  isEventId,
+  operatorPatterns,
+  originName,
+  peerName,
+  playerId,
+  publicKey,
+  reference,
+} from '../../src/validation/identifiers.js';
 import { validatorOf } from '../../src/validation/validator.js';
 
 const blank = 'must not begin or end with a blank';
@@ -43,6 +56,50 @@ test('an id with a blank at an end, or a control or an invisible character, is r
         JSON.stringify(text),
       );
     }
+  }
+});
+
+test('a name holds no letter that is drawn as nothing, and more than such letters is wanted of any text', () => {
+  const ignorableText = new RegExp(`[${ignorable}]`, 'u');
+  for (let point = 0; point <= 0x10ffff; point++) {
+    const text = String.fromCodePoint(point);
+    if (/\p{Cf}/u.test(text)) continue;
+    const isUnseen = /\p{Default_Ignorable_Code_Point}/u.test(text) || point === 0x2800;
+    if (ignorableText.test(text) !== isUnseen) assert.unreachable(`U+${point.toString(16)}`);
+  }
+  for (const text of ['\u3164', '\u115f\u1160', '\u2800', 'Arena\u3164', 'a\ufe0f']) {
+    for (const schema of [peerName, gameId, originName, reference]) {
+      const outcome = validatorOf(schema, 'name')(text);
+      assert.match(outcome.ok ? '' : String(outcome.text), `name ${invisible}U+`);
+    }
+  }
+  const patterns = [disputeText.pattern, operatorPatterns.moreThanBlanks, operatorPatterns.oneLine];
+  for (const pattern of patterns) {
+    const validate = validatorOf({ type: 'string', pattern });
+    for (const text of ['\u3164', ' \u2800 ']) assert.not(validate(text).ok, JSON.stringify(text));
+    for (const text of ['a', ' a ', '\u2764\ufe0f']) assert.ok(validate(text).ok, JSON.stringify(text));
+  }
+});
+
+test('a public key is a point of the curve that has no small order', () => {
+  const validate = validatorOf(publicKey, 'public_key');
+  const key = (hex: string) => validate(Buffer.from(hex.padEnd(64, '0'), 'hex').toString('base64url'));
+  for (let i = 0; i < 20; i++) {
+    const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+    assert.ok(validate(x).ok);
+  }
+  for (const weak of [
+    '00',
+    '01',
+    `ec${'ff'.repeat(30)}7f`,
+    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+    // Not on the curve, and not below its prime.
+    '02',
+    'ff'.repeat(32),
+  ]) {
+    const outcome = key(weak);
+    assert.match(outcome.ok ? '' : String(outcome.text), 'public_key must be a key whose point is on the curve', weak);
   }
 });
 

@@ -58,6 +58,7 @@ const typeIds: Record<RecordType, number> = {
   ban_half_life_changed: 34,
   ban_epoch_moved: 35,
   group_setting_changed: 36,
+  erasure_refused: 37,
   ...peerChangeIds,
 };
 

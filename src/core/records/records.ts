@@ -201,6 +201,14 @@ export interface ErasureRequested {
   readonly audit: AuditPart;
 }
 
+/** The operator refuses the pending requests for the erasure of a subject. */
+export interface ErasureRefused {
+  readonly type: 'erasure_refused';
+  readonly subject: string | null;
+  readonly reason: string;
+  readonly audit: AuditPart;
+}
+
 /**
  * A peer asks for the erasure of a subject that others reported, too; the request or the erasure is the next record.
  * Never names a subject: it only counts such requests of a peer.
@@ -391,6 +399,7 @@ export type LogRecord =
   | EventWithdrawn
   | LoweringRevoked
   | ErasureRequested
+  | ErasureRefused
   | SharedErasureAsked
   | SubjectErased
   | BatchesRewritten

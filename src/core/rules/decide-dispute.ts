@@ -16,7 +16,8 @@ import { quotaWaitsMs } from './quota.js';
 
 /**
  * Opens a dispute. Codes: subject_not_found, unknown_peer (the named peer), duplicate_dispute (the same peer has an
- * open dispute about the same player), dispute_quota_exceeded, overloaded.
+ * open dispute about the same player), dispute_quota_exceeded, nothing_to_dispute (no lowering evidence of the named
+ * peer, or of any if none is named), overloaded.
  */
 export function decideDisputeOpened(state: GroupState, command: OpenDispute, now: number): Decision<null> {
   const { caller, text, disputeId, by } = command;
@@ -30,11 +31,14 @@ export function decideDisputeOpened(state: GroupState, command: OpenDispute, now
     state,
     state.disputesBy,
     caller,
-    { quota: limits.disputeQuotaPerDay, groupFactor: limits.groupDisputesFactor },
+    { quota: limits.disputeQuotaPerDay, groupFactor: limits.groupDisputesFactor, isShared: true },
     now,
   );
   const wait = Math.max(own, group);
   if (wait > 0) return refuse('dispute_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) });
+  const reporters = reportersOf(state, subject);
+  const isReported = against === null ? reporters.length > 0 : reporters.some(({ peer }) => peer === against.index);
+  if (!isReported) return refuse('nothing_to_dispute');
   if (state.disputes.open >= limits.disputesOpenMax) {
     return refuse('overloaded', { text: 'too many disputes wait for the operator' });
   }
@@ -58,8 +62,8 @@ const statuses = { uphold: 'upheld', reject: 'rejected', undo: 'open' } as const
 
 /**
  * Upholds or rejects an open dispute, or undoes a decision. Codes: dispute_not_found, dispute_decided (the dispute is
- * not in the status that the decision needs), unknown_peer (a named peer holds no events about the player),
- * reporter_required (no peer is named, and not exactly one peer reported the player).
+ * not in the status that the decision needs), unknown_peer (a named peer holds no lowering evidence about the
+ * player), reporter_required (no peer is named, and not exactly one is possible, or the text names another one).
  */
 export function decideDispute(state: GroupState, command: DecideDispute, now: number): Decision<null> {
   const { decision, disputeId, by } = command;
@@ -84,36 +88,65 @@ export function decideDispute(state: GroupState, command: DecideDispute, now: nu
   return { records: [record], outcome: granted(null) };
 }
 
-function voidsOf(state: GroupState, { subject, against }: Dispute, peerIds: readonly string[]) {
-  const reporters = reportersOf(state, subject);
+function voidsOf(state: GroupState, { subject, against, text: said }: Dispute, peerIds: readonly string[]) {
+  const reporters = reportersOf(state, subject).map(({ peer }) => peer);
   if (peerIds.length === 0) {
     const only = against ?? (reporters.length === 1 ? reporters[0]! : null);
-    if (only !== null && reporters.includes(only)) return granted([only]);
+    const other = state.peerNames.in(said).find((peer) => peer !== only);
+    const isPossible = only !== null && reporters.includes(only);
+    if (isPossible && other === undefined) return granted([only]);
     const text =
       reporters.length === 0
-        ? 'no peer holds events about this player: no events can become void'
-        : `name the peers whose events become void: ${reporters.length} peers hold events about this player`;
+        ? 'no peer holds lowering evidence about this player: no events can become void'
+        : isPossible
+          ? `name the peers whose events become void: the text of the dispute names ${state.peers.at(other!).peerId}, too`
+          : `name the peers whose events become void: ${reporters.length} peers hold lowering evidence about this player`;
     return refuse('reporter_required', { text }).outcome;
   }
   const voids: number[] = [];
   for (const peerId of peerIds) {
     const peer = state.peers.byId(peerId);
     if (peer === undefined || !reporters.includes(peer.index)) {
-      return refuse('unknown_peer', { text: `${peerId} holds no events about this player` }).outcome;
+      return refuse('unknown_peer', { text: `${peerId} holds no lowering evidence about this player` }).outcome;
     }
     if (!voids.includes(peer.index)) voids.push(peer.index);
   }
   return granted(voids.sort((p, q) => p - q));
 }
 
-/** Returns the peers that hold events about a player (hex), sorted by number. */
-export function reportersOf({ subjects, origins }: GroupState, subject: string): number[] {
+/** A peer that holds events about a player. */
+export interface Holder {
+  readonly peer: number;
+  readonly lowers: boolean;
+  readonly raises: boolean;
+  readonly events: number;
+  /** Its newest record about the player. */
+  readonly head: number;
+}
+
+/** Returns the peers with lowering evidence about a player (hex). */
+export function reportersOf(state: GroupState, subject: string): Holder[] {
+  return holdersOf(state, subject).filter(({ lowers }) => lowers);
+}
+
+/** Returns the peers that hold events about a player (hex), their own or by an origin, sorted by number. */
+export function holdersOf({ subjects, origins }: GroupState, subject: string): Holder[] {
   const row = subjects.find(Buffer.from(subject, 'hex'));
-  const reporters = new Set<number>();
   if (row < 0) return [];
+  const holders = new Map<number, Holder>();
+  const { entries } = subjects;
   const first = subjects.firstEntry(row);
   for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
-    if (subjects.entries.count(entry) > 0) reporters.add(origins.peerOf(subjects.entries.peer(entry)));
+    if (entries.count(entry) === 0) continue;
+    const peer = origins.peerOf(entries.peer(entry));
+    const before = holders.get(peer);
+    holders.set(peer, {
+      peer,
+      lowers: entries.lowers(entry) || before?.lowers === true,
+      raises: entries.raising(entry) > 0 || before?.raises === true,
+      events: entries.count(entry) + (before?.events ?? 0),
+      head: Math.max(entries.head(entry), before?.head ?? 0),
+    });
   }
-  return [...reporters].sort((p, q) => p - q);
+  return [...holders.values()].sort((p, q) => p.peer - q.peer);
 }

@@ -15,7 +15,7 @@ export function decideExport(state: GroupState, command: ExportSubject, now: num
     state.subjects.find(command.subject) >= 0 ||
     state.disputes.seqsOf(subject).length > 0 ||
     state.allowed.of(subject) !== undefined ||
-    state.pendingErasures.has(subject);
+    state.erasureRequests.of(subject).seqs.length > 0;
   if (!isHeld) return refuse('subject_not_found', { text: 'no data is held about this subject' });
   const audit = audited(state, now, { action: 'subject_exported', actor: command.by, target: command.commitment });
   return { records: [{ type: 'subject_exported', audit }], outcome: granted(null) };

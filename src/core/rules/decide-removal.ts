@@ -4,7 +4,7 @@
  */
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { EraseSubject, GroupBounds, WithdrawEvent } from '../commands.js';
+import type { EraseSubject, GroupBounds, RefuseErasure, WithdrawEvent } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';
 import { evidenceAt, rescaled, scaleAt } from '../evidence/decay.js';
 import { isMeasure, revokesLowering } from '../evidence/event-types.js';
@@ -259,7 +259,8 @@ export function decideErasure(
   const subject = subjectHex(command.subject);
   // A request may outlive its events: a restore repeats the request, but not the events after the backup. An entry of
   // the allow list needs no events.
-  const isNamed = state.pendingErasures.has(subject) || state.allowed.of(subject) !== undefined;
+  const { pending: requests, seqs } = state.erasureRequests.of(subject);
+  const isNamed = seqs.length > 0 || state.allowed.of(subject) !== undefined;
   if (row < 0 && !(byOperator && isNamed)) return refuse('subject_not_found');
   if (!byOperator) {
     const { erasureQuotaPerDay: quota } = bounds;
@@ -275,7 +276,7 @@ export function decideErasure(
   }
   const reason = byOperator ? null : pendingReason(state, bounds, command.caller, row, now);
   const pending = reason !== null;
-  if (pending && state.pendingErasures.size >= limits.pendingErasuresMax && !state.pendingErasures.has(subject)) {
+  if (pending && state.erasureRequests.pending >= limits.pendingErasuresMax && requests.length === 0) {
     return refuse('overloaded', { text: 'too many erasures wait for the operator' });
   }
   const action = pending ? 'erasure_requested' : 'subject_erased';
@@ -299,6 +300,20 @@ function sharedErasure(state: GroupState, { caller, by }: EraseSubject, now: num
   return { type: 'shared_erasure_asked', peer: caller, audit };
 }
 
+/** Refuses the pending requests for a player. Codes: subject_not_found. */
+export function decideErasureRefused(
+  state: GroupState,
+  { subject: bytes, reason, by }: RefuseErasure,
+  now: number,
+): Decision<null> {
+  const subject = subjectHex(bytes);
+  const [first] = state.erasureRequests.of(subject).pending;
+  if (first === undefined) return refuse('subject_not_found', { text: 'no erasure of this player is waiting' });
+  // The audit log, which every peer may read, names neither the player nor the reason.
+  const audit = audited(state, now, { action: 'erasure_refused', actor: by, target: `request ${first.seq}` });
+  return { records: [{ type: 'erasure_refused', subject, reason, audit }], outcome: granted(null) };
+}
+
 /** Returns the reason why an erasure waits for the operator; null if it does not wait. */
 function pendingReason(
   state: GroupState,
@@ -313,10 +328,15 @@ function pendingReason(
     case 'operator':
       return 'operator_mode';
     case 'own':
-      // A new peer must not learn whether others reported the player.
-      if (caller < 0 || now - state.peers.at(caller).registeredAt < limits.erasureAgeMs) return 'peer_too_new';
-      return isOwn(state, caller, row) ? null : 'reported_by_others';
+      return foreignReason(state, caller, row, now);
   }
+}
+
+/** Returns the reason why an erasure is not a matter of the asking peer alone; null if it is. */
+export function foreignReason(state: GroupState, caller: number, row: number, now: number): PendingReason | null {
+  // A new peer must not learn whether others reported the player.
+  if (caller < 0 || now - state.peers.at(caller).registeredAt < limits.erasureAgeMs) return 'peer_too_new';
+  return isOwn(state, caller, row) ? null : 'reported_by_others';
 }
 
 function isOwn(state: GroupState, caller: number, row: number): boolean {

@@ -10,6 +10,8 @@ export interface Quota {
   readonly quota: number;
   /** The group's quota, as a multiple of a peer's. */
   readonly groupFactor: number;
+  /** Lets a caller ask for an equal share of the group's quota, even if others used it up. */
+  readonly isShared?: true;
 }
 
 /**
@@ -21,23 +23,29 @@ export function quotaWaitsMs(
   state: Pick<GroupState, 'peers'>,
   times: ReadonlyMap<number, readonly number[]>,
   caller: number,
-  { quota, groupFactor }: Quota,
+  { quota, groupFactor, isShared }: Quota,
   now: number,
 ): { readonly own: number; readonly group: number } {
   const isNew = (peer: number, at: number) =>
     peer < 0 || at - state.peers.at(peer).registeredAt < limits.quotaNewPeerMs;
-  const own = waitMs(times.get(caller) ?? [], quota, now);
-  const counted = isNew(caller, now)
-    ? [...times.values()].flat()
-    : [...times].flatMap(([peer, asked]) => asked.filter((at) => !isNew(peer, at)));
-  counted.sort((p, q) => p - q);
-  return { own, group: waitMs(counted, quota * groupFactor, now) };
+  const own = recentOf(times.get(caller) ?? [], now);
+  const isCounted = isNew(caller, now) ? () => true : (peer: number, at: number) => !isNew(peer, at);
+  const counted = [...times]
+    .map(([peer, asked]) => ({ peer, recent: recentOf(asked, now).filter((at) => isCounted(peer, at)) }))
+    .filter(({ peer, recent }) => recent.length > 0 || peer === caller);
+  const all = counted.flatMap(({ recent }) => recent).sort((p, q) => p - q);
+  const askers = counted.length + (times.has(caller) ? 0 : 1);
+  const hasShare = isShared === true && own.length < Math.floor((quota * groupFactor) / askers);
+  return { own: waitMs(own, quota, now), group: hasShare ? 0 : waitMs(all, quota * groupFactor, now) };
 }
 
-/** Returns the ms until fewer than `quota` of these ordered times lie within the window. */
-function waitMs(times: readonly number[], quota: number, now: number): number {
-  // A time in the future was noted before the clock was set back.
-  const recent = times.filter((at) => at > now - limits.quotaWindowMs && at <= now);
+/** Returns the times within the window. A time in the future was noted before the clock was set back. */
+function recentOf(times: readonly number[], now: number): number[] {
+  return times.filter((at) => at > now - limits.quotaWindowMs && at <= now);
+}
+
+/** Returns the ms until fewer than `quota` of these ordered recent times lie within the window. */
+function waitMs(recent: readonly number[], quota: number, now: number): number {
   if (recent.length < quota) return 0;
   const frees = recent[recent.length - quota] ?? now;
   return Math.max(1, frees + limits.quotaWindowMs - now);

@@ -7,6 +7,7 @@ import type { Peer } from '../peers/peers.js';
 import type { GroupFormed } from '../records/records.js';
 import type { AllowedSubject } from '../registers/allow-list.js';
 import type { Dispute } from '../registers/disputes.js';
+import type { ErasureRequests } from '../registers/erasure-requests.js';
 import type { Carrier, Origin } from '../registers/origins.js';
 import type { PeerRelation } from '../relations.js';
 import type { GroupSettings } from '../settings.js';
@@ -57,7 +58,8 @@ export interface SnapshotMeta {
   readonly audited: number;
   readonly erasures: readonly (readonly [seq: number, erasure: OpenErasure])[];
   readonly withdrawals: readonly (readonly [eventSeq: number, withdrawal: OpenWithdrawal])[];
-  readonly pendingErasures: readonly (readonly [subject: string, seqs: readonly number[]])[];
+  /** All requests for erasures and refusals; earlier formats had only the records of pending ones. */
+  readonly pendingErasures: readonly (readonly [subject: string, requests: ErasureRequests])[];
   /** Absent if no peer ever asked for such an erasure. */
   readonly sharedErasures?: readonly (readonly [peer: number, count: number])[];
   /** Absent if no player was ever on the allow list. */
@@ -101,7 +103,7 @@ export function metaOf(state: GroupState): SnapshotMeta {
     audited: state.auditSeqs.length,
     erasures: [...state.erasures].sort(([a], [b]) => a - b),
     withdrawals: [...state.withdrawals].sort(([a], [b]) => a - b),
-    pendingErasures: [...state.pendingErasures].sort(([a], [b]) => (a < b ? -1 : 1)),
+    pendingErasures: state.erasureRequests.all(),
     ...(state.sharedErasures.size === 0 ? {} : { sharedErasures: [...state.sharedErasures].sort(([a], [b]) => a - b) }),
     ...(state.allowed.size === 0 ? {} : { allowed: state.allowed.all() }),
     erasuresBy: [...state.erasuresBy].sort(([a], [b]) => a - b),
@@ -178,7 +180,10 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   state.auditHead = meta.auditHead;
   for (const [seq, erasure] of meta.erasures) state.erasures.set(seq, erasure);
   for (const [eventSeq, withdrawal] of meta.withdrawals) state.withdrawals.set(eventSeq, withdrawal);
-  for (const [subject, seqs] of meta.pendingErasures) state.pendingErasures.set(subject, [...seqs]);
+  for (const [subject, requests] of meta.pendingErasures) {
+    if (Array.isArray(requests)) throw new Error('snapshot: a pending erasure without the peer that asked for it');
+    state.erasureRequests.set(subject, requests);
+  }
   for (const [peer, count] of meta.sharedErasures ?? []) state.sharedErasures.set(peer, count);
   for (const [subject, allowed] of meta.allowed ?? []) state.allowed.restore(subject, allowed);
   state.erasuresBy = new Map(meta.erasuresBy.map(([peer, times]) => [peer, [...times]]));

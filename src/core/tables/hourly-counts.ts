@@ -41,6 +41,12 @@ export class HourlyCounts {
     return hour === known.hour + 1 ? known.before : known.earlier;
   }
 
+  /** Returns the start of the hour (ms since 1970) in which the peer sent its newest event; null if none is known. */
+  lastHourOf(peer: number): number | null {
+    const known = this.#byPeer[peer];
+    return known === undefined ? null : known.hour * HOUR_MS;
+  }
+
   get all(): HourlyCount[] {
     return this.#byPeer.flatMap((known, peer) => (known === undefined ? [] : [{ peer, ...known }]));
   }

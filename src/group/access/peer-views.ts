@@ -12,7 +12,7 @@ import type { PeerSignals, PeerView } from '../api.js';
 import type { WeightsSignals } from '../ports/pool.js';
 
 export function peerView(state: GroupState, peer: Peer): PeerView {
-  const { index, peerId, peerName, gameIds, status, registeredAt, publicKey = null, eventCount } = peer;
+  const { index, peerId, peerName, gameIds, status, registeredAt, publicKey = null, contactEmail, eventCount } = peer;
   const { tau, a, b, m, finds, published } = state.peerWeights;
   const preTrusted = state.preTrusted.includes(index);
   return {
@@ -24,6 +24,8 @@ export function peerView(state: GroupState, peer: Peer): PeerView {
     registeredAt,
     publicKey,
     eventCount,
+    lastEventAt: state.hourlyCounts.lastHourOf(index),
+    contactEmail,
     preTrusted,
     tau: tau[index]!,
     a: a[index]!,

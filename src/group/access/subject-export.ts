@@ -29,6 +29,7 @@ export async function exportOf(
   if (!read.ok) return read;
   const audit: AuditEntry[] = [];
   const requests: SubjectExport['erasureRequests'][number][] = [];
+  const refusals: SubjectExport['refusedErasures'][number][] = [];
   const pastAllowed: SubjectExport['pastAllowed'][number][] = [];
   const pastDisputes: SubjectExport['pastDisputes'][number][] = [];
   const idOf = (peer: number) => (peer === NO_KEY ? null : state.peers.at(peer).peerId);
@@ -37,6 +38,7 @@ export async function exportOf(
     const { prev_hash: prevHash, ...entry } = record.audit;
     audit.push({ seq: seqs[i]!, at, ...entry, prevHash });
     if (record.type === 'erasure_requested') requests.push({ requestedAt: at, peerId: idOf(record.peer) });
+    if (record.type === 'erasure_refused') refusals.push({ at, reason: record.reason });
     if (record.type === 'player_allowed' && record.id !== allowed?.id) {
       pastAllowed.push({ id: record.id, addedAt: at, until: record.until, note: record.note ?? '' });
     }
@@ -57,6 +59,7 @@ export async function exportOf(
     disputes: disputes.map((dispute): DisputeView => disputeView(state, dispute)),
     pastDisputes,
     erasureRequests: requests,
+    refusedErasures: refusals,
     allowed,
     pastAllowed,
     audit,

@@ -69,7 +69,7 @@ export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
     droppedDisputes: state.disputes.droppedOf(hex),
     allowed: state.allowed.of(hex)?.entry ?? null,
     allowRecords: state.allowed.of(hex)?.seqs ?? [],
-    erasureRequests: state.pendingErasures.get(hex) ?? [],
+    erasureRequests: state.erasureRequests.of(hex).seqs,
     withdrawn: withdrawnOf(state, hex),
     expired: state.retired.seq,
   };

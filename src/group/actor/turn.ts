@@ -24,7 +24,13 @@ import {
   decideRegistration,
   decideRelation,
 } from '../../core/rules/decide-peer.js';
-import { decideErasure, decideRevocation, decideWithdrawal, readAgain } from '../../core/rules/decide-removal.js';
+import {
+  decideErasure,
+  decideErasureRefused,
+  decideRevocation,
+  decideWithdrawal,
+  readAgain,
+} from '../../core/rules/decide-removal.js';
 import { repeatsAccepted, repeatsOf } from '../../core/rules/decide-repeat.js';
 import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../../core/rules/decide-scale.js';
 import { decideSetting } from '../../core/rules/decide-setting.js';
@@ -130,6 +136,8 @@ export class Turn<T> {
         const outcome = this.#decide(decideExport(state, command, this.#now));
         return outcome.ok ? granted(holdingsOf(state, command.subject)) : outcome;
       }
+      case 'refuse_erasure':
+        return this.#decide(decideErasureRefused(state, command, this.#now));
       case 'scoring':
         return this.#decide(decideScoring(state, this.#now));
       case 'setting':

@@ -168,6 +168,10 @@ class Restore {
       case 'erasure_requested':
         this.#found.requests++;
         return [this.#reissued(record, at)];
+      case 'erasure_refused': {
+        const { action, actor, target } = record.audit;
+        return [this.#applied({ ...record, audit: audited(this.#stateNow(), at, { action, actor, target }) }, at)];
+      }
       case 'events_erased':
         return this.#erased(record, at);
       case 'event_withdrawn':

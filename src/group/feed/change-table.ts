@@ -80,6 +80,7 @@ export function reachOf(record: LogRecord, state: GroupState): number | 'all' | 
     case 'player_allowed':
     case 'player_allowance_ended':
     case 'dispute_opened':
+    case 'erasure_refused':
       return rowOf(record.subject, state);
     case 'dispute_decided':
       return rowOf(state.disputes.byId(record.dispute_id)?.subject ?? null, state);
@@ -111,6 +112,8 @@ export class ChangeTable {
   readonly #touched = new Set<number>();
   /** Touched rows of players with a new dispute, or with a new decision about one. */
   readonly #disputed = new Set<number>();
+  /** Touched rows of players whose erasure was refused. */
+  readonly #refused = new Set<number>();
   #erased: ChangeRow[] = [];
   /**
    * A sweep over all rows: the one in progress, and whether another is due, because weights, peers or the time changed,
@@ -135,6 +138,7 @@ export class ChangeTable {
     if (row < 0) return;
     this.#touched.delete(row);
     this.#disputed.delete(row);
+    this.#refused.delete(row);
     if (!this.#isPublished(row)) return;
     this.#publishedAt[row] = 0;
     this.#erased.push({ subject: record.subject, text: null, peers: this.#reportersOf(row) });
@@ -146,6 +150,7 @@ export class ChangeTable {
     if (reach === 'all') this.#sweepDue = true;
     if (typeof reach !== 'number' || reach < 0) return;
     if (record.type === 'dispute_opened' || record.type === 'dispute_decided') this.#disputed.add(reach);
+    if (record.type === 'erasure_refused') this.#refused.add(reach);
     this.#touch(reach);
   }
 
@@ -217,6 +222,12 @@ export class ChangeTable {
     return [...peers];
   }
 
+  /** The peers that asked in vain for the erasure of a player. */
+  #refusedOf(row: number): readonly number[] {
+    const { subjects, erasureRequests } = this.#state;
+    return erasureRequests.of(subjectHex(subjects.keyOf(row))).refused?.peers ?? [];
+  }
+
   /** `row` below 0: there is no such player. */
   #touch(row: number): void {
     if (row < 0) return;
@@ -275,19 +286,22 @@ export class ChangeTable {
     if (!subjects.has(row)) return;
     const read = this.#read(row, asOf);
     const { score, confidence, verdict } = read;
-    const isDisputed = this.#disputed.delete(row);
+    const concerned = this.#disputed.delete(row) ? this.#reportersOf(row) : [];
+    if (this.#refused.delete(row)) concerned.push(...this.#refusedOf(row));
     if (this.#isPublished(row) && this.#isNear(row, read)) {
-      // The row has not moved: only the peers that see it as disputed get it again.
-      if (isDisputed && this.#upTo !== null)
-        rows.push({ ...this.#rowOf(row), peers: this.#reportersOf(row), quiet: true });
+      // The row has not moved: only the peers that see a new mark on it get it again.
+      if (concerned.length > 0 && this.#upTo !== null)
+        rows.push({ ...this.#rowOf(row), peers: concerned, quiet: true });
       return;
     }
+    const before = this.#isPublished(row) ? verdicts[this.#verdict[row]! & ~ALLOWED]! : undefined;
+    const changed = before === undefined || before === verdicts[verdict & ~ALLOWED] ? {} : { was: before };
     if (row >= this.#publishedAt.length) this.#grow();
     this.#score[row] = score;
     this.#confidence[row] = confidence;
     this.#verdict[row] = verdict;
     this.#publishedAt[row] = position;
-    if (this.#upTo !== null) rows.push(this.#rowOf(row));
+    if (this.#upTo !== null) rows.push({ ...this.#rowOf(row), ...changed });
   }
 
   #read(row: number, asOf: AsOf): RowValues {

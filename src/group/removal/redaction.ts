@@ -130,6 +130,8 @@ export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): L
     case 'erasure_requested':
     case 'player_allowance_ended':
       return { ...record, subject: null };
+    case 'erasure_refused':
+      return { ...record, subject: null, reason: '' };
     case 'dispute_opened':
       return { ...record, subject: null, text: '' };
     case 'player_allowed':

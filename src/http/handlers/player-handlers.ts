@@ -8,7 +8,7 @@ import { granted, type Outcome, refused } from '../../errors.js';
 import type { PeerView, TrustView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
-import { explanationBody, storedEventBody, summaryRowBody, verdictBody } from '../bodies/bodies.js';
+import { explanationBody, storedEventBody, summaryRowBody, timeText, verdictBody } from '../bodies/bodies.js';
 import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
 import { ScoreTag } from '../bodies/score-tag.js';
 import type { HttpDeps } from '../deps.js';
@@ -134,7 +134,7 @@ export function playerHandlers(
     const holder = holderOf(caller, remote);
     const events = await node.group.playerEvents(subject.value, caller, limit.value, from.value, holder);
     if (!events.ok) return refusalReply(events);
-    const { total, summarised, summary, own, next } = events.value;
+    const { total, summarised, summary, own, next, erasureRefused: refusal } = events.value;
     return ok({
       player_id: playerId,
       total,
@@ -144,6 +144,9 @@ export function playerHandlers(
         caller === null
           ? []
           : own.map((event) => storedEventBody(caller.peerId, playerId, event, { receivedAt: event.receivedAt })),
+      ...(refusal === undefined
+        ? {}
+        : { erasure_refused: { refused_at: timeText(refusal.at), reason: refusal.reason } }),
       next_cursor: next === null ? null : encodePlaces(next),
     } satisfies PlayerEventsBody);
   }

@@ -13,7 +13,7 @@ import { type LatencyCounts, RequestTally } from './request-tally.js';
 export interface Metrics extends GroupObserver, RequestObserver {
   text(): Promise<string>;
   readonly contentType: string;
-  traffic(): { readonly reads: LatencyCounts; readonly events: LatencyCounts };
+  traffic(): { readonly reads: LatencyCounts; readonly events: LatencyCounts; readonly idsRefused: number };
 }
 
 const readRoutes: ReadonlySet<string> = new Set(
@@ -75,6 +75,7 @@ export function createMetrics(version: string, group: () => WatchedGroup): Metri
     labelNames: ['id'],
     registers,
   });
+  let idsRefusedTotal = 0;
   const streamReaders = new Gauge({ name: 'ptf_stream_readers', help: 'Readers of the verdict stream.', registers });
   const streamRows = new Counter({
     name: 'ptf_stream_rows_total',
@@ -99,11 +100,18 @@ export function createMetrics(version: string, group: () => WatchedGroup): Metri
       decidedSince.clear();
       return `${await registry.metrics()}\n${requests.text()}`;
     },
-    traffic: () => ({ reads: requests.latencies(readRoutes), events: requests.latencies(eventRoutes) }),
+    traffic: () => ({
+      reads: requests.latencies(readRoutes),
+      events: requests.latencies(eventRoutes),
+      idsRefused: idsRefusedTotal,
+    }),
     requestAnswered(route, method, status, code, ms) {
       requests.note(route, method, status, code, ms);
     },
-    idRefused: (id) => idsRefused.inc({ id }),
+    idRefused(id) {
+      idsRefusedTotal += 1;
+      idsRefused.inc({ id });
+    },
     streamReaders: (open) => streamReaders.set(open),
     streamSynced: (rows) => streamRows.inc(rows),
     streamEnded: (reason) => streamEnds.inc({ reason }),

@@ -6,7 +6,7 @@
  */
 import type { Socket } from 'node:net';
 import { limits } from '../../limits.js';
-import { addressKeyOf } from '../request/rate-limits.js';
+import { addressKeyOf } from '../../validation/address-key.js';
 import { Holdings } from '../room/holdings.js';
 
 export interface ConnectionBounds {

@@ -4,6 +4,7 @@
  */
 
 import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';
+import type { RefusedErasure } from '../../group/api.js';
 import type { FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
@@ -62,16 +63,32 @@ export function erasedRow(subject: string, isOwn: boolean): string {
   return `{"subject_hash":"${subject}","gone":true${isOwn ? ',"subject_erased":true' : ''}}`;
 }
 
-/** Adds to the row of a player that events of the reader's peer about the player are disputed. */
-export function disputedRow(text: string): string {
-  return `${text.slice(0, -1)},"disputed":true}`;
+/** Marks of a player that only the reader's peer may see. */
+export interface RowMarks {
+  /** Events of the peer about the player are disputed. */
+  readonly disputed: boolean;
+  /** The operator refused the peer's request to erase the player, for this reason. */
+  readonly erasureRefused: string | undefined;
+}
+
+/** `peer` null: the reader has no key. */
+export function marksFor(peer: number | null, disputed: readonly number[], refused: RefusedErasure | null): RowMarks {
+  if (peer === null) return { disputed: false, erasureRefused: undefined };
+  const erasureRefused = refused?.peers.includes(peer) ? refused.reason : undefined;
+  return { disputed: disputed.includes(peer), erasureRefused };
+}
+
+export function markedRow(text: string, { disputed, erasureRefused }: RowMarks): string {
+  if (!disputed && erasureRefused === undefined) return text;
+  const refusal = erasureRefused === undefined ? '' : `,"erasure_refused":${JSON.stringify(erasureRefused)}`;
+  return `${text.slice(0, -1)}${disputed ? ',"disputed":true' : ''}${refusal}}`;
 }
 
 const rowOfPlayer = /\{"subject_hash":"([0-9a-f]{64})"[^{}]*\}/g;
 
-/** Returns `rows`, joined JSON texts, with a mark on each row whose subject `isDisputed`. */
-export function markedRows(rows: string, isDisputed: (subject: string) => boolean): string {
-  return rows.replace(rowOfPlayer, (row, subject: string) => (isDisputed(subject) ? disputedRow(row) : row));
+/** Returns `rows`, joined JSON texts, with the marks of each subject. */
+export function markedRows(rows: string, marksOf: (subject: string) => RowMarks): string {
+  return rows.replace(rowOfPlayer, (row, subject: string) => markedRow(row, marksOf(subject)));
 }
 
 export function heartbeatFrame(mark: FeedPosition): string {

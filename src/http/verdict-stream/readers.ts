@@ -5,7 +5,7 @@
 import type { Writable } from 'node:stream';
 import { getOrMake } from '../../core/get-or-make.js';
 import { type Refusal, refused } from '../../errors.js';
-import type { PeerView } from '../../group/api.js';
+import type { PeerView, RefusedErasure } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
 import type { ChangeRow, FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
@@ -13,7 +13,7 @@ import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
 import { Holdings } from '../room/holdings.js';
 import type { ReadTurns } from '../room/read-turns.js';
-import { changeFrame, disputedRow, erasedFrame, erasedRow, helloFrame } from './frames.js';
+import { changeFrame, erasedFrame, erasedRow, helloFrame, markedRow, marksFor } from './frames.js';
 import { Spread } from './spread.js';
 import { StreamReader } from './stream-reader.js';
 
@@ -59,10 +59,13 @@ export class StreamReaders {
     const { node, metrics } = this.#deps;
     const refusal = this.refusal(opening);
     if (refusal === undefined && this.#isFull) this.#endOneOfLargest();
+    const peer = opening.peer?.index ?? null;
     const reader = new StreamReader(to, {
       feed: node.group.verdicts,
-      disputedFor: (subject) => node.group.disputedFor(subject),
-      peer: opening.peer?.index ?? null,
+      marksOf: (subject) => {
+        return marksFor(peer, node.group.disputedFor(subject), node.group.refusedErasure(subject));
+      },
+      peer,
       turn: () => this.#turns.next(opening.holder),
       onEnd: (ended, reason) => this.#ended(ended, reason),
       onRows: (count) => metrics.streamSynced(count),
@@ -116,7 +119,10 @@ export class StreamReaders {
     }
     for (const reader of this.#readers.keys()) reader.begin();
     if (mark === null || rows.length === 0) return;
-    const marked = rows.map((row) => ({ ...row, disputed: this.#deps.node.group.disputedFor(row.subject) }));
+    const { group } = this.#deps.node;
+    const marked = rows.map((row) => {
+      return { ...row, disputed: group.disputedFor(row.subject), refused: group.refusedErasure(row.subject) };
+    });
     const changeFor = framesByPeer(marked, (texts) => changeFrame(texts.join(','), true, mark));
     const sent = this.#spread.send({ position: mark.position, changeFor, rows: rows.length }, this.#readers.keys());
     // The erasure waits until all readers have these frames.
@@ -159,20 +165,23 @@ export class StreamReaders {
   }
 }
 
-/** A change, with the numbers of the peers that must see the player as disputed. */
+/** A change, with the peers that must see the player as disputed, or learn of a refused erasure. */
 interface MarkedRow extends ChangeRow {
   readonly disputed?: readonly number[];
+  readonly refused?: RefusedErasure | null;
 }
 
 /**
- * Returns one frame for all readers, and a separate one for each peer that lost events to an erasure or whose events
- * are disputed. A frame without rows is empty.
+ * Returns one frame for all readers, and a separate one for each peer that lost events to an erasure or sees a mark. A
+ * frame without rows is empty.
  */
 function framesByPeer(
   rows: readonly MarkedRow[],
   frameOf: (texts: readonly string[]) => string,
 ): (peer: number | null) => Buffer {
-  const special = new Set(rows.flatMap(({ peers = [], disputed = [] }) => [...peers, ...disputed]));
+  const special = new Set(
+    rows.flatMap(({ peers = [], disputed = [], refused }) => [...peers, ...disputed, ...(refused?.peers ?? [])]),
+  );
   const made = new Map<number | null, Buffer>();
   return (peer) => {
     const reader = peer !== null && special.has(peer) ? peer : null;
@@ -183,9 +192,12 @@ function framesByPeer(
   };
 }
 
-function rowText({ subject, text, peers, quiet, disputed }: MarkedRow, reader: number | null): string | [] {
+function rowText(
+  { subject, text, peers, quiet, disputed = [], refused = null }: MarkedRow,
+  reader: number | null,
+): string | [] {
   const isOwn = reader !== null && peers?.includes(reader) === true;
   if (text === null) return erasedRow(subject, isOwn);
   if (quiet && !isOwn) return [];
-  return reader !== null && disputed?.includes(reader) ? disputedRow(text) : text;
+  return markedRow(text, marksFor(reader, disputed, refused));
 }

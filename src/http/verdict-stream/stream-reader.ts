@@ -14,6 +14,7 @@ import {
   heartbeatFrame,
   markedRows,
   placeOf,
+  type RowMarks,
   resetFrame,
   resumeFrame,
   snapshotFrame,
@@ -31,8 +32,8 @@ export type EndReason = ResumeData['reason'];
 
 export interface ReaderParts {
   readonly feed: GroupViews['verdicts'];
-  /** Numbers of the peers that see a player (hex) as disputed. */
-  readonly disputedFor: GroupViews['disputedFor'];
+  /** Returns the marks of a player (hex) that only the reader's peer may see. */
+  readonly marksOf: (subject: string) => RowMarks;
   /** Number of the reading peer; null if authentication is off. */
   readonly peer: number | null;
   /** Resolves when this reader may send a further part of what it missed. */
@@ -205,10 +206,10 @@ export class StreamReader {
     this.#sentTo = mark.position;
   }
 
-  /** Returns the rows with a mark on those that the reader's peer must see as disputed. */
+  /** Returns the rows with the marks that only the reader's peer may see. */
   #marked(rows: string): string {
-    const { peer, disputedFor } = this.#parts;
-    return peer === null ? rows : markedRows(rows, (subject) => disputedFor(subject).includes(peer));
+    const { peer, marksOf } = this.#parts;
+    return peer === null ? rows : markedRows(rows, marksOf);
   }
 
   #woken(): Promise<void> {

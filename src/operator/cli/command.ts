@@ -15,6 +15,7 @@ export type ExitCode = 0 | 1 | 2 | 3;
 /** Runs one command line (without interpreter and script) and prints the result. Never rejects. */
 export async function runCommand(args: readonly string[], deps: CommandDeps): Promise<ExitCode> {
   const json = args.includes('--json');
+  const width = args.includes('--wide') ? Number.POSITIVE_INFINITY : deps.terminal.width;
   const results: Rendered[] = [];
   try {
     await programOf(deps, json, (rendered) => results.push(rendered)).parseAsync(args, { from: 'user' });
@@ -22,13 +23,13 @@ export async function runCommand(args: readonly string[], deps: CommandDeps): Pr
     // Help or version was requested, and is printed already.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const failure = failureOf(error, args);
-    print(deps, json, undefined, failure);
+    print(deps, json, width, undefined, failure);
     return failure.exitCode;
   }
   const [rendered] = results;
   const fault =
     rendered?.fault === undefined ? undefined : new OperatorError(rendered.fault.code, rendered.fault.error);
-  print(deps, json, rendered, fault);
+  print(deps, json, width, rendered, fault);
   return fault === undefined ? 0 : 1;
 }
 
@@ -36,6 +37,7 @@ export async function runCommand(args: readonly string[], deps: CommandDeps): Pr
 function print(
   { terminal }: CommandDeps,
   json: boolean,
+  width: number,
   rendered: Rendered | undefined,
   failure: OperatorError | undefined,
 ): void {
@@ -46,7 +48,7 @@ function print(
     terminal.out(`${JSON.stringify({ ...rendered?.value, ...error, ...details })}\n`);
     return;
   }
-  if (rendered !== undefined) terminal.out(`${rendered.lines(terminal.width).join('\n')}\n`);
+  if (rendered !== undefined) terminal.out(`${rendered.lines(width).join('\n')}\n`);
   if (failure !== undefined) terminal.err(`ptf: ${printable(failure.message)} (${failure.code})\n`);
 }
 

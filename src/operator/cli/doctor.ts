@@ -10,11 +10,13 @@ import { UnreadError } from '../../group/ports/storage-errors.js';
 import { verifyValue } from '../../operations/log-operations.js';
 import type { StatusValue } from '../../operations/status-operation.js';
 import { facts } from '../../operations/text-table.js';
+import { readLastLine } from '../../store/files/last-line.js';
 import { type CommandContext, examples, type Rendered } from './command-context.js';
 import {
   type FileFacts,
   type Finding,
   type FolderFacts,
+  judgeAbsence,
   judgeClock,
   judgeConfiguration,
   judgeDisk,
@@ -28,6 +30,7 @@ import {
   judgeVersions,
 } from './findings.js';
 import { NoNodeError, OperatorError } from './node-client.js';
+import { surroundingsOf } from './surroundings.js';
 
 export function addDoctor(program: Command, session: CommandContext): void {
   program
@@ -42,8 +45,10 @@ async function examine(session: CommandContext): Promise<Finding[]> {
   const { running, silence } = await statusOf(session);
   const configuration = session.configuration();
   const folder = await folderFacts(dir);
-  const store = running === null && silence === null ? await storeOf(session, dir, folder) : null;
+  const isAbsent = running === null && silence === null;
+  const store = isAbsent ? await storeOf(session, dir, folder) : null;
   return [
+    { check: 'folder', result: 'ok', text: dir },
     ...judgeConfiguration(configuration, running, store?.refusals),
     ...judgeVersions(session.runtime, running),
     ...judgeClock(Date.now(), folder, await isSynchronised()),
@@ -53,6 +58,9 @@ async function examine(session: CommandContext): Promise<Finding[]> {
     ...(store?.findings ?? []),
     ...(running === null ? [] : [...judgeRunning(running), ...judgeEvidence(running)]),
     ...(silence === null ? [] : [judgeSilence(silence)]),
+    ...(isAbsent
+      ? judgeAbsence(dir, readLastLine(dir), await surroundingsOf(dir, configuration), configuration.signs)
+      : []),
   ];
 }
 

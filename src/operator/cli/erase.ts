@@ -1,35 +1,88 @@
-/** Defines `ptf erase`, which also lists the erasures that wait for the operator. */
+/** Defines `ptf erase`, which also lists and refuses the erasures that wait for the operator. */
 import type { Command } from 'commander';
+import { limits } from '../../limits.js';
 import { parseHash } from '../../operations/arguments.js';
 import { exampleHash } from '../../operations/operation.js';
 import type { Values } from '../../operations/table.js';
-import { facts, table } from '../../operations/text-table.js';
+import { facts, plural, printable, table } from '../../operations/text-table.js';
 import { type CommandContext, examples, type Rendered, type Signed, signature, signed } from './command-context.js';
 import { OperatorError } from './node-client.js';
+import { allPages, confirmable, confirmed } from './operation-commands.js';
 
-export function addErase(program: Command, { ask, done }: CommandContext): void {
-  signed(program.command('erase'))
+interface EraseOptions extends Signed {
+  readonly pending?: true;
+  readonly refuse?: string;
+  readonly reason?: string;
+  readonly yes?: true;
+}
+
+export function addErase(program: Command, session: CommandContext): void {
+  const { ask, done } = session;
+  confirmable(signed(program.command('erase')))
     .argument('[hash]', 'subject hash, 64 hexadecimal characters', parseHash)
     .option('--pending', 'list the players whose erasure waits for the operator')
-    .description('erase everything that is stored about a player; also confirms the requests of peers')
-    .addHelpText('after', examples('erase --pending', `erase ${exampleHash}`))
-    .action(async (hash: string | undefined, { by, pending }: Signed & { readonly pending?: true }) => {
-      if ((hash === undefined) === (pending === undefined)) {
-        throw new OperatorError('wrong_usage', 'give a subject hash, or --pending', 2);
+    .option('--refuse <hash>', 'refuse the requests of peers to erase this player', parseHash)
+    .option('--reason <text>', `with --refuse: shown to these peers, at most ${limits.allowNoteLength} characters`)
+    .description('erase everything that is stored about a player; also confirms or refuses the requests of peers')
+    .addHelpText(
+      'after',
+      examples('erase --pending', `erase ${exampleHash}`, `erase --refuse ${exampleHash} --reason "banned twice"`),
+    )
+    .action(async (hash: string | undefined, { by, pending, refuse, reason, yes }: EraseOptions) => {
+      if ([hash, pending, refuse].filter((given) => given !== undefined).length !== 1) {
+        throw new OperatorError('wrong_usage', 'give a subject hash, --pending or --refuse', 2);
       }
-      if (hash === undefined) done(pendingErasures(await ask('erase-pending', {})));
-      else done(erasure(await ask('erase', { subject_hash: hash, ...signature(by) })));
+      if ((refuse === undefined) !== (reason === undefined)) {
+        throw new OperatorError('wrong_usage', '--refuse and --reason belong together', 2);
+      }
+      if (refuse !== undefined) {
+        done(refusal(await ask('erase-refuse', { subject_hash: refuse, reason: reason!, ...signature(by) })));
+      } else if (hash === undefined) {
+        done(pendingErasures(await allPages(session, 'erase-pending', { from: 0, limit: limits.pageMax })));
+      } else {
+        await confirmed(session, { ...(yes === undefined ? {} : { yes }) }, () => questionOf(session, hash));
+        done(erasure(await ask('erase', { subject_hash: hash, ...signature(by) })));
+      }
     });
 }
 
+async function questionOf({ ask }: CommandContext, hash: string): Promise<string> {
+  const known = await ask('player', { player_id: hash }).catch((error: unknown) => {
+    if (error instanceof OperatorError && error.code === 'player_not_found') return null;
+    throw error;
+  });
+  const found =
+    known === null
+      ? 'of whom no event is stored'
+      : `${known.verdict}, with ${plural(known.event_count, 'event')} of ${plural(known.explain.peers, 'peer')}`;
+  return `Erase player ${hash}, ${found}? This deletes everything stored about the player for good.`;
+}
+
 function pendingErasures({ data }: Values['erase-pending']): Rendered {
-  const rows = data.map((one) => [one.subject_hash, one.requested_at, one.due_at]);
+  const heads = ['subject', 'due', 'asked by', 'because', 'verdict', 'peers', 'direction'];
+  const rows = data.map(({ subject_hash, due_at, requests, evidence }) => {
+    const [first] = requests;
+    const more = requests.length > 1 ? ` and ${requests.length - 1} more` : '';
+    return [
+      subject_hash,
+      due_at.slice(0, 10),
+      `${first?.peer_name ?? 'anonymous'}${more}`,
+      first?.reason ?? '',
+      evidence?.verdict ?? 'unknown',
+      evidence?.peers ?? 0,
+      evidence?.direction ?? 'none',
+    ];
+  });
   return {
     value: { data },
-    lines: (width) =>
-      rows.length === 0
-        ? ['no erasure is waiting']
-        : table(rows, width, ['subject', 'requested', 'due'], ['subject', 'due']),
+    lines: (width) => (rows.length === 0 ? ['no erasure is waiting'] : table(rows, width, heads, ['due'])),
+  };
+}
+
+function refusal(value: Values['erase-refuse']): Rendered {
+  return {
+    value,
+    lines: () => [printable(`${value.subject_hash} stays: the peers that asked now read "${value.reason}"`)],
   };
 }
 

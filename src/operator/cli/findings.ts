@@ -4,6 +4,7 @@
 import type { IdentityMode } from '../../core/vocabulary.js';
 import type { VerifyValue } from '../../operations/log-operations.js';
 import type { StatusValue } from '../../operations/status-operation.js';
+import type { Surroundings } from './surroundings.js';
 
 export interface Finding {
   readonly check: string;
@@ -20,6 +21,12 @@ export interface ConfigurationFacts {
   readonly production: boolean;
   readonly group: { readonly groupId: string; readonly identityMode: IdentityMode; readonly environment: string };
   readonly diskFreeMinBytes: number;
+  /** The address of the public port; null if it is any free one. */
+  readonly address: { readonly host: string; readonly port: number } | null;
+  /** Data folders that a node on this machine may use. */
+  readonly folders: readonly string[];
+  /** Signs of nodes that `ptf` cannot ask from here, each with the remedy. */
+  readonly signs: readonly (readonly [text: string, advice: string])[];
 }
 
 export interface RuntimeFacts {
@@ -104,7 +111,7 @@ export function judgeConfiguration(
 ): Finding[] {
   const check = 'configuration';
   const { faults, warnings, production, group } = facts;
-  const advice = 'see the table of variables in README.md';
+  const advice = 'see the table of variables in docs/CONFIGURATION.md';
   const judge = running === null ? fail : warn;
   const whose = running === null ? '' : ' (in this environment; the node runs with another)';
   const findings = [
@@ -254,6 +261,24 @@ export function judgeMemory(bytes: number, running: StatusValue | null): Finding
 }
 
 /** Reports a node that owns its socket and did not answer in time. */
+/** Judges a folder on which no node runs. `lastLine` is the last one that a node on this folder logged. */
+export function judgeAbsence(
+  dir: string,
+  lastLine: string | undefined,
+  { busyAddress, nodes }: Surroundings,
+  signs: ConfigurationFacts['signs'],
+): Finding[] {
+  const last = lastLine === undefined ? '' : `; its last line, of ${lastLine}`;
+  return [
+    fail('node', `no node runs on ${dir}${last}`, 'start it, or name the folder of the node with --data-dir'),
+    ...(busyAddress === null
+      ? []
+      : [fail('port', `another process listens on ${busyAddress}`, 'stop it, or set PORT to another port')]),
+    ...nodes.map((folder) => warn('elsewhere', `a node runs on ${folder}`, `examine it with --data-dir ${folder}`)),
+    ...signs.map(([text, advice]) => warn('elsewhere', text, advice)),
+  ];
+}
+
 export function judgeSilence(what: string): Finding {
   return fail(
     'node',

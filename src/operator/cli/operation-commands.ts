@@ -1,7 +1,13 @@
 /** Builds the commands of `ptf` that the rows of operations declare: arguments and help, request, and output. */
 import { type Command, Option, Argument as PositionalArgument } from 'commander';
 import { limits } from '../../limits.js';
-import { type Argument, commandGroups, type PtfCommand, type TypedArgument } from '../../operations/operation.js';
+import {
+  type Argument,
+  commandGroups,
+  type PtfCommand,
+  type RowOf,
+  type TypedArgument,
+} from '../../operations/operation.js';
 import { isOperationName, type OperationName, operations, type Requests, type Values } from '../../operations/table.js';
 import { type CommandContext, examples, showing, signed } from './command-context.js';
 import { OperatorError } from './node-client.js';
@@ -42,7 +48,10 @@ export function addCommand<N extends OperationName>(
     if (!('fixed' in argument))
       addArgument(command, argument, operations[name].request.required?.includes(member) === true);
   }
-  if (row.confirm !== undefined) command.option('--yes', 'do not ask for confirmation, as it does at a terminal');
+  if (row.confirm !== undefined) confirmable(command);
+  const { sorts } = row;
+  if (sorts !== undefined)
+    command.addOption(new Option('--sort <column>', 'sort the rows by a column').choices(Object.keys(sorts)));
   command.addHelpText('after', examples(...row.examples));
   command.action(async () => {
     const paging = 'from' in properties ? { from: 0, limit: limits.pageMax } : {};
@@ -50,12 +59,17 @@ export function addCommand<N extends OperationName>(
     const request = { ...requestOf(command, given), ...paging } as Requests[N];
     const problem = row.problem?.(request);
     if (problem !== undefined) throw new OperatorError('wrong_usage', problem, 2);
-    if (row.confirm !== undefined) await confirmed(command, session, row.confirm(request));
+    if (row.confirm !== undefined)
+      await confirmed(session, command.opts(), () =>
+        row.confirm!(request, (peer_id) => session.ask('peers-show', { peer_id })),
+      );
     const { working } = row;
     const value =
       working === undefined
         ? await allPages(session, name, request)
         : await showing(session, working, (bar) => session.ask(name, request, bar));
+    const { sort } = command.opts<{ readonly sort?: string }>();
+    if (sort !== undefined && isPage(value)) value.data = sorted(value.data, sorts?.[sort]);
     session.done({
       value: isPage(value) ? { data: value.data } : value,
       lines: (width) => row.show(value, width),
@@ -94,23 +108,31 @@ function requestOf(command: Command, given: readonly (readonly [member: string, 
   return Object.fromEntries([...members, ['by', options.by]].filter(([, value]) => value !== undefined));
 }
 
-async function confirmed(command: Command, { terminal }: CommandContext, question: string): Promise<void> {
-  const { confirm } = terminal;
-  if (command.opts().yes === true || confirm === null || (await confirm(question))) return;
+export function confirmable(command: Command): Command {
+  return command.option('--yes', 'do not ask for confirmation, as it does at a terminal');
+}
+
+/** Asks at a terminal, unless `--yes` is given. */
+export async function confirmed(
+  { terminal: { confirm } }: CommandContext,
+  { yes }: { readonly yes?: true },
+  question: () => string | Promise<string>,
+): Promise<void> {
+  if (yes === true || confirm === null || (await confirm(await question()))) return;
   throw new OperatorError('not_confirmed', 'not confirmed; nothing was changed');
 }
 
-interface Page {
-  readonly data: readonly object[];
+interface Page<R> {
+  data: readonly R[];
   readonly next_from: number | null;
 }
 
-function isPage<V extends object>(value: V): value is V & Page {
+function isPage<V extends object>(value: V): value is V & Page<RowOf<V>> {
   return 'next_from' in value;
 }
 
 /** Sends the request, and again for each further page. Returns the value with the rows of all pages. */
-async function allPages<N extends OperationName>(
+export async function allPages<N extends OperationName>(
   { ask }: CommandContext,
   name: N,
   request: Requests[N],
@@ -121,4 +143,12 @@ async function allPages<N extends OperationName>(
     value = Object.assign({}, next, { data: [...value.data, ...(isPage(next) ? next.data : [])] });
   }
   return value;
+}
+
+function sorted<R>(rows: readonly R[], keyOf: ((row: R) => number | string) | undefined): readonly R[] {
+  if (keyOf === undefined) return rows;
+  return rows.toSorted((p, q) => {
+    const [a, b] = [keyOf(p), keyOf(q)];
+    return typeof a === 'number' && typeof b === 'number' ? b - a : String(a).localeCompare(String(b));
+  });
 }

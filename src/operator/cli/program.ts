@@ -1,6 +1,7 @@
 /**
  * Builds the command line of `ptf`: the arguments and help of each command, and the request that it sends to the node.
  */
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { subjectExportSchema } from '../../operations/export-document.js';
 import { checkRequest } from '../../operations/table.js';
@@ -27,7 +28,11 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
     .description('Operates a running node of the peer trust federation, found by its data folder.')
     .version(deps.runtime.version, '--version', 'print the version')
     .option('--json', 'print one JSON document')
-    .option('--data-dir <folder>', 'data folder of the node (default: DATA_DIR, also from .env, else ./snapshots)')
+    .option('--wide', 'print every column whole, however wide the terminal is')
+    .option(
+      '--data-dir <folder>',
+      'data folder of the node (default: DATA_DIR, also from the file PTF_ENV_FILE, .env or /etc/ptf/ptf.env, else ./snapshots)',
+    )
     .addHelpText('after', examples('status', 'peers list --json', 'verify --data-dir /var/lib/ptf'))
     .addHelpText('after', '\nExit codes: 0 done, 1 refused, 2 wrong usage, 3 no node')
     .configureHelp({ showGlobalOptions: true })
@@ -40,7 +45,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
       getErrHelpWidth: () => Math.min(terminal.width, helpWidthMax),
     })
     .exitOverride();
-  const dir = (): string => program.opts<{ dataDir?: string }>().dataDir ?? deps.defaultDir();
+  const dir = (): string => resolve(program.opts<{ dataDir?: string }>().dataDir ?? deps.defaultDir());
   const session: CommandContext = {
     terminal,
     dir,

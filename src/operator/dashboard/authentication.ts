@@ -16,9 +16,9 @@ import {
   page,
   seeOther,
 } from './context.js';
-import { addressOf, isOverTls, isOwnPage } from './sessions/origin.js';
+import { addressOf, isOverTls, isOwnHost, isOwnPage } from './sessions/origin.js';
 import { type Sessions, sessionCookie } from './sessions/sessions.js';
-import { SignIn } from './sessions/sign-in.js';
+import { SignIn, type SignInAttempts } from './sessions/sign-in.js';
 import { type SignInNotice, signInPage } from './shell.js';
 
 export interface AuthenticationDeps {
@@ -26,9 +26,17 @@ export interface AuthenticationDeps {
   readonly sessions: Sessions;
   /** Hash of the present password; null if none is set. */
   readonly passwordHash: () => string | null;
+  readonly attempts: SignInAttempts;
+  /** The address that the dashboard listens on. */
+  readonly host: string;
+  /** Names under which a proxy on this machine serves the dashboard; none if there is no proxy. */
+  readonly proxyHosts: readonly string[];
   readonly assets: ReadonlyMap<string, Asset>;
   readonly log: Logger;
 }
+
+const foreignHost =
+  'Host must be an IP address, localhost, the DASHBOARD_HOST, or one of the DASHBOARD_PROXY_HOSTS of the node';
 
 export class Authentication {
   readonly #group: AuthenticationDeps['group'];
@@ -36,17 +44,23 @@ export class Authentication {
   readonly #signIn: SignIn;
   readonly #assets: ReadonlyMap<string, Asset>;
   readonly #log: Logger;
+  readonly #names: readonly string[];
+  readonly #hasProxy: boolean;
 
-  constructor({ group, sessions, passwordHash, assets, log }: AuthenticationDeps) {
+  constructor(deps: AuthenticationDeps) {
+    const { group, sessions, passwordHash, attempts, host, proxyHosts, assets, log } = deps;
     this.#group = group;
     this.#sessions = sessions;
-    this.#signIn = new SignIn(sessions, passwordHash);
+    this.#signIn = new SignIn(sessions, passwordHash, attempts);
     this.#assets = assets;
     this.#log = log;
+    this.#names = [host.toLowerCase(), ...proxyHosts];
+    this.#hasProxy = proxyHosts.length > 0;
   }
 
-  /** Refuses changes that do not come from the dashboard's own page. */
+  /** Refuses requests under a foreign name, and changes that do not come from the dashboard's own page. */
   readonly fromOwnPage: DashboardMiddleware = async (ctx, next) => {
+    if (!isOwnHost(ctx.req, this.#names)) return answerWith(ctx, refused('cross_site', { text: foreignHost }));
     if (isRead(ctx) || isOwnPage(ctx.req)) return next();
     if (ctx.path === '/sign-in') this.#turnAway(ctx, { why: 'cross_site' });
     else answerWith(ctx, refused('cross_site'));
@@ -85,7 +99,7 @@ export class Authentication {
     if (ctx.path !== '/sign-in') return false;
     if (ctx.method === 'POST') await this.#enter(ctx);
     else if (isSignedIn) seeOther(ctx, './');
-    else page(ctx, signInPage(this.#group.identity), 200);
+    else page(ctx, signInPage(this.#group.identity, 'ended' in ctx.query ? { why: 'ended' } : undefined), 200);
     return true;
   }
 
@@ -94,7 +108,10 @@ export class Authentication {
     const operator = String(form?.operator ?? '');
     if (operator.length > limits.operatorNameLength || /\p{Cc}/u.test(operator))
       return this.#turnAway(ctx, { why: 'name' }, operator);
-    const signed = await this.#signIn.try({ operator, password: String(form?.password ?? '') }, addressOf(ctx.req));
+    const signed = await this.#signIn.try(
+      { operator, password: String(form?.password ?? '') },
+      addressOf(ctx.req, this.#hasProxy),
+    );
     if (!signed.ok) {
       this.#log.warn({ why: signed.why }, 'a sign-in to the dashboard failed');
       return this.#turnAway(ctx, signed, operator);
@@ -105,7 +122,7 @@ export class Authentication {
   }
 
   #turnAway(ctx: DashboardContext, notice: SignInNotice, operator?: string): void {
-    const statuses = { wrong: 401, unset: 503, name: 400, cross_site: 403, too_many: 429 };
+    const statuses = { ended: 401, wrong: 401, unset: 503, name: 400, cross_site: 403, too_many: 429 };
     if (notice.why === 'too_many') ctx.set('Retry-After', String(notice.retryAfterS));
     page(ctx, signInPage(this.#group.identity, notice, operator), statuses[notice.why]);
   }

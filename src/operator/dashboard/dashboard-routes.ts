@@ -10,21 +10,18 @@ import { type ChainReport, verifyChain } from '../protocol/audit-chain.js';
 import { answerWith, type DashboardState } from './context.js';
 import type { DashboardUpdates } from './dashboard-updates.js';
 import type { LivePages } from './live.js';
-import { lookUpPlayer, type Pseudonymise } from './player.js';
 import type { Session } from './sessions/sessions.js';
 import type { RegisteredValue, SessionValue, WeightHistoryValue } from './wire.js';
 
 export interface RouteDeps {
   readonly group: OperatorApi;
-  readonly pseudonymise: Pseudonymise;
   readonly ask: Ask;
   readonly watch: DashboardUpdates;
   readonly pages: LivePages;
   readonly clock: Clock;
 }
 
-export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
-  const { group, ask, watch, pages, clock } = deps;
+export function dashboardRoutes({ group, ask, watch, pages, clock }: RouteDeps): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true });
 
   router.get('/session', (ctx) => {
@@ -55,15 +52,13 @@ export function dashboardRoutes(deps: RouteDeps): Router<DashboardState> {
 
   router.get('/history', (ctx) => answerWith(ctx, granted(watch.pace.value())));
 
+  router.get('/changes', (ctx) => answerWith(ctx, granted({ data: watch.changes.value() })));
+
   router.get('/peers/:id/history', (ctx) => {
     const peer = group.peerById(ctx.params.id ?? '');
     const found: Outcome<WeightHistoryValue> =
       peer === undefined ? refused('unknown_peer') : granted(watch.weights.value(peer, clock.now()));
     answerWith(ctx, found);
-  });
-
-  router.post('/player', async (ctx) => {
-    answerWith(ctx, await lookUpPlayer(group, deps.pseudonymise, ctx.request.body));
   });
 
   router.post('/audit-check', async (ctx) => answerWith(ctx, await checkedChain(ask)));

@@ -11,9 +11,9 @@ import bodyParser from 'koa-bodyparser';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import { refused } from '../../errors.js';
-import type { OperatorApi } from '../../group/api.js';
 import type { Clock } from '../../group/ports/clock.js';
 import { limits, serverBounds } from '../../limits.js';
+import type { AskedNode } from '../../operations/operation.js';
 import { asksOf } from '../../operations/table.js';
 import { closeServer } from '../protocol/close-server.js';
 import { readAssets } from './assets.js';
@@ -23,22 +23,22 @@ import { dashboardRoutes } from './dashboard-routes.js';
 import { DashboardUpdates } from './dashboard-updates.js';
 import type { Traffic } from './history.js';
 import { LivePages } from './live.js';
-import type { Pseudonymise } from './player.js';
 import type { Sessions } from './sessions/sessions.js';
+import type { SignInAttempts } from './sessions/sign-in.js';
 import { appPage } from './shell.js';
 
-export interface DashboardDeps {
+export interface DashboardDeps extends AskedNode {
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;
-  readonly group: OperatorApi;
-  readonly pseudonymise: Pseudonymise;
   readonly sessions: Sessions;
   /** Hash of the present password; null if none is set. */
   readonly passwordHash: () => string | null;
+  readonly attempts: SignInAttempts;
+  /** Names under which a proxy on this machine serves the dashboard; none if there is no proxy. */
+  readonly proxyHosts: readonly string[];
   readonly traffic: () => Traffic;
   readonly clock: Clock;
-  readonly version: string;
   readonly log: Logger;
 }
 
@@ -66,18 +66,21 @@ const policy = {
 
 /** Listens and starts to watch the node. Rejects if the address is not available. */
 export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
-  const { group, sessions, clock, version, log } = deps;
+  const { group, sessions, clock, log } = deps;
   const pages = new LivePages(sessions);
-  const ask = asksOf(group, version);
+  const ask = asksOf(deps);
   const watch = new DashboardUpdates({ group, ask, traffic: deps.traffic, pages, clock, log });
   const authentication = new Authentication({
     group,
     sessions,
     passwordHash: deps.passwordHash,
+    attempts: deps.attempts,
+    host: deps.host,
+    proxyHosts: deps.proxyHosts,
     assets: readAssets(),
     log,
   });
-  const router = dashboardRoutes({ group, pseudonymise: deps.pseudonymise, ask, watch, pages, clock });
+  const router = dashboardRoutes({ group, ask, watch, pages, clock });
   router.get('/', (ctx) => page(ctx, appPage(group.identity), 200));
   router.post('/sign-out', (ctx) => authentication.leave(ctx));
   const server = createServer(serverBounds, createApp(authentication, router, log).callback());

@@ -9,6 +9,7 @@ import { limits } from '../../limits.js';
 import type { Ask } from '../../operations/table.js';
 import { PaceHistory, type Traffic, WeightHistory } from './history.js';
 import type { LivePages } from './live.js';
+import { VerdictHistory } from './verdict-history.js';
 import type { OverviewValue, VerdictsValue } from './wire.js';
 
 export interface WatchDeps {
@@ -25,12 +26,14 @@ export class DashboardUpdates {
   readonly #startedMs = performance.now();
   readonly pace = new PaceHistory();
   readonly weights = new WeightHistory();
+  readonly changes = new VerdictHistory();
   #verdicts: VerdictsValue | null = null;
   /** Time by `performance.now()` before which verdicts are not counted again. */
   #verdictsPauseUntil = Number.NEGATIVE_INFINITY;
   #counting = false;
   #beating = false;
   #timer: NodeJS.Timeout | undefined;
+  #endChanges: (() => void) | undefined;
 
   constructor(deps: WatchDeps) {
     this.#deps = deps;
@@ -44,11 +47,13 @@ export class DashboardUpdates {
     };
     this.#timer = setInterval(update, limits.dashboardBeatMs);
     this.#timer.unref();
+    this.#endChanges = this.#deps.group.verdicts.listen(this.changes);
     update();
   }
 
   stop(): void {
     clearInterval(this.#timer);
+    this.#endChanges?.();
   }
 
   /** Takes a sample and updates every open page. */
@@ -70,7 +75,7 @@ export class DashboardUpdates {
   }
 
   async overview(): Promise<OverviewValue> {
-    const { ask, clock } = this.#deps;
+    const { ask, clock, traffic } = this.#deps;
     const status = await ask('status', {});
     if (!status.ok) throw new Error(`the status was refused: ${status.code}`);
     const { eventsPerS, readsPerS, eventMs, readMs } = this.pace.now;
@@ -82,6 +87,7 @@ export class DashboardUpdates {
       reads_per_s: readsPerS,
       event_ms_p99: eventMs,
       read_ms_p99: readMs,
+      ids_refused: traffic().idsRefused,
       verdicts: this.#verdicts,
     };
   }

@@ -20,6 +20,8 @@ export interface LatencyCounts {
 export interface Traffic {
   readonly reads: LatencyCounts;
   readonly events: LatencyCounts;
+  /** Ids and names refused for forbidden characters. */
+  readonly idsRefused: number;
 }
 
 /** The values of one sample. */

@@ -7,7 +7,7 @@ import { limits } from '../../limits.js';
 
 /** The notice above the fields of the form; undefined if there is none. */
 export type SignInNotice =
-  | { readonly why: 'wrong' | 'unset' | 'name' | 'cross_site' }
+  | { readonly why: 'ended' | 'wrong' | 'unset' | 'name' | 'cross_site' }
   | { readonly why: 'too_many'; readonly retryAfterS: number };
 
 /** `theme.js` runs before the first paint if the browser supports blocking modules. */
@@ -52,6 +52,8 @@ ${notice === undefined ? '' : `<p id="notice" class="notice notice-bad" role="al
 
 function noticeText(notice: SignInNotice): string {
   switch (notice.why) {
+    case 'ended':
+      return 'Your session has ended. Sign in to return to the page.';
     case 'wrong':
       return 'The password is wrong.';
     case 'unset':
@@ -61,7 +63,7 @@ function noticeText(notice: SignInNotice): string {
     case 'cross_site':
       return 'Sign in from this page itself. If there is a proxy, check that it passes <code>Host</code> on.';
     case 'too_many':
-      return `Too many failed attempts. Try again in ${minutes(notice.retryAfterS)}.`;
+      return `Too many failed attempts. Try again in ${minutes(notice.retryAfterS)}, or run <code>ptf dashboard unlock</code> on the node’s machine.`;
   }
 }
 

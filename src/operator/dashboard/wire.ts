@@ -1,11 +1,19 @@
 /** Declares the values that the dashboard's server and its page exchange beyond the operator's commands. Types only. */
+import type { Verdict } from '../../core/vocabulary.js';
 import type { VerdictCounts } from '../../group/api.js';
 import type { StatusValue } from '../../operations/status-operation.js';
 import type { Values } from '../../operations/table.js';
-import type { playerValue } from './player.js';
 
 /** Fewer players are `sampled` than there are in a very large group. */
 export type VerdictsValue = VerdictCounts['counts'] & Pick<VerdictCounts, 'sampled' | 'players'>;
+
+/** The newest change of a player's verdict since the start of the node. */
+export interface VerdictChangeValue {
+  readonly subject_hash: string;
+  readonly at: string;
+  readonly was: Verdict;
+  readonly verdict: Verdict;
+}
 
 /** The state of the node, sent to every open page every few seconds. Times are ISO 8601 in UTC here and below. */
 export interface OverviewValue {
@@ -17,6 +25,8 @@ export interface OverviewValue {
   /** Percentile in ms, interpolated within the buckets of the metrics. Null without requests in the last seconds. */
   readonly event_ms_p99: number | null;
   readonly read_ms_p99: number | null;
+  /** Ids and names refused for forbidden characters since the start of the node. */
+  readonly ids_refused: number;
   /** Null before the first count. */
   readonly verdicts: VerdictsValue | null;
 }
@@ -44,8 +54,6 @@ export interface SessionValue {
   /** Whether several nodes serve the group. */
   readonly clustered: boolean;
 }
-
-export interface PlayerValue extends ReturnType<typeof playerValue> {}
 
 /** A peer that was registered in the hosted form. The key is shown only this once. */
 export type RegisteredValue = Pick<

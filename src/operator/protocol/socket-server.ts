@@ -7,19 +7,17 @@ import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { errors, granted, type Outcome, refused } from '../../errors.js';
-import type { OnProgress, OperatorApi } from '../../group/api.js';
+import type { OnProgress } from '../../group/api.js';
 import { UnreadError } from '../../group/ports/storage-errors.js';
 import { limits, serverBounds } from '../../limits.js';
+import type { AskedNode } from '../../operations/operation.js';
 import { asksOf, isOperationName } from '../../operations/table.js';
 import { closeServer } from './close-server.js';
 import { claimPath, commandPath, leavePlace } from './socket-path.js';
 
-export interface OperatorSocketDeps {
+export interface OperatorSocketDeps extends AskedNode {
   /** The data folder, already owned by this process. */
   readonly dir: string;
-  readonly group: OperatorApi;
-  /** This release. */
-  readonly version: string;
   readonly log: Logger;
 }
 
@@ -31,8 +29,8 @@ export interface OperatorSocket {
 }
 
 /** Listens for the operator command. Rejects if the socket cannot be created. */
-export async function startOperatorSocket({ dir, group, version, log }: OperatorSocketDeps): Promise<OperatorSocket> {
-  const ask = asksOf(group, version);
+export async function startOperatorSocket({ dir, log, ...node }: OperatorSocketDeps): Promise<OperatorSocket> {
+  const ask = asksOf(node);
   const server = createServer(serverBounds, (request, response) => {
     respond(request, response).catch((error: unknown) => {
       log.error({ err: error }, 'the operator could not be answered');

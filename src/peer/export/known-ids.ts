@@ -21,7 +21,10 @@ interface Hints {
 export function knownIds(text: string, hints: Hints): KnownIds {
   const players = new Map<string, string>();
   const refused: { line: number; reason: string }[] = [];
-  eachLine(text, (line, number, isEnded) => {
+  const refuse = (line: number, reason: string) => {
+    refused.push({ line, reason });
+  };
+  eachLine(text, { refuse }, (line, number, isEnded) => {
     const id = line
       .split(/[,;\t]/, 1)[0]!
       .trim()
@@ -30,12 +33,9 @@ export function knownIds(text: string, hints: Hints): KnownIds {
     // The first line of a table contains the names of its columns.
     if (number === 1 && /^(?:player_?id|steam_?id(?:64)?|uuid|id)$/i.test(id)) return;
     const found = readPlayerId(id, hints);
-    if (!found.ok) refused.push({ line: number, reason: `${found.reason}: ${found.text}` });
+    if (!found.ok) refuse(number, `${found.reason}: ${found.text}`);
     else if (!isEnded && /:\d+$/.test(id) && !id.includes('7656')) {
-      refused.push({
-        line: number,
-        reason: 'the file ends in this id without a line break, so that the id may be truncated',
-      });
+      refuse(number, 'the file ends in this id without a line break, so that the id may be truncated');
     } else players.set(found.id, found.kind);
   });
   return { players, refused };

@@ -1,7 +1,6 @@
 /** Reads ban lists of BattleMetrics: pages of its API's `/bans`, in JSON:API form. */
 
 import type { ListFormat, RowId, RowSink } from './list-row.js';
-import { damagedJson } from './minecraft.js';
 import { arrayOf, type JsonObject, objectOf, readElements, textOf } from './reading/json-elements.js';
 import { textEnd, textTime } from './reading/time-cells.js';
 
@@ -27,7 +26,7 @@ export const battlemetrics: ListFormat = {
   read: (text, sink) =>
     readElements(text, ['data'], {
       element: (value, line) => readBan(objectOf(value) ?? {}, line, sink),
-      damaged: (line) => sink.refuse(line, damagedJson),
+      damaged: (line, reason) => sink.refuse(line, reason, true),
     }),
 };
 

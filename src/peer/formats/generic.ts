@@ -160,7 +160,7 @@ export const genericCsv: ListFormat = {
       text,
       {
         record: (cells, line) => readRow(columns, cells, line, sink, options),
-        refuse: (line, reason) => sink.refuse(line, reason),
+        refuse: (line, reason, isEnd) => sink.refuse(line, reason, isEnd),
       },
       (column, cell) => !counts(column) || isWholeCell(cell),
     );
@@ -177,7 +177,7 @@ export const ndjson: ListFormat = {
     return 'a JSON object in each line, with ids of players';
   },
   read: (text, sink, options) =>
-    eachLine(text, (line, number) => {
+    eachLine(text, sink, (line, number) => {
       if (line === '') return;
       const object = objectOfLine(line);
       if (object === null) {

@@ -31,8 +31,11 @@ export interface ListRow {
 /** Receives the rows and the refused lines of a list, in the order of the file. */
 export interface RowSink {
   row(row: ListRow): void;
-  /** Refuses a line that is damaged or contains no measure against a person. `reason` contains no text of the line. */
-  refuse(line: number, reason: string): void;
+  /**
+   * Refuses a line that is damaged or contains no measure against a person. `reason` contains no text of the line.
+   * `isEnd`: nothing after this line is read.
+   */
+  refuse(line: number, reason: string, isEnd?: boolean): void;
 }
 
 export interface ReadOptions {

@@ -28,7 +28,10 @@ export const litebans: ListFormat = {
   read: (text, sink) =>
     readCsv(
       text,
-      { record: (cells, line) => readRow(cells, line, sink), refuse: (line, reason) => sink.refuse(line, reason) },
+      {
+        record: (cells, line) => readRow(cells, line, sink),
+        refuse: (line, reason, isEnd) => sink.refuse(line, reason, isEnd),
+      },
       (column, cell) => (column !== 'uuid' && column !== 'time' && column !== 'until' ? true : isWholeCell(cell)),
     ),
 };

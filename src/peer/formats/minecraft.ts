@@ -4,8 +4,6 @@ import type { ListFormat, RowSink } from './list-row.js';
 import { objectOf, readElements, textOf } from './reading/json-elements.js';
 import { textEnd, textTime } from './reading/time-cells.js';
 
-export const damagedJson = 'the JSON is damaged here, so that nothing from this entry on can be read';
-
 export const minecraft: ListFormat = {
   name: 'minecraft',
   title: 'Minecraft banned-players.json',
@@ -17,7 +15,7 @@ export const minecraft: ListFormat = {
   read: (text, sink, { timeZone }) =>
     readElements(text, [], {
       element: (value, line) => readEntry(objectOf(value) ?? {}, line, sink, timeZone),
-      damaged: (line) => sink.refuse(line, damagedJson),
+      damaged: (line, reason) => sink.refuse(line, reason, true),
     }),
 };
 

@@ -18,7 +18,7 @@ export const rust: ListFormat = {
       ? 'lines of the form banid <SteamID64> "<name>" "<reason>" <end>'
       : null,
   read: (list, sink) =>
-    eachLine(list, (line, number, isEnded) => {
+    eachLine(list, sink, (line, number, isEnded) => {
       if (line === '' || line.startsWith('//') || line.startsWith('#')) return;
       const [, id, , , seconds] = banId.exec(line) ?? [];
       if (id === undefined) {

@@ -3,7 +3,8 @@
 import type { ListFormat } from './list-row.js';
 import { eachLine } from './reading/lines.js';
 
-const banId = /^banid\s+"?(\d+(?:\.\d+)?)"?\s+(?:"([^"]*)"|(\[[^\]\s]*\]|[^\s"/;]+))(?:\s+kick)?\s*;?\s*(?:\/\/.*)?$/i;
+const banId =
+  /^banid\s+"?(\d+(?:\.\d+)?)"?\s+(?:"([^"]*)"|(\[[^\]\s]*\]|[^\s"/;]+))(?:\s+kick)?\s*(?:;\s*)?(?:\/\/.*)?$/i;
 const command = /^(?:banid|addip|writeid|writeip)\b/i;
 
 export const source: ListFormat = {
@@ -16,7 +17,7 @@ export const source: ListFormat = {
       ? 'lines of the form banid <minutes> <Steam id>'
       : null,
   read: (text, sink) =>
-    eachLine(text, (line, number, isEnded) => {
+    eachLine(text, sink, (line, number, isEnded) => {
       if (line === '' || line.startsWith('//')) return;
       const [, minutes, quoted, bare] = banId.exec(line) ?? [];
       if (minutes === undefined) {

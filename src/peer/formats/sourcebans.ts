@@ -43,7 +43,7 @@ export const sourcebans: ListFormat = {
       text,
       {
         record: (cells, line) => readBan(cells, line, sink),
-        refuse: (line, reason) => sink.refuse(line, reason),
+        refuse: (line, reason, isEnd) => sink.refuse(line, reason, isEnd),
       },
       (column, cell) => !needed.includes(column) || isWholeCell(cell),
     ),
@@ -61,7 +61,7 @@ export const sourcebansSql: ListFormat = {
   read: (text, sink) =>
     readInserts(text, isBansTable, tableColumns, {
       row: (values, line) => readBan((column) => values.get(column)?.trim() ?? '', line, sink),
-      refuse: (line, reason) => sink.refuse(line, reason),
+      refuse: (line, reason, isEnd) => sink.refuse(line, reason, isEnd),
     }),
 };
 

@@ -21,7 +21,7 @@ export const squad: ListFormat = {
     return lines.some(isBan) ? 'lines of the form <admin> Banned:<id>:<end> //<reason>' : null;
   },
   read: (text, sink) =>
-    eachLine(text, (line, number, isEnded) => {
+    eachLine(text, sink, (line, number, isEnded) => {
       if (line === '' || line.startsWith('#')) return;
       const found = written.exec(line) ?? plain.exec(line);
       if (found === null) {

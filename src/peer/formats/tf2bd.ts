@@ -1,7 +1,6 @@
 /** Reads `playerlist.json` of TF2 Bot Detector, schema version 3. */
 
 import type { ListFormat, RowKind } from './list-row.js';
-import { damagedJson } from './minecraft.js';
 import { arrayOf, objectOf, readElements, textOf } from './reading/json-elements.js';
 
 /** The most serious mark first. A player that is merely suspicious is not accused of anything. */
@@ -35,6 +34,6 @@ export const tf2bd: ListFormat = {
         else
           sink.row({ ids: [{ text: id, kind: 'steam' }], bannedAt: null, expiresAt: null, lifted: false, kind, line });
       },
-      damaged: (line) => sink.refuse(line, damagedJson),
+      damaged: (line, reason) => sink.refuse(line, reason, true),
     }),
 };

@@ -1,7 +1,6 @@
 /** Reads the bans in `playersDB.json` of txAdmin (FiveM, RedM). */
 
 import type { ListFormat, RowSink } from './list-row.js';
-import { damagedJson } from './minecraft.js';
 import { arrayOf, type JsonObject, objectOf, readElements, textOf } from './reading/json-elements.js';
 import { secondsEnd, secondsTime } from './reading/time-cells.js';
 
@@ -16,7 +15,7 @@ export const txadmin: ListFormat = {
   read: (text, sink) =>
     readElements(text, ['actions'], {
       element: (value, line) => readAction(objectOf(value) ?? {}, line, sink),
-      damaged: (line) => sink.refuse(line, damagedJson),
+      damaged: (line, reason) => sink.refuse(line, reason, true),
     }),
 };
 

@@ -50,6 +50,8 @@ export interface ImportPlan {
   readonly list: string;
   readonly entries: readonly PlanEntry[];
   readonly refused: readonly Refused[];
+  /** The last refused line if nothing after it could be read, so that a ban missing here may be in the list. */
+  readonly unread: Refused | null;
 }
 
 export interface PlanOptions {
@@ -78,8 +80,10 @@ export function planOf(format: ListFormat, text: string, options: PlanOptions): 
    */
   const places = new Map<string, number | number[]>();
   const { timeZone, now } = options;
-  const refuse = (line: number, reason: string) => {
+  let unread: Refused | null = null;
+  const refuse = (line: number, reason: string, isEnd = false) => {
     refused.push({ line, reason });
+    if (isEnd) unread = refused.at(-1)!;
   };
   const take = (row: ListRow) => {
     const player = playerOf(row.ids, options);
@@ -100,7 +104,7 @@ export function planOf(format: ListFormat, text: string, options: PlanOptions): 
     entries.push(entryOf(player, { line, says, bannedAt, expiresAt, lifted, severity, note }, none, options));
   };
   readList(format, text, { row: take, refuse }, { timeZone });
-  return { format: format.name, list: format.sameAs ?? format.name, entries, refused };
+  return { format: format.name, list: format.sameAs ?? format.name, entries, refused, unread };
 }
 
 function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {

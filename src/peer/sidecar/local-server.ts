@@ -5,7 +5,7 @@
  */
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { bounds } from '../../client/bounds.js';
 import { PeerError } from '../peer-error.js';
 import { LocalError, refusalOf } from './local-error.js';
@@ -69,8 +69,13 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
 
 function serverOf(answer: (request: IncomingMessage) => Promise<Answer>, log: (line: string) => void): Server {
   const server = createServer({ maxHeaderSize: bounds.sidecarHeadBytes, requestTimeout: bounds.sidecarRequestMs });
-  server.maxConnections = bounds.sidecarConnections;
+  const idle = boundConnections(server);
   server.on('request', (request, response) => {
+    const { socket } = request;
+    idle.delete(socket);
+    response.once('close', () => {
+      if (!socket.destroyed) idle.add(socket);
+    });
     answer(request).then(
       ({ status, body }) => send(response, status, body),
       (error: unknown) => {
@@ -85,6 +90,30 @@ function serverOf(answer: (request: IncomingMessage) => Promise<Answer>, log: (l
     );
   });
   return server;
+}
+
+/**
+ * Closes the longest idle connection for each one beyond the bound, or that one itself if none is idle. Returns the idle
+ * connections, which the server keeps up to date.
+ */
+function boundConnections(server: Server): Set<Socket> {
+  const idle = new Set<Socket>();
+  let open = 0;
+  server.on('connection', (socket: Socket) => {
+    if (open >= bounds.sidecarConnections) {
+      const [oldest = socket] = idle;
+      idle.delete(oldest);
+      oldest.destroy();
+      if (oldest === socket) return;
+    }
+    open++;
+    idle.add(socket);
+    socket.once('close', () => {
+      open--;
+      idle.delete(socket);
+    });
+  });
+  return idle;
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {

@@ -2,7 +2,9 @@
  * Follows a native ban list: reports new bans through a spool and withdraws lifted ones. Its state changes only after
  * the spool or the node has stored the data, so that a kill at any time loses nothing and repeats nothing.
  */
+
 import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { pause, type Runtime, systemRuntime } from '../../client/transport/time.js';
@@ -49,6 +51,7 @@ export async function watchList(options: WatchOptions): Promise<void> {
   const { config, signal } = options;
   const { url, stateDir } = config;
   const path = resolve(options.file);
+  if (!existsSync(path)) options.log(`${path} does not exist: waiting until a program writes it`);
   const name = `${basename(path)
     .replace(/[^\w.-]/g, '_')
     .slice(0, 40)}-${hash('sha256', path, 'hex').slice(0, 12)}`;
@@ -137,6 +140,7 @@ class ListWatch {
   #decided: { readonly bytes: Buffer; readonly isStill: boolean } | null = null;
   #doubted = 0;
   #refused = 0;
+  #unread: number | undefined;
   #isFirst: boolean;
 
   constructor(parts: Parts) {
@@ -165,9 +169,10 @@ class ListWatch {
     if (list === null) return;
     const whole = wholeTextOf(list.text, list.format.name, isStill);
     if (whole === null) return;
-    const { text, isWhole } = whole;
+    const { text } = whole;
     if (this.#planned?.text !== text) this.#planned = { text, plan: this.#planOf(list, text) };
     const { plan } = this.#planned;
+    const isWhole = whole.isWhole && plan.unread === null;
     const events = this.#eventOptions(plan);
     const listed = plan.entries.map((entry) => ({ ban: eventOf(entry, events).eventId!, entry }));
     const look = {
@@ -246,19 +251,22 @@ class ListWatch {
     await Promise.all(adding);
   }
 
-  #tell({ refused }: ImportPlan, doubted: number): void {
+  #tell({ refused, unread }: ImportPlan, doubted: number): void {
     const { log } = this.#parts.options;
     if (doubted > 0 && doubted !== this.#doubted) {
       log(`${doubted} bans are missing at once: nothing is withdrawn; if they are lifted, run with --allow-mass-lift`);
     }
     this.#doubted = doubted;
-    if (refused.length > this.#refused) {
+    if (unread !== null && unread.line !== this.#unread) {
+      log(`line ${unread.line}: ${unread.reason}; no ban counts as lifted because it is missing`);
+    } else if (refused.length > this.#refused) {
       const [last] = refused.slice(-1);
       log(
         `${refused.length} lines are not bans of players, the last of them line ${last!.line}; see ptf-peer import --dry-run`,
       );
     }
     this.#refused = refused.length;
+    this.#unread = unread?.line;
   }
 }
 

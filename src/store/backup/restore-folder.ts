@@ -11,6 +11,7 @@ import { DamagedError } from '../../group/ports/storage-errors.js';
 import { replaceFile, syncPath } from '../files/durable-file.js';
 import { refuseLiving } from '../ownership/owner.js';
 import { closeAndSync, isBackup, makePrivate, NotEmptyError, namesIn } from './backup-folder.js';
+import { foreignProblem } from './data-folder.js';
 
 const STAGING = '.restoring';
 const PLAN = 'plan.json';
@@ -69,6 +70,8 @@ export class Restoring {
    * and with `FolderOwnedError` if a node or another restore runs on it.
    */
   static async begin(dataDir: string, replace: boolean): Promise<Restoring> {
+    const foreign = foreignProblem(dataDir);
+    if (foreign !== undefined) throw new NotEmptyError(`${dataDir} is not empty: ${foreign}`);
     makePrivate(dataDir);
     const staging = join(dataDir, STAGING);
     const restoring = new Restoring(dataDir);

@@ -4,7 +4,8 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { addressKeyOf, CallerLimit } from '../../../src/http/request/rate-limits.js';
+import { CallerLimit } from '../../../src/http/request/rate-limits.js';
+import { addressKeyOf } from '../../../src/validation/address-key.js';
 import { until } from '../../support/until.js';
 import { type Answer, ask } from '../exchange.js';
 import { startFace, type TestFace } from '../face.js';

@@ -60,7 +60,7 @@ function readerOf({ feed = {}, reading = true }: Setting) {
   const parts = {
     feed: whole,
     peer: null,
-    disputedFor: () => [],
+    marksOf: () => ({ disputed: false, erasureRefused: undefined }),
     turn: () => Promise.resolve(),
     onEnd: (_: StreamReader, reason: string | null) => void ends.push(reason),
     onRows: () => undefined,
@@ -116,7 +116,7 @@ test('a heartbeat never overtakes a change that is in flight', async () => {
   const parts = {
     feed: Object.assign(feed, whole),
     peer: null,
-    disputedFor: () => [],
+    marksOf: () => ({ disputed: false, erasureRefused: undefined }),
     turn: async () => undefined,
     onEnd() {},
     onRows() {},
@@ -147,7 +147,7 @@ test('a piece that was read before an erasure was sent is read again', async () 
   const parts = {
     feed: setting.feed,
     peer: null,
-    disputedFor: () => [],
+    marksOf: () => ({ disputed: false, erasureRefused: undefined }),
     turn: async () => undefined,
     onEnd() {},
     onRows() {},
@@ -238,7 +238,7 @@ test('a reader that got more from another node waits until this node has sent as
   const parts = {
     feed: Object.assign(feed, whole),
     peer: null,
-    disputedFor: () => [],
+    marksOf: () => ({ disputed: false, erasureRefused: undefined }),
     turn: async () => undefined,
     onEnd() {},
     onRows() {},

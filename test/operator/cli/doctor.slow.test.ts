@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import {
   chmodSync,
+  existsSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -10,7 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -38,7 +39,9 @@ import { startProblems } from '../../../src/workers/verify/preflight.js';
 import { verifyInChild } from '../../../src/workers/verify/verify-runner.js';
 import { registerPeer } from '../../http/peer-client.js';
 import { startTestNode } from '../../support/node.js';
+import { startProcess } from '../../support/process.js';
 import { runPtf } from '../../support/ptf.js';
+import { until } from '../../support/until.js';
 import { configuration, runHere, runtime } from '../run-here.js';
 
 const at = Date.UTC(2026, 0, 1);
@@ -292,9 +295,11 @@ test('a healthy folder is found so with its node and without, and damage makes t
     assert.is(live.get('versions')!.result, 'warn', 'the node is of another release than 9.8.7');
     await node.close();
 
-    assert.match((await doctor(0)).get('store')!.text, /up to record 1/);
+    const stopped = await doctor(1);
+    assert.match(stopped.get('store')!.text, /up to record 1/);
+    assert.equal([stopped.get('folder')!.text, stopped.get('node')!.text], [dir, `no node runs on ${dir}`]);
     chmodSync(dir, 0o755);
-    assert.is((await doctor(0)).get('permissions')!.result, 'warn');
+    assert.is((await doctor(1)).get('permissions')!.result, 'warn');
     chmodSync(dir, 0o700);
     const tomorrow = Date.now() / 1000 + 86_400;
     writeFileSync(join(dir, 'heartbeat'), '');
@@ -306,7 +311,7 @@ test('a healthy folder is found so with its node and without, and damage makes t
     const printed = await runHere(['doctor'], dir, { verifyFolder: (folder, mode) => verifyInChild(folder, mode) });
     assert.match(printed.out, /^fail {2}store {2,}\S/m);
     assert.match(printed.out, /^ +-> do not change the folder/m);
-    assert.match(printed.err, /^ptf: 1 of \d+ findings must be fixed \(unhealthy\)$/m);
+    assert.match(printed.err, /^ptf: 2 of \d+ findings must be fixed \(unhealthy\)$/m);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
@@ -315,9 +320,60 @@ test('a healthy folder is found so with its node and without, and damage makes t
 test('if there is no folder yet, the nearest one above it is examined', async () => {
   const dir = join(mkdtempSync(join(tmpdir(), 'ptf-doctor-')), 'not', 'yet');
   const { code, out } = await runHere(['doctor'], dir);
-  assert.is(code, 0, out);
+  assert.is(code, 1, out);
+  assert.match(out, `no node runs on ${dir}`);
   assert.match(out, /no data folder yet/);
   assert.match(out, /^ok {4}disk {2,}\d/m);
+});
+
+test('a dead node is an error, with the absolute folder and the last line that it logged', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  const nodeLine = async () => {
+    const { code, out } = await runPtf(['doctor', '--json'], dir);
+    assert.is(code, 1, out);
+    return (JSON.parse(out) as { checks: Finding[] }).checks.find(({ check }) => check === 'node');
+  };
+  try {
+    const killed = await startProcess({ DATA_DIR: dir });
+    await until(() => existsSync(join(dir, 'last-line')));
+    await killed.kill('SIGKILL');
+    const { result, text } = (await nodeLine())!;
+    assert.is(result, 'fail');
+    assert.match(text, new RegExp(`^no node runs on ${dir}; its last line, of \\d{4}-\\S+: listening$`));
+    const stopped = await startProcess({ DATA_DIR: dir });
+    await stopped.kill('SIGTERM');
+    assert.match((await nodeLine())!.text, /: stopped$/);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+test('beside a folder without a node, a busy port, other nodes and signs of them are named', async () => {
+  const [dir, other] = [mkdtempSync(join(tmpdir(), 'ptf-doctor-')), mkdtempSync(join(tmpdir(), 'ptf-doctor-'))];
+  const busy = createServer().listen(0, '127.0.0.1');
+  await once(busy, 'listening');
+  const { port } = busy.address() as AddressInfo;
+  const node = await startTestNode({ DATA_DIR: other });
+  try {
+    const { code, out } = await runHere(['doctor'], dir, {
+      verifyFolder: (folder, mode) => verifyInChild(folder, mode),
+      configuration: () => ({
+        ...configuration,
+        address: { host: '127.0.0.1', port },
+        folders: [dir, other, join(dir, 'none')],
+        signs: [['the unit is installed', 'ask systemctl']],
+      }),
+    });
+    assert.is(code, 1);
+    assert.match(out, new RegExp(`^fail  port +another process listens on 127.0.0.1:${port}$`, 'm'));
+    assert.match(out, new RegExp(`^warn  elsewhere +a node runs on ${other}$`, 'm'));
+    assert.match(out, /^warn {2}elsewhere +the unit is installed$/m);
+    assert.is(out.match(/elsewhere/g)?.length, 2);
+  } finally {
+    busy.close();
+    await node.close();
+    for (const folder of [dir, other]) rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test.run();

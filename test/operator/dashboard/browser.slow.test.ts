@@ -21,7 +21,19 @@ import {
 
 const test: Test = uvuTest;
 const password = 'correct horse battery';
-const views = ['', 'peers', 'register', 'players', 'pre-trust', 'disputes', 'erasure', 'audit'];
+const views = [
+  '',
+  'peers',
+  'register',
+  'players',
+  'allowed',
+  'pre-trust',
+  'origins',
+  'disputes',
+  'erasure',
+  'simulation',
+  'audit',
+];
 
 let node: TestNode;
 let browser: Browser;
@@ -289,7 +301,7 @@ function define(): void {
     const { page } = seen;
     for (let i = 0; i < 60; i++) await add(`Crowd ${i}`);
     await goTo(page, 'Audit');
-    const older = page.getByRole('button', { name: 'Show older entries' });
+    const older = page.getByRole('button', { name: 'Older entries' });
     await older.waitFor();
     await page.route('**/commands/audit-tail', (route) =>
       route.fulfill({ status: 503, json: { error: 'too much at once', code: 'overloaded' } }),
@@ -300,6 +312,12 @@ function define(): void {
     seen.complaints.splice(0);
     await older.click();
     await page.getByText('group formed').waitFor();
+    await page.getByRole('button', { name: 'Newer entries' }).click();
+    await page.getByText('group formed').waitFor({ state: 'detached' });
+    await page.getByLabel('Action', { exact: true }).fill('group formed');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByText('group formed').waitFor();
+    assert.is(await page.locator('.table tbody tr').count(), 1);
   });
 
   test('erasures that wait and could not be listed are asked for again', async () => {

@@ -7,6 +7,7 @@ import type { GroupApi } from '../../../src/group/api.js';
 import { startDashboard } from '../../../src/operator/dashboard/dashboard-server.js';
 import type { LatencyCounts, Traffic } from '../../../src/operator/dashboard/history.js';
 import { Sessions } from '../../../src/operator/dashboard/sessions/sessions.js';
+import { SignInAttempts } from '../../../src/operator/dashboard/sessions/sign-in.js';
 import { recordedGroup } from '../recorded-group.js';
 
 export const password = 'correct horse battery';
@@ -44,6 +45,7 @@ export interface TestDashboard {
   /** Moves the dashboard's clock on. */
   pass(ms: number): void;
   setPasswordHash(hash: string | null): void;
+  unlock(): void;
   call(path: string, how?: Call): Promise<Answer>;
   /** The cookie of a new session, `name=value`. */
   signIn(operator?: string): Promise<string>;
@@ -53,13 +55,14 @@ export interface TestDashboard {
 /** `replaced`: methods of the group that answer otherwise; `traffic`: running totals of requests, none where absent. */
 export async function startTestDashboard(
   replaced: Partial<GroupApi> = {},
-  traffic: () => Traffic = () => ({ reads: noLatencies, events: noLatencies }),
+  traffic: () => Traffic = () => ({ reads: noLatencies, events: noLatencies, idsRefused: 0 }),
 ): Promise<TestDashboard> {
   let shiftMs = 0;
   let hash: string | null = storedHash;
   const clock = { now: () => Date.now() + shiftMs };
   const passwordHash = () => hash;
   const sessions = new Sessions({ secret: null, environment: 'dev', clock, passwordHash });
+  const attempts = new SignInAttempts();
   const logged: Record<string, unknown>[] = [];
   const { group, calls } = recordedGroup(3, replaced);
   const dashboard = await startDashboard({
@@ -69,6 +72,8 @@ export async function startTestDashboard(
     pseudonymise: (id) => (id.length === 64 ? Buffer.from(id, 'hex') : null),
     sessions,
     passwordHash,
+    attempts,
+    proxyHosts: ['ops.example.com'],
     traffic,
     clock,
     version: '1.2.3',
@@ -106,6 +111,7 @@ export async function startTestDashboard(
     sessions,
     logged,
     call,
+    unlock: () => attempts.unlock(),
     pass: (ms) => {
       shiftMs += ms;
     },

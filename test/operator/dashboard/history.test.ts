@@ -9,14 +9,14 @@ const boundsS = [0.001, 0.01, 0.1];
 const none = { boundsS, upTo: [0, 0, 0], total: 0 };
 
 function sample(at: number, more: Partial<Sample> = {}): Sample {
-  return { at, accepted: 0, traffic: { reads: none, events: none }, ...more };
+  return { at, accepted: 0, traffic: { reads: none, events: none, idsRefused: 0 }, ...more };
 }
 
 test('rates are the differences of two samples, per second', () => {
   const reads = { boundsS, upTo: [30, 30, 30], total: 30 };
   const pace = paceBetween(
     sample(1_000, { accepted: 100 }),
-    sample(4_000, { accepted: 250, traffic: { reads, events: none } }),
+    sample(4_000, { accepted: 250, traffic: { reads, events: none, idsRefused: 0 } }),
   );
   assert.equal([pace.eventsPerS, pace.readsPerS], [50, 10]);
 });
@@ -26,8 +26,8 @@ test('percentiles are those of histogram_quantile, of observations between the s
   const before = { boundsS, upTo: [1_000, 1_000, 1_000], total: 1_000 };
   const after = { boundsS, upTo: [1_050, 1_090, 1_100], total: 1_100 };
   const pace = paceBetween(
-    sample(0, { traffic: { reads: before, events: none } }),
-    sample(1_000, { traffic: { reads: after, events: none } }),
+    sample(0, { traffic: { reads: before, events: none, idsRefused: 0 } }),
+    sample(1_000, { traffic: { reads: after, events: none, idsRefused: 0 } }),
   );
   // Rank 99 lies 9/10 into the third bucket: 10 + 90 * 0.9.
   assert.ok(Math.abs((pace.readMs ?? 0) - 91) < 1e-9);
@@ -36,7 +36,7 @@ test('percentiles are those of histogram_quantile, of observations between the s
 
 test('an observation above the last bound counts as that bound', () => {
   const slow = { boundsS, upTo: [0, 0, 0], total: 5 };
-  const pace = paceBetween(sample(0), sample(1_000, { traffic: { reads: slow, events: none } }));
+  const pace = paceBetween(sample(0), sample(1_000, { traffic: { reads: slow, events: none, idsRefused: 0 } }));
   assert.is(pace.readMs, 100);
 });
 

@@ -42,7 +42,7 @@ const behind: readonly (readonly [string, Call])[] = [
   ['/live', {}],
   ['/history', {}],
   ['/peers/peer-0/history', {}],
-  ['/player', { json: { player_id: 'a' } }],
+  ['/commands/player', { json: { player_id: 'a' } }],
   ['/audit-check', { json: {} }],
   ['/sign-out', { form: {} }],
   ['/api/v1/peers/register', { json: { peer_name: 'a', game_ids: ['b'] } }],
@@ -158,6 +158,25 @@ test('after ten failures from one address even the right password has to wait, f
   assert.is((await from('10.0.0.2', password)).status, 303);
 });
 
+test('an unlock lets an address that failed too often try again at once', async () => {
+  const signIn = (word: string) => dashboard.call('/sign-in', { form: { password: word } });
+  for (let i = 0; i < limits.signInFailuresPerAddress; i++) await signIn('wrong');
+  const locked = await signIn(password);
+  assert.is(locked.status, 429);
+  assert.match(locked.text, 'ptf dashboard unlock');
+  dashboard.unlock();
+  assert.is((await signIn(password)).status, 303);
+});
+
+test('a page under a foreign name gets nothing, not even the form', async () => {
+  const cookie = await dashboard.signIn();
+  for (const path of ['/', '/sign-in', '/session', '/assets/main.js']) {
+    const { status, text } = await dashboard.call(path, { cookie, headers: { host: 'evil.example:8081' } });
+    assert.equal([status, JSON.parse(text).code], [403, 'cross_site'], path);
+  }
+  assert.is((await dashboard.call('/session', { cookie, headers: { host: 'ops.example.com' } })).status, 200);
+});
+
 test('tries that are sent at once are counted before any of them is checked', async () => {
   const tries = Array.from({ length: 15 }, () => dashboard.call('/sign-in', { form: { password: 'wrong' } }));
   const statuses = (await Promise.all(tries)).map(({ status }) => status);
@@ -258,7 +277,7 @@ test('an invalid body is refused in the words of the public port, with every err
   assert.not.ok(expected.ok);
   if (!expected.ok) assert.equal([refused.error, refused.details], [expected.text, expected.details]);
   assert.is(refused.details.more.length, 2);
-  const player = await dashboard.call('/player', { json: { player_id: 'a\u200bb' }, cookie });
+  const player = await dashboard.call('/commands/player', { json: { player_id: 'a\u200bb' }, cookie });
   const { error, details } = JSON.parse(player.text);
   assert.is(error, 'player_id must not contain an invisible character; found U+200B');
   assert.equal([player.status, details], [400, { field: '/player_id', violation: 'pattern' }]);
@@ -266,9 +285,12 @@ test('an invalid body is refused in the words of the public port, with every err
 
 test('bodies are bounded and must be JSON', async () => {
   const cookie = await dashboard.signIn();
-  const big = await dashboard.call('/player', { json: { player_id: 'a'.repeat(limits.eventBodyBytes) }, cookie });
+  const big = await dashboard.call('/commands/player', {
+    json: { player_id: 'a'.repeat(limits.eventBodyBytes) },
+    cookie,
+  });
   assert.equal([big.status, JSON.parse(big.text).code], [413, 'payload_too_large']);
-  const form = await dashboard.call('/player', {
+  const form = await dashboard.call('/commands/player', {
     form: { player_id: 'a' },
     cookie,
     headers: { 'content-type': 'application/json' },
@@ -286,17 +308,17 @@ test('commands that the page does not give are not there', async () => {
 test('a player is looked up without anything that distinguishes peers', async () => {
   const cookie = await dashboard.signIn();
   const hash = 'ab'.repeat(32);
-  const { status, text } = await dashboard.call('/player', { json: { player_id: hash }, cookie });
+  const { status, text } = await dashboard.call('/commands/player', { json: { player_id: hash }, cookie });
   assert.is(status, 200);
   const { subject_hash, score, verdict, explain, summary } = JSON.parse(text);
   assert.equal([subject_hash, score, verdict], [hash, 12.5, 'untrusted']);
   // Two peers contributed: a split would tell each what the other said.
   assert.equal([explain.lowering, explain.raising, explain.peers], [null, null, 2]);
   assert.equal(summary, [{ event_type: 'other', week: null, count: 4 }]);
-  const raw = await dashboard.call('/player', { json: { player_id: 'passport-1' }, cookie });
+  const raw = await dashboard.call('/commands/player', { json: { player_id: 'passport-1' }, cookie });
   assert.equal([raw.status, JSON.parse(raw.text).code], [422, 'player_id_not_canonical']);
   for (const player_id of ['', 'a'.repeat(129), '\ud800', 7, undefined]) {
-    assert.is((await dashboard.call('/player', { json: { player_id }, cookie })).status, 400);
+    assert.is((await dashboard.call('/commands/player', { json: { player_id }, cookie })).status, 400);
   }
 });
 
@@ -367,7 +389,7 @@ test('an internal error reaches the page without its cause and the log with it',
     changePeer: async () => refused('peer_not_active'),
   });
   const cookie = await dashboard.signIn();
-  const { status, text } = await dashboard.call('/commands/erase-pending', { json: {}, cookie });
+  const { status, text } = await dashboard.call('/commands/erase-pending', { json: { from: 0, limit: 10 }, cookie });
   assert.equal([status, JSON.parse(text)], [500, { error: 'internal error', code: 'internal_error' }]);
   assert.match(JSON.stringify(dashboard.logged), /a secret detail/);
   const refusedOne = await dashboard.call('/commands/peers-status', {

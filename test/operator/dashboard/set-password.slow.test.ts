@@ -106,7 +106,7 @@ test('a password that is too short or has several lines is wrong usage', async (
 });
 
 test('before the first start the folder is made, closed to others, and the node then takes the password', async () => {
-  const missing = join(dir, 'not', 'there');
+  const missing = join(dir, 'not-there');
   const { code, err } = await ptf(`${password}\n`, missing);
   assert.is(code, 0, err);
   assert.is(statSync(missing).mode & 0o777, 0o700);

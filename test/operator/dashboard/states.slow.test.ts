@@ -294,7 +294,11 @@ function define(): void {
 
   test('a plot of latencies without requests is a sentence, and a plot once there is a request', async () => {
     let total = 0;
-    const traffic = () => ({ events: noLatencies, reads: { boundsS: [0.001, 1], upTo: [total, total], total } });
+    const traffic = () => ({
+      idsRefused: 0,
+      events: noLatencies,
+      reads: { boundsS: [0.001, 1], upTo: [total, total], total },
+    });
     const dashboard = await serve({}, traffic);
     const seen = await open(dashboard, '');
     const latency = cardOf(seen.page, 'Latency');

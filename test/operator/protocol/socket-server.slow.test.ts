@@ -29,6 +29,10 @@ import { recordedGroup } from '../recorded-group.js';
 const log = pino({ level: 'silent' });
 let folder = '';
 const open: OperatorSocket[] = [];
+let unlocked = 0;
+const unlockDashboard = () => {
+  unlocked++;
+};
 
 test.before.each(() => {
   folder = mkdtempSync(join(tmpdir(), 'ptf-operator-'));
@@ -39,7 +43,8 @@ test.after.each(async () => {
 });
 
 async function start(group: OperatorApi, dir = folder): Promise<OperatorSocket> {
-  const socket = await startOperatorSocket({ dir, group, version: '9.8.7', log });
+  const asked = { group, version: '9.8.7', pseudonymise: () => null, unlockDashboard };
+  const socket = await startOperatorSocket({ dir, log, ...asked });
   open.push(socket);
   return socket;
 }
@@ -79,6 +84,12 @@ function deepFolder(): string {
   mkdirSync(deep);
   return deep;
 }
+
+test('an operator unlocks the dashboard of the node', async () => {
+  await start(recordedGroup(0).group);
+  assert.equal(await callNode(folder, 'dashboard-unlock', {}), { ok: true });
+  assert.is(unlocked, 1);
+});
 
 test('only its own user may open the socket, which lies in the data folder', async () => {
   const { path } = await start(recordedGroup(0).group);
@@ -233,7 +244,14 @@ test('a named path in a folder that others may enter is neither used nor cleared
 });
 
 test('nothing is left after closing, and then there is no node', async () => {
-  const socket = await startOperatorSocket({ dir: folder, group: recordedGroup(0).group, version: '0', log });
+  const socket = await startOperatorSocket({
+    dir: folder,
+    group: recordedGroup(0).group,
+    version: '0',
+    pseudonymise: () => null,
+    unlockDashboard,
+    log,
+  });
   await socket.close();
   assert.equal(readdirSync(folder), []);
   const error = await rejection(callNode(folder, 'status', {}));
@@ -262,7 +280,9 @@ test('closing does not wait for a verification, and its asker learns that the ou
     dir: folder,
     group: recordedGroup(0, { verify }).group,
     version: '0',
+    pseudonymise: () => null,
     log,
+    unlockDashboard,
   });
   const asking = rejection(callNode(folder, 'verify', {}));
   await waiting;

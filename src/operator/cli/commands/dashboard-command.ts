@@ -7,13 +7,10 @@ import { limits } from '../../../limits.js';
 import { hashPassword, passwordFile, passwordProblem } from '../../dashboard/sessions/password.js';
 import { type CommandContext, examples } from '../command-context.js';
 import { OperatorError } from '../node-client.js';
+import { groupOf } from '../operation-commands.js';
 
 export function addDashboard(program: Command, session: CommandContext): void {
-  const dashboard = program
-    .command('dashboard')
-    .description('set up the dashboard')
-    .addHelpText('after', examples('dashboard set-password'));
-  dashboard
+  groupOf(program, 'dashboard')
     .command('set-password')
     .description('set the password of the dashboard, prompted for or read from standard input; ends all sessions')
     .addHelpText(

@@ -65,7 +65,7 @@ export class Chart extends preact.Component<ChartProps, { readonly index: number
       <p class="muted chart-empty" hidden=${!isEmpty}>${emptyText}</p>
       <div class="plot" role="img" aria-label=${label} hidden=${isEmpty} ref=${this.#element}></div>
       <figcaption hidden=${isEmpty}><ul class="legend">
-        ${index !== null && html`<li class="muted">${clockTime(data[0]?.[index] ?? 0)}</li>`}
+        ${index !== null && html`<li class="muted">${clockTime(data[0]?.[index] ?? 0)} UTC</li>`}
         ${labels.map(
           (name, i) => html`<li>
             <span class=${`swatch ${colors[i]}`}></span>${name} <strong>${textAt(i, index ?? last, '–')}</strong>
@@ -129,10 +129,10 @@ function rounded(max: number | null): number {
 }
 
 function clockTime(seconds: number): string {
-  return new Date(seconds * 1000).toTimeString().slice(0, 8);
+  return new Date(seconds * 1000).toISOString().slice(11, 19);
 }
 
-/** Labels of the time axis, with seconds if minutes would repeat. */
+/** Labels of the time axis in UTC, with seconds if minutes would repeat. */
 function timesOf(_plot: uPlot, splits: readonly number[]): string[] {
   const isClose = splits.some((split, i) => i > 0 && split - (splits[i - 1] ?? 0) < 60);
   return splits.map((split) => clockTime(split).slice(0, isClose ? 8 : 5));

@@ -60,11 +60,14 @@ export function span(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} days`;
 }
 
-/** Local date and time. */
+/** Date and time in UTC, as in logs and `ptf`. */
 export function asOf(iso: string): string {
-  const at = new Date(iso);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  return `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** The same in the zone of the operator's browser. */
+export function localTime(iso: string): string {
+  return new Date(iso).toLocaleString('sv', { timeZoneName: 'short' });
 }
 
 /** The first characters of an id or a hash. */

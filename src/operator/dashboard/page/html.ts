@@ -2,7 +2,7 @@
  * Builds the page with htm's templates, which preact draws, and holds the elements that several views share. Values in
  * a template stay text: nothing is parsed as markup.
  */
-import { ago, asOf } from './format.js';
+import { ago, asOf, head, localTime } from './format.js';
 
 declare const htm: typeof import('htm').default;
 
@@ -60,6 +60,10 @@ export function field(label: string, input: Child, hint?: string): Child {
     <span>${label}</span>${input}${hint !== undefined && html`<small class="muted">${hint}</small>`}
   </label>`;
 }
+
+/** A field for a subject hash. */
+export const hashInput = html`<input name="hash" type="text" required pattern="[0-9A-Fa-f]{64}" maxlength="64"
+  autocomplete="off" spellcheck=${false} title="64 hexadecimal characters" />`;
 
 export function card(title: string, ...children: Child[]): Child {
   return html`<section class="card"><h2>${title}</h2>${children}</section>`;
@@ -144,16 +148,22 @@ export function peerLink(id: string, names: ReadonlyMap<string, string>): Child 
   return link(`peers/${encodeURIComponent(id)}`, names.get(id) ?? id);
 }
 
+/** A link to a player under the beginning of its hash. */
+export function playerLink(hash: string): Child {
+  return html`<span title=${hash}>${link(`players/${hash}`, head(hash, 16))}</span>`;
+}
+
 /** A badge with a status or a verdict, with its colour and its word. */
 export function badge(word: string, look: string = word): Child {
   return html`<span class=${`badge ${look}`}>${word}</span>`;
 }
 
-/** A relative time, with the exact one as a tooltip. */
+/** A time in UTC, with the local one as a tooltip. */
 export function time(iso: string): Child {
-  return html`<time datetime=${iso} title=${iso}>${asOf(iso)}</time>`;
+  return html`<time datetime=${iso} title=${localTime(iso)}>${asOf(iso)}</time>`;
 }
 
+/** A relative time, with the exact one as a tooltip. */
 export function timeAgo(iso: string): Child {
   return html`<time datetime=${iso} title=${asOf(iso)}>${ago(iso, Date.now())}</time>`;
 }

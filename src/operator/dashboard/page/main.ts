@@ -1,23 +1,26 @@
 /** Starts the page: draws its frame with the present view, and handles the navigation between views. */
-import type { SessionValue } from '../wire.js';
+import type { OverviewValue, SessionValue } from '../wire.js';
 import { drawnDialog } from './dialog.js';
 import { drawnNotices, notify, redraw, startDrawing, type View, type ViewContext } from './draw.js';
-import { span } from './format.js';
+import { count, span } from './format.js';
 import { button, type Child, focusHeading, heading, html, link } from './html.js';
 import { Peers } from './listed-peers.js';
 import { type Connection, Live } from './live-overview.js';
 import { errorText, get } from './requests.js';
 import { nextTheme, theme } from './theme.js';
+import { allowView } from './views/allow-view.js';
 import { auditView } from './views/audit-view.js';
 import { clusterView } from './views/cluster-view.js';
 import { disputesView } from './views/disputes-view.js';
 import { erasureView } from './views/erasure-view.js';
+import { originsView } from './views/origins-view.js';
 import { overviewView } from './views/overview-view.js';
 import { peerView } from './views/peer-view.js';
 import { peersView } from './views/peers-view.js';
 import { playerView } from './views/player-view.js';
 import { preTrustView } from './views/pre-trust-view.js';
 import { registerView } from './views/register-view.js';
+import { simulationView } from './views/simulation-view.js';
 
 interface PageRoute {
   readonly view: (context: ViewContext) => View;
@@ -25,6 +28,8 @@ interface PageRoute {
   readonly entry?: string;
   /** The view whose entry stands for this one, too. */
   readonly under?: string;
+  /** Number of decisions that wait for the operator, beside the entry. */
+  readonly waiting?: (status: OverviewValue['status']) => number;
 }
 
 const pageRoutes: Readonly<Record<string, PageRoute>> = {
@@ -33,9 +38,13 @@ const pageRoutes: Readonly<Record<string, PageRoute>> = {
   'peers/': { view: peerView, under: 'peers' },
   register: { view: registerView, under: 'peers' },
   players: { view: playerView, entry: 'Players' },
+  'players/': { view: playerView, under: 'players' },
+  allowed: { view: allowView, entry: 'Allow list' },
   'pre-trust': { view: preTrustView, entry: 'Pre-trust' },
-  disputes: { view: disputesView, entry: 'Disputes' },
-  erasure: { view: erasureView, entry: 'Erasure' },
+  origins: { view: originsView, entry: 'Origins' },
+  disputes: { view: disputesView, entry: 'Disputes', waiting: ({ open_disputes }) => open_disputes },
+  erasure: { view: erasureView, entry: 'Erasure', waiting: ({ pending_erasures }) => pending_erasures },
+  simulation: { view: simulationView, entry: 'Simulation' },
   audit: { view: auditView, entry: 'Audit' },
   cluster: { view: clusterView, entry: 'Cluster' },
 };
@@ -89,7 +98,7 @@ async function start(): Promise<void> {
           <div class="brand">
             <img src="assets/icon.svg" alt="" width="28" height="28" />
             <div class="brand-text">
-              <strong>${session.group_id}</strong><small class="muted">${session.environment}</small>
+              <strong>${session.group_id}</strong><small class=${`environment ${session.environment}`}>${session.environment}</small>
             </div>
             ${health(live)}
           </div>
@@ -111,9 +120,11 @@ async function start(): Promise<void> {
         </header>
         <nav aria-label="Main" id="nav" class=${isMenuOpen ? 'open' : ''}><ul>
           ${entries.map(
-            ([to, { entry }]) =>
+            ([to, { entry, waiting }]) =>
               entry !== undefined &&
-              html`<li>${link(to, entry, { 'aria-current': to === present ? 'page' : undefined })}</li>`,
+              html`<li>
+                ${link(to, entry, { 'aria-current': to === present ? 'page' : undefined })}${waitingMark(live, waiting)}
+              </li>`,
           )}
         </ul></nav>
         <div class="stage">
@@ -161,6 +172,11 @@ function health({ connection, overview }: Live): Child {
   return writable
     ? html`<span class="badge active">serving</span>`
     : html`<span class="badge suspicious">reads only</span>`;
+}
+
+function waitingMark({ overview }: Live, waiting: PageRoute['waiting']): Child {
+  const number = overview === null || waiting === undefined ? 0 : waiting(overview.status);
+  return number > 0 && html`<span class="count" title=${`${count(number)} waiting for you`}>${count(number)}</span>`;
 }
 
 function age({ overview, ageMs }: Live): Child {

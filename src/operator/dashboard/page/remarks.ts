@@ -85,6 +85,12 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
   return remarks;
 }
 
+/** Why an active peer that reports has no weight; undefined if it has weight. */
+export function weightlessReason(peer: ListedPeerValue, group: GroupFacts): string | undefined {
+  const reports = peer.status === 'active' && peer.event_count > 0;
+  return reports && isWeightless(peer) ? whyWeightless(peer, group) : undefined;
+}
+
 /** Class of the badge of a peer's status: a peer without influence never has a green badge. */
 export function statusLookOf(peer: ListedPeerValue): string {
   return peer.status === 'active' && isWeightless(peer) ? 'warn' : peer.status;

@@ -16,8 +16,9 @@ export class Refused extends Error {
   }
 }
 
+/** Leads to the sign-in form, which says that the session has ended and then returns to this view. */
 export function toSignIn(): void {
-  location.assign('sign-in');
+  location.assign(`sign-in?ended${location.hash}`);
 }
 
 /** Rejects with `Refused`; the code is `unreachable` if the server cannot be reached. */

@@ -3,6 +3,17 @@
  * over TLS. Not about the origins of evidence.
  */
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { addressKeyOf } from '../../../validation/address-key.js';
+
+/**
+ * True if `Host` names this dashboard: by an IP address, as `localhost`, or by one of its names. Any other name may be
+ * that of an attacker's page, which resolves to this machine.
+ */
+export function isOwnHost({ headers }: Pick<IncomingMessage, 'headers'>, names: readonly string[]): boolean {
+  const name = originOf(`http://${headers.host}`)?.hostname ?? '';
+  return isIP(name.replace(/^\[|\]$/g, '')) !== 0 || name === 'localhost' || names.includes(name);
+}
 
 /**
  * True if the dashboard's own page sent a request that changes something. Browsers state it: in `Sec-Fetch-Site` if the
@@ -25,13 +36,13 @@ export function isOverTls({ headers }: Pick<IncomingMessage, 'headers'>): boolea
 }
 
 /**
- * Returns the address under which sign-in attempts are counted. A proxy on this machine appends the caller's address to
- * `X-Forwarded-For`; the header is ignored if it comes from elsewhere.
+ * Returns the key of the address under which sign-in attempts are counted. If a proxy is configured, it runs on this
+ * machine and appends the caller's address to `X-Forwarded-For`; the header is ignored if it comes from elsewhere.
  */
-export function addressOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): string {
+export function addressOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>, hasProxy: boolean): string {
   const own = socket.remoteAddress ?? '';
   const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').at(-1)?.trim() ?? '';
-  return isLoopback(own) && forwarded !== '' ? forwarded : own;
+  return addressKeyOf(hasProxy && isLoopback(own) && forwarded !== '' ? forwarded : own);
 }
 
 function isLoopback(address: string): boolean {

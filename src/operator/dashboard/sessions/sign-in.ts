@@ -20,28 +20,51 @@ export type SignedIn =
 /** Key of the limiter that counts all attempts. */
 const everybody = 'all';
 
+/** Counts failed attempts by address and in total. */
+export class SignInAttempts {
+  #byAddress = limiter(limits.signInFailuresPerAddress);
+  #all = limiter(limits.signInFailuresTotal);
+
+  /**
+   * Counts an attempt. Returns the seconds to wait if it is not allowed. Such attempts are not counted for all, or one
+   * address could lock out every operator.
+   */
+  async begin(address: string): Promise<number | undefined> {
+    return (await consumed(this.#byAddress, address)) ?? (await consumed(this.#all, everybody));
+  }
+
+  async succeeded(address: string): Promise<void> {
+    await this.#byAddress.delete(address);
+    await this.#all.reward(everybody);
+  }
+
+  /** Forgets all failed attempts. */
+  unlock(): void {
+    this.#byAddress = limiter(limits.signInFailuresPerAddress);
+    this.#all = limiter(limits.signInFailuresTotal);
+  }
+}
+
 export class SignIn {
   readonly #sessions: Sessions;
   readonly #passwordHash: () => string | null;
-  readonly #byAddress = limiter(limits.signInFailuresPerAddress);
-  readonly #all = limiter(limits.signInFailuresTotal);
+  readonly #attempts: SignInAttempts;
   /** The check in progress. */
   #checking: Promise<unknown> = Promise.resolve();
 
-  constructor(sessions: Sessions, passwordHash: () => string | null) {
+  constructor(sessions: Sessions, passwordHash: () => string | null, attempts: SignInAttempts) {
     this.#sessions = sessions;
+    this.#attempts = attempts;
     this.#passwordHash = passwordHash;
   }
 
   async try({ operator, password }: SignInForm, address: string): Promise<SignedIn> {
     const stored = this.#passwordHash();
     if (stored === null || !isPasswordHash(stored)) return { ok: false, why: 'unset' };
-    // Attempts that an address may not make are not counted for all, or one address could lock out every operator.
-    const retryAfterS = (await consumed(this.#byAddress, address)) ?? (await consumed(this.#all, everybody));
+    const retryAfterS = await this.#attempts.begin(address);
     if (retryAfterS !== undefined) return { ok: false, why: 'too_many', retryAfterS };
     if (!(await this.#check(password, stored))) return { ok: false, why: 'wrong' };
-    await this.#byAddress.delete(address);
-    await this.#all.reward(everybody);
+    await this.#attempts.succeeded(address);
     const name = operator.trim();
     return { ok: true, ...(await this.#sessions.open(name === '' ? null : name, stored)) };
   }

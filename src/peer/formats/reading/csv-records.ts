@@ -9,7 +9,8 @@ export type Cells = (column: string) => string;
 
 export interface CsvSink {
   record(cells: Cells, line: number): void;
-  refuse(line: number, reason: string): void;
+  /** `isEnd`: nothing after this line is read. */
+  refuse(line: number, reason: string, isEnd?: boolean): void;
 }
 
 /** Cells are bounded, so that a missing quote does not turn the whole file into one cell. */
@@ -113,7 +114,7 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       if (piece.isLast || error.code !== 'CSV_QUOTE_NOT_CLOSED') {
-        sink.refuse(lastLine + 1, 'a quote is not closed, so that nothing from here on can be read');
+        sink.refuse(lastLine + 1, 'a quote is not closed, so that nothing from here on can be read', true);
         return;
       }
       // The piece ends within a quoted cell. The next piece begins with the row of this cell.

@@ -3,6 +3,8 @@
  * have more digits than a double holds. A damaged text yields the elements before the damage.
  */
 import { visit } from 'jsonc-parser';
+import { bounds } from '../../../client/bounds.js';
+import { cellTooLong } from './lines.js';
 
 export class JsonNumber {
   constructor(readonly text: string) {}
@@ -13,8 +15,8 @@ export type Json = string | boolean | null | JsonNumber | readonly Json[] | Json
 
 export interface ElementSink {
   element(value: Json, line: number): void;
-  /** Called if the text is damaged from this line on; nothing after it is read. */
-  damaged(line: number): void;
+  /** Called if the text cannot be read from this line on; nothing after it is read. */
+  damaged(line: number, reason: string): void;
 }
 
 interface Frame {
@@ -47,6 +49,11 @@ export function readElements(text: string, path: readonly string[] | 'root', sin
     if (Array.isArray(parent.value)) parent.value.push(value);
     else parent.value[parent.key] = value;
   };
+  const fail = (line: number, reason = 'the JSON is damaged here'): never => {
+    const isInElement = frames.some(({ value }) => value !== null);
+    sink.damaged(isInElement ? elementLine : line + 1, `${reason}, so that nothing from this entry on can be read`);
+    throw damage;
+  };
   const begin = (isArray: boolean, line: number) => {
     const parent = frames.at(-1);
     const isElement = startsElement(parent);
@@ -54,12 +61,9 @@ export function readElements(text: string, path: readonly string[] | 'root', sin
     const value: Frame['value'] = isInside ? (isArray ? [] : Object.create(null)) : null;
     if (isElement) elementLine = line + 1;
     else if (value !== null) add(parent, value);
+    // The parser calls itself for each level.
+    if (frames.length === bounds.listDepth) fail(line, `the JSON is nested deeper than ${bounds.listDepth} levels`);
     frames.push({ isArray, value, isTarget: !isInside && isTarget(isArray), key: '' });
-  };
-  const fail = (line: number): never => {
-    const isInElement = frames.some(({ value }) => value !== null);
-    sink.damaged(isInElement ? elementLine : line + 1);
-    throw damage;
   };
   const end = (offset: number, line: number, bracket: string) => {
     // The parser also reports the end of a structure that was never closed.
@@ -74,12 +78,14 @@ export function readElements(text: string, path: readonly string[] | 'root', sin
       {
         onObjectBegin: (_offset, _length, line) => begin(false, line),
         onArrayBegin: (_offset, _length, line) => begin(true, line),
-        onObjectProperty: (name) => {
+        onObjectProperty: (name, _offset, length, line) => {
+          if (length > bounds.listCell) fail(line, cellTooLong);
           frames.at(-1)!.key = name;
         },
         onObjectEnd: (offset, _length, line) => end(offset, line, '}'),
         onArrayEnd: (offset, _length, line) => end(offset, line, ']'),
         onLiteralValue: (value: string | number | boolean | null, offset, length, line) => {
+          if (length > bounds.listCell) fail(line, cellTooLong);
           const parent = frames.at(-1);
           const literal = typeof value === 'number' ? new JsonNumber(text.slice(offset, offset + length)) : value;
           if (startsElement(parent)) sink.element(literal, line + 1);

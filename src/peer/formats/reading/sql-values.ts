@@ -2,17 +2,22 @@
  * Reads the rows that the INSERT statements of a MySQL dump write to one kind of table. No other statement is executed
  * or read.
  */
+import { bounds } from '../../../client/bounds.js';
+import { cellTooLong } from './lines.js';
 
 /** A value: text, or null for NULL. Numbers stay text. */
 export type SqlValue = string | null;
 
 export interface SqlSink {
   row(values: ReadonlyMap<string, SqlValue>, line: number): void;
-  refuse(line: number, reason: string): void;
+  /** `isEnd`: nothing after this row is read. */
+  refuse(line: number, reason: string, isEnd?: boolean): void;
 }
 
-const token =
-  /\s+|--[^\n]*|#[^\n]*|\/\*[\s\S]*?\*\/|'[^'\\]*(?:(?:\\[\s\S]|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\[\s\S]|"")[^"\\]*)*"|`(?:[^`]|``)*`|[A-Za-z_$][\w$]*|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|[\s\S]/y;
+/** The tokens without an end mark. Their counts are bounded, since a match that long may overflow the regex stack. */
+const token = /\s{1,999}|[A-Za-z_$][\w$]{0,254}|[-+]?\d{1,99}(?:\.\d{1,99})?(?:[eE][-+]?\d{1,4})?|[\s\S]/y;
+/** The token at a comment or quote that is never closed. */
+const unclosed = '';
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 0: '\0', Z: '\x1a', b: '\b' };
 const notAColumn = /^(?:PRIMARY|KEY|UNIQUE|INDEX|FULLTEXT|SPATIAL|CONSTRAINT|FOREIGN|CHECK)$/i;
@@ -35,7 +40,7 @@ class Tokens {
 
   take(): string {
     const taken = this.#next;
-    if (taken === null) throw new Damage();
+    if (taken === null || taken === unclosed) throw new Damage();
     this.#next = this.#read();
     return taken;
   }
@@ -57,11 +62,11 @@ class Tokens {
 
   #read(): string | null {
     while (this.#at < this.text.length) {
-      token.lastIndex = this.#at;
-      const found = token.exec(this.text)![0];
+      const end = endOfToken(this.text, this.#at);
+      if (end === null) return unclosed;
+      const found = this.text.slice(this.#at, end);
       this.#pass(found);
-      const isBlank = /^(?:\s|--|#|\/\*)/.test(found) && found !== '#';
-      if (!isBlank) return found;
+      if (!/^(?:\s|--|#|\/\*)/.test(found)) return found;
     }
     return null;
   }
@@ -71,6 +76,34 @@ class Tokens {
     this.#at += found.length;
     for (let at = found.indexOf('\n'); at >= 0; at = found.indexOf('\n', at + 1)) this.line++;
   }
+}
+
+/** Returns the position after the token, or null if it is not closed. Each character is looked at once. */
+function endOfToken(text: string, start: number): number | null {
+  const mark = text.slice(start, start + 2);
+  if (mark === '/*') {
+    const close = text.indexOf('*/', start + 2);
+    return close < 0 ? null : close + 2;
+  }
+  if (mark === '--' || mark[0] === '#') {
+    const lineEnd = text.indexOf('\n', start);
+    return lineEnd < 0 ? text.length : lineEnd;
+  }
+  if (/^['"`]/.test(mark)) return endOfQuoted(text, start);
+  token.lastIndex = start;
+  return start + token.exec(text)![0].length;
+}
+
+function endOfQuoted(text: string, start: number): number | null {
+  const quote = text[start];
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\' && quote !== '`') at++;
+    else if (text[at] === quote) {
+      if (text[at + 1] !== quote) return at + 1;
+      at++;
+    }
+  }
+  return null;
 }
 
 /** The name within quotes; the last part of `database`.`table`. */
@@ -168,7 +201,7 @@ export function readInserts(
     }
   } catch (error) {
     if (!(error instanceof Damage)) throw error;
-    sink.refuse(line, 'the dump is damaged here, so that nothing from this row on can be read');
+    sink.refuse(line, 'the dump is damaged here, so that nothing from this row on can be read', true);
   }
 }
 
@@ -178,10 +211,10 @@ function readRow(tokens: Tokens, columns: readonly string[], line: number, sink:
   do values.push(takeValue(tokens));
   while (tokens.takeIf(','));
   if (tokens.next !== ')') throw new Damage();
-  if (values.length === columns.length) {
-    sink.row(new Map(columns.map((name, at) => [name, values[at]!])), line);
-  } else {
+  if (values.length !== columns.length) {
     sink.refuse(line, `the row has ${values.length} values, but the table has ${columns.length} columns`);
-  }
+  } else if (values.some((value) => value !== null && value.length > bounds.listCell)) {
+    sink.refuse(line, cellTooLong);
+  } else sink.row(new Map(columns.map((name, at) => [name, values[at]!])), line);
   tokens.take();
 }

@@ -16,6 +16,8 @@ const sound: ListedPeerValue = {
   registered_at: '2026-11-01T00:00:00.000Z',
   public_key: null,
   event_count: 20,
+  last_event_at: null,
+  contact_email: null,
   pre_trusted: false,
   weight: 0.75,
   tau: 1,

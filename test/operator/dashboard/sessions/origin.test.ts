@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { addressOf, isOverTls, isOwnPage } from '../../../../src/operator/dashboard/sessions/origin.js';
+import { addressOf, isOverTls, isOwnHost, isOwnPage } from '../../../../src/operator/dashboard/sessions/origin.js';
 
 function from(headers: Record<string, string>, remoteAddress = '127.0.0.1'): IncomingMessage {
   return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
@@ -35,13 +35,29 @@ test('TLS is seen by the page or by the proxy', () => {
   assert.not.ok(isOverTls(from({ origin: 'http://a', 'x-forwarded-proto': 'http' })));
 });
 
-test('the address of a caller is that of its connection, except for a proxy on this machine', () => {
-  assert.is(addressOf(from({}, '10.0.0.9')), '10.0.0.9');
-  assert.is(addressOf(from({ 'x-forwarded-for': '1.1.1.1' }, '10.0.0.9')), '10.0.0.9');
+test('the address of a caller is that of its connection, except for a configured proxy on this machine', () => {
+  assert.is(addressOf(from({}, '10.0.0.9'), true), '10.0.0.9');
+  assert.is(addressOf(from({ 'x-forwarded-for': '1.1.1.1' }, '10.0.0.9'), true), '10.0.0.9');
   for (const proxy of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
-    assert.is(addressOf(from({ 'x-forwarded-for': 'spoofed, 1.1.1.1' }, proxy)), '1.1.1.1');
-    assert.is(addressOf(from({}, proxy)), proxy);
+    const [own, forwarded] = [from({}, proxy), from({ 'x-forwarded-for': 'spoofed, 1.1.1.1' }, proxy)];
+    assert.is(addressOf(forwarded, true), '1.1.1.1');
+    assert.is(addressOf(forwarded, false), addressOf(own, false), 'a local caller may not choose its address');
   }
+});
+
+test('the addresses of an IPv6 /64 are counted as one', () => {
+  const counted = (address: string) => addressOf(from({ 'x-forwarded-for': address }, '::1'), true);
+  assert.is(counted('2001:db8:1:2::1'), counted('2001:db8:1:2:ffff::9'));
+  assert.is.not(counted('2001:db8:1:2::1'), counted('2001:db8:1:3::1'));
+});
+
+test('only a Host that an attacker cannot own names the dashboard', () => {
+  const names = ['0.0.0.0', 'ops.example.com'];
+  const own = ['127.0.0.1:8081', '[::1]:8081', '10.0.0.9', 'localhost:1', 'ops.example.com', 'OPS.example.com:443'];
+  for (const host of own) assert.ok(isOwnHost(from({ host }), names), host);
+  const foreign = ['evil.example', 'localhost.evil.example:1', 'ops.example.com.evil', '127.0.0.1.evil', '', 'a b'];
+  for (const host of foreign) assert.not(isOwnHost(from({ host }), names), host);
+  assert.not(isOwnHost(from({}), names));
 });
 
 test.run();

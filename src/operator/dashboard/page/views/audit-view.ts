@@ -2,61 +2,56 @@
 
 import type { AuditEntryValue } from '../../../../operations/log-operations.js';
 import type { ChainReport } from '../../../protocol/audit-chain.js';
-import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
+import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
 import { count, head, plural, words } from '../format.js';
-import { button, type Child, empty, heading, html, peerLink, table, time } from '../html.js';
+import { button, type Child, empty, form, heading, html, peerLink, table, textOf, time } from '../html.js';
 import { namesOf } from '../listed-peers.js';
 import { command, errorText, post } from '../requests.js';
 
 const pageSize = 50;
 
 export function auditView({ live, peers }: ViewContext): View {
-  let entries: readonly AuditEntryValue[] = [];
-  let isWhole = true;
+  /** The sequence numbers before which the pages begin, from the newest page to the present one. */
+  let pages: readonly (number | undefined)[] = [undefined];
+  let filter: { readonly actor?: string; readonly action?: string } = {};
   let seenSeq = -1;
-  let isReading = false;
   let result: Child = null;
   /** Label of the check that runs. */
   let checking: string | null = null;
 
-  const log = new Loaded(async () => {
+  /** The entries of the present page; null if they must be read. */
+  let read: Omit<Listed, 'names'> | null = null;
+
+  /** Only the newest page changes; the names may change on each. */
+  const log = new Loaded(async (): Promise<Listed> => {
     const seq = live.overview?.status.last_seq ?? -1;
-    if (seq !== seenSeq) await readNewest();
-    seenSeq = seq;
-    return { entries, names: namesOf(await peers.list()) };
+    if (read === null || (pages.length === 1 && seq !== seenSeq)) {
+      const before = pages.at(-1);
+      const from = before === undefined ? {} : { before };
+      const { data, next_before } = await command('audit-tail', { count: pageSize, ...from, ...filter });
+      read = { entries: data.toReversed(), next: next_before };
+      seenSeq = seq;
+    }
+    return { ...read, names: namesOf(await peers.list()) };
   });
 
-  async function readNewest(): Promise<void> {
-    const { data } = await command('audit-tail', { count: pageSize });
-    // If no entry is known already, some may be missing between the page and the list: the list then starts over with
-    // the page.
-    const known = new Set(entries.map(({ seq }) => seq));
-    const fresh = data.filter(({ seq }) => !known.has(seq)).toReversed();
-    if (known.size > 0 && fresh.length < data.length) entries = [...fresh, ...entries];
-    else {
-      entries = fresh;
-      isWhole = data.length < pageSize;
-    }
+  async function turn(to: typeof pages): Promise<void> {
+    const before = pages;
+    pages = to;
+    read = null;
+    if (await log.refresh({ force: true })) return;
+    pages = before;
+    read = null;
   }
 
-  async function readOlder(): Promise<void> {
-    isReading = true;
-    redraw();
-    try {
-      const { data } = await command('audit-tail', { count: pageSize, before: entries.at(-1)?.seq ?? 1 });
-      isWhole = data.length < pageSize;
-      entries = [...entries, ...data.toReversed()];
-      await log.refresh({ force: true });
-    } catch (error) {
-      notify(errorText(error), 'bad');
-    }
-    isReading = false;
-    redraw();
-  }
+  const narrow = (fields: FormData): void => {
+    const [actor, action] = [textOf(fields, 'actor'), textOf(fields, 'action').replaceAll(' ', '_')];
+    filter = { ...(actor === '' ? {} : { actor }), ...(action === '' ? {} : { action }) };
+    void turn([undefined]);
+  };
 
-  function listOf({ entries: listed, names }: { readonly entries: typeof entries; readonly names: Names }): Child {
-    if (listed.length === 0) return empty('No entries', 'The first entry is the creation of the group.');
-    const log = table('Audit log', listed, ({ seq }) => seq, [
+  function listOf({ entries: listed, next, names }: Listed): Child {
+    const entries = table('Audit log', listed, ({ seq }) => seq, [
       { title: 'Record', number: true, cell: ({ seq }) => count(seq) },
       { title: 'At', cell: ({ at }) => time(at) },
       { title: 'Action', cell: ({ action }) => words(action) },
@@ -64,7 +59,15 @@ export function auditView({ live, peers }: ViewContext): View {
       { title: 'Target', cell: ({ target }) => named(target, names) },
       { title: 'Hash', cell: ({ hash }) => html`<code title=${hash}>${head(hash)}</code>` },
     ]);
-    return html`<div class="scroll">${log}</div>`;
+    return [
+      listed.length === 0
+        ? empty('No entries', 'No entry of the audit log matches.')
+        : html`<div class="scroll">${entries}</div>`,
+      html`<div class="actions">
+        ${button('Newer entries', () => void turn(pages.slice(0, -1)), { disabled: pages.length === 1 })}
+        ${button('Older entries', () => void turn([...pages, next ?? undefined]), { disabled: next === null })}
+      </div>`,
+    ];
   }
 
   /** A button that runs a check and shows what it found. */
@@ -97,14 +100,25 @@ export function auditView({ live, peers }: ViewContext): View {
       <div role="status">${result}</div>
       <section class="card">
         <h2>Entries</h2>
+        ${form(
+          { class: 'toolbar', role: 'search', action: 'Filter', onSubmit: narrow },
+          html`<input name="actor" type="search" placeholder="By: operator or peer id" aria-label="By" maxlength="100" />`,
+          html`<input name="action" type="search" placeholder="Action" aria-label="Action" maxlength="100" />`,
+        )}
         ${log.draw(listOf)}
-        ${button('Show older entries', () => void readOlder(), { hidden: isWhole, disabled: isReading })}
       </section>
     </div>`,
   };
 }
 
 type Names = ReadonlyMap<string, string>;
+
+interface Listed {
+  readonly entries: readonly AuditEntryValue[];
+  /** The page before begins below this record; null if there is none. */
+  readonly next: number | null;
+  readonly names: Names;
+}
 
 /** A peer's id as its name with a link to the peer, so that no peer can pass for an operator; any other id as it is. */
 function named(id: string, names: Names): Child {

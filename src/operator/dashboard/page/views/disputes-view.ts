@@ -5,8 +5,8 @@
 import type { DisputeValue } from '../../../../operations/dispute-operations.js';
 import { ask } from '../dialog.js';
 import { Loaded, notify, type View, type ViewContext } from '../draw.js';
-import { head } from '../format.js';
-import { badge, button, type Child, card, empty, facts, heading, html, peerLink, time } from '../html.js';
+import { asOf, head, plural } from '../format.js';
+import { badge, button, type Child, card, empty, facts, heading, html, link, peerLink, time } from '../html.js';
 import { namesOf } from '../listed-peers.js';
 import { command } from '../requests.js';
 
@@ -34,12 +34,14 @@ export function disputesView({ peers }: ViewContext): View {
     return { open: open.data, hasMore: open.next_from !== null, decided, names: namesOf(await peers.list()) };
   });
 
-  async function uphold({ dispute_id, reporters, against }: DisputeValue, names: Names): Promise<void> {
-    const boxes = reporters.map((peerId) => {
-      const isMeant = against === null ? reporters.length === 1 : peerId === against;
+  async function uphold(dispute: DisputeValue, names: Names): Promise<void> {
+    const { dispute_id, reporters, against, also_named } = dispute;
+    const boxes = reporters.map((reporter) => {
+      const { peer_id } = reporter;
+      const isMeant = also_named.length === 0 && (against === null ? reporters.length === 1 : peer_id === against);
       return html`<label class="check">
-        <input type="checkbox" name="peer" value=${peerId} defaultChecked=${isMeant} />
-        <span>${names.get(peerId) ?? peerId}</span>
+        <input type="checkbox" name="peer" value=${peer_id} defaultChecked=${isMeant} />
+        <span>${names.get(peer_id) ?? peer_id}<br /><small class="muted">${evidenceOf(reporter)}</small></span>
       </label>`;
     });
     const upheld = await ask({
@@ -51,7 +53,7 @@ export function disputesView({ peers }: ViewContext): View {
         </p>
         ${
           reporters.length === 0
-            ? html`<p class="notice notice-warn">No peer holds events about this player any more.</p>`
+            ? html`<p class="notice notice-warn">No peer holds lowering evidence about this player any more.</p>`
             : html`<fieldset><legend>Whose events become void</legend>${boxes}</fieldset>`
         }`,
       action: 'Uphold',
@@ -84,16 +86,23 @@ export function disputesView({ peers }: ViewContext): View {
     const { dispute_id: id, status, peer_id: by, subject_hash: subject, against, voids, decided_at } = dispute;
     const list = (ids: readonly string[], none: string): Child =>
       ids.length === 0 ? none : ids.map((peerId, i) => [i > 0 && ', ', peerLink(peerId, names)]);
+    const also = dispute.also_named.map(({ peer_id }) => peer_id);
+    const reporters = dispute.reporters.map(
+      (reporter) => html`<div>
+        ${peerLink(reporter.peer_id, names)}: <span class="muted">${evidenceOf(reporter)}</span>
+      </div>`,
+    );
     const act = (name: string, run: () => void, look = 'button small'): Child =>
       button(`${name}…`, run, { class: look, 'aria-label': `${name} the dispute of ${head(subject)}` });
     return html`<article class="dispute" data-dispute=${id} key=${id}>
       <div class="dispute-head">${badge(status, looks[status])}${time(dispute.opened_at)}</div>
       <blockquote class="dispute-text">${dispute.text}</blockquote>
       ${facts([
-        ['Subject', html`<code class="hash">${subject}</code>`],
+        ['Player', link(`players/${subject}`, subject, { class: 'hash' })],
         ['Disputed by', by === null ? 'a caller without a key' : peerLink(by, names)],
         ['Against', against === null ? 'no peer in particular' : peerLink(against, names)],
-        ['Reported by', list(dispute.reporters, 'no longer any peer')],
+        ['Text also names', also.length === 0 ? undefined : list(also, '')],
+        ['Lowering evidence', dispute.reporters.length === 0 ? 'no longer of any peer' : reporters],
         ['Void', status === 'upheld' ? list(voids, 'nothing') : undefined],
         ['Decided', decided_at === null ? undefined : time(decided_at)],
       ])}
@@ -133,4 +142,9 @@ export function disputesView({ peers }: ViewContext): View {
       ])}
     </div>`,
   };
+}
+
+function evidenceOf({ direction, event_count, last_at, weight }: DisputeValue['reporters'][number]): string {
+  const direct = direction === 'both' ? 'lowering and raising' : 'lowering';
+  return `${plural(event_count, 'event')}, ${direct}, last ${asOf(last_at)}, weight ${weight.toFixed(3)}`;
 }

@@ -1,15 +1,21 @@
 /** Erases a player after a confirmation, and shows the receipt. */
 import type { Values } from '../../../../operations/table.js';
 import { ask, Copied } from '../dialog.js';
-import { count } from '../format.js';
-import { type Child, facts, html, time } from '../html.js';
+import { count, plural } from '../format.js';
+import { type Child, facts, field, html, textOf, time } from '../html.js';
 import { command } from '../requests.js';
 
 /** Resolves with the receipt; undefined if the player was not erased. */
-export function eraseWithQuestion(subjectHash: string): Promise<Values['erase'] | undefined> {
+export async function eraseWithQuestion(subjectHash: string): Promise<Values['erase'] | undefined> {
+  const player = await command('player', { player_id: subjectHash }).catch(() => null);
+  const known =
+    player === null
+      ? 'No event about this player is stored.'
+      : `The player is ${player.verdict}, with ${plural(player.event_count, 'event')} of ${plural(player.explain.peers, 'peer')}.`;
   return ask({
     title: 'Erase this player?',
     body: html`
+      <p>${known}</p>
       <p>
         Everything that is stored about the player is deleted for good, from memory, log and snapshots. This may take a
         while.
@@ -18,6 +24,23 @@ export function eraseWithQuestion(subjectHash: string): Promise<Values['erase'] 
     action: 'Erase',
     danger: true,
     run: () => command('erase', { subject_hash: subjectHash }),
+  });
+}
+
+/** Resolves once the requests to erase the player are refused; undefined if they were not. */
+export function refuseWithQuestion(subjectHash: string): Promise<Values['erase-refuse'] | undefined> {
+  return ask({
+    title: 'Refuse this erasure?',
+    body: html`
+      <p>Nothing is deleted. The peers that asked for the erasure read the reason, and may ask again.</p>
+      <p><code class="hash">${subjectHash}</code></p>
+      ${field(
+        'Reason',
+        html`<input name="reason" type="text" required maxlength="200" autocomplete="off" />`,
+        'Shown to these peers. It must name neither the player nor another peer.',
+      )}`,
+    action: 'Refuse',
+    run: (fields) => command('erase-refuse', { subject_hash: subjectHash, reason: textOf(fields, 'reason') }),
   });
 }
 

@@ -1,18 +1,46 @@
 /** Shows the erasure requests of peers that wait for a confirmation, and erases a player by hash. */
 import type { Values } from '../../../../operations/table.js';
-import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
-import { button, type Child, card, empty, field, form, heading, html, table, textOf, time } from '../html.js';
+import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
+import { plural } from '../format.js';
+import {
+  badge,
+  button,
+  type Child,
+  card,
+  empty,
+  facts,
+  field,
+  form,
+  hashInput,
+  heading,
+  html,
+  link,
+  peerLink,
+  textOf,
+  time,
+} from '../html.js';
 import { command } from '../requests.js';
-import { eraseWithQuestion, receiptCard } from './erase-dialog.js';
+import { eraseWithQuestion, receiptCard, refuseWithQuestion } from './erase-dialog.js';
 
 const rowsMax = 200;
-const hashInput = html`<input name="hash" type="text" required pattern="[0-9A-Fa-f]{64}" maxlength="64"
-  autocomplete="off" spellcheck=${false} title="64 hexadecimal characters" />`;
+const reasons = {
+  operator_mode: 'the operator decides every erasure',
+  peer_too_new: 'the peer was less than a day old',
+  reported_by_others: 'other peers reported the player, too',
+} as const;
 
-type Pending = Values['erase-pending']['data'];
+const directions = {
+  lowering: 'all of it lowers trust',
+  raising: 'all of it raises trust',
+  both: 'some of it lowers trust, some raises it',
+  none: 'none of it counts any more',
+} as const;
+
+type Pending = Values['erase-pending'];
+type Waiting = Pending['data'][number];
 
 export function erasureView({ live }: ViewContext): View {
-  const pending = new Loaded(async () => (await command('erase-pending', {})).data);
+  const pending = new Loaded(() => command('erase-pending', { from: 0, limit: rowsMax }));
   let waiting = -1;
   let erased: Values['erase'] | undefined;
 
@@ -33,22 +61,48 @@ export function erasureView({ live }: ViewContext): View {
     await pending.refresh({ force: true });
   }
 
-  function listOf(erasures: Pending): Child {
-    if (erasures.length === 0)
+  async function refuse(hash: string): Promise<void> {
+    if ((await refuseWithQuestion(hash)) === undefined) return;
+    notify('The erasure is refused. The peers that asked for it can read the reason.');
+    await pending.refresh({ force: true });
+  }
+
+  function waitingCard({ subject_hash: hash, requested_at, due_at, requests, evidence }: Waiting): Child {
+    const act = (name: string, run: () => void, look: string): Child =>
+      button(`${name}…`, run, { class: look, 'aria-label': `${name} the erasure of ${hash}` });
+    const asked = requests.map(
+      ({ peer_id, peer_name, requested_at: at, reason }) => html`<div>
+        ${peer_id === null ? 'a caller without a key' : peerLink(peer_id, new Map([[peer_id, peer_name ?? peer_id]]))},
+        ${' '}${time(at)}: ${reasons[reason]}
+      </div>`,
+    );
+    return html`<article class="dispute" data-erasure=${hash} key=${hash}>
+      ${facts([
+        ['Player', link(`players/${hash}`, hash, { class: 'hash' })],
+        ['Asked by', asked],
+        ['Waits since', time(requested_at)],
+        ['Decide by', time(due_at)],
+        ['Verdict', evidence === null ? 'no event is known any more' : badge(evidence.verdict)],
+        [
+          'Evidence',
+          evidence === null
+            ? undefined
+            : `${plural(evidence.event_count, 'event')} of ${plural(evidence.peers, 'peer')}: ${directions[evidence.direction]}`,
+        ],
+      ])}
+      <div class="actions">
+        ${act('Refuse', () => void refuse(hash), 'button small')}
+        ${act('Confirm', () => void erase(hash), 'button danger small')}
+      </div>
+    </article>`;
+  }
+
+  function listOf({ data, next_from }: Pending): Child {
+    if (data.length === 0)
       return empty('No waiting erasures', 'Requests of peers wait here if ERASURE_MODE is “own” or “operator”.');
-    const confirm = ({ subject_hash }: Pending[number]): Child =>
-      button('Confirm…', () => void erase(subject_hash), {
-        class: 'button danger small',
-        'aria-label': `Confirm the erasure of ${subject_hash}`,
-      });
-    const rest = erasures.length - rowsMax;
     return [
-      table('Waiting erasures', erasures.slice(0, rowsMax), ({ subject_hash }) => subject_hash, [
-        { title: 'Subject hash', cell: ({ subject_hash }) => html`<code class="hash">${subject_hash}</code>` },
-        { title: 'Due', cell: ({ due_at }) => time(due_at) },
-        { title: '', number: true, cell: confirm },
-      ]),
-      rest > 0 && html`<p class="muted small">And ${rest} more.</p>`,
+      data.map(waitingCard),
+      next_from !== null && html`<p class="muted small">There are more; these are the first ${rowsMax}.</p>`,
     ];
   }
 

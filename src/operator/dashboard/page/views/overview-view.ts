@@ -1,7 +1,8 @@
 /** Shows the overview: rates, latencies, verdicts, and the state of the node's parts. */
 import type { HistoryValue, OverviewValue } from '../../wire.js';
+import { attentionOf } from '../attention.js';
 import { Chart, type Values } from '../chart.js';
-import { notify, redraw, type View, type ViewContext } from '../draw.js';
+import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
 import { bytes, compact, count, halfLife, milliseconds, percent, plural, rate, span } from '../format.js';
 import { bar, type Child, card, empty, facts, heading, html, link, timeAgo } from '../html.js';
 import { errorText, get } from '../requests.js';
@@ -13,7 +14,8 @@ const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
 /** Time in seconds since 1970, events and reads per second, and the latency of each. */
 type Sample = readonly [number, ...(number | null)[]];
 
-export function overviewView({ live }: ViewContext): View {
+export function overviewView({ live, peers }: ViewContext): View {
+  const listed = new Loaded(() => peers.list());
   let samples: readonly Sample[] = [];
   let rates: readonly Values[] = [];
   let latencies: readonly Values[] = [];
@@ -40,6 +42,7 @@ export function overviewView({ live }: ViewContext): View {
     title: 'Overview',
     refresh() {
       if (live.overview === null) return;
+      void listed.refresh();
       const { at, events_per_s, reads_per_s, event_ms_p99, read_ms_p99 } = live.overview;
       const second = Date.parse(at) / 1000;
       if (second <= (samples.at(-1)?.[0] ?? 0)) return;
@@ -63,6 +66,7 @@ export function overviewView({ live }: ViewContext): View {
       const connecting = html`<p class="muted">Connecting…</p>`;
       return html`<div>
         ${heading('Overview')}
+        ${card('Needs attention', overview === null ? connecting : listed.draw((all) => attentionOf(overview, all, live.connection === 'lost')))}
         <div class="tiles">${overview !== null && tilesOf(overview)}</div>
         <div class="grid">
           ${card('Traffic', traffic)}

@@ -4,7 +4,7 @@ import type { WeightHistoryValue } from '../../wire.js';
 import { Chart, type Values } from '../chart.js';
 import { ask, showKey } from '../dialog.js';
 import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
-import { count } from '../format.js';
+import { count, plural } from '../format.js';
 import {
   badge,
   button,
@@ -60,11 +60,12 @@ export function peerView({ peers, argument: peerId }: ViewContext): View {
     }
   }
 
-  async function change({ peer_id, peer_name }: ListedPeerValue, status: keyof typeof changes): Promise<void> {
+  async function change(peer: ListedPeerValue, status: keyof typeof changes): Promise<void> {
+    const { peer_id, peer_name } = peer;
     const [action, text, done] = changes[status];
     const changed = await ask({
       title: `${action} ${peer_name}?`,
-      body: html`<p>${text}</p>`,
+      body: html`<p>${text}</p><p class="muted">${evidenceText(peer)}</p>`,
       action,
       danger: status === 'revoked',
       run: () => command('peers-status', { peer_id, status }),
@@ -134,6 +135,11 @@ export function peerView({ peers, argument: peerId }: ViewContext): View {
   return { title: 'Peer', refresh, draw: () => all.draw(pageOf, [null, heading('Peer'), loading]) };
 }
 
+function evidenceText({ event_count, signals }: ListedPeerValue): string {
+  const players = signals === null ? '' : ` about ${plural(signals.players, 'player')}`;
+  return `It sent ${plural(event_count, 'event')}${players}.`;
+}
+
 function factsOf(peer: ListedPeerValue, listed: Listed): Child {
   const { status, weight, tau, a, b, signals } = peer;
   const remarks = remarksOf(peer, groupFactsOf(listed)).map(
@@ -143,8 +149,10 @@ function factsOf(peer: ListedPeerValue, listed: Listed): Child {
     ['Status', badge(status, statusLookOf(peer))],
     ['Id', html`<code>${peer.peer_id}</code>`],
     ['Games', peer.game_ids.join(', ')],
+    ['Contact', peer.contact_email ?? 'none given'],
     ['Registered', time(peer.registered_at)],
     ['Events', count(peer.event_count)],
+    ['Last event', peer.last_event_at === null ? 'none' : html`in the hour from ${time(peer.last_event_at)}`],
     ['Weight', weight.toFixed(3)],
     ['Gate', tau.toFixed(3)],
     ['Log-odds', `${a.toFixed(2)} of a bad vote, ${b.toFixed(2)} of a good one`],

@@ -1,7 +1,9 @@
 /** Looks up one player: the score, its explanation, and the summary of reports. Shows no peer's events. */
-import type { PlayerValue } from '../../wire.js';
+import type { PlayerValue } from '../../../../operations/player-lookup.js';
+import type { Values } from '../../../../operations/table.js';
+import type { VerdictChangeValue } from '../../wire.js';
 import { Copied } from '../dialog.js';
-import { redraw, type View, type ViewContext } from '../draw.js';
+import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
 import { count, halfLife, plural, words } from '../format.js';
 import {
   alert,
@@ -15,17 +17,31 @@ import {
   form,
   heading,
   html,
+  playerLink,
   table,
   textOf,
   time,
 } from '../html.js';
-import { errorText, post, Refused } from '../requests.js';
+import { command, errorText, get, Refused } from '../requests.js';
 import { allowWithQuestion, disallowWithQuestion } from './allow.js';
 import { eraseWithQuestion, receiptCard } from './erase-dialog.js';
 
 const input = html`<input name="player" type="text" required maxlength="128" autocomplete="off" spellcheck=${false} />`;
 
-export function playerView({ live }: ViewContext): View {
+const verdictChoices = {
+  'untrusted,suspicious': 'Suspicious or untrusted',
+  untrusted: 'Untrusted',
+  suspicious: 'Suspicious',
+  neutral: 'Neutral',
+  trusted: 'Trusted',
+} as const;
+const rowsAtFirst = 50;
+/** Requests of one read: each covers a part of the players, and may find none. */
+const requestsMax = 10;
+
+type Judged = Values['players-list']['data'][number];
+
+export function playerView({ live, argument }: ViewContext): View {
   let result = empty('No player looked up yet', 'The id appears neither in addresses nor in logs.');
   let isBusy = false;
 
@@ -33,7 +49,7 @@ export function playerView({ live }: ViewContext): View {
     isBusy = true;
     redraw();
     try {
-      const player = await post<PlayerValue>('player', { player_id: playerId });
+      const player = await command('player', { player_id: playerId });
       result = html`<div class="grid">
         ${scoreCard(player, { erase: () => void erase(player), allow: () => void allow(player, playerId) })}
         <div class="column">${reasonsCard(player)}${summaryCard(player)}</div>
@@ -48,6 +64,58 @@ export function playerView({ live }: ViewContext): View {
     redraw();
   }
 
+  let wanted: string = 'untrusted,suspicious';
+  let rowsWanted = rowsAtFirst;
+  const changes = new Loaded(async () => (await get<{ data: readonly VerdictChangeValue[] }>('changes')).data);
+  const judged = new Loaded(async () => {
+    const verdicts = wanted.split(',') as Judged['verdict'][];
+    const found: Judged[] = [];
+    let from: number | null = 0;
+    for (let i = 0; i < requestsMax && from !== null && found.length < rowsWanted; i++) {
+      const limit = Math.min(200, rowsWanted - found.length);
+      const page: Values['players-list'] = await command('players-list', { verdicts, from, limit });
+      found.push(...page.data);
+      from = page.next_from;
+    }
+    return { found, hasMore: from !== null };
+  });
+
+  function changesOf(listed: readonly VerdictChangeValue[]): Child {
+    if (listed.length === 0)
+      return empty('No change yet', 'Changes of verdicts since the start of this node appear here.');
+    return table('Players whose verdict changed', listed.slice(0, rowsAtFirst), ({ subject_hash }) => subject_hash, [
+      { title: 'Player', cell: ({ subject_hash }) => playerLink(subject_hash) },
+      { title: 'Was', cell: ({ was }) => badge(was) },
+      { title: 'Is', cell: ({ verdict }) => badge(verdict) },
+      { title: 'At', cell: ({ at }) => time(at) },
+    ]);
+  }
+
+  function judgedOf({ found, hasMore }: { readonly found: readonly Judged[]; readonly hasMore: boolean }): Child {
+    const more = (): void => {
+      rowsWanted += rowsAtFirst;
+      void judged.refresh({ force: true });
+    };
+    return [
+      found.length === 0
+        ? empty('No such player', hasMore ? 'None among the players read so far.' : 'No player has this verdict now.')
+        : table('Players with this verdict', found, ({ subject_hash }) => subject_hash, [
+            { title: 'Player', cell: ({ subject_hash }) => playerLink(subject_hash) },
+            { title: 'Verdict', cell: ({ verdict }) => badge(verdict) },
+            { title: 'Score', number: true, cell: ({ score }) => score.toFixed(1) },
+            { title: 'Events', number: true, cell: (row) => count(row.event_count) },
+            { title: 'Newest event', cell: ({ updated_at }) => time(updated_at) },
+          ]),
+      hasMore && button('Show more', more),
+    ];
+  }
+
+  const choose = ({ currentTarget }: Event): void => {
+    wanted = (currentTarget as HTMLSelectElement).value;
+    rowsWanted = rowsAtFirst;
+    void judged.refresh({ force: true });
+  };
+
   async function allow({ subject_hash, allowed }: PlayerValue, playerId: string): Promise<void> {
     const isDone = await (allowed === null ? allowWithQuestion(subject_hash) : disallowWithQuestion(subject_hash));
     if (isDone) await lookUp(playerId);
@@ -60,8 +128,10 @@ export function playerView({ live }: ViewContext): View {
     redraw();
   }
 
+  if (argument !== '') void lookUp(argument);
   return {
     title: 'Players',
+    refresh: () => Promise.all([changes.refresh(), judged.value === undefined && judged.refresh()]),
     draw() {
       const hint =
         live.overview?.status.identity_mode === 'high-security'
@@ -74,6 +144,16 @@ export function playerView({ live }: ViewContext): View {
       );
       return html`<div>
         ${heading('Players')}<div class="narrow">${search}</div><div aria-live="polite">${result}</div>
+        <div class="column lists">
+          ${card('Verdict changed lately', changes.draw(changesOf))}
+          ${card(
+            'By verdict',
+            html`<select aria-label="Verdict" value=${wanted} onChange=${choose}>
+              ${Object.entries(verdictChoices).map(([value, name]) => html`<option value=${value}>${name}</option>`)}
+            </select>`,
+            judged.draw(judgedOf),
+          )}
+        </div>
       </div>`;
     },
   };

@@ -6,6 +6,7 @@ import { alert, field, form, heading, html, link, textOf } from '../html.js';
 import { errorText, post } from '../requests.js';
 
 const nameInput = html`<input name="name" type="text" required maxlength="200" autocomplete="off" />`;
+const contactInput = html`<input name="contact" type="email" maxlength="254" autocomplete="off" />`;
 const gamesInput = html`<textarea name="games" required rows="3" spellcheck=${false}></textarea>`;
 
 export function registerView({ peers }: ViewContext): View {
@@ -17,6 +18,7 @@ export function registerView({ peers }: ViewContext): View {
       .split(/[\n,]/)
       .map((game) => game.trim())
       .filter((game) => game !== '');
+    const contact = textOf(fields, 'contact');
     isBusy = true;
     problem = null;
     redraw();
@@ -24,6 +26,7 @@ export function registerView({ peers }: ViewContext): View {
       const peer = await post<RegisteredValue>('api/v1/peers/register', {
         peer_name: textOf(fields, 'name'),
         game_ids,
+        ...(contact === '' ? {} : { contact_email: contact }),
       });
       const id = html`<p class="muted">Peer id <code>${peer.peer_id}</code></p>`;
       await showKey(`${peer.peer_name} is registered`, peer.api_key, id);
@@ -46,6 +49,7 @@ export function registerView({ peers }: ViewContext): View {
         { class: 'card form', action: 'Register', busy: isBusy, onSubmit: (fields) => void register(fields) },
         field('Name', nameInput, 'The name of the peer as the group sees it.'),
         field('Games', gamesInput, 'Ids of the games for which it may submit events, one per line.'),
+        field('Contact address', contactInput, 'Optional. The e-mail address of its operator; never public.'),
         alert(problem),
       )}
     </div>`,

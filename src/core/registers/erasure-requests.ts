@@ -1,0 +1,70 @@
+/**
+ * Stores the peers' requests for erasures that wait for the operator, and the operator's newest refusal per player.
+ * Also stores which records name such a player, so that an erasure can remove those records from the log.
+ */
+
+export interface ErasureRequest {
+  readonly seq: number;
+  /** The asking peer, or `NO_KEY`. */
+  readonly peer: number;
+}
+
+export interface RefusedErasure {
+  /** ms since 1970. */
+  readonly at: number;
+  /** The operator's words to the peers that asked. */
+  readonly reason: string;
+  readonly peers: readonly number[];
+}
+
+export interface ErasureRequests {
+  readonly pending: readonly ErasureRequest[];
+  readonly refused: RefusedErasure | null;
+  readonly seqs: readonly number[];
+}
+
+const none: ErasureRequests = { pending: [], refused: null, seqs: [] };
+
+export class ErasureRegister {
+  /** Indexed by subject, hex. */
+  readonly #subjects = new Map<string, ErasureRequests>();
+  #pending = 0;
+
+  /** Number of players whose erasure waits for the operator. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  of(subject: string): ErasureRequests {
+    return this.#subjects.get(subject) ?? none;
+  }
+
+  all(): (readonly [subject: string, requests: ErasureRequests])[] {
+    return [...this.#subjects].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  request(subject: string, peer: number, seq: number): void {
+    const { pending, refused, seqs } = this.of(subject);
+    // A peer that asks again waits again: the earlier answer no longer concerns it.
+    const peers = refused?.peers.filter((other) => other !== peer) ?? [];
+    const still = refused === null || peers.length === 0 ? null : { ...refused, peers };
+    this.set(subject, { pending: [...pending, { seq, peer }], refused: still, seqs: [...seqs, seq] });
+  }
+
+  refuse(subject: string, reason: string, seq: number, at: number): void {
+    const { pending, seqs } = this.of(subject);
+    const peers = [...new Set(pending.map(({ peer }) => peer))];
+    this.set(subject, { pending: [], refused: { at, reason, peers }, seqs: [...seqs, seq] });
+  }
+
+  set(subject: string, requests: ErasureRequests): void {
+    this.erase(subject);
+    this.#subjects.set(subject, requests);
+    if (requests.pending.length > 0) this.#pending++;
+  }
+
+  erase(subject: string): void {
+    if (this.of(subject).pending.length > 0) this.#pending--;
+    this.#subjects.delete(subject);
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Finds the environment of the node that `ptf` operates: in the file that `PTF_ENV_FILE` names, in `.env` of the present
+ * folder, or, if there is neither, where the systemd unit of `deploy/` has it.
+ */
+import { type Environ, type ReadFile, withDotenv } from './config.js';
+
+export interface InstalledUnit {
+  readonly unit: string;
+  readonly envFile: string;
+  readonly saltFile: string;
+  readonly settings: { readonly ENVIRONMENT: string; readonly DATA_DIR: string };
+}
+
+/** The files of the installed unit, and the settings that the unit itself makes. */
+export const installed: InstalledUnit = {
+  unit: '/etc/systemd/system/ptf.service',
+  envFile: '/etc/ptf/ptf.env',
+  saltFile: '/etc/ptf/group-salt',
+  settings: { ENVIRONMENT: 'prod', DATA_DIR: '/var/lib/ptf' },
+};
+
+export interface OperatorEnvironment {
+  readonly env: Environ;
+  /** Files of the unit that this user may not read. */
+  readonly hidden: readonly string[];
+}
+
+/** Throws if `PTF_ENV_FILE` or `.env` cannot be read. */
+export function operatorEnvironment(
+  env: Environ,
+  readFile: ReadFile,
+  { envFile, saltFile, settings }: Omit<InstalledUnit, 'unit'> = installed,
+): OperatorEnvironment {
+  const named = env.PTF_ENV_FILE?.trim() ?? '';
+  if (named !== '') {
+    if (readFile(named) === undefined) throw new Error(`PTF_ENV_FILE: there is no file ${named}`);
+    return { env: withDotenv(env, readFile, named), hidden: [] };
+  }
+  if (readFile('.env') !== undefined) return { env: withDotenv(env, readFile, '.env'), hidden: [] };
+  const hidden: string[] = [];
+  const readOrHide: ReadFile = (path) => {
+    try {
+      return readFile(path);
+    } catch {
+      hidden.push(path);
+      return undefined;
+    }
+  };
+  const isInstalled = readOrHide(envFile) !== undefined || hidden.length > 0;
+  if (!isInstalled) return { env, hidden };
+  const found = withDotenv(env, hidden.length > 0 ? () => undefined : readFile, envFile);
+  const hasSalt = [found.GROUP_SALT, found.GROUP_SALT_FILE].some((text) => text !== undefined && text.trim() !== '');
+  const salt = hasSalt || readOrHide(saltFile) === undefined ? {} : { GROUP_SALT_FILE: saltFile };
+  return { env: { ...settings, ...salt, ...found }, hidden };
+}

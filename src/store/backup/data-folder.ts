@@ -1,0 +1,56 @@
+/**
+ * Makes a data folder, and tells it from other folders: a node closes its folder to other users and writes into it, and
+ * a slip in its name must not do that to a folder of the system or of another program.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { hasCode } from '../../errors.js';
+import { dataFileOf, isThere } from '../files/lmdb-file.js';
+import { readText } from '../files/small-file.js';
+import { logFolderOf } from '../log/lmdb-log.js';
+import { isBackup, makePrivate, namesIn } from './backup-folder.js';
+
+/** Names that a node, a restore or `ptf` creates. A file that is being replaced has the suffix `.tmp`. */
+const own =
+  /^(?:(?:head\.json|group-salt|owner-\d+\.json|reserve|clock-seen|heartbeat|dashboard-password|cluster\.json|scrub-due|operator\.(?:sock|path)|restored\.json)(?:\.tmp)?|snapshot-\d{16}|\.(?:tmp|old)-.*|replaced-.*|\.restoring|last-line)$/;
+/** The page that describes the default folder in the repository. */
+const placeholder = { name: 'README.md', head: '# snapshots/' };
+
+/**
+ * Creates the folder `dir`, unless it exists, in an existing folder, and closes it to other users. Throws before it
+ * touches anything if the folder is not a node's.
+ */
+export function makeDataFolder(dir: string): void {
+  const parent = dirname(dir);
+  try {
+    statSync(parent);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    throw new Error(`there is no folder ${parent}; create it, or correct the path`);
+  }
+  const problem = foreignProblem(dir);
+  if (problem !== undefined) throw new Error(problem);
+  makePrivate(dir);
+}
+
+/** Says which entry of a folder without a node's log no node made; undefined if there is none. */
+export function foreignProblem(dir: string): string | undefined {
+  if (isNodes(dir)) return undefined;
+  const foreign = namesIn(dir).find((name) => !own.test(name) && !isOwnLog(dir, name) && !isPlaceholder(dir, name));
+  return foreign === undefined
+    ? undefined
+    : `it has the entry ${foreign}, which no node made; nothing was changed: name an empty or a new folder`;
+}
+
+function isNodes(dir: string): boolean {
+  return isThere(dataFileOf(logFolderOf(dir))) || isThere(join(dir, 'head.json')) || isBackup(dir);
+}
+
+/** True for the log of a first start that did not get further. */
+function isOwnLog(dir: string, name: string): boolean {
+  return join(dir, name) === logFolderOf(dir) && readdirSync(join(dir, name)).length === 0;
+}
+
+function isPlaceholder(dir: string, name: string): boolean {
+  return name === placeholder.name && readText(join(dir, name))?.startsWith(placeholder.head) === true;
+}

@@ -1,0 +1,104 @@
+/** Hostile lists: each is read in linear time and without deep recursion, and what comes before the hostile part is kept. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
+import { importPlan, now, plan } from '../import/plans.js';
+import { lists } from './lists.js';
+
+/** Large enough that a quadratic reader would run for hours, and that a recursive one overflows the stack. */
+const many = 2_000_000;
+const bans = 3;
+const long = 'x'.repeat(16 * 1024 * 1024);
+
+/** Asserts that all bans were read, and returns the refusals. */
+function refusalsAfterBans(list: string, format: string) {
+  const { events, refused } = plan(list, {}, format);
+  assert.is(events.length, bans);
+  return refused;
+}
+
+for (const [what, tail] of [
+  ['comments', '/*'.repeat(many)],
+  ['a string of escaped quotes', `'${"\\'".repeat(many)}`],
+  ['names in backticks', '`'.repeat(2 * many + 1)],
+] as const) {
+  test(`sourcebans-sql: ${what} without an end: refused with the line, and all rows before are kept`, () => {
+    const list = `${lists['sourcebans-sql']!(bans)}\n${tail}`;
+    assert.equal(refusalsAfterBans(list, 'sourcebans-sql'), [
+      {
+        line: list.split('\n').length,
+        reason: 'the dump is damaged here, so that nothing from this row on can be read',
+      },
+    ]);
+  });
+}
+
+test('sourcebans-sql: a value of 16 MB is refused with its row, and the rows around it are kept', () => {
+  const list = lists['sourcebans-sql']!(bans).replace(/'[^']*',1795176000/, `'${long}',1795176000`);
+  const { events, refused } = plan(list, {}, 'sourcebans-sql');
+  assert.equal([events.length, refused.length], [bans - 1, 1]);
+  assert.is(refused[0]!.reason, `a value is longer than ${bounds.listCell} characters`);
+});
+
+test('sourcebans-sql: a long value, long blanks and a long word of another table change nothing', () => {
+  const blanks = ' '.repeat(long.length);
+  const other = `INSERT INTO demos VALUES (1,'${long}',${'9'.repeat(many)});${blanks}\n${long};\n--${long}\n`;
+  assert.equal(refusalsAfterBans(other + lists['sourcebans-sql']!(bans), 'sourcebans-sql'), []);
+});
+
+for (const format of ['minecraft', 'txadmin', 'tf2bd', 'battlemetrics']) {
+  const whole = lists[format]!(bans).trimEnd();
+  const end = whole.lastIndexOf(']');
+  for (const [what, value, reason] of [
+    ['nested two million levels deep', '['.repeat(many), `the JSON is nested deeper than ${bounds.listDepth} levels`],
+    ['with a string of 16 MB', `{"reason":"${long}"}`, `a value is longer than ${bounds.listCell} characters`],
+    ['with a name of 16 MB', `{"${long}":1}`, `a value is longer than ${bounds.listCell} characters`],
+  ] as const) {
+    test(`${format}: an entry ${what} is refused with its line, and all entries before are kept`, () => {
+      const list = `${whole.slice(0, end)},\n${value}`;
+      const line = list.split('\n').length;
+      assert.equal(refusalsAfterBans(list, format), [
+        { line, reason: `${reason}, so that nothing from this entry on can be read` },
+      ]);
+    });
+  }
+}
+
+for (const [format, line] of [
+  ['rust', `banid 76561202255225729 "${long}`],
+  ['source', `banid 0 STEAM_0:1:7${' '.repeat(many)}x`],
+  ['squad', `${' Banned:'.repeat(many)}`],
+  ['ndjson', `{"a":${'['.repeat(many)}`],
+] as const) {
+  test(`${format}: a line of megabytes is refused, and the lines around it are read`, () => {
+    const whole = lists[format]!(bans);
+    const first = whole.indexOf('\n') + 1;
+    const list = `${whole.slice(0, first)}${line}\n${whole.slice(first)}`;
+    assert.equal(refusalsAfterBans(list, format), [
+      { line: 2, reason: `the line is longer than ${bounds.listCell} characters` },
+    ]);
+  });
+}
+
+test('source: blanks before a stray character are read in linear time in every line', () => {
+  const line = `banid 0 STEAM_0:1:7${' '.repeat(bounds.listCell - 100)}x\n`;
+  assert.is(refusalsAfterBans(lists.source!(bans) + line.repeat(64), 'source').length, 64);
+});
+
+test('only a list that was read to its end counts as read', () => {
+  const list = lists.minecraft!(bans);
+  const options = { now };
+  assert.is(importPlan(list, options).unread, null);
+  assert.is(importPlan(lists.source!(bans).replace('\n', '\nx\n'), options).unread, null);
+  for (const text of [
+    list.slice(0, -3),
+    `${lists['sourcebans-sql']!(bans)}/*`,
+    `${lists.sourcebans!(bans)}9,,"STEAM_1:0:7\n`,
+  ]) {
+    const { refused, unread } = importPlan(text, options);
+    assert.equal(unread, refused.at(-1));
+    assert.ok(unread !== null);
+  }
+});
+
+test.run();

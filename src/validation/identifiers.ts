@@ -8,7 +8,7 @@ import { limits } from '../limits.js';
 const unseen = '\\p{Cc}\\p{Cf}\\p{Cs}';
 
 /**
- * The other characters that most fonts draw as nothing: Unicode's Default_Ignorable_Code_Point without `\\p{Cf}`, and
+ * The other characters that most fonts draw as nothing: Unicode's Default_Ignorable_Code_Point without `\p{Cf}`, and
  * the braille blank. Listed, because few engines of regular expressions know the property.
  */
 export const ignorable =

@@ -1,16 +1,21 @@
 /** Finds the peers whose id or name a text contains, whatever its case and punctuation. */
 import { getOrMake } from '../get-or-make.js';
-import type { Peer } from '../tables/peers.js';
+
+interface Named {
+  readonly index: number;
+  readonly peerId: string;
+  readonly peerName: string;
+}
 
 export class PeerNames {
-  readonly #peers: readonly Peer[];
+  readonly #peers: readonly Named[];
   /** Numbers of peers by id and by name, both as plain words; filled when it is asked. */
   readonly #byWords = new Map<string, number[]>();
   #indexed = 0;
   #wordsMax = 0;
 
   /** `peers` may grow. */
-  constructor(peers: readonly Peer[]) {
+  constructor(peers: readonly Named[]) {
     this.#peers = peers;
   }
 

@@ -26,6 +26,7 @@ import { OperatorError } from './operator/cli/node-client.js';
 import { makeDataFolder } from './store/backup/data-folder.js';
 import { refusalOfMarked } from './store/files/cluster-mark.js';
 import { replaceFile } from './store/files/durable-file.js';
+import { readLastLine } from './store/files/last-line.js';
 import { dataFileOf } from './store/files/lmdb-file.js';
 import { readText } from './store/files/small-file.js';
 import { logFolderOf } from './store/log/lmdb-log.js';
@@ -289,6 +290,7 @@ const code = await runCommand(process.argv.slice(2), {
   },
   defaultDir,
   configuration,
+  lastLine: readLastLine,
   runtime: {
     node: process.version,
     platform: process.platform,

@@ -38,7 +38,7 @@ function environment(): OperatorEnvironment {
   try {
     return operatorEnvironment(process.env, readText);
   } catch (error) {
-    const text = `the environment of the node cannot be read: ${messageOf(error)}; name the folder with --data-dir`;
+    const text = `PTF_ENV_FILE or .env cannot be read: ${messageOf(error)}; name the folder with --data-dir`;
     throw new OperatorError('wrong_usage', text, 2);
   }
 }

@@ -28,6 +28,7 @@ import { refusalOfMarked } from './store/files/cluster-mark.js';
 import { replaceFile } from './store/files/durable-file.js';
 import { dataFileOf } from './store/files/lmdb-file.js';
 import { readText } from './store/files/small-file.js';
+import { readLastLine } from './store/log/last-line.js';
 import { logFolderOf } from './store/log/lmdb-log.js';
 import { adoptFolder, FolderOwnedError } from './store/ownership/owner.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/backup/backup-processes.js';
@@ -37,7 +38,7 @@ function environment(): OperatorEnvironment {
   try {
     return operatorEnvironment(process.env, readText);
   } catch (error) {
-    const text = `the environment of the node cannot be read: ${messageOf(error)}; name the folder with --data-dir`;
+    const text = `PTF_ENV_FILE or .env cannot be read: ${messageOf(error)}; name the folder with --data-dir`;
     throw new OperatorError('wrong_usage', text, 2);
   }
 }
@@ -289,6 +290,7 @@ const code = await runCommand(process.argv.slice(2), {
   },
   defaultDir,
   configuration,
+  lastLine: readLastLine,
   runtime: {
     node: process.version,
     platform: process.platform,

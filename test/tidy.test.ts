@@ -49,6 +49,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'node/variables': [...ground, 'core', 'player-ids'],
   'node/unknown-variables': ['node/variables'],
   'node/config': [...ground, 'core', 'node/unknown-variables', 'node/variables'],
+  'node/operator-environment': ['node/config'],
   'node/logger': ['node/variables'],
   'node/version': [],
   'node/system': ['group'],
@@ -74,7 +75,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'open-files': ['limits'],
   'require-open-files': ['open-files'],
   main: ['node/process', 'require-node', 'require-open-files'],
-  ptf: [...outside, 'node/node', 'node/cluster'],
+  ptf: [...outside, 'node/node', 'node/cluster', 'node/operator-environment'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
   'player-ids': [],
   client: ['node-version', 'player-ids'],

@@ -12,6 +12,7 @@ import { isEvidence, isMeasure, raises, revokesLowering } from './evidence/event
 import { subjectBytes, subjectHex } from './hashing/pseudonym.js';
 import { sipKey } from './hashing/siphash.js';
 import { applyPeerChange } from './peers/peer-changes.js';
+import { PeerNames } from './peers/peer-names.js';
 import { type Peer, Peers } from './peers/peers.js';
 import { auditStart } from './records/audit.js';
 import type {
@@ -46,7 +47,6 @@ import { EventIds } from './tables/event-ids.js';
 import { HourlyCounts } from './tables/hourly-counts.js';
 import { IdTags } from './tables/id-tags.js';
 import { OldBans } from './tables/old-bans.js';
-import { PeerNames } from './tables/peer-names.js';
 import { noWeights, PeerWeights, type Weights } from './tables/peer-weights.js';
 import { RepeatFilter, repeatKey } from './tables/repeat-filter.js';
 import { type AddEvidence, SortedEvents } from './tables/sorted-events.js';

@@ -1,6 +1,6 @@
 /**
- * Finds the environment of the node that `ptf` operates: in the file that `PTF_ENV_FILE` names, in `.env` of the present
- * folder, or, if there is neither, where the systemd unit of `deploy/` has it.
+ * Finds the environment of the node that `ptf` operates: in the file that `PTF_ENV_FILE` names, in `.env` of the
+ * present folder, or, if there is neither, where the systemd unit of `deploy/` has it.
  */
 import { type Environ, type ReadFile, withDotenv } from './config.js';
 

@@ -8,8 +8,8 @@ import { limits } from '../limits.js';
 const unseen = '\\p{Cc}\\p{Cf}\\p{Cs}';
 
 /**
- * The other characters that most fonts draw as nothing: Unicode's Default_Ignorable_Code_Point without `\\p{Cf}`, and the
- * braille blank. Listed, because few engines of regular expressions know the property.
+ * The other characters that most fonts draw as nothing: Unicode's Default_Ignorable_Code_Point without `\p{Cf}`, and
+ * the braille blank. Listed, because few engines of regular expressions know the property.
  */
 export const ignorable =
   '\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\u{e0000}-\u{e0fff}';

@@ -1,4 +1,4 @@
-/** Where `ptf` finds the environment of the node that it operates. */
+/** The files in which `ptf` finds the environment of the node that it operates. */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -37,6 +37,7 @@ export async function runHere(
     runtime,
     configuration: () => configuration,
     defaultDir: () => dir,
+    lastLine: () => undefined,
     verifyFolder: () => Promise.reject(new Error('not asked for')),
     startProblems: async () => [],
     keepSecret: () => {

@@ -88,11 +88,11 @@ export function decideDispute(state: GroupState, command: DecideDispute, now: nu
   return { records: [record], outcome: granted(null) };
 }
 
-function voidsOf(state: GroupState, { subject, against, text: said }: Dispute, peerIds: readonly string[]) {
+function voidsOf(state: GroupState, { subject, against, text: words }: Dispute, peerIds: readonly string[]) {
   const reporters = reportersOf(state, subject).map(({ peer }) => peer);
   if (peerIds.length === 0) {
     const only = against ?? (reporters.length === 1 ? reporters[0]! : null);
-    const other = state.peerNames.in(said).find((peer) => peer !== only);
+    const other = state.peerNames.in(words).find((peer) => peer !== only);
     const isPossible = only !== null && reporters.includes(only);
     if (isPossible && other === undefined) return granted([only]);
     const text =

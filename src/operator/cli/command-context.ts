@@ -55,6 +55,8 @@ export interface CommandDeps {
   configuration(): ConfigurationFacts;
   /** Returns the data folder to use without `--data-dir`. Throws `OperatorError` if the configuration is invalid. */
   defaultDir(): string;
+  /** Returns the time and text of the last line that a node on a folder logged; undefined if there is none. */
+  lastLine(dir: string): string | undefined;
   /** Verifies the store of a folder without a node. */
   verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport>;
   /**
@@ -88,6 +90,7 @@ export interface CommandContext
     CommandDeps,
     | 'runtime'
     | 'configuration'
+    | 'lastLine'
     | 'verifyFolder'
     | 'startProblems'
     | 'keepSecret'

@@ -10,7 +10,6 @@ import { UnreadError } from '../../group/ports/storage-errors.js';
 import { verifyValue } from '../../operations/log-operations.js';
 import type { StatusValue } from '../../operations/status-operation.js';
 import { facts } from '../../operations/text-table.js';
-import { readLastLine } from '../../store/files/last-line.js';
 import { type CommandContext, examples, type Rendered } from './command-context.js';
 import {
   type FileFacts,
@@ -59,7 +58,7 @@ async function examine(session: CommandContext): Promise<Finding[]> {
     ...(running === null ? [] : [...judgeRunning(running), ...judgeEvidence(running)]),
     ...(silence === null ? [] : [judgeSilence(silence)]),
     ...(isAbsent
-      ? judgeAbsence(dir, readLastLine(dir), await surroundingsOf(dir, configuration), configuration.signs)
+      ? judgeAbsence(dir, session.lastLine(dir), await surroundingsOf(dir, configuration), configuration.signs)
       : []),
   ];
 }

@@ -4,7 +4,6 @@
 import type { IdentityMode } from '../../core/vocabulary.js';
 import type { VerifyValue } from '../../operations/log-operations.js';
 import type { StatusValue } from '../../operations/status-operation.js';
-import type { Surroundings } from './surroundings.js';
 
 export interface Finding {
   readonly check: string;
@@ -66,6 +65,13 @@ export interface FolderFacts {
   /** The file system's magic number. */
   readonly fileSystem: number;
   readonly storeBytes: number;
+}
+
+export interface Surroundings {
+  /** The address of the node, if another process listens on it. */
+  readonly busyAddress: string | null;
+  /** Other folders on which a node runs. */
+  readonly nodes: readonly string[];
 }
 
 const MB = 1e6;

@@ -56,6 +56,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
     },
     runtime: deps.runtime,
     configuration: deps.configuration,
+    lastLine: deps.lastLine,
     verifyFolder: deps.verifyFolder,
     startProblems: deps.startProblems,
     keepSecret: deps.keepSecret,

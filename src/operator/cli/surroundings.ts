@@ -2,15 +2,8 @@
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { limits } from '../../limits.js';
-import type { ConfigurationFacts } from './findings.js';
+import type { ConfigurationFacts, Surroundings } from './findings.js';
 import { callNode, NoNodeError } from './node-client.js';
-
-export interface Surroundings {
-  /** The address of the node, if another process listens on it. */
-  readonly busyAddress: string | null;
-  /** Other folders on which a node runs. */
-  readonly nodes: readonly string[];
-}
 
 export async function surroundingsOf(dir: string, { address, folders }: ConfigurationFacts): Promise<Surroundings> {
   const others = [...new Set(folders.map((folder) => resolve(folder)))].filter((folder) => folder !== dir);

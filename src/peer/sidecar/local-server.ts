@@ -93,8 +93,8 @@ function serverOf(answer: (request: IncomingMessage) => Promise<Answer>, log: (l
 }
 
 /**
- * Closes the longest idle connection for each one beyond the bound, or that one itself if none is idle. Returns the idle
- * connections, which the server keeps up to date.
+ * Closes the longest idle connection for each one beyond the bound, or that one itself if none is idle. Returns the
+ * idle connections, which the server keeps up to date.
  */
 function boundConnections(server: Server): Set<Socket> {
   const idle = new Set<Socket>();

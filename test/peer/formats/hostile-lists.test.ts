@@ -1,4 +1,4 @@
-/** Hostile lists: each is read in linear time and without deep recursion, and what comes before the hostile part is kept. */
+/** Hostile lists: each is read in linear time and without deep recursion, and the part before the damage counts. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
@@ -22,7 +22,7 @@ for (const [what, tail] of [
   ['a string of escaped quotes', `'${"\\'".repeat(many)}`],
   ['names in backticks', '`'.repeat(2 * many + 1)],
 ] as const) {
-  test(`sourcebans-sql: ${what} without an end: refused with the line, and all rows before are kept`, () => {
+  test(`sourcebans-sql: ${what} without an end: refused with the line, and all rows before are read`, () => {
     const list = `${lists['sourcebans-sql']!(bans)}\n${tail}`;
     assert.equal(refusalsAfterBans(list, 'sourcebans-sql'), [
       {
@@ -33,7 +33,7 @@ for (const [what, tail] of [
   });
 }
 
-test('sourcebans-sql: a value of 16 MB is refused with its row, and the rows around it are kept', () => {
+test('sourcebans-sql: a value of 16 MB is refused with its row, and the rows around it are read', () => {
   const list = lists['sourcebans-sql']!(bans).replace(/'[^']*',1795176000/, `'${long}',1795176000`);
   const { events, refused } = plan(list, {}, 'sourcebans-sql');
   assert.equal([events.length, refused.length], [bans - 1, 1]);
@@ -54,7 +54,7 @@ for (const format of ['minecraft', 'txadmin', 'tf2bd', 'battlemetrics']) {
     ['with a string of 16 MB', `{"reason":"${long}"}`, `a value is longer than ${bounds.listCell} characters`],
     ['with a name of 16 MB', `{"${long}":1}`, `a value is longer than ${bounds.listCell} characters`],
   ] as const) {
-    test(`${format}: an entry ${what} is refused with its line, and all entries before are kept`, () => {
+    test(`${format}: an entry ${what} is refused with its line, and all entries before are read`, () => {
       const list = `${whole.slice(0, end)},\n${value}`;
       const line = list.split('\n').length;
       assert.equal(refusalsAfterBans(list, format), [

@@ -5,8 +5,8 @@ import type { RowSink } from '../list-row.js';
 export const cellTooLong = `a value is longer than ${bounds.listCell} characters`;
 
 /**
- * Passes each line with its number; `isEnded` is false for a last line that may be truncated. Refuses a line so long that
- * a regular expression could overflow its stack.
+ * Passes each line with its number; `isEnded` is false for a last line that may be truncated. Refuses a line so long
+ * that a regular expression could overflow its stack.
  */
 export function eachLine(
   text: string,

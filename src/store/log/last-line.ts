@@ -4,9 +4,9 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { logFolderOf } from '../log/lmdb-log.js';
-import { dataFileOf, isThere } from './lmdb-file.js';
-import { readText } from './small-file.js';
+import { dataFileOf, isThere } from '../files/lmdb-file.js';
+import { readText } from '../files/small-file.js';
+import { logFolderOf } from './lmdb-log.js';
 
 const name = 'last-line';
 

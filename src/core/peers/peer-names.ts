@@ -1,6 +1,6 @@
 /** Finds the peers whose id or name a text contains, whatever its case and punctuation. */
 import { getOrMake } from '../get-or-make.js';
-import type { Peer } from '../peers/peers.js';
+import type { Peer } from './peers.js';
 
 export class PeerNames {
   readonly #peers: readonly Peer[];

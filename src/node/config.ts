@@ -3,10 +3,9 @@
  * of files are arguments, and no message ever contains the value of a secret.
  */
 import { parse as parseDotenv } from 'dotenv';
-import type { GroupSettings, SettingName } from '../core/settings.js';
+import { type GroupSettings, type SettingName, settingNames } from '../core/settings.js';
 import type { Environment } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
-import { settingNames } from '../operations/group-settings.js';
 import { unknownVariables } from './unknown-variables.js';
 import { type Remark, type Variable, variables } from './variables.js';
 

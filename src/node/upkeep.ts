@@ -93,7 +93,7 @@ export function backgroundCheck(
 export function retention(
   current: () => Pick<GroupLoop, 'state' | 'failed' | 'draining' | 'resume'>,
   clock: Clock,
-  days: () => number,
+  retentionDays: () => number,
   lookMs: number = limits.retentionLookMs,
 ): () => Promise<void> {
   let isDoubted = false;
@@ -103,8 +103,8 @@ export function retention(
     const isFar = now - loop.state.lastAt > DAY_MS;
     const waits = isFar && !isDoubted;
     isDoubted = isFar;
-    const kept = days();
-    if (kept > 0 && !waits && !loop.failed && !loop.draining) loop.resume({ before: now - kept * DAY_MS, now });
+    const days = retentionDays();
+    if (days > 0 && !waits && !loop.failed && !loop.draining) loop.resume({ before: now - days * DAY_MS, now });
   };
   look();
   const timer = setInterval(look, lookMs);

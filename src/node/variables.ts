@@ -3,6 +3,7 @@
  * from it, `npm run docs:configuration` the table of docs/CONFIGURATION.md, and a test compares `.env.example` with it.
  */
 import { trustConstants } from '../core/evidence/trust-constants.js';
+import { oneOf, type Parsed, problem, settingParsers, value, wholeNumber } from '../core/settings.js';
 import {
   type Environment,
   type ErasureMode,
@@ -15,9 +16,7 @@ import {
   requestSignings,
 } from '../core/vocabulary.js';
 import { DAY_MS, limits } from '../limits.js';
-import { settingParsers } from '../operations/group-settings.js';
 import { isKind } from '../player-ids/kinds.js';
-import { oneOf, type Parsed, problem, value, wholeNumber } from '../validation/setting-text.js';
 
 export const clusterModes = ['none', 'etcd'] as const;
 export type ClusterMode = (typeof clusterModes)[number];

@@ -1,36 +1,9 @@
 /** The settings that all nodes of a group share, and their change in a cluster. */
-import type { GroupSettings, SettingName } from '../core/settings.js';
-import { erasureModes } from '../core/vocabulary.js';
+import { settingNames, settingParsers } from '../core/settings.js';
 import { granted, refused } from '../errors.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
-import { oneOf, type Parsed, problem, value, wholeNumber } from '../validation/setting-text.js';
 import { by, operation, typed } from './operation.js';
-
-function parseHalfLife(text: string): Parsed<number> {
-  const parsed = wholeNumber(0, limits.halfLifeDaysMax)(text);
-  return parsed.ok ? parsed : problem(`must be 0 (no decay) or a whole number from 1 to ${limits.halfLifeDaysMax}`);
-}
-
-function parseBadShare(text: string): Parsed<number> {
-  const [least, most] = [limits.priorBadShareMin, limits.priorBadShareMax];
-  const share = /^(0?\.\d+|0)$/.test(text) ? Number(text) : Number.NaN;
-  return share >= least && share <= most
-    ? value(share)
-    : problem(`must be a number from ${least} to ${most}, such as 0.04`);
-}
-
-export const settingParsers: { readonly [N in SettingName]: (text: string) => Parsed<GroupSettings[N]> } = {
-  HALF_LIFE_DAYS: parseHalfLife,
-  BAN_HALF_LIFE_DAYS: parseHalfLife,
-  PRIOR_BAD_SHARE: parseBadShare,
-  NEW_PEER_DAYS: wholeNumber(0, limits.newPeerDaysMax),
-  RETENTION_DAYS: wholeNumber(0, limits.retentionDaysMax),
-  PEERS_MAX: wholeNumber(1, limits.peersMaxCeiling),
-  ERASURE_MODE: oneOf(erasureModes),
-  ERASURE_QUOTA_PER_DAY: wholeNumber(0, Number.MAX_SAFE_INTEGER),
-};
-export const settingNames = Object.keys(settingParsers) as SettingName[];
 
 export const settingOperations = {
   'group-set': operation({

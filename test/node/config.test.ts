@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { settingNames } from '../../src/core/settings.js';
 import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from '../../src/node/config.js';
 import { type Remark, type Variable, variables } from '../../src/node/variables.js';
-import { settingNames } from '../../src/operations/group-settings.js';
 
 const rows: readonly Variable<unknown>[] = Object.values(variables);
 const noFile = (): undefined => undefined;

@@ -148,8 +148,9 @@ export const bounds = {
   listLiftMs: 2_000,
   /** How long a list must not change before a last line without a break, or an empty file, counts as whole. */
   listTailMs: 10_000,
-  /** Number of bans that one change may always lift; a larger change may lift at most half of all bans. */
-  listLiftsMin: 5,
+  /** Time limit of one read of a list from an address or a command, and how often such a list is read. */
+  sourceMs: 60_000,
+  sourcePollMs: 60_000,
   watchStateBytes: 128 * MiB,
   withdrawPauseMs: 5_000,
 

@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { saltCheckOf } from '../../src/client/ids/salt-check.js';
 import type { EventBody } from '../../src/contract/request-bodies.js';
 import { Sidecar } from '../../src/peer/sidecar/sidecar.js';
+import { sourceOf } from '../../src/peer/sources/source.js';
 import { watchList } from '../../src/peer/watch/list-watch.js';
 import { until } from '../support/until.js';
 import { PeerWorld } from './peer-world.js';
@@ -89,8 +90,11 @@ test('a watch logs once how many of its reports are no evidence', async () => {
   const stop = new AbortController();
   const watching = watchList({
     config,
-    file: file(),
+    source: await sourceOf([file()], false, {}),
+    everyMs: undefined,
     format: 'auto',
+    description: undefined,
+    ignore: undefined,
     gameId: 'arena',
     severity: 0,
     origin: undefined,

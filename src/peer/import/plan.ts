@@ -3,8 +3,9 @@
  * other line. Pure: it sends nothing and makes no requests.
  */
 
-import type { ListFormat, ListRow, RowKind } from '../formats/list-row.js';
-import { readList } from '../formats/registry.js';
+import type { Description } from '../formats/description.js';
+import { readList } from '../formats/interpret.js';
+import type { ListRow, RowKind } from '../formats/list-row.js';
 import { DAY_MS, WEIGHT_MIN } from './plan-constants.js';
 import { playerOf } from './player-of.js';
 import { severityOf } from './severity.js';
@@ -44,12 +45,22 @@ export interface Refused {
   readonly reason: string;
 }
 
+/** The names of cells that the description does not know. */
+export interface UnknownCells {
+  readonly harmless: readonly string[];
+  /** Those that look like an end, a type or a removal; an import needs to know what they mean. */
+  readonly dangerous: readonly string[];
+}
+
 export interface ImportPlan {
   readonly format: string;
   /** Name for event ids, common to all formats that can hold the same list. */
   readonly list: string;
   readonly entries: readonly PlanEntry[];
   readonly refused: readonly Refused[];
+  /** How many rows are measures that are no bans, by the name of the measure. They are among the refused lines. */
+  readonly leftOut: Readonly<Record<string, number>>;
+  readonly unknown: UnknownCells;
 }
 
 export interface PlanOptions {
@@ -57,6 +68,8 @@ export interface PlanOptions {
   readonly now: number;
   /** IANA name of the zone for times without a zone. */
   readonly timeZone: string;
+  /** Cells to ignore although their name looks like an end, a type or a removal. */
+  readonly ignore?: readonly string[] | undefined;
   /** The group's kinds of ids, the preferred one first; null if ids are opaque or the kinds are unknown. */
   readonly kinds: readonly string[] | null;
   /** The server in offline mode that created Minecraft UUIDs of version 3. */
@@ -70,16 +83,19 @@ export interface PlanOptions {
   readonly restate: boolean;
 }
 
-export function planOf(format: ListFormat, text: string, options: PlanOptions): ImportPlan {
+export function planOf(format: Description, text: string, options: PlanOptions): ImportPlan {
   const entries: PlanEntry[] = [];
   const refused: Refused[] = [];
+  const leftOut: Record<string, number> = {};
+  const unknown = { harmless: [] as string[], dangerous: [] as string[] };
   /**
    * Indexes of the entries about a player. Nearly every player has one, and a plain number takes no memory of its own.
    */
   const places = new Map<string, number | number[]>();
-  const { timeZone, now } = options;
-  const refuse = (line: number, reason: string) => {
+  const { timeZone, ignore, now } = options;
+  const refuse = (line: number, reason: string, measure?: string) => {
     refused.push({ line, reason });
+    if (measure !== undefined) leftOut[measure] = (leftOut[measure] ?? 0) + 1;
   };
   const take = (row: ListRow) => {
     const player = playerOf(row.ids, options);
@@ -95,12 +111,18 @@ export function planOf(format: ListFormat, text: string, options: PlanOptions): 
       return;
     }
     places.set(player.id, found === undefined ? entries.length : [...known, entries.length]);
-    const { line, bannedAt, expiresAt, lifted, kind: says, note } = row;
+    const { line, bannedAt, expiresAt, lifted, over, kind: says, note } = row;
     const severity = options.severity ?? severityOf(row, now);
-    entries.push(entryOf(player, { line, says, bannedAt, expiresAt, lifted, severity, note }, none, options));
+    const ban = { line, says, bannedAt, expiresAt, lifted, over: over === true, severity, note };
+    entries.push(entryOf(player, ban, none, options));
   };
-  readList(format, text, { row: take, refuse }, { timeZone });
-  return { format: format.name, list: format.sameAs ?? format.name, entries, refused };
+  const sink = {
+    row: take,
+    refuse,
+    unknown: (cell: string, isDangerous: boolean) => unknown[isDangerous ? 'dangerous' : 'harmless'].push(cell),
+  };
+  readList(format, text, sink, { timeZone, ignore });
+  return { format: format.name, list: format.sameAs ?? format.name, entries, refused, leftOut, unknown };
 }
 
 function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
@@ -109,14 +131,15 @@ function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
 
 /** Merges a ban with a second row of it: it counts if one of the rows does, and ends with the later end. */
 function repeated(entry: PlanEntry, row: ListRow, options: PlanOptions): PlanEntry {
-  const before = { ...entry, lifted: entry.state === 'lifted' };
-  const after = { ...row, severity: options.severity ?? severityOf(row, options.now) };
+  const before = { ...entry, lifted: entry.state === 'lifted', over: entry.state === 'expired' };
+  const after = { ...row, over: row.over === true, severity: options.severity ?? severityOf(row, options.now) };
   const standing = [before, after].filter(({ lifted }) => !lifted);
   const rows = standing.length === 0 ? [before, after] : standing;
   const isEndless = rows.some(({ expiresAt }) => expiresAt === null);
   const expiresAt = isEndless ? null : Math.max(...rows.map((one) => one.expiresAt!));
   const severity = Math.max(...rows.map((one) => one.severity));
-  const merged = { ...before, note: entry.said, expiresAt, severity, lifted: standing.length === 0 };
+  const over = rows.every((one) => one.over);
+  const merged = { ...before, note: entry.said, expiresAt, severity, lifted: standing.length === 0, over };
   return entryOf({ id: entry.playerId, kind: entry.kind }, merged, [...entry.repeats, row.line], options);
 }
 
@@ -126,6 +149,7 @@ interface Ban {
   readonly bannedAt: number | null;
   readonly expiresAt: number | null;
   readonly lifted: boolean;
+  readonly over: boolean;
   readonly severity: number;
   readonly note?: string | undefined;
 }
@@ -138,7 +162,7 @@ function entryOf(
 ): PlanEntry {
   const { now, sendFaded } = options;
   const { bannedAt, expiresAt } = row;
-  const isOver = expiresAt !== null && expiresAt <= now;
+  const isOver = row.over || (expiresAt !== null && expiresAt <= now);
   const isRestated = options.restate && !isOver && !row.lifted && bannedAt !== null && bannedAt < startOfDay(now);
   const at = isRestated ? startOfDay(now) : bannedAt;
   const weight = weightOf(at, row.says, options);

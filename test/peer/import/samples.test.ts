@@ -40,7 +40,7 @@ rule('an offline account of a Minecraft list is bound to the server that the cal
 });
 
 rule('of a LiteBans export 0 and -1 are permanent, an inactive ban is lifted, and an IP ban is refused', () => {
-  const list = plan(sample('litebans_bans.csv'));
+  const list = plan(sample('litebans_bans.csv'), { name: 'litebans_bans.csv' });
   assert.is(list.format, 'litebans');
   assert.equal(brief(list), [`2 ${M1} send`, `3 ${M2} lifted`, `5 ${M1} faded`]);
   assert.equal(
@@ -176,7 +176,7 @@ rule('no name, reason, address or admin of a list appears in its plan', () => {
     ['battlemetrics-bans.json', 'Player One|example\\.net|same admin|198\\.51'],
   ] as const;
   for (const [name, secret] of files) {
-    assert.not.match(JSON.stringify(plan(sample(name))), new RegExp(secret), name);
+    assert.not.match(JSON.stringify(plan(sample(name), { name })), new RegExp(secret), name);
   }
 });
 

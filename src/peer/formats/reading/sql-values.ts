@@ -1,6 +1,6 @@
 /**
- * Reads the rows that the INSERT statements of a MySQL dump write to one kind of table. No other statement is executed
- * or read.
+ * Reads the rows that the INSERT statements of a dump write to one kind of table. No other statement is executed or
+ * read.
  */
 
 /** A value: text, or null for NULL. Numbers stay text. */
@@ -12,7 +12,7 @@ export interface SqlSink {
 }
 
 const token =
-  /\s+|--[^\n]*|#[^\n]*|\/\*[\s\S]*?\*\/|'[^'\\]*(?:(?:\\[\s\S]|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\[\s\S]|"")[^"\\]*)*"|`(?:[^`]|``)*`|[A-Za-z_$][\w$]*|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|[\s\S]/y;
+  /\s+|--[^\n]*|#[^\n]*|\/\*[\s\S]*?\*\/|'[^'\\]*(?:(?:\\[\s\S]|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\[\s\S]|"")[^"\\]*)*"|`(?:[^`]|``)*`|0x[0-9A-Fa-f]+|[A-Za-z_$][\w$]*|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|[\s\S]/y;
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 0: '\0', Z: '\x1a', b: '\b' };
 const notAColumn = /^(?:PRIMARY|KEY|UNIQUE|INDEX|FULLTEXT|SPATIAL|CONSTRAINT|FOREIGN|CHECK)$/i;
@@ -99,6 +99,8 @@ function takeValue(tokens: Tokens): SqlValue {
   // `_binary 'x'` and `b'1'` have a prefix that states the meaning of the text.
   if (/^_?[A-Za-z]\w*$/.test(first) && /^['"]/.test(tokens.next ?? '')) return textOf(tokens.take());
   if (first.length > 1 && /^['"]/.test(first)) return textOf(first);
+  // `mysqldump --hex-blob` writes bytes such as those of a UUID in this form.
+  if (/^0x/i.test(first)) return first.slice(2);
   if (/^[-+]?\d/.test(first) || /^(?:true|false)$/i.test(first)) return first;
   throw new Damage();
 }
@@ -129,11 +131,16 @@ function definedColumns(tokens: Tokens): string[] {
   }
 }
 
-/** `columns` names the columns of a table that the dump does not define. */
+/** The columns of a table; null if the dump does not name them. */
+type Columns = readonly string[] | null;
+
+/**
+ * Passes the rows of the tables for which `columnsOf` returns their columns. `columnsOf` is called for each statement
+ * that creates or fills a table, with its line.
+ */
 export function readInserts(
   text: string,
-  isTable: (name: string) => boolean,
-  columns: readonly string[],
+  columnsOf: (table: string, columns: Columns, line: number) => Columns,
   sink: SqlSink,
 ): void {
   const tokens = new Tokens(text);
@@ -149,14 +156,16 @@ export function readInserts(
           tokens.expect('EXISTS');
         }
         const name = nameOf(tokens);
-        if (isTable(name)) described.set(name, definedColumns(tokens));
+        described.set(name, definedColumns(tokens));
+        columnsOf(name, described.get(name)!, line);
         tokens.skip();
       } else if (verb === 'INSERT' || verb === 'REPLACE') {
         while (['LOW_PRIORITY', 'DELAYED', 'HIGH_PRIORITY', 'IGNORE'].some((word) => tokens.takeIf(word)));
         tokens.expect('INTO');
         const name = nameOf(tokens);
-        if (isTable(name)) {
-          const named = tokens.next === '(' ? namesInBrackets(tokens) : (described.get(name) ?? columns);
+        const stated = tokens.next === '(' ? namesInBrackets(tokens) : (described.get(name) ?? null);
+        const named = columnsOf(name, stated, line);
+        if (named !== null) {
           if (!tokens.takeIf('VALUES')) tokens.expect('VALUE');
           do {
             line = tokens.line;

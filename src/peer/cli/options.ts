@@ -5,8 +5,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { isKind } from '../../player-ids/kinds.js';
 import type { Description } from '../formats/description.js';
-import { readDescription } from '../formats/read-description.js';
 import { formatNames } from '../import/list-format.js';
+import { readDescription } from './read-description.js';
 
 /** Parses a whole number from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {

@@ -17,7 +17,7 @@ export interface Detected {
 }
 
 /** The tables, arrays or elements of a list with the names of their cells. */
-interface Part {
+export interface Part {
   readonly name: string;
   readonly cells: readonly string[];
 }
@@ -29,7 +29,7 @@ const arraysMax = 20;
 export function detectFormat(text: string, name: string): Detected | string {
   const head = text.slice(0, sampleLength);
   const shape = shapeOf(head);
-  const parts = partsOf(text, head, shape, name);
+  const parts = partsOf(text, shape, name);
   const unsure: Description[] = [];
   for (const format of tools) {
     const { recognise } = format;
@@ -48,7 +48,7 @@ export function detectFormat(text: string, name: string): Detected | string {
     return `the dump is one of a tool that is not known; it holds the table ${tables || 'of no name'}`;
   }
   if (shape !== 'xml' && shape !== 'keyvalues') {
-    const format = draftIn(text, shape, name);
+    const format = draftIn(parts, shape);
     if (format.ids.length > 0) return { format, why: format.recognise.why };
   }
   const found = parts.find(({ cells }) => cells.length > 0);
@@ -62,16 +62,15 @@ function unsureText(formats: readonly Description[], shape: Shape): string {
   return `the cells are those of ${formats[0]!.title}, but do not tell bans from mutes, warnings or past bans; say it by ${what}, or by --format (${names})`;
 }
 
-/** Returns the draft for the text in a shape, of the part with the most ids; without ids if the text holds none. */
-export function draftIn(text: string, shape: Shape, name: string): Description {
-  const drafts = partsOf(text, text.slice(0, sampleLength), shape, name).map((part) =>
-    draftOf(part.cells, shape, shape === 'json' ? part.name : undefined),
-  );
+/** Returns the draft for the first part that holds ids; without ids if none does. */
+export function draftIn(parts: readonly Part[], shape: Shape): Description {
+  const drafts = parts.map(({ cells, name }) => draftOf(cells, shape, shape === 'json' ? name : undefined));
   return drafts.find(({ ids }) => ids.length > 0) ?? drafts[0] ?? draftOf([], shape);
 }
 
 /** The shape that the text looks like. */
-export function shapeOf(head: string): Shape {
+export function shapeOf(text: string): Shape {
+  const head = text.slice(0, sampleLength).replace(/^(?:\s*\/\/[^\n]*\n)+/, '');
   if (/^\s*</.test(head)) return 'xml';
   if (/^\s*\{.*\}\s*(?:\n\s*\{|$)/.test(head) && !/^.*:\s*\[\s*\{/.test(head)) return 'json-lines';
   if (/^\s*[[{]/.test(head)) return 'json';
@@ -80,7 +79,8 @@ export function shapeOf(head: string): Shape {
 }
 
 /** Returns the parts of the beginning of the text; of a dump, those of the whole text. */
-export function partsOf(text: string, head: string, shape: Shape, name: string): readonly Part[] {
+export function partsOf(text: string, shape: Shape, name: string): readonly Part[] {
+  const head = text.slice(0, sampleLength);
   if (shape === 'sql') {
     const tables = new Map<string, readonly string[]>();
     const found = (table: string, columns: readonly string[] | null) => {

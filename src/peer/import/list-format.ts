@@ -1,9 +1,9 @@
 /** Decodes the bytes of a ban list and determines its format. It does not read the bans. */
 import type { Description, Shape } from '../formats/description.js';
-import { type Decoded, decodeList } from '../formats/reading/decode.js';
-import { type Detected, detectFormat, draftIn, shapeOf } from '../formats/recognise.js';
+import { type Detected, detectFormat, draftIn, partsOf, shapeOf } from '../formats/recognise.js';
 import { tools } from '../formats/tools.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
+import { type Decoded, decodeList } from '../sources/decode.js';
 import type { ImportPlan } from './plan.js';
 
 export interface DecodedList extends Decoded, Detected {}
@@ -28,8 +28,6 @@ export const formatNames: readonly string[] = [
   ...new Set(['auto', ...tools.map(({ name, sameAs }) => sameAs ?? name), ...genericShapes.keys()]),
 ];
 
-const sampleLength = 65_536;
-
 /**
  * Returns the list in the bytes. Throws `wrong_usage` for an unknown format name, and `format_not_recognised` (exit
  * code 4) if the list has no known format.
@@ -50,9 +48,9 @@ export function listOf(bytes: Uint8Array, { format: formatName, name, descriptio
 
 function formatNamed(formatName: string, text: string, name: string): Description {
   const shape = genericShapes.get(formatName);
-  if (shape !== undefined) return draftIn(text, shape, name);
+  if (shape !== undefined) return draftIn(partsOf(text, shape, name), shape);
   const named = tools.filter((one) => one.name === formatName || one.sameAs === formatName);
-  const looks = named.length > 1 ? shapeOf(text.slice(0, sampleLength)) : null;
+  const looks = named.length > 1 ? shapeOf(text) : null;
   const found = named.find((one) => one.shape === looks) ?? named[0];
   if (found === undefined) throw wrongUsage(`--format must be one of ${formatNames.join(', ')}`);
   return found;

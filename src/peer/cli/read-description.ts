@@ -1,7 +1,7 @@
 /** Reads a description of the user's own, and says what is wrong with one. */
 import { readFileSync } from 'node:fs';
+import { type Description, lengthUnits, shapes } from '../formats/description.js';
 import { wrongUsage } from '../peer-error.js';
-import { type Description, lengthUnits, shapes } from './description.js';
 
 const timeUnits = ['s', 'ms', 'ticks', 'text', 'any'];
 const members = new Set(
@@ -27,6 +27,8 @@ function faultOf(given: Partial<Description>): string | null {
   if (typeof given !== 'object' || given === null) return 'it must be an object';
   const unknown = Object.keys(given).find((name) => !members.has(name));
   if (unknown !== undefined) return `it has no member ${unknown}`;
+  const open = (given as { readonly choose?: readonly string[] }).choose ?? [];
+  if (open.length > 0) return `choose still holds ${open.join(', ')}: say what each means`;
   const { name, shape, ids, start, end, length, permanent, lifted = [], over = [], type, line, skip, known } = given;
   if (typeof name !== 'string' || !/^[a-z0-9-]{1,40}$/.test(name)) return 'name must be a word in lower case';
   if (!shapes.includes(shape!)) return `shape must be one of ${shapes.join(', ')}`;

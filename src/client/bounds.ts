@@ -21,6 +21,8 @@ export const bounds = {
   // Calls.
   /** Bytes of encoded ids in one call; well below the 33 KiB that the node accepts as a request head. */
   idsBytes: 24 * KiB,
+  /** The least bytes of ids in one call, after a proxy has refused longer addresses. */
+  idsBytesMin: KiB,
   /** Bytes of events in one call; below the 1 MiB that the node accepts as a body. */
   batchBytes: 1_000_000,
   answerBytes: 8 * MiB,

@@ -73,6 +73,15 @@ test('a read on a live cache has verdict, score, confidence, source and time, wi
     ],
   );
   assert.is(proxy.count('/api/v1/trust-scores'), before);
+  const escaped = await sidecar.call('/v1/players?ids=STEAM_0:1:77001%2Cangel-77002&id=a%2Cb');
+  assert.equal(
+    escaped.body.data.map((one: Record<string, string>) => [one.player_id, one.verdict]),
+    [
+      ['STEAM_0:1:77001', 'untrusted'],
+      ['angel-77002', 'trusted'],
+      ['a,b', 'neutral'],
+    ],
+  );
   await sidecar.kill('SIGTERM');
 });
 
@@ -319,6 +328,20 @@ test('a report that the node will never accept is a problem in the status, and e
   const doctor = await world.run(['doctor']);
   assert.is(doctor.code, 1);
   assert.match(doctor.out, /refused 1 reports of the spool sidecar for good, the last for game_id_not_registered/);
+  await sidecar.kill('SIGTERM');
+});
+
+test('a problem that is over is no longer in the status, and a byte order mark before a body is none', async () => {
+  const world = newWorld({ gameIds: ['chess', 'arena'] });
+  const sidecar = await started(world);
+  const report = (game: string) =>
+    `\ufeff{"player_id":"p","event_type":"report_spam","severity":0.5,"game_id":"${game}"}`;
+  assert.is((await sidecar.call('/v1/reports', 'POST', report('chess'))).status, 202);
+  await until(async () => (await sidecar.call('/v1/status')).body.problems[0]?.part === 'reports');
+  assert.is((await sidecar.call('/v1/reports', 'POST', report('arena'))).status, 202);
+  await until(async () => (await sidecar.call('/v1/status')).body.spool.delivered === 1);
+  const { body } = await sidecar.call('/v1/status');
+  assert.equal([body.problems, body.last_error], [[], null]);
   await sidecar.kill('SIGTERM');
 });
 

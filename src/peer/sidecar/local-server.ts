@@ -159,9 +159,11 @@ function only({ method }: IncomingMessage, allowed: 'GET' | 'POST' | 'DELETE'): 
   throw new LocalError(405, 'method_not_allowed', `this path accepts ${allowed}`, { allow: allowed });
 }
 
+/** The ids of `ids`, decoded and then split at commas, and those of each `id`, which may contain commas. */
 function idsOf(query: string): string[] {
-  const found = query.split('&').find((one) => one.startsWith('ids='));
-  const ids = found === undefined || found === 'ids=' ? [] : found.slice('ids='.length).split(',').map(decoded);
+  const values = (name: string) =>
+    query.split('&').flatMap((one) => (one.startsWith(`${name}=`) ? [decoded(one.slice(name.length + 1))] : []));
+  const ids = [...values('ids').flatMap((list) => (list === '' ? [] : list.split(','))), ...values('id')];
   if (ids.length === 0 || ids.length > bounds.sidecarReadPlayers) {
     const text = `ids must name 1 to ${bounds.sidecarReadPlayers} players, separated by commas`;
     throw new LocalError(400, 'invalid_parameter', text, { parameter: 'ids' });

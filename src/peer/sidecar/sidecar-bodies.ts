@@ -125,7 +125,8 @@ function timeOf(value: unknown, member: string): number {
 
 export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // A byte order mark is no part of the text (RFC 8259, section 8.1).
+    return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
     throw new LocalError(400, 'malformed_json', 'the body must be JSON');
   }

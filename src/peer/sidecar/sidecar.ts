@@ -85,6 +85,8 @@ export class Sidecar {
   #refusedAt: number | null = null;
   #saidUncounted = false;
   #lastSetAside: { readonly code: string; readonly reason: string } | null = null;
+  /** Number of delivered reports at the last one that was set aside. */
+  #deliveredBefore = 0;
 
   private constructor(
     options: SidecarOptions,
@@ -185,7 +187,9 @@ export class Sidecar {
     const { phase, lastError } = this.#feed.state;
     const streamError = phase === 'live' || phase === 'snapshot' ? null : lastError;
     this.#problems.set('stream', streamError && { code: streamError.code, text: plainWords(streamError, url) });
-    const { lastError: spoolError, uncounted } = this.#spool.progress;
+    const { lastError: spoolError, uncounted, delivered } = this.#spool.progress;
+    // The node accepts reports again.
+    if (delivered > this.#deliveredBefore) this.#problems.set('reports', null);
     // Logged once: the status states the present number.
     if (uncounted > 0 && !this.#saidUncounted) this.#options.log(`reports: ${uncountedText(uncounted)}`);
     this.#saidUncounted ||= uncounted > 0;
@@ -209,6 +213,7 @@ export class Sidecar {
 
   takeSetAside(code: string, reason: string): void {
     this.#lastSetAside = { code, reason };
+    this.#deliveredBefore = this.#spool.progress.delivered;
     const error = new TrustError(code as TrustError['code'], reason);
     const text = `the node will never accept a report as it is: ${plainWords(error, this.#options.config.url)}`;
     this.#problems.set('reports', { code, text });

@@ -95,7 +95,8 @@ function readRecord(
     const at = until !== 'never' ? until.at : isTimed && bannedAt !== null ? bannedAt + span : null;
     const isOver = over.some((test) => holds(test, cell));
     const hasEnd = at !== null || isTimed;
-    const note = noteOf([began, ends], isTimed && bannedAt === null, timeZone);
+    const hasDates = start !== undefined || end !== undefined || length !== undefined;
+    const note = hasDates ? noteOf([began, ends], isTimed && bannedAt === null, timeZone) : 'the list states no dates';
     sink.row({
       ids,
       bannedAt,

@@ -88,6 +88,7 @@ rule('bare ids and ids with a platform before or behind them are players', () =>
     bans(read('bare-steamid64.txt')),
     [P, Q, R].map((id) => `${id} null null send`),
   );
+  assert.ok(read('bare-steamid64.txt').events.every(({ note }) => note === 'the list states no dates'));
   const detected = importPlan(sample('bare-steamid64.txt', samples2), { name: 'bare-steamid64.txt' });
   assert.is(detected.format, 'ids');
   assert.equal(brief(read('palworld-banlist.txt')), [`1 ${P} send`, `2 ${Q} send`]);

@@ -35,7 +35,7 @@ const help = `
 A dry run sends nothing and needs no node and no configuration; --kinds tells it the kinds of the group.
 With --json it prints one document:
   {"format", "events": [{"player_id", "kind", "line", "banned_at", "expires_at", "state", "severity", "note"?}],
-   "refused": [{"line", "reason"}], "left_out": {"mute": 1}, "unknown_cells": [name]}
+   "refused": [{"line", "reason"}], "left_out"?: {"mute": 1}, "unknown_cells"?: [name]}
   state: send, expired, lifted or faded; left_out counts the refused lines that are measures but no bans
 
 A ban has severity 1 if it is permanent or lasts 30 days or longer, else its days / 30, at least 0.2. A ban without a
@@ -45,7 +45,8 @@ known end is permanent; one without a known begin begins now. Marks of a list wi
 Old bans count little, since a ban loses half of its weight in each half-life of the group (180 days as a rule; marks in
 30). What has less than 1 % left is not sent, unless --send-faded asks for it. --restate dates bans that are permanent or
 still run as of today instead of when they began: give it only where your server stands by all of them today, since
-they then count like new evidence. Repeated on another day it re-states them again.
+they then count like new evidence. Repeated on another day it re-states them again. A ban without a date is one event however
+often it is imported: where it was lifted and imposed anew, only --restate reports it again.
 
 The same ban has the same event id in every import, so that a second import changes nothing, and an interrupted one
 goes on where it stopped. Names, reasons, addresses and admins never leave this machine.`;
@@ -151,6 +152,11 @@ function restOf({ leftOut }: ImportPlan, { expired, lifted, faded, refused }: Om
   return `${expired} expired, ${lifted} lifted, ${faded} faded, ${refused} lines refused${among}`;
 }
 
+/** A ban without a date is the same event in each import, also after the player was banned anew. */
+function undatedText(count: number): string {
+  return `up to ${count} bans without a date were known: one that was lifted in between stays lifted and does not count; --restate reports it anew, as of today`;
+}
+
 async function send(source: Source, options: ImportOptions, session: Session): Promise<void> {
   const { terminal, json, ending } = session;
   const config = await session.config();
@@ -187,6 +193,8 @@ async function send(source: Source, options: ImportOptions, session: Session): P
     } else {
       for (const { line, reason } of refused) terminal.err(`${source.label}:${line}: refused: ${reason}\n`);
       terminal.out(`${delivered} sent, of which the node knew ${duplicates}; ${restOf(plan, counted)}\n`);
+      const undated = entries.filter(({ at }) => at === null).length;
+      if (duplicates > 0 && undated > 0) terminal.out(`${undatedText(Math.min(undated, duplicates))}\n`);
       if (uncounted > 0) terminal.out(`${uncountedText(uncounted)}\n`);
     }
     if (obstacle !== null) {

@@ -36,7 +36,10 @@ export function* planText({ format, entries, refused, leftOut, unknown }: Import
   for (const [at, entry] of entries.entries()) yield `${at > 0 ? ',' : ''}\n${JSON.stringify(eventDocument(entry))}`;
   yield '],"refused":[';
   for (const [at, line] of refused.entries()) yield `${at > 0 ? ',' : ''}\n${JSON.stringify(line)}`;
-  yield `],"left_out":${JSON.stringify(leftOut)},"unknown_cells":${JSON.stringify(unknown.harmless)}}\n`;
+  yield ']';
+  if (Object.keys(leftOut).length > 0) yield `,"left_out":${JSON.stringify(leftOut)}`;
+  if (unknown.harmless.length > 0) yield `,"unknown_cells":${JSON.stringify(unknown.harmless)}`;
+  yield '}\n';
 }
 
 export function* planLines(file: string, { entries, refused }: ImportPlan): Generator<string> {

@@ -79,7 +79,7 @@ export interface PlanOptions {
   readonly halfLifeDays: number;
   readonly banHalfLifeDays: number;
   readonly sendFaded: boolean;
-  /** Dates permanent and still active bans as of today. */
+  /** Dates permanent and still active bans, and those without a date, as of today. */
   readonly restate: boolean;
 }
 
@@ -163,7 +163,7 @@ function entryOf(
   const { now, sendFaded } = options;
   const { bannedAt, expiresAt } = row;
   const isOver = row.over || (expiresAt !== null && expiresAt <= now);
-  const isRestated = options.restate && !isOver && !row.lifted && bannedAt !== null && bannedAt < startOfDay(now);
+  const isRestated = options.restate && !isOver && !row.lifted && (bannedAt === null || bannedAt < startOfDay(now));
   const at = isRestated ? startOfDay(now) : bannedAt;
   const weight = weightOf(at, row.says, options);
   const isFaded = weight < WEIGHT_MIN && !sendFaded;

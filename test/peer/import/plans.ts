@@ -10,8 +10,8 @@ export interface PlanDocument {
   readonly format: string;
   readonly events: readonly EventDocument[];
   readonly refused: readonly { readonly line: number; readonly reason: string }[];
-  readonly left_out: Readonly<Record<string, number>>;
-  readonly unknown_cells: readonly string[];
+  readonly left_out?: Readonly<Record<string, number>>;
+  readonly unknown_cells?: readonly string[];
 }
 
 /** The day for which EXPECTED.md says what is right. */

@@ -204,7 +204,7 @@ rule('a cell that looks like an end, a type or a removal stops the import of eve
       assert.equal(bans(plan(text, { now, name, ignore: [cell.toLowerCase()] })), bans(read(name)));
     }
     const named = plan([`${header},favourite_colour`, ...rows.map((row) => `${row},1`), ''].join('\n'), { now, name });
-    assert.ok(named.unknown_cells.includes('favourite_colour'), name);
+    assert.ok(named.unknown_cells?.includes('favourite_colour'), name);
   }
 });
 

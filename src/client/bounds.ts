@@ -138,6 +138,10 @@ export const bounds = {
   /** Players in one read, as in one match read of the node. */
   sidecarReadPlayers: 128,
   sidecarTokenLength: 256,
+  /** Accounts of one person in one call. */
+  personIds: 16,
+  /** How long a ban lasts that the sidecar answers to a game server, which asks again before. */
+  answeredBanS: 86_400,
   allowFileBytes: 16 * MiB,
   allowNoteLength: 500,
   /** How often states are checked for the log. */

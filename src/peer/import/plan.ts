@@ -7,7 +7,7 @@ import type { Description } from '../formats/description.js';
 import { readList } from '../formats/interpret.js';
 import type { ListRow, RowKind } from '../formats/list-row.js';
 import { DAY_MS, WEIGHT_MIN } from './plan-constants.js';
-import { playerOf } from './player-of.js';
+import { type Player, playersOf } from './player-of.js';
 import { severityOf } from './severity.js';
 
 /**
@@ -98,11 +98,14 @@ export function planOf(format: Description, text: string, options: PlanOptions):
     if (measure !== undefined) leftOut[measure] = (leftOut[measure] ?? 0) + 1;
   };
   const take = (row: ListRow) => {
-    const player = playerOf(row.ids, options);
-    if (!player.ok) return refuse(row.line, player.text);
+    const found = playersOf(row.ids, options);
+    if (!found.ok) return refuse(row.line, found.text);
     if (row.bannedAt !== null && row.bannedAt > now + DAY_MS) {
       return refuse(row.line, 'the ban begins more than a day from now');
     }
+    for (const player of found.players) add(player, row);
+  };
+  const add = (player: Player, row: ListRow) => {
     const found = places.get(player.id);
     const known = found === undefined ? [] : typeof found === 'number' ? [found] : found;
     const at = known.find((place) => isSameBan(entries[place]!, row));
@@ -154,12 +157,7 @@ interface Ban {
   readonly note?: string | undefined;
 }
 
-function entryOf(
-  player: { readonly id: string; readonly kind: string },
-  row: Ban,
-  repeats: readonly number[],
-  options: PlanOptions,
-): PlanEntry {
+function entryOf(player: Player, row: Ban, repeats: readonly number[], options: PlanOptions): PlanEntry {
   const { now, sendFaded } = options;
   const { bannedAt, expiresAt } = row;
   const isOver = row.over || (expiresAt !== null && expiresAt <= now);

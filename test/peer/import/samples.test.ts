@@ -142,6 +142,16 @@ rule('of a person with several ids the first kind of the group counts', () => {
   assert.equal(names(['license'])[0], 'license:00000000000000000000000000000000000000a1');
 });
 
+rule('a person with ids of several kinds of the group is one event for each kind', () => {
+  const list = plan(sample('txadmin-playersDB.json'), { kinds: ['steam', 'discord', 'xbox'] });
+  assert.equal(brief(list), [
+    `2 ${A} send`,
+    '2 discord:100000000000000001 send',
+    '2 2535400000000123 send',
+    `5 ${B} send`,
+  ]);
+});
+
 rule('of a BattleMetrics page both bans of one person stand, and addresses are passed over', () => {
   const list = plan(sample('battlemetrics-bans.json'));
   assert.is(list.format, 'battlemetrics');

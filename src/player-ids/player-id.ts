@@ -61,8 +61,8 @@ export function isCanonicalPlayerId(text: string, kinds: readonly string[]): boo
 }
 
 /**
- * Writes the platform before or behind an id as a kind and a colon. `STEAM_0:1:2` has a number there and no account, and
- * a name on a platform that the caller named may itself begin with one.
+ * Writes the platform before or behind an id as a kind and a colon. `STEAM_0:1:2` has a number there and no account,
+ * and a name on a platform that the caller named may itself begin with one.
  */
 function withColon(text: string, declared: string | undefined): string {
   if (text.length > inputMax || neverAnId(text) !== undefined) return text;

@@ -166,11 +166,11 @@ async function route(
 async function gameAnswer(sidecar: Sidecar, game: string): Promise<Answer> {
   const until = Math.floor(Date.now() / 1_000) + bounds.answeredBanS;
   if (game === 'squad') {
-    const lines = (await sidecar.keptOut()).map((id) => `${id}:${until} //untrusted in the group of servers\n`);
+    const lines = (await sidecar.barred()).map((id) => `${id}:${until} //untrusted in the group of servers\n`);
     return { status: 200, body: lines.join('') };
   }
   const [, steamId = ''] = /^rust\/(\d{17})$/.exec(game) ?? [];
-  if (steamId === '' || !(await sidecar.keepsOut(steamId)))
+  if (steamId === '' || !(await sidecar.isBarred(steamId)))
     throw new LocalError(404, 'not_banned', 'the player is not banned');
   return { status: 200, body: { steamId, reason: 'untrusted in the group of servers', expiryDate: until } };
 }

@@ -23,6 +23,7 @@ import { peerClient } from '../node/peer-client.js';
 import { plainWords, uncountedText } from '../node/plain-words.js';
 import { AllowFile } from './allow-file.js';
 import { LocalError } from './local-error.js';
+import { type Action, type PlayerAnswer, type RefusedId, worstOf } from './player-answer.js';
 import { Problems } from './problems.js';
 import type { AllowBody, ReportBody } from './sidecar-bodies.js';
 
@@ -41,38 +42,6 @@ export interface SidecarOptions {
   readonly version: string;
   readonly memory: () => { readonly rss: number; readonly heapUsed: number };
   readonly log: (line: string) => void;
-}
-
-type Action = 'pass' | 'restrict';
-
-/** From the worst to the best. */
-const ranks: readonly PlayerTrust['verdict'][] = ['untrusted', 'suspicious', 'neutral', 'trusted'];
-
-export interface PlayerAnswer {
-  readonly player_id: string;
-  readonly verdict: PlayerTrust['verdict'];
-  readonly score: number;
-  readonly confidence: number;
-  /** False if the group holds no events of this player. */
-  readonly known: boolean;
-  readonly source: PlayerTrust['source'];
-  /** RFC 3339; null if the values are assumed. */
-  readonly as_of: string | null;
-  /** The reason why the values come neither from the node nor from the cache; null if they do. */
-  readonly cause: string | null;
-  /** True if the allow list lets the player pass; the verdict then is `neutral`. */
-  readonly allowed: boolean;
-  /** The action of the policy, and the action that it would take if it were enforced. */
-  readonly action: Action;
-  readonly would: Action;
-}
-
-/** An invalid id of a match, such as a bot's. */
-export interface RefusedId {
-  readonly player_id: string;
-  readonly code: string;
-  readonly error: string;
-  readonly details?: object;
 }
 
 export class Sidecar {
@@ -171,21 +140,20 @@ export class Sidecar {
     const found = await this.players(ids);
     const refused = found.filter((one): one is RefusedId => 'error' in one);
     const answers = found.filter((one): one is PlayerAnswer => !('error' in one));
-    const rank = ({ allowed, verdict, score }: PlayerAnswer) => (allowed ? -1e6 : 1e3 * ranks.indexOf(verdict) + score);
-    const [worst] = answers.sort((one, other) => rank(one) - rank(other));
+    const worst = worstOf(answers);
     if (worst !== undefined) return { ...worst, refused };
     throw new LocalError(400, 'invalid_parameter', refused[0]?.error ?? 'no id names an account', { parameter: 'ids' });
   }
 
   /** True if a game server that asks is to keep the player out. False if the values are not current. */
-  async keepsOut(id: string): Promise<boolean> {
-    return this.#isKeptOut(await this.player(id));
+  async isBarred(id: string): Promise<boolean> {
+    return this.#bars(await this.player(id));
   }
 
   /** The Steam and EOS ids of the players seen here that are to be kept out. */
-  async keptOut(): Promise<readonly string[]> {
+  async barred(): Promise<readonly string[]> {
     const found = await this.players([...this.#seen]);
-    return found.flatMap((one) => ('error' in one || !this.#isKeptOut(one) ? [] : [one.player_id]));
+    return found.flatMap((one) => ('error' in one || !this.#bars(one) ? [] : [one.player_id]));
   }
 
   /**
@@ -338,7 +306,7 @@ export class Sidecar {
     return found.players.map(({ id }) => id);
   }
 
-  #isKeptOut({ allowed, verdict, confidence, cause }: PlayerAnswer): boolean {
+  #bars({ allowed, verdict, confidence, cause }: PlayerAnswer): boolean {
     const { actOn } = this.#options;
     return (
       actOn !== null &&

@@ -1,8 +1,10 @@
 /**
- * Knows where a ban list lives besides a file that a game server writes: standard input, an address, a table of a SQLite
- * file, or the output of a command. Each read returns the whole list or rejects, so that half a list is never seen.
+ * Knows where a ban list lives besides a file that a game server writes: standard input, an address, a table of a
+ * SQLite file, or the output of a command. Each read returns the whole list or rejects, so that half a list is never
+ * seen.
  */
 import { spawn } from 'node:child_process';
+import { createReadStream } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { readSmallFile } from '../config/peer-file.js';
@@ -38,7 +40,12 @@ export async function sourceOf(
   if (isCommand) return { label: first, name: '', isPlainFile: false, read: (signal) => outputOf(first, rest, signal) };
   if (rest.length > 0) throw wrongUsage('name one list; a command stands after --');
   if (first === '-')
-    return { label: 'standard input', name: '', isPlainFile: false, read: () => collected(process.stdin) };
+    return {
+      label: 'standard input',
+      name: '',
+      isPlainFile: false,
+      read: () => collected(createReadStream('', { fd: 0 })),
+    };
   if (/^https?:\/\//i.test(first)) return addressSource(first, options.headerFile);
   if (options.table !== undefined || (await isSqlite(first))) {
     const table = options.table ?? '';

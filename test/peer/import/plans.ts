@@ -39,7 +39,7 @@ export function sample(name: string, folder = samples): Buffer {
   return readFileSync(join(folder ?? '', name));
 }
 
-/** Where a list comes from and how it is read. */
+/** The origin of a list and the way in which it is read. */
 export interface Given extends Partial<PlanOptions> {
   /** The name of the file. */
   readonly name?: string;

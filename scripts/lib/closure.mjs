@@ -10,8 +10,8 @@ const builtin = new Set(builtinModules);
 const comments = /\/\*[\s\S]*?\*\/|^\s*\/\/[^\n]*$/gm;
 /** `import … from 'x'`, `export … from 'x'`, `import 'x'`, `import('x')` and `require('x')`. */
 const imported = /(?:\bfrom\s*|\bimport\s*|\bimport\s*\(\s*|\brequire\s*\(\s*)(['"])((?:\.{1,2}\/|[@\w])[^'"\n]*)\1/g;
-/** Entries of threads and processes: `new URL('./x.js', import.meta.url)`. */
-const located = /\bnew URL\(\s*(['"])(\.{1,2}\/[^'"\n]*\.js)\1/g;
+/** Entries of threads and processes, and data: `new URL('./x.js', import.meta.url)`. */
+const located = /\bnew URL\(\s*(['"])(\.{1,2}\/[^'"\n]*\.js(?:on)?)\1/g;
 
 function specifiersIn(text) {
   const code = text.replace(comments, '');

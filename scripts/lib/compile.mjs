@@ -30,8 +30,14 @@ export const projects = {
   tests: { config: 'tsconfig.test.json', outDir: 'build', src: 'src', inputs: ['src', 'test', 'bench'], entry: 'src' },
 };
 
-/** Code for the browser is compiled against other globals; its style and icon are copied as they are. */
-const page = { config: 'tsconfig.page.json', folder: join('operator', 'dashboard', 'page'), files: /\.(?:css|svg)$/ };
+/** Code for the browser is compiled against other globals. */
+const page = { config: 'tsconfig.page.json' };
+
+/** Files that are copied as they are: the page's style and icon, and the descriptions of ban lists. */
+const copied = [
+  { folder: join('operator', 'dashboard', 'page'), files: /\.(?:css|svg)$/ },
+  { folder: join('peer', 'formats'), files: /\.json$/ },
+];
 
 const sharedInputs = ['tsconfig.json', 'tsconfig.test.json', 'tsconfig.page.json', 'package.json'];
 const stampName = '.stamp';
@@ -63,10 +69,12 @@ export function compile(project, { ifStale = false, quick = false, quiet = false
     console.error(`${outDir}/ was not built: the compiler found the faults above`);
     return false;
   }
-  for (const name of readdirSync(join(root, 'src', page.folder))) {
-    const copy = join(next, src, page.folder, name);
-    mkdirSync(dirname(copy), { recursive: true });
-    if (page.files.test(name)) copyFileSync(join(root, 'src', page.folder, name), copy);
+  for (const { folder, files } of copied) {
+    for (const name of readdirSync(join(root, 'src', folder))) {
+      const copy = join(next, src, folder, name);
+      mkdirSync(dirname(copy), { recursive: true });
+      if (files.test(name)) copyFileSync(join(root, 'src', folder, name), copy);
+    }
   }
   const command = join(next, 'ptf.js');
   if (existsSync(command)) chmodSync(command, 0o755);

@@ -21,6 +21,8 @@ export const bounds = {
   // Calls.
   /** Bytes of encoded ids in one call; well below the 33 KiB that the node accepts as a request head. */
   idsBytes: 24 * KiB,
+  /** The least bytes of ids in one call, after a proxy has refused longer addresses. */
+  idsBytesMin: KiB,
   /** Bytes of events in one call; below the 1 MiB that the node accepts as a body. */
   batchBytes: 1_000_000,
   answerBytes: 8 * MiB,
@@ -136,6 +138,10 @@ export const bounds = {
   /** Players in one read, as in one match read of the node. */
   sidecarReadPlayers: 128,
   sidecarTokenLength: 256,
+  /** Accounts of one person in one call. */
+  personIds: 16,
+  /** How long a ban lasts that the sidecar answers to a game server, which asks again before. */
+  answeredBanS: 86_400,
   allowFileBytes: 16 * MiB,
   allowNoteLength: 500,
   /** How often states are checked for the log. */
@@ -153,8 +159,9 @@ export const bounds = {
   listLiftMs: 2_000,
   /** How long a list must not change before a last line without a break, or an empty file, counts as whole. */
   listTailMs: 10_000,
-  /** Number of bans that one change may always lift; a larger change may lift at most half of all bans. */
-  listLiftsMin: 5,
+  /** Time limit of one read of a list from an address or a command, and how often such a list is read. */
+  sourceMs: 60_000,
+  sourcePollMs: 60_000,
   watchStateBytes: 128 * MiB,
   withdrawPauseMs: 5_000,
 

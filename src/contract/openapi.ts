@@ -121,7 +121,7 @@ function parametersOf(route: Route): Json[] {
     required,
     description,
     schema,
-    // Ids are opaque: a comma within one is escaped, and `+` is no blank.
+    // Ids are opaque, and `+` is no blank.
     ...(name === 'ids' ? { allowReserved: true } : {}),
   }));
   const inHeader =

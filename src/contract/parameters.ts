@@ -34,9 +34,15 @@ export const queryParameters = {
   },
   ids: {
     name: 'ids',
-    required: true,
-    description: `1 to ${limits.matchIdsMax} player ids, split at literal commas and then percent-decoded (\`+\` is a plus).`,
+    required: false,
+    description: `Player ids, separated by commas, which may be escaped (\`+\` is a plus). With those of \`id\`, 1 to ${limits.matchIdsMax}.`,
     schema: { type: 'string', examples: ['steam:76561198000000001,steam:76561198000000002'] },
+  },
+  id: {
+    name: 'id',
+    required: false,
+    description: 'One player id, which may contain commas; may be repeated. Follows those of `ids` in the answer.',
+    schema: { type: 'array', items: { type: 'string' } },
   },
 } as const satisfies Record<string, QueryParameter>;
 

@@ -316,7 +316,7 @@ export const routes = {
     auth: 'optional',
     cache: 'public',
     whileNotReady: false,
-    query: [queryParameters.ids],
+    query: [queryParameters.ids, queryParameters.id],
     success: { 200: { description: 'One entry per id, in the order asked.', schema: responses.matchScoresSchema } },
     codes: ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'],
   },

@@ -13,6 +13,8 @@ export const playerIdRefusals = {
   rounded_number: 'a spreadsheet rounded the number, so that the account is lost; export the column as text',
   hardware_id: 'a hardware id names a machine, not an account',
   battleye_guid: 'a BattlEye GUID cannot be turned back into an account; give the Steam id',
+  client_digest: 'a digest of a game client names an installation, not an account',
+  local_name: 'a name that one server knows is not an account',
   subject_hash: '64 hexadecimal digits are a subject hash or a hardware id, not an account id',
   vanity_url: 'a profile address with a chosen name can change hands; give the SteamID64',
   not_a_person: 'the id is that of a Steam group, a lobby or a game server, not of a person',

@@ -62,6 +62,7 @@ const kindsOfNoAccount: ReadonlyMap<string, PlayerIdRefusal> = new Map([
   ...['ip', 'ipv4', 'ipv6', 'address', 'endpoint'].map((kind) => [kind, 'address'] as const),
   ...['hwid', 'hardware', 'hardwareid', 'mac', 'token', 'tokens', 'disk'].map((kind) => [kind, 'hardware_id'] as const),
   ...['beguid', 'be_guid', 'be-guid', 'battleye'].map((kind) => [kind, 'battleye_guid'] as const),
+  ...['acc', 'username'].map((kind) => [kind, 'local_name'] as const),
   ...['name', 'nick', 'player', 'http', 'https', 'mailto', 'file'].map((kind) => [kind, 'unknown_form'] as const),
 ]);
 

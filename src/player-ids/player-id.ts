@@ -29,6 +29,11 @@ const lengthMax = 128;
 const inputMax = 512;
 const unseen = /[\p{Cc}\p{Cf}\p{Surrogate}]/u;
 const prefixed = /^([a-z][a-z0-9_-]{0,31}):(.*)$/i;
+/** `Steam_7656…`, `EOS_0002…`, `7656…@steam`: the way in which several games write the platform. */
+const before = /^(steam|steam64|steamid|steamid64|eos|xbl|xbox|xuid|psn|epic|discord)_(.+)$/i;
+const behind = /^([^@]+)@(steam|eos|xbl|xbox|psn|epic|discord)$/i;
+/** A Steam id that is shorter than this may have been truncated, and would be another account. */
+const steamLength = 15;
 
 interface Found {
   readonly kind: string;
@@ -37,7 +42,7 @@ interface Found {
 
 /** Returns the canonical form of a player id, or the reason why it has none. */
 export function readPlayerId(id: string, { kind, kinds, server }: PlayerIdHints = {}): PlayerIdResult {
-  const text = id.trim();
+  const text = withColon(id.trim(), kind);
   if (text === '') return refusal('empty');
   if (text.length > inputMax) return refusal('too_long');
   if (unseen.test(text)) return refusal('invisible_character');
@@ -53,6 +58,21 @@ export function readPlayerId(id: string, { kind, kinds, server }: PlayerIdHints 
 export function isCanonicalPlayerId(text: string, kinds: readonly string[]): boolean {
   const result = readPlayerId(text, { kinds });
   return result.ok && result.id === text;
+}
+
+/**
+ * Writes the platform before or behind an id as a kind and a colon. `STEAM_0:1:2` has a number there and no account,
+ * and a name on a platform that the caller named may itself begin with one.
+ */
+function withColon(text: string, declared: string | undefined): string {
+  if (text.length > inputMax || neverAnId(text) !== undefined) return text;
+  const [, first, rest] = before.exec(text) ?? [];
+  const [, start, last] = behind.exec(text) ?? [];
+  const [name, account] = first === undefined ? [last, start] : [first, rest];
+  if (name === undefined || account === undefined || account.includes(':')) return text;
+  const kind = kindOf(name)!;
+  if (declared !== undefined && (kindOf(declared) !== kind || isOpaque(kind))) return text;
+  return kind === 'steam' && account.length < steamLength ? text : `${name}:${account}`;
 }
 
 function refusal(reason: PlayerIdRefusal): PlayerIdResult {

@@ -10,6 +10,8 @@ const undashed = /^[0-9a-f]{32}$/i;
 const floodgate = /^0{16}(?=[0-9a-f]{16}$)/;
 /** The first digit of the fourth group shows that a UUID's version is meaningful. */
 const variant = /^.{16}[89ab]/;
+/** TShock, for example, writes `uuid:` before a digest of the client's identifier. */
+const digest = /^[0-9a-f]{65,}$/i;
 const serverName = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/i;
 
 /** Every ProductUserId starts with these digits; a BattlEye GUID does so only by accident. */
@@ -32,7 +34,7 @@ export function floodgateForm(text: string): Reading {
 
 export function readMinecraft(text: string): Reading {
   const digits = digitsOf(text);
-  if (digits === null) return refused('malformed');
+  if (digits === null) return refused(digest.test(text) ? 'client_digest' : 'malformed');
   if (floodgate.test(digits)) return refused(floodgateForm(text) === null ? 'uuid_version' : 'other_kind');
   if (digits[12] === '4') return { id: withDashes(digits) };
   return refused(digits[12] === '3' ? 'minecraft_offline' : 'uuid_version');

@@ -72,7 +72,8 @@ export function refusal(status: number, code: string, headers: Readonly<Record<s
 
 /** A match read's answer: every asked player has the score 42.5, but those whose id starts with `unknown`. */
 export function matchAnswer(request: TransportRequest): Scripted {
-  const ids = (request.path.split('ids=')[1] ?? '').split(',').map(decodeURIComponent);
+  const query = new URLSearchParams(request.path.split('?')[1]);
+  const ids = [...(query.get('ids')?.split(',') ?? []), ...query.getAll('id')];
   const data = ids.map((id) =>
     id.startsWith('unknown')
       ? { player_id: id, code: 'player_not_found' }

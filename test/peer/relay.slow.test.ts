@@ -176,13 +176,19 @@ test('a webhook that the receiver rejects as invalid is set aside and does not d
   await end(running);
 });
 
-test('a receiver that answers 410 ends the relay with exit code 1', async () => {
-  const running = await relay();
-  receiver.answers.push(410);
-  await condemn('relayed-8');
-  const { code, err } = await running.ended;
-  assert.is(code, 1);
-  assert.match(err, 'webhook_gone');
+test('a webhook that was deleted ends the relay with exit code 1 and one line', async () => {
+  for (const [status, name] of [
+    [410, 'relayed-8'],
+    [404, 'relayed-8b'],
+    [401, 'relayed-8c'],
+  ] as const) {
+    const running = await relay();
+    receiver.answers.push(status);
+    await condemn(name);
+    const { code, err } = await running.ended;
+    assert.is(code, 1);
+    assert.is(err.match(new RegExp(`answered ${status}.*webhook_gone`, 'g'))?.length, 1, err);
+  }
 });
 
 test('with --discord the body is an embed that mentions no user', async () => {

@@ -19,7 +19,16 @@ test('300 idle connections shut out no caller, and a call in progress is never c
         answered = resolve;
       }),
   } as unknown as Sidecar;
-  const options = { sidecar, token, gameIds: [], host: '127.0.0.1', port: 0, socketPath: undefined, log: () => {} };
+  const options = {
+    sidecar,
+    token,
+    pathSecret: null,
+    gameIds: [],
+    host: '127.0.0.1',
+    port: 0,
+    socketPath: undefined,
+    log: () => {},
+  };
   const server = await startLocalServer(options);
   const get = (path: string) =>
     new Promise<number | undefined>((resolve, reject) => {

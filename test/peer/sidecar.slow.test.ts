@@ -73,7 +73,60 @@ test('a read on a live cache has verdict, score, confidence, source and time, wi
     ],
   );
   assert.is(proxy.count('/api/v1/trust-scores'), before);
+  const escaped = await sidecar.call('/v1/players?ids=STEAM_0:1:77001%2Cangel-77002&id=a%2Cb');
+  assert.equal(
+    escaped.body.data.map((one: Record<string, string>) => [one.player_id, one.verdict]),
+    [
+      ['STEAM_0:1:77001', 'untrusted'],
+      ['angel-77002', 'trusted'],
+      ['a,b', 'neutral'],
+    ],
+  );
   await sidecar.kill('SIGTERM');
+});
+
+test('of one person with several accounts the worst decides, and a report is one event per kind of the group', async () => {
+  const sidecar = await live(newWorld());
+  const { body } = await sidecar.call('/v1/persons?ids=angel-77002,BOT,STEAM_0:1:77001');
+  assert.equal([body.player_id, body.verdict, body.refused.length], ['STEAM_0:1:77001', 'untrusted', 1]);
+  assert.is((await sidecar.call('/v1/persons?ids=BOT')).status, 400);
+  const until = new Date(Date.now() + 60_000).toISOString();
+  await sidecar.call('/v1/allow', 'POST', { player_id: 'friend-77009', until });
+  const allowed = await sidecar.call('/v1/persons?ids=friend-77009,STEAM_0:1:77001');
+  assert.equal([allowed.body.player_id, allowed.body.allowed, allowed.body.would], ['friend-77009', true, 'pass']);
+  const report = { event_type: 'report_spam', severity: 0.5 };
+  const ids = ['ip:203.0.113.4', 'license:0123456789abcdef0123456789abcdef01234567', 'steam:1100001ffffe381'];
+  const one = await sidecar.call('/v1/reports', 'POST', { ...report, player_ids: ids });
+  assert.equal([one.status, one.body.event_ids], [202, undefined], 'opaque ids: one event');
+  const none = await sidecar.call('/v1/reports', 'POST', { ...report, player_ids: ['ip:203.0.113.4', 'BOT'] });
+  assert.is(none.status, 400);
+  const both = await sidecar.call('/v1/reports', 'POST', { ...report, player_id: 'p', player_ids: ids });
+  assert.is(both.status, 400);
+  await sidecar.kill('SIGTERM');
+});
+
+test('Rust and Squad servers get answers they understand, only if asked for, and never about an allowed player', async () => {
+  const [bad, good] = ['76561197960419731', '76561202255225799'];
+  const quiet = await live(newWorld());
+  assert.is((await fetch(`${quiet.url}/answers/anything/rust/${bad}`)).status, 401);
+  await quiet.kill('SIGTERM');
+  const world = newWorld();
+  const sidecar = await live(world, '--act-on', 'untrusted', '--min-confidence', '0.3');
+  const secret = readFileSync(join(world.stateDir, 'sidecar', 'answers-secret'), 'utf8').trim();
+  const ask = async (path: string) => fetch(`${sidecar.url}/answers/${path}`);
+  assert.is((await ask(`wrong-secret-wrong-secret/rust/${bad}`)).status, 401);
+  const rust = await ask(`${secret}/rust/${bad}`);
+  const ban = (await rust.json()) as { steamId: string; reason: string; expiryDate: number };
+  assert.equal([rust.status, ban.steamId], [200, bad]);
+  assert.ok(ban.expiryDate > Date.now() / 1_000 && ban.reason.length > 5);
+  assert.is((await ask(`${secret}/rust/${good}`)).status, 404);
+  const squad = await ask(`${secret}/squad`);
+  assert.match(squad.headers.get('content-type') ?? '', 'text/plain');
+  assert.match(await squad.text(), new RegExp(`^${bad}:\\d{10} //.*\\n$`));
+  const until = new Date(Date.now() + 60_000).toISOString();
+  await sidecar.call('/v1/allow', 'POST', { player_id: bad, until });
+  assert.equal([(await ask(`${secret}/rust/${bad}`)).status, await (await ask(`${secret}/squad`)).text()], [404, '']);
+  assert.not.match(world.stateText() + (await sidecar.kill('SIGTERM')).err, bad);
 });
 
 test('with opaque ids an account of a list matches in any spelling, and other ids stay unchanged', async () => {
@@ -319,6 +372,20 @@ test('a report that the node will never accept is a problem in the status, and e
   const doctor = await world.run(['doctor']);
   assert.is(doctor.code, 1);
   assert.match(doctor.out, /refused 1 reports of the spool sidecar for good, the last for game_id_not_registered/);
+  await sidecar.kill('SIGTERM');
+});
+
+test('a problem that is over is no longer in the status, and a byte order mark before a body is none', async () => {
+  const world = newWorld({ gameIds: ['chess', 'arena'] });
+  const sidecar = await started(world);
+  const report = (game: string) =>
+    `\ufeff{"player_id":"p","event_type":"report_spam","severity":0.5,"game_id":"${game}"}`;
+  assert.is((await sidecar.call('/v1/reports', 'POST', report('chess'))).status, 202);
+  await until(async () => (await sidecar.call('/v1/status')).body.problems[0]?.part === 'reports');
+  assert.is((await sidecar.call('/v1/reports', 'POST', report('arena'))).status, 202);
+  await until(async () => (await sidecar.call('/v1/status')).body.spool.delivered === 1);
+  const { body } = await sidecar.call('/v1/status');
+  assert.equal([body.problems, body.last_error], [[], null]);
   await sidecar.kill('SIGTERM');
 });
 

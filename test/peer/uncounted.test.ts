@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { saltCheckOf } from '../../src/client/ids/salt-check.js';
 import type { EventBody } from '../../src/contract/request-bodies.js';
 import { Sidecar } from '../../src/peer/sidecar/sidecar.js';
+import { sourceOf } from '../../src/peer/sources/source.js';
 import { watchList } from '../../src/peer/watch/list-watch.js';
 import { until } from '../support/until.js';
 import { PeerWorld } from './peer-world.js';
@@ -89,8 +90,11 @@ test('a watch logs once how many of its reports are no evidence', async () => {
   const stop = new AbortController();
   const watching = watchList({
     config,
-    file: file(),
+    source: await sourceOf([file()], false, {}),
+    everyMs: undefined,
     format: 'auto',
+    description: undefined,
+    ignore: undefined,
     gameId: 'arena',
     severity: 0,
     origin: undefined,
@@ -114,14 +118,16 @@ test('the status of a sidecar counts reports that are no evidence, and its log n
     mode: 'shadow',
     restrict: ['untrusted'],
     confidenceMin: 0.4,
+    actOn: null,
+    actConfidence: 0.5,
     playersMax: 10,
     version: '0.0.0',
     memory: () => ({ rss: 0, heapUsed: 0 }),
     log: (line) => lines.push(line),
   });
   const report = { eventType: 'ban_applied', gameId: 'arena', eventId: undefined, at: undefined } as const;
-  for (const n of [29, 30, 31]) await sidecar.report({ ...report, playerId: `765612022552257${n}`, severity: 0 });
-  await sidecar.report({ ...report, playerId: '76561202255225732', severity: 1 });
+  for (const n of [29, 30, 31]) await sidecar.report({ ...report, playerIds: [`765612022552257${n}`], severity: 0 });
+  await sidecar.report({ ...report, playerIds: ['76561202255225732'], severity: 1 });
   const spool = () => (sidecar.status as { spool: { pending: number; delivered: number; uncounted: number } }).spool;
   await until(() => spool().pending === 0);
   assert.equal([spool().delivered, spool().uncounted], [4, 3]);

@@ -76,6 +76,8 @@ export interface Read {
 
 export class ScoreReader {
   readonly #options: ReaderOptions;
+  /** Bytes of ids in one call; less once a proxy has refused an address as too long. */
+  #idsBytes: number = bounds.idsBytes;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
@@ -96,7 +98,7 @@ export class ScoreReader {
     const keys = playerIds.length === 1 ? playerIds.map(sentId) : namingEach('playerIds', playerIds, sentId);
     const cached = this.#fromCache(keys);
     const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];
-    const chunks = splitUp(missing, bounds.scoresPerCall, bounds.idsBytes, (key) => encodeURIComponent(key).length);
+    const chunks = splitUp(missing, bounds.scoresPerCall, this.#idsBytes, (key) => encodeURIComponent(key).length + 3);
     const found = new Map<string, Found>();
     const readMissing = (budgetMs: number) =>
       Promise.all(chunks.map((chunk) => this.#readChunk(chunk, { ...read, budgetMs }, found)));
@@ -145,11 +147,15 @@ export class ScoreReader {
     found: Map<string, Found>,
   ): Promise<void> {
     const { caller, runtime, ages, table, prefix } = this.#options;
-    const tokens = chunk.map((key) => table.reading(key));
+    // The node answers `ids` first. A comma within an id is one even if it is escaped.
+    const [listed, single] = [chunk.filter((key) => !key.includes(',')), chunk.filter((key) => key.includes(','))];
+    const tokens = [...listed, ...single].map((key) => table.reading(key));
+    const endsAt = runtime.elapsedMs() + budgetMs;
     try {
-      const ids = chunk.map(encodeURIComponent).join(',');
+      const ids = listed.length === 0 ? [] : [`ids=${listed.map(encodeURIComponent).join(',')}`];
+      const query = [...ids, ...single.map((key) => `id=${encodeURIComponent(key)}`)].join('&');
       const limits = { repeat: 'always', attemptMs: budgetMs, deadlineMs: budgetMs, signal } as const;
-      const { body } = await caller.call({ method: 'GET', path: `${prefix}/trust-scores?ids=${ids}`, ...limits });
+      const { body } = await caller.call({ method: 'GET', path: `${prefix}/trust-scores?${query}`, ...limits });
       const values = matchValues(body, chunk.length);
       const at = ages.ms();
       const asOf = runtime.now();
@@ -158,6 +164,14 @@ export class ScoreReader {
         found.set(token.key, { values: values[index]!, source: 'node', asOf, cause: null });
       }
     } catch (error) {
+      if (error instanceof TrustError && tooLong.includes(error.code) && chunk.length > 1) {
+        const bytes = chunk.reduce((sum, key) => sum + encodeURIComponent(key).length + 3, 0);
+        this.#idsBytes = Math.max(bounds.idsBytesMin, Math.min(this.#idsBytes, Math.ceil(bytes / 2)));
+        const halves = [chunk.slice(0, chunk.length / 2), chunk.slice(chunk.length / 2)];
+        const read = { budgetMs: endsAt - runtime.elapsedMs(), fallback, signal };
+        await Promise.all(halves.map((half) => this.#readChunk(half, read, found)));
+        return;
+      }
       if (!(error instanceof TrustError) || isOfCaller(error)) throw error;
       for (const { key } of tokens) found.set(key, this.#fallen(key, fallback, error.code));
     } finally {
@@ -194,6 +208,9 @@ export class ScoreReader {
     return published === undefined || published.asOf < asOf ? { values: answer.values, asOf } : published;
   }
 }
+
+/** The codes by which the node, or a proxy with a smaller bound, refuses an address. */
+const tooLong: readonly TrustErrorCode[] = ['uri_too_long', 'headers_too_large'];
 
 function isOfCaller(error: TrustError): boolean {
   return error.status === undefined ? !isRetryable(error) : codesOfIds.includes(error.code);

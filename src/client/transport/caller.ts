@@ -189,6 +189,9 @@ function parse(text: string, response: TransportResponse): unknown {
 
 /** The error for an answer outside the contract, such as a proxy's page or a truncated body. */
 export function unexpected(response: Pick<TransportResponse, 'status'>, what: string): TrustError {
+  // A proxy with a smaller bound than the node's refuses an address in its own words.
+  if (response.status === 414) return new TrustError('uri_too_long', what, { status: 414 });
+  if (response.status === 431) return new TrustError('headers_too_large', what, { status: 431 });
   return new TrustError('unexpected_answer', what, { status: response.status, outcomeUnknown: true });
 }
 
@@ -216,7 +219,7 @@ export function refusalOf(response: TransportResponse, body: unknown, now: numbe
 }
 
 /** `Retry-After` in ms from now: a number of seconds, or a date (RFC 9110, section 10.2.3). */
-function retryAfterMs(value: string | undefined, now: number): number | undefined {
+export function retryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
   const at = Date.parse(value);

@@ -78,16 +78,20 @@ export interface MatchIds {
   readonly isPlain: boolean;
 }
 
-/** Returns the ids of the match read: split at literal commas, then percent-decoded. */
+/**
+ * Returns the ids of the match read: those of `ids`, decoded and then split at commas, so that a proxy or library that
+ * escapes the commas changes nothing, and then those of each `id`, which may contain commas.
+ */
 export function readIds(query: string): Outcome<MatchIds> {
   const raw = singleRaw(query, 'ids');
   if (!raw.ok) return raw;
+  const single = rawQueryValues(query, 'id');
   const value = raw.value ?? '';
-  const isPlain = !(value.includes('%') || value.includes('"') || value.includes('\\'));
+  const isPlain = single.length === 0 && !(value.includes('%') || value.includes('"') || value.includes('\\'));
   matchIds.clear();
   if (isPlain) matchIds.pushSplit(value, COMMA);
   else {
-    const refusal = decodeInto(matchIds, value);
+    const refusal = decodeInto(matchIds, raw.value, single);
     if (refusal !== undefined) return refusal;
   }
   if (matchIds.count > limits.matchIdsMax) return invalid(`ids must have at most ${limits.matchIdsMax} ids`);
@@ -98,12 +102,14 @@ export function readIds(query: string): Outcome<MatchIds> {
   return granted({ texts: matchIds, isPlain });
 }
 
-const noIds = 'ids must be percent-encoded player ids, separated by commas';
+const noIds = 'ids must be percent-encoded player ids, separated by commas; each id may be a player id with commas';
 
 /** Returns the refusal of the first id that is not percent-encoded UTF-8, or that has forbidden characters. */
-function decodeInto(ids: ByteStrings, value: string): Refusal | undefined {
-  for (const [place, part] of value.split(',', limits.matchIdsMax + 1).entries()) {
-    const id = decodeText(part);
+function decodeInto(ids: ByteStrings, listed: string | undefined, single: readonly string[]): Refusal | undefined {
+  const list = listed === undefined ? [] : decodeText(listed)?.split(',', limits.matchIdsMax + 1);
+  const texts =
+    list === undefined ? [undefined] : [...list, ...single.slice(0, limits.matchIdsMax + 1).map(decodeText)];
+  for (const [place, id] of texts.entries()) {
     if (id === undefined || id === '') return invalid(noIds);
     const refusal = characterViolation(id);
     if (refusal !== undefined) return invalidId('ids', `id ${place + 1} of ids`, refusal);

@@ -5,9 +5,9 @@ import { bounds } from '../../client/bounds.js';
 import { TrustClient } from '../../client/trust-client.js';
 import { knownIds } from '../export/known-ids.js';
 import { type ListedPlayer, nativeLists } from '../export/native-lists.js';
-import { decodeList } from '../formats/reading/decode.js';
 import { groupKinds } from '../node/group-kinds.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
+import { decodeList } from '../sources/decode.js';
 import { kindList, share } from './options.js';
 import { examples, type Session } from './session.js';
 

@@ -1,23 +1,21 @@
 /** `ptf-peer import`: reads a ban list and sends it through the spool, or prints the events that it would send. */
-import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Command, Option } from 'commander';
-import { bounds } from '../../client/bounds.js';
+import type { Command } from 'commander';
 import { isTimeZone } from '../formats/reading/time-cells.js';
-import { type DecodedList, formatNames, listOf } from '../import/list-format.js';
+import { assertDescribed, type DecodedList, listOf } from '../import/list-format.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
 import { BAN_HALF_LIFE_DAYS, HALF_LIFE_DAYS } from '../import/plan-constants.js';
-import { countsOf, planLines, planText } from '../import/plan-document.js';
+import { type Counts, countsOf, planLines, planText } from '../import/plan-document.js';
 import { sendEntries } from '../import/send.js';
 import { groupKinds } from '../node/group-kinds.js';
 import { peerClient } from '../node/peer-client.js';
 import { uncountedText } from '../node/plain-words.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
-import { kindList, share, wholeNumber } from './options.js';
+import { type Source, sourceOf } from '../sources/source.js';
+import { addListOptions, isCommand, kindList, type ListOptions, share, wholeNumber } from './options.js';
 import { examples, type Session } from './session.js';
 
-interface ImportOptions {
-  readonly format: string;
+interface ImportOptions extends ListOptions {
   readonly dryRun?: true;
   readonly origin?: string;
   readonly timeZone: string;
@@ -37,7 +35,8 @@ const help = `
 A dry run sends nothing and needs no node and no configuration; --kinds tells it the kinds of the group.
 With --json it prints one document:
   {"format", "events": [{"player_id", "kind", "line", "banned_at", "expires_at", "state", "severity", "note"?}],
-   "refused": [{"line", "reason"}]}     state: send, expired, lifted or faded
+   "refused": [{"line", "reason"}], "left_out"?: {"mute": 1}, "unknown_cells"?: [name]}
+  state: send, expired, lifted or faded; left_out counts the refused lines that are measures but no bans
 
 A ban has severity 1 if it is permanent or lasts 30 days or longer, else its days / 30, at least 0.2. A ban without a
 known end is permanent; one without a known begin begins now. Marks of a list without an admin have 0.8 (cheating) and
@@ -46,16 +45,15 @@ known end is permanent; one without a known begin begins now. Marks of a list wi
 Old bans count little, since a ban loses half of its weight in each half-life of the group (180 days as a rule; marks in
 30). What has less than 1 % left is not sent, unless --send-faded asks for it. --restate dates bans that are permanent or
 still run as of today instead of when they began: give it only where your server stands by all of them today, since
-they then count like new evidence. Repeated on another day it re-states them again.
+they then count like new evidence. Repeated on another day it re-states them again. A ban without a date is one event however
+often it is imported: where it was lifted and imposed anew, only --restate reports it again.
 
 The same ban has the same event id in every import, so that a second import changes nothing, and an interrupted one
 goes on where it stopped. Names, reasons, addresses and admins never leave this machine.`;
 
 export function addImport(program: Command, session: Session): void {
-  program
-    .command('import <file>')
-    .description('read a ban list of a game or tool and report its bans')
-    .addOption(new Option('--format <format>', 'format of the list').choices(formatNames).default('auto'))
+  const command = program.command('import').description('read a ban list of a game or tool and report its bans');
+  addListOptions(command)
     .option('--dry-run', 'print what would be sent, and what is refused and why; nothing leaves this machine')
     .option('--origin <name>', 'name of the public list, as the operator of the node declared it')
     .option('--time-zone <zone>', 'IANA zone of times without a zone, such as Europe/Berlin', 'UTC')
@@ -73,32 +71,36 @@ export function addImport(program: Command, session: Session): void {
       '\nExit codes: 0 done, 1 some lines refused, 2 wrong usage, 3 node unreachable or peer refused, 4 format not recognised',
     )
     .addHelpText('after', examples('import banned-players.json --dry-run', 'import Bans.cfg --origin community-list'))
-    .action((file: string, options: ImportOptions) => runImport(file, options, session));
+    .action(async (list: readonly string[], options: ImportOptions) =>
+      runImport(await sourceOf(list, isCommand(program), options), options, session),
+    );
 }
 
-async function runImport(file: string, options: ImportOptions, session: Session): Promise<void> {
+async function runImport(source: Source, options: ImportOptions, session: Session): Promise<void> {
   if (!isTimeZone(options.timeZone)) throw wrongUsage(`--time-zone must be an IANA zone such as Europe/Berlin`);
   if (options.dryRun === true) {
-    const plan = await planned(file, options, options.kinds ?? null, session);
-    printPlan(file, plan, session);
+    const plan = await planned(source, options, options.kinds ?? null, session);
+    printPlan(source.label, plan, session);
     session.end(plan.refused.length > 0 ? 1 : 0);
     return;
   }
-  await send(file, options, session);
+  await send(source, options, session);
 }
 
-/** Returns the plan of the file. The text of the list can be freed once it exists. */
+/** Returns the plan of the list. The text of the list can be freed once it exists. */
 async function planned(
-  file: string,
+  source: Source,
   options: ImportOptions,
   kinds: PlanOptions['kinds'],
-  { terminal, json }: Session,
+  { terminal, json, ending }: Session,
 ): Promise<ImportPlan> {
-  const found = await listIn(file, options.format);
-  if (!json()) terminal.err(`${file}: ${found.format.title} (${found.why}), ${found.encoding}\n`);
-  return planOf(found.format, found.text, {
+  const found = await listIn(source, options, ending);
+  const { label } = source;
+  if (!json()) terminal.err(`${label}: ${found.format.title} (${found.why}), ${found.encoding}\n`);
+  const plan = planOf(found.format, found.text, {
     now: Date.now(),
     timeZone: options.timeZone,
+    ignore: options.ignore,
     kinds,
     offlineServer: options.offlineServer,
     severity: options.severity ?? null,
@@ -107,19 +109,16 @@ async function planned(
     sendFaded: options.sendFaded === true,
     restate: options.restate === true,
   });
+  const { harmless } = plan.unknown;
+  if (harmless.length > 0 && !json()) terminal.err(`${label}: cells without a known meaning: ${harmless.join(', ')}\n`);
+  assertDescribed(plan);
+  return plan;
 }
 
 /** Reads the list. A separate function, so that its bytes can be freed before the plan is made. */
-async function listIn(file: string, format: string): Promise<DecodedList> {
-  return listOf(await bytesOf(file), format);
-}
-
-async function bytesOf(file: string): Promise<Uint8Array> {
-  const { size } = await stat(file);
-  if (size > bounds.importFileBytes) {
-    throw wrongUsage(`${file} is larger than ${bounds.importFileBytes} bytes; split it`);
-  }
-  return readFile(file);
+async function listIn(source: Source, options: ImportOptions, signal: AbortSignal): Promise<DecodedList> {
+  const { format, description } = options;
+  return listOf(await source.read(signal), { format, description, name: source.name });
 }
 
 function printPlan(file: string, plan: ImportPlan, { terminal, json }: Session): void {
@@ -143,18 +142,29 @@ function print(texts: Iterable<string>, { out }: Session['terminal']): void {
 }
 
 function summary(plan: ImportPlan): string {
-  const { send, expired, lifted, faded, refused } = countsOf(plan);
-  return `${send} to send, ${expired} expired, ${lifted} lifted, ${faded} faded, ${refused} lines refused`;
+  const { send, ...others } = countsOf(plan);
+  return `${send} to send, ${restOf(plan, others)}`;
 }
 
-async function send(file: string, options: ImportOptions, session: Session): Promise<void> {
+function restOf({ leftOut }: ImportPlan, { expired, lifted, faded, refused }: Omit<Counts, 'send'>): string {
+  const measures = Object.entries(leftOut).map(([name, count]) => `${count} ${name}`);
+  const among = measures.length === 0 ? '' : `, of which are no bans: ${measures.join(', ')}`;
+  return `${expired} expired, ${lifted} lifted, ${faded} faded, ${refused} lines refused${among}`;
+}
+
+/** A ban without a date is the same event in each import, also after the player was banned anew. */
+function undatedText(count: number): string {
+  return `up to ${count} bans without a date were known: one that was lifted in between stays lifted and does not count; --restate reports it anew, as of today`;
+}
+
+async function send(source: Source, options: ImportOptions, session: Session): Promise<void> {
   const { terminal, json, ending } = session;
   const config = await session.config();
   const { url, peerId, groupSalt, stateDir, gameIds } = config;
   const gameId = options.game ?? gameIds[0]!;
   if (!gameIds.includes(gameId)) throw wrongUsage(`--game must be one of the configuration: ${gameIds.join(', ')}`);
   const kinds = await groupKinds(url, groupSalt);
-  const plan = await planned(file, options, options.kinds ?? kinds, session);
+  const plan = await planned(source, options, options.kinds ?? kinds, session);
   const entries = plan.entries.filter(({ state }) => state === 'send');
   const progress = terminal.progress('sending');
   const client = peerClient(config);
@@ -174,16 +184,17 @@ async function send(file: string, options: ImportOptions, session: Session): Pro
     });
     progress.end();
     const refused = [...plan.refused, ...sent.refused];
-    const { expired, lifted, faded } = countsOf(plan);
+    const counted = { ...countsOf(plan), refused: refused.length };
+    const { expired, lifted, faded } = counted;
     const { delivered, duplicates, uncounted, waiting, obstacle } = sent;
     if (json()) {
-      const counts = { delivered, duplicates, uncounted, waiting, expired, lifted, faded };
+      const counts = { delivered, duplicates, uncounted, waiting, expired, lifted, faded, left_out: plan.leftOut };
       terminal.out(`${JSON.stringify({ format: plan.format, ...counts, refused })}\n`);
     } else {
-      for (const { line, reason } of refused) terminal.err(`${file}:${line}: refused: ${reason}\n`);
-      terminal.out(
-        `${delivered} sent, of which the node knew ${duplicates}; ${expired} expired, ${lifted} lifted, ${faded} faded, ${refused.length} lines refused\n`,
-      );
+      for (const { line, reason } of refused) terminal.err(`${source.label}:${line}: refused: ${reason}\n`);
+      terminal.out(`${delivered} sent, of which the node knew ${duplicates}; ${restOf(plan, counted)}\n`);
+      const undated = entries.filter(({ at }) => at === null).length;
+      if (duplicates > 0 && undated > 0) terminal.out(`${undatedText(Math.min(undated, duplicates))}\n`);
       if (uncounted > 0) terminal.out(`${uncountedText(uncounted)}\n`);
     }
     if (obstacle !== null) {

@@ -2,8 +2,11 @@
  * Parses the values of options that several commands share. Each parser throws the error of commander, which names the
  * option.
  */
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { isKind } from '../../player-ids/kinds.js';
+import type { Description } from '../formats/description.js';
+import { formatNames } from '../import/list-format.js';
+import { readDescription } from './read-description.js';
 
 /** Parses a whole number from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
@@ -33,4 +36,39 @@ export function kindList(text: string): readonly string[] {
   const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '');
   if (kinds.length > 0 && kinds.every(isKind)) return kinds;
   throw new InvalidArgumentError('expected kinds such as steam,minecraft,eos in lower case.');
+}
+
+/** The options of every command that reads a list. */
+export interface ListOptions {
+  readonly format: string;
+  readonly description?: Description;
+  readonly ignore?: readonly string[];
+  readonly table?: string;
+  readonly headerFile?: string;
+}
+
+export function addListOptions(command: Command): Command {
+  return command
+    .argument('[list...]', 'a file, - for standard input, an https address, or a command after --')
+    .option('--format <name>', `format of the list: ${formatNames.join(', ')}`, 'auto')
+    .option('--description <file>', 'a description of the list, which `ptf-peer describe` drafts', readDescription)
+    .option('--ignore <cell>', 'ignore a cell that looks like an end, a type or a removal (repeatable)', gathered)
+    .option('--table <name>', 'the table of a SQLite file')
+    .option(
+      '--header-file <file>',
+      'headers of requests to an address, such as "Authorization: Bearer …" in each line',
+    );
+}
+
+/** True if the list is the output of a command, whose words stand after `--`. */
+export function isCommand(program: Command): boolean {
+  return (program as Command & { readonly rawArgs: readonly string[] }).rawArgs.includes('--');
+}
+
+/** Parses a time such as 30s, 5m or 1h into ms. */
+export function duration(text: string): number {
+  const [, count, unit] = /^(\d{1,6})(s|m|h)$/.exec(text) ?? [];
+  const ms = Number(count) * (unit === 's' ? 1_000 : unit === 'm' ? 60_000 : 3_600_000);
+  if (ms >= 1_000) return ms;
+  throw new InvalidArgumentError('expected a time such as 30s, 5m or 1h.');
 }

@@ -1,6 +1,7 @@
 /** Declares the commands, options and help of `ptf-peer`. */
 import { Command } from 'commander';
 import type { ExitCode } from '../peer-error.js';
+import { addDescribe } from './describe-command.js';
 import { addDoctor } from './doctor-command.js';
 import { addExport } from './export-command.js';
 import { addImport } from './import-command.js';
@@ -44,6 +45,7 @@ export function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Comman
   addRegister(program, session);
   addDoctor(program, session);
   addImport(program, session);
+  addDescribe(program, session);
   addExport(program, session);
   addSidecar(program, session);
   addWatch(program, session);

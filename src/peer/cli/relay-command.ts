@@ -20,7 +20,7 @@ const explained = `
 Each change of a verdict is one POST: {"type": "verdict.changed", "timestamp", "data": {"subject_hash", "verdict",
 "previous_verdict", "score", "confidence"}}, or "player.removed" for a player without events. The headers webhook-id,
 webhook-timestamp and webhook-signature are those of Standard Webhooks (standardwebhooks.com). A change may arrive more
-than once, always with the same webhook-id. Answer 2xx to take it, 410 to end the relay. Players are named by their
+than once, always with the same webhook-id. Answer 2xx to take it, 401, 404 or 410 to end the relay. Players are named by their
 subject hashes: the relay knows no others.`;
 
 export function addRelay(program: Command, session: Session): void {

@@ -20,18 +20,25 @@ interface SidecarCommandOptions {
   readonly restrict: 'untrusted' | 'suspicious';
   readonly confidenceMin: number;
   readonly players: number;
+  readonly actOn?: 'untrusted' | 'suspicious';
+  readonly minConfidence: number;
 }
 
 const defaultPort = 4747;
 const api = `
 The API takes and answers JSON and needs the header "Authorization: Bearer TOKEN":
   GET    /v1/players/ID         verdict, score, confidence, source, as_of, allowed, action, would
-  GET    /v1/players?ids=A,B    the same for a match, as {"data": [...]}
-  POST   /v1/reports            {"player_id", "event_type", "severity", "game_id"?, "event_id"?, "timestamp"?}
+  GET    /v1/players?ids=A,B    the same for a match, as {"data": [...]}; an id with commas is a further id=
+  GET    /v1/persons?ids=A,B    the worst of the accounts of one person; "player_id" says which one it is
+  POST   /v1/reports            {"player_id" or "player_ids" of one person, "event_type", "severity", "game_id"?, "event_id"?, "timestamp"?}
   POST   /v1/allow              {"player_id", "until", "note"?}
   DELETE /v1/allow/ID
   GET    /v1/status
-IDs are the raw ids of your players; they are hashed here and never leave this machine.`;
+IDs are the raw ids of your players; they are hashed here and never leave this machine.
+
+With --act-on, servers that nobody can change get answers under /answers/SECRET, with the secret of the file that is
+named at the start: rust/ is a value of server.bansServerEndpoint, squad a line of RemoteBanListHosts.cfg. Players of the
+allow list are never kept out, nor is anybody while the values are not current. A ban so made must not be reported.`;
 
 export function addSidecar(program: Command, session: Session): void {
   program
@@ -58,6 +65,13 @@ export function addSidecar(program: Command, session: Session): void {
       wholeNumber(1, 10_000_000),
       bounds.playersMaxDefault,
     )
+    .addOption(
+      new Option('--act-on <verdict>', 'answer game servers that ask whom to keep out: the mildest verdict').choices([
+        'untrusted',
+        'suspicious',
+      ]),
+    )
+    .option('--min-confidence <number>', 'minimum confidence at which --act-on keeps a player out', share, 0.5)
     .addHelpText('after', api)
     .addHelpText('after', examples('sidecar', 'sidecar --port 0 --token-file /run/game/token --mode enforce'))
     .action((options: SidecarCommandOptions) => runSidecar(options, session));
@@ -75,11 +89,15 @@ async function runSidecar(options: SidecarCommandOptions, session: Session): Pro
   const tokenFile = options.tokenFile ?? join(config.stateDir, 'sidecar', 'token');
   const given = options.tokenFile === undefined ? env.PTF_PEER_SIDECAR_TOKEN : undefined;
   const token = given ? checkToken(given, 'PTF_PEER_SIDECAR_TOKEN') : await tokenIn(tokenFile);
+  const secretFile = join(config.stateDir, 'sidecar', 'answers-secret');
+  const pathSecret = options.actOn === undefined ? null : await tokenIn(secretFile);
   const log = (line: string) => terminal.err(`${new Date().toISOString()} sidecar ${line}\n`);
   const sidecar = await Sidecar.open({
     config,
     mode: options.mode,
-    restrict: options.restrict === 'suspicious' ? ['suspicious', 'untrusted'] : ['untrusted'],
+    restrict: verdictsOf(options.restrict),
+    actOn: options.actOn === undefined ? null : verdictsOf(options.actOn),
+    actConfidence: options.minConfidence,
     confidenceMin: options.confidenceMin,
     playersMax: options.players,
     version,
@@ -89,7 +107,7 @@ async function runSidecar(options: SidecarCommandOptions, session: Session): Pro
   try {
     const { gameIds } = config;
     const { port, socket: socketPath } = options;
-    const server = await startLocalServer({ sidecar, token, gameIds, host, port, socketPath, log });
+    const server = await startLocalServer({ sidecar, token, pathSecret, gameIds, host, port, socketPath, log });
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
     const where = given ? 'PTF_PEER_SIDECAR_TOKEN' : tokenFile;
     if (session.json())
@@ -97,9 +115,14 @@ async function runSidecar(options: SidecarCommandOptions, session: Session): Pro
         `${JSON.stringify({ msg: 'listening', port: server.port, url, socket: socketPath ?? null, token_file: given ? null : tokenFile })}\n`,
       );
     else terminal.out(`sidecar on ${url}, mode ${options.mode}, token in ${where}\n`);
+    if (pathSecret !== null) log(`answers game servers under /answers/SECRET, with the secret in ${secretFile}`);
     await untilAborted(ending);
     await server.close();
   } finally {
     await sidecar.close();
   }
+}
+
+function verdictsOf(mildest: 'untrusted' | 'suspicious'): readonly ('untrusted' | 'suspicious')[] {
+  return mildest === 'suspicious' ? ['suspicious', 'untrusted'] : ['untrusted'];
 }

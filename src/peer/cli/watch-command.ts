@@ -1,13 +1,13 @@
 /** `ptf-peer watch FILE`: follows a native ban list until it is stopped. */
 import type { Command } from 'commander';
-import { formatNames } from '../import/list-format.js';
 import { wrongUsage } from '../peer-error.js';
+import { sourceOf } from '../sources/source.js';
 import { watchList } from '../watch/list-watch.js';
-import { share } from './options.js';
+import { addListOptions, duration, isCommand, type ListOptions, share } from './options.js';
 import { examples, type Session } from './session.js';
 
-interface WatchCommandOptions {
-  readonly format: string;
+interface WatchCommandOptions extends ListOptions {
+  readonly every?: number;
   readonly game?: string;
   readonly severity?: number;
   readonly origin?: string;
@@ -21,15 +21,16 @@ const explained = `
 A ban has severity 1 if it is permanent or lasts 30 days or longer, else its days / 30, at least 0.2.
 New bans are reported within two seconds; bans that leave the list before their time are withdrawn once the list has
 been unchanged for two seconds. A last line without a line break counts as whole after ten seconds. Bans that leave by a
-rotation stay reported. More than five bans, and more than half, are withdrawn at once only with --allow-mass-lift.
+rotation stay reported. An empty list, and the loss of half of it, withdraw nothing without --allow-mass-lift; an address, a
+table or a command that cannot be read withdraws nothing either.
 Names, reasons and addresses are never sent.`;
 
 export function addWatch(program: Command, session: Session): void {
-  program
+  const command = program
     .command('watch')
-    .description('follow a native ban list: report new bans, withdraw lifted ones')
-    .argument('<file>', 'the list')
-    .option('--format <name>', `format of the list: ${formatNames.join(', ')}`, 'auto')
+    .description('follow a native ban list: report new bans, withdraw lifted ones');
+  addListOptions(command)
+    .option('--every <time>', 'how often to read what is no plain file, such as 30s, 5m, 1h', duration)
     .option('--game <id>', 'game to report for (default: the only game of the configuration)')
     .option('--severity <number>', 'severity of every report (default: by the length of the ban)', share)
     .option('--origin <name>', 'name of the public list, as the operator of the node declared it')
@@ -38,18 +39,36 @@ export function addWatch(program: Command, session: Session): void {
     .option('--new-only', 'treat the bans at the first start as known')
     .option('--allow-mass-lift', 'also withdraw if most bans leave the list at once')
     .addHelpText('after', explained)
-    .addHelpText('after', examples('watch /srv/minecraft/banned-players.json', 'watch cfg/banned_user.cfg --game tf2'))
-    .action((file: string, options: WatchCommandOptions) => runWatch(file, options, session));
+    .addHelpText(
+      'after',
+      examples(
+        'watch /srv/minecraft/banned-players.json',
+        'watch https://lists.example.net/bans.csv --every 5m',
+        "watch --every 5m --format litebans -- mysql --batch litebans -e 'SELECT * FROM litebans_bans'",
+      ),
+    )
+    .action((list: readonly string[], options: WatchCommandOptions) =>
+      runWatch(list, isCommand(program), options, session),
+    );
 }
 
-async function runWatch(file: string, options: WatchCommandOptions, session: Session): Promise<void> {
+async function runWatch(
+  list: readonly string[],
+  isOutput: boolean,
+  options: WatchCommandOptions,
+  session: Session,
+): Promise<void> {
+  if (list[0] === '-') throw wrongUsage('standard input cannot be followed; give a file, an address or a command');
   const config = await session.config();
   const gameId = options.game ?? (config.gameIds.length === 1 ? config.gameIds[0] : undefined);
   if (gameId === undefined) throw wrongUsage(`--game must be one of ${config.gameIds.join(', ')}`);
   await watchList({
     config,
-    file,
+    source: await sourceOf(list, isOutput, options),
+    everyMs: options.every,
     format: options.format,
+    description: options.description,
+    ignore: options.ignore,
     gameId,
     severity: options.severity ?? null,
     origin: options.origin,

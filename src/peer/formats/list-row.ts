@@ -1,9 +1,9 @@
 /**
- * Declares the interface of a format of ban lists, and the result of reading a list: one row for each measure against
- * one person, and one refusal for each other line.
+ * Declares the result of reading a ban list: one row for each measure against one person, and one refusal for each
+ * other line.
  */
 
-/** An id as the list spells it, with its kind if the format or the column states it. */
+/** An id as the list spells it, with its kind if the description or the row states it. */
 export interface RowId {
   readonly text: string;
   readonly kind?: string;
@@ -21,6 +21,8 @@ export interface ListRow {
   /** Length of the measure in ms, if the list states it without a begin and an end. */
   readonly lengthMs?: number;
   readonly lifted: boolean;
+  /** True if the list says that the measure has run out, whatever its end. */
+  readonly over?: true;
   readonly kind: RowKind;
   /** Line of the file at which the row begins, from 1. */
   readonly line: number;
@@ -33,33 +35,18 @@ export interface RowSink {
   row(row: ListRow): void;
   /**
    * Refuses a line that is damaged or contains no measure against a person. `reason` contains no text of the line.
-   * `isEnd`: nothing after this line is read.
+   * `measure` names a measure that is no ban, such as a mute.
    */
-  refuse(line: number, reason: string, isEnd?: boolean): void;
+  refuse(line: number, reason: string, measure?: string): void;
+  /** Refuses a line after which nothing is read. */
+  damaged(line: number, reason: string): void;
+  /** Names a cell that the description does not know. `isDangerous`: it may state an end, a type or a removal. */
+  unknown(cell: string, isDangerous: boolean): void;
 }
 
 export interface ReadOptions {
   /** IANA name of the zone for times without a zone. */
   readonly timeZone: string;
-}
-
-/** One format: how to recognise it, and how to turn its text into rows. Both functions are pure. */
-export interface ListFormat {
-  /** The name for `--format`. */
-  readonly name: string;
-  /** The tool or game of the list, for people. */
-  readonly title: string;
-  /** Name for event ids if another format can hold the same list; `name` otherwise. */
-  readonly sameAs?: string;
-  /** Returns the reason why the text has this format; null if it does not. */
-  readonly recognise: (sample: Sample) => string | null;
-  readonly read: (text: string, sink: RowSink, options: ReadOptions) => void;
-}
-
-/** The beginning of a list, prepared for recognition. */
-export interface Sample {
-  /** The first characters of the text. */
-  readonly head: string;
-  /** Non-blank lines, trimmed. The last one may be truncated. */
-  readonly lines: readonly string[];
+  /** Cells to ignore although their name looks like an end, a type or a removal. */
+  readonly ignore?: readonly string[] | undefined;
 }

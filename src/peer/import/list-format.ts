@@ -1,34 +1,67 @@
 /** Decodes the bytes of a ban list and determines its format. It does not read the bans. */
-
-import type { ListFormat } from '../formats/list-row.js';
-import { type Decoded, decodeList } from '../formats/reading/decode.js';
-import { detectFormat, formatNamed, formats } from '../formats/registry.js';
+import type { Description, Shape } from '../formats/description.js';
+import { type Detected, detectFormat, draftIn, partsOf, shapeOf } from '../formats/recognise.js';
+import { tools } from '../formats/tools.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
+import { type Decoded, decodeList } from '../sources/decode.js';
+import type { ImportPlan } from './plan.js';
 
-export interface DecodedList extends Decoded {
-  readonly format: ListFormat;
-  readonly why: string;
+export interface DecodedList extends Decoded, Detected {}
+
+/** The choice of a format: a name, or a description of the user's own. */
+export interface FormatChoice {
+  /** `auto`, or a name. */
+  readonly format: string;
+  /** The name of the file, without its folder. */
+  readonly name: string;
+  readonly description?: Description | undefined;
 }
 
-/** The names for `--format`. */
-export const formatNames: readonly string[] = ['auto', ...formats.map(({ name }) => name)];
+const genericShapes: ReadonlyMap<string, Shape> = new Map([
+  ['csv', 'csv'],
+  ['json', 'json'],
+  ['ndjson', 'json-lines'],
+]);
+
+/** The names for `--format`. The name of a table serves its export and its dump alike. */
+export const formatNames: readonly string[] = [
+  ...new Set(['auto', ...tools.map(({ name, sameAs }) => sameAs ?? name), ...genericShapes.keys()]),
+];
 
 /**
  * Returns the list in the bytes. Throws `wrong_usage` for an unknown format name, and `format_not_recognised` (exit
  * code 4) if the list has no known format.
  */
-export function listOf(bytes: Uint8Array, formatName: string): DecodedList {
+export function listOf(bytes: Uint8Array, { format: formatName, name, description }: FormatChoice): DecodedList {
   const decoded = decodeList(bytes);
-  if (formatName !== 'auto') {
-    const format = formatNamed(formatName);
-    if (format === undefined) throw wrongUsage(`--format must be one of ${formatNames.join(', ')}`);
-    return { ...decoded, format, why: 'given by --format' };
-  }
-  const detected = detectFormat(decoded.text);
-  if (detected !== null) return { ...decoded, ...detected };
+  if (description !== undefined) return { ...decoded, format: description, why: 'given by --description' };
+  if (formatName !== 'auto')
+    return { ...decoded, format: formatNamed(formatName, decoded.text, name), why: 'given by --format' };
+  const detected = detectFormat(decoded.text, name);
+  if (typeof detected !== 'string') return { ...decoded, ...detected };
   throw new PeerError(
     'format_not_recognised',
-    `the list has none of the known formats; name one with --format: ${formatNames.slice(1).join(', ')}`,
+    `${detected}; name a format with --format, or describe the list: ptf-peer describe FILE`,
+    4,
+  );
+}
+
+function formatNamed(formatName: string, text: string, name: string): Description {
+  const shape = genericShapes.get(formatName);
+  if (shape !== undefined) return draftIn(partsOf(text, shape, name), shape);
+  const named = tools.filter((one) => one.name === formatName || one.sameAs === formatName);
+  const looks = named.length > 1 ? shapeOf(text) : null;
+  const found = named.find((one) => one.shape === looks) ?? named[0];
+  if (found === undefined) throw wrongUsage(`--format must be one of ${formatNames.join(', ')}`);
+  return found;
+}
+
+/** Throws `cells_not_described` (exit code 4) if the list has cells that may end a ban or make it none. */
+export function assertDescribed({ format, unknown: { dangerous } }: ImportPlan): void {
+  if (dangerous.length === 0) return;
+  throw new PeerError(
+    'cells_not_described',
+    `the description ${format} does not say what ${dangerous.join(', ')} means, which looks like an end, a type or a removal; say it with --description (ptf-peer describe drafts one), or pass over it with --ignore ${dangerous.join(' --ignore ')}`,
     4,
   );
 }

@@ -31,12 +31,15 @@ function eventDocument({ playerId, kind, line, bannedAt, expiresAt, state, sever
 }
 
 /** Yields the document of `--dry-run --json` in chunks: that of a long list has many megabytes. */
-export function* planText({ format, entries, refused }: ImportPlan): Generator<string> {
+export function* planText({ format, entries, refused, leftOut, unknown }: ImportPlan): Generator<string> {
   yield `{"format":${JSON.stringify(format)},"events":[`;
   for (const [at, entry] of entries.entries()) yield `${at > 0 ? ',' : ''}\n${JSON.stringify(eventDocument(entry))}`;
   yield '],"refused":[';
   for (const [at, line] of refused.entries()) yield `${at > 0 ? ',' : ''}\n${JSON.stringify(line)}`;
-  yield ']}\n';
+  yield ']';
+  if (Object.keys(leftOut).length > 0) yield `,"left_out":${JSON.stringify(leftOut)}`;
+  if (unknown.harmless.length > 0) yield `,"unknown_cells":${JSON.stringify(unknown.harmless)}`;
+  yield '}\n';
 }
 
 export function* planLines(file: string, { entries, refused }: ImportPlan): Generator<string> {
@@ -49,7 +52,9 @@ export function* planLines(file: string, { entries, refused }: ImportPlan): Gene
   for (const { line, reason } of refused) yield `${file}:${line}: refused: ${reason}\n`;
 }
 
-export function countsOf({ entries, refused }: ImportPlan): Record<EntryState | 'refused', number> {
+export type Counts = Record<EntryState | 'refused', number>;
+
+export function countsOf({ entries, refused }: ImportPlan): Counts {
   const counts = { send: 0, expired: 0, lifted: 0, faded: 0, refused: refused.length };
   for (const { state } of entries) counts[state]++;
   return counts;

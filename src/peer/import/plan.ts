@@ -3,10 +3,11 @@
  * other line. Pure: it sends nothing and makes no requests.
  */
 
-import type { ListFormat, ListRow, RowKind } from '../formats/list-row.js';
-import { readList } from '../formats/registry.js';
+import type { Description } from '../formats/description.js';
+import { readList } from '../formats/interpret.js';
+import type { ListRow, RowKind } from '../formats/list-row.js';
 import { DAY_MS, WEIGHT_MIN } from './plan-constants.js';
-import { playerOf } from './player-of.js';
+import { type Player, playersOf } from './player-of.js';
 import { severityOf } from './severity.js';
 
 /**
@@ -44,6 +45,13 @@ export interface Refused {
   readonly reason: string;
 }
 
+/** The names of cells that the description does not know. */
+export interface UnknownCells {
+  readonly harmless: readonly string[];
+  /** Those that look like an end, a type or a removal; an import needs to know what they mean. */
+  readonly dangerous: readonly string[];
+}
+
 export interface ImportPlan {
   readonly format: string;
   /** Name for event ids, common to all formats that can hold the same list. */
@@ -52,6 +60,9 @@ export interface ImportPlan {
   readonly refused: readonly Refused[];
   /** The last refused line if nothing after it could be read, so that a ban missing here may be in the list. */
   readonly unread: Refused | null;
+  /** How many rows are measures that are no bans, by the name of the measure. They are among the refused lines. */
+  readonly leftOut: Readonly<Record<string, number>>;
+  readonly unknown: UnknownCells;
 }
 
 export interface PlanOptions {
@@ -59,6 +70,8 @@ export interface PlanOptions {
   readonly now: number;
   /** IANA name of the zone for times without a zone. */
   readonly timeZone: string;
+  /** Cells to ignore although their name looks like an end, a type or a removal. */
+  readonly ignore?: readonly string[] | undefined;
   /** The group's kinds of ids, the preferred one first; null if ids are opaque or the kinds are unknown. */
   readonly kinds: readonly string[] | null;
   /** The server in offline mode that created Minecraft UUIDs of version 3. */
@@ -68,29 +81,34 @@ export interface PlanOptions {
   readonly halfLifeDays: number;
   readonly banHalfLifeDays: number;
   readonly sendFaded: boolean;
-  /** Dates permanent and still active bans as of today. */
+  /** Dates permanent and still active bans, and those without a date, as of today. */
   readonly restate: boolean;
 }
 
-export function planOf(format: ListFormat, text: string, options: PlanOptions): ImportPlan {
+export function planOf(format: Description, text: string, options: PlanOptions): ImportPlan {
   const entries: PlanEntry[] = [];
   const refused: Refused[] = [];
+  const leftOut: Record<string, number> = {};
+  const unknown = { harmless: [] as string[], dangerous: [] as string[] };
   /**
    * Indexes of the entries about a player. Nearly every player has one, and a plain number takes no memory of its own.
    */
   const places = new Map<string, number | number[]>();
-  const { timeZone, now } = options;
+  const { timeZone, ignore, now } = options;
   let unread: Refused | null = null;
-  const refuse = (line: number, reason: string, isEnd = false) => {
+  const refuse = (line: number, reason: string, measure?: string) => {
     refused.push({ line, reason });
-    if (isEnd) unread = refused.at(-1)!;
+    if (measure !== undefined) leftOut[measure] = (leftOut[measure] ?? 0) + 1;
   };
   const take = (row: ListRow) => {
-    const player = playerOf(row.ids, options);
-    if (!player.ok) return refuse(row.line, player.text);
+    const found = playersOf(row.ids, options);
+    if (!found.ok) return refuse(row.line, found.text);
     if (row.bannedAt !== null && row.bannedAt > now + DAY_MS) {
       return refuse(row.line, 'the ban begins more than a day from now');
     }
+    for (const player of found.players) add(player, row);
+  };
+  const add = (player: Player, row: ListRow) => {
     const found = places.get(player.id);
     const known = found === undefined ? [] : typeof found === 'number' ? [found] : found;
     const at = known.find((place) => isSameBan(entries[place]!, row));
@@ -99,12 +117,22 @@ export function planOf(format: ListFormat, text: string, options: PlanOptions): 
       return;
     }
     places.set(player.id, found === undefined ? entries.length : [...known, entries.length]);
-    const { line, bannedAt, expiresAt, lifted, kind: says, note } = row;
+    const { line, bannedAt, expiresAt, lifted, over, kind: says, note } = row;
     const severity = options.severity ?? severityOf(row, now);
-    entries.push(entryOf(player, { line, says, bannedAt, expiresAt, lifted, severity, note }, none, options));
+    const ban = { line, says, bannedAt, expiresAt, lifted, over: over === true, severity, note };
+    entries.push(entryOf(player, ban, none, options));
   };
-  readList(format, text, { row: take, refuse }, { timeZone });
-  return { format: format.name, list: format.sameAs ?? format.name, entries, refused, unread };
+  const sink = {
+    row: take,
+    refuse,
+    damaged(line: number, reason: string) {
+      refuse(line, reason);
+      unread = refused.at(-1)!;
+    },
+    unknown: (cell: string, isDangerous: boolean) => unknown[isDangerous ? 'dangerous' : 'harmless'].push(cell),
+  };
+  readList(format, text, sink, { timeZone, ignore });
+  return { format: format.name, list: format.sameAs ?? format.name, entries, refused, unread, leftOut, unknown };
 }
 
 function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
@@ -113,14 +141,15 @@ function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
 
 /** Merges a ban with a second row of it: it counts if one of the rows does, and ends with the later end. */
 function repeated(entry: PlanEntry, row: ListRow, options: PlanOptions): PlanEntry {
-  const before = { ...entry, lifted: entry.state === 'lifted' };
-  const after = { ...row, severity: options.severity ?? severityOf(row, options.now) };
+  const before = { ...entry, lifted: entry.state === 'lifted', over: entry.state === 'expired' };
+  const after = { ...row, over: row.over === true, severity: options.severity ?? severityOf(row, options.now) };
   const standing = [before, after].filter(({ lifted }) => !lifted);
   const rows = standing.length === 0 ? [before, after] : standing;
   const isEndless = rows.some(({ expiresAt }) => expiresAt === null);
   const expiresAt = isEndless ? null : Math.max(...rows.map((one) => one.expiresAt!));
   const severity = Math.max(...rows.map((one) => one.severity));
-  const merged = { ...before, note: entry.said, expiresAt, severity, lifted: standing.length === 0 };
+  const over = rows.every((one) => one.over);
+  const merged = { ...before, note: entry.said, expiresAt, severity, lifted: standing.length === 0, over };
   return entryOf({ id: entry.playerId, kind: entry.kind }, merged, [...entry.repeats, row.line], options);
 }
 
@@ -130,20 +159,16 @@ interface Ban {
   readonly bannedAt: number | null;
   readonly expiresAt: number | null;
   readonly lifted: boolean;
+  readonly over: boolean;
   readonly severity: number;
   readonly note?: string | undefined;
 }
 
-function entryOf(
-  player: { readonly id: string; readonly kind: string },
-  row: Ban,
-  repeats: readonly number[],
-  options: PlanOptions,
-): PlanEntry {
+function entryOf(player: Player, row: Ban, repeats: readonly number[], options: PlanOptions): PlanEntry {
   const { now, sendFaded } = options;
   const { bannedAt, expiresAt } = row;
-  const isOver = expiresAt !== null && expiresAt <= now;
-  const isRestated = options.restate && !isOver && !row.lifted && bannedAt !== null && bannedAt < startOfDay(now);
+  const isOver = row.over || (expiresAt !== null && expiresAt <= now);
+  const isRestated = options.restate && !isOver && !row.lifted && (bannedAt === null || bannedAt < startOfDay(now));
   const at = isRestated ? startOfDay(now) : bannedAt;
   const weight = weightOf(at, row.says, options);
   const isFaded = weight < WEIGHT_MIN && !sendFaded;

@@ -1,9 +1,14 @@
-/** Chooses the id under which a person with several ids is reported. */
+/** Chooses the ids under which a person with several ids is reported. Only accounts of one row or report are linked. */
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { RowId } from '../formats/list-row.js';
 
-export type PlayerFound =
-  | { readonly ok: true; readonly id: string; readonly kind: string }
+export interface Player {
+  readonly id: string;
+  readonly kind: string;
+}
+
+export type PlayersFound =
+  | { readonly ok: true; readonly players: readonly Player[] }
   | { readonly ok: false; readonly text: string };
 
 /** The order if the group has no kinds: ids that most games know come first. */
@@ -28,17 +33,21 @@ interface Hints {
   readonly offlineServer?: string | undefined;
 }
 
-/** Returns the first canonical id of the group's kinds, or the reason for none, which contains no id. */
-export function playerOf(ids: readonly RowId[], { kinds, offlineServer }: Hints): PlayerFound {
+/**
+ * Returns the first canonical id of each of the group's kinds, or the reason for none, which contains no id. Without
+ * kinds of the group, it is one id, of the kind that most games know.
+ */
+export function playersOf(ids: readonly RowId[], { kinds, offlineServer }: Hints): PlayersFound {
   const order = kinds ?? usualKinds;
-  const rankOf = (kind: string) => (order.includes(kind) ? order.indexOf(kind) : order.length);
-  let best: { readonly id: string; readonly kind: string } | null = null;
+  const rankOf = ({ kind }: Player) => (order.includes(kind) ? order.indexOf(kind) : order.length);
+  const players: Player[] = [];
   let reason: string | null = null;
   for (const { text, kind } of ids) {
     const found = readPlayerId(text, { kind, kinds: kinds ?? undefined, server: offlineServer });
     if (!found.ok) reason ??= `${found.reason}: ${found.text}`;
-    else if (best === null || rankOf(found.kind) < rankOf(best.kind)) best = found;
+    else if (players.every((player) => player.kind !== found.kind)) players.push({ id: found.id, kind: found.kind });
   }
-  if (best !== null) return { ok: true, id: best.id, kind: best.kind };
-  return { ok: false, text: reason ?? 'the row names no player' };
+  if (players.length === 0) return { ok: false, text: reason ?? 'the row names no player' };
+  players.sort((one, other) => rankOf(one) - rankOf(other));
+  return { ok: true, players: kinds === null ? players.slice(0, 1) : players };
 }

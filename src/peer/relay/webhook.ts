@@ -5,6 +5,7 @@
 import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
 import { bounds } from '../../client/bounds.js';
+import { retryAfterMs } from '../../client/transport/caller.js';
 import { fullJitterMs, pause, type Runtime } from '../../client/transport/time.js';
 import { PeerError } from '../peer-error.js';
 import { discordBody, type VerdictChange, webhookBody } from './verdict-change.js';
@@ -22,7 +23,11 @@ export interface WebhookOptions {
 
 /** Statuses by which a receiver rejects this very message. */
 const contentFaults: readonly number[] = [400, 413, 422];
-const gone = 410;
+/** Statuses by which a receiver says that the address or its secret will never work again. */
+const gone: readonly number[] = [401, 404, 410];
+/** Discord's code for a webhook that was deleted. */
+const discordGone = 10015;
+const answerMax = 4_096;
 
 export class WebhookSender {
   readonly #options: WebhookOptions;
@@ -47,8 +52,9 @@ export class WebhookSender {
         say(null);
         return true;
       }
-      if (answer.status === gone) {
-        throw new PeerError('webhook_gone', `${this.#host} answered 410: it accepts no webhooks any more`, 1);
+      if (gone.includes(answer.status) || answer.code === discordGone) {
+        const text = `${this.#host} answered ${answer.status}: it accepts no webhooks at this address any more; the relay ends`;
+        throw new PeerError('webhook_gone', text, 1);
       }
       say(
         `${this.#host} ${answer.status === 0 ? 'does not answer' : `answered ${answer.status}`}; retried until the receiver accepts the webhook`,
@@ -60,8 +66,8 @@ export class WebhookSender {
   }
 
   /** Status 0 if no answer arrived. */
-  async #attempt(id: string, text: string): Promise<{ status: number; retryAfterMs: number }> {
-    const { url, signal } = this.#options;
+  async #attempt(id: string, text: string): Promise<{ status: number; retryAfterMs: number; code?: unknown }> {
+    const { url, signal, runtime } = this.#options;
     signal.throwIfAborted();
     try {
       const answer = await request(url, {
@@ -70,10 +76,9 @@ export class WebhookSender {
         body: text,
         signal: AbortSignal.any([signal, AbortSignal.timeout(bounds.webhookAnswerMs)]),
       });
-      await answer.body.dump();
       const { 'retry-after': after } = answer.headers;
-      const seconds = typeof after === 'string' ? Number(after) : 0;
-      return { status: answer.statusCode, retryAfterMs: seconds > 0 ? seconds * 1_000 : 0 };
+      const waitMs = typeof after === 'string' ? retryAfterMs(after, runtime.now()) : undefined;
+      return { status: answer.statusCode, retryAfterMs: waitMs ?? 0, code: await codeIn(answer.body) };
     } catch {
       signal.throwIfAborted();
       return { status: 0, retryAfterMs: 0 };
@@ -89,5 +94,19 @@ export class WebhookSender {
       'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
       'webhook-signature': new Webhook(secret).sign(id, now, text),
     };
+  }
+}
+
+/** The code in a small JSON answer, such as those of Discord; undefined if there is none. */
+async function codeIn(body: AsyncIterable<Buffer>): Promise<unknown> {
+  let text = '';
+  for await (const part of body) {
+    text += part.toString('latin1');
+    if (text.length > answerMax) return undefined;
+  }
+  try {
+    return (JSON.parse(text) as { code?: unknown } | null)?.code;
+  } catch {
+    return undefined;
   }
 }

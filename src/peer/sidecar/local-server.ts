@@ -16,6 +16,8 @@ import { tokenTest } from './token.js';
 export interface LocalServerOptions {
   readonly sidecar: Sidecar;
   readonly token: string;
+  /** The secret in the paths of game servers that cannot send a token; null if they get no answers. */
+  readonly pathSecret: string | null;
   readonly gameIds: readonly string[];
   /** A loopback address. */
   readonly host: string;
@@ -42,9 +44,10 @@ const allowPath = '/v1/allow/';
 /** Listens on both addresses. Rejects with a `PeerError` if one is in use. */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const isToken = tokenTest(options.token);
+  const isSecret = options.pathSecret === null ? null : tokenTest(options.pathSecret);
   const servers: Server[] = [];
   const listen = async (where: { host: string; port: number } | { path: string }) => {
-    const server = serverOf((request) => route(request, options, isToken), options.log);
+    const server = serverOf((request) => route(request, options, isToken, isSecret), options.log);
     servers.push(server);
     await listening(server, where);
     return server;
@@ -121,10 +124,11 @@ function send(response: ServerResponse, status: number, body: unknown): void {
     response.writeHead(status).end();
     return;
   }
-  const text = JSON.stringify(body);
+  const isText = typeof body === 'string';
+  const text = isText ? body : JSON.stringify(body);
   response
     .writeHead(status, {
-      'content-type': 'application/json',
+      'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json',
       'content-length': Buffer.byteLength(text),
       'cache-control': 'no-store',
     })
@@ -135,14 +139,25 @@ async function route(
   request: IncomingMessage,
   { sidecar, gameIds }: LocalServerOptions,
   isToken: (text: string) => boolean,
+  isSecret: ((text: string) => boolean) | null,
 ): Promise<Answer> {
-  authorize(request, isToken);
   const url = request.url ?? '/';
   const at = url.indexOf('?');
   const path = at < 0 ? url : url.slice(0, at);
+  const [, secret = '', game = ''] = /^\/answers\/([^/]+)\/(.+)$/.exec(path) ?? [];
+  if (isSecret !== null && game !== '' && isSecret(secret)) {
+    only(request, 'GET');
+    return gameAnswer(sidecar, game);
+  }
+  authorize(request, isToken);
+  const query = at < 0 ? '' : url.slice(at + 1);
   if (path === '/v1/players') {
     only(request, 'GET');
-    return { status: 200, body: { data: await sidecar.players(idsOf(at < 0 ? '' : url.slice(at + 1))) } };
+    return { status: 200, body: { data: await sidecar.players(idsOf(query)) } };
+  }
+  if (path === '/v1/persons') {
+    only(request, 'GET');
+    return { status: 200, body: await sidecar.person(idsOf(query)) };
   }
   if (path.startsWith(playersPath) && path.length > playersPath.length) {
     only(request, 'GET');
@@ -151,7 +166,11 @@ async function route(
   if (path === '/v1/reports') {
     only(request, 'POST');
     const report = reportOf(await bodyOf(request), gameIds);
-    return { status: 202, body: { event_id: await sidecar.report(report), status: 'spooled' } };
+    const ids = await sidecar.report(report);
+    return {
+      status: 202,
+      body: { event_id: ids[0], ...(ids.length > 1 ? { event_ids: ids } : {}), status: 'spooled' },
+    };
   }
   if (path === '/v1/allow') {
     only(request, 'POST');
@@ -172,6 +191,19 @@ async function route(
   throw new LocalError(404, 'route_not_found', 'the sidecar has no such route; see ptf-peer sidecar --help');
 }
 
+/** Answers that unmodified game servers understand. Bans are short, since the server asks again. */
+async function gameAnswer(sidecar: Sidecar, game: string): Promise<Answer> {
+  const until = Math.floor(Date.now() / 1_000) + bounds.answeredBanS;
+  if (game === 'squad') {
+    const lines = (await sidecar.barred()).map((id) => `${id}:${until} //untrusted in the group of servers\n`);
+    return { status: 200, body: lines.join('') };
+  }
+  const [, steamId = ''] = /^rust\/(\d{17})$/.exec(game) ?? [];
+  if (steamId === '' || !(await sidecar.isBarred(steamId)))
+    throw new LocalError(404, 'not_banned', 'the player is not banned');
+  return { status: 200, body: { steamId, reason: 'untrusted in the group of servers', expiryDate: until } };
+}
+
 function authorize({ headers }: IncomingMessage, isToken: (text: string) => boolean): void {
   const { authorization } = headers;
   if (authorization === undefined || authorization === '') {
@@ -188,9 +220,11 @@ function only({ method }: IncomingMessage, allowed: 'GET' | 'POST' | 'DELETE'): 
   throw new LocalError(405, 'method_not_allowed', `this path accepts ${allowed}`, { allow: allowed });
 }
 
+/** The ids of `ids`, decoded and then split at commas, and those of each `id`, which may contain commas. */
 function idsOf(query: string): string[] {
-  const found = query.split('&').find((one) => one.startsWith('ids='));
-  const ids = found === undefined || found === 'ids=' ? [] : found.slice('ids='.length).split(',').map(decoded);
+  const values = (name: string) =>
+    query.split('&').flatMap((one) => (one.startsWith(`${name}=`) ? [decoded(one.slice(name.length + 1))] : []));
+  const ids = [...values('ids').flatMap((list) => (list === '' ? [] : list.split(','))), ...values('id')];
   if (ids.length === 0 || ids.length > bounds.sidecarReadPlayers) {
     const text = `ids must name 1 to ${bounds.sidecarReadPlayers} players, separated by commas`;
     throw new LocalError(400, 'invalid_parameter', text, { parameter: 'ids' });

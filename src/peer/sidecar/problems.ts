@@ -18,7 +18,6 @@ export class Problems {
   readonly #log: (line: string) => void;
   readonly #now: () => number;
   readonly #open = new Map<ProblemPart, Problem>();
-  #last: Problem | null = null;
 
   constructor(log: (line: string) => void, now: () => number) {
     this.#log = log;
@@ -29,9 +28,12 @@ export class Problems {
     return [...this.#open.values()];
   }
 
-  /** The newest problem, whether or not it has ended. */
+  /** The newest of the present problems. */
   get last(): Problem | null {
-    return this.#last;
+    return this.open.reduce<Problem | null>(
+      (last, one) => (last === null || one.since >= last.since ? one : last),
+      null,
+    );
   }
 
   /** Sets the present problem of a part; null if there is none. A lasting problem is logged once. */
@@ -44,7 +46,6 @@ export class Problems {
     if (before?.code === found.code) return;
     const problem: Problem = { part, ...found, since: this.#now() };
     this.#open.set(part, problem);
-    this.#last = problem;
     this.#log(`${part}: ${found.text} (${found.code})`);
   }
 }

@@ -4,7 +4,8 @@ import type { EventType } from '../../client/write/client-event.js';
 import { LocalError, memberFault } from './local-error.js';
 
 export interface ReportBody {
-  readonly playerId: string;
+  /** One id, or several accounts of one person. */
+  readonly playerIds: readonly string[];
   readonly eventType: EventType;
   readonly gameId: string;
   readonly severity: number;
@@ -34,14 +35,14 @@ const eventTypes: Readonly<Record<EventType, true>> = {
   ban_lifted: true,
 };
 
-const reportMembers = ['player_id', 'event_type', 'game_id', 'severity', 'event_id', 'timestamp'];
+const reportMembers = ['player_id', 'player_ids', 'event_type', 'game_id', 'severity', 'event_id', 'timestamp'];
 const allowMembers = ['player_id', 'until', 'note'];
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 export function reportOf(body: unknown, gameIds: readonly string[]): ReportBody {
   const given = objectOf(body, reportMembers);
   const { event_type: eventType, severity, event_id: eventId, timestamp } = given;
-  const playerId = textOf(given, 'player_id', bounds.hashedIdLength);
+  const playerIds = given.player_ids === undefined ? [textOf(given, 'player_id', bounds.hashedIdLength)] : idsOf(given);
   if (typeof eventType !== 'string' || !Object.hasOwn(eventTypes, eventType)) {
     throw memberFault(
       '/event_type',
@@ -63,13 +64,24 @@ export function reportOf(body: unknown, gameIds: readonly string[]): ReportBody 
     throw memberFault('/event_id', 'length', `event_id must be a string of 1 to ${bounds.eventIdLength} characters`);
   }
   return {
-    playerId,
+    playerIds,
     eventType: eventType as EventType,
     gameId: gameOf(given.game_id, gameIds),
     severity,
     eventId,
     at: timestamp === undefined ? undefined : timeOf(timestamp, 'timestamp'),
   };
+}
+
+function idsOf({ player_id, player_ids: ids }: Readonly<Record<string, unknown>>): readonly string[] {
+  const isId = (id: unknown) => typeof id === 'string' && id !== '' && id.length <= bounds.hashedIdLength;
+  const isList = Array.isArray(ids) && ids.length > 0 && ids.length <= bounds.personIds && ids.every(isId);
+  if (isList && player_id === undefined) return ids;
+  throw memberFault(
+    '/player_ids',
+    'type',
+    `player_ids must be 1 to ${bounds.personIds} accounts of one person, without player_id`,
+  );
 }
 
 export function allowOf(body: unknown): AllowBody {
@@ -125,7 +137,8 @@ function timeOf(value: unknown, member: string): number {
 
 export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // A byte order mark is no part of the text (RFC 8259, section 8.1).
+    return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
     throw new LocalError(400, 'malformed_json', 'the body must be JSON');
   }

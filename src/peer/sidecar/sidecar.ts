@@ -14,13 +14,16 @@ import { type PolicyMode, TrustPolicy } from '../../client/policy/policy.js';
 import type { TrustClient } from '../../client/trust-client.js';
 import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
+import { readPlayerId } from '../../player-ids/player-id.js';
 import type { PeerConfig } from '../config/peer-config.js';
+import { playersOf } from '../import/player-of.js';
 import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader, type PeerStatus } from '../node/node-reader.js';
 import { peerClient } from '../node/peer-client.js';
 import { plainWords, uncountedText } from '../node/plain-words.js';
 import { AllowFile } from './allow-file.js';
 import { LocalError } from './local-error.js';
+import { type Action, type PlayerAnswer, type RefusedId, worstOf } from './player-answer.js';
 import { Problems } from './problems.js';
 import type { AllowBody, ReportBody } from './sidecar-bodies.js';
 
@@ -32,39 +35,13 @@ export interface SidecarOptions {
   readonly restrict: readonly PlayerTrust['verdict'][];
   /** Least confidence at which a verdict counts. */
   readonly confidenceMin: number;
+  /** The verdicts for which game servers that ask keep a player out; null if none may ask. */
+  readonly actOn: readonly PlayerTrust['verdict'][] | null;
+  readonly actConfidence: number;
   readonly playersMax: number;
   readonly version: string;
   readonly memory: () => { readonly rss: number; readonly heapUsed: number };
   readonly log: (line: string) => void;
-}
-
-type Action = 'pass' | 'restrict';
-
-export interface PlayerAnswer {
-  readonly player_id: string;
-  readonly verdict: PlayerTrust['verdict'];
-  readonly score: number;
-  readonly confidence: number;
-  /** False if the group holds no events of this player. */
-  readonly known: boolean;
-  readonly source: PlayerTrust['source'];
-  /** RFC 3339; null if the values are assumed. */
-  readonly as_of: string | null;
-  /** The reason why the values come neither from the node nor from the cache; null if they do. */
-  readonly cause: string | null;
-  /** True if the allow list lets the player pass; the verdict then is `neutral`. */
-  readonly allowed: boolean;
-  /** The action of the policy, and the action that it would take if it were enforced. */
-  readonly action: Action;
-  readonly would: Action;
-}
-
-/** An invalid id of a match, such as a bot's. */
-export interface RefusedId {
-  readonly player_id: string;
-  readonly code: string;
-  readonly error: string;
-  readonly details?: object;
 }
 
 export class Sidecar {
@@ -84,7 +61,10 @@ export class Sidecar {
   #peerStatus: PeerStatus | 'unknown' = 'unknown';
   #refusedAt: number | null = null;
   #saidUncounted = false;
+  readonly #seen = new Set<string>();
   #lastSetAside: { readonly code: string; readonly reason: string } | null = null;
+  /** Number of delivered reports at the last one that was set aside. */
+  #deliveredBefore = 0;
 
   private constructor(
     options: SidecarOptions,
@@ -152,23 +132,54 @@ export class Sidecar {
     return this.#answerOf(id, trust!);
   }
 
-  /** Resolves with the event's id once the report is on disk. */
-  async report({ playerId, eventType, gameId, severity, eventId, at }: ReportBody): Promise<string> {
+  /**
+   * Resolves with the worst answer among the accounts of one person, whose `player_id` says which one it is, and with
+   * the ids that are none. An account of the allow list decides before all others.
+   */
+  async person(ids: readonly string[]): Promise<PlayerAnswer & { readonly refused: readonly RefusedId[] }> {
+    const found = await this.players(ids);
+    const refused = found.filter((one): one is RefusedId => 'error' in one);
+    const answers = found.filter((one): one is PlayerAnswer => !('error' in one));
+    const worst = worstOf(answers);
+    if (worst !== undefined) return { ...worst, refused };
+    throw new LocalError(400, 'invalid_parameter', refused[0]?.error ?? 'no id names an account', { parameter: 'ids' });
+  }
+
+  /** True if a game server that asks is to keep the player out. False if the values are not current. */
+  async isBarred(id: string): Promise<boolean> {
+    return this.#bars(await this.player(id));
+  }
+
+  /** The Steam and EOS ids of the players seen here that are to be kept out. */
+  async barred(): Promise<readonly string[]> {
+    const found = await this.players([...this.#seen]);
+    return found.flatMap((one) => ('error' in one || !this.#bars(one) ? [] : [one.player_id]));
+  }
+
+  /**
+   * Resolves with the event ids once the report is on disk: one event for each of the group's kinds among the accounts.
+   */
+  async report({ playerIds, eventType, gameId, severity, eventId, at }: ReportBody): Promise<readonly string[]> {
     // Wait for the kinds, because an id in a spelling that the group does not use would permanently name another
     // player.
     if (this.#kinds.kinds === null) await this.#learning;
-    if (this.#kinds.kinds === null && !isSubjectHash(playerId)) {
+    if (this.#kinds.kinds === null && !playerIds.every(isSubjectHash)) {
       const text = 'the node was never reached, so that the spelling of player ids is not known yet; try again';
       throw new LocalError(503, 'group_unknown', text);
     }
-    return this.#spool.add({
-      eventType,
-      playerId: this.#requiredSubject(playerId),
-      gameId,
-      severity,
-      at,
-      eventId: eventId === undefined ? undefined : this.#eventIdOf(eventId),
-    });
+    const players = this.#accountsOf(playerIds).map((id) => this.#requiredSubject(id));
+    return Promise.all(
+      players.map((playerId, nth) =>
+        this.#spool.add({
+          eventType,
+          playerId,
+          gameId,
+          severity,
+          at,
+          eventId: eventId === undefined ? undefined : this.#eventIdOf(nth === 0 ? eventId : `${eventId} ${playerId}`),
+        }),
+      ),
+    );
   }
 
   async allow({ playerId, until, note }: AllowBody): Promise<void> {
@@ -185,7 +196,9 @@ export class Sidecar {
     const { phase, lastError } = this.#feed.state;
     const streamError = phase === 'live' || phase === 'snapshot' ? null : lastError;
     this.#problems.set('stream', streamError && { code: streamError.code, text: plainWords(streamError, url) });
-    const { lastError: spoolError, uncounted } = this.#spool.progress;
+    const { lastError: spoolError, uncounted, delivered } = this.#spool.progress;
+    // The node accepts reports again.
+    if (delivered > this.#deliveredBefore) this.#problems.set('reports', null);
     // Logged once: the status states the present number.
     if (uncounted > 0 && !this.#saidUncounted) this.#options.log(`reports: ${uncountedText(uncounted)}`);
     this.#saidUncounted ||= uncounted > 0;
@@ -209,6 +222,7 @@ export class Sidecar {
 
   takeSetAside(code: string, reason: string): void {
     this.#lastSetAside = { code, reason };
+    this.#deliveredBefore = this.#spool.progress.delivered;
     const error = new TrustError(code as TrustError['code'], reason);
     const text = `the node will never accept a report as it is: ${plainWords(error, this.#options.config.url)}`;
     this.#problems.set('reports', { code, text });
@@ -280,6 +294,40 @@ export class Sidecar {
     this.#peerStatus = status ?? 'unknown';
   }
 
+  /** The ids under which one person is reported. */
+  #accountsOf(ids: readonly string[]): readonly string[] {
+    if (ids.length === 1) return ids;
+    const kinds = this.#kinds.kinds ?? [];
+    const found = playersOf(
+      ids.map((text) => ({ text })),
+      { kinds: kinds.length === 0 ? null : kinds },
+    );
+    if (!found.ok) throw new LocalError(400, 'invalid_parameter', found.text, { parameter: 'player_ids' });
+    return found.players.map(({ id }) => id);
+  }
+
+  #bars({ allowed, verdict, confidence, cause }: PlayerAnswer): boolean {
+    const { actOn } = this.#options;
+    return (
+      actOn !== null &&
+      !allowed &&
+      cause === null &&
+      actOn.includes(verdict) &&
+      confidence >= this.#options.actConfidence
+    );
+  }
+
+  /** Remembers an account, in memory alone, if a game server may ask for the list of those to keep out. */
+  #see(id: string): void {
+    if (this.#options.actOn === null) return;
+    const found = readPlayerId(id, { kinds: ['steam', 'eos'] });
+    if (!found.ok) return;
+    this.#seen.delete(found.id);
+    this.#seen.add(found.id);
+    const [oldest] = this.#seen;
+    if (this.#seen.size > this.#options.playersMax) this.#seen.delete(oldest!);
+  }
+
   #subjectOf(id: string): string | LocalError {
     try {
       return this.#requiredSubject(id);
@@ -290,6 +338,7 @@ export class Sidecar {
   }
 
   #requiredSubject(id: string): string {
+    this.#see(id);
     try {
       return this.#client.subjectOf(this.#kinds.canonical(id));
     } catch (error) {

@@ -48,7 +48,9 @@ export function changesOf(
   const missing: string[] = [];
   const rotated: string[] = [];
   const returned: string[] = [];
+  let present = 0;
   for (const [ban, { expiresAt, rotated: wasRotated }] of standing) {
+    if (!wasRotated) present++;
     const state = byBan.get(ban)?.state;
     if (state === 'send' || state === 'faded') {
       if (wasRotated) returned.push(ban);
@@ -57,7 +59,9 @@ export function changesOf(
     else if (isWhole && isRotated && !wasRotated) rotated.push(ban);
     else if (isWhole && !wasRotated) missing.push(ban);
   }
-  const isMany = missing.length > bounds.listLiftsMin && missing.length > standing.size / 2;
+  // A single ban that leaves others behind is no loss of the list.
+  const isSingle = missing.length === 1 && listed.length > 0;
+  const isMany = missing.length >= present / 2 && !isSingle;
   const isDecided = stillMs >= bounds.listLiftMs;
   const isDoubted = isDecided && isMany && !allowMassLift;
   if (isDecided && !isDoubted) lifted.push(...missing);

@@ -13,8 +13,9 @@ import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
 import type { SpoolProgress } from '../../client/write/spool/progress.js';
 import type { PeerConfig } from '../config/peer-config.js';
+import type { Description } from '../formats/description.js';
 import { type EventOptions, eventOf } from '../import/event-of.js';
-import { type DecodedList, listOf } from '../import/list-format.js';
+import { assertDescribed, type DecodedList, listOf } from '../import/list-format.js';
 import { type ImportPlan, planOf } from '../import/plan.js';
 import { BAN_HALF_LIFE_DAYS, HALF_LIFE_DAYS } from '../import/plan-constants.js';
 import { KnownKinds } from '../node/known-kinds.js';
@@ -22,15 +23,21 @@ import { NodeReader } from '../node/node-reader.js';
 import { peerClient } from '../node/peer-client.js';
 import { plainWords, uncountedText } from '../node/plain-words.js';
 import { PeerError } from '../peer-error.js';
+import type { Source } from '../sources/source.js';
 import { ListFile } from './list-file.js';
 import { changesOf, type ListedBan } from './list-sync.js';
+import { PolledList } from './polled-list.js';
 import { WatchState } from './watch-state.js';
 import { wholeTextOf } from './whole-text.js';
 
 export interface WatchOptions {
   readonly config: PeerConfig;
-  readonly file: string;
+  readonly source: Source;
+  /** How often to read a source that is no plain file, in ms. */
+  readonly everyMs: number | undefined;
   readonly format: string;
+  readonly description: Description | undefined;
+  readonly ignore: readonly string[] | undefined;
   readonly gameId: string;
   /** Severity of every report; null derives it from the list. */
   readonly severity: number | null;
@@ -50,8 +57,9 @@ export interface WatchOptions {
 export async function watchList(options: WatchOptions): Promise<void> {
   const { config, signal } = options;
   const { url, stateDir } = config;
-  const path = resolve(options.file);
-  if (!existsSync(path)) options.log(`${path} does not exist: waiting until a program writes it`);
+  const { isPlainFile, label } = options.source;
+  const path = isPlainFile ? resolve(label) : label;
+  if (isPlainFile && !existsSync(path)) options.log(`${path} does not exist: waiting until a program writes it`);
   const name = `${basename(path)
     .replace(/[^\w.-]/g, '_')
     .slice(0, 40)}-${hash('sha256', path, 'hex').slice(0, 12)}`;
@@ -133,7 +141,7 @@ interface Parts {
 class ListWatch {
   readonly #parts: Parts;
   readonly #runtime: Runtime;
-  readonly #file: ListFile;
+  readonly #file: ListFile | PolledList;
   /** The last planned text, so that an unchanged list is not read again. */
   #planned: { readonly text: string; readonly plan: ImportPlan } | null = null;
   /** The file as it was when nothing was left to decide. */
@@ -146,7 +154,11 @@ class ListWatch {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#runtime = parts.options.runtime ?? systemRuntime;
-    this.#file = new ListFile(parts.path, () => this.#runtime.elapsedMs());
+    const { source, everyMs, log, signal } = parts.options;
+    const elapsedMs = () => this.#runtime.elapsedMs();
+    this.#file = source.isPlainFile
+      ? new ListFile(parts.path, elapsedMs)
+      : new PolledList(source, everyMs, elapsedMs, log, signal);
     this.#isFirst = parts.state.format === null;
   }
 
@@ -167,7 +179,7 @@ class ListWatch {
     this.#decided = { bytes: found.bytes, isStill };
     const list = this.#listIn(found.bytes, isStill);
     if (list === null) return;
-    const whole = wholeTextOf(list.text, list.format.name, isStill);
+    const whole = wholeTextOf(list.text, list.format, isStill);
     if (whole === null) return;
     const { text } = whole;
     if (this.#planned?.text !== text) this.#planned = { text, plan: this.#planOf(list, text) };
@@ -208,7 +220,8 @@ class ListWatch {
     const { options, state } = this.#parts;
     const name = options.format === 'auto' ? (state.format ?? 'auto') : options.format;
     try {
-      const list = listOf(bytes, name);
+      const { source, description } = options;
+      const list = listOf(bytes, { format: name, name: source.name, description });
       state.format = list.format.name;
       return list;
     } catch (error) {
@@ -222,9 +235,10 @@ class ListWatch {
   #planOf({ format }: DecodedList, text: string): ImportPlan {
     const { options, kinds } = this.#parts;
     const known = kinds.kinds;
-    return planOf(format, text, {
+    const plan = planOf(format, text, {
       now: this.#runtime.now(),
       timeZone: options.timeZone,
+      ignore: options.ignore,
       kinds: known === null || known.length === 0 ? null : known,
       offlineServer: options.offlineServer,
       severity: options.severity,
@@ -233,6 +247,8 @@ class ListWatch {
       sendFaded: false,
       restate: false,
     });
+    assertDescribed(plan);
+    return plan;
   }
 
   #eventOptions({ list }: ImportPlan): EventOptions {

@@ -2,8 +2,7 @@
  * Finds the part of a list that is certainly complete, so that neither half a line nor half a document is ever read.
  */
 
-/** Formats whose file is one JSON document. */
-const documents: readonly string[] = ['minecraft', 'txadmin', 'tf2bd', 'battlemetrics'];
+import type { Description } from '../formats/description.js';
 
 export interface WholeText {
   readonly text: string;
@@ -15,8 +14,12 @@ export interface WholeText {
  * Returns the part of the text that can be read now; null if there is none. `isStill`: the file has been unchanged for
  * long, so that a last line without a line break, and an empty file, count as complete.
  */
-export function wholeTextOf(text: string, format: string, isStill: boolean): WholeText | null {
-  if (documents.includes(format)) return isJson(text) ? { text, isWhole: true } : null;
+export function wholeTextOf(text: string, { shape }: Pick<Description, 'shape'>, isStill: boolean): WholeText | null {
+  if (shape === 'json') return isJson(text) ? { text, isWhole: true } : null;
+  if (shape === 'xml') {
+    const root = /<([\w:-]+)[\s>]/.exec(text)?.[1];
+    return root !== undefined && text.trimEnd().endsWith(`</${root}>`) ? { text, isWhole: true } : null;
+  }
   if (text === '') return isStill ? { text, isWhole: true } : null;
   if (text.endsWith('\n') || isStill) return { text, isWhole: true };
   return { text: text.slice(0, text.lastIndexOf('\n') + 1), isWhole: false };

@@ -107,6 +107,35 @@ test('ids that are long when encoded are split over calls that fit in a head', a
   assert.equal(asked, ids);
 });
 
+test('an id with a comma travels by itself, and the order of the answer is that of the ids', async () => {
+  const { client, transport, runtime } = scene(matchAnswer);
+  const trusts = await runtime.until(client.scores(['unknown,1', 'b', 'c,2', 'unknown']));
+  assert.is(transport.requests[0]!.path.split('?')[1], 'ids=b,unknown&id=unknown%2C1&id=c%2C2');
+  assert.equal(
+    trusts.map(({ playerId, known }) => `${playerId} ${known}`),
+    ['unknown,1 false', 'b true', 'c,2 true', 'unknown false'],
+  );
+});
+
+test('a read that a proxy refuses as too long is split, and later reads are short from the start', async () => {
+  const headMax = 2_000;
+  const nginx = { status: 414, body: '<html>414 Request-URI Too Large</html>' };
+  const { client, transport, runtime } = scene((request) =>
+    request.path.length > headMax ? nginx : matchAnswer(request),
+  );
+  const ids = Array.from({ length: 128 }, (_, index) => `player-${String(index).padStart(57, '0')}`);
+  const trusts = await runtime.until(client.scores(ids));
+  assert.ok(
+    trusts.every(({ known, source }, index) => known && source === 'node' && trusts[index]!.playerId === ids[index]),
+  );
+  const before = transport.requests.length;
+  await runtime.until(client.scores(ids));
+  assert.ok(transport.requests.slice(before).every(({ path }) => path.length <= headMax));
+  const { client: other, runtime: otherTime } = scene(() => nginx);
+  const [failed] = await otherTime.until(other.scores(['a', 'b']));
+  assert.equal([failed!.source, failed!.cause], ['assumed', 'uri_too_long']);
+});
+
 test('a player that is asked for twice travels once and is answered twice', async () => {
   const { client, transport, runtime } = scene(matchAnswer);
   const trusts = await runtime.until(client.scores(['a', 'b', 'a']));

@@ -36,9 +36,18 @@ test('explain takes true and false only', () => {
   }
 });
 
-test('ids are split at literal commas before they are decoded', () => {
+test('ids are decoded and then split at commas; an id with a comma is an id of its own', () => {
   assert.equal(idsOf('ids=a,b'), ['a', 'b']);
-  assert.equal(idsOf('ids=a%2Cb,c+d,a%2Cb'), ['a,b', 'c+d', 'a,b']);
+  assert.equal(idsOf('ids=a%2Cb,c+d,a%2Cb'), ['a', 'b', 'c+d', 'a', 'b']);
+  assert.equal(idsOf('ids=a%2Cb&id=c%2Cd&id=e'), ['a', 'b', 'c,d', 'e']);
+  assert.equal(idsOf('id=c%2Cd&ids=a'), ['a', 'c,d']);
+  assert.equal(idsOf('id=only'), ['only']);
+  for (const query of ['', 'ids=', 'id=', 'ids=a&id=', 'ids=%ff', 'ids=a&id=%ff', 'ids=a%2C', 'ids=a&ids=b']) {
+    assert.is(read(readIds(query)), 'invalid_parameter', query);
+  }
+  const many = Array(128).fill('id=x').join('&');
+  assert.is(idsOf(many).length, 128);
+  assert.is(read(readIds(`${many}&ids=y`)), 'invalid_parameter');
   assert.equal(idsOf('ids=a"b,c\\d,%F0%9F%98%80,e'), ['a"b', 'c\\d', '\u{1F600}', 'e']);
   assert.equal(idsOf(`ids=${Array(128).fill('x').join(',')}`), Array(128).fill('x'));
   assert.equal(idsOf(`ids=${'%F0%9F%98%80'.repeat(128)},${'y'.repeat(128)}`), [

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventDocument } from '../../../src/peer/import/plan-document.js';
-import { plan } from '../import/plans.js';
+import { type PlanDocument, plan } from '../import/plans.js';
 import { lists } from './lists.js';
 
 const bans = 7;
@@ -12,12 +12,24 @@ function said({ player_id, line, banned_at, state }: EventDocument): string {
   return [line, player_id, banned_at, state].join(' ');
 }
 
+/** The plan of a cut list; null if a name in its header was cut, so that the import stops. */
+function cutPlan(bytes: Uint8Array, name: string): PlanDocument | null {
+  try {
+    return plan(bytes, {}, name);
+  } catch (error) {
+    assert.is((error as { code: string }).code, 'cells_not_described');
+    assert.not(bytes.includes(0x0a), 'only a header that is cut stops the import');
+    return null;
+  }
+}
+
 for (const [name, make] of Object.entries(lists)) {
   const whole = make(bans);
-  const events = plan(whole).events.map(said);
+  const file = { name: `${name}_bans` };
+  const events = plan(whole, file).events.map(said);
 
   test(`${name}: the list is recognised and every ban is read`, () => {
-    const list = plan(whole);
+    const list = plan(whole, file);
     assert.is(list.format, name);
     assert.equal([list.events.length, list.refused], [bans, []]);
     assert.ok(list.events.every(({ state }) => state === 'send'));
@@ -28,7 +40,8 @@ for (const [name, make] of Object.entries(lists)) {
     const bytes = Buffer.from(whole);
     const known = new Set(events);
     for (let length = 0; length < bytes.length; length++) {
-      const list = plan(bytes.subarray(0, length), {}, name);
+      const list = cutPlan(bytes.subarray(0, length), name);
+      if (list === null) continue;
       for (const event of list.events) assert.ok(known.has(said(event)), `${length}: ${said(event)}`);
       for (const { line, reason } of list.refused) assert.ok(line >= 1 && reason.length > 10, reason);
       const isInRow = list.events.length < bans && length > bytes.length / 2 && !/^\s/.test(whole.slice(length));
@@ -43,13 +56,13 @@ for (const [name, make] of Object.entries(lists)) {
     const mark = '\ufeff';
     const big = Buffer.from(mark + whole, 'utf16le').swap16();
     for (const bytes of [mark + whole, crlf, mark + crlf, Buffer.from(mark + whole, 'utf16le'), big]) {
-      assert.equal(plan(bytes).events.map(said), events);
+      assert.equal(plan(bytes, file).events.map(said), events);
     }
   });
 
   test(`${name}: in Latin-1 the ids are read all the same`, () => {
     const latin = Buffer.from(whole.replace(/[^ -ÿ\n\t]/g, 'é'), 'latin1');
-    assert.equal(plan(latin).events.map(said), events);
+    assert.equal(plan(latin, file).events.map(said), events);
   });
 }
 

@@ -52,6 +52,18 @@ test('an import reports every ban once, and a second one in another spelling cha
   assert.equal([second.code, second.document.delivered, second.document.duplicates], [0, 50, 50]);
 });
 
+test('a ban without a date that the node knew is said not to count anew, and --restate reports it', async () => {
+  const file = list('bans.cfg', 'banid 0 STEAM_1:1:2147400001\n');
+  assert.not.match((await world.run(['import', file])).out, 'without a date');
+  const again = await world.run(['import', file]);
+  assert.match(
+    again.out,
+    /1 sent, of which the node knew 1;[\s\S]*up to 1 bans without a date.*does not count; --restate/,
+  );
+  const { document } = await importJson(file, '--restate');
+  assert.equal([document.delivered, document.duplicates], [1, 0]);
+});
+
 test('the dump of a database adds nothing to the CSV of the same list', async () => {
   const first = await importJson(list('sb_bans.csv', lists.sourcebans!(20)));
   assert.equal([first.code, first.document.delivered, first.document.duplicates], [0, 20, 0], first.err);
@@ -61,7 +73,7 @@ test('the dump of a database adds nothing to the CSV of the same list', async ()
 
 test('no name, reason, address or raw id of a list goes over the wire or stays on the disk', async () => {
   for (const [name, make] of Object.entries(lists)) {
-    const { code } = await world.run(['import', list(`list.${name}`, make(12))]);
+    const { code } = await world.run(['import', list(`bans.${name}`, make(12))]);
     assert.is(code, 0, name);
   }
   const left = proxy.sent.join('\n') + world.stateText();

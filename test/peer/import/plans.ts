@@ -1,7 +1,7 @@
 /** Plans of lists, as a dry run prints them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listOf } from '../../../src/peer/import/list-format.js';
+import { assertDescribed, listOf } from '../../../src/peer/import/list-format.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../../../src/peer/import/plan.js';
 import { type EventDocument, planText } from '../../../src/peer/import/plan-document.js';
 
@@ -10,6 +10,8 @@ export interface PlanDocument {
   readonly format: string;
   readonly events: readonly EventDocument[];
   readonly refused: readonly { readonly line: number; readonly reason: string }[];
+  readonly left_out?: Readonly<Record<string, number>>;
+  readonly unknown_cells?: readonly string[];
 }
 
 /** The day for which EXPECTED.md says what is right. */
@@ -23,26 +25,45 @@ export const [A, B, C, D] = [
   '76561202255225732',
 ] as const;
 
-/** The folder of the sample lists; undefined where the tests run without them. */
-export const samples = [
-  join(process.env.PTF_SHARED_DATA ?? '', '..', 'ban-lists'),
-  join(process.env.PTF_SHARED_DATA ?? '', 'ban-lists'),
-].find((folder) => existsSync(join(folder, 'EXPECTED.md')));
-
-export function sample(name: string): Buffer {
-  return readFileSync(join(samples ?? '', name));
+/** The folder of the sample lists of a set; undefined where the tests run without them. */
+function folderOf(set: string): string | undefined {
+  return [join(process.env.PTF_SHARED_DATA ?? '', '..', set), join(process.env.PTF_SHARED_DATA ?? '', set)].find(
+    (folder) => existsSync(join(folder, 'EXPECTED.md')),
+  );
 }
 
-export function plan(list: string | Uint8Array, options: Partial<PlanOptions> = {}, format = 'auto'): PlanDocument {
+export const samples = folderOf('ban-lists');
+export const samples2 = folderOf('ban-lists-2');
+
+export function sample(name: string, folder = samples): Buffer {
+  return readFileSync(join(folder ?? '', name));
+}
+
+/** The origin of a list and the way in which it is read. */
+export interface Given extends Partial<PlanOptions> {
+  /** The name of the file. */
+  readonly name?: string;
+}
+
+export function plan(list: string | Uint8Array, options: Given = {}, format = 'auto'): PlanDocument {
   return JSON.parse([...planText(importPlan(list, options, format))].join(''));
 }
 
 /** The plan itself, which also holds what the document leaves out. */
-export function importPlan(list: string | Uint8Array, options: Partial<PlanOptions> = {}, format = 'auto'): ImportPlan {
-  const found = listOf(typeof list === 'string' ? Buffer.from(list) : list, format);
+export function importPlan(
+  list: string | Uint8Array,
+  { name = '', ...options }: Given = {},
+  format = 'auto',
+): ImportPlan {
+  const found = listOf(typeof list === 'string' ? Buffer.from(list) : list, {
+    format,
+    name: name.replace(/\.\w+$/, ''),
+  });
   const defaults = { now, timeZone: 'UTC', kinds: null, severity: null, halfLifeDays: 30, banHalfLifeDays: 180 };
   const all = { ...defaults, sendFaded: false, restate: false, ...options };
-  return planOf(found.format, found.text, all);
+  const made = planOf(found.format, found.text, all);
+  assertDescribed(made);
+  return made;
 }
 
 /** The events as `line id state`. */

@@ -40,7 +40,7 @@ rule('an offline account of a Minecraft list is bound to the server that the cal
 });
 
 rule('of a LiteBans export 0 and -1 are permanent, an inactive ban is lifted, and an IP ban is refused', () => {
-  const list = plan(sample('litebans_bans.csv'));
+  const list = plan(sample('litebans_bans.csv'), { name: 'litebans_bans.csv' });
   assert.is(list.format, 'litebans');
   assert.equal(brief(list), [`2 ${M1} send`, `3 ${M2} lifted`, `5 ${M1} faded`]);
   assert.equal(
@@ -142,6 +142,16 @@ rule('of a person with several ids the first kind of the group counts', () => {
   assert.equal(names(['license'])[0], 'license:00000000000000000000000000000000000000a1');
 });
 
+rule('a person with ids of several kinds of the group is one event for each kind', () => {
+  const list = plan(sample('txadmin-playersDB.json'), { kinds: ['steam', 'discord', 'xbox'] });
+  assert.equal(brief(list), [
+    `2 ${A} send`,
+    '2 discord:100000000000000001 send',
+    '2 2535400000000123 send',
+    `5 ${B} send`,
+  ]);
+});
+
 rule('of a BattleMetrics page both bans of one person stand, and addresses are passed over', () => {
   const list = plan(sample('battlemetrics-bans.json'));
   assert.is(list.format, 'battlemetrics');
@@ -176,7 +186,7 @@ rule('no name, reason, address or admin of a list appears in its plan', () => {
     ['battlemetrics-bans.json', 'Player One|example\\.net|same admin|198\\.51'],
   ] as const;
   for (const [name, secret] of files) {
-    assert.not.match(JSON.stringify(plan(sample(name))), new RegExp(secret), name);
+    assert.not.match(JSON.stringify(plan(sample(name), { name })), new RegExp(secret), name);
   }
 });
 

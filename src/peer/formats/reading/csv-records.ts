@@ -2,22 +2,24 @@
 import { CsvError, parse } from 'csv-parse/sync';
 
 /**
- * The cells of the current row by the lower-case names of their columns. A cell with NULL is empty. One function serves
+ * The cells of the current row by the lower-case names of their columns. One function serves
  * all rows, because a function per row would keep rows of long lists in memory.
  */
 export type Cells = (column: string) => string;
 
 export interface CsvSink {
+  /** Called once, before the first record. */
+  header(names: readonly string[]): void;
   record(cells: Cells, line: number): void;
-  /** `isEnd`: nothing after this line is read. */
-  refuse(line: number, reason: string, isEnd?: boolean): void;
+  refuse(line: number, reason: string): void;
+  /** Refuses a line after which nothing is read. */
+  damaged(line: number, reason: string): void;
 }
 
 /** Cells are bounded, so that a missing quote does not turn the whole file into one cell. */
 const recordBytesMax = 256 * 1024;
 /** Characters per call of the parser, which copies its input; several times the size of a record. */
 const pieceLength = 1_048_576;
-const absent = /^(?:NULL|\\N)$/i;
 
 function breaksIn(cell: string): number {
   let breaks = 0;
@@ -30,8 +32,15 @@ export function separatorOf(header: string): string {
   return counts.reduce((most, one) => (one[1] > most[1] ? one : most))[0];
 }
 
-export function columnsOf(header: string): string[] {
+function headerOf(text: string): string {
+  const lines = text.slice(0, 65_536).split('\n');
+  return lines.find((line) => line.trim() !== '') ?? '';
+}
+
+/** Returns the names of the columns of a text that begins with a header. */
+export function columnsOf(text: string): string[] {
   try {
+    const header = headerOf(text);
     const options = { delimiter: separatorOf(header), relax_quotes: true, relax_column_count: true };
     const [names] = parse(header, options) as string[][];
     return (names ?? []).map(columnName);
@@ -40,8 +49,12 @@ export function columnsOf(header: string): string[] {
   }
 }
 
-function columnName(text: string): string {
+/** Removes a function and an alias of SQL: `HEX(p.id)` is the column `id`. */
+const selected = /^(?:\w+\()?(?:\w+\.)?(\w+)\)?$/;
+
+export function columnName(text: string): string {
   return text
+    .replace(selected, '$1')
     .trim()
     .toLowerCase()
     .replace(/[\s-]+/g, '_');
@@ -52,18 +65,11 @@ function columnName(text: string): string {
  * if the cell may be truncated.
  */
 export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, cell: string) => boolean): void {
-  const header =
-    text
-      .slice(0, 65_536)
-      .split('\n')
-      .find((line) => line.trim() !== '') ?? '';
+  const header = headerOf(text);
   let columns: ReadonlyMap<string, number> | null = null;
   let names: string[] = [];
   let row: readonly string[] = [];
-  const cells: Cells = (column) => {
-    const cell = row[columns?.get(column) ?? -1]?.trim() ?? '';
-    return absent.test(cell) ? '' : cell;
-  };
+  const cells: Cells = (column) => row[columns?.get(column) ?? -1] ?? '';
   const isEnded = text.endsWith('\n');
   let lastLine = 0;
   let piece: Piece = { text: '', firstLine: 1, isLast: false };
@@ -75,6 +81,7 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
     if (columns === null) {
       names = record.map(columnName);
       columns = new Map(names.map((name, at) => [name, at]));
+      sink.header(names);
       return null;
     }
     if (record.length !== names.length) {
@@ -114,7 +121,7 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       if (piece.isLast || error.code !== 'CSV_QUOTE_NOT_CLOSED') {
-        sink.refuse(lastLine + 1, 'a quote is not closed, so that nothing from here on can be read', true);
+        sink.damaged(lastLine + 1, 'a quote is not closed, so that nothing from here on can be read');
         return;
       }
       // The piece ends within a quoted cell. The next piece begins with the row of this cell.

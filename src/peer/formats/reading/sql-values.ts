@@ -1,6 +1,6 @@
 /**
- * Reads the rows that the INSERT statements of a MySQL dump write to one kind of table. No other statement is executed
- * or read.
+ * Reads the rows that the INSERT statements of a dump write to one kind of table. No other statement is executed or
+ * read.
  */
 import { bounds } from '../../../client/bounds.js';
 import { cellTooLong } from './lines.js';
@@ -10,12 +10,14 @@ export type SqlValue = string | null;
 
 export interface SqlSink {
   row(values: ReadonlyMap<string, SqlValue>, line: number): void;
-  /** `isEnd`: nothing after this row is read. */
-  refuse(line: number, reason: string, isEnd?: boolean): void;
+  refuse(line: number, reason: string): void;
+  /** Refuses a row after which nothing is read. */
+  damaged(line: number, reason: string): void;
 }
 
 /** The tokens without an end mark. Their counts are bounded, since a match that long may overflow the regex stack. */
-const token = /\s{1,999}|[A-Za-z_$][\w$]{0,254}|[-+]?\d{1,99}(?:\.\d{1,99})?(?:[eE][-+]?\d{1,4})?|[\s\S]/y;
+const token =
+  /\s{1,999}|0x[0-9A-Fa-f]{1,999}|[A-Za-z_$][\w$]{0,254}|[-+]?\d{1,99}(?:\.\d{1,99})?(?:[eE][-+]?\d{1,4})?|[\s\S]/y;
 /** The token at a comment or quote that is never closed. */
 const unclosed = '';
 
@@ -132,6 +134,8 @@ function takeValue(tokens: Tokens): SqlValue {
   // `_binary 'x'` and `b'1'` have a prefix that states the meaning of the text.
   if (/^_?[A-Za-z]\w*$/.test(first) && /^['"]/.test(tokens.next ?? '')) return textOf(tokens.take());
   if (first.length > 1 && /^['"]/.test(first)) return textOf(first);
+  // `mysqldump --hex-blob` writes bytes such as those of a UUID in this form.
+  if (/^0x/i.test(first)) return first.slice(2);
   if (/^[-+]?\d/.test(first) || /^(?:true|false)$/i.test(first)) return first;
   throw new Damage();
 }
@@ -162,11 +166,16 @@ function definedColumns(tokens: Tokens): string[] {
   }
 }
 
-/** `columns` names the columns of a table that the dump does not define. */
+/** The columns of a table; null if the dump does not name them. */
+type Columns = readonly string[] | null;
+
+/**
+ * Passes the rows of the tables for which `columnsOf` returns their columns. `columnsOf` is called for each statement
+ * that creates or fills a table, with its line.
+ */
 export function readInserts(
   text: string,
-  isTable: (name: string) => boolean,
-  columns: readonly string[],
+  columnsOf: (table: string, columns: Columns, line: number) => Columns,
   sink: SqlSink,
 ): void {
   const tokens = new Tokens(text);
@@ -182,14 +191,16 @@ export function readInserts(
           tokens.expect('EXISTS');
         }
         const name = nameOf(tokens);
-        if (isTable(name)) described.set(name, definedColumns(tokens));
+        described.set(name, definedColumns(tokens));
+        columnsOf(name, described.get(name)!, line);
         tokens.skip();
       } else if (verb === 'INSERT' || verb === 'REPLACE') {
         while (['LOW_PRIORITY', 'DELAYED', 'HIGH_PRIORITY', 'IGNORE'].some((word) => tokens.takeIf(word)));
         tokens.expect('INTO');
         const name = nameOf(tokens);
-        if (isTable(name)) {
-          const named = tokens.next === '(' ? namesInBrackets(tokens) : (described.get(name) ?? columns);
+        const stated = tokens.next === '(' ? namesInBrackets(tokens) : (described.get(name) ?? null);
+        const named = columnsOf(name, stated, line);
+        if (named !== null) {
           if (!tokens.takeIf('VALUES')) tokens.expect('VALUE');
           do {
             line = tokens.line;
@@ -201,7 +212,7 @@ export function readInserts(
     }
   } catch (error) {
     if (!(error instanceof Damage)) throw error;
-    sink.refuse(line, 'the dump is damaged here, so that nothing from this row on can be read', true);
+    sink.damaged(line, 'the dump is damaged here, so that nothing from this row on can be read');
   }
 }
 

@@ -1,5 +1,6 @@
 /** Converts the times of ban lists to ms since 1970. */
 import { TZDate } from '@date-fns/tz';
+import type { TimeUnit } from '../description.js';
 
 /** End times from which tools mean "never". */
 const foreverFrom = Date.UTC(2100, 0, 1);
@@ -16,36 +17,57 @@ const dateTime =
 /** The end of a measure: a time, never, or undefined if it cannot be read. */
 export type End = { readonly at: number } | 'never' | undefined;
 
-/** Reads a time in whole seconds; undefined if the text is none. */
-export function secondsTime(text: string): number | undefined {
+/** .NET counts 100 ns since the year 1. */
+const ticksEpochMs = 62_135_596_800_000;
+
+function secondsTime(text: string): number | undefined {
   return /^\d{10,11}$/.test(text) && Number(text) >= leastSeconds ? Number(text) * 1_000 : undefined;
 }
 
-/** Reads a time in whole milliseconds; undefined if the text is none. */
-export function millisTime(text: string): number | undefined {
+function millisTime(text: string): number | undefined {
   return /^\d{13,14}$/.test(text) && Number(text) >= leastSeconds * 1_000 ? Number(text) : undefined;
 }
 
-function endOfTime(at: number | undefined): End {
-  if (at === undefined) return undefined;
+function ticksTime(text: string): number | undefined {
+  return /^[6-9]\d{17}$|^[1-3]\d{18}$/.test(text) ? Number(BigInt(text) / 10_000n) - ticksEpochMs : undefined;
+}
+
+/** Reads a time; undefined if the text is none in this unit. A time without an offset is one in `timeZone`. */
+export function timeOf(text: string, unit: TimeUnit, timeZone: string): number | undefined {
+  if (unit === 's') return secondsTime(text);
+  if (unit === 'ms') return millisTime(text);
+  if (unit === 'ticks') return ticksTime(text);
+  if (unit === 'text') return textTime(text, timeZone);
+  return millisTime(text) ?? secondsTime(text) ?? textTime(text, timeZone);
+}
+
+const forms: Readonly<Record<TimeUnit, string>> = {
+  s: 'a number of seconds since 1970',
+  ms: 'a number of ms since 1970',
+  ticks: 'a number of .NET ticks',
+  text: 'a time such as 2026-11-20 13:00:00 +0100',
+  any: 'a time such as 2026-11-20T12:00:00Z',
+};
+
+/** The wanted form of a time, for people. */
+export function formOf(unit: TimeUnit): string {
+  return forms[unit];
+}
+
+const never = /^(?:forever|never|permanent|perm|infinite|none|null|false|0|-1)?$/i;
+
+/** Reads the end of a measure. */
+export function endOf(text: string, unit: TimeUnit, timeZone: string): End {
+  if (never.test(text)) return 'never';
+  if (unit === 's' && /^\d{12,20}$/.test(text)) return 'never';
+  if (unit === 'ms' && /^\d{15,20}$/.test(text)) return 'never';
+  const at = timeOf(text, unit, timeZone);
+  if (at === undefined || (unit === 's' && at < leastEndSeconds * 1_000)) return undefined;
   return at >= foreverFrom || at === lastOf32Bits * 1_000 ? 'never' : { at };
 }
 
-/** Reads an end in seconds, where 0 and -1 mean never. */
-export function secondsEnd(text: string): End {
-  if (text === '0' || text === '-1' || /^\d{12,20}$/.test(text)) return 'never';
-  const at = secondsTime(text);
-  return at !== undefined && at < leastEndSeconds * 1_000 ? undefined : endOfTime(at);
-}
-
-/** Reads an end in ms, where 0 and -1 mean never. */
-export function millisEnd(text: string): End {
-  if (text === '0' || text === '-1' || /^\d{15,20}$/.test(text)) return 'never';
-  return endOfTime(millisTime(text));
-}
-
 /** Reads a time in text form, such as `2026-11-20 13:00:00 +0100`; in `timeZone` if it has no offset. */
-export function textTime(text: string, timeZone: string): number | undefined {
+function textTime(text: string, timeZone: string): number | undefined {
   const match = dateTime.exec(text.trim());
   if (match === null) return undefined;
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0));
@@ -67,22 +89,6 @@ export function textTime(text: string, timeZone: string): number | undefined {
 
 export function hasZone(text: string): boolean {
   return dateTime.exec(text.trim())?.[8] !== undefined;
-}
-
-/** Reads the end of a measure in text form. */
-export function textEnd(text: string, timeZone: string): End {
-  if (/^(?:forever|never|permanent|perm|infinite|none|null|0|-1)?$/i.test(text.trim())) return 'never';
-  return endOfTime(textTime(text, timeZone));
-}
-
-export function anyTime(text: string, timeZone: string): number | undefined {
-  return millisTime(text) ?? secondsTime(text) ?? textTime(text, timeZone);
-}
-
-/** Reads an end in any of these forms. */
-export function anyEnd(text: string, timeZone: string): End {
-  const number = millisTime(text) ?? secondsTime(text);
-  return number === undefined ? textEnd(text, timeZone) : endOfTime(number);
 }
 
 export function isTimeZone(name: string): boolean {

@@ -1,0 +1,46 @@
+/** `ptf-peer describe`: prints a draft of the description of a list, for a person to complete. */
+import { basename, extname } from 'node:path';
+import type { Command } from 'commander';
+import { isDangerous, knownCells } from '../formats/description.js';
+import { draftIn, partsOf, shapeOf } from '../formats/recognise.js';
+import { decodeList } from '../sources/decode.js';
+import { fileBytes } from '../sources/file-bytes.js';
+import { examples, type Session } from './session.js';
+
+const help = `
+The draft says what the names of the cells suggest. Three choices are yours, and stand under "choose":
+  ids   the cells that hold accounts, each with its kind where the form does not show it
+  end   the cell and the unit of the end ("s", "ms", "ticks", "text"), or "length" with its unit
+  type  the values of the cell that are bans ("kinds") and those that are not ("others")
+Move each cell of "choose" to its place, or to "known" if it means nothing for an import, and delete "choose".`;
+
+export function addDescribe(program: Command, session: Session): void {
+  program
+    .command('describe <file>')
+    .description('print a draft of the description of a list, for import --description')
+    .option('--table <name>', 'the table of a dump')
+    .addHelpText('after', help)
+    .addHelpText(
+      'after',
+      examples('describe bans.csv > bans.json', 'import bans.csv --description bans.json --dry-run'),
+    )
+    .action(async (file: string, { table }: { readonly table?: string }) => {
+      const { text } = decodeList(await fileBytes(file));
+      const shape = shapeOf(text);
+      const name = basename(file, extname(file));
+      const parts = partsOf(text, shape, name).filter((part) => table === undefined || part.name === table);
+      const { sameAs: _, recognise: __, ...draft } = draftIn(parts, shape);
+      const isKnown = knownCells({ ...draft, recognise: { why: '' } });
+      const part = parts.find(({ cells }) => draft.ids.every(({ cell }) => cells.includes(cell)));
+      const open = (part?.cells ?? []).filter((cell) => !isKnown(cell));
+      const description = {
+        ...draft,
+        name: name.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
+        title: name,
+        recognise: { ...(shape === 'sql' ? { named: `^${part?.name ?? ''}$` } : {}), why: 'described by hand' },
+        known: [...(draft.known ?? []), ...open.filter((cell) => !isDangerous(cell))],
+        choose: open.filter(isDangerous),
+      };
+      session.terminal.out(`${JSON.stringify(description, null, 2)}\n`);
+    });
+}

@@ -1,0 +1,113 @@
+/**
+ * Declares the description of a tool's ban list: data that says how a list is recognised, and what each of its cells
+ * means. Names of cells are in lower case with `_` for blanks; those of JSON are paths, such as `attributes.expires`.
+ */
+import type { RowKind } from './list-row.js';
+
+export const shapes = ['csv', 'json', 'json-lines', 'sql', 'xml', 'keyvalues', 'lines'] as const;
+export type Shape = (typeof shapes)[number];
+
+/** `any` reads seconds, ms and text by their form. */
+export type TimeUnit = 's' | 'ms' | 'ticks' | 'text' | 'any';
+
+export const lengthUnits = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** True for a cell with one of the values `is`, in lower case; without `is`, for one that is neither empty nor "no". */
+export interface CellTest {
+  readonly cell: string;
+  readonly is?: readonly string[];
+  /** True for every value but these, if given instead of `is`. */
+  readonly not?: readonly string[];
+}
+
+export interface IdCell {
+  readonly cell: string;
+  /** The kind of the ids, if their form does not show it. */
+  readonly kind?: string;
+  /** The cell that names the kind. In a list of objects: a member of the object, beside the member `item`. */
+  readonly kindCell?: string;
+  readonly item?: string;
+  /** The kinds by the names of `kindCell`, in lower case. Ids of other names are passed over. */
+  readonly kinds?: Readonly<Record<string, string>>;
+}
+
+export interface Description {
+  /** The name for `--format`. */
+  readonly name: string;
+  /** The tool or game of the list, for people. */
+  readonly title: string;
+  /** Name for event ids if another description can hold the same list; `name` otherwise. */
+  readonly sameAs?: string;
+  readonly shape: Shape;
+  readonly recognise: {
+    /** Cells that must be there. */
+    readonly cells?: readonly string[];
+    /** Cells that must not be there. */
+    readonly without?: readonly string[];
+    /** Regular expression of the name of the table or, outside of SQL, of the file. */
+    readonly named?: string;
+    /** Regular expression of the beginning of the text. */
+    readonly head?: string;
+    /** The reason, for people. */
+    readonly why: string;
+  };
+  /** JSON: path of the array, joined by dots. XML: name of the element. KeyValues: none. */
+  readonly path?: string;
+  /** Lines: regular expression whose named groups are the cells; `tail` is a comment. */
+  readonly line?: string;
+  /** Lines: regular expression of the lines to pass over. */
+  readonly skip?: string;
+  /** Lines: the reason of a refusal for a line that has another form. */
+  readonly form?: string;
+  /** SQL: the columns of a table that the dump does not define. */
+  readonly columns?: readonly string[];
+  readonly ids: readonly IdCell[];
+  readonly start?: { readonly cell: string; readonly unit: TimeUnit };
+  readonly end?: { readonly cell: string; readonly unit: TimeUnit };
+  readonly length?: { readonly cell: string; readonly unit: keyof typeof lengthUnits };
+  /** A measure without an end. If the cell says otherwise, there must be an end. */
+  readonly permanent?: CellTest;
+  /** Ends a measure before its time. */
+  readonly lifted?: readonly CellTest[];
+  /** The list holds a measure that has run out; one without an end was lifted. */
+  readonly over?: readonly CellTest[];
+  /** The first kind whose value is present counts; `others` names values that are no bans. */
+  readonly type?: {
+    readonly cell: string;
+    readonly kinds: Readonly<Record<string, RowKind>>;
+    readonly others?: Readonly<Record<string, string>>;
+  };
+  /** Refuses rows whose cell begins with the text. */
+  readonly refuse?: { readonly cell: string; readonly begins: string; readonly reason: string };
+  /** Cells without a meaning for an import; `*` at the end stands for any text. */
+  readonly known?: readonly string[];
+}
+
+/** The measure that is refused as an address instead of being left out as no ban. */
+export const addressBan = 'IP ban';
+
+const dangerous = new RegExp(
+  [
+    'expir|until|_at$|^ends?(?:_|$)|_ends?(?:_|$)|enddate|finish|release',
+    'length|durat|minutes|hours|days|seconds|remaining|left$|ban_?time|perm(?:anent)?(?:_|$)|permban|temp(?:_|$|orary|ban)',
+    'unban|remov|revo[ck]|lift|pardon|appeal|delet|cancel|overturn|forgiv|rescind|withdraw|resolved|closed',
+    'type|kind|action|category|punish|sanction|status|state$|active|enabled|disabled|valid|void',
+  ].join('|'),
+);
+
+/** True for a name that may state an end, a length, a removal or a type. */
+export function isDangerous(cell: string): boolean {
+  const name = cell.slice(cell.lastIndexOf('.') + 1).replace(/[^a-z0-9]+/g, '_');
+  return dangerous.test(name);
+}
+
+/** Returns a test of whether a description says what a cell means. */
+export function knownCells(description: Description): (cell: string) => boolean {
+  const { ids, start, end, length, permanent, lifted = [], over = [], type, refuse, known = [] } = description;
+  const read = [start, end, length, permanent, type, refuse, ...lifted, ...over].flatMap((one) =>
+    one === undefined ? [] : [one.cell],
+  );
+  const exact = new Set([...read, ...ids.flatMap(({ cell, kindCell }) => [cell, kindCell ?? cell]), ...known]);
+  const prefixes = known.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
+  return (cell) => exact.has(cell) || prefixes.some((prefix) => cell.startsWith(prefix));
+}

@@ -1,0 +1,120 @@
+/** Recognises the tool that wrote a list, or the reason why no description fits. */
+import { readPlayerId } from '../../player-ids/player-id.js';
+import type { Description, Shape } from './description.js';
+import { draftOf } from './draft.js';
+import { columnsOf } from './reading/csv-records.js';
+import { type Json, readElements, textOf } from './reading/json-elements.js';
+import { readKeyValues } from './reading/key-values.js';
+import { readInserts } from './reading/sql-values.js';
+import { readXml } from './reading/xml-elements.js';
+import { flat, isTable } from './shapes.js';
+import { tools } from './tools.js';
+
+export interface Detected {
+  readonly format: Description;
+  /** The reason, for people. */
+  readonly why: string;
+}
+
+/** The tables, arrays or elements of a list with the names of their cells. */
+export interface Part {
+  readonly name: string;
+  readonly cells: readonly string[];
+}
+
+const sampleLength = 65_536;
+const arraysMax = 20;
+
+/** Returns the format of the text, or the reason why it has none. `name` is that of the file, without its folder. */
+export function detectFormat(text: string, name: string): Detected | string {
+  const head = text.slice(0, sampleLength);
+  const shape = shapeOf(head);
+  const parts = partsOf(text, shape, name);
+  const unsure: Description[] = [];
+  for (const format of tools) {
+    const { recognise } = format;
+    if (recognise.head !== undefined) {
+      if (new RegExp(recognise.head, 'i').test(head)) return { format, why: recognise.why };
+    } else if (format.shape === shape) {
+      const { named: _, ...columns } = recognise;
+      const fits = parts.filter((part) => format.path === undefined || format.path === part.name || shape !== 'json');
+      if (fits.some((part) => isTable(format, part.name, part.cells))) return { format, why: recognise.why };
+      if (fits.some((part) => isTable({ ...format, recognise: columns }, '', part.cells))) unsure.push(format);
+    }
+  }
+  if (unsure.length > 0) return unsureText(unsure, shape);
+  if (shape === 'sql') {
+    const tables = parts.map((part) => part.name).join(', ');
+    return `the dump is one of a tool that is not known; it holds the table ${tables || 'of no name'}`;
+  }
+  if (shape !== 'xml' && shape !== 'keyvalues') {
+    const format = draftIn(parts, shape);
+    if (format.ids.length > 0) return { format, why: format.recognise.why };
+  }
+  const found = parts.find(({ cells }) => cells.length > 0);
+  const cells = found === undefined ? '' : `; its cells are ${found.cells.slice(0, 20).join(', ')}`;
+  return `the list has none of the known formats${cells}`;
+}
+
+function unsureText(formats: readonly Description[], shape: Shape): string {
+  const names = formats.map(({ name }) => name).join(', ');
+  const what = shape === 'sql' ? 'the name of the table' : 'its name, such as bans.csv';
+  return `the cells are those of ${formats[0]!.title}, but do not tell bans from mutes, warnings or past bans; say it by ${what}, or by --format (${names})`;
+}
+
+/** Returns the draft for the first part that holds ids; without ids if none does. */
+export function draftIn(parts: readonly Part[], shape: Shape): Description {
+  const drafts = parts.map(({ cells, name }) => draftOf(cells, shape, shape === 'json' ? name : undefined));
+  return drafts.find(({ ids }) => ids.length > 0) ?? drafts[0] ?? draftOf([], shape);
+}
+
+/** The shape that the text looks like. */
+export function shapeOf(text: string): Shape {
+  const head = text.slice(0, sampleLength).replace(/^(?:\s*\/\/[^\n]*\n)+/, '');
+  if (/^\s*</.test(head)) return 'xml';
+  if (/^\s*\{.*\}\s*(?:\n\s*\{|$)/.test(head) && !/^.*:\s*\[\s*\{/.test(head)) return 'json-lines';
+  if (/^\s*[[{]/.test(head)) return 'json';
+  if (/^\s*(?:"[^"\n]*"|\w+)\s*\{/.test(head)) return 'keyvalues';
+  return /\b(?:INSERT\s+(?:IGNORE\s+)?INTO|REPLACE\s+INTO|CREATE\s+TABLE)\b/i.test(head) ? 'sql' : 'csv';
+}
+
+/** Returns the parts of the beginning of the text; of a dump, those of the whole text. */
+export function partsOf(text: string, shape: Shape, name: string): readonly Part[] {
+  const head = text.slice(0, sampleLength);
+  if (shape === 'sql') {
+    const tables = new Map<string, readonly string[]>();
+    const found = (table: string, columns: readonly string[] | null) => {
+      if (columns !== null || !tables.has(table)) tables.set(table, columns ?? []);
+      return null;
+    };
+    readInserts(text, found, { row: () => undefined, refuse: () => undefined, damaged: () => undefined });
+    return Array.from(tables, ([table, cells]) => ({ name: table, cells }));
+  }
+  if (shape === 'csv') return [{ name, cells: columnsOf(head) }];
+  if (shape === 'json-lines') return [cellsAt(`[${head.trim().split('\n', 100).join(',')}]`, [], '')];
+  if (shape === 'json') {
+    const paths = ['', ...[...head.matchAll(/"(\w+)"\s*:\s*\[/g)].slice(0, arraysMax).map(([, path]) => path!)];
+    return paths.map((path) => cellsAt(head, path === '' ? [] : [path], path));
+  }
+  const cells = new Set<string>();
+  const sink = {
+    record: (found: ReadonlyMap<string, string>) => {
+      for (const cell of found.keys()) cells.add(cell);
+    },
+    damaged: () => undefined,
+  };
+  if (shape === 'xml') readXml(head, [], sink);
+  else readKeyValues(head, sink);
+  return [{ name, cells: [...cells] }];
+}
+
+function cellsAt(text: string, path: readonly string[], name: string): Part {
+  const cells = new Set<string>();
+  const element = (value: Json) => {
+    const text = textOf(value);
+    if (text !== undefined && !readPlayerId(text).ok) return;
+    for (const cell of flat(value).keys()) cells.add(cell);
+  };
+  readElements(text, path, { element, damaged: () => undefined });
+  return { name, cells: [...cells] };
+}

@@ -1,0 +1,135 @@
+/**
+ * Knows where a ban list lives besides a file that a game server writes: standard input, an address, a table of a
+ * SQLite file, or the output of a command. Each read returns the whole list or rejects, so that half a list is never
+ * seen.
+ */
+import { spawn } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { basename, extname } from 'node:path';
+import { bounds } from '../../client/bounds.js';
+import { readSmallFile } from '../config/peer-file.js';
+import { PeerError, wrongUsage } from '../peer-error.js';
+import { fileBytes, tooLarge } from './file-bytes.js';
+import { isSqlite, readTable } from './sqlite.js';
+
+export interface Source {
+  /** For people, and for the name of a watch's state; contains no secret. */
+  readonly label: string;
+  /** The name by which a format may be recognised: that of the file or the table. */
+  readonly name: string;
+  /** True if the list is a file that is read in place while other programs write it. */
+  readonly isPlainFile: boolean;
+  /** Resolves with the whole list. Rejects with `source_unreachable` or `wrong_usage`. */
+  read(signal: AbortSignal): Promise<Buffer>;
+}
+
+export interface SourceOptions {
+  /** The table of a SQLite file. */
+  readonly table?: string | undefined;
+  /** A file with a line `Name: value` for each header of a request. */
+  readonly headerFile?: string | undefined;
+}
+
+/** Returns the source that the arguments of a command name; `isCommand` if they follow `--`. */
+export async function sourceOf(
+  [first = '', ...rest]: readonly string[],
+  isCommand: boolean,
+  options: SourceOptions,
+): Promise<Source> {
+  if (first === '') throw wrongUsage('name a file, - for standard input, an https address, or a command after --');
+  if (isCommand) return { label: first, name: '', isPlainFile: false, read: (signal) => outputOf(first, rest, signal) };
+  if (rest.length > 0) throw wrongUsage('name one list; a command stands after --');
+  if (first === '-')
+    return {
+      label: 'standard input',
+      name: '',
+      isPlainFile: false,
+      read: () => collected(createReadStream('', { fd: 0 })),
+    };
+  if (/^https?:\/\//i.test(first)) return addressSource(first, options.headerFile);
+  if (options.table !== undefined || (await isSqlite(first))) {
+    const table = options.table ?? '';
+    return { label: `${first} ${table}`, name: table, isPlainFile: false, read: () => readTable(first, table) };
+  }
+  return { label: first, name: basename(first, extname(first)), isPlainFile: true, read: () => fileBytes(first) };
+}
+
+function unreachable(label: string, why: string): PeerError {
+  return new PeerError('source_unreachable', `${label} ${why}`, 3);
+}
+
+async function collected(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of chunks) {
+    bytes += part.byteLength;
+    if (bytes > bounds.importFileBytes) throw tooLarge('the list');
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+async function outputOf(command: string, args: readonly string[], signal: AbortSignal): Promise<Buffer> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(bounds.sourceMs)]);
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], signal: limit });
+  const ended = new Promise<string | null>((resolve) => {
+    child.once('error', (error: NodeJS.ErrnoException) => resolve(`failed: ${error.code ?? error.name}`));
+    child.once('close', (code, by) => resolve(code === 0 ? null : `ended with ${code ?? by}`));
+  });
+  try {
+    const bytes = await collected(child.stdout);
+    const fault = await ended;
+    if (fault !== null) throw unreachable(command, fault);
+    return bytes;
+  } catch (error) {
+    child.kill();
+    throw error instanceof PeerError ? error : unreachable(command, (await ended) ?? 'was cut off');
+  }
+}
+
+async function addressSource(address: string, headerFile: string | undefined): Promise<Source> {
+  const url = new URL(address);
+  const isLocal = /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname);
+  if (url.protocol !== 'https:' && !isLocal) throw wrongUsage('the address of a list must begin with https://');
+  const label = `${url.host}${url.pathname}`;
+  const headers = headerFile === undefined ? {} : headersIn((await readSmallFile(headerFile)) ?? '', headerFile);
+  // The last answer, for conditional requests.
+  let last: { readonly etag: string | null; readonly modified: string | null; readonly bytes: Buffer } | null = null;
+  const read = async (signal: AbortSignal): Promise<Buffer> => {
+    const conditions = {
+      ...(last?.etag ? { 'if-none-match': last.etag } : {}),
+      ...(last?.modified ? { 'if-modified-since': last.modified } : {}),
+    };
+    try {
+      const response = await fetch(url, {
+        headers: { ...headers, ...conditions },
+        // Headers of the file are for this address alone.
+        redirect: 'manual',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(bounds.sourceMs)]),
+      });
+      if (response.status === 304 && last !== null) return last.bytes;
+      if (response.status !== 200 || response.body === null) {
+        await response.body?.cancel();
+        throw unreachable(label, `answers with status ${response.status}`);
+      }
+      const bytes = await collected(response.body);
+      last = { etag: response.headers.get('etag'), modified: response.headers.get('last-modified'), bytes };
+      return bytes;
+    } catch (error) {
+      if (error instanceof PeerError) throw error;
+      throw unreachable(label, 'cannot be read: the connection failed or was cut off');
+    }
+  };
+  return { label, name: basename(url.pathname, extname(url.pathname)), isPlainFile: false, read };
+}
+
+function headersIn(text: string, file: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^([\w-]+):\s*(.+?)\s*$/.exec(line) ?? [];
+      if (name === undefined) throw wrongUsage(`each line of ${file} must be "Name: value"`);
+      return [name, value!];
+    }),
+  );
+}

@@ -1,0 +1,189 @@
+/** Lists of further tools, dumps of unknown ones, and descriptions of a user's own. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { tools } from '../../../src/peer/formats/tools.js';
+import { brief, type Given, plan } from '../import/plans.js';
+import { PeerWorld } from '../peer-world.js';
+
+const [A, B, C] = ['76561202255225729', '76561202255225730', '76561202255225731'] as const;
+const license = (n: number) => `license:${n}123456789abcdef0123456789abcdef01234567`;
+const soon = 1_797_768_000;
+const start = 1_795_176_000;
+
+function bans(text: string, options: Given = {}): string[] {
+  return brief(plan(text, options));
+}
+
+/** The message of the refusal of the whole list, with exit code 4. */
+function refusal(text: string, options: Given = {}): string {
+  try {
+    plan(text, options);
+  } catch (error) {
+    assert.is((error as { exitCode?: number }).exitCode, 4);
+    return (error as Error).message;
+  }
+  return assert.unreachable(`it was read: ${text.slice(0, 80)}`) as never;
+}
+
+test('FiveM-BanSql: a permanent ban stands whatever its expiration, and one that ends needs an end', () => {
+  const header =
+    'license,identifier,liveid,xblid,discord,playerip,targetplayername,sourceplayername,reason,timeat,expiration,permanent\n';
+  const row = (n: number, expiration: number | string, permanent: number) =>
+    `${license(n)},steam:1100001ffffe38${n},live:1,xbl:1,,ip:203.0.113.4,a,b,c,${start},${expiration},${permanent}\n`;
+  const list = plan(header + row(1, 0, 1) + row(2, soon, 0) + row(3, start, 1) + row(4, '', 0), {
+    name: 'banlist.csv',
+  });
+  assert.equal(
+    list.events.map(({ player_id, expires_at, state }) => `${player_id} ${expires_at} ${state}`),
+    [`${A} null send`, `${B} 2026-12-20T12:00:00.000Z send`, `${C} null send`],
+  );
+  assert.match(list.refused[0]!.reason, 'no end is stated');
+});
+
+test('IksAdmin: an appealed or deleted ban is lifted, and an IP ban is refused', () => {
+  const header =
+    'id,steam_id,ip,name,duration,reason,ban_type,server_id,admin_id,unbanned_by,unban_reason,created_at,end_at,updated_at,deleted_at\n';
+  const row = (id: string, duration: number, end: number, type: number, unbanned: string, deleted: string) =>
+    `1,${id},,n,${duration},r,${type},1,1,${unbanned},NULL,${start},${end},${start},${deleted}\n`;
+  const text =
+    header +
+    row(A, 0, start, 0, 'NULL', 'NULL') +
+    row(B, 0, 0, 0, '7', 'NULL') +
+    row(C, 43_200, soon, 0, 'NULL', String(start)) +
+    row('', 0, 0, 1, 'NULL', 'NULL');
+  const list = plan(text, { name: 'iks_bans.csv' });
+  assert.equal(brief(list), [`2 ${A} send`, `3 ${B} lifted`, `4 ${C} lifted`]);
+  assert.is(list.events[0]!.expires_at, null);
+  assert.match(refusal(text, { name: 'export.csv' }), 'do not tell bans from mutes');
+});
+
+test('ULib: the blocks of a KeyValues list are bans of the ids that name them', () => {
+  const text = `// comment\n"STEAM_0:1:2147480000"\n{\n\t"reason"\t"a \\"quote\\" {"\n\t"time"\t"${start}"\n\t"unban"\t"0"\n}\n"STEAM_0:0:2147480001"\n{\n\t"unban"\t"${soon}"\n\t"time"\t"${start}"\n\t"admin"\t"(Console)"\n}\n`;
+  assert.equal(bans(text), [`2 ${A} send`, `8 ${B} send`]);
+  const cut = plan(text.slice(0, -30), {}, 'ulib-bans');
+  assert.equal(brief(cut), [`2 ${A} send`]);
+  assert.match(cut.refused[0]!.reason, 'damaged');
+  assert.is(cut.refused[0]!.line, 8);
+});
+
+test('vMenu: an end in the year 3000 is permanent', () => {
+  const entry = (n: number, until: string) =>
+    `{"playerName":"n","identifiers":["steam:1100001ffffe38${n}","ip:203.0.113.4"],"bannedUntil":"${until}","banReason":"r","bannedBy":"b","uuid":"0a0b0c0d-1111-4222-8333-44445555660${n}"}`;
+  const list = plan(`[${entry(1, '3000-01-01T00:00:00')},\n${entry(2, '2026-12-20T12:00:00')}]`);
+  assert.equal(
+    list.events.map(({ player_id, expires_at }) => [player_id, expires_at]),
+    [
+      [A, null],
+      [B, '2026-12-20T12:00:00.000Z'],
+    ],
+  );
+});
+
+test('a dump of LiteBans is read as that, and its tables of mutes and warnings are left out by name', () => {
+  const columns = '(`id`,`uuid`,`time`,`until`,`active`,`banned_by_name`,`removed_by_name`)';
+  const insert = (table: string, n: number) =>
+    `INSERT INTO \`${table}\` ${columns} VALUES (1,'0a0b0c0d-1111-4222-8333-44445555660${n}',${start}000,-1,1,'C',NULL);\n`;
+  const list = plan(insert('litebans_mutes', 1) + insert('litebans_bans', 2) + insert('litebans_warnings', 3));
+  assert.is(list.format, 'litebans-sql');
+  assert.equal(brief(list), ['2 0a0b0c0d-1111-4222-8333-444455556602 send']);
+  assert.match(
+    list.refused.map(({ reason }) => reason).join('\n'),
+    /litebans_mutes .*mute.*\n.*litebans_warnings .*warn/,
+  );
+});
+
+test('a dump of a tool that is not known says which tables it holds', () => {
+  const text = "CREATE TABLE `gs_bans` (`id` int, `guid` varchar(40));\nINSERT INTO `gs_bans` VALUES (1,'x');\n";
+  assert.match(refusal(text), /a tool that is not known.*gs_bans/);
+  assert.match(refusal("INSERT INTO bans (who, expires) VALUES ('76561202255225729', 0);\n"), 'bans');
+});
+
+test('bytes of a UUID in a dump are read', () => {
+  const text =
+    "INSERT INTO `bm_player_bans` (`id`,`player_id`,`reason`,`actor_id`,`created`,`updated`,`expires`,`silent`) VALUES (1,0x0A0B0C0D111142228333444455556611,'r',0x00,1795176000,1795176000,0,0);\n";
+  assert.equal(bans(text), ['1 0a0b0c0d-1111-4222-8333-444455556611 send']);
+});
+
+test('a length of zero is permanent and another runs from the begin; a length without an end is no permanent ban', () => {
+  const header = 'ip,authid,created,ends,length,type,RemoveType\n';
+  const list = plan(`${header},${A},${start},0,2592000,0,\n,${B},${start},${start},0,0,\n`);
+  assert.equal(
+    list.events.map(({ expires_at }) => expires_at),
+    ['2026-12-20T12:00:00.000Z', null],
+  );
+});
+
+test('a value of a type that the description does not know is refused', () => {
+  const text = `id,name,uuid,reason,operator,punishmentType,start,end,calculation\n1,n,0a0b0c0d111142228333444455556611,r,o,SHADOWBAN,${start}000,-1,\n`;
+  const list = plan(text);
+  assert.equal([list.events.length, list.refused.length], [0, 1]);
+  assert.match(list.refused[0]!.reason, 'punishmenttype has a value');
+});
+
+test('in any list a status that is neither active nor empty lifts the ban', () => {
+  const text = `steam_id,status\n${A},active\n${B},appealed\n${C},\n`;
+  assert.equal(bans(text), [`2 ${A} send`, `3 ${B} lifted`, `4 ${C} send`]);
+});
+
+test('no two tools have one name and one shape, and each says what every cell of its recognition means', () => {
+  for (const tool of tools) assert.ok(tool.ids.length > 0 && tool.recognise.why.length > 5, tool.name);
+});
+
+test('a draft names what a person must choose, and completed it reads the list', async () => {
+  const world = new PeerWorld();
+  try {
+    mkdirSync(world.folder, { recursive: true });
+    const [list, file] = [join(world.folder, 'arena.csv'), join(world.folder, 'arena.json')];
+    writeFileSync(
+      list,
+      `account,steam_id,sanction,minutes,colour\n1,${A},ban,0,red\n2,${B},chat,60,red\n3,${C},ban,60,red\n`,
+    );
+    const stopped = await world.run(['import', list, '--dry-run']);
+    assert.is(stopped.code, 4);
+    assert.match(stopped.err, /sanction, minutes means.*--ignore/);
+    const drafted = await world.run(['describe', list]);
+    const draft = JSON.parse(drafted.out);
+    assert.equal(
+      [draft.shape, draft.ids, draft.choose],
+      ['csv', [{ cell: 'steam_id', kind: 'steam' }], ['sanction', 'minutes']],
+    );
+    writeFileSync(file, drafted.out);
+    const open = await world.run(['import', list, '--dry-run', '--description', file]);
+    assert.equal([open.code, /choose still holds sanction, minutes/.test(open.err)], [2, true], open.err);
+    const { choose: _, ...rest } = draft;
+    const type = { cell: 'sanction', kinds: { ban: 'ban' }, others: { chat: 'mute' } };
+    writeFileSync(file, JSON.stringify({ ...rest, length: { cell: 'minutes', unit: 'min' }, type }));
+    const read = JSON.parse((await world.run(['import', list, '--dry-run', '--json', '--description', file])).out);
+    assert.equal(brief(read), [`2 ${A} send`, `4 ${C} send`]);
+    assert.equal(read.left_out, { mute: 1 });
+    writeFileSync(file, JSON.stringify({ ...rest, shape: 'table' }));
+    const wrong = await world.run(['import', list, '--dry-run', '--description', file]);
+    assert.equal([wrong.code, /shape must be one of csv/.test(wrong.err)], [2, true], wrong.err);
+    assert.ok(readFileSync(list).length > 0);
+  } finally {
+    world.remove();
+  }
+});
+
+test('lists of a megabyte in one cell, or nested without end, end with a line and never with a failure', () => {
+  const big = 'x'.repeat(2_000_000);
+  const deep = (open: string, close = '') => `${open.repeat(200_000)}${close}`;
+  for (const [format, text] of [
+    ['7dtd', `<adminTools><blacklist><blacklisted userid="${big}"/></blacklist></adminTools>`],
+    ['7dtd', deep('<a>')],
+    ['ulib-bans', `"STEAM_0:1:1"\n{\n"reason" "${big}"\n}\n`],
+    ['ulib-bans', deep('"a" { ')],
+    ['ulib-bans', `"${'\\"'.repeat(1_000_000)}`],
+    ['squad', `${big}Banned:${A}:0\n`],
+    ['source', `banid 0 ${big}\n`],
+    ['rust', `banid ${A} "${big}\n`],
+  ] as const) {
+    const list = plan(text, {}, format);
+    assert.is(list.events.length, 0, format);
+    assert.ok(list.refused.length > 0 && list.refused.every(({ line }) => line >= 1), format);
+  }
+});
+
+test.run();

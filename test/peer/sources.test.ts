@@ -1,0 +1,151 @@
+/** Lists from where they live besides a plain file: an address, the output of a command, a table of SQLite. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sqlite from 'node-sqlite3-wasm';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sourceOf } from '../../src/peer/sources/source.js';
+import { PolledList } from '../../src/peer/watch/polled-list.js';
+import { brief } from './import/plans.js';
+import { PeerWorld } from './peer-world.js';
+
+const [A, B] = ['76561202255225729', '76561202255225730'] as const;
+const never = new AbortController().signal;
+let folder = '';
+let server: Server;
+let answer: { status: number; body: string; headers?: Record<string, string>; isCut?: boolean };
+const asked: IncomingHttpHeaders[] = [];
+const address = (path = '/bans.csv') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+
+test.before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'ptf-sources-'));
+  server = createServer((request, response) => {
+    asked.push(request.headers);
+    const { status, body, headers = {}, isCut = false } = answer;
+    if (headers.etag !== undefined && request.headers['if-none-match'] === headers.etag) {
+      response.writeHead(304).end();
+      return;
+    }
+    response.writeHead(status, isCut ? { 'content-length': '1000' } : headers);
+    response.write(body, () => (isCut ? response.destroy() : response.end()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+test.after(() => {
+  server.closeAllConnections();
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function failure(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason as { code: string; message: string },
+  );
+  return `${error?.code} ${error?.message}`;
+}
+
+test('an address is asked with the headers of a file, and again only under a condition', async () => {
+  const headerFile = join(folder, 'headers');
+  writeFileSync(headerFile, 'Authorization: Bearer secret-token\nX-List: one\n');
+  answer = { status: 200, body: `steam_id\n${A}\n`, headers: { etag: '"v1"' } };
+  const source = await sourceOf([address()], false, { headerFile });
+  assert.is(source.name, 'bans');
+  const first = await source.read(never);
+  assert.equal([asked.at(-1)!.authorization, asked.at(-1)!['x-list']], ['Bearer secret-token', 'one']);
+  assert.is(await source.read(never), first, 'a 304 is the list of before');
+  assert.is(asked.at(-1)!['if-none-match'], '"v1"');
+});
+
+test('an answer that is none of the list, or is cut off, and a foreign address without TLS are refused', async () => {
+  const source = await sourceOf([address()], false, {});
+  for (const status of [302, 401, 404, 500, 204]) {
+    answer = { status, body: '' };
+    assert.match(await failure(source.read(never)), `source_unreachable`);
+  }
+  answer = { status: 200, body: 'steam_id\n', isCut: true };
+  assert.match(await failure(source.read(never)), 'cut off');
+  assert.match(await failure(sourceOf(['http://lists.example.net/a.csv'], false, {})), 'must begin with https');
+});
+
+test('the output of a command is the list if the command succeeds', async () => {
+  const run = (code: string) => sourceOf([process.execPath, '-e', code], true, {});
+  assert.is(String(await (await run(`console.log('steam_id')`)).read(never)), 'steam_id\n');
+  assert.match(await failure((await run(`console.log('steam_id'); process.exit(3)`)).read(never)), 'ended with 3');
+  assert.match(await failure((await sourceOf(['no-such-command-here'], true, {})).read(never)), 'ENOENT');
+});
+
+test('a table of a SQLite file is read as any table of its tool, and the file stays as it is', async () => {
+  const path = join(folder, 'litebans.sqlite');
+  const database = new sqlite.Database(path);
+  for (const table of ['litebans_bans', 'litebans_mutes']) {
+    database.exec(
+      `CREATE TABLE ${table} (id INTEGER, uuid TEXT, reason TEXT, banned_by_name TEXT, removed_by_name TEXT, time INTEGER, until INTEGER, active INTEGER)`,
+    );
+    database.run(`INSERT INTO ${table} VALUES (1, ?, ?, 'C', NULL, 1795176000000, -1, 1)`, [
+      '0a0b0c0d-1111-4222-8333-444455556601',
+      'a "quoted" reason, \n in lines',
+    ]);
+  }
+  database.close();
+  const world = new PeerWorld();
+  try {
+    const before = readdirSync(folder);
+    const read = async (table: string) => world.run(['import', path, '--table', table, '--dry-run', '--json']);
+    const bans = JSON.parse((await read('litebans_bans')).out);
+    assert.equal(brief(bans), ['2 0a0b0c0d-1111-4222-8333-444455556601 send']);
+    const mutes = JSON.parse((await read('litebans_mutes')).out);
+    assert.equal([mutes.events, mutes.left_out], [[], { mute: 1 }]);
+    const none = await world.run(['import', path, '--dry-run']);
+    assert.equal(
+      [none.code, /--table must be one of .*litebans_bans, litebans_mutes/.test(none.err)],
+      [2, true],
+      none.err,
+    );
+    assert.equal(readdirSync(folder), before);
+    writeFileSync(`${path}-wal`, 'x');
+    const { code, out, err } = await read('litebans_bans');
+    assert.equal([code, (out + err).includes('sqlite3 -csv')], [3, true], out + err);
+  } finally {
+    world.remove();
+  }
+});
+
+test('a source that cannot be read leaves a watch what it had, and says so once', async () => {
+  const lines: string[] = [];
+  let at = 0;
+  answer = { status: 200, body: `steam_id\n${A}\n${B}\n` };
+  const source = await sourceOf([address()], false, {});
+  const list = new PolledList(
+    source,
+    1_000,
+    () => at,
+    (line) => lines.push(line),
+    never,
+  );
+  const look = async () => {
+    at += 1_000;
+    return (await list.look())?.bytes;
+  };
+  const first = await look();
+  assert.match(String(first), B);
+  answer = { status: 503, body: '' };
+  assert.is(await look(), first);
+  assert.is(await look(), first);
+  assert.equal(
+    lines.map((line) => line.replace(/^\S+/, '')),
+    [' answers with status 503; nothing is withdrawn'],
+  );
+  answer = { status: 200, body: `steam_id\n${A}\n` };
+  const before = asked.length;
+  assert.is(String(await look()), `steam_id\n${A}\n`);
+  at -= 1;
+  await list.look();
+  assert.is(asked.length, before + 1, 'not asked before its time');
+  assert.is(lines.length, 2);
+});
+
+test.run();

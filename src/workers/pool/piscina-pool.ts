@@ -5,32 +5,10 @@
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import type { RepeatFound } from '../../core/commands.js';
-import type { PairRecord } from '../../core/records/pair-records.js';
-import type { LogRecord } from '../../core/records/records.js';
 import type { Simulation } from '../../core/scoring/simulation.js';
-import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
-import type { OnProgress, VerifyReport } from '../../group/api.js';
-import type {
-  ChainQuery,
-  FeedPiece,
-  FeedWork,
-  Listing,
-  ListingQuery,
-  LogPieceQuery,
-  PairEvents,
-  PairEventsQuery,
-  RedactionPiece,
-  RedactionWork,
-  RepeatQuery,
-  SimulationWork,
-  WalkWork,
-  WeightsComputed,
-  WeightsPiece,
-} from '../../group/ports/pool.js';
-import { type GroupPool, PoolBusyError, type SnapshotMade } from '../../group/ports/pool.js';
+import type { OnProgress } from '../../group/api.js';
+import { type GroupPool, PoolBusyError } from '../../group/ports/pool.js';
 import type { ScoringSettings } from '../../group/replica/replica.js';
-import type { ChangeWalk } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { verifyInChild } from '../verify/verify-runner.js';
 import { within } from '../within.js';
@@ -90,27 +68,29 @@ export class PiscinaPool implements GroupPool {
     );
   }
 
-  snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null> {
-    return this.#run('snapshot', { upTo, epoch });
-  }
+  readonly snapshot: GroupPool['snapshot'] = (upTo, epoch) => this.#run('snapshot', { upTo, epoch });
+  readonly follow: GroupPool['follow'] = (upTo) => this.#run('follow', upTo);
+  readonly redact: GroupPool['redact'] = (work) => this.#run('redact', work);
+  readonly weights: GroupPool['weights'] = (upTo, at) =>
+    this.#run('weights', { upTo, at }, { timeoutMs: this.#weightsTimeoutMs });
+  readonly verdicts: GroupPool['verdicts'] = (upTo, at) => this.#run('verdicts', { upTo, at });
+  readonly publishChanges: GroupPool['publishChanges'] = (work) => this.#run('publishChanges', work);
+  readonly walkChanges: GroupPool['walkChanges'] = (work) => this.#run('walkChanges', work);
+  readonly endFeed: GroupPool['endFeed'] = () => this.#run('endFeed', undefined);
 
-  follow(upTo: number): Promise<void> {
-    return this.#run('follow', upTo);
-  }
+  readonly list: GroupPool['list'] = (query) => this.#read(query.caller === null ? 'public' : 'own', 'list', query);
+  readonly publishedWeights: GroupPool['publishedWeights'] = (after, last) =>
+    this.#read('records', 'publishedWeights', { after, last });
+  readonly pairEvents: GroupPool['pairEvents'] = (query) => this.#read('records', 'pairEvents', query);
+  readonly records: GroupPool['records'] = (seqs) => this.#read('records', 'records', seqs);
+  readonly chain: GroupPool['chain'] = (query) => this.#read('records', 'chain', query);
+  readonly repeats: GroupPool['repeats'] = (query) => this.#read('records', 'repeats', query);
 
-  redact(work: RedactionWork): Promise<RedactionPiece> {
-    return this.#run('redact', work);
-  }
+  readonly verify: GroupPool['verify'] = (onProgress) => verifyInChild(this.#dir, 'full', onProgress);
+  readonly check: GroupPool['check'] = (onProgress, signal) =>
+    verifyInChild(this.#dir, 'background', onProgress, signal);
 
-  weights(upTo: number, at: number): Promise<WeightsComputed> {
-    return this.#run('weights', { upTo, at }, { timeoutMs: this.#weightsTimeoutMs });
-  }
-
-  verdicts(upTo: number, at: number): Promise<VerdictCounts> {
-    return this.#run('verdicts', { upTo, at });
-  }
-
-  async simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation> {
+  async simulate(work: Parameters<GroupPool['simulate']>[0], onProgress: OnProgress): Promise<Simulation> {
     const { port1: heard, port2: progress } = new MessageChannel();
     heard.on('message', ([done, total]: [number, number]) => onProgress(done, total));
     try {
@@ -126,43 +106,7 @@ export class PiscinaPool implements GroupPool {
     }
   }
 
-  publishChanges(work: FeedWork): Promise<FeedPiece> {
-    return this.#run('publishChanges', work);
-  }
-
-  walkChanges(work: WalkWork): Promise<ChangeWalk | 'forgotten' | null> {
-    return this.#run('walkChanges', work);
-  }
-
-  endFeed(): Promise<void> {
-    return this.#run('endFeed', undefined);
-  }
-
-  list(query: ListingQuery): Promise<Listing | null> {
-    return this.#read(query.caller === null ? 'public' : 'own', 'list', query);
-  }
-
-  publishedWeights(after: number, last: number): Promise<WeightsPiece> {
-    return this.#read('records', 'publishedWeights', { after, last });
-  }
-
-  pairEvents(query: PairEventsQuery): Promise<PairEvents> {
-    return this.#read('records', 'pairEvents', query);
-  }
-
-  records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
-    return this.#read('records', 'records', seqs);
-  }
-
-  chain(query: ChainQuery): Promise<readonly PairRecord[]> {
-    return this.#read('records', 'chain', query);
-  }
-
-  repeats(query: RepeatQuery): Promise<readonly RepeatFound[]> {
-    return this.#read('records', 'repeats', query);
-  }
-
-  async logPiece(query: LogPieceQuery): Promise<Uint8Array> {
+  async logPiece(query: Parameters<GroupPool['logPiece']>[0]): Promise<Uint8Array> {
     const piece = await this.#read<number | Uint8Array>('own', 'logPiece', query);
     return typeof piece === 'number' ? this.#piece.subarray(0, piece) : piece;
   }
@@ -177,14 +121,6 @@ export class PiscinaPool implements GroupPool {
   #run<R>(name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
     const start = () => run<R>(this.#replica, name, task, options);
     return this.filesStored === null ? start() : this.filesStored().then(start);
-  }
-
-  verify(onProgress?: OnProgress): Promise<VerifyReport> {
-    return verifyInChild(this.#dir, 'full', onProgress);
-  }
-
-  check(onProgress: OnProgress, signal: AbortSignal): Promise<VerifyReport> {
-    return verifyInChild(this.#dir, 'background', onProgress, signal);
   }
 
   /**

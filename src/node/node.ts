@@ -18,7 +18,7 @@ import type { Clock } from '../group/ports/clock.js';
 import type { DiskGauge } from '../group/ports/disk.js';
 import type { LogWriter } from '../group/ports/log.js';
 import { type Follower, lastSeqOf, mustReach, recover } from '../group/recovery/recovery.js';
-import type { BackgroundCheck, CheckTimes } from '../group/recovery/scheduled-check.js';
+import type { CheckTimes } from '../group/recovery/scheduled-check.js';
 import type { HttpDeps } from '../http/deps.js';
 import { createFastPath } from '../http/fast-path/fast-path.js';
 import { createMetrics } from '../http/metrics/metrics.js';
@@ -282,20 +282,12 @@ function listen({ host, port }: Config, parts: Parts): Promise<void> {
   return listeningOrRefuse(parts.listenOn(host, port), { port: 'PORT', host: 'HOST' });
 }
 
-interface OpenGroup {
-  readonly group: Group;
-  /** The API for callers; in a cluster it forwards commands to the leader. */
-  readonly api: GroupApi;
-  /** Replaced by another loop after a node of a cluster has read its log anew. */
-  readonly current: CurrentLoop;
-  readonly check: BackgroundCheck;
-  readonly clusterSite: ClusterSiteParts;
-}
-
+type OpenGroup = Awaited<ReturnType<typeof openGroup>>;
+type RecoveredGroup = Awaited<ReturnType<typeof recoverActor>>;
 type ClusterSiteParts = Parameters<ClusterNode['start']>[0];
 
 /** Recovers the group and connects its parts: from here on it accepts commands. */
-async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
+async function openGroup(start: Start, parts: Parts) {
   const { config, clock, dir, writer, reserve, closers, cluster } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
   const { node, metrics, pool } = parts;
@@ -348,6 +340,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const shared = cluster === null ? {} : { logTag: () => cluster.logTag };
   const feed = new VerdictFeed({ pool, clock, timers, random, durableSeq, intervalMs, onFailure, ...shared });
   closers.add(async () => feed.close());
+  // Replaced by another loop after a node of a cluster has read its log anew.
   const current = { loop: loopOver(recovered) };
   watching = current;
   closers.add(clockWatch(clockGuard, clock, dir, log));
@@ -355,7 +348,8 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   closers.add(() => check.stop());
   const { identity, cluster: health } = node;
   const group = new Group({ identity, current, verdicts: feed, check, cluster: health, clock, random });
-  const api = cluster?.groupOver(group) ?? group;
+  // In a cluster, the API for callers forwards commands to the leader.
+  const api: GroupApi = cluster?.groupOver(group) ?? group;
   node.recovered(api);
   const reload = async () => {
     const startedAt = performance.now();
@@ -376,25 +370,14 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   return { group, api, current, check, clusterSite };
 }
 
-interface RecoveredGroup {
-  readonly actor: GroupActor<Resolve>;
-  readonly snapshots: LmdbSnapshotStore;
-  /** The snapshot from which recovery started; 0 if it read the whole log. */
-  readonly recoveredFrom: number;
-  /** The newest time in the folder, ms since 1970. */
-  readonly seenAt: number;
-}
-
 /** In a cluster, turns are smaller, because one large append takes longer than two small appends. */
 function actorOver({ state, chain }: Follower, bounds: GroupBounds, isClustered: boolean): GroupActor<Resolve> {
   const turn = { events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes };
   return isClustered ? new GroupActor(state, chain, bounds, turn) : new GroupActor(state, chain, bounds);
 }
 
-async function recoverActor(
-  { config, ports, clock, dir, writer, cluster }: Start,
-  { node, bounds, salt }: Parts,
-): Promise<RecoveredGroup> {
+/** `recoveredFrom`: the snapshot from which recovery started, 0 for none; `seenAt`: the newest time in the folder. */
+async function recoverActor({ config, ports, clock, dir, writer, cluster }: Start, { node, bounds, salt }: Parts) {
   const snapshots = new LmdbSnapshotStore(dir);
   await snapshots.sweep();
   const { identity } = node;

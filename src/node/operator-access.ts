@@ -33,21 +33,8 @@ export interface OperatorAccessDeps {
   readonly sessions: Sessions;
 }
 
-export async function openOperatorAccess({
-  config,
-  log,
-  clock,
-  dir,
-  closers,
-  group,
-  metrics,
-  pseudonyms,
-  passwordHash,
-  sessions,
-}: OperatorAccessDeps): Promise<{
-  readonly metricsAddress: Address | null;
-  readonly dashboardAddress: Address | null;
-}> {
+export async function openOperatorAccess(deps: OperatorAccessDeps) {
+  const { config, log, dir, closers, group, metrics, pseudonyms, passwordHash } = deps;
   const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
   const socket = await socketOrRefuse(startOperatorSocket({ dir, group, version, log }), dir);
   closers.add(() => socket.close());
@@ -59,22 +46,13 @@ export async function openOperatorAccess({
           host: 'METRICS_HOST',
         });
   if (metricsServer !== null) closers.add(() => metricsServer.close());
+  const pseudonymise = (id: string) => pseudonyms.of(canonicalOrGiven(group.identity.playerIdKinds, id));
+  const traffic = () => metrics.traffic();
   const dashboard =
     dashboardPort === null
       ? null
       : await listeningOrRefuse(
-          startDashboard({
-            host: dashboardHost,
-            port: dashboardPort,
-            group,
-            pseudonymise: (playerId) => pseudonyms.of(canonicalOrGiven(group.identity.playerIdKinds, playerId)),
-            sessions,
-            passwordHash,
-            traffic: () => metrics.traffic(),
-            clock,
-            version,
-            log,
-          }),
+          startDashboard({ ...deps, host: dashboardHost, port: dashboardPort, pseudonymise, traffic, version }),
           { port: 'DASHBOARD_PORT', host: 'DASHBOARD_HOST' },
         );
   if (dashboard !== null) {

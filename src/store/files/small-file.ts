@@ -7,7 +7,6 @@ export function readText(path: string): string | undefined {
   return readBytes(path)?.toString('utf8');
 }
 
-/** Returns a file's content; undefined if the file does not exist. */
 export function readBytes(path: string): Buffer | undefined {
   try {
     return readFileSync(path);

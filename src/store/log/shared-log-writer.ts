@@ -65,10 +65,6 @@ export class SharedLogWriter implements LogWriter {
     return this.local.epoch;
   }
 
-  get fence(): Fence | null {
-    return this.#fence;
-  }
-
   /** Accepts appends from now on, under this fence. */
   lead(fence: Fence): void {
     this.#fence = fence;

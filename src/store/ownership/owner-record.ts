@@ -83,7 +83,6 @@ export async function putReleased(dir: string, record: OwnerRecord): Promise<voi
   await replaceFile(ownerFileOf(dir, record.epoch), textOf({ ...record, released: true }), { sync: false });
 }
 
-/** Parses a record; undefined if the text is invalid. */
 export function parsed(text: string): OwnerRecord | undefined {
   try {
     const record = JSON.parse(text) as OwnerRecord;

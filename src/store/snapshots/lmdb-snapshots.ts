@@ -2,7 +2,7 @@
  * Stores snapshots, each in an LMDB environment `snapshot-<seq>` of its own, which is built under a temporary name,
  * synced and renamed. LMDB pages have no checksum, so every value has a checksum over its index, its key and its bytes.
  */
-import { closeSync, existsSync, fdatasyncSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, fdatasyncSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -13,7 +13,7 @@ import type { SnapshotHeader, SnapshotStore } from '../../group/ports/snapshots.
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { syncPath } from '../files/durable-file.js';
 import { refuseWithoutCommitSpace } from '../files/full-disk.js';
-import { checkEnvironmentFile, dataFileOf } from '../files/lmdb-file.js';
+import { checkEnvironmentFile, dataFileOf, withFile } from '../files/lmdb-file.js';
 
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
 
@@ -159,7 +159,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
         environment.putSync(keyOf(index), value);
         unsyncedBytes += value.length;
         if (unsyncedBytes < UNSYNCED_BYTES_MAX) continue;
-        syncNow(dataFileOf(folder));
+        // On this thread, because the tables behind the blocks must not change meanwhile.
+        withFile(dataFileOf(folder), fdatasyncSync);
         unsyncedBytes = 0;
       }
       this.#goOn(header);
@@ -202,16 +203,6 @@ export class LmdbSnapshotStore implements SnapshotStore {
       checkEnvironmentFile(dataFileOf(folder));
       throw error;
     }
-  }
-}
-
-/** Syncs on this thread, because the tables behind the blocks must not change meanwhile. */
-function syncNow(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fdatasyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

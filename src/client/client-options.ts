@@ -61,34 +61,19 @@ export interface TrustClientOptions {
   readonly runtime?: Runtime | undefined;
 }
 
-export interface Settings {
-  readonly peerId: string | undefined;
-  readonly apiKey: string | undefined;
-  /** Null if writes are not signed. */
-  readonly signer: RequestSigner | null;
-  readonly groupSalt: string | undefined;
-  /** Undefined: the kinds that the node states. */
-  readonly playerIdKinds: readonly string[] | null | undefined;
-  readonly groupId: string | undefined;
-  readonly readBudgetMs: number;
-  readonly fallback: Fallback;
-  readonly attemptMs: number;
-  readonly deadlineMs: number;
-  readonly playersMax: number;
-  /** One per node, the preferred one first. */
-  readonly transports: readonly Transport[];
-  readonly runtime: Runtime;
-}
+export type Settings = Readonly<ReturnType<typeof settingsOf>>;
 
 /** Throws `invalid_argument` for an invalid option. */
-export function settingsOf(options: TrustClientOptions): Settings {
+export function settingsOf(options: TrustClientOptions) {
   const urls = urlsOf(options.url);
   const { apiKey, groupSalt, signingKey, runtime = systemRuntime } = options;
-  const settings: Settings = {
+  const settings = {
     peerId: options.peerId,
     apiKey: apiKey === undefined ? undefined : secretText('apiKey', apiKey),
+    /** Null if writes are not signed. */
     signer: signingKey === undefined ? null : new RequestSigner(signingKey, options.peerId, runtime),
     groupSalt: groupSalt === undefined ? undefined : secretText('groupSalt', groupSalt),
+    /** Undefined: the kinds that the node states. */
     playerIdKinds: options.playerIdKinds,
     groupId: options.groupId,
     readBudgetMs: options.readBudgetMs ?? bounds.readBudgetMs,
@@ -96,6 +81,7 @@ export function settingsOf(options: TrustClientOptions): Settings {
     attemptMs: options.attemptMs ?? bounds.attemptMs,
     deadlineMs: options.deadlineMs ?? bounds.deadlineMs,
     playersMax: options.playersMax ?? bounds.playersMaxDefault,
+    /** One per node, the preferred one first. */
     transports: transportsOf(urls, options.transport),
     runtime,
   };

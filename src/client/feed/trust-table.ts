@@ -31,28 +31,17 @@ interface SharedTime {
 
 /** A compact row: there may be 100,000 rows, so that published values are packed into one small number if possible. */
 class TableRow implements Row {
-  /** Packed or as received; null if the stream reported nothing. */
-  readonly publishedValues: number | TrustValues | null;
-  readonly publishedAt: SharedTime | null;
-  readonly answer: Held | null;
-  /** Number of the snapshot during or after which the row was written. */
-  readonly generation: number;
-  /** Value of the read counter when the row was last moved to the end of the order. */
-  readAt: number;
-
+  /**
+   * `publishedValues`: packed or as received; null if the stream reported nothing. `generation`: number of the snapshot
+   * during or after which the row was written. `readAt`: the read counter when the row was last moved to the end.
+   */
   constructor(
-    publishedValues: number | TrustValues | null,
-    publishedAt: SharedTime | null,
-    answer: Held | null,
-    generation: number,
-    readAt: number,
-  ) {
-    this.publishedValues = publishedValues;
-    this.publishedAt = publishedAt;
-    this.answer = answer;
-    this.generation = generation;
-    this.readAt = readAt;
-  }
+    readonly publishedValues: number | TrustValues | null,
+    readonly publishedAt: SharedTime | null,
+    readonly answer: Held | null,
+    readonly generation: number,
+    public readAt: number,
+  ) {}
 
   get published(): Held | null {
     const { publishedValues, publishedAt } = this;
@@ -109,7 +98,7 @@ export class TrustTable implements StreamTable {
   readonly #answered = new Map<string, TableRow>();
   readonly #reading = new Map<string, ReadToken>();
   #reads = 0;
-  /** How long an answer counts as current, in ms: as long as the stream may be silent. 0 without a stream. */
+  /** 0 without a stream. */
   answerMs = 0;
   #generation = 0;
   #frameTime: SharedTime = { at: 0 };
@@ -126,7 +115,6 @@ export class TrustTable implements StreamTable {
     return this.#read.size + this.#published.size + this.#answered.size;
   }
 
-  /** True while the table holds every player of the group: a player that it does not hold has no events. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -221,12 +209,10 @@ export class TrustTable implements StreamTable {
     this.#complete = !this.#overflowed;
   }
 
-  /** Notes that a connection ended. The next one begins its snapshot anew, and may omit players that this one named. */
   streamBroke(): void {
     this.#inSnapshot = false;
   }
 
-  /** Notes that the stream ended for good; it kept the published values current until `at`. */
   orphan(at: number): void {
     this.answerMs = 0;
     this.#complete = false;

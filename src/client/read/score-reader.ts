@@ -8,7 +8,7 @@ import { valuesOf } from '../feed/stream-frames.js';
 import type { Row, TrustTable } from '../feed/trust-table.js';
 import type { SaltCheck } from '../ids/salt-check.js';
 import { isSubjectHash } from '../ids/subject.js';
-import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from '../player-trust.js';
+import { type PlayerTrust, type TrustValues, unknownPlayer } from '../player-trust.js';
 import { type Caller, isRecord } from '../transport/caller.js';
 import { linked } from '../transport/listeners.js';
 import { splitUp } from '../transport/split-up.js';
@@ -37,11 +37,8 @@ const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_has
 /** The row of a player without events in the answer to a read of scores. */
 type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;
 
-interface Found {
+interface Found extends Pick<PlayerTrust, 'source' | 'asOf' | 'cause'> {
   readonly values: TrustValues;
-  readonly source: TrustSource;
-  readonly asOf: number | null;
-  readonly cause: TrustErrorCode | null;
 }
 
 /** The values of a player whose hash was made with a salt that is not the group's. */
@@ -203,7 +200,6 @@ function trustOf(playerId: string, { values, source, asOf, cause }: Found): Play
   return { playerId, ...values, source, asOf, cause };
 }
 
-/** The values in the answer to a read of scores, in order. */
 function matchValues(body: unknown, count: number): TrustValues[] {
   const rows = isRecord(body) ? body.data : undefined;
   if (!Array.isArray(rows) || rows.length !== count) throw notTheContract();

@@ -11,7 +11,6 @@ import { fullJitterMs, pause, type Runtime } from '../../transport/time.js';
 import { TrustError } from '../../trust-error.js';
 
 const pattern = /^claim-[0-9a-f]{8}\.sock$/;
-const never = new AbortController().signal;
 
 export interface Claim {
   release(): Promise<void>;
@@ -27,7 +26,7 @@ export async function claimFolder(folder: string, runtime: Runtime): Promise<Cla
     if (attempt === bounds.spoolClaimTries) {
       throw new TrustError('spool_in_use', `another process uses the spool in ${folder}`);
     }
-    await pause(runtime, fullJitterMs(runtime, attempt, bounds.spoolClaimPauseMs, bounds.backoffCapMs), never);
+    await pause(runtime, fullJitterMs(runtime, attempt, bounds.spoolClaimPauseMs, bounds.backoffCapMs));
   }
 }
 

@@ -13,7 +13,7 @@ import { TrustError } from '../../trust-error.js';
 import type { TrustEvent } from '../client-event.js';
 import { type Claim, claimFolder } from './claim.js';
 import { Delivery } from './delivery.js';
-import { type Cut, Journal } from './journal.js';
+import { Journal } from './journal.js';
 import type { SetAsideEvent, SpoolProgress, SpoolTarget } from './progress.js';
 import { DeliveredMark } from './side-files.js';
 import { RECORD_HEAD_BYTES, recordBytes, recordsBytes } from './spool-segment.js';
@@ -89,13 +89,13 @@ export class EventSpool {
   #flushing: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
-  private constructor(options: SpoolOptions, claim: Claim, journal: Journal, delivery: Delivery, cuts: readonly Cut[]) {
+  private constructor(options: SpoolOptions, claim: Claim, journal: Journal, delivery: Delivery) {
     this.#options = options;
     this.#bytesMax = options.bytesMax ?? bounds.spoolBytes;
     this.#claim = claim;
     this.#journal = journal;
     this.#delivery = delivery;
-    this.cuts = cuts;
+    this.cuts = journal.cuts;
   }
 
   /**
@@ -112,7 +112,7 @@ export class EventSpool {
   }
 
   static async #open(options: SpoolOptions): Promise<EventSpool> {
-    const { runtime = systemRuntime } = options;
+    const { to, onProgress, onSetAside, runtime = systemRuntime } = options;
     const folder = absolute(options.folder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const claim = await claimFolder(folder, runtime);
@@ -128,8 +128,9 @@ export class EventSpool {
       });
       const bytesMax = options.bytesMax ?? bounds.spoolBytes;
       const dropAbove = options.whenFull === 'drop-oldest' ? bytesMax : Number.POSITIVE_INFINITY;
-      const delivery = new Delivery({ folder, journal, mark, waiting, dropAbove, runtime, ...callbacks(options) });
-      const spool = new EventSpool(options, claim, journal, delivery, journal.cuts);
+      const callbacks = { onProgress, onSetAside };
+      const delivery = new Delivery({ folder, to, journal, mark, waiting, dropAbove, runtime, ...callbacks });
+      const spool = new EventSpool(options, claim, journal, delivery);
       delivery.start(() => spool.#admit());
       return spool;
     } catch (error) {
@@ -271,10 +272,6 @@ export class EventSpool {
     }
     return this.#queue.splice(0, count);
   }
-}
-
-function callbacks({ to, onProgress, onSetAside }: SpoolOptions) {
-  return { to, onProgress, onSetAside };
 }
 
 function closed(): TrustError {

@@ -33,8 +33,8 @@ export interface FeedOptions {
   readonly groupId: string | undefined;
   /** Null if ids are not hashed here. */
   readonly salt: SaltCheck | null;
-  readonly onState: ((state: FeedState) => void) | undefined;
-  readonly onErased: ((subjectHash: string) => void) | undefined;
+  readonly onState?: ((state: FeedState) => void) | undefined;
+  readonly onErased?: ((subjectHash: string) => void) | undefined;
 }
 
 const idPattern = /^(\d{1,16})-[\w.:-]*$/;

@@ -102,8 +102,8 @@ export class TrustTable implements StreamTable {
   answerMs = 0;
   #generation = 0;
   #frameTime: SharedTime = { at: 0 };
-  #inSnapshot = false;
-  #complete = false;
+  inSnapshot = false;
+  complete = false;
   /** True if a player found no room since the snapshot began. */
   #overflowed = false;
 
@@ -113,10 +113,6 @@ export class TrustTable implements StreamTable {
 
   get size(): number {
     return this.#read.size + this.#published.size + this.#answered.size;
-  }
-
-  get complete(): boolean {
-    return this.#complete;
   }
 
   /** Returns the row of a key and counts the call as a read. */
@@ -190,32 +186,28 @@ export class TrustTable implements StreamTable {
     this.#remove(key);
   }
 
-  get inSnapshot(): boolean {
-    return this.#inSnapshot;
-  }
-
   snapshotBegins(): void {
-    this.#inSnapshot = true;
-    this.#complete = false;
+    this.inSnapshot = true;
+    this.complete = false;
     this.#generation++;
     this.#overflowed = false;
   }
 
   snapshotEnds(): void {
-    this.#inSnapshot = false;
+    this.inSnapshot = false;
     for (const rows of [this.#read, this.#published, this.#answered]) {
       for (const [key, { generation }] of rows) if (generation < this.#generation) rows.delete(key);
     }
-    this.#complete = !this.#overflowed;
+    this.complete = !this.#overflowed;
   }
 
   streamBroke(): void {
-    this.#inSnapshot = false;
+    this.inSnapshot = false;
   }
 
   orphan(at: number): void {
     this.answerMs = 0;
-    this.#complete = false;
+    this.complete = false;
     const time: SharedTime = { at };
     for (const rows of [this.#read, this.#published]) {
       for (const [key, { publishedValues, publishedAt, answer, generation, readAt }] of rows) {
@@ -261,7 +253,7 @@ export class TrustTable implements StreamTable {
   }
 
   #incomplete(): void {
-    this.#complete = false;
+    this.complete = false;
     this.#overflowed = true;
   }
 

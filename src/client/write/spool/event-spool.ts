@@ -1,15 +1,11 @@
-/**
- * Queues events on disk: accepted events survive the end of the process and the absence of the node, and are delivered
- * in order, once. The journal manages the files; this class connects it to the node and applies the policy of a full
- * spool.
- */
+/** Implements `EventSpool`: connects the journal, which manages the files, to the node, and bounds the queue's size. */
 import { mkdir } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
 import { bounds } from '../../bounds.js';
 import type { CallOptions } from '../../call-types.js';
 import { onAbort } from '../../transport/listeners.js';
 import { type Runtime, systemRuntime } from '../../transport/time.js';
-import { TrustError } from '../../trust-error.js';
+import { invalidArgument, TrustError } from '../../trust-error.js';
 import type { TrustEvent } from '../client-event.js';
 import { type Claim, claimFolder } from './claim.js';
 import { Delivery } from './delivery.js';
@@ -155,7 +151,7 @@ export class EventSpool {
     const payload = Buffer.from(JSON.stringify(body));
     const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax - RECORD_HEAD_BYTES);
     if (!(payload.byteLength <= bytesMax)) {
-      throw new TrustError('invalid_argument', `an event must have at most ${bytesMax} bytes`);
+      throw invalidArgument(`an event must have at most ${bytesMax} bytes`);
     }
     options.signal?.throwIfAborted();
     if (this.#closing !== null) throw closed();

@@ -115,11 +115,11 @@ export class PiscinaPool implements GroupPool {
   async #read<R>(readClass: ReadClass, name: keyof GroupPool, task: unknown): Promise<R> {
     if (this.filesStored !== null) await this.filesStored();
     await this.#readers.loaded();
-    return this.#reading.run(readClass, () => run(this.#readers, name, task));
+    return this.#reading.run(readClass, () => this.#readers.run(name, task));
   }
 
   #run<R>(name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
-    const start = () => run<R>(this.#replica, name, task, options);
+    const start = () => this.#replica.run<R>(name, task, options);
     return this.filesStored === null ? start() : this.filesStored().then(start);
   }
 
@@ -150,11 +150,11 @@ class LazyPool {
     this.#make = make;
   }
 
-  start(): Piscina {
+  #start(): Piscina {
     if (this.#pool === null) {
       if (this.#isClosed) throw new Error('the pool is closed');
       const pool = this.#make();
-      pool.on('error', (error: Error) => this.discardIfDead(pool, error));
+      pool.on('error', (error: Error) => this.#discardIfDead(pool, error));
       this.#pool = pool;
       this.#loaded = Promise.allSettled(onEach(pool, 'loaded'));
     }
@@ -162,12 +162,23 @@ class LazyPool {
   }
 
   loaded(): Promise<unknown> {
-    this.start();
+    this.#start();
     return this.#loaded;
   }
 
-  deathOf(pool: Piscina): Error | undefined {
-    return this.#deaths.get(pool);
+  /** Runs a task. `name` is the function that the worker exports under the name of the port's method. */
+  async run<R>(name: keyof GroupPool, task: unknown, { timeoutMs, transferList }: RunOptions = {}): Promise<R> {
+    const pool = this.#start();
+    try {
+      const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
+      return (await pool.run(task, { name, signal, ...(transferList === undefined ? {} : { transferList }) })) as R;
+    } catch (error) {
+      if (error instanceof Error) this.#discardIfDead(pool, error);
+      const death = this.#deaths.get(pool);
+      if (death !== undefined) throw new Error(`no worker is left for ${name}`, { cause: death });
+      const isFull = error instanceof Error && /queue/i.test(error.message) && pool.queueSize >= pool.options.maxQueue;
+      throw isFull ? new PoolBusyError(`the ${name} queue is full`) : error;
+    }
   }
 
   async close(loadMs: number, poolMs: number): Promise<void> {
@@ -182,7 +193,7 @@ class LazyPool {
    * Discards a pool without workers. Piscina starts no others once one could not load, and the tasks would wait for
    * ever. They reject, and the next task starts a new pool.
    */
-  discardIfDead(pool: Piscina, error: Error): void {
+  #discardIfDead(pool: Piscina, error: Error): void {
     if (this.#pool !== pool || pool.threads.length > 0 || this.#isClosed) return;
     this.#deaths.set(pool, error);
     this.#pool = null;
@@ -226,20 +237,4 @@ interface RunOptions {
   /** A task that takes longer is considered hung, and its worker is replaced. */
   readonly timeoutMs?: number;
   readonly transferList?: MessagePort[];
-}
-
-/** Runs a task. `name` is the function that the worker exports under the name of the port's method. */
-async function run<R>(lazy: LazyPool, name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
-  const { timeoutMs, transferList } = options;
-  const pool = lazy.start();
-  try {
-    const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
-    return (await pool.run(task, { name, signal, ...(transferList === undefined ? {} : { transferList }) })) as R;
-  } catch (error) {
-    if (error instanceof Error) lazy.discardIfDead(pool, error);
-    const death = lazy.deathOf(pool);
-    if (death !== undefined) throw new Error(`no worker is left for ${name}`, { cause: death });
-    const isFull = error instanceof Error && /queue/i.test(error.message) && pool.queueSize >= pool.options.maxQueue;
-    throw isFull ? new PoolBusyError(`the ${name} queue is full`) : error;
-  }
 }

@@ -11,7 +11,8 @@ export function readBytes(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    // A process may end between opening and reading its file in /proc.
+    if (hasCode(error, 'ENOENT', 'ESRCH')) return undefined;
     throw error;
   }
 }

@@ -136,7 +136,6 @@ export class Pages {
     return bytes;
   }
 
-  /** Reads a page of a tree, and the offset of each of its entries. */
   #entries(page: number, flag: number): { readonly bytes: Buffer; readonly starts: number[] } {
     const bytes = this.#read({ first: page, count: 1 }, this.#pageBytes);
     if (bytes.readUInt16LE(PAGE_FLAGS_AT) !== flag) throw new PageError(page, 'has an unexpected kind');

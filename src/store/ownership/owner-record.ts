@@ -78,7 +78,6 @@ export function putOwner(dir: string, record: OwnerRecord): boolean {
   return isNewest;
 }
 
-/** Marks the folder free for the next owner. */
 export async function putReleased(dir: string, record: OwnerRecord): Promise<void> {
   await replaceFile(ownerFileOf(dir, record.epoch), textOf({ ...record, released: true }), { sync: false });
 }

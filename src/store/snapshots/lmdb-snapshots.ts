@@ -58,7 +58,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 
   list(): number[] {
-    const seqs = this.#names()
+    const seqs = readdirSync(this.#dir)
       .map((name) => LISTED.exec(name)?.[1])
       .filter((digits) => digits !== undefined)
       .map(Number);
@@ -125,7 +125,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 
   async sweep(): Promise<void> {
-    const names = this.#names();
+    const names = readdirSync(this.#dir);
     const complete = new Set(names.filter((name) => COMPLETE.test(name)));
     for (const name of names) {
       const path = join(this.#dir, name);
@@ -135,10 +135,6 @@ export class LmdbSnapshotStore implements SnapshotStore {
       else if (isReplaced || LEFT_OVER.test(name)) await rm(path, { recursive: true, force: true });
     }
     await syncPath(this.#dir);
-  }
-
-  #names(): string[] {
-    return readdirSync(this.#dir);
   }
 
   async #build(folder: string, header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {

@@ -1,12 +1,8 @@
 /** Opens the interfaces for the operator: the operator's socket and, if configured, the metrics and dashboard ports. */
-import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
-import type { OperatorApi } from '../group/api.js';
-import type { Clock } from '../group/ports/clock.js';
 import type { Metrics } from '../http/metrics/metrics.js';
 import { startMetricsServer } from '../http/metrics/metrics-server.js';
-import { startDashboard } from '../operator/dashboard/dashboard-server.js';
-import type { Sessions } from '../operator/dashboard/sessions/sessions.js';
+import { type DashboardDeps, startDashboard } from '../operator/dashboard/dashboard-server.js';
 import { startOperatorSocket } from '../operator/protocol/socket-server.js';
 import { readPlayerId } from '../player-ids/player-id.js';
 import type { Config } from './config.js';
@@ -19,22 +15,17 @@ export interface Address {
   readonly port: number;
 }
 
-export interface OperatorAccessDeps {
+export interface OperatorAccessDeps
+  extends Pick<DashboardDeps, 'group' | 'sessions' | 'passwordHash' | 'clock' | 'log'> {
   readonly config: Config;
-  readonly log: Logger;
-  readonly clock: Clock;
   readonly dir: string;
   readonly closers: Closers;
-  readonly group: OperatorApi;
   readonly metrics: Metrics;
   readonly pseudonyms: Pick<Pseudonyms, 'of'>;
-  /** Hash of the dashboard's password, as stored in the folder now; null if there is none. */
-  readonly passwordHash: () => string | null;
-  readonly sessions: Sessions;
 }
 
 export async function openOperatorAccess(deps: OperatorAccessDeps) {
-  const { config, log, dir, closers, group, metrics, pseudonyms, passwordHash } = deps;
+  const { config, dir, closers, metrics, pseudonyms, group, sessions, passwordHash, clock, log } = deps;
   const { metricsHost, metricsPort, dashboardHost, dashboardPort } = config;
   const socket = await socketOrRefuse(startOperatorSocket({ dir, group, version, log }), dir);
   closers.add(() => socket.close());
@@ -48,11 +39,12 @@ export async function openOperatorAccess(deps: OperatorAccessDeps) {
   if (metricsServer !== null) closers.add(() => metricsServer.close());
   const pseudonymise = (id: string) => pseudonyms.of(canonicalOrGiven(group.identity.playerIdKinds, id));
   const traffic = () => metrics.traffic();
+  const shared = { group, sessions, passwordHash, clock, log };
   const dashboard =
     dashboardPort === null
       ? null
       : await listeningOrRefuse(
-          startDashboard({ ...deps, host: dashboardHost, port: dashboardPort, pseudonymise, traffic, version }),
+          startDashboard({ ...shared, host: dashboardHost, port: dashboardPort, pseudonymise, traffic, version }),
           { port: 'DASHBOARD_PORT', host: 'DASHBOARD_HOST' },
         );
   if (dashboard !== null) {

@@ -98,18 +98,14 @@ export function retention(
 ): () => Promise<void> {
   if (days === 0) return async () => undefined;
   let isDoubted = false;
-  const look = () => {
+  return repeatedly(async () => {
     const loop = current();
     const now = clock.now();
     const isFar = now - loop.state.lastAt > DAY_MS;
     const waits = isFar && !isDoubted;
     isDoubted = isFar;
     if (!waits && !loop.failed && !loop.draining) loop.resume({ before: now - days * DAY_MS, now });
-  };
-  look();
-  const timer = setInterval(look, lookMs);
-  timer.unref();
-  return async () => clearInterval(timer);
+  }, lookMs);
 }
 
 /**

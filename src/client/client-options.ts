@@ -6,7 +6,7 @@ import { poolTransport } from './transport/pool-transport.js';
 import { RequestSigner } from './transport/request-signer.js';
 import { isTime, type Runtime, systemRuntime } from './transport/time.js';
 import type { Transport } from './transport/transport.js';
-import { TrustError } from './trust-error.js';
+import { invalidArgument } from './trust-error.js';
 
 /** The options of a {@link TrustClient}. @public */
 export interface TrustClientOptions {
@@ -61,34 +61,19 @@ export interface TrustClientOptions {
   readonly runtime?: Runtime | undefined;
 }
 
-export interface Settings {
-  readonly peerId: string | undefined;
-  readonly apiKey: string | undefined;
-  /** Null if writes are not signed. */
-  readonly signer: RequestSigner | null;
-  readonly groupSalt: string | undefined;
-  /** Undefined: the kinds that the node states. */
-  readonly playerIdKinds: readonly string[] | null | undefined;
-  readonly groupId: string | undefined;
-  readonly readBudgetMs: number;
-  readonly fallback: Fallback;
-  readonly attemptMs: number;
-  readonly deadlineMs: number;
-  readonly playersMax: number;
-  /** One per node, the preferred one first. */
-  readonly transports: readonly Transport[];
-  readonly runtime: Runtime;
-}
+export type Settings = Readonly<ReturnType<typeof settingsOf>>;
 
 /** Throws `invalid_argument` for an invalid option. */
-export function settingsOf(options: TrustClientOptions): Settings {
+export function settingsOf(options: TrustClientOptions) {
   const urls = urlsOf(options.url);
   const { apiKey, groupSalt, signingKey, runtime = systemRuntime } = options;
-  const settings: Settings = {
+  const settings = {
     peerId: options.peerId,
     apiKey: apiKey === undefined ? undefined : secretText('apiKey', apiKey),
+    /** Null if writes are not signed. */
     signer: signingKey === undefined ? null : new RequestSigner(signingKey, options.peerId, runtime),
     groupSalt: groupSalt === undefined ? undefined : secretText('groupSalt', groupSalt),
+    /** Undefined: the kinds that the node states. */
     playerIdKinds: options.playerIdKinds,
     groupId: options.groupId,
     readBudgetMs: options.readBudgetMs ?? bounds.readBudgetMs,
@@ -96,34 +81,36 @@ export function settingsOf(options: TrustClientOptions): Settings {
     attemptMs: options.attemptMs ?? bounds.attemptMs,
     deadlineMs: options.deadlineMs ?? bounds.deadlineMs,
     playersMax: options.playersMax ?? bounds.playersMaxDefault,
+    /** One per node, the preferred one first. */
     transports: transportsOf(urls, options.transport),
     runtime,
   };
   for (const name of ['readBudgetMs', 'attemptMs', 'deadlineMs'] as const) {
     if (!(isTime(settings[name]) && settings[name] > 0)) {
-      throw invalid(`${name} must be a number above 0 and at most ${bounds.timerMsMax}`);
+      throw invalidArgument(`${name} must be a number above 0 and at most ${bounds.timerMsMax}`);
     }
   }
   checkFallback(settings.fallback);
   if (settings.groupSalt !== undefined && Buffer.byteLength(settings.groupSalt) < bounds.saltBytesMin) {
-    throw invalid(`groupSalt must be the group's, at least ${bounds.saltBytesMin} bytes`);
+    throw invalidArgument(`groupSalt must be the group's, at least ${bounds.saltBytesMin} bytes`);
   }
-  if (!(settings.playersMax > 0)) throw invalid('playersMax must be above 0');
+  if (!(settings.playersMax > 0)) throw invalidArgument('playersMax must be above 0');
   // A header cannot carry any other key, and the platform's error would contain it.
   if (settings.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(settings.apiKey)) {
-    throw invalid('apiKey must consist of printable characters without blanks');
+    throw invalidArgument('apiKey must consist of printable characters without blanks');
   }
   return settings;
 }
 
 function urlsOf(url: string | readonly string[]): readonly string[] {
   const urls = typeof url === 'string' ? [url] : [...url];
-  if (urls.length === 0 || urls.length > bounds.nodes) throw invalid(`url must be 1 to ${bounds.nodes} addresses`);
+  if (urls.length === 0 || urls.length > bounds.nodes)
+    throw invalidArgument(`url must be 1 to ${bounds.nodes} addresses`);
   for (const one of urls) {
-    if (!/^https?:\/\//.test(one) || !URL.canParse(one)) throw invalid('url must be an http or https address');
+    if (!/^https?:\/\//.test(one) || !URL.canParse(one)) throw invalidArgument('url must be an http or https address');
   }
   if (new Set(urls.map((one) => new URL(one).href)).size < urls.length)
-    throw invalid('url must not name the same address twice');
+    throw invalidArgument('url must not name the same address twice');
   return urls;
 }
 
@@ -132,10 +119,7 @@ function transportsOf(
   transport: Transport | ((url: string) => Transport) = poolTransport,
 ): readonly Transport[] {
   if (typeof transport === 'function') return urls.map((url) => transport(url));
-  if (urls.length > 1) throw invalid('transport must be a function of the address if url has several addresses');
+  if (urls.length > 1)
+    throw invalidArgument('transport must be a function of the address if url has several addresses');
   return [transport];
-}
-
-function invalid(text: string): TrustError {
-  return new TrustError('invalid_argument', text);
 }

@@ -1,7 +1,4 @@
-/**
- * Implements `TrustClient`, the client of a game server: reads with a time budget, and submits events that are stored
- * once, however often they are sent.
- */
+/** Implements `TrustClient`, the client of a game server, over the callers, the cache and the feed. */
 import type { EventBody, RegistrationBody } from '../contract/request-bodies.js';
 import type { TrustScoreBody } from '../contract/response-bodies.js';
 import { bounds } from './bounds.js';
@@ -28,7 +25,7 @@ import { type Answer, type Ask, Caller, isRecord, notTheContract } from './trans
 import { linked, notify, onAbort } from './transport/listeners.js';
 import { ReadFloor } from './transport/read-floor.js';
 import { AgeClock, pause } from './transport/time.js';
-import { namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
+import { invalidArgument, namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
 import {
   acceptedOutcome,
   batchesOf,
@@ -55,7 +52,6 @@ interface CallNeeds {
   readonly hashes?: boolean;
   readonly deadlineMs?: number;
 }
-const withHashes: CallNeeds = { hashes: true };
 
 /**
  * A client of one node, or of the nodes of one cluster. Create one per process and share it; `close` it at the end.
@@ -105,7 +101,7 @@ export class TrustClient {
       ages: this.#ages,
       table: this.#table,
       prefix: api,
-      sentId: (playerId) => this.#sentId(playerId),
+      sentId: (playerId) => this.subjectOf(playerId),
       salt: this.#salt,
       needsKinds: this.#settings.playerIdKinds === undefined,
       feed: () => this.#feed,
@@ -149,7 +145,7 @@ export class TrustClient {
    */
   async explain(playerId: string, options: CallOptions = {}): Promise<TrustScoreBody | null> {
     const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
-    const id = encodeURIComponent(this.#sentId(playerId));
+    const id = encodeURIComponent(this.subjectOf(playerId));
     try {
       const answer = await this.#call(
         { method: 'GET', path: `/players/${id}/trust-score?explain=true` },
@@ -215,7 +211,7 @@ export class TrustClient {
    * Throws `invalid_argument` if the id is invalid.
    */
   subjectOf(playerId: string): string {
-    return this.#sentId(playerId);
+    return sentId(normalizedFor(this.#kinds(), playerId), this.#settings.groupSalt);
   }
 
   /**
@@ -224,8 +220,8 @@ export class TrustClient {
    */
   prepare(event: TrustEvent): EventBody {
     const { peerId, runtime } = this.#settings;
-    if (peerId === undefined) throw new TrustError('invalid_argument', 'peerId is required to submit');
-    return wireEvent(event, peerId, (playerId) => this.#sentId(playerId), runtime);
+    if (peerId === undefined) throw invalidArgument('peerId is required to submit');
+    return wireEvent(event, peerId, (playerId) => this.subjectOf(playerId), runtime);
   }
 
   /**
@@ -239,7 +235,7 @@ export class TrustClient {
   async #deliver(events: readonly EventBody[], options: CallOptions, deadlineMs: number): Promise<DeliveryResult[]> {
     const { apiKey, peerId } = this.#settings;
     const ask = { method: 'POST', path: '/events/batch', json: { events }, key: apiKey } as const;
-    const { body } = await this.#call(ask, 'always', options, { ...withHashes, deadlineMs });
+    const { body } = await this.#call(ask, 'always', options, { hashes: true, deadlineMs });
     return resultsOf(body, events, peerId);
   }
 
@@ -263,12 +259,9 @@ export class TrustClient {
    */
   async eraseSubject(playerId: string, options: CallOptions = {}): Promise<ErasedSubject> {
     const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
-    const hash = this.#sentId(playerId);
+    const hash = this.subjectOf(playerId);
     if (!isSubjectHash(hash)) {
-      throw new TrustError(
-        'invalid_argument',
-        'a subject hash is required: give the client the salt, or use subjectHash',
-      );
+      throw invalidArgument('a subject hash is required: give the client the salt, or use subjectHash');
     }
     const token = this.#table.reading(hash);
     try {
@@ -322,21 +315,16 @@ export class TrustClient {
     }
     // Awaited, because both feeds would write to the same table.
     const before = this.#feed?.close();
-    const { transports, runtime, apiKey, groupId } = this.#settings;
-    const { onState, onErased } = options;
     const feed = new VerdictFeed({
-      transports,
-      runtime,
+      ...this.#settings,
+      ...options,
       floor: this.#floor,
       ages: this.#ages,
       table: this.#table,
-      key: apiKey,
+      key: this.#settings.apiKey,
       path: `${api}/verdicts/stream`,
       readyPath: `${api}/ready`,
-      groupId,
       salt: this.#salt,
-      onState,
-      onErased,
     });
     feed.start(before);
     this.#feed = feed;
@@ -398,10 +386,6 @@ export class TrustClient {
       cancel();
       release();
     }
-  }
-
-  #sentId(playerId: string): string {
-    return sentId(normalizedFor(this.#kinds(), playerId), this.#settings.groupSalt);
   }
 
   #call(

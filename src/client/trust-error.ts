@@ -95,6 +95,10 @@ export class TrustError extends Error {
   }
 }
 
+export function invalidArgument(text: string, details?: TrustErrorFacts['details']): TrustError {
+  return new TrustError('invalid_argument', text, { details });
+}
+
 /** Applies `make` to each item; an error thrown by it gets the index of its item. */
 export function namingEach<T, Made>(name: string, all: readonly T[], make: (one: T) => Made): Made[] {
   return all.map((one, index) => {

@@ -78,7 +78,6 @@ export const snapshotDataSchema = {
     as_of: asOf,
   },
 } as const;
-export type SnapshotData = FromSchema<typeof snapshotDataSchema>;
 
 export const changeDataSchema = {
   type: 'object',
@@ -88,14 +87,12 @@ export const changeDataSchema = {
     as_of: asOf,
   },
 } as const;
-export type ChangeData = FromSchema<typeof changeDataSchema>;
 
 export const heartbeatDataSchema = {
   type: 'object',
   required: ['as_of'],
   properties: { as_of: asOf },
 } as const;
-export type HeartbeatData = FromSchema<typeof heartbeatDataSchema>;
 
 /** The node ends this connection, and the reader resumes on a new one. */
 export const resumeDataSchema = {
@@ -120,8 +117,8 @@ export type ResetData = FromSchema<typeof resetDataSchema>;
 export interface StreamEvents {
   readonly hello: HelloData;
   readonly reset: ResetData;
-  readonly snapshot: SnapshotData;
-  readonly change: ChangeData;
-  readonly heartbeat: HeartbeatData;
+  readonly snapshot: FromSchema<typeof snapshotDataSchema>;
+  readonly change: FromSchema<typeof changeDataSchema>;
+  readonly heartbeat: FromSchema<typeof heartbeatDataSchema>;
   readonly resume: ResumeData;
 }

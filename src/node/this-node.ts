@@ -7,15 +7,13 @@ import type { ClusterHealth } from '../group/cluster-api.js';
 import { recoveringHealth } from '../group/group-health.js';
 
 export class ThisNode implements GroupNode {
-  readonly identity: GroupIdentity;
-  readonly cluster: ClusterHealth | null;
   /** Null while the group is being recovered. */
   #group: GroupApi | null = null;
 
-  constructor(identity: GroupIdentity, cluster: ClusterHealth | null) {
-    this.identity = identity;
-    this.cluster = cluster;
-  }
+  constructor(
+    readonly identity: GroupIdentity,
+    readonly cluster: ClusterHealth | null,
+  ) {}
 
   /** The group is recovered: callers are served from it once it is open. */
   recovered(group: GroupApi): void {

@@ -1,9 +1,6 @@
-/**
- * Waits for a promise for a limited time, for example during shutdown. Ignores its failure and does not cancel the
- * work.
- */
+/** Waits for a promise for a limited time, for example during shutdown. */
 
-/** Resolves once `work` settles, at the latest after `ms`. */
+/** Resolves once `work` settles, at the latest after `ms`. Ignores its failure and does not cancel it. */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => {

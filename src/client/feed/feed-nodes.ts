@@ -46,7 +46,6 @@ export class FeedNodes {
     return next >= 0;
   }
 
-  /** Moves to a node that was found to be ready. */
   moveTo(index: number): void {
     this.#current = index;
   }

@@ -14,7 +14,6 @@ import { isRetryable, TrustError } from '../trust-error.js';
 import { FeedNodes } from './feed-nodes.js';
 import type { FeedPhase, FeedState } from './feed-state.js';
 import { type PromiseWithResolve, withResolve } from './promise-with-resolve.js';
-import { Silence } from './silence.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
 import type { StreamTable } from './stream-table.js';
 
@@ -34,8 +33,8 @@ export interface FeedOptions {
   readonly groupId: string | undefined;
   /** Null if ids are not hashed here. */
   readonly salt: SaltCheck | null;
-  readonly onState: ((state: FeedState) => void) | undefined;
-  readonly onErased: ((subjectHash: string) => void) | undefined;
+  readonly onState?: ((state: FeedState) => void) | undefined;
+  readonly onErased?: ((subjectHash: string) => void) | undefined;
 }
 
 const idPattern = /^(\d{1,16})-[\w.:-]*$/;
@@ -101,18 +100,15 @@ export class VerdictFeed {
     return this.#asOf === null ? null : this.#options.ages.wallAt(this.#asOf);
   }
 
-  /** True if the published values are current. */
   get isFresh(): boolean {
     const { asOf } = this;
     return this.#phase === 'live' && asOf !== null && this.#options.runtime.now() - asOf <= this.#silentMs;
   }
 
-  /** Resolves once the feed is live, at once if it is already. Rejects with `closed`, or with the node's refusal. */
   live(): Promise<void> {
     return this.#live.promise;
   }
 
-  /** Connects again after a refusal; does nothing in any other phase. */
   retry(): void {
     if (this.#phase !== 'refused') return;
     this.#failures = 0;
@@ -207,12 +203,8 @@ export class VerdictFeed {
   async #connection(outer: AbortSignal): Promise<TrustError> {
     const { key, path } = this.#options;
     const { controller, release } = linked(outer);
-    const watched = (what: string) =>
-      new Silence(this.#options.runtime, (ms) => {
-        controller.abort(new TrustError('timeout', `the stream ${what} for ${Math.round(ms)} ms`));
-      });
-    const life = watched('was silent');
-    const news = watched('sent no change');
+    const life = silenceOf(this.#options.runtime, controller, 'was silent');
+    const news = silenceOf(this.#options.runtime, controller, 'sent no change');
     try {
       life.expectWithin(bounds.streamOpenMs);
       const headers: Record<string, string> = { accept: 'text/event-stream' };
@@ -352,6 +344,21 @@ export class VerdictFeed {
     this.#phase = phase;
     notify(this.#options.onState, this.state);
   }
+}
+
+type Silence = ReturnType<typeof silenceOf>;
+
+/** Aborts a connection unless `expectWithin` or `stop` is called again within the time of the last `expectWithin`. */
+function silenceOf(runtime: Runtime, connection: AbortController, what: string) {
+  let stop: () => void = () => undefined;
+  const late = (ms: number) => new TrustError('timeout', `the stream ${what} for ${Math.round(ms)} ms`);
+  return {
+    expectWithin(ms: number) {
+      stop();
+      stop = runtime.after(ms, () => connection.abort(late(ms)));
+    },
+    stop: () => stop(),
+  };
 }
 
 /** Ends a connection because a preferred node is ready again. */

@@ -2,13 +2,9 @@
  * A promise that other code settles by calling `resolve` or `reject`. An unobserved rejection does not count as an
  * unhandled rejection.
  */
-export interface PromiseWithResolve {
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(error: unknown): void;
-}
+export type PromiseWithResolve = ReturnType<typeof withResolve>;
 
-export function withResolve(): PromiseWithResolve {
+export function withResolve() {
   let resolve: () => void = () => undefined;
   let reject: (error: unknown) => void = () => undefined;
   const promise = new Promise<void>((onResolve, onReject) => {

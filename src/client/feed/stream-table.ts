@@ -6,7 +6,7 @@ import type { TrustValues } from '../player-trust.js';
 
 export interface StreamTable {
   readonly size: number;
-  /** True while every player of the group is held. */
+  /** True while every player of the group is held: a player that is not held has no events. */
   readonly complete: boolean;
   readonly inSnapshot: boolean;
   /** How long an answer counts as current, in ms: as long as the stream may be silent. */
@@ -17,7 +17,7 @@ export interface StreamTable {
   snapshotBegins(): void;
   /** Ends a snapshot: a player that it did not name has no events. */
   snapshotEnds(): void;
-  /** Notes that a connection ended. The next one begins its snapshot anew. */
+  /** Notes that a connection ended. The next one begins its snapshot anew, and may omit players that this one named. */
   streamBroke(): void;
   /** Notes that the stream ended for good; it kept the table current until `at`. */
   orphan(at: number): void;

@@ -31,28 +31,17 @@ interface SharedTime {
 
 /** A compact row: there may be 100,000 rows, so that published values are packed into one small number if possible. */
 class TableRow implements Row {
-  /** Packed or as received; null if the stream reported nothing. */
-  readonly publishedValues: number | TrustValues | null;
-  readonly publishedAt: SharedTime | null;
-  readonly answer: Held | null;
-  /** Number of the snapshot during or after which the row was written. */
-  readonly generation: number;
-  /** Value of the read counter when the row was last moved to the end of the order. */
-  readAt: number;
-
+  /**
+   * `publishedValues`: packed or as received; null if the stream reported nothing. `generation`: number of the snapshot
+   * during or after which the row was written. `readAt`: the read counter when the row was last moved to the end.
+   */
   constructor(
-    publishedValues: number | TrustValues | null,
-    publishedAt: SharedTime | null,
-    answer: Held | null,
-    generation: number,
-    readAt: number,
-  ) {
-    this.publishedValues = publishedValues;
-    this.publishedAt = publishedAt;
-    this.answer = answer;
-    this.generation = generation;
-    this.readAt = readAt;
-  }
+    readonly publishedValues: number | TrustValues | null,
+    readonly publishedAt: SharedTime | null,
+    readonly answer: Held | null,
+    readonly generation: number,
+    public readAt: number,
+  ) {}
 
   get published(): Held | null {
     const { publishedValues, publishedAt } = this;
@@ -109,12 +98,12 @@ export class TrustTable implements StreamTable {
   readonly #answered = new Map<string, TableRow>();
   readonly #reading = new Map<string, ReadToken>();
   #reads = 0;
-  /** How long an answer counts as current, in ms: as long as the stream may be silent. 0 without a stream. */
+  /** 0 without a stream. */
   answerMs = 0;
   #generation = 0;
   #frameTime: SharedTime = { at: 0 };
-  #inSnapshot = false;
-  #complete = false;
+  inSnapshot = false;
+  complete = false;
   /** True if a player found no room since the snapshot began. */
   #overflowed = false;
 
@@ -124,11 +113,6 @@ export class TrustTable implements StreamTable {
 
   get size(): number {
     return this.#read.size + this.#published.size + this.#answered.size;
-  }
-
-  /** True while the table holds every player of the group: a player that it does not hold has no events. */
-  get complete(): boolean {
-    return this.#complete;
   }
 
   /** Returns the row of a key and counts the call as a read. */
@@ -202,34 +186,28 @@ export class TrustTable implements StreamTable {
     this.#remove(key);
   }
 
-  get inSnapshot(): boolean {
-    return this.#inSnapshot;
-  }
-
   snapshotBegins(): void {
-    this.#inSnapshot = true;
-    this.#complete = false;
+    this.inSnapshot = true;
+    this.complete = false;
     this.#generation++;
     this.#overflowed = false;
   }
 
   snapshotEnds(): void {
-    this.#inSnapshot = false;
+    this.inSnapshot = false;
     for (const rows of [this.#read, this.#published, this.#answered]) {
       for (const [key, { generation }] of rows) if (generation < this.#generation) rows.delete(key);
     }
-    this.#complete = !this.#overflowed;
+    this.complete = !this.#overflowed;
   }
 
-  /** Notes that a connection ended. The next one begins its snapshot anew, and may omit players that this one named. */
   streamBroke(): void {
-    this.#inSnapshot = false;
+    this.inSnapshot = false;
   }
 
-  /** Notes that the stream ended for good; it kept the published values current until `at`. */
   orphan(at: number): void {
     this.answerMs = 0;
-    this.#complete = false;
+    this.complete = false;
     const time: SharedTime = { at };
     for (const rows of [this.#read, this.#published]) {
       for (const [key, { publishedValues, publishedAt, answer, generation, readAt }] of rows) {
@@ -275,7 +253,7 @@ export class TrustTable implements StreamTable {
   }
 
   #incomplete(): void {
-    this.#complete = false;
+    this.complete = false;
     this.#overflowed = true;
   }
 

@@ -3,7 +3,7 @@
  * the rules.
  */
 import { readPlayerId } from '../../player-ids/player-id.js';
-import { TrustError } from '../trust-error.js';
+import { invalidArgument } from '../trust-error.js';
 import { isSubjectHash } from './subject.js';
 
 /**
@@ -26,12 +26,10 @@ import { isSubjectHash } from './subject.js';
  * @public
  */
 export function normalizePlayerId(id: string, options: NormalizeOptions = {}): string {
-  if (typeof id !== 'string') throw new TrustError('invalid_argument', 'a player id must be a string');
+  if (typeof id !== 'string') throw invalidArgument('a player id must be a string');
   const result = readPlayerId(id, options);
   if (result.ok) return result.id;
-  throw new TrustError('invalid_argument', `this is not a player id: ${result.text}`, {
-    details: { reason: result.reason },
-  });
+  throw invalidArgument(`this is not a player id: ${result.text}`, { reason: result.reason });
 }
 
 /**

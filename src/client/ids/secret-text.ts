@@ -1,8 +1,5 @@
-/**
- * Cleans the text of a secret that was typed or read from a file: removes one final line break and refuses other
- * surrounding white space. The node follows the same rule (`secretOf` in `variables.ts`).
- */
-import { TrustError } from '../trust-error.js';
+/** Cleans the text of a secret that was typed or read from a file, as the node does (`secretOf` in `variables.ts`). */
+import { invalidArgument } from '../trust-error.js';
 
 /**
  * Returns the secret without one final line break, which editors and `echo` add. Throws `invalid_argument` for any
@@ -11,12 +8,11 @@ import { TrustError } from '../trust-error.js';
  */
 export function secretText(name: string, text: string): string {
   if (typeof text !== 'string') {
-    throw new TrustError('invalid_argument', `${name} must be a string; read its file as UTF-8`);
+    throw invalidArgument(`${name} must be a string; read its file as UTF-8`);
   }
   const secret = text.replace(/\r?\n$/, '');
   if (secret === secret.trim()) return secret;
-  throw new TrustError(
-    'invalid_argument',
+  throw invalidArgument(
     `${name} must not begin or end with a blank or a line break; only one final line break is removed`,
   );
 }

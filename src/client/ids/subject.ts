@@ -1,7 +1,7 @@
 /** Computes subject hashes on the game server, so that no raw account id needs to leave it. */
 import * as crypto from 'node:crypto';
 import { bounds } from '../bounds.js';
-import { TrustError } from '../trust-error.js';
+import { invalidArgument, type TrustError } from '../trust-error.js';
 import { secretText } from './secret-text.js';
 
 /** Half of a surrogate pair: a string with one has no UTF-8 form that could be hashed. */
@@ -56,5 +56,5 @@ export function sentId(playerId: string, groupSalt: string | undefined): string 
 }
 
 function invalid(text: string): TrustError {
-  return new TrustError('invalid_argument', `a player id ${text}`);
+  return invalidArgument(`a player id ${text}`);
 }

@@ -1,10 +1,7 @@
-/**
- * Keeps the players that a studio lets pass whatever their score, each until a date. The list is local and is never
- * sent anywhere.
- */
+/** Keeps the list of players that a studio lets pass. The list is local and is never sent anywhere. */
 import { bounds } from '../bounds.js';
 import { type Runtime, systemRuntime } from '../transport/time.js';
-import { TrustError } from '../trust-error.js';
+import { invalidArgument } from '../trust-error.js';
 
 /** One player of an {@link AllowList}; plain data, to be stored as JSON. @public */
 export interface AllowListEntry {
@@ -36,11 +33,10 @@ export class AllowList {
   /** Lets a player pass until a date, which must be in the future. Replaces an earlier entry. */
   add(playerId: string, until: Date | number, note = ''): void {
     const at = Number(until);
-    if (!this.#isInFuture(at))
-      throw new TrustError('invalid_argument', 'an entry of an allow list must end in the future');
+    if (!this.#isInFuture(at)) throw invalidArgument('an entry of an allow list must end in the future');
     if (!this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries) this.#sweep();
     if (!this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries) {
-      throw new TrustError('invalid_argument', `an allow list holds at most ${bounds.allowListEntries} players`);
+      throw invalidArgument(`an allow list holds at most ${bounds.allowListEntries} players`);
     }
     this.#entries.set(playerId, { playerId, until: at, note });
   }

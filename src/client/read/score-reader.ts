@@ -8,12 +8,12 @@ import { valuesOf } from '../feed/stream-frames.js';
 import type { Row, TrustTable } from '../feed/trust-table.js';
 import type { SaltCheck } from '../ids/salt-check.js';
 import { isSubjectHash } from '../ids/subject.js';
-import { type PlayerTrust, type TrustSource, type TrustValues, unknownPlayer } from '../player-trust.js';
-import { type Caller, isRecord } from '../transport/caller.js';
+import { type PlayerTrust, type TrustValues, unknownPlayer } from '../player-trust.js';
+import { type Answer, type Caller, isRecord, notTheContract } from '../transport/caller.js';
 import { linked } from '../transport/listeners.js';
 import { splitUp } from '../transport/split-up.js';
 import { type AgeClock, isTime, type Runtime } from '../transport/time.js';
-import { isRetryable, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
+import { invalidArgument, isRetryable, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
 
 /**
  * The answer of a read if the node does not answer in time: the `last-known` values with their age if there are any,
@@ -24,7 +24,7 @@ export type Fallback = 'last-known' | 'neutral';
 /** Throws `invalid_argument` for any other value, which would otherwise act like one of these. */
 export function checkFallback(fallback: Fallback): void {
   if (fallback !== 'last-known' && fallback !== 'neutral') {
-    throw new TrustError('invalid_argument', 'fallback must be last-known or neutral');
+    throw invalidArgument('fallback must be last-known or neutral');
   }
 }
 
@@ -37,11 +37,8 @@ const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_has
 /** The row of a player without events in the answer to a read of scores. */
 type UnknownRow = Extract<MatchScoresBody['data'][number], { readonly code: unknown }>;
 
-interface Found {
+interface Found extends Pick<PlayerTrust, 'source' | 'asOf' | 'cause'> {
   readonly values: TrustValues;
-  readonly source: TrustSource;
-  readonly asOf: number | null;
-  readonly cause: TrustErrorCode | null;
 }
 
 /** The values of a player whose hash was made with a salt that is not the group's. */
@@ -86,7 +83,7 @@ export class ScoreReader {
   /** One entry per id, in order. Rejects only for errors of the caller; else the fallback answers. */
   async scores(playerIds: readonly string[], read: Read): Promise<PlayerTrust[]> {
     if (!isTime(read.budgetMs)) {
-      throw new TrustError('invalid_argument', `budgetMs must be a number of at most ${bounds.timerMsMax}`);
+      throw invalidArgument(`budgetMs must be a number of at most ${bounds.timerMsMax}`);
     }
     checkFallback(read.fallback);
     // The text that is sent to the node is also the key of a remembered player.
@@ -155,8 +152,8 @@ export class ScoreReader {
       const ids = listed.length === 0 ? [] : [`ids=${listed.map(encodeURIComponent).join(',')}`];
       const query = [...ids, ...single.map((key) => `id=${encodeURIComponent(key)}`)].join('&');
       const limits = { repeat: 'always', attemptMs: budgetMs, deadlineMs: budgetMs, signal } as const;
-      const { body } = await caller.call({ method: 'GET', path: `${prefix}/trust-scores?${query}`, ...limits });
-      const values = matchValues(body, chunk.length);
+      const answer = await caller.call({ method: 'GET', path: `${prefix}/trust-scores?${query}`, ...limits });
+      const values = matchValues(answer, chunk.length);
       const at = ages.ms();
       const asOf = runtime.now();
       for (const [index, token] of tokens.entries()) {
@@ -220,21 +217,14 @@ function trustOf(playerId: string, { values, source, asOf, cause }: Found): Play
   return { playerId, ...values, source, asOf, cause };
 }
 
-/** The values in the answer to a read of scores, in order. */
-function matchValues(body: unknown, count: number): TrustValues[] {
-  const rows = isRecord(body) ? body.data : undefined;
-  if (!Array.isArray(rows) || rows.length !== count) throw notTheContract();
+function matchValues(answer: Answer, count: number): TrustValues[] {
+  const rows = isRecord(answer.body) ? answer.body.data : undefined;
+  if (!Array.isArray(rows) || rows.length !== count) throw notTheContract(answer);
   return rows.map((row: unknown) => {
-    if (!isRecord(row)) throw notTheContract();
+    if (!isRecord(row)) throw notTheContract(answer);
     if (row.code === ('player_not_found' satisfies UnknownRow['code'])) return unknownPlayer;
     const values = valuesOf(row);
-    if (values === null) throw notTheContract();
+    if (values === null) throw notTheContract(answer);
     return values;
-  });
-}
-
-function notTheContract(): TrustError {
-  return new TrustError('unexpected_answer', 'the answer to a read of scores does not follow the contract', {
-    status: 200,
   });
 }

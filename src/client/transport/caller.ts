@@ -75,7 +75,7 @@ export class Caller {
         if (mayRepeat && canMove && round.hasNext && retries.leftMs > 0) continue;
         const waitMs = mayRepeat ? retries.pauseMs(round.end(error, canMove)) : null;
         if (waitMs === null) throw markedUnknown(last ?? error, repeated);
-        await pause(this.#runtime, waitMs, ask.signal ?? never);
+        await pause(this.#runtime, waitMs, ask.signal);
       }
     }
   }
@@ -158,8 +158,6 @@ function isFromWellNode({ code, status }: TrustError): boolean {
   return code !== 'unexpected_answer' && (status ?? 500) < 500;
 }
 
-const never = new AbortController().signal;
-
 function timeout(ms: number): TrustError {
   return new TrustError('timeout', `no answer within ${Math.round(ms)} ms`, { outcomeUnknown: true });
 }
@@ -200,7 +198,6 @@ export function notTheContract({ status }: Pick<Answer, 'status'>): TrustError {
   return unexpected({ status }, 'the answer does not follow the contract');
 }
 
-/** The error for an answer outside of 2xx. */
 export function refusalOf(response: TransportResponse, body: unknown, now: number): TrustError {
   if (!isRecord(body) || typeof body.code !== 'string' || typeof body.error !== 'string') {
     return unexpected(response, `the answer ${response.status} does not come from the service`);

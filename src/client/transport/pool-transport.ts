@@ -4,7 +4,7 @@
  */
 import { Pool } from 'undici';
 import { bounds } from '../bounds.js';
-import { TrustError } from '../trust-error.js';
+import { invalidArgument } from '../trust-error.js';
 import { type Transport, TransportError } from './transport.js';
 
 /** Codes of errors that occur before the first byte of the request is sent. */
@@ -62,10 +62,7 @@ export function poolTransport(url: string, options: PoolTransportOptions = {}): 
 export function addressOf(url: string): { readonly origin: string; readonly prefix: string } {
   const { origin, pathname, username, password, search, hash } = new URL(url);
   if (username + password + search + hash !== '') {
-    throw new TrustError(
-      'invalid_argument',
-      'url must have no credentials, query or fragment: none of them would be sent',
-    );
+    throw invalidArgument('url must have no credentials, query or fragment: none of them would be sent');
   }
   return { origin, prefix: pathname.replace(/\/+$/, '') };
 }

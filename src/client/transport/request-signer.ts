@@ -4,7 +4,7 @@
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { httpbis } from 'http-message-signatures';
-import { TrustError } from '../trust-error.js';
+import { invalidArgument } from '../trust-error.js';
 import type { Runtime } from './time.js';
 import type { TransportRequest } from './transport.js';
 
@@ -40,19 +40,14 @@ function publicKeyOf(privateKey: KeyObject): string {
 }
 
 function privateKeyOf(signingKey: string): KeyObject {
-  const fault = (): TrustError =>
-    new TrustError(
-      'invalid_argument',
-      'signingKey must be an Ed25519 private key as PEM (PKCS #8), without a password',
-    );
-  let key: KeyObject;
   try {
-    key = createPrivateKey(signingKey);
+    const key = createPrivateKey(signingKey);
+    if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    throw fault();
+    // No key at all.
   }
-  if (key.asymmetricKeyType !== 'ed25519') throw fault();
-  return key;
+  const text = 'signingKey must be an Ed25519 private key as PEM (PKCS #8), without a password';
+  throw invalidArgument(text);
 }
 
 export class RequestSigner {

@@ -7,7 +7,6 @@ import type { Breaker } from './breaker.js';
 import type { Runtime } from './time.js';
 import type { Transport } from './transport.js';
 
-/** A node from the view of calls of one kind. */
 export interface CallNode {
   readonly transport: Transport;
   readonly breaker: Breaker;

@@ -61,18 +61,16 @@ export class AgeClock {
 }
 
 /** Resolves after `ms`; rejects with the signal's reason if the signal is aborted before. */
-export function pause(runtime: Runtime, ms: number, signal: AbortSignal): Promise<void> {
+export function pause(runtime: Runtime, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const release = onAbort(signal, () => {
+    signal?.throwIfAborted();
+    const giveUp = () => {
       cancel();
-      reject(signal.reason);
-    });
+      reject(signal?.reason);
+    };
+    const release = signal && onAbort(signal, giveUp);
     const cancel = runtime.after(ms, () => {
-      release();
+      release?.();
       resolve();
     });
   });

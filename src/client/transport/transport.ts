@@ -47,12 +47,8 @@ export interface Transport {
 export function answerOf(transport: Transport, request: TransportRequest): Promise<TransportResponse> {
   const { signal } = request;
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(signal.reason);
-    if (signal.aborted) {
-      giveUp();
-      return;
-    }
-    const release = onAbort(signal, giveUp);
+    signal.throwIfAborted();
+    const release = onAbort(signal, () => reject(signal.reason));
     transport
       .request(request)
       .finally(release)

@@ -8,7 +8,7 @@ import { bounds } from '../bounds.js';
 import { type Answer, isRecord, notTheContract, unexpected } from '../transport/caller.js';
 import { splitUp } from '../transport/split-up.js';
 import type { Runtime } from '../transport/time.js';
-import { TrustError, type TrustErrorCode } from '../trust-error.js';
+import { invalidArgument, TrustError, type TrustErrorCode } from '../trust-error.js';
 
 /** The kinds of events. @public */
 export type EventType = EventBody['event_type'];
@@ -93,27 +93,18 @@ export function wireEvent(
   sentId: (playerId: string) => string,
   runtime: Runtime,
 ): EventBody {
-  const {
-    eventType,
-    playerId,
-    gameId,
-    severity,
-    eventId = runtime.uuid(),
-    at = runtime.now(),
-    origin,
-    reference,
-  } = event;
+  const { eventId = runtime.uuid(), at = runtime.now(), origin, reference } = event;
   checkEventId(eventId);
   const when = new Date(at);
-  if (Number.isNaN(when.getTime())) throw invalid('at must be a date');
+  if (Number.isNaN(when.getTime())) throw invalidArgument('at must be a date');
   return {
     schema_version: origin === undefined && reference === undefined ? schemaVersion : labelledVersion,
     event_id: eventId,
-    event_type: eventType,
+    event_type: event.eventType,
     peer_id: peerId,
-    player_id: sentId(playerId),
-    game_id: gameId,
-    severity,
+    player_id: sentId(event.playerId),
+    game_id: event.gameId,
+    severity: event.severity,
     timestamp: when.toISOString(),
     ...(origin === undefined ? {} : { origin }),
     ...(reference === undefined ? {} : { reference }),
@@ -123,12 +114,8 @@ export function wireEvent(
 /** Throws `invalid_argument` if the text is no valid event id. */
 export function checkEventId(eventId: string): void {
   if (typeof eventId !== 'string' || eventId.length > bounds.eventIdLength || !eventIdPattern.test(eventId)) {
-    throw invalid(`eventId must have 1 to ${bounds.eventIdLength} characters of A-Z a-z 0-9 . _ : -`);
+    throw invalidArgument(`eventId must have 1 to ${bounds.eventIdLength} characters of A-Z a-z 0-9 . _ : -`);
   }
-}
-
-function invalid(text: string): TrustError {
-  return new TrustError('invalid_argument', text);
 }
 
 export function countedOutcome(results: readonly EventOutcome[]): SubmitManyOutcome {

@@ -124,7 +124,6 @@ export function problemsOfSmallFiles(dir: string, { files }: BackupManifest): st
 }
 
 export class NewBackup {
-  /** The folder to write the store into. */
   readonly store: string;
   readonly #dir: string;
   readonly #isNew: boolean;

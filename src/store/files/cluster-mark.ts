@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { replaceFile } from './durable-file.js';
 import { readText } from './small-file.js';
 
-/** Names the shared log to which a data folder belongs. */
 export interface ClusterMark {
   readonly cluster_id: string;
   readonly node_id: string;

@@ -59,20 +59,25 @@ export function dataFileOf(folder: string): string {
  * its newest commit. Does not check the content; checksums do.
  */
 export function checkEnvironmentFile(file: string): void {
-  let descriptor: number;
   try {
-    descriptor = openSync(file, 'r');
+    withFile(file, (descriptor) => {
+      let damage: string | undefined;
+      for (let attempt = 0; attempt < META_READ_ATTEMPTS; attempt += 1) {
+        damage = damageOf(descriptor);
+        if (damage === undefined) return;
+      }
+      throw new DamagedError(`${file}: ${damage}`);
+    });
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
-    throw new DamagedError(`${file}: the file is missing`);
+    throw hasCode(error, 'ENOENT') ? new DamagedError(`${file}: the file is missing`) : error;
   }
+}
+
+/** Opens a file for the call of `use`. */
+export function withFile<T>(file: string, use: (descriptor: number) => T): T {
+  const descriptor = openSync(file, 'r');
   try {
-    let damage: string | undefined;
-    for (let attempt = 0; attempt < META_READ_ATTEMPTS; attempt += 1) {
-      damage = damageOf(descriptor);
-      if (damage === undefined) return;
-    }
-    throw new DamagedError(`${file}: ${damage}`);
+    return use(descriptor);
   } finally {
     closeSync(descriptor);
   }
@@ -98,12 +103,7 @@ function damageOf(descriptor: number): string | undefined {
 
 /** Returns the number of the newest commit in `file`, which `checkEnvironmentFile` accepted. */
 export function newestTxnOf(file: string): number {
-  const descriptor = openSync(file, 'r');
-  try {
-    return newestMeta(descriptor)?.txn ?? 0;
-  } finally {
-    closeSync(descriptor);
-  }
+  return withFile(file, newestMeta)?.txn ?? 0;
 }
 
 /** Returns the meta page of the newest commit in a file that `checkEnvironmentFile` accepted. */

@@ -7,12 +7,12 @@ export function readText(path: string): string | undefined {
   return readBytes(path)?.toString('utf8');
 }
 
-/** Returns a file's content; undefined if the file does not exist. */
 export function readBytes(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    // A process may end between opening and reading its file in /proc.
+    if (hasCode(error, 'ENOENT', 'ESRCH')) return undefined;
     throw error;
   }
 }

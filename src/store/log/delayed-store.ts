@@ -7,7 +7,6 @@ import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
 import { limits } from '../../limits.js';
 import type { LmdbLogWriter } from './lmdb-log-writer.js';
 
-/** The log of this node alone. */
 export type OwnLog = LogWriter & Pick<LmdbLogWriter, 'appendAll' | 'newestFirstSeq'>;
 
 export class DelayedStore {
@@ -36,7 +35,6 @@ export class DelayedStore {
     return this.#committing ?? this.#waiting[0]?.firstSeq ?? null;
   }
 
-  /** The error of the commit that failed; null if none did. */
   get error(): unknown {
     return this.#error;
   }

@@ -60,11 +60,7 @@ export async function tryWriting(dataDir: string): Promise<void> {
 }
 
 export class LmdbLogReader implements LogReader {
-  protected readonly environment: LogEnvironment;
-
-  constructor(environment: LogEnvironment) {
-    this.environment = environment;
-  }
+  constructor(protected readonly environment: LogEnvironment) {}
 
   last(): StoredBatch | undefined {
     return this.#first({ reverse: true });

@@ -108,7 +108,6 @@ export function openLogEnvironment(path: string, { readOnly = false } = {}): Log
   };
 }
 
-/** Returns LMDB's figures of the file's pages and of its newest commit. */
 export function pageCountsOf(environment: LogEnvironment): PageCounts {
   const { root, log, meta, scrub, moved } = environment;
   const stats = root.getStats() as TreeStats & {

@@ -3,10 +3,9 @@
  * tree. LMDB checks neither: it overwrites a page that is in use but listed as free, and an invalid list ends the
  * process. A leaf without its newest entry, or a branch to an old page, looks like an intact older log.
  */
-import { closeSync, openSync } from 'node:fs';
 import { Bits } from '../../core/bits.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
-import { type MetaPage, newestMeta, type PageTree, treeOf } from '../files/lmdb-file.js';
+import { type MetaPage, newestMeta, type PageTree, treeOf, withFile } from '../files/lmdb-file.js';
 import { META_NAME } from './log-environment.js';
 import { PageError, Pages, type Run, walk } from './pages.js';
 
@@ -20,17 +19,14 @@ const LOOKS = 3;
  * two-hundredth of a log of small batches.
  */
 export function checkPages(file: string): void {
-  const descriptor = openSync(file, 'r');
-  try {
+  withFile(file, (descriptor) => {
     for (let look = 0; look < LOOKS; look += 1) {
       const meta = newestMeta(descriptor);
       const damage = meta && damageOf(descriptor, meta);
       if (damage === undefined) return;
       if (newestMeta(descriptor)?.txn === meta?.txn) throw new DamagedError(`${file}: ${damage}`);
     }
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 }
 
 /**
@@ -38,18 +34,23 @@ export function checkPages(file: string): void {
  * during the read. Reads the whole list, so it suits short lists only.
  */
 export function freePagesOf(file: string): ReadonlySet<number> | undefined {
-  const descriptor = openSync(file, 'r');
-  try {
+  return withFile(file, (descriptor) => {
     const meta = newestMeta(descriptor);
     if (meta === undefined) return undefined;
     const free = new Set<number>();
-    addFree(new Pages(descriptor, meta), meta, free, () => undefined);
-    return free;
+    const error = faultOf(() => addFree(new Pages(descriptor, meta), meta, free, () => undefined));
+    return error === undefined ? free : undefined;
+  });
+}
+
+/** Returns the text of the `PageError` that `check` throws; undefined if it throws none. */
+function faultOf(check: () => void): string | undefined {
+  try {
+    check();
+    return undefined;
   } catch (error) {
-    if (error instanceof PageError) return undefined;
+    if (error instanceof PageError) return error.message;
     throw error;
-  } finally {
-    closeSync(descriptor);
   }
 }
 
@@ -61,16 +62,12 @@ function damageOf(descriptor: number, meta: MetaPage): string | undefined {
       if (free.has(page)) throw new PageError(page, 'is in use and listed as free');
     }
   };
-  try {
+  return faultOf(() => {
     const ofList: Run[] = [];
     addFree(pages, meta, free, (run) => ofList.push(run));
     for (const run of ofList) refuseFree(run);
     checkTrees(pages, meta.main, refuseFree);
-    return undefined;
-  } catch (error) {
-    if (error instanceof PageError) return error.message;
-    throw error;
-  }
+  });
 }
 
 interface FreePages {

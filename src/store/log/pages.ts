@@ -36,11 +36,6 @@ export class PageError extends Error {
   }
 }
 
-export interface Branch {
-  readonly key: Buffer;
-  readonly child: number;
-}
-
 export interface Leaf {
   readonly key: Buffer;
   readonly flags: number;
@@ -74,15 +69,13 @@ export class Pages {
     return page >= META_PAGES && count >= 1 && page + count - 1 <= this.#lastPage;
   }
 
-  branches(page: number): Branch[] {
+  /** Returns the child pages of a branch page. */
+  branches(page: number): number[] {
     const { bytes, starts } = this.#entries(page, BRANCH_PAGE_FLAG);
     const sizes = starts.map((at) => NODE_HEADER_BYTES + bytes.readUInt16LE(at + KEY_BYTES_AT));
     this.#mustFill(page, bytes, starts, sizes);
-    return starts.map((at, i) => ({
-      key: bytes.subarray(at + NODE_HEADER_BYTES, at + sizes[i]!),
-      // Page numbers have six bytes. The flags of a leaf's entry are the highest two bytes here.
-      child: bytes.readUIntLE(at, 6),
-    }));
+    // Page numbers have six bytes. The flags of a leaf's entry are the highest two bytes here.
+    return starts.map((at) => bytes.readUIntLE(at, 6));
   }
 
   leaves(page: number): Leaf[] {
@@ -143,7 +136,6 @@ export class Pages {
     return bytes;
   }
 
-  /** Reads a page of a tree, and the offset of each of its entries. */
   #entries(page: number, flag: number): { readonly bytes: Buffer; readonly starts: number[] } {
     const bytes = this.#read({ first: page, count: 1 }, this.#pageBytes);
     if (bytes.readUInt16LE(PAGE_FLAGS_AT) !== flag) throw new PageError(page, 'has an unexpected kind');
@@ -191,7 +183,7 @@ export function walk(
     take({ first: page, count: 1 });
     if (level > 0) {
       const branches = pages.branches(page);
-      for (const [i, { child }] of branches.entries()) below(child, level - 1, isNewest && i === branches.length - 1);
+      for (const [i, child] of branches.entries()) below(child, level - 1, isNewest && i === branches.length - 1);
       return;
     }
     if (leaves === 'newest' && !isNewest) return;

@@ -66,7 +66,7 @@ export async function removeScrubPages(environment: LogEnvironment, commit: Comm
   const { root, scrub } = environment;
   const isEmpty = [...scrub.getKeys({ limit: 1 })].length === 0;
   root.resetReadTxn();
-  if (!isEmpty) await commit(() => asPromise(scrub.clearAsync()));
+  if (!isEmpty) await commit(() => scrub.clearAsync().then(() => true));
 }
 
 /**
@@ -236,9 +236,4 @@ function oldestReaderTxn(readerList: string): number {
     if (txn !== undefined) oldest = Math.min(oldest, Number(txn));
   }
   return oldest;
-}
-
-async function asPromise(done: Promise<unknown>): Promise<boolean> {
-  await done;
-  return true;
 }

@@ -12,7 +12,6 @@ import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
 import { replacementOf } from '../../group/removal/redaction.js';
 import { DelayedStore, type OwnLog } from './delayed-store.js';
 
-/** The shared log as the leader writes to it. */
 export interface SlotAppender {
   append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
 }
@@ -65,11 +64,6 @@ export class SharedLogWriter implements LogWriter {
     return this.local.epoch;
   }
 
-  get fence(): Fence | null {
-    return this.#fence;
-  }
-
-  /** Accepts appends from now on, under this fence. */
   lead(fence: Fence): void {
     this.#fence = fence;
     this.#ending = new AbortController();
@@ -81,23 +75,11 @@ export class SharedLogWriter implements LogWriter {
     this.#ending.abort();
   }
 
-  last(): StoredBatch | undefined {
-    return this.local.last();
-  }
+  readonly last: LogWriter['last'] = () => this.local.last();
+  readonly at: LogWriter['at'] = (seq) => this.local.at(seq);
+  readonly from: LogWriter['from'] = (...range) => this.local.from(...range);
+  readonly borrow: LogWriter['borrow'] = (...range) => this.local.borrow(...range);
 
-  at(seq: number): StoredBatch | undefined {
-    return this.local.at(seq);
-  }
-
-  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
-    return this.local.from(firstSeq, limit, maxBytes);
-  }
-
-  borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
-    return this.local.borrow(firstSeq, limit, maxBytes, take);
-  }
-
-  /** First record of the batches that LMDB does not hold yet; null if there is none. */
   get storingFrom(): number | null {
     return this.#store.from;
   }

@@ -78,12 +78,10 @@ export function putOwner(dir: string, record: OwnerRecord): boolean {
   return isNewest;
 }
 
-/** Marks the folder free for the next owner. */
 export async function putReleased(dir: string, record: OwnerRecord): Promise<void> {
   await replaceFile(ownerFileOf(dir, record.epoch), textOf({ ...record, released: true }), { sync: false });
 }
 
-/** Parses a record; undefined if the text is invalid. */
 export function parsed(text: string): OwnerRecord | undefined {
   try {
     const record = JSON.parse(text) as OwnerRecord;

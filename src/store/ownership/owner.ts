@@ -10,6 +10,7 @@ import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.j
 import { limits } from '../../limits.js';
 import { syncPath } from '../files/durable-file.js';
 import { checkEnvironmentFile, dataFileOf, newestTxnOf } from '../files/lmdb-file.js';
+import { readIfThere } from '../files/small-file.js';
 import { logFolderOf } from '../log/lmdb-log.js';
 import { LmdbLogWriter } from '../log/lmdb-log-writer.js';
 import {
@@ -32,7 +33,7 @@ import {
   readOwner,
   recordOf,
 } from './owner-record.js';
-import { hasOpen, type ProcessIdentity, processStartOf, readText, runs, thisProcess } from './process-identity.js';
+import { hasOpen, type ProcessIdentity, processStartOf, runs, thisProcess } from './process-identity.js';
 import { repeatedly } from './repeatedly.js';
 
 export class FolderOwnedError extends Error {
@@ -146,13 +147,9 @@ export async function ownFolder(
   return new OwnedFolder(dir, record, times.heartbeatMs, onLost);
 }
 
-export async function claimFolder(
-  dir: string,
-  identity?: ProcessIdentity,
-  times?: OwnerTimes,
-  onLost?: (error: OwnerLostError) => void,
-): Promise<LmdbLogWriter> {
-  const folder = await ownFolder(dir, identity, times, onLost);
+/** Becomes the owner as `ownFolder` does, and opens the log. */
+export async function claimFolder(...owner: Parameters<typeof ownFolder>): Promise<LmdbLogWriter> {
+  const folder = await ownFolder(...owner);
   try {
     return await folder.openLog();
   } catch (error) {
@@ -335,6 +332,6 @@ function heartbeatFile(dir: string): string {
 
 /** Returns the owner's heartbeat; undefined if there is none, or if it is another owner's. */
 function readHeartbeat(dir: string, epoch: number): string | undefined {
-  const text = readText(heartbeatFile(dir));
+  const text = readIfThere(heartbeatFile(dir));
   return text?.startsWith(`${epoch} `) ? text : undefined;
 }

@@ -1,7 +1,8 @@
 /** Identifies processes, and tests whether they still run. */
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { kill, pid as ownPid } from 'node:process';
 import { hasCode } from '../../errors.js';
+import { readIfThere } from '../files/small-file.js';
 
 /** Identifies one process even after its number was reused. Fields are null if the system does not provide them. */
 export interface ProcessIdentity {
@@ -16,7 +17,7 @@ export function thisProcess(): ProcessIdentity {
   return {
     pid: ownPid,
     processStart: processStartOf(ownPid),
-    bootId: readText('/proc/sys/kernel/random/boot_id'),
+    bootId: readIfThere('/proc/sys/kernel/random/boot_id'),
     pidNamespace: readPidNamespace(),
   };
 }
@@ -26,7 +27,7 @@ export function thisProcess(): ProcessIdentity {
  * process, or if it is a zombie: a killed node stays a zombie until its parent collects it.
  */
 export function processStartOf(pid: number): string | null {
-  const stat = readText(`/proc/${pid}/stat`);
+  const stat = readIfThere(`/proc/${pid}/stat`);
   if (stat === null) return null;
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
@@ -50,16 +51,6 @@ function readPidNamespace(): string | null {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
     return null;
-  }
-}
-
-export function readText(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    // The process may end between opening and reading its file.
-    if (hasCode(error, 'ENOENT', 'ESRCH')) return null;
-    throw error;
   }
 }
 

@@ -2,7 +2,7 @@
  * Stores snapshots, each in an LMDB environment `snapshot-<seq>` of its own, which is built under a temporary name,
  * synced and renamed. LMDB pages have no checksum, so every value has a checksum over its index, its key and its bytes.
  */
-import { closeSync, existsSync, fdatasyncSync, openSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, fdatasyncSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -13,7 +13,7 @@ import type { SnapshotHeader, SnapshotStore } from '../../group/ports/snapshots.
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { syncPath } from '../files/durable-file.js';
 import { refuseWithoutCommitSpace } from '../files/full-disk.js';
-import { checkEnvironmentFile, dataFileOf } from '../files/lmdb-file.js';
+import { checkEnvironmentFile, dataFileOf, withFile } from '../files/lmdb-file.js';
 
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
 
@@ -58,7 +58,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 
   list(): number[] {
-    const seqs = this.#names()
+    const seqs = readdirSync(this.#dir)
       .map((name) => LISTED.exec(name)?.[1])
       .filter((digits) => digits !== undefined)
       .map(Number);
@@ -125,7 +125,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 
   async sweep(): Promise<void> {
-    const names = this.#names();
+    const names = readdirSync(this.#dir);
     const complete = new Set(names.filter((name) => COMPLETE.test(name)));
     for (const name of names) {
       const path = join(this.#dir, name);
@@ -135,10 +135,6 @@ export class LmdbSnapshotStore implements SnapshotStore {
       else if (isReplaced || LEFT_OVER.test(name)) await rm(path, { recursive: true, force: true });
     }
     await syncPath(this.#dir);
-  }
-
-  #names(): string[] {
-    return readdirSync(this.#dir);
   }
 
   async #build(folder: string, header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
@@ -159,7 +155,8 @@ export class LmdbSnapshotStore implements SnapshotStore {
         environment.putSync(keyOf(index), value);
         unsyncedBytes += value.length;
         if (unsyncedBytes < UNSYNCED_BYTES_MAX) continue;
-        syncNow(dataFileOf(folder));
+        // On this thread, because the tables behind the blocks must not change meanwhile.
+        withFile(dataFileOf(folder), fdatasyncSync);
         unsyncedBytes = 0;
       }
       this.#goOn(header);
@@ -202,16 +199,6 @@ export class LmdbSnapshotStore implements SnapshotStore {
       checkEnvironmentFile(dataFileOf(folder));
       throw error;
     }
-  }
-}
-
-/** Syncs on this thread, because the tables behind the blocks must not change meanwhile. */
-function syncNow(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fdatasyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -14,7 +14,6 @@ import { batchFrom } from '../../group/recovery/recovery.js';
 import { writeExpectedHead } from '../../store/log/expected-head.js';
 import { claimFolder } from '../../store/ownership/owner.js';
 
-/** The result of a copy into a folder. */
 export interface CopiedInto extends CopiedLog {
   /** True if batches that the folder already had were replaced. */
   readonly isRewritten: boolean;

@@ -5,33 +5,11 @@
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import type { PairRecord } from '../../core/records/pair-records.js';
-import type { LogRecord } from '../../core/records/records.js';
 import type { Simulation } from '../../core/scoring/simulation.js';
-import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
-import type { OnProgress, VerifyReport } from '../../group/api.js';
+import type { OnProgress } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
-import type {
-  ChainQuery,
-  FeedPiece,
-  FeedWork,
-  Listing,
-  ListingQuery,
-  LogPieceQuery,
-  PairEvents,
-  PairEventsQuery,
-  RedactionPiece,
-  RedactionWork,
-  RepeatQuery,
-  RepeatsPiece,
-  SimulationWork,
-  WalkWork,
-  WeightsComputed,
-  WeightsPiece,
-} from '../../group/ports/pool.js';
-import { type GroupPool, PoolBusyError, type SnapshotMade } from '../../group/ports/pool.js';
+import { type GroupPool, PoolBusyError } from '../../group/ports/pool.js';
 import type { ScoringSettings } from '../../group/replica/replica.js';
-import type { ChangeWalk } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { verifyInChild } from '../verify/verify-runner.js';
 import { within } from '../within.js';
@@ -91,27 +69,30 @@ export class PiscinaPool implements GroupPool {
     );
   }
 
-  snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null> {
-    return this.#run('snapshot', { upTo, epoch });
-  }
+  readonly snapshot: GroupPool['snapshot'] = (upTo, epoch) => this.#run('snapshot', { upTo, epoch });
+  readonly follow: GroupPool['follow'] = (upTo) => this.#run('follow', upTo);
+  readonly redact: GroupPool['redact'] = (work) => this.#run('redact', work);
+  readonly weights: GroupPool['weights'] = (upTo, at) =>
+    this.#run('weights', { upTo, at }, { timeoutMs: this.#weightsTimeoutMs });
+  readonly verdicts: GroupPool['verdicts'] = (upTo, at) => this.#run('verdicts', { upTo, at });
+  readonly publishChanges: GroupPool['publishChanges'] = (work) => this.#run('publishChanges', work);
+  readonly walkChanges: GroupPool['walkChanges'] = (work) => this.#run('walkChanges', work);
+  readonly endFeed: GroupPool['endFeed'] = () => this.#run('endFeed', undefined);
 
-  follow(upTo: number): Promise<void> {
-    return this.#run('follow', upTo);
-  }
+  readonly list: GroupPool['list'] = (query) =>
+    this.#read(query.caller === null ? 'public' : 'own', query.holder, 'list', query);
+  readonly publishedWeights: GroupPool['publishedWeights'] = (after, last) =>
+    this.#read('records', null, 'publishedWeights', { after, last });
+  readonly pairEvents: GroupPool['pairEvents'] = (query) => this.#read('records', null, 'pairEvents', query);
+  readonly records: GroupPool['records'] = (seqs, holder = null) => this.#read('records', holder, 'records', seqs);
+  readonly chain: GroupPool['chain'] = (query) => this.#read('records', query.holder, 'chain', query);
+  readonly repeats: GroupPool['repeats'] = (query) => this.#read('records', query.holder, 'repeats', query);
 
-  redact(work: RedactionWork): Promise<RedactionPiece> {
-    return this.#run('redact', work);
-  }
+  readonly verify: GroupPool['verify'] = (onProgress) => verifyInChild(this.#dir, 'full', onProgress);
+  readonly check: GroupPool['check'] = (onProgress, signal) =>
+    verifyInChild(this.#dir, 'background', onProgress, signal);
 
-  weights(upTo: number, at: number): Promise<WeightsComputed> {
-    return this.#run('weights', { upTo, at }, { timeoutMs: this.#weightsTimeoutMs });
-  }
-
-  verdicts(upTo: number, at: number): Promise<VerdictCounts> {
-    return this.#run('verdicts', { upTo, at });
-  }
-
-  async simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation> {
+  async simulate(work: Parameters<GroupPool['simulate']>[0], onProgress: OnProgress): Promise<Simulation> {
     const { port1: heard, port2: progress } = new MessageChannel();
     heard.on('message', ([done, total]: [number, number]) => onProgress(done, total));
     try {
@@ -127,46 +108,7 @@ export class PiscinaPool implements GroupPool {
     }
   }
 
-  publishChanges(work: FeedWork): Promise<FeedPiece> {
-    return this.#run('publishChanges', work);
-  }
-
-  walkChanges(work: WalkWork): Promise<ChangeWalk | 'forgotten' | null> {
-    return this.#run('walkChanges', work);
-  }
-
-  endFeed(): Promise<void> {
-    return this.#run('endFeed', undefined);
-  }
-
-  list(query: ListingQuery): Promise<Listing | null> {
-    return this.#read(query.caller === null ? 'public' : 'own', query.holder, 'list', query);
-  }
-
-  publishedWeights(after: number, last: number): Promise<WeightsPiece> {
-    return this.#read('records', null, 'publishedWeights', { after, last });
-  }
-
-  pairEvents(query: PairEventsQuery): Promise<PairEvents> {
-    return this.#read('records', null, 'pairEvents', query);
-  }
-
-  records(
-    seqs: readonly number[],
-    holder: Holder | null = null,
-  ): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
-    return this.#read('records', holder, 'records', seqs);
-  }
-
-  chain(query: ChainQuery): Promise<readonly PairRecord[]> {
-    return this.#read('records', query.holder, 'chain', query);
-  }
-
-  repeats(query: RepeatQuery): Promise<RepeatsPiece> {
-    return this.#read('records', query.holder, 'repeats', query);
-  }
-
-  async logPiece(query: LogPieceQuery): Promise<Uint8Array> {
+  async logPiece(query: Parameters<GroupPool['logPiece']>[0]): Promise<Uint8Array> {
     const piece = await this.#read<number | Uint8Array>('own', null, 'logPiece', query);
     return typeof piece === 'number' ? this.#piece.subarray(0, piece) : piece;
   }
@@ -175,20 +117,12 @@ export class PiscinaPool implements GroupPool {
   async #read<R>(readClass: ReadClass, holder: Holder | null, name: keyof GroupPool, task: unknown): Promise<R> {
     if (this.filesStored !== null) await this.filesStored();
     await this.#readers.loaded();
-    return this.#reading.run(readClass, holder, () => run(this.#readers, name, task));
+    return this.#reading.run(readClass, holder, () => this.#readers.run(name, task));
   }
 
   #run<R>(name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
-    const start = () => run<R>(this.#replica, name, task, options);
+    const start = () => this.#replica.run<R>(name, task, options);
     return this.filesStored === null ? start() : this.filesStored().then(start);
-  }
-
-  verify(onProgress?: OnProgress): Promise<VerifyReport> {
-    return verifyInChild(this.#dir, 'full', onProgress);
-  }
-
-  check(onProgress: OnProgress, signal: AbortSignal): Promise<VerifyReport> {
-    return verifyInChild(this.#dir, 'background', onProgress, signal);
   }
 
   /**
@@ -218,11 +152,11 @@ class LazyPool {
     this.#make = make;
   }
 
-  start(): Piscina {
+  #start(): Piscina {
     if (this.#pool === null) {
       if (this.#isClosed) throw new Error('the pool is closed');
       const pool = this.#make();
-      pool.on('error', (error: Error) => this.discardIfDead(pool, error));
+      pool.on('error', (error: Error) => this.#discardIfDead(pool, error));
       this.#pool = pool;
       this.#loaded = Promise.allSettled(onEach(pool, 'loaded'));
     }
@@ -230,12 +164,23 @@ class LazyPool {
   }
 
   loaded(): Promise<unknown> {
-    this.start();
+    this.#start();
     return this.#loaded;
   }
 
-  deathOf(pool: Piscina): Error | undefined {
-    return this.#deaths.get(pool);
+  /** Runs a task. `name` is the function that the worker exports under the name of the port's method. */
+  async run<R>(name: keyof GroupPool, task: unknown, { timeoutMs, transferList }: RunOptions = {}): Promise<R> {
+    const pool = this.#start();
+    try {
+      const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
+      return (await pool.run(task, { name, signal, ...(transferList === undefined ? {} : { transferList }) })) as R;
+    } catch (error) {
+      if (error instanceof Error) this.#discardIfDead(pool, error);
+      const death = this.#deaths.get(pool);
+      if (death !== undefined) throw new Error(`no worker is left for ${name}`, { cause: death });
+      const isFull = error instanceof Error && /queue/i.test(error.message) && pool.queueSize >= pool.options.maxQueue;
+      throw isFull ? new PoolBusyError(`the ${name} queue is full`) : error;
+    }
   }
 
   async close(loadMs: number, poolMs: number): Promise<void> {
@@ -250,7 +195,7 @@ class LazyPool {
    * Discards a pool without workers. Piscina starts no others once one could not load, and the tasks would wait for
    * ever. They reject, and the next task starts a new pool.
    */
-  discardIfDead(pool: Piscina, error: Error): void {
+  #discardIfDead(pool: Piscina, error: Error): void {
     if (this.#pool !== pool || pool.threads.length > 0 || this.#isClosed) return;
     this.#deaths.set(pool, error);
     this.#pool = null;
@@ -294,20 +239,4 @@ interface RunOptions {
   /** A task that takes longer is considered hung, and its worker is replaced. */
   readonly timeoutMs?: number;
   readonly transferList?: MessagePort[];
-}
-
-/** Runs a task. `name` is the function that the worker exports under the name of the port's method. */
-async function run<R>(lazy: LazyPool, name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
-  const { timeoutMs, transferList } = options;
-  const pool = lazy.start();
-  try {
-    const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
-    return (await pool.run(task, { name, signal, ...(transferList === undefined ? {} : { transferList }) })) as R;
-  } catch (error) {
-    if (error instanceof Error) lazy.discardIfDead(pool, error);
-    const death = lazy.deathOf(pool);
-    if (death !== undefined) throw new Error(`no worker is left for ${name}`, { cause: death });
-    const isFull = error instanceof Error && /queue/i.test(error.message) && pool.queueSize >= pool.options.maxQueue;
-    throw isFull ? new PoolBusyError(`the ${name} queue is full`) : error;
-  }
 }

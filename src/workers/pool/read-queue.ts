@@ -61,7 +61,6 @@ export class ReadQueue {
     }
   }
 
-  /** Refuses all waiting reads. */
   refuseAll(): void {
     for (const waiting of Object.values(this.#waiting)) for (const one of waiting) one.refuse();
   }

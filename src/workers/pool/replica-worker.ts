@@ -4,20 +4,8 @@
  */
 import { setPriority } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
-import type { Simulation } from '../../core/scoring/simulation.js';
-import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
-import type {
-  FeedPiece,
-  FeedWork,
-  RedactionPiece,
-  RedactionWork,
-  SimulationWork,
-  SnapshotMade,
-  WalkWork,
-  WeightsComputed,
-} from '../../group/ports/pool.js';
+import type { FeedWork, RedactionWork, SimulationWork, SnapshotMade, WalkWork } from '../../group/ports/pool.js';
 import { Replica } from '../../group/replica/replica.js';
-import type { ChangeWalk } from '../../group/verdict-changes.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 import type { ReplicaFolder } from './piscina-pool.js';
@@ -33,6 +21,11 @@ const log = openLogReader(dir);
 const mustEnd = (epoch: number) => Atomics.load(ending, 0) === 1 || log.ownerEpoch() !== epoch;
 const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt, scoring, workerYield());
 
+interface AsOf {
+  readonly upTo: number;
+  readonly at: number;
+}
+
 export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade | null> {
   // The duration of a snapshot, without loading, decides whether another one fits into a shutdown.
   replica.follow(task.upTo);
@@ -41,36 +34,15 @@ export async function snapshot(task: { readonly upTo: number; readonly epoch: nu
   return made && { ...made, ms: performance.now() - started };
 }
 
-export function redact(work: RedactionWork): RedactionPiece {
-  return replica.redact(work);
-}
+export const redact = (work: RedactionWork) => replica.redact(work);
+export const follow = (upTo: number) => replica.follow(upTo);
+export const weights = ({ upTo, at }: AsOf) => replica.weights(upTo, at);
+export const verdicts = ({ upTo, at }: AsOf) => replica.verdicts(upTo, at);
+export const publishChanges = (work: FeedWork) => replica.publishChanges(work);
+export const walkChanges = (work: WalkWork) => replica.walkChanges(work);
+export const endFeed = () => replica.endFeed();
 
-export function follow(upTo: number): void {
-  replica.follow(upTo);
-}
-
-export function weights(task: { readonly upTo: number; readonly at: number }): WeightsComputed {
-  return replica.weights(task.upTo, task.at);
-}
-
-export function verdicts(task: { readonly upTo: number; readonly at: number }): VerdictCounts {
-  return replica.verdicts(task.upTo, task.at);
-}
-
-export function publishChanges(work: FeedWork): FeedPiece {
-  return replica.publishChanges(work);
-}
-
-export function walkChanges(work: WalkWork): ChangeWalk | 'forgotten' | null {
-  return replica.walkChanges(work);
-}
-
-export function endFeed(): void {
-  replica.endFeed();
-}
-
-export function simulate(task: { readonly work: SimulationWork; readonly progress: MessagePort }): Simulation {
-  const { work, progress } = task;
+export function simulate({ work, progress }: { readonly work: SimulationWork; readonly progress: MessagePort }) {
   try {
     return replica.simulate(work, (done, total) => progress.postMessage([done, total]));
   } finally {

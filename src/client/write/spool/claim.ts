@@ -8,10 +8,9 @@ import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { bounds } from '../../bounds.js';
 import { fullJitterMs, pause, type Runtime } from '../../transport/time.js';
-import { TrustError } from '../../trust-error.js';
+import { invalidArgument, TrustError } from '../../trust-error.js';
 
 const pattern = /^claim-[0-9a-f]{8}\.sock$/;
-const never = new AbortController().signal;
 
 export interface Claim {
   release(): Promise<void>;
@@ -27,7 +26,7 @@ export async function claimFolder(folder: string, runtime: Runtime): Promise<Cla
     if (attempt === bounds.spoolClaimTries) {
       throw new TrustError('spool_in_use', `another process uses the spool in ${folder}`);
     }
-    await pause(runtime, fullJitterMs(runtime, attempt, bounds.spoolClaimPauseMs, bounds.backoffCapMs), never);
+    await pause(runtime, fullJitterMs(runtime, attempt, bounds.spoolClaimPauseMs, bounds.backoffCapMs));
   }
 }
 
@@ -35,8 +34,7 @@ async function tryOnce(folder: string, runtime: Runtime): Promise<Claim | null> 
   const name = `claim-${runtime.uuid().replaceAll('-', '').slice(-8)}.sock`;
   const path = join(folder, name);
   if (Buffer.byteLength(path) > bounds.socketPathBytes) {
-    throw new TrustError(
-      'invalid_argument',
+    throw invalidArgument(
       `the path of the spool's folder is too long (${bounds.socketPathBytes} bytes including a socket's name)`,
     );
   }

@@ -27,12 +27,10 @@ export interface DeliveryOptions {
   readonly onSetAside: ((event: SetAsideEvent) => void) | undefined;
 }
 
-/** An event of a batch with its position in the journal. */
 interface Sent extends Entry {
   readonly event: EventBody;
 }
 
-/** A waiter for the delivery of a number of events. */
 interface Drained {
   readonly through: number;
   resolve(): void;
@@ -43,16 +41,7 @@ export class Delivery {
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #onRoom: () => void = () => undefined;
-  #phase: SpoolPhase = 'idle';
-  #pending: number;
-  #pendingBytes: number;
-  #delivered = 0;
-  #duplicates = 0;
-  #uncounted = 0;
-  #setAside = 0;
-  #dropped = 0;
-  #damaged = 0;
-  #lastError: TrustError | null = null;
+  readonly #state: { -readonly [Member in keyof SpoolProgress]: SpoolProgress[Member] };
   /**
    * Number of events per batch. Halved if the node refuses a batch because of its content, until the refused event
    * stands alone, and if a batch does not get through in time.
@@ -66,27 +55,17 @@ export class Delivery {
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
-    this.#pending = options.waiting.count;
-    this.#pendingBytes = options.waiting.bytes;
+    const waiting = { pending: options.waiting.count, pendingBytes: options.waiting.bytes };
+    const none = { delivered: 0, duplicates: 0, uncounted: 0, setAside: 0, dropped: 0, damaged: 0, lastError: null };
+    this.#state = { phase: 'idle', ...waiting, ...none };
   }
 
   get pendingBytes(): number {
-    return this.#pendingBytes;
+    return this.#state.pendingBytes;
   }
 
   get progress(): SpoolProgress {
-    return {
-      phase: this.#phase,
-      pending: this.#pending,
-      pendingBytes: this.#pendingBytes,
-      delivered: this.#delivered,
-      duplicates: this.#duplicates,
-      uncounted: this.#uncounted,
-      setAside: this.#setAside,
-      dropped: this.#dropped,
-      damaged: this.#damaged,
-      lastError: this.#lastError,
-    };
+    return { ...this.#state };
   }
 
   start(onRoom: () => void): void {
@@ -95,25 +74,24 @@ export class Delivery {
   }
 
   added(payloads: readonly Buffer[]): void {
-    this.#pending += payloads.length;
-    this.#pendingBytes += recordsBytes(payloads);
+    this.#state.pending += payloads.length;
+    this.#state.pendingBytes += recordsBytes(payloads);
     this.#wake();
     this.#report();
   }
 
-  /** Resolves once all events that wait now are delivered, set aside or dropped. */
   drained(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = this.#stop.signal;
       stop.throwIfAborted();
       signal?.throwIfAborted();
-      if (this.#pending === 0) return resolve();
+      if (this.#state.pending === 0) return resolve();
       const settle = (end: () => void) => {
         for (const release of releases) release();
         this.#forDrained.delete(waiting);
         end();
       };
-      const waiting = { through: this.#through + this.#pending, resolve: () => settle(resolve) };
+      const waiting = { through: this.#through + this.#state.pending, resolve: () => settle(resolve) };
       const ends = signal === undefined ? [stop] : [stop, signal];
       const releases = ends.map((end) => onAbort(end, () => settle(() => reject(end.reason))));
       this.#forDrained.add(waiting);
@@ -135,7 +113,7 @@ export class Delivery {
         await this.#drop();
         const sent = await this.#next();
         if (sent.length > 0) await this.#send(sent);
-        else if (this.#pending === 0) await this.#idle();
+        else if (this.#state.pending === 0) await this.#idle();
       } catch (error) {
         if (signal.aborted) return;
         await this.#pause(error instanceof TrustError ? error : failed(error));
@@ -144,7 +122,7 @@ export class Delivery {
   }
 
   async #next(): Promise<Sent[]> {
-    if (this.#pending === 0) return [];
+    if (this.#state.pending === 0) return [];
     const entries = await this.#read(this.#batchMax, bounds.batchBytes);
     return entries.map((entry) => ({ ...entry, event: JSON.parse(entry.payload.toString()) as EventBody }));
   }
@@ -154,7 +132,7 @@ export class Delivery {
     const { journal, mark } = this.#options;
     const { entries, damage } = await journal.read(mark.seq + 1, countMax, bytesMax);
     if (damage !== null) {
-      this.#damaged += damage.count;
+      this.#state.damaged += damage.count;
       await this.#passed(damage);
     } else if (entries.length === 0) {
       throw new Error('waiting events are missing in the journal');
@@ -210,15 +188,15 @@ export class Delivery {
     }
     for (const result of results.slice(0, through)) {
       if ('later' in result) continue;
-      if (result.status === 'duplicate') this.#duplicates++;
-      if (result.counts === false) this.#uncounted++;
+      if (result.status === 'duplicate') this.#state.duplicates++;
+      if (result.counts === false) this.#state.uncounted++;
     }
-    this.#delivered += through - rejected.length;
-    this.#setAside += rejected.length;
+    this.#state.delivered += through - rejected.length;
+    this.#state.setAside += rejected.length;
     for (const one of rejected) notify(this.#options.onSetAside, one);
     if (through > 0) {
       this.#failures = 0;
-      this.#lastError = null;
+      this.#state.lastError = null;
       await this.#passed(stretchOf(sent.slice(0, through)));
     }
     if (failure !== undefined) throw failure;
@@ -240,10 +218,10 @@ export class Delivery {
    */
   async #passed({ seq, count, bytes }: Stretch): Promise<void> {
     const { mark, journal } = this.#options;
-    this.#pending -= count;
+    this.#state.pending -= count;
     this.#through += count;
     // The size of damaged records is known only approximately.
-    this.#pendingBytes = this.#pending === 0 ? 0 : Math.max(0, this.#pendingBytes - bytes);
+    this.#state.pendingBytes = this.#state.pending === 0 ? 0 : Math.max(0, this.#state.pendingBytes - bytes);
     try {
       await mark.set(seq).catch(() => undefined);
       await journal.dropThrough(seq);
@@ -256,9 +234,9 @@ export class Delivery {
 
   async #drop(): Promise<void> {
     const { dropAbove } = this.#options;
-    while (this.#pendingBytes > dropAbove) {
-      const entries = await this.#read(bounds.eventsPerCall, this.#pendingBytes - dropAbove);
-      this.#dropped += entries.length;
+    while (this.#state.pendingBytes > dropAbove) {
+      const entries = await this.#read(bounds.eventsPerCall, this.#state.pendingBytes - dropAbove);
+      this.#state.dropped += entries.length;
       if (entries.length > 0) await this.#passed(stretchOf(entries));
     }
   }
@@ -268,12 +246,12 @@ export class Delivery {
     return new Promise((resolve) => {
       this.#wake = resolve;
       // An event that was added between the check and this line could not wake the delivery.
-      if (this.#pending > 0 || this.#stop.signal.aborted) resolve();
+      if (this.#state.pending > 0 || this.#stop.signal.aborted) resolve();
     });
   }
 
   async #pause(error: TrustError): Promise<void> {
-    this.#lastError = error;
+    this.#state.lastError = error;
     const isWaiting = isRetryable(error) || error.code === 'spool_failed';
     this.#become(isWaiting ? 'waiting' : 'refused');
     const { runtime } = this.#options;
@@ -285,7 +263,7 @@ export class Delivery {
     for (let leftMs = pauseMs; leftMs > 0 && !this.#stop.signal.aborted; leftMs = endsAt - runtime.elapsedMs()) {
       await this.#pauseUntilFull(leftMs);
       await this.#drop().catch((fault: unknown) => {
-        this.#lastError = failed(fault);
+        this.#state.lastError = failed(fault);
         // A spool that stays above its bound must not end every further pause immediately.
         return pause(runtime, endsAt - runtime.elapsedMs(), this.#stop.signal).catch(() => undefined);
       });
@@ -296,7 +274,7 @@ export class Delivery {
   async #pauseUntilFull(ms: number): Promise<void> {
     const { controller, release } = linked(this.#stop.signal);
     this.#wake = () => {
-      if (this.#pendingBytes > this.#options.dropAbove) controller.abort();
+      if (this.#state.pendingBytes > this.#options.dropAbove) controller.abort();
     };
     // An event that was added before this line could not wake the pause.
     this.#wake();
@@ -306,8 +284,8 @@ export class Delivery {
   }
 
   #become(phase: SpoolPhase): void {
-    if (phase === this.#phase) return;
-    this.#phase = phase;
+    if (phase === this.#state.phase) return;
+    this.#state.phase = phase;
     this.#report();
   }
 

@@ -1,19 +1,15 @@
-/**
- * Queues events on disk: accepted events survive the end of the process and the absence of the node, and are delivered
- * in order, once. The journal manages the files; this class connects it to the node and applies the policy of a full
- * spool.
- */
+/** Implements `EventSpool`: connects the journal, which manages the files, to the node, and bounds the queue's size. */
 import { mkdir } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
 import { bounds } from '../../bounds.js';
 import type { CallOptions } from '../../call-types.js';
 import { onAbort } from '../../transport/listeners.js';
 import { type Runtime, systemRuntime } from '../../transport/time.js';
-import { TrustError } from '../../trust-error.js';
+import { invalidArgument, TrustError } from '../../trust-error.js';
 import type { TrustEvent } from '../client-event.js';
 import { type Claim, claimFolder } from './claim.js';
 import { Delivery } from './delivery.js';
-import { type Cut, Journal } from './journal.js';
+import { Journal } from './journal.js';
 import type { SetAsideEvent, SpoolProgress, SpoolTarget } from './progress.js';
 import { DeliveredMark } from './side-files.js';
 import { RECORD_HEAD_BYTES, recordBytes, recordsBytes } from './spool-segment.js';
@@ -89,13 +85,13 @@ export class EventSpool {
   #flushing: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
-  private constructor(options: SpoolOptions, claim: Claim, journal: Journal, delivery: Delivery, cuts: readonly Cut[]) {
+  private constructor(options: SpoolOptions, claim: Claim, journal: Journal, delivery: Delivery) {
     this.#options = options;
     this.#bytesMax = options.bytesMax ?? bounds.spoolBytes;
     this.#claim = claim;
     this.#journal = journal;
     this.#delivery = delivery;
-    this.cuts = cuts;
+    this.cuts = journal.cuts;
   }
 
   /**
@@ -112,7 +108,7 @@ export class EventSpool {
   }
 
   static async #open(options: SpoolOptions): Promise<EventSpool> {
-    const { runtime = systemRuntime } = options;
+    const { to, onProgress, onSetAside, runtime = systemRuntime } = options;
     const folder = absolute(options.folder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const claim = await claimFolder(folder, runtime);
@@ -128,8 +124,9 @@ export class EventSpool {
       });
       const bytesMax = options.bytesMax ?? bounds.spoolBytes;
       const dropAbove = options.whenFull === 'drop-oldest' ? bytesMax : Number.POSITIVE_INFINITY;
-      const delivery = new Delivery({ folder, journal, mark, waiting, dropAbove, runtime, ...callbacks(options) });
-      const spool = new EventSpool(options, claim, journal, delivery, journal.cuts);
+      const callbacks = { onProgress, onSetAside };
+      const delivery = new Delivery({ folder, to, journal, mark, waiting, dropAbove, runtime, ...callbacks });
+      const spool = new EventSpool(options, claim, journal, delivery);
       delivery.start(() => spool.#admit());
       return spool;
     } catch (error) {
@@ -154,7 +151,7 @@ export class EventSpool {
     const payload = Buffer.from(JSON.stringify(body));
     const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax - RECORD_HEAD_BYTES);
     if (!(payload.byteLength <= bytesMax)) {
-      throw new TrustError('invalid_argument', `an event must have at most ${bytesMax} bytes`);
+      throw invalidArgument(`an event must have at most ${bytesMax} bytes`);
     }
     options.signal?.throwIfAborted();
     if (this.#closing !== null) throw closed();
@@ -271,10 +268,6 @@ export class EventSpool {
     }
     return this.#queue.splice(0, count);
   }
-}
-
-function callbacks({ to, onProgress, onSetAside }: SpoolOptions) {
-  return { to, onProgress, onSetAside };
 }
 
 function closed(): TrustError {

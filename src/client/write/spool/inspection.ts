@@ -40,10 +40,8 @@ export async function inspectSpool(folder: string): Promise<SpoolFacts | null> {
       else pending += waiting;
     }
   }
-  const lines = [
-    ...(await linesOf(join(folder, 'set-aside.1.ndjson'))),
-    ...(await linesOf(join(folder, 'set-aside.ndjson'))),
-  ];
+  const files = ['set-aside.1.ndjson', 'set-aside.ndjson'].map((name) => linesOf(join(folder, name)));
+  const lines = (await Promise.all(files)).flat();
   return { pending, setAside: lines.length, lastSetAsideCode: codeIn(lines.at(-1)), damaged };
 }
 
@@ -55,13 +53,8 @@ async function readOrNone(path: string): Promise<Buffer | null> {
 }
 
 async function linesOf(path: string): Promise<string[]> {
-  const bytes = await readOrNone(path);
-  return bytes === null
-    ? []
-    : bytes
-        .toString('utf8')
-        .split('\n')
-        .filter((line) => line !== '');
+  const text = (await readOrNone(path))?.toString('utf8') ?? '';
+  return text.split('\n').filter((line) => line !== '');
 }
 
 function codeIn(line: string | undefined): string | null {

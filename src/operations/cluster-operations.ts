@@ -1,12 +1,38 @@
-/** The nodes of a group that several nodes serve, and the members of etcd. */
-import { type Outcome, refused } from '../errors.js';
+/** The nodes of a group that several nodes serve, the settings that they share, and the members of etcd. */
+import { settingNames, settingParsers } from '../core/settings.js';
+import { granted, type Outcome, refused } from '../errors.js';
 import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
-import { type Asked, count, isoTime, mapped, operation, typed } from './operation.js';
+import { type Asked, by, count, isoTime, mapped, operation, typed } from './operation.js';
 import { facts, table } from './text-table.js';
 
 export const clusterOperations = {
+  'group-set': operation({
+    request: shape({ name: { enum: settingNames }, value: { type: 'string', maxLength: limits.peerNameLength }, by }, [
+      'by',
+    ]),
+    async answer({ name, value: text }, { group, by: actor }) {
+      if (group.clusterOperations === null) {
+        return refused('invalid_parameter', {
+          text: `this node serves its group alone (CLUSTER=none): set ${name} and start it again`,
+        });
+      }
+      const parsed = settingParsers[name](text);
+      if (!parsed.ok) return refused('invalid_parameter', { text: `${name} ${parsed.problem}` });
+      const outcome = await group.changeSetting(name, parsed.value, actor);
+      return outcome.ok ? granted({ name, value: parsed.value }) : outcome;
+    },
+    ptf: {
+      group: 'group',
+      command: 'set',
+      text: 'change a setting on all nodes of a cluster; then set the variable of this name on each machine',
+      given: { name: { flags: '<name>', text: '', choices: settingNames }, value: typed('<value>') },
+      examples: ['group set RETENTION_DAYS 365 --by alice'],
+      show: ({ name, value: set }) => [`${name} is ${set} on all nodes; set the variable on each machine, too`],
+    },
+  }),
+
   'cluster-status': operation({
     request: shape({}),
     dashboard: true,

@@ -9,7 +9,6 @@ import type { Schema } from '../validation/schema.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
 import { clusterOperations } from './cluster-operations.js';
 import { disputeOperations } from './dispute-operations.js';
-import { settingOperations } from './group-settings.js';
 import { logOperations } from './log-operations.js';
 import { type AskedNode, disputeId, type Operation, peerId } from './operation.js';
 import { originOperations } from './origin-operations.js';
@@ -22,7 +21,6 @@ const rows = {
   ...statusOperations,
   ...peerOperations,
   ...originOperations,
-  ...settingOperations,
   ...disputeOperations,
   ...playerOperations,
   ...logOperations,

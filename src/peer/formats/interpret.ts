@@ -12,10 +12,7 @@ import type { ReadOptions, RowId, RowSink } from './list-row.js';
 import { arrayOf, type Json, objectOf, textOf } from './reading/json-elements.js';
 import { endOf, formOf, hasZone, timeOf } from './reading/time-cells.js';
 import { isWholeCell } from './reading/whole-cells.js';
-import { readShape } from './shapes.js';
-
-/** A cell of the current record; undefined if the record has none of that name. */
-export type Cell = (name: string) => Json | undefined;
+import { type Cell, readShape } from './shapes.js';
 
 const no = /^(?:|0|false|f|no|n|null|none|#expired#?|0000-00-00.*)$/i;
 const absent = /^(?:NULL|\\N)$/i;

@@ -1,6 +1,5 @@
 /** Reads a list of any shape into records of named cells. It knows nothing of bans. */
 import type { Description } from './description.js';
-import type { Cell } from './interpret.js';
 import { columnName, readCsv } from './reading/csv-records.js';
 import { type Json, objectOf, readElements } from './reading/json-elements.js';
 import { readKeyValues } from './reading/key-values.js';
@@ -8,6 +7,9 @@ import { eachLine } from './reading/lines.js';
 import { readInserts } from './reading/sql-values.js';
 import { isWholeCell } from './reading/whole-cells.js';
 import { readXml } from './reading/xml-elements.js';
+
+/** Returns the value of a cell of a record by its name. */
+export type Cell = (name: string) => Json | undefined;
 
 export interface RecordSink {
   /** The names of the cells of the next record; may repeat names. */
@@ -25,6 +27,8 @@ const lineLengthMax = 65_536;
 
 /** Tables whose name looks like one of measures. */
 const measures = /mute|gag|comm|warn|kick|jail|freeze/i;
+/** A table without stated columns has those of the description only if its name says that it holds bans. */
+const tableOfBans = /(?:^|[_.-])(?:player_?)?bans?(?:list)?(?:$|[_.-])/i;
 const tableOfMeasures = /ban|punish|sanction|infraction|record/i;
 
 export function readShape(description: Description, text: string, sink: RecordSink): void {
@@ -91,7 +95,7 @@ function readTables(description: Description, text: string, sink: RecordSink): v
   readInserts(
     text,
     (table, stated, line) => {
-      const columns = stated ?? description.columns ?? null;
+      const columns = stated ?? (tableOfBans.test(table) ? description.columns : null) ?? null;
       const isWanted = columns !== null && isTable(description, table, columns);
       if (isWanted && !named.has(table)) sink.cells(columns);
       if (!isWanted && !named.has(table) && (measures.test(table) || tableOfMeasures.test(table))) {

@@ -1,6 +1,7 @@
 /** Decodes the bytes of a ban list and determines its format. It does not read the bans. */
 import type { Description, Shape } from '../formats/description.js';
 import { type Detected, detectFormat, draftIn, partsOf, shapeOf } from '../formats/recognise.js';
+import { isTable } from '../formats/shapes.js';
 import { tools } from '../formats/tools.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { type Decoded, decodeList } from '../sources/decode.js';
@@ -51,7 +52,11 @@ function formatNamed(formatName: string, text: string, name: string): Descriptio
   if (shape !== undefined) return draftIn(partsOf(text, shape, name), shape);
   const named = tools.filter((one) => one.name === formatName || one.sameAs === formatName);
   const looks = named.length > 1 ? shapeOf(text) : null;
-  const found = named.find((one) => one.shape === looks) ?? named[0];
+  const alike = named.filter((one) => one.shape === looks);
+  // Versions of a tool have descriptions of the same name, whose columns differ.
+  const parts = alike.length > 1 ? partsOf(text, alike[0]!.shape, name) : [];
+  const fitting = alike.find((one) => parts.some((part) => isTable(one, part.name, part.cells)));
+  const found = fitting ?? alike[0] ?? named[0];
   if (found === undefined) throw wrongUsage(`--format must be one of ${formatNames.join(', ')}`);
   return found;
 }

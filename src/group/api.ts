@@ -24,11 +24,12 @@ import type {
   Verdict,
 } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
+import type { PeerView } from './access/peer-view.js';
 import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
 import type { Holder } from './holder.js';
 import type { VerdictChanges } from './verdict-changes.js';
 
-export type { EventSubmission, RefusedErasure, Registration, TrustExplanation, TrustView, VerdictCounts };
+export type { EventSubmission, PeerView, RefusedErasure, Registration, TrustExplanation, TrustView, VerdictCounts };
 
 export interface GroupIdentity {
   readonly groupId: string;
@@ -62,36 +63,6 @@ export interface GroupHealth {
   /** The newest durable record. */
   readonly lastSeq: number;
   readonly weights: WeightsStatus;
-}
-
-export interface PeerView {
-  /**
-   * The peer's number in this group, ascending in order of registration; origins and carriers take numbers, too.
-   * Callers see it only within an opaque cursor.
-   */
-  readonly index: number;
-  readonly peerId: string;
-  readonly peerName: string;
-  readonly gameIds: readonly string[];
-  readonly status: PeerStatus;
-  readonly registeredAt: number;
-  /** The Ed25519 key with which the peer signs its writes: 32 bytes, base64url; null if it does not sign. */
-  readonly publicKey: string | null;
-  /** Number of events ever accepted from this peer. */
-  readonly eventCount: number;
-  /** When its newest event was received, in ms since 1970, cut to the hour; null if none is known. */
-  readonly lastEventAt: number | null;
-  /** Null if the registration gave none. Never public. */
-  readonly contactEmail: string | null;
-  readonly preTrusted: boolean;
-  /** Published weight in [0,1] and its components. */
-  readonly weight: number;
-  readonly tau: number;
-  readonly a: number;
-  readonly b: number;
-  /** Log-odds of its bans, and the share of them that did not follow those of others. */
-  readonly m: number;
-  readonly finds: number;
 }
 
 /** Findings of the newest computation of weights about a peer. */

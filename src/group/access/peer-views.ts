@@ -1,40 +1,11 @@
-/**
- * Converts peers to the views that the layers above see, and looks up what the newest computation of weights found
- * about them.
- */
+/** Looks up what the newest computation of weights found about peers. */
 
-import type { Peer } from '../../core/peers/peers.js';
 import type { WitnessPair } from '../../core/relations.js';
 import type { GroupState } from '../../core/state.js';
 import { WitnessLinks } from '../../core/trust/witnesses.js';
 import { limits } from '../../limits.js';
 import type { PeerSignals, PeerView } from '../api.js';
 import type { WeightsSignals } from '../ports/pool.js';
-
-export function peerView(state: GroupState, peer: Peer): PeerView {
-  const { index, peerId, peerName, gameIds, status, registeredAt, publicKey = null, contactEmail, eventCount } = peer;
-  const { tau, a, b, m, finds, published } = state.peerWeights;
-  const preTrusted = state.preTrusted.includes(index);
-  return {
-    index,
-    peerId,
-    peerName,
-    gameIds,
-    status,
-    registeredAt,
-    publicKey,
-    eventCount,
-    lastEventAt: state.hourlyCounts.lastHourOf(index),
-    contactEmail,
-    preTrusted,
-    tau: tau[index]!,
-    a: a[index]!,
-    b: b[index]!,
-    m: m[index]!,
-    finds: finds[index]!,
-    weight: published[index]!,
-  };
-}
 
 export function preTrustedIds({ peers, preTrusted }: GroupState): string[] {
   return preTrusted.map((index) => peers.at(index).peerId);

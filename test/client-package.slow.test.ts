@@ -211,7 +211,7 @@ function checkSize(project: string): void {
   assert.ok(packages.length <= packagesMax, packages.join(' '));
   assert.ok(bytes <= bytesMax, `${bytes} bytes`);
   const native = files.filter(
-    (path) => /\.node$|binding\.gyp$|\.wasm$/.test(path) && !/\/undici\/.*\.wasm$/.test(path),
+    (path) => /\.node$|binding\.gyp$|\.wasm$/.test(path) && !/\/(?:undici|node-sqlite3-wasm)\/.*\.wasm$/.test(path),
   );
   assert.equal(native, []);
   for (const path of packages) {

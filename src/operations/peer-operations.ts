@@ -6,12 +6,11 @@ import { limits } from '../limits.js';
 import { contactEmail, gameIds, peerName, publicKey } from '../validation/identifiers.js';
 import { shape } from '../validation/schema.js';
 import { parseIdle, parseNames, parseOverlap, parsePublicKey } from './arguments.js';
-import { by, count, exampleId, isoTime, mapped, operation, page, parsed, peerId, typed } from './operation.js';
+import { by, count, exampleId, isoTime, mapped, note, operation, page, parsed, peerId, typed } from './operation.js';
 import { facts, plural, printable, table } from './text-table.js';
 
 const examplePublicKey = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs';
 const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
-
 const id = typed('<id>');
 const oneLine = (peer: PeerValue): string[] => [peerLine(peer)];
 
@@ -153,7 +152,6 @@ export const peerOperations = {
     },
   }),
 
-  /** Null removes the key. */
   'peers-set-key': operation({
     request: shape({ peer_id: peerId, public_key: { ...publicKey, type: ['string', 'null'] }, by }, ['by']),
     answer: async (request, { group, by: actor }) =>
@@ -187,7 +185,26 @@ export const peerOperations = {
     },
   }),
 
-  /** Declares whether two peers are one witness. */
+  'peers-note': operation({
+    request: shape({ peer_id: peerId, note: { ...note, type: ['string', 'null'] }, by }, ['by']),
+    answer: async (request, { group, by: actor }) =>
+      mapped(await group.changePeer('note', request.peer_id, { note: request.note }, actor), peerValue),
+    ptf: {
+      group: 'peers',
+      command: 'note',
+      text: 'put a note on a peer, for operators only, or remove it with --none',
+      given: {
+        peer_id: id,
+        note: parsed<string | null>('[text]', `one line, at most ${limits.allowNoteLength} characters`, {
+          parse: (text) => text,
+          or: { flag: '--none', text: 'remove the note', value: null, problem: 'give a note, or --none' },
+        }),
+      },
+      examples: [`peers note ${exampleId} "asked on Friday why it sends no bans"`, `peers note ${exampleId} --none`],
+      show: (peer) => [peerLine(peer), peer.note === null ? 'The peer has no note.' : `Note: ${printable(peer.note)}`],
+    },
+  }),
+
   'peers-relate': operation({
     request: shape({ relation: { enum: ['same', 'independent'] }, peer_id: peerId, other_id: peerId, by }, ['by']),
     async answer({ relation, peer_id, other_id }, { group, by: actor }) {
@@ -222,7 +239,6 @@ export const peerOperations = {
     ],
   }),
 
-  /** Revokes peers that never sent an event. */
   'peers-purge': operation({
     request: shape({ idle_ms: count(0, limits.purgeIdleMsMax), by }, ['by']),
     answer: async (request, { group, by: actor }) =>
@@ -292,6 +308,7 @@ function peerValue(peer: PeerView) {
     event_count: peer.eventCount,
     last_event_at: peer.lastEventAt === null ? null : isoTime(peer.lastEventAt),
     contact_email: peer.contactEmail,
+    note: peer.note,
     pre_trusted: peer.preTrusted,
     weight: peer.weight,
     tau: peer.tau,
@@ -333,7 +350,6 @@ function preTrustValue(group: Pick<OperatorApi, 'peerById'>, peerIds: readonly s
     pre_trusted: peers.map(({ peerId: peer_id, peerName: peer_name, status }) => ({ peer_id, peer_name, status })),
   };
 }
-interface PreTrustValue extends ReturnType<typeof preTrustValue> {}
 
 function peerLine(peer: PeerValue): string {
   return printable(`${peer.peer_id}  ${peer.status}  "${peer.peer_name}"  games ${peer.game_ids.join(',')}`);
@@ -348,6 +364,7 @@ function peerFacts(peer: ListedPeerValue, width: number): string[] {
       ['status', peer.status],
       ['games', peer.game_ids.join(', ')],
       ['contact', peer.contact_email ?? 'none given'],
+      ['note', peer.note ?? 'none'],
       ['registered', peer.registered_at],
       ['events', peer.event_count],
       ['last event', peer.last_event_at === null ? 'none' : `in the hour from ${peer.last_event_at}`],
@@ -373,11 +390,11 @@ function keyLines(key: string): string[] {
   ];
 }
 
-function preTrustLines({ pre_trusted: peers }: PreTrustValue, width: number): string[] {
+function preTrustLines({ pre_trusted: peers }: ReturnType<typeof preTrustValue>, width: number): string[] {
   if (peers.length === 0) return ['no pre-trusted peers'];
   const rows = peers.map((peer) => [peer.peer_id, peer.status, peer.peer_name]);
   const lines = table(rows, width, ['peer', 'status', 'name'], ['peer', 'status']);
-  if (rows.length <= limits.preTrustedWarnAbove) return lines;
   const most = limits.preTrustedWarnAbove;
+  if (rows.length <= most) return lines;
   return [...lines, `More than ${most} pre-trusted peers weaken the protection that pre-trust gives.`];
 }

@@ -75,14 +75,14 @@ test('a snapshot of format 1 is refused', () => {
   assert.throws(() => loadSnapshot(blocks, salt));
 });
 
-test('the golden life writes every type of record but those of erasure requests and of clusters', async () => {
+test('the golden life writes every type of record but those of erasure requests, clusters and notes', async () => {
   const machine = await goldenLife();
   const written = new Set<RecordType>();
   for (const { bytes } of machine.log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)) {
     for (const record of new Batch(bytes)) written.add(record.type);
   }
   const missing = everyRecord.map(({ type }) => type).filter((type) => !written.has(type));
-  assert.equal(missing, ['erasure_requested', 'erasure_refused', 'group_setting_changed']);
+  assert.equal(missing, ['erasure_requested', 'erasure_refused', 'group_setting_changed', 'peer_noted']);
 });
 
 test.run();

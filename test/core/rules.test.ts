@@ -139,6 +139,20 @@ test('a rotated key dies at once, or when its overlap ends', () => {
   assert.is(works('second', t0 - 365 * dayMs), false, 'the clock was ahead');
 });
 
+test('a note on a peer is audited, replaced and removed, and a repeated one writes nothing', () => {
+  const given = new Given().peers(1);
+  const put = (note: string | null) => {
+    const decision = decidePeerChange(given.state, { type: 'note', peerId: 'peer-0', note, by: 't' }, t0);
+    given.apply(decision.records, t0);
+    return decision.records.map((record) => ('audit' in record ? record.audit.action : record.type));
+  };
+  assert.equal(put('asked on Friday'), ['peer_noted']);
+  assert.equal(put('asked on Friday'), []);
+  assert.is(given.state.peers.at(0).note, 'asked on Friday');
+  assert.equal(put(null), ['peer_noted']);
+  assert.is(given.state.peers.at(0).note, undefined);
+});
+
 test('neither a key with half of the digest of a peer nor an old key is the key of that peer', () => {
   const given = new Given().peers(1);
   const digestOf = (first: string, last: string) => first.repeat(63) + last;

@@ -52,6 +52,7 @@ export function peerView(index: number): PeerView {
     eventCount: 2,
     lastEventAt: null,
     contactEmail: null,
+    note: null,
     preTrusted: false,
     weight: 0.5,
     tau: 0.25,

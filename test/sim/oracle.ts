@@ -281,7 +281,8 @@ export class Oracle {
       case 'export_subject':
         throw new Error('the simulation exports nobody');
       case 'public_key':
-        throw new Error('the simulation signs nothing');
+      case 'note':
+        throw new Error('the simulation signs and notes nothing');
       case 'allow':
         return this.#allow(command, now);
       case 'disallow':

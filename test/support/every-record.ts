@@ -170,6 +170,7 @@ export const everyRecord: readonly LogRecord[] = [
   { type: 'player_allowed', subject, id: 'entry', until: 1_700_000_460_000, note: 'appeal upheld ☃', audit },
   { type: 'player_allowance_ended', subject: null, audit },
   { type: 'peer_public_key_set', peer: 0, public_key: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs', audit },
+  { type: 'peer_noted', peer: 0, note: 'asks on Fridays ☃', audit },
   { type: 'ban_half_life_changed', ban_half_life_days: 90, epoch: 1_700_000_700_000, factor: 0.25, audit },
   { type: 'ban_epoch_moved', epoch: 1_700_000_800_000, factor: 2 ** -299 },
   {

@@ -62,6 +62,19 @@ export const peerChanges = {
       peer.publicKey = public_key ?? undefined;
     },
   }),
+
+  /** Words of the operator about the peer; null removes them. */
+  note: change({
+    record: 'peer_noted',
+    id: 38,
+    format: 3,
+    decide(peer, { note }: { readonly note: string | null }) {
+      return (peer.note ?? null) === note ? null : { stated: { note }, action: 'peer_noted' };
+    },
+    apply(peer, { note }) {
+      peer.note = note ?? undefined;
+    },
+  }),
 };
 
 type Rows = typeof peerChanges;

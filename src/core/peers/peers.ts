@@ -22,6 +22,8 @@ export interface Peer {
   oldKeyUntil: number;
   /** Ed25519, 32 bytes, base64url; undefined if the peer does not sign its writes. */
   publicKey?: string | undefined;
+  /** Words of the operator, for operators only. */
+  note?: string | undefined;
   /** Number of events ever accepted. */
   eventCount: number;
 }

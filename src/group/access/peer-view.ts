@@ -24,6 +24,8 @@ export function peerView(state: GroupState, peer: Peer) {
     lastEventAt: state.hourlyCounts.lastHourOf(index),
     /** Null if the registration gave none. Never public. */
     contactEmail,
+    /** Words of the operator, for operators only; null if there are none. */
+    note: peer.note ?? null,
     preTrusted,
     /** Components of the published weight. */
     tau: tau[index]!,

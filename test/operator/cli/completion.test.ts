@@ -17,7 +17,20 @@ const trap = join(folder, 'was-run');
 const cases: readonly (readonly [typed: readonly string[], offered: readonly string[]])[] = [
   [
     ['peers', ''],
-    ['add', 'independent', 'list', 'purge', 'reinstate', 'revoke', 'rotate-key', 'same', 'set-key', 'show', 'suspend'],
+    [
+      'add',
+      'independent',
+      'list',
+      'note',
+      'purge',
+      'reinstate',
+      'revoke',
+      'rotate-key',
+      'same',
+      'set-key',
+      'show',
+      'suspend',
+    ],
   ],
   [['peers', 'sus'], ['suspend']],
   [['audit', 'tail', '--cou'], ['--count']],

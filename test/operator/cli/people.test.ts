@@ -79,6 +79,16 @@ test('the public key of a peer is set, printed and removed', async () => {
   assert.is((await json('peers', 'set-key', peerId, '--', hyphen)).public_key, hyphen);
 });
 
+test('peers note: the list shows it, the audit log names its author, and --none removes it', async () => {
+  const { peerId } = await registerPeer(node.url);
+  const noted = await json('peers', 'note', peerId, 'asked on Friday', '--by', 'alice');
+  assert.is(noted.note, 'asked on Friday');
+  assert.match((await ptf('peers', 'list', '--wide')).out, /note: asked on Friday/);
+  assert.match((await ptf('audit', 'tail', '--wide')).out, /alice\S* +peer_noted|peer_noted +\S*alice/);
+  assert.is((await json('peers', 'note', peerId, '--none')).note, null);
+  assert.is((await ptf('peers', 'note', peerId, 'x'.repeat(201))).code, 2);
+});
+
 test('a public key that is none, or none and --none, is wrong usage', async () => {
   for (const args of [['short'], [`${publicKey}=`], [], [publicKey, '--none']]) {
     assert.is((await ptf('peers', 'set-key', 'peer', ...args)).code, 2, args.join(' '));

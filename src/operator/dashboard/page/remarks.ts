@@ -39,10 +39,10 @@ export const witnessHints: Readonly<Record<WitnessReason, string>> = {
   copied_list: 'they share a list with its mistakes',
 };
 
-/** Returns the remark about the weight first, then those about one-witness peers and discounts. */
+/** Returns the operator's note first, then what should be checked: the weight, one-witness peers, discounts. */
 export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
   const { signals } = peer;
-  const remarks: Remark[] = [];
+  const remarks: Remark[] = peer.note === null ? [] : [{ text: `note: ${peer.note}`, hint: null }];
   if (isWeightless(peer)) {
     remarks.push({ text: `weight 0: ${whyWeightless(peer, group)}`, hint: null });
   } else if (agreesWithNobody(peer, group)) {

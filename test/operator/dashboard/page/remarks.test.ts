@@ -18,6 +18,7 @@ const sound: ListedPeerValue = {
   event_count: 20,
   last_event_at: null,
   contact_email: null,
+  note: null,
   pre_trusted: false,
   weight: 0.75,
   tau: 1,
@@ -151,6 +152,11 @@ test('an active peer is displayed as healthy unless its weight is 0', () => {
   assert.is(statusLookOf({ ...sound, weight: 0 }), 'warn');
   assert.is(statusLookOf({ ...sound, weight: 0, status: 'suspended' }), 'suspended');
   assert.is(statusLookOf({ ...sound, weight: 0, status: 'revoked' }), 'revoked');
+});
+
+test('the note of an operator comes first, whatever else there is to remark', () => {
+  const texts = textsOf({ note: 'asked on Friday', weight: 0 });
+  assert.equal(texts[0], 'note: asked on Friday');
 });
 
 test.run();

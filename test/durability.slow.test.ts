@@ -94,7 +94,7 @@ for (const FAST_PATH of ['true', 'false']) {
       return;
     }
     const dir = realpathSync(temporaryFolder());
-    const trace = join(dir, 'trace.txt');
+    const trace = `${dir}-trace.txt`;
     const env = { DATA_DIR: dir, GROUP_SALT: salt, FAST_PATH };
     const node = await startProcess(env, tracing([...writes, ...syncs, 'openat'], [...syncs, 'pwrite64'], trace));
     const peer = await register(node.url);

@@ -73,12 +73,12 @@ async function filled(snapshot: boolean): Promise<string> {
   return dir;
 }
 
-/** Digest of every file that holds data; locks, heartbeat and owner record hold none. */
+/** Digest of every file that holds data; locks, heartbeat, owner record and last line hold none. */
 function contentOf(dir: string): string {
   const digest = createHash('sha256');
   for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort()) {
     const file = join(dir, name);
-    if (statSync(file).isFile() && !/(?:lock\.mdb|heartbeat|owner-\d+\.json)$/.test(name))
+    if (statSync(file).isFile() && !/(?:lock\.mdb|heartbeat|last-line|owner-\d+\.json)$/.test(name))
       digest.update(name).update(readFileSync(file));
   }
   return digest.digest('hex');

@@ -61,6 +61,7 @@ const reads = [
   'allowedPlayer',
   'pendingErasures',
   'origins',
+  'disputeIds',
   'disputes',
   'auditTail',
   'publishedWeights',

@@ -234,7 +234,11 @@ export class LeaderDuties {
     const first = slots[boundary]!;
     if (slowest < first - 1)
       note('warn', { trimmed_seq: first - 1 }, 'etcd is filling up, so a node that is far behind must join again');
-    await log.trim(fence, first, first - 1);
+    await log.trim(fence, first, first - 1).catch((error: unknown) => {
+      // Another trim, whose answer was lost, may have deleted more.
+      this.#slots = null;
+      throw error;
+    });
     slots.splice(0, boundary);
     member.trimmedTo(first - 1);
   }

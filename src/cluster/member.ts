@@ -50,6 +50,8 @@ export class ClusterMember implements ClusterHealth {
   #reason: string | null = null;
   #ended = false;
   #isRetired = false;
+  /** The lease and the reason of the last report that this node is refused. */
+  #refusalReported: string | null = null;
   /** True once this node had its place among the nodes of the group. */
   #hasJoined = false;
   #isUnreachable = false;
@@ -252,12 +254,13 @@ export class ClusterMember implements ClusterHealth {
     const lease = this.lease.id;
     if (lease === null) throw new SharedLogUnavailableError('etcd has granted no lease');
     const reason = (await log.hasSecret()) ? reasonOf(await log.putNode(this.view(), lease)) : otherSecret;
-    const isNew = reason !== this.#reason;
+    if (reason !== null && reason !== this.#reason) note('error', { reason }, 'the node is refused and asks again');
     this.#reason = reason;
     this.#hasJoined = reason === null;
-    if (reason === null || !isNew) return reason;
-    note('error', { reason }, 'the node is refused and asks again');
+    const report = `${lease} ${reason}`;
+    if (reason === null || report === this.#refusalReported) return reason;
     await log.putRefused({ nodeId, url, reason }, lease);
+    this.#refusalReported = report;
     return reason;
   }
 
@@ -371,7 +374,7 @@ export class ClusterMember implements ClusterHealth {
         if (unfit === null && this.#role === 'left' && !this.#isRetired) await this.#reenter();
         const { unfitToLead } = site;
         if (unfitToLead !== null && this.#role === 'leader') await this.demote(unfitToLead);
-        if (this.#role !== 'leader' && this.#role !== 'left') await this.#step();
+        if (!this.#isRetired && this.#role !== 'leader' && this.#role !== 'left') await this.#step();
         // The reason to hand over may have passed before this node did.
         if (this.decides) this.#release();
       } catch (error) {
@@ -395,7 +398,8 @@ export class ClusterMember implements ClusterHealth {
     this.#confirmedAt = Number.NEGATIVE_INFINITY;
     const holder = await this.#deps.log.putNode({ ...this.view(), role: 'follower', reason: null }, lease);
     if (holder !== null && this.#isReplaced([holder])) this.#rejoin(reasonOf(holder)!);
-    if (holder !== null) return;
+    // The node may have left for good meanwhile.
+    if (holder !== null || this.#isRetired || this.#ended || this.#deps.site.unfit !== null) return;
     this.#reason = null;
     this.#role = 'follower';
     this.#deps.note('info', {}, 'the node is back in the cluster');

@@ -547,7 +547,8 @@ export interface GroupCommands {
     text: string,
     against?: string,
   ): Promise<Outcome<{ readonly id: string; readonly openedAt: number }>>;
-  audit(after: number, limit: number): Promise<Outcome<AuditPage>>;
+  /** `holder`: the holder to which the read is charged; the node itself if absent. */
+  audit(after: number, limit: number, holder?: Holder | null): Promise<Outcome<AuditPage>>;
 }
 
 /** Commands and views for the operator only. */
@@ -602,6 +603,8 @@ export interface GroupOperations {
   changeOrigin(change: 'add' | 'remove', name: string, by: string): Promise<Outcome<OriginView>>;
   /** Disputes from one position to another, the oldest first; only those with one status if it is given. */
   disputes(status?: DisputeStatus, from?: number, to?: number): readonly DisputeView[];
+  /** The ids of all disputes, the oldest first. */
+  disputeIds(): readonly string[];
   /** `peerIds`: to uphold, the peers whose events become void; an empty list stands for the only possible peer. */
   decideDispute(
     decision: DecideDispute['decision'],

@@ -13,7 +13,7 @@ import { holdersOf } from '../core/rules/decide-dispute.js';
 import { foreignReason, readAgain } from '../core/rules/decide-removal.js';
 import { isAllowed, readTrust } from '../core/scoring/allowed.js';
 import { explanationOf, type TrustExplanation } from '../core/scoring/explanation.js';
-import type { TrustView } from '../core/scoring/score.js';
+import { publishedFigures, type TrustView } from '../core/scoring/score.js';
 import type { SettingName } from '../core/settings.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import { groupsOf } from '../core/trust/witnesses.js';
@@ -352,8 +352,8 @@ export class Group implements GroupApi {
     return answer.ok ? granted({ id: disputeId, openedAt: answer.value.openedAt }) : answer;
   }
 
-  audit(after: number, limit: number): Promise<Outcome<AuditPage>> {
-    return this.#auditPage(this.#current.loop.state.auditSeqs.firstAbove(after), limit);
+  audit(after: number, limit: number, holder: Holder | null = null): Promise<Outcome<AuditPage>> {
+    return this.#auditPage(this.#current.loop.state.auditSeqs.firstAbove(after), limit, holder);
   }
 
   // Operations.
@@ -461,6 +461,10 @@ export class Group implements GroupApi {
     return asked.slice(from, to).map((dispute) => disputeView(state, dispute));
   }
 
+  disputeIds(): readonly string[] {
+    return this.#current.loop.state.disputes.all().map(({ id }) => id);
+  }
+
   decideDispute(
     decision: DecideDispute['decision'],
     disputeId: string,
@@ -487,9 +491,11 @@ export class Group implements GroupApi {
     let row = from;
     for (; row < end && players.length < limit; row++) {
       if (!subjects.has(row)) continue;
-      const { verdict, score, confidence, eventCount, updatedAt } = readTrust(state, row, asOf);
-      if (!wanted.includes(verdict)) continue;
-      players.push({ subject: subjectHex(subjects.keyOf(row)), verdict, score, confidence, eventCount, updatedAt });
+      const view = readTrust(state, row, asOf);
+      if (!wanted.includes(view.verdict)) continue;
+      const { verdict, eventCount, updatedAt } = view;
+      const subject = subjectHex(subjects.keyOf(row));
+      players.push({ subject, verdict, ...publishedFigures(view), eventCount, updatedAt });
     }
     return { players, next: row < subjects.rows ? row : null };
   }
@@ -615,13 +621,13 @@ export class Group implements GroupApi {
     return answer.ok ? granted(peerView(state, state.peers.at(answer.value))) : answer;
   }
 
-  async #auditPage(from: number, limit: number): Promise<Outcome<AuditPage>> {
+  async #auditPage(from: number, limit: number, holder: Holder | null = null): Promise<Outcome<AuditPage>> {
     const { durableSeq, state } = this.#current.loop.actor;
     const { auditSeqs } = state;
     const end = auditSeqs.firstAbove(durableSeq);
     const to = Math.min(end, from + limit);
     const seqs = Array.from({ length: Math.max(0, to - from) }, (_, i) => auditSeqs.at(from + i));
-    const read = await this.#calls.pool((pool) => pool.records(seqs));
+    const read = await this.#calls.pool((pool) => pool.records(seqs, holder));
     if (!read.ok) return read;
     const entries = read.value.map(({ record, at }, i): AuditEntry => {
       if (!('audit' in record)) throw new Error(`group: record ${seqs[i]} is not audited`);

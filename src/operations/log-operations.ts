@@ -48,13 +48,17 @@ export const logOperations = {
         }),
       },
       examples: ['audit tail', 'audit tail --actor alice --since 7d', 'audit tail --count 100 --json'],
-      show({ data }, width) {
+      show({ data, next_before, is_cut }, width) {
         const isWide = width === Number.POSITIVE_INFINITY;
         const rows = data.map(({ seq, at, action, actor, target, hash }) => {
           const time = isWide ? at : `${at.slice(0, 19)}Z`;
           return [seq, time, action, actor, target, ...(isWide ? [hash] : [])];
         });
-        return table(rows, width, ['seq', 'at', 'action', 'actor', 'target', ...(isWide ? ['hash'] : [])], ['at']);
+        const heads = ['seq', 'at', 'action', 'actor', 'target', ...(isWide ? ['hash'] : [])];
+        const lines = table(rows, width, heads, ['at']);
+        return is_cut
+          ? [...lines, `Entries before ${next_before} were not searched; narrow it down by --since.`]
+          : lines;
       },
     },
   }),
@@ -118,7 +122,10 @@ interface Wanted {
   readonly action?: string | undefined;
 }
 
-/** Reads backwards until enough entries are found, at most `limits.auditReadMax` of them. Oldest first. */
+/**
+ * Reads backwards until enough entries are found, at most `limits.auditReadMax` of them; with `is_cut`, more may be
+ * older. Oldest first.
+ */
 async function newestEntries(group: OperatorApi, { count: most, before, since, actor = '', action = '' }: Wanted) {
   const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
   const found: AuditEntry[] = [];
@@ -141,7 +148,8 @@ async function newestEntries(group: OperatorApi, { count: most, before, since, a
   }
   const newest = found.slice(-most);
   const nextBefore = found.length > most ? newest[0]!.seq : (next ?? null);
-  return granted({ data: newest.map(auditEntryValue), next_before: nextBefore });
+  const isCut = found.length < most && nextBefore !== null;
+  return granted({ data: newest.map(auditEntryValue), next_before: nextBefore, is_cut: isCut });
 }
 
 function contains(text: string, part: string): boolean {

@@ -73,7 +73,7 @@ export function evidenceValue(group: OperatorApi, subject: Uint8Array) {
   const oneWay = lowering > 0 ? ('lowering' as const) : ('raising' as const);
   const direction =
     lowering > 0 && raising > 0 ? ('both' as const) : lowering + raising > 0 ? oneWay : ('none' as const);
-  return { verdict: view.verdict, score: view.score, event_count: view.eventCount, peers, direction };
+  return { verdict: view.verdict, score: publishedFigures(view).score, event_count: view.eventCount, peers, direction };
 }
 
 export function playerLines(player: PlayerValue, width: number): string[] {

@@ -107,7 +107,8 @@ export function withIds<R extends object>(
 
 /**
  * A peer chooses its own name, which may be another's name or the beginning of another's id: whatever fits several
- * peers is refused. A text that fits none is passed on, for the operation to refuse.
+ * peers is refused. A revoked peer counts only if no other fits, since its server may have registered again. A text
+ * that fits none is passed on, for the operation to refuse.
  */
 function peerNamed(group: OperatorApi, text: string): Outcome<string> {
   if (group.peerById(text) !== undefined) return granted(text);
@@ -120,7 +121,7 @@ function peerNamed(group: OperatorApi, text: string): Outcome<string> {
 }
 
 function disputeNamed(group: OperatorApi, text: string): Outcome<string> {
-  const all = group.disputes().map(({ id }) => id);
+  const all = group.disputeIds();
   if (all.includes(text)) return granted(text);
   const found = all.filter((id) => isPrefix(text, id));
   return only(found[0], text, found);

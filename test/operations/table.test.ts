@@ -17,7 +17,7 @@ const peers = [
 const group = {
   peerById: (id: string) => peers.find((peer) => peer.peerId === id),
   peers: () => peers,
-  disputes: () => [{ id: 'eeee1-0' }, { id: 'eeee2-0' }],
+  disputeIds: () => ['eeee1-0', 'eeee2-0'],
 } as unknown as OperatorApi;
 const request = shape(
   { peer_id: peerId, without: { type: 'array', items: peerId }, dispute_id: disputeId, note: { type: 'string' } },

@@ -173,6 +173,7 @@ export function recordedGroup(peers: number, replaced: Partial<OperatorApi> = {}
     origins: () => [originView],
     changeOrigin: async () => granted(originView),
     changeSetting: async () => granted(null),
+    disputeIds: () => [disputeView.id],
     disputes: () => [disputeView],
     decideDispute: async () => granted(disputeView),
     exportSubject: async () => granted(subjectExport),

@@ -2,12 +2,16 @@
 import { getOrMake } from '../get-or-make.js';
 import type { Peer } from './peers.js';
 
+/** Longer names are known by their first words, so that a long name does not make each search long. */
+const NAME_WORDS_MAX = 16;
+/** Words of a text that are searched. Some single characters stand for several words. */
+const TEXT_WORDS_MAX = 500;
+
 export class PeerNames {
   readonly #peers: readonly Peer[];
   /** Numbers of peers by id and by name, both as plain words; filled when it is asked. */
   readonly #byWords = new Map<string, number[]>();
   #indexed = 0;
-  #wordsMax = 0;
 
   /** `peers` may grow. */
   constructor(peers: readonly Peer[]) {
@@ -17,11 +21,13 @@ export class PeerNames {
   /** Returns the numbers of the peers, sorted. */
   in(text: string): number[] {
     this.#indexNew();
-    const words = wordsOf(text);
+    const words = wordsOf(text).slice(0, TEXT_WORDS_MAX);
     const found = new Set<number>();
     for (let start = 0; start < words.length; start++) {
-      for (let end = start + 1; end <= Math.min(words.length, start + this.#wordsMax); end++) {
-        for (const number of this.#byWords.get(words.slice(start, end).join(' ')) ?? []) found.add(number);
+      let run = '';
+      for (const word of words.slice(start, start + NAME_WORDS_MAX)) {
+        run = run === '' ? word : `${run} ${word}`;
+        for (const number of this.#byWords.get(run) ?? []) found.add(number);
       }
     }
     return [...found].sort((p, q) => p - q);
@@ -31,8 +37,7 @@ export class PeerNames {
     for (; this.#indexed < this.#peers.length; this.#indexed++) {
       const { index, peerId, peerName } = this.#peers[this.#indexed]!;
       for (const words of [wordsOf(peerId), wordsOf(peerName)]) {
-        this.#wordsMax = Math.max(this.#wordsMax, words.length);
-        getOrMake(this.#byWords, words.join(' '), () => []).push(index);
+        getOrMake(this.#byWords, words.slice(0, NAME_WORDS_MAX).join(' '), () => []).push(index);
       }
     }
   }

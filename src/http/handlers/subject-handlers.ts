@@ -13,6 +13,7 @@ import type { HttpDeps } from '../deps.js';
 import { encodeCursor } from '../request/cursor.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
+import { holderOf } from '../request/request-holder.js';
 import { readCursor, readLimit, readSubjectHash } from '../request/request-parameters.js';
 
 type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'openDispute' | 'listErasedEvents' | 'listAudit'>;
@@ -70,12 +71,12 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>): SubjectHandle
     } satisfies ErasedEventsBody);
   }
 
-  async function listAudit({ query }: ApiRequest<undefined>): Promise<ApiReply> {
+  async function listAudit({ query, caller, remote }: ApiRequest<undefined>): Promise<ApiReply> {
     const limit = readLimit(query);
     if (!limit.ok) return refusalReply(limit);
     const after = readCursor(query, 'audit');
     if (!after.ok) return refusalReply(after);
-    const outcome = await node.group.audit(after.value ?? 0, limit.value);
+    const outcome = await node.group.audit(after.value ?? 0, limit.value, holderOf(caller, remote));
     if (!outcome.ok) return refusalReply(outcome);
     const { entries, nextAfter } = outcome.value;
     return ok({

@@ -88,10 +88,13 @@ export class NodeLink {
     const { link, site } = this.#deps;
     const { url } = leader;
     const at = { url, method: 'POST', path: '/commands', timeoutMs: limits.forwardMs } as const;
+    // Those of this leader: the next one's say nothing about calls to it.
+    const { signal } = this.#forwards;
     let answer: { readonly value: ChangeValue<N> | null; readonly seq: number };
     try {
-      answer = await this.#room.run(peerIdOf(call) ?? '', limits.forwardMs, () =>
-        link.call({ ...at, body: { ...call, waitMs }, signal: this.#forwards.signal }),
+      const waitForRoomMs = Math.max(limits.leaderLookMs, waitMs);
+      answer = await this.#room.run(peerIdOf(call) ?? '', waitForRoomMs, () =>
+        link.call({ ...at, body: { ...call, waitMs }, signal }),
       );
     } catch (error) {
       this.#reportSilent(url, error);

@@ -12,7 +12,7 @@ import { isBackup, makePrivate, namesIn } from './backup-folder.js';
 
 /** Names that a node, a restore or `ptf` creates. A file that is being replaced has the suffix `.tmp`. */
 const own =
-  /^(?:(?:head\.json|group-salt|owner-\d+\.json|reserve|clock-seen|heartbeat|dashboard-password|cluster\.json|scrub-due|operator\.(?:sock|path)|restored\.json)(?:\.tmp)?|snapshot-\d{16}|\.(?:tmp|old)-.*|replaced-.*|\.restoring|last-line)$/;
+  /^(?:(?:head\.json|group-salt|owner-\d+\.json|reserve|clock-seen|heartbeat|dashboard-password|cluster\.json|scrub-due|operator\.(?:sock|path)|restored\.json)(?:\.tmp)?|snapshot-\d{16}|\.(?:tmp|old)-.*|replaced-.*|\.restoring|\.joining(?:\.tmp)?|last-line)$/;
 /** The page that describes the default folder in the repository. */
 const placeholder = { name: 'README.md', head: '# snapshots/' };
 

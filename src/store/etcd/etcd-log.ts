@@ -310,7 +310,8 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
       [isAbsent(key), [put, taken]],
     ] as const) {
       const answer = await withLease(this.client.txn({ compare: [compare], success, failure: [look] }));
-      if (answer === null || answer.succeeded) return null;
+      if (answer === null) throw new SharedLogUnavailableError('the lease of this node has ended');
+      if (answer.succeeded) return null;
       holder = answer.responses[0]!.response_range!.kvs[0];
     }
     // An earlier attempt, whose answer was lost, has written the key.

@@ -13,6 +13,9 @@ import { limits } from '../../limits.js';
  */
 export type ReadClass = 'records' | 'own' | 'public';
 
+/** With more holders, the one whose last read is the longest ago is forgotten. */
+const HOLDERS_MAX = 1_024;
+
 interface Waiting {
   readonly holder: Holder | null;
   readonly begin: () => void;
@@ -55,14 +58,28 @@ export class ReadQueue {
     try {
       return await read();
     } finally {
-      this.#usedMs.set(holder, this.#usedBy(holder) + this.#now() - beganMs);
+      this.#charge(holder, this.#now() - beganMs);
       this.#running--;
       this.#beginNext();
     }
   }
 
+  /** Number of holders whose time is remembered. */
+  get holders(): number {
+    return this.#usedMs.size;
+  }
+
   refuseAll(): void {
     for (const waiting of Object.values(this.#waiting)) for (const one of waiting) one.refuse();
+  }
+
+  #charge(holder: Holder | null, ms: number): void {
+    const usedMs = this.#usedBy(holder) + ms;
+    // The map is in the order of the last charge.
+    this.#usedMs.delete(holder);
+    this.#usedMs.set(holder, usedMs);
+    const [oldest] = this.#usedMs.keys();
+    if (this.#usedMs.size > HOLDERS_MAX) this.#usedMs.delete(oldest!);
   }
 
   #usedBy(holder: Holder | null): number {

@@ -35,7 +35,8 @@ export async function snapshot(task: { readonly upTo: number; readonly epoch: nu
 }
 
 export const redact = (work: RedactionWork) => replica.redact(work);
-export const follow = (upTo: number) => replica.follow(upTo);
+/** Returns nothing: what the replica returns would be copied to the main thread. */
+export const follow = (upTo: number): void => void replica.follow(upTo);
 export const weights = ({ upTo, at }: AsOf) => replica.weights(upTo, at);
 export const verdicts = ({ upTo, at }: AsOf) => replica.verdicts(upTo, at);
 export const publishChanges = (work: FeedWork) => replica.publishChanges(work);

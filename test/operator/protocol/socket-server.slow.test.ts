@@ -102,7 +102,7 @@ test('a command reaches the group and its value is returned', async () => {
   const { group, calls } = recordedGroup(1);
   await start(group);
   const value = await callNode(folder, 'peers-rotate-key', { peer_id: 'peer-0', overlap_ms: 60_000, by: 'alice' });
-  assert.equal(calls, [['rotateKey', 'peer-0', 60_000, 'operator:alice']]);
+  assert.equal(calls.at(-1), ['rotateKey', 'peer-0', 60_000, 'operator:alice']);
   assert.is(value.api_key, 'the-key');
   assert.is(value.overlap_ms, 60_000);
   assert.is(value.registered_at, '1970-01-01T00:00:00.000Z');
@@ -113,7 +113,8 @@ test('who does not sign is the operator in the audit log', async () => {
   await start(group);
   await callNode(folder, 'peers-status', { peer_id: 'peer-0', status: 'suspended' });
   await callNode(folder, 'pretrust-change', { change: 'add', peer_id: 'peer-0' });
-  assert.equal(calls.slice(0, 2), [
+  const changes = calls.filter(([name]) => name !== 'peerById');
+  assert.equal(changes.slice(0, 2), [
     ['changePeer', 'peer_status', 'peer-0', { status: 'suspended' }, 'operator'],
     ['preTrust', 'add', 'peer-0', 'operator'],
   ]);

@@ -71,6 +71,11 @@ test('a new folder, an empty one, a volume, the remains of a first start and a n
   assert.is(refusal(), '', 'the placeholder of the repository');
 });
 
+test('the remains of a fetch that a crash interrupted are taken: the start repairs them', () => {
+  given('.joining', '.joining.tmp', '.tmp-joining/', 'clock-seen');
+  assert.is(refusal(), '');
+});
+
 test('a folder is created only in an existing one', () => {
   const parent = dir;
   dir = join(parent, 'data');

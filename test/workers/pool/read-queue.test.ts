@@ -93,6 +93,23 @@ test('a holder is charged with the time of its reads: others have their turns be
   );
 });
 
+test('the holders whose reads are long ago are forgotten, so that many callers take no memory', async () => {
+  const { queue, ask, end, clock } = controlled();
+  // One waits at all times, so that the queue is never idle.
+  let before = ask('own', 'read 0', '0');
+  await turn();
+  for (let i = 1; i <= 3_000; i++) {
+    const next = ask('own', `read ${i}`, `${i}`);
+    clock.ms += 1;
+    await end(`read ${i - 1}`);
+    await before;
+    before = next;
+  }
+  assert.is(queue.holders, 1_024);
+  await end('read 3000');
+  await before;
+});
+
 test('a holder that fills the queue loses its newest read to one that has fewer', async () => {
   const { queue, begun, ask, end, clock } = controlled();
   const running = ask('records', 'runs', 1);

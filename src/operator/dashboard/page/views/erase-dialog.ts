@@ -3,15 +3,18 @@ import type { Values } from '../../../../operations/table.js';
 import { ask, Copied } from '../dialog.js';
 import { count, plural } from '../format.js';
 import { type Child, facts, field, html, textOf, time } from '../html.js';
-import { command } from '../requests.js';
+import { command, Refused } from '../requests.js';
 
 /** Resolves with the receipt; undefined if the player was not erased. */
 export async function eraseWithQuestion(subjectHash: string): Promise<Values['erase'] | undefined> {
-  const player = await command('player', { player_id: subjectHash }).catch(() => null);
-  const known =
-    player === null
-      ? 'No event about this player is stored.'
-      : `The player is ${player.verdict}, with ${plural(player.event_count, 'event')} of ${plural(player.explain.peers, 'peer')}.`;
+  const known = await command('player', { player_id: subjectHash }).then(
+    ({ verdict, event_count: events, explain: { peers } }) =>
+      `The player is ${verdict}, with ${plural(events, 'event')} of ${plural(peers, 'peer')}.`,
+    (error: unknown) =>
+      error instanceof Refused && error.code === 'player_not_found'
+        ? 'No event about this player is stored.'
+        : 'What is stored about this player could not be read.',
+  );
   return ask({
     title: 'Erase this player?',
     body: html`

@@ -1,0 +1,37 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { PeerNames } from '../../../src/core/peers/peer-names.js';
+import type { Peer } from '../../../src/core/peers/peers.js';
+
+const named = (...names: readonly string[]): PeerNames =>
+  new PeerNames(names.map((peerName, index) => ({ index, peerId: `id-${index}`, peerName }) as Peer));
+
+test('a text names peers by id or name, whatever its case and punctuation', () => {
+  const names = named('Alpha EU', 'Beta', 'Alpha');
+  assert.equal(names.in('void the report of ALPHA, please; and id 1'), [1, 2]);
+  assert.equal(names.in('"alpha-eu" did it'), [0, 2]);
+  assert.equal(names.in('nobody'), []);
+});
+
+// Found by review: one character that stands for four words made one text take half a minute.
+test('the words of names and texts are bounded, also where one character stands for several', () => {
+  const phrase = '\uFDFA';
+  const long = phrase.repeat(200);
+  const names = named(long, 'Beta');
+  const joined: number[] = [];
+  const join = Array.prototype.join;
+  Array.prototype.join = function (this: unknown[], ...rest) {
+    joined.push(this.length);
+    return join.apply(this, rest);
+  };
+  try {
+    names.in(phrase.repeat(500));
+  } finally {
+    Array.prototype.join = join;
+  }
+  assert.ok(Math.max(0, ...joined) <= 16, 'no run is longer than a known name');
+  assert.equal(named('Beta').in(`${'word '.repeat(499)}beta`), [0]);
+  assert.equal(named('Beta').in(`${'word '.repeat(500)}beta`), []);
+});
+
+test.run();

@@ -10,4 +10,8 @@ if (!existsSync(entry)) {
 }
 // Before the rest is loaded, which an older Node cannot do.
 await import(new URL('../dist/require-node.js', import.meta.url).href);
-await import(entry.href);
+await import(entry.href).catch((error) => {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  console.error(`ptf: ${error.message}; run \`npm ci\` first`);
+  process.exit(1);
+});

@@ -8,10 +8,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 import { compile, projects, root } from './lib/compile.mjs';
 
 if (!compile(projects.main, { ifStale: true })) process.exit(1);
+const { Extractor, ExtractorConfig } = await import('@microsoft/api-extractor');
 
 const entries = { client: 'dist/client/entry.d.ts', testing: 'dist/testing.d.ts' };
 

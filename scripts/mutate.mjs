@@ -12,11 +12,13 @@ import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { API } from 'typescript/unstable/sync';
 import { closureOf } from './lib/closure.mjs';
-import { compile, projects, root } from './lib/compile.mjs';
-import { mutationsOf, randomFrom } from './lib/mutations.mjs';
+import { compile, dependenciesInstalled, projects, root } from './lib/compile.mjs';
 import { runTests } from './lib/run-tests.mjs';
+
+if (!dependenciesInstalled(['devDependencies'])) process.exit(1);
+const { API } = await import('typescript/unstable/sync');
+const { mutationsOf, randomFrom } = await import('./lib/mutations.mjs');
 
 const notCopied = ['.git', 'node_modules', 'out', 'coverage'];
 /** A change may make a loop endless, so a fast test has less time than usual. */

@@ -6,7 +6,6 @@ import './lib/require-node.mjs';
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeClientPackage } from './lib/client-package.mjs';
 import { compile, projects, root } from './lib/compile.mjs';
 
 const { values } = parseArgs({ options: { to: { type: 'string', default: 'out' } } });
@@ -14,6 +13,8 @@ const target = resolve(root, values.to);
 const folder = join(target, 'peer-trust-client');
 
 if (!compile(projects.main, { ifStale: true })) process.exit(1);
+// Loads packages, which are installed now.
+const { makeClientPackage } = await import('./lib/client-package.mjs');
 try {
   await makeClientPackage(folder);
 } catch (error) {

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { runPeerCommand } from './peer/cli/peer-command.js';
 import type { Progress } from './peer/cli/session.js';
+import { terminalWidth } from './terminal-width.js';
 
 /** Returns the version of the package of this file, from the nearest package.json above it. */
 function packageVersion(): string {
@@ -78,7 +79,7 @@ process.exitCode = await runPeerCommand(process.argv.slice(2), {
   terminal: {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
-    width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
+    width: terminalWidth(process.stdout),
     progress: process.stderr.isTTY ? progressOf : () => ({ to: () => {}, end: () => {} }),
     askSecret: process.stdin.isTTY ? askSecret : null,
   },

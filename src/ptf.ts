@@ -31,6 +31,7 @@ import { readText } from './store/files/small-file.js';
 import { readLastLine } from './store/log/last-line.js';
 import { logFolderOf } from './store/log/lmdb-log.js';
 import { adoptFolder, FolderOwnedError } from './store/ownership/owner.js';
+import { terminalWidth } from './terminal-width.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/backup/backup-processes.js';
 import { startProblems } from './workers/verify/preflight.js';
 
@@ -282,7 +283,7 @@ const code = await runCommand(process.argv.slice(2), {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
     stream: (text) => new Promise((written) => process.stdout.write(text, (error) => written(!error))),
-    width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
+    width: terminalWidth(process.stdout),
     progress: process.stderr.isTTY ? progressOf : () => noProgress,
     confirm: process.stdin.isTTY ? confirm : null,
     askSecret: process.stdin.isTTY ? askSecret : null,

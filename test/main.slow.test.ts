@@ -118,6 +118,8 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       .map((line) => JSON.parse(line));
     assert.is(lines.at(0)?.msg, 'starting');
     assert.is(lines.at(-1)?.msg, 'stopped');
+    const { host, port, docs, data_dir: dir } = lines.find(({ msg }) => msg === 'listening');
+    assert.equal([docs, dir], [`http://${host}:${port}/docs`, join(folder, 'data')]);
     assert.ok(lines.some(({ level, variable }) => level === 'warn' && variable === 'PEER_AUTH_ENABLED'));
   });
 }

@@ -28,7 +28,11 @@ export class Balancer {
     await this.#check();
     this.#timer = setInterval(() => void this.#check(), checkMs);
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
+      this.#server.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+        const isTaken = code === 'EADDRINUSE';
+        const text = `port ${port} is in use by another process; stop it, or give another one with --port`;
+        reject(new Error(isTaken ? text : message));
+      });
       this.#server.listen(port, '127.0.0.1', resolve);
     });
     return (this.#server.address() as AddressInfo).port;

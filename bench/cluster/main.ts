@@ -35,6 +35,10 @@ interface Options {
 
 let isEnding = false;
 
+function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
 /** Starts a process, and starts it again whenever it ends. */
 class Restarted {
   readonly name: string;
@@ -76,7 +80,7 @@ class LocalNode implements GroupNode {
 
   constructor(name: string, port: number, dir: string, env: Readonly<Record<string, string>>) {
     this.name = name;
-    this.directUrl = `http://127.0.0.1:${port}`;
+    this.directUrl = urlOf(port);
     this.dir = dir;
     this.#env = {
       ...env,
@@ -147,6 +151,13 @@ if (missing !== undefined) {
 let stop = async (code: number): Promise<void> => process.exit(code);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
 const folder = temporaryFolder('ptf-local-');
+const ports = await freePorts(count);
+const balancer = new Balancer(ports.map(urlOf));
+// Before anything is started, since the port may be taken.
+const proxyPort = await balancer.listen(Number(port)).catch((error: unknown) => {
+  console.error(messageOf(error));
+  process.exit(1);
+});
 const flags = ['--snapshot-count', snapshotCount, '--max-wals', maxWals, '--max-snapshots', '2'];
 const etcd = await EtcdMembers.start({ flags, detached }).catch((error: unknown) => {
   console.error(messageOf(error));
@@ -162,9 +173,7 @@ const env = {
   GROUP_SALT: salt,
   LOG_LEVEL: 'warn',
 };
-const ports = await freePorts(count);
 const nodes = ports.map((at, i) => new LocalNode(`node-${i + 1}`, at, join(folder.path, `node-${i + 1}`), env));
-const balancer = new Balancer(nodes.map(({ directUrl }) => directUrl));
 stop = async (code) => {
   if (isEnding) return;
   isEnding = true;
@@ -182,9 +191,8 @@ for (const [i, name] of etcd.names.entries()) {
 }
 try {
   for (const node of nodes) node.start();
-  const proxy = `http://127.0.0.1:${await balancer.listen(Number(port))}`;
   await settled(nodes);
-  if (!isEnding) console.log(description(proxy, nodes, etcd, salt));
+  if (!isEnding) console.log(description(urlOf(proxyPort), nodes, etcd, salt));
 } catch (error) {
   if (!isEnding) console.error(messageOf(error));
   await stop(1);

@@ -151,7 +151,7 @@ function readStamp(folder) {
   }
 }
 
-function dependenciesInstalled(groups) {
+export function dependenciesInstalled(groups) {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const names = groups.flatMap((group) => Object.keys(manifest[group] ?? {}));
   const missing = names.filter((name) => !existsSync(join(root, 'node_modules', name)));

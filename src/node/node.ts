@@ -40,6 +40,7 @@ import { PiscinaPool } from '../workers/pool/piscina-pool.js';
 import type { ClusterNode } from './cluster/cluster-node.js';
 import type { Config } from './config.js';
 import { type Address, openOperatorAccess } from './operator-access.js';
+import { urlOf } from './ready-text.js';
 import { Closers, windDown } from './shutdown.js';
 import {
   applyConfiguration,
@@ -210,6 +211,7 @@ async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
   log.info(
     {
       ...address,
+      docs: `${urlOf(address)}/docs`,
       metrics: metricsAddress,
       dashboard: dashboardAddress,
       data_dir: dir,

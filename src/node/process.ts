@@ -12,6 +12,7 @@ import { keepLastLine } from '../store/log/last-line.js';
 import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from './config.js';
 import { createLog } from './logger.js';
 import { type RunningNode, startNode } from './node.js';
+import { readyText } from './ready-text.js';
 import { RejoinError, StartEndedError, StartRefusedError } from './startup.js';
 import type { Remark } from './variables.js';
 
@@ -134,7 +135,10 @@ function run(config: Config, warnings: readonly Remark[]): void {
   log.info({ config: describeConfig(config) }, 'starting');
   for (const { variable, text } of warnings) log.warn({ variable }, `${variable} ${text}`);
   let starting = begin();
-  starting.then(keepLine, fail);
+  starting.then((node) => {
+    keepLine();
+    if (process.stdout.isTTY) stdout.write(readyText(node, resolve(config.dataDir)));
+  }, fail);
 }
 
 const outcome = loadConfig(readEnvironment(), readText);

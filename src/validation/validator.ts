@@ -95,12 +95,14 @@ function* violationsInItems({ items }: Schema, value: readonly unknown[], field:
 
 function* violationsInFields(schema: Schema, value: object, field: string): Generator<SchemaViolation> {
   const { properties = {}, required = [] } = schema;
+  const isClosed = schema.additionalProperties === false;
   for (const name of required) {
-    if (Object.hasOwn(value, name)) continue;
+    // The unknown field is the fault then.
+    if (Object.hasOwn(value, name) || (isClosed && Object.hasOwn(value, camelCased(name)))) continue;
     const missing = properties[name] ?? {};
     yield { field: `${field}/${name}`, keyword: 'required', schema: missing, value: undefined };
   }
-  if (schema.additionalProperties === false) {
+  if (isClosed) {
     for (const name in value) {
       if (Object.hasOwn(properties, name)) continue;
       yield { field: `${field}/${escapePointer(name)}`, keyword: 'additionalProperties', schema, value: undefined };
@@ -110,6 +112,10 @@ function* violationsInFields(schema: Schema, value: object, field: string): Gene
     const found = Object.getOwnPropertyDescriptor(value, name);
     if (found !== undefined) yield* violationsIn(one, found.value, `${field}/${name}`);
   }
+}
+
+function camelCased(name: string): string {
+  return name.replace(/_[a-z]/g, (pair) => pair.slice(1).toUpperCase());
 }
 
 /** Escapes a token (RFC 6901, section 3). */

@@ -25,12 +25,12 @@ export function violationText(fault: SchemaViolation, root: string): string {
   return `${name} ${complaint(fault, root)}`;
 }
 
-function complaint({ keyword, schema, value, limit, actual }: SchemaViolation, root: string): string {
+function complaint({ field, keyword, schema, value, limit, actual }: SchemaViolation, root: string): string {
   switch (keyword) {
     case 'required':
       return `is missing; it must be ${expected(schema)}`;
     case 'additionalProperties':
-      return `is not a field of ${root}; ${knownFields(schema)}`;
+      return `is not a field of ${root}; ${meantField(field, schema)}`;
     case 'pattern':
       return patternText(schema.pattern, value);
     case 'minLength':
@@ -98,7 +98,10 @@ function expectedObject({ required = [] }: Schema): string {
   return `an object with the ${required.length === 1 ? 'field' : 'fields'} ${required.join(', ')}`;
 }
 
-function knownFields({ properties = {} }: Schema): string {
+/** Returns the field that an unknown one in camel case means, else all known fields. */
+function meantField(field: string, { properties = {} }: Schema): string {
+  const meant = field.slice(field.lastIndexOf('/') + 1).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  if (Object.hasOwn(properties, meant)) return `did you mean ${meant}?`;
   const names = Object.keys(properties);
   return names.length === 0 ? 'it has no fields' : `known fields are ${names.join(', ')}`;
 }

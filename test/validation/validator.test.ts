@@ -203,9 +203,11 @@ test('each error states in words what was expected and what was found', () => {
     [{ schema_version: '1.0' }, 'schema_version must be a semantic version, e.g. 1.0.0; got "1.0"'],
     [{ schema_version: 1 }, 'schema_version must be a semantic version, e.g. 1.0.0; got a number'],
     [
-      { eventType: 'x' },
-      `eventType is not a field of the body; known fields are ${Object.keys(eventSchema.properties).join(', ')}`,
+      { extra: 'x' },
+      `extra is not a field of the body; known fields are ${Object.keys(eventSchema.properties).join(', ')}`,
     ],
+    [{ event_type: undefined, eventType: 'x' }, 'eventType is not a field of the body; did you mean event_type?'],
+    [{ eventType: 'x' }, 'eventType is not a field of the body; did you mean event_type?'],
   ];
   for (const [more, text] of cases) {
     const body = JSON.parse(JSON.stringify({ ...eventBody(), ...more }));

@@ -6,7 +6,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { bounds } from '../bounds.js';
 import type { SaltCheck } from '../ids/salt-check.js';
 import { readText, refusalOf, unexpected } from '../transport/caller.js';
-import { linked, notify, onAbort } from '../transport/listeners.js';
+import { linked, notify, onAbort, warnOnce } from '../transport/listeners.js';
 import type { ReadFloor } from '../transport/read-floor.js';
 import { type AgeClock, fullJitterMs, pause, type Runtime } from '../transport/time.js';
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
@@ -66,6 +66,7 @@ export class VerdictFeed {
   #retryMs = 0;
   #lastError: TrustError | null = null;
   #live: PromiseWithResolve = withResolve();
+  #isAwaited = false;
   /** Ends the wait of a refused feed. */
   #resume: () => void = () => undefined;
 
@@ -106,6 +107,7 @@ export class VerdictFeed {
   }
 
   live(): Promise<void> {
+    this.#isAwaited = true;
     return this.#live.promise;
   }
 
@@ -191,6 +193,7 @@ export class VerdictFeed {
   async #refused(error: TrustError, signal: AbortSignal): Promise<void> {
     this.#live.reject(error);
     this.#become('refused');
+    if (this.#options.onState === undefined && !this.#isAwaited) warnOnce(error);
     await new Promise<void>((resolve) => {
       const release = onAbort(signal, resolve);
       this.#resume = () => {

@@ -10,7 +10,7 @@ import type { SaltCheck } from '../ids/salt-check.js';
 import { isSubjectHash } from '../ids/subject.js';
 import { type PlayerTrust, type TrustValues, unknownPlayer } from '../player-trust.js';
 import { type Answer, type Caller, isRecord, notTheContract } from '../transport/caller.js';
-import { linked } from '../transport/listeners.js';
+import { linked, warnOnce } from '../transport/listeners.js';
 import { splitUp } from '../transport/split-up.js';
 import { type AgeClock, isTime, type Runtime } from '../transport/time.js';
 import { invalidArgument, isRetryable, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
@@ -87,7 +87,7 @@ export class ScoreReader {
     }
     checkFallback(read.fallback);
     // The text that is sent to the node is also the key of a remembered player.
-    const { runtime, salt, sentId, needsKinds } = this.#options;
+    const { runtime, salt, sentId, needsKinds, feed } = this.#options;
     const endsAt = runtime.elapsedMs() + read.budgetMs;
     const leftMs = () => Math.max(0, endsAt - runtime.elapsedMs());
     if (needsKinds && salt !== null && salt.kinds === undefined) await this.#verifySalt(read);
@@ -100,11 +100,15 @@ export class ScoreReader {
     const readMissing = (budgetMs: number) =>
       Promise.all(chunks.map((chunk) => this.#readChunk(chunk, { ...read, budgetMs }, found)));
     const verified = missing.length > 0 ? this.#verifySalt({ ...read, budgetMs: leftMs() }) : undefined;
-    const isForeign = () => (salt?.mismatch ?? null) !== null;
-    const wasForeign = isForeign();
+    const wasForeign = (salt?.mismatch ?? null) !== null;
     if (!wasForeign) await readMissing(leftMs());
     await verified;
-    if (isForeign()) return playerIds.map((id) => trustOf(id, foreignHash));
+    const mismatch = salt?.mismatch ?? null;
+    if (mismatch !== null) {
+      // A feed reports the mismatch itself.
+      if (feed() === null) warnOnce(mismatch);
+      return playerIds.map((id) => trustOf(id, foreignHash));
+    }
     // A new check has shown that the salt is the group's after all; nothing was read before.
     if (wasForeign) await readMissing(leftMs());
     return keys.map((key, index) => trustOf(playerIds[index]!, cached[index] ?? found.get(key)!));

@@ -1,7 +1,8 @@
 /**
- * Calls listeners of the game so that their exceptions disturb nothing, and runs callbacks when an abort signal is
- * aborted.
+ * Calls listeners of the game so that their exceptions disturb nothing, warns where there is none, and runs callbacks
+ * when an abort signal is aborted.
  */
+import type { TrustError } from '../trust-error.js';
 
 /**
  * Calls a listener of the game once the running code has ended: an exception in the listener then becomes an uncaught
@@ -9,6 +10,16 @@
  */
 export function notify<T>(listener: ((value: T) => void) | undefined, value: T): void {
   if (listener !== undefined) queueMicrotask(() => listener(value));
+}
+
+/** The statuses, or the codes of errors without one, of which the process was warned. */
+const warned = new Set<string | number>();
+
+/** Warns of a refusal that no listener of the game learns of: on stderr, once per process and kind. */
+export function warnOnce({ code, status, message }: TrustError): void {
+  const kind = status ?? code;
+  if (!warned.has(kind)) process.emitWarning(message, { type: 'TrustWarning', code });
+  warned.add(kind);
 }
 
 /** The callbacks that wait for a signal, and the one listener that serves them all. */

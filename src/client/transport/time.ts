@@ -16,8 +16,11 @@ export interface Runtime {
   random(): number;
   /** A new UUIDv4. */
   uuid(): string;
-  /** Calls `run` once after `ms`; the returned function cancels the timer. */
-  after(ms: number, run: () => void): () => void;
+  /**
+   * Calls `run` once after `ms`; the returned function cancels the timer. A timer in the background does not keep the
+   * process alive.
+   */
+  after(ms: number, run: () => void, isBackground?: boolean): () => void;
 }
 
 export const systemRuntime: Runtime = {
@@ -25,8 +28,9 @@ export const systemRuntime: Runtime = {
   elapsedMs: () => performance.now(),
   random: () => Math.random(),
   uuid: () => randomUUID(),
-  after(ms, run) {
+  after(ms, run, isBackground = false) {
     const timer = setTimeout(run, Math.min(ms, bounds.timerMsMax));
+    if (isBackground) timer.unref();
     return () => clearTimeout(timer);
   },
 };
@@ -61,7 +65,7 @@ export class AgeClock {
 }
 
 /** Resolves after `ms`; rejects with the signal's reason if the signal is aborted before. */
-export function pause(runtime: Runtime, ms: number, signal?: AbortSignal): Promise<void> {
+export function pause(runtime: Runtime, ms: number, signal?: AbortSignal, isBackground = false): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const giveUp = () => {
@@ -69,10 +73,14 @@ export function pause(runtime: Runtime, ms: number, signal?: AbortSignal): Promi
       reject(signal?.reason);
     };
     const release = signal && onAbort(signal, giveUp);
-    const cancel = runtime.after(ms, () => {
-      release?.();
-      resolve();
-    });
+    const cancel = runtime.after(
+      ms,
+      () => {
+        release?.();
+        resolve();
+      },
+      isBackground,
+    );
   });
 }
 

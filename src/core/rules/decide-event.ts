@@ -3,7 +3,7 @@
  * changing the state; time and random bytes arrive as arguments. Every factor that needs a power is computed here and
  * carried by the record, so that a replay computes no powers.
  */
-import { type Granted, granted, type Refusal, refused } from '../../errors.js';
+import { errors, type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { EventSubmission } from '../commands.js';
 import { evidenceAt, isTooOld, scaleAt } from '../evidence/decay.js';
@@ -15,6 +15,16 @@ import { type GroupState, MEASURES_FROM } from '../state.js';
 import type { EventKeys } from '../tables/event-columns.js';
 import { follows } from './decide-following.js';
 import { numberFor } from './decide-origin.js';
+
+/** Number of a peer's games that a refusal names. */
+const gamesNamed = 10;
+
+function notItsGame({ gameIds }: Peer): Refusal {
+  const games = [...gameIds.slice(0, gamesNamed), ...(gameIds.length > gamesNamed ? ['…'] : [])];
+  return refused('game_id_not_registered', {
+    text: `${errors.game_id_not_registered.text}; its games are ${games.join(', ')}`,
+  });
+}
 
 /**
  * Decides one trust event, with the checks in the order of the contract. A null `caller` means that authentication is
@@ -38,7 +48,7 @@ export function decideByKeys(
   if (!acting.ok) return acting;
   const peer = acting.value;
   const game = peer.gameIds.indexOf(gameId);
-  if (game < 0) return refused('game_id_not_registered');
+  if (game < 0) return notItsGame(peer);
   if (subject === null) return refused(refusalOfRawIds(state.formed.identity_mode));
   if (timestamp - now > limits.futureMs) return refused('timestamp_in_future');
   const number = numberFor(state, peer, submission.origin);

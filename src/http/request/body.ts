@@ -79,7 +79,8 @@ export function createBodyReader(bytesMax: number): BodyReader {
     const text = ctx.request.rawBody;
     // Free the text, which a pending commit would keep in memory.
     ctx.request.rawBody = '';
-    if (typeof text !== 'string' || text === '' || !isAnswerable(ctx.req)) return refused('malformed_json');
+    if (text === '') return refused('malformed_json', { text: 'the body is empty; it must be JSON' });
+    if (typeof text !== 'string' || !isAnswerable(ctx.req)) return refused('malformed_json');
     // The parser replaces invalid UTF-8 by this mark. Only bodies with the mark need a check of the bytes.
     if (text.includes('\uFFFD') && !isUtf8(Buffer.concat(chunks))) return refused('malformed_json');
     return granted(ctx.request.body);

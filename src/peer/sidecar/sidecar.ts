@@ -44,6 +44,9 @@ export interface SidecarOptions {
   readonly log: (line: string) => void;
 }
 
+/** The listener of stream and spool, whose states `refresh` looks at and logs. */
+const looksItself = () => undefined;
+
 export class Sidecar {
   readonly #options: SidecarOptions;
   readonly #client: TrustClient;
@@ -84,7 +87,7 @@ export class Sidecar {
         options.restrict.includes(verdict) && confidence >= options.confidenceMin ? 'restrict' : 'pass',
       allowList: this.#allow.list,
     });
-    this.#feed = this.#client.follow();
+    this.#feed = this.#client.follow({ onState: looksItself });
     this.#timer = setInterval(() => this.refresh(), bounds.sidecarWatchMs);
     this.#timer.unref();
     this.#learnKinds();
@@ -102,6 +105,7 @@ export class Sidecar {
       const spool = await EventSpool.open({
         folder: join(stateDir, 'spool', 'sidecar'),
         to: client,
+        onProgress: looksItself,
         onSetAside: ({ code, reason }) => made?.takeSetAside(code, reason),
       });
       made = new Sidecar(options, { client, spool, allow, kinds, problems });

@@ -173,6 +173,20 @@ test('key, media type, size, JSON and schema are checked in this order', async (
   assert.is(await code('{}', { ...json, ...key }), 'schema_validation_failed');
 });
 
+test('an empty body is refused as empty', async () => {
+  const headers = { 'Content-Type': 'application/json', 'X-Peer-API-Key': peer.key };
+  for (const path of ['/api/v1/events', '/api/v1/events/batch']) {
+    const { status, body } = await ask(node.url, path, { method: 'POST', raw: '', headers });
+    assert.equal([status, body.code, body.error], [400, 'malformed_json', 'the body is empty; it must be JSON']);
+  }
+});
+
+test("an event of a game that is not registered hears of the peer's games", async () => {
+  const { status, body } = await peer.submit({ game_id: 'unknown' });
+  assert.equal([status, body.code], [422, 'game_id_not_registered']);
+  assert.is(body.error, 'game_id is not registered for this peer; its games are arena, second');
+});
+
 test('the media type is JSON in UTF-8, without an encoding', async () => {
   const send = async (headers: Record<string, string>): Promise<number> => {
     const raw = JSON.stringify(peer.event());

@@ -96,7 +96,7 @@ function namesOf(page: Page): Promise<string[]> {
   return page.locator('.table tbody .name').allTextContents();
 }
 
-const shared = { players: 20, sharedPlayers: 12, discountedWith: [], oneWitnessWith: [] };
+const shared = { players: 30, sharedPlayers: 12, discountedWith: [], oneWitnessWith: [] };
 const colluding = { ...shared, discountedWith: [{ peerId: 'peer-4', sharedPlayers: 5, agreement: 0.9 }] };
 /** One of each reason for a weight of 0, and of each status, under names and games as long as they may be. */
 const long = 'W'.repeat(limits.peerNameLength);

@@ -4,7 +4,7 @@
  */
 import type { EventBody } from '../../../contract/request-bodies.js';
 import { bounds } from '../../bounds.js';
-import { linked, notify, onAbort } from '../../transport/listeners.js';
+import { linked, notify, onAbort, warnOnce } from '../../transport/listeners.js';
 import { fullJitterMs, pause, type Runtime } from '../../transport/time.js';
 import { isRetryable, isTooSlow, TrustError } from '../../trust-error.js';
 import type { DeliveryResult } from '../client-event.js';
@@ -254,14 +254,17 @@ export class Delivery {
     this.#state.lastError = error;
     const isWaiting = isRetryable(error) || error.code === 'spool_failed';
     this.#become(isWaiting ? 'waiting' : 'refused');
-    const { runtime } = this.#options;
+    const { runtime, onProgress } = this.#options;
+    // A program that does not learn of the refusal must not wait for its end either.
+    const isUnheard = !isWaiting && onProgress === undefined;
+    if (isUnheard) warnOnce(error);
     const jitterMs = fullJitterMs(runtime, this.#failures++, bounds.spoolBackoffBaseMs, bounds.spoolBackoffCapMs);
     const pauseMs = isWaiting
       ? Math.min(error.retryAfterMs ?? 0, bounds.spoolRetryAfterMsMax) + jitterMs
       : bounds.spoolRefusedMs * (0.5 + runtime.random() / 2);
     const endsAt = runtime.elapsedMs() + pauseMs;
     for (let leftMs = pauseMs; leftMs > 0 && !this.#stop.signal.aborted; leftMs = endsAt - runtime.elapsedMs()) {
-      await this.#pauseUntilFull(leftMs);
+      await this.#pauseUntilFull(leftMs, isUnheard);
       await this.#drop().catch((fault: unknown) => {
         this.#state.lastError = failed(fault);
         // A spool that stays above its bound must not end every further pause immediately.
@@ -271,14 +274,14 @@ export class Delivery {
   }
 
   /** Pauses, but ends early once the spool exceeds its bound, so that the excess is dropped at once. */
-  async #pauseUntilFull(ms: number): Promise<void> {
+  async #pauseUntilFull(ms: number, isBackground: boolean): Promise<void> {
     const { controller, release } = linked(this.#stop.signal);
     this.#wake = () => {
       if (this.#state.pendingBytes > this.#options.dropAbove) controller.abort();
     };
     // An event that was added before this line could not wake the pause.
     this.#wake();
-    await pause(this.#options.runtime, ms, controller.signal).catch(() => undefined);
+    await pause(this.#options.runtime, ms, controller.signal, isBackground).catch(() => undefined);
     this.#wake = () => undefined;
     release();
   }

@@ -17,17 +17,23 @@ export interface Remark {
 export interface GroupFacts {
   /** True if at most one peer has reported a player. */
   readonly hasOneReporter: boolean;
+  /** True if at least two peers have reported so many players that they should share some. */
+  readonly isComparable: boolean;
   readonly hasPreTrusted: boolean;
 }
 
 /** A peer whose log-odds of a ban, of 3.4 usually, are below this hardly counts by its bans. */
 const repeatsBelow = 0.5;
+/** Two peers of one group that have reported so many players each should share one. */
+const playersToCompare = 30;
 /** Weights below this are displayed as `0.000`. */
 const displayedAsZero = 0.0005;
 
 export function groupFactsOf(peers: readonly ListedPeerValue[]): GroupFacts {
+  const reporters = (players: number) => peers.filter(({ signals }) => (signals?.players ?? 0) >= players).length;
   return {
-    hasOneReporter: peers.filter(({ signals }) => (signals?.players ?? 0) > 0).length < 2,
+    hasOneReporter: reporters(1) < 2,
+    isComparable: reporters(playersToCompare) >= 2,
     hasPreTrusted: peers.some(({ pre_trusted }) => pre_trusted),
   };
 }
@@ -100,16 +106,18 @@ function isWeightless({ weight }: ListedPeerValue): boolean {
   return weight < displayedAsZero;
 }
 
-function agreesWithNobody({ signals }: ListedPeerValue, { hasOneReporter }: GroupFacts): boolean {
-  return !hasOneReporter && signals !== null && signals.players > 0 && signals.shared_players === 0;
+function agreesWithNobody({ signals }: ListedPeerValue, { isComparable }: GroupFacts): boolean {
+  return isComparable && signals !== null && signals.players > 0 && signals.shared_players === 0;
 }
 
-function whyWeightless({ status, signals, tau, a, b }: ListedPeerValue, group: GroupFacts): string {
+function whyWeightless(peer: ListedPeerValue, group: GroupFacts): string {
+  const { status, signals, tau, a, b } = peer;
   if (status === 'revoked') return 'revoked';
   if (signals === null) return 'not computed yet';
   if (signals.players === 0) return 'has reported no player';
   if (group.hasOneReporter) return 'no other peer has reported a player';
-  if (signals.shared_players === 0) return 'shares no player with other peers; check its salt and ids';
+  if (agreesWithNobody(peer, group)) return 'shares no player with other peers; check its salt and ids';
+  if (signals.shared_players === 0) return `too few players yet: no two peers have reported ${playersToCompare} each`;
   const shared = plural(signals.shared_players, 'shared player');
   // The weight is the product of both values: the smaller one is the cause of a low weight.
   if (a + b < tau) return `right no more often than chance on ${shared}`;

@@ -30,7 +30,7 @@ const sound: ListedPeerValue = {
   too_old: null,
   signals,
 };
-const group = { hasOneReporter: false, hasPreTrusted: false };
+const group = { hasOneReporter: false, isComparable: true, hasPreTrusted: false };
 const withPreTrusted = { ...group, hasPreTrusted: true };
 
 function textsOf(changed: Partial<ListedPeerValue>, facts = group): string[] {
@@ -56,7 +56,7 @@ test('a peer without a report has weight 0 because it has reported no player', (
 
 test('the only peer that reports has weight 0 because there is no other to compare it with', () => {
   const alone = { ...signals, shared_players: 0 };
-  const facts = { hasOneReporter: true, hasPreTrusted: true };
+  const facts = { hasOneReporter: true, isComparable: false, hasPreTrusted: true };
   assert.equal(textsOf({ weight: 0, tau: 0, signals: alone }, facts), [
     'weight 0: no other peer has reported a player',
   ]);
@@ -106,7 +106,21 @@ test('a peer that counts and shares no player most likely has another salt', () 
   assert.equal(remarksOf(foreign, group), [
     { text: 'shares no player with other peers', hint: 'most likely it uses another salt' },
   ]);
-  assert.equal(remarksOf(foreign, { ...group, hasOneReporter: true }), []);
+  assert.equal(remarksOf(foreign, { ...group, isComparable: false }), []);
+});
+
+test('no peer is said to share no player before two peers have reported 30 players each', () => {
+  const reporting = (players: number) => ({ ...sound, signals: { ...signals, players, shared_players: 0 } });
+  for (const [counts, isComparable] of [
+    [[30, 29, 1], false],
+    [[30, 30], true],
+  ] as const) {
+    assert.is(groupFactsOf(counts.map(reporting)).isComparable, isComparable);
+  }
+  const early = { ...group, isComparable: false };
+  assert.equal(textsOf({ ...reporting(29), weight: 0, tau: 0 }, early), [
+    'weight 0: too few players yet: no two peers have reported 30 each',
+  ]);
 });
 
 test('a peer whose newest events are too old to count hears of the likely mistake', () => {

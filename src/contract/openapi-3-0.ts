@@ -5,9 +5,6 @@
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The named schemas of the document in their 3.1 form. */
-type Named = Readonly<Record<string, unknown>>;
-
 /** Keywords of JSON Schema that mean the same in both versions and contain no schema. */
 const sameKeywords: ReadonlySet<string> = new Set([
   '$ref',
@@ -62,7 +59,7 @@ function isEqual(one: unknown, other: unknown): boolean {
 }
 
 /** Returns the branches of a union without references and inner unions. */
-function branchesOf(union: readonly unknown[], named: Named): Json[] {
+function branchesOf(union: readonly unknown[], named: Json): Json[] {
   return union.flatMap((branch) => {
     if (!isObject(branch)) return [];
     const name = String(branch.$ref).split('/').at(-1)!;
@@ -74,9 +71,9 @@ function branchesOf(union: readonly unknown[], named: Named): Json[] {
 
 /**
  * Returns one schema that admits every value of a union, because most generators make no usable code of a union. An
- * object has the members of all branches, of which those of every branch are required.
+ * object has the members of all branches, of which those of every branch are required. `named`: schemas in 3.1 form.
  */
-function unitedOf(union: readonly unknown[], named: Named): Json {
+function unitedOf(union: readonly unknown[], named: Json): Json {
   const [first = {}] = union;
   if (isObject(first) && union.every((branch) => isEqual(branch, first))) return first;
   const same = Object.entries(named).find(([, schema]) => isObject(schema) && isEqual(schema.anyOf, union));
@@ -90,12 +87,6 @@ function unitedOf(union: readonly unknown[], named: Named): Json {
   if (branches.length < all.length && united.type !== undefined) united.type = [united.type, 'null'].flat();
   const values = branches.map((branch) => (branch.const === undefined ? branch.enum : [branch.const]));
   if (values.every(Array.isArray)) united.enum = [...new Set(values.flat())];
-  if (branches.every(({ items }) => items !== undefined)) {
-    united.items = unitedOf(
-      branches.map(({ items }) => items),
-      named,
-    );
-  }
   const members = branches.map(({ properties }) => (isObject(properties) ? properties : {}));
   const keys = [...new Set(members.flatMap(Object.keys))];
   if (keys.length === 0) return united;
@@ -104,19 +95,12 @@ function unitedOf(union: readonly unknown[], named: Named): Json {
   delete united.required;
   // In 3.0 the list must not be empty.
   if (everywhere.length > 0) united.required = everywhere;
-  united.properties = Object.fromEntries(
-    keys.map((key) => [
-      key,
-      unitedOf(
-        members.flatMap((one) => one[key] ?? []),
-        named,
-      ),
-    ]),
-  );
+  const schemasOf = (key: string) => members.flatMap((one) => one[key] ?? []);
+  united.properties = Object.fromEntries(keys.map((key) => [key, unitedOf(schemasOf(key), named)]));
   return united;
 }
 
-function schemaOf(schema: unknown, named: Named): unknown {
+function schemaOf(schema: unknown, named: Json): unknown {
   if (!isObject(schema)) return schema;
   if (Array.isArray(schema.anyOf)) {
     const { anyOf, ...rest } = schema;
@@ -145,12 +129,12 @@ function schemaOf(schema: unknown, named: Named): unknown {
 /**
  * Converts every schema within a part of the document that is no schema itself. Values of examples stay as they are.
  */
-function partOf(part: unknown, named: Named): unknown {
+function partOf(part: unknown, named: Json): unknown {
   if (Array.isArray(part)) return part.map((one) => partOf(one, named));
   return isObject(part) ? membersOf(part, named) : part;
 }
 
-function membersOf(part: Json, named: Named): Json {
+function membersOf(part: Json, named: Json): Json {
   return Object.fromEntries(
     Object.entries(part).map(([key, value]) => {
       if (key === 'schema') return [key, schemaOf(value, named)];

@@ -7,7 +7,6 @@ import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { UnreadError } from '../../group/ports/storage-errors.js';
-import type { ClusterValue } from '../../operations/cluster-operations.js';
 import { verifyValue } from '../../operations/log-operations.js';
 import type { StatusValue } from '../../operations/status-operation.js';
 import { facts } from '../../operations/text-table.js';
@@ -46,6 +45,8 @@ async function examine(session: CommandContext): Promise<Finding[]> {
   const { running, silence } = await statusOf(session);
   const configuration = session.configuration();
   const folder = await folderFacts(dir);
+  // A node that serves its group alone has none.
+  const cluster = running === null ? null : await session.ask('cluster-status', {}).catch(() => null);
   const isAbsent = running === null && silence === null;
   const store = isAbsent ? await storeOf(session, dir, folder) : null;
   return [
@@ -58,7 +59,7 @@ async function examine(session: CommandContext): Promise<Finding[]> {
     ...judgeMemory(session.runtime.memoryBytes, running),
     ...(store?.findings ?? []),
     ...(running === null ? [] : [...judgeRunning(running), ...judgeEvidence(running)]),
-    ...(running === null ? [] : judgeEtcd(await clusterOf(session))),
+    ...judgeEtcd(cluster),
     ...(silence === null ? [] : [judgeSilence(silence)]),
     ...(isAbsent
       ? judgeAbsence(dir, session.lastLine(dir), await surroundingsOf(dir, configuration), configuration.signs)
@@ -98,16 +99,6 @@ async function statusOf(
     if (error.code === 'no_answer') return { running: null, silence: error.message };
     // A folder of another user is reported together with the permissions.
     if (error instanceof NoNodeError || error.code === 'access_denied') return { running: null, silence: null };
-    throw error;
-  }
-}
-
-/** Returns the cluster as the running node sees it; null if the node serves its group alone or no longer answers. */
-async function clusterOf(session: CommandContext): Promise<ClusterValue | null> {
-  try {
-    return await session.ask('cluster-status', {});
-  } catch (error) {
-    if (error instanceof OperatorError) return null;
     throw error;
   }
 }

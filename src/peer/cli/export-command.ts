@@ -61,7 +61,8 @@ export function addExport(program: Command, session: Session): void {
 async function runExport(options: ExportOptions, session: Session): Promise<void> {
   const { terminal } = session;
   const { follow, ids } = options;
-  if (follow !== undefined && options.replace !== true) await assertEmpty(follow);
+  if (follow !== undefined && options.replace !== true && ((await stat(follow).catch(() => null))?.size ?? 0) > 0)
+    throw wrongUsage(`${follow} is not empty, and --follow removes every ban that it did not write: see --replace`);
   const { url, groupSalt, stateDir } = await session.config();
   const kinds = (await groupKinds(url, groupSalt)) ?? undefined;
   const playersMax = follow === undefined ? 1 : bounds.playersMaxDefault;
@@ -88,13 +89,6 @@ async function runExport(options: ExportOptions, session: Session): Promise<void
   }
 }
 
-/** Throws `wrong_usage` if a file has bans that this command would remove. */
-async function assertEmpty(path: string): Promise<void> {
-  const found = await stat(path).catch(() => null);
-  if (found === null || found.size === 0) return;
-  throw wrongUsage(`${path} is not empty, and --follow removes every ban that it did not write: see --replace`);
-}
-
 /** Writes the list whenever it changes, until the command ends. A list that cannot be computed leaves the file alone. */
 async function keepList(
   path: string,
@@ -114,7 +108,7 @@ async function keepList(
         await replaceSmallFile(path, write(Date.now()), 0o644);
         written = text;
         log(`${path}: ${summary}`);
-      } else if (problem !== null) log('works again');
+      }
       problem = null;
     } catch (error) {
       if (ending.aborted) return;

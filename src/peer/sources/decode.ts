@@ -34,7 +34,7 @@ export function decodeList(bytes: Uint8Array): Decoded {
 const pieceBytes = 1_048_576;
 
 /** Decodes piece by piece into a buffer, of which V8 makes a text outside of its heap, as of one in Latin-1. */
-function textOf(bytes: Uint8Array, decoder: TextDecoder): string {
+function textOf(bytes: Uint8Array, decoder: InstanceType<typeof TextDecoder>): string {
   // No encoding with ASCII as single bytes has more characters than bytes.
   const text = Buffer.allocUnsafe(2 * bytes.length);
   let length = 0;

@@ -89,7 +89,7 @@ async function runExport(options: ExportOptions, session: Session): Promise<void
   }
 }
 
-/** Writes the list whenever it changes, until the command ends. A list that cannot be computed leaves the file alone. */
+/** Writes the list whenever it changes, until the command ends. A list that cannot be read leaves the file alone. */
 async function keepList(
   path: string,
   list: () => Promise<Listing>,

@@ -129,6 +129,8 @@ export const bounds = {
 
   /** Time limit of one read call while a list is exported. */
   exportReadMs: 15_000,
+  /** How often a followed list is computed again. */
+  followMs: 10_000,
 
   // The sidecar.
   sidecarBodyBytes: 64 * KiB,

@@ -18,6 +18,8 @@ export interface MemberStatus {
   readonly version: string;
   readonly dbBytes: number;
   readonly dbBytesInUse: number;
+  /** The alarms that this member knows of, such as `NOSPACE`, whichever member raised them. */
+  readonly alarms: readonly string[];
 }
 
 export interface DutiesDeps {
@@ -52,6 +54,8 @@ interface DatabaseSize {
 
 export class LeaderDuties {
   readonly #deps: DutiesDeps;
+  /** The alarms of etcd as last logged. */
+  #alarms = '';
   /** First sequence numbers of the slots in etcd; null until they are read. */
   #slots: number[] | null = null;
   #trimmedBytes = 0;
@@ -93,6 +97,7 @@ export class LeaderDuties {
     member.isScrubIncomplete = false;
     member.refusedNodes = 0;
     member.etcdBytes = 0;
+    this.#alarms = '';
     if (member.fence === null) log.prefer(null);
     // The leader before may have replaced records and not deleted their slots yet.
     this.#redactedSeq = this.#deps.durableSeq();
@@ -148,9 +153,21 @@ export class LeaderDuties {
       // A silent member may have the largest database.
       const mayClear = statuses.length === all.length;
       const part = member.logIsFull ? limits.etcdRoomPart : limits.etcdFullPart;
-      this.#setFull(bytes > quotaBytes * part || (member.logIsFull && !mayClear));
+      const alarms = [...new Set(statuses.flatMap((status) => status.alarms))].sort();
+      this.#noteAlarms(alarms.join(', '));
+      // etcd refuses every write until the alarm is disarmed, however much room there is by then.
+      const isFull = alarms.includes('NOSPACE') || bytes > quotaBytes * part;
+      this.#setFull(isFull || (member.logIsFull && !mayClear));
     }
     return { bytes, inUse: Math.max(0, ...statuses.map(({ dbBytesInUse }) => dbBytesInUse)) };
+  }
+
+  #noteAlarms(alarms: string): void {
+    const { note } = this.#deps;
+    if (alarms === this.#alarms) return;
+    this.#alarms = alarms;
+    if (alarms === '') note('warn', {}, 'etcd has no alarm any more');
+    else note('error', { alarms }, `etcd raised the alarm ${alarms}: mend its cause, then run: etcdctl alarm disarm`);
   }
 
   #setFull(isFull: boolean): void {

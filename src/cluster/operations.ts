@@ -80,6 +80,7 @@ export class ClusterOperator implements ClusterOperations {
           version: '',
           dbBytes: 0,
           dbBytesInUse: 0,
+          alarms: [],
         };
         return status === null ? silent : { ...status, healthy: true };
       }),

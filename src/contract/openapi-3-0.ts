@@ -27,14 +27,7 @@ const sameKeywords: ReadonlySet<string> = new Set([
 ]);
 
 /** Keywords whose value is a schema or a list of schemas. */
-const schemaKeywords: ReadonlySet<string> = new Set([
-  'additionalProperties',
-  'allOf',
-  'anyOf',
-  'items',
-  'not',
-  'oneOf',
-]);
+const schemaKeywords: ReadonlySet<string> = new Set(['additionalProperties', 'allOf', 'items', 'not']);
 
 function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -61,8 +54,60 @@ function exclusiveBound(keyword: 'minimum' | 'maximum', bound: unknown): Json {
   return bound === undefined ? {} : { [keyword]: bound, [flag]: true };
 }
 
-function schemaOf(schema: unknown): unknown {
+function isEqual(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Returns the branches of a union without references and inner unions. */
+function branchesOf(union: readonly unknown[], named: Json): Json[] {
+  return union.flatMap((branch) => {
+    if (!isObject(branch)) return [];
+    const name = String(branch.$ref).split('/').at(-1)!;
+    const found = branch.$ref === undefined ? branch : named[name];
+    if (!isObject(found)) throw new Error(`the document has no schema ${name}`);
+    return Array.isArray(found.anyOf) ? branchesOf(found.anyOf, named) : [found];
+  });
+}
+
+/**
+ * Returns one schema that admits every value of a union, because most generators make no usable code of a union. An
+ * object has the members of all branches, of which those of every branch are required. `named`: schemas in 3.1 form.
+ */
+function unitedOf(union: readonly unknown[], named: Json): Json {
+  const [first = {}] = union;
+  if (isObject(first) && union.every((branch) => isEqual(branch, first))) return first;
+  const same = Object.entries(named).find(([, schema]) => isObject(schema) && isEqual(schema.anyOf, union));
+  if (same !== undefined) return { $ref: `#/components/schemas/${same[0]}` };
+  const all = branchesOf(union, named);
+  const branches = all.filter(({ type }) => type !== 'null');
+  const [some = {}, ...others] = branches;
+  const united = Object.fromEntries(
+    Object.entries(some).filter(([key, value]) => others.every((branch) => isEqual(branch[key], value))),
+  );
+  if (branches.length < all.length && united.type !== undefined) united.type = [united.type, 'null'].flat();
+  const values = branches.map((branch) => (branch.const === undefined ? branch.enum : [branch.const]));
+  if (values.every(Array.isArray)) united.enum = [...new Set(values.flat())];
+  const members = branches.map(({ properties }) => (isObject(properties) ? properties : {}));
+  const keys = [...new Set(members.flatMap(Object.keys))];
+  if (keys.length === 0) return united;
+  const required = branches.map((branch) => (Array.isArray(branch.required) ? branch.required : []));
+  const everywhere = keys.filter((key) => required.every((names) => names.includes(key)));
+  delete united.required;
+  // In 3.0 the list must not be empty.
+  if (everywhere.length > 0) united.required = everywhere;
+  const schemasOf = (key: string) => members.flatMap((one) => one[key] ?? []);
+  united.properties = Object.fromEntries(keys.map((key) => [key, unitedOf(schemasOf(key), named)]));
+  return united;
+}
+
+function schemaOf(schema: unknown, named: Json): unknown {
   if (!isObject(schema)) return schema;
+  if (Array.isArray(schema.anyOf)) {
+    const { anyOf, ...rest } = schema;
+    // A union that is itself named must not become a reference to itself.
+    const others = Object.fromEntries(Object.entries(named).filter(([, one]) => one !== schema));
+    return schemaOf({ ...unitedOf(anyOf, others), ...rest }, named);
+  }
   const { type, enum: values, const: constant, examples, exclusiveMinimum, exclusiveMaximum, ...others } = schema;
   const allowed = constant === undefined ? values : [constant];
   const converted: Record<string, unknown> = {
@@ -72,9 +117,9 @@ function schemaOf(schema: unknown): unknown {
     ...(Array.isArray(examples) && examples.length > 0 ? { example: examples[0] } : {}),
   };
   for (const [keyword, value] of Object.entries(others)) {
-    if (keyword === 'properties') converted[keyword] = eachValue(value, schemaOf);
+    if (keyword === 'properties') converted[keyword] = eachValue(value, (one) => schemaOf(one, named));
     else if (schemaKeywords.has(keyword))
-      converted[keyword] = Array.isArray(value) ? value.map(schemaOf) : schemaOf(value);
+      converted[keyword] = Array.isArray(value) ? value.map((one) => schemaOf(one, named)) : schemaOf(value, named);
     else if (sameKeywords.has(keyword)) converted[keyword] = value;
     else throw new Error(`OpenAPI 3.0 has no form for the keyword ${keyword}`);
   }
@@ -84,16 +129,16 @@ function schemaOf(schema: unknown): unknown {
 /**
  * Converts every schema within a part of the document that is no schema itself. Values of examples stay as they are.
  */
-function partOf(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(partOf);
-  return isObject(part) ? membersOf(part) : part;
+function partOf(part: unknown, named: Json): unknown {
+  if (Array.isArray(part)) return part.map((one) => partOf(one, named));
+  return isObject(part) ? membersOf(part, named) : part;
 }
 
-function membersOf(part: Json): Json {
+function membersOf(part: Json, named: Json): Json {
   return Object.fromEntries(
     Object.entries(part).map(([key, value]) => {
-      if (key === 'schema') return [key, schemaOf(value)];
-      return [key, key === 'example' || key === 'examples' ? value : partOf(value)];
+      if (key === 'schema') return [key, schemaOf(value, named)];
+      return [key, key === 'example' || key === 'examples' ? value : partOf(value, named)];
     }),
   );
 }
@@ -108,17 +153,18 @@ function infoOf(info: unknown): unknown {
 
 /**
  * Returns the same description as OpenAPI 3.0.3. Throws for anything that 3.0 cannot express, so that a schema never
- * loses a rule unnoticed.
+ * loses a rule unnoticed, except that a union becomes one schema.
  * @param document OpenAPI 3.1, as `openApiDocument` returns it.
  */
 export function openApi30Document(document: Json): Json {
   const { info, components, webhooks, jsonSchemaDialect, ...rest } = document;
   if (webhooks !== undefined) throw new Error('OpenAPI 3.0 has no webhooks');
   const { schemas, ...otherComponents } = isObject(components) ? components : {};
+  const named = isObject(schemas) ? schemas : {};
   return {
-    ...membersOf(rest),
+    ...membersOf(rest, named),
     openapi: '3.0.3',
     info: infoOf(info),
-    components: { schemas: eachValue(schemas, schemaOf), ...membersOf(otherComponents) },
+    components: { schemas: eachValue(named, (one) => schemaOf(one, named)), ...membersOf(otherComponents, named) },
   };
 }

@@ -60,6 +60,7 @@ export interface ClusterStatus extends ClusterHealth {
     readonly version: string;
     readonly dbBytes: number;
     readonly dbBytesInUse: number;
+    readonly alarms: readonly string[];
   }[];
   readonly scrubbed: Scrubbed | null;
 }

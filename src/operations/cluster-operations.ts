@@ -169,7 +169,7 @@ function clusterLines(value: ClusterValue, width: number): string[] {
   ]);
   const members = value.members.map((member) => [
     member.endpoint,
-    member.healthy ? (member.leads ? 'leads' : 'follows') : 'DOES NOT ANSWER',
+    [member.healthy ? (member.leads ? 'leads' : 'follows') : 'DOES NOT ANSWER', ...member.alarms].join(', '),
     member.version,
     `${(member.db_bytes_in_use / 1e6).toFixed(1)} of ${(member.db_bytes / 1e6).toFixed(1)} MB`,
   ]);

@@ -148,8 +148,8 @@ test('members that are silent or refuse the defragmentation are reported, and th
 });
 
 /** The status of a member whose file, and the values in it, have so many megabytes. */
-const sizeOf = (file: number, inUse: number) => ({
-  ...{ endpoint: 'http://m', leads: true, version: '3.4.0', dbBytes: file * 1e6, dbBytesInUse: inUse * 1e6 },
+const sizeOf = (file: number, inUse: number, alarms: readonly string[] = []) => ({
+  ...{ endpoint: 'http://m', leads: true, version: '3.4.0', dbBytes: file * 1e6, dbBytesInUse: inUse * 1e6, alarms },
 });
 
 test('writes are refused while the database is close to its quota, and by the leader only', async () => {
@@ -183,6 +183,30 @@ test('writes are refused while the database is close to its quota, and by the le
   assert.equal([world.member.logIsFull, changes], [false, 3]);
   assert.is(world.preferred[0], 0, 'the node writes to the member that leads etcd');
   assert.is(world.preferred.at(-1), null, 'and to its own one when it no longer leads');
+});
+
+// The alarm outlasts its cause: the database may be almost empty again.
+test('an alarm of etcd is logged by its name once, and writes are refused while it says NOSPACE', async () => {
+  const notes: string[] = [];
+  let appended = 0;
+  let looks = 0;
+  let alarms: readonly string[] = ['NOSPACE'];
+  const world = worldOf([nodeOf('n0', 2)], {
+    members: async () => {
+      looks += 1;
+      return [sizeOf(1, 1, alarms), sizeOf(1, 1, alarms)];
+    },
+    appendedBytes: () => (appended += limits.trimEveryBytes),
+    note: (level, _fields, text) => void notes.push(`${level}: ${text}`),
+  });
+  world.duties.start();
+  await until(() => looks > 3);
+  assert.ok(world.member.logIsFull);
+  assert.is(notes.filter((text) => /^error: .*alarm NOSPACE.*etcdctl alarm disarm/.test(text)).length, 1);
+  alarms = [];
+  await until(() => !world.member.logIsFull);
+  await world.duties.stop();
+  assert.ok(notes.includes('warn: etcd has no alarm any more'));
 });
 
 test('a node that lost the lead while it looked at the members refuses nothing', async () => {

@@ -2,6 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EtcdMembers, noEtcd } from '../../bench/cluster/etcd-members.js';
+import { membersOf } from '../../src/node/cluster/cluster-folder.js';
+import { EtcdClient } from '../../src/store/etcd/etcd-client.js';
 import { until } from '../support/until.js';
 import { filesWith } from './final-log.js';
 import { SlotWatch } from './slot-watch.js';
@@ -82,6 +84,23 @@ if (missing === undefined) {
     await etcd.clear('/ballast/', filled);
     assert.ok((await etcd.dbBytes()) < 0.2 * etcd.quotaBytes!);
     await put('/after', '1');
+  });
+
+  test('the status of the members names the alarm of a full database until it is disarmed', async () => {
+    const { endpoints } = etcd;
+    const client = new EtcdClient({ endpoints, ca: null, cert: null, key: null, username: null, password: null });
+    const alarms = async () => (await membersOf({ client })).map((member) => member?.alarms);
+    try {
+      assert.equal(await alarms(), [[], [], []]);
+      const refused = await etcd.fill('/ballast/', 2).catch((error: unknown) => String(error));
+      assert.match(String(refused), 'NOSPACE');
+      // Each member learns of the alarm by the log of etcd.
+      await until(async () => (await alarms()).every((names) => names?.length === 1 && names[0] === 'NOSPACE'));
+      await etcd.clear('/ballast/', 1);
+      await until(async () => (await alarms()).every((names) => names?.length === 0));
+    } finally {
+      client.close();
+    }
   });
 
   test('the byte search finds the bytes of a key in the files of the members', async () => {

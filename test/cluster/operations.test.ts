@@ -5,7 +5,7 @@ import { ClusterOperator, type OperatorDeps } from '../../src/cluster/operations
 import type { Scrubbed, SharedLog } from '../../src/group/ports/shared-log.js';
 
 const member = (dbBytes: number) => ({
-  ...{ endpoint: 'http://m', leads: false, version: '3.4.0', dbBytes, dbBytesInUse: 0 },
+  ...{ endpoint: 'http://m', leads: false, version: '3.4.0', dbBytes, dbBytesInUse: 0, alarms: [] },
 });
 
 const leader = { isLeader: true, etcdQuotaBytes: 100e6 };

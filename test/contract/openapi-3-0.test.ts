@@ -72,10 +72,10 @@ test('a constant becomes a list of one value, examples become one, exclusive bou
 
 test('schemas are converted at every depth, and values of examples are not', () => {
   const inner = { const: 'x' };
-  const deep = { properties: { examples: { items: { anyOf: [inner, { not: inner }] } } }, additionalProperties: inner };
+  const deep = { properties: { examples: { items: { allOf: [inner, { not: inner }] } } }, additionalProperties: inner };
   const one = { enum: ['x'] };
   assert.equal(converted(deep), {
-    properties: { examples: { items: { anyOf: [one, { not: one }] } } },
+    properties: { examples: { items: { allOf: [one, { not: one }] } } },
     additionalProperties: one,
   });
   const content = { schema: inner, examples: { a: { value: { const: 'x', schema: inner } } } };
@@ -90,6 +90,41 @@ test('a construct that 3.0 cannot express is refused and never left out', () => 
     assert.throws(() => converted(schema), /OpenAPI 3\.0 has no form/);
   }
   assert.throws(() => openApi30Document({ openapi: '3.1.0', webhooks: {} }), /no webhooks/);
+});
+
+test('no schema is a union, of which generators make types that do not compile', () => {
+  assert.match(JSON.stringify(document31), '"anyOf"');
+  assert.not.match(JSON.stringify(document30), /"(?:anyOf|oneOf)"/);
+});
+
+test('a union becomes one schema that admits every value of its branches', () => {
+  const text = { type: 'string' };
+  assert.equal(converted({ anyOf: [text, { type: 'null' }], description: 'x' }), {
+    type: 'string',
+    nullable: true,
+    description: 'x',
+  });
+  assert.equal(
+    converted({
+      anyOf: [
+        { type: 'string', const: 'a' },
+        { type: 'string', enum: ['b'] },
+      ],
+    }),
+    {
+      type: 'string',
+      enum: ['a', 'b'],
+    },
+  );
+  assert.equal(converted({ anyOf: [text, { type: 'integer' }] }), {}, 'no type admits both');
+  const object = { type: 'object', additionalProperties: false };
+  const one = { ...object, required: ['code', 'a'], properties: { code: { type: 'string', const: 'a' }, a: text } };
+  const other = { ...object, required: ['code'], properties: { code: { type: 'string', const: 'b' } } };
+  assert.equal(converted({ anyOf: [one, { anyOf: [other] }] }), {
+    ...object,
+    required: ['code'],
+    properties: { code: { type: 'string', enum: ['a', 'b'] }, a: text },
+  });
 });
 
 test('the document that is converted stays as it was', () => {

@@ -58,13 +58,15 @@ export function openEtcdLog(config: Config): EtcdLog {
 }
 
 /** Returns the status of each member of etcd, in the order of the endpoints; null for a member that does not answer. */
-export function membersOf({ client }: EtcdLog): Promise<readonly (MemberStatus | null)[]> {
+export function membersOf({ client }: Pick<EtcdLog, 'client'>): Promise<readonly (MemberStatus | null)[]> {
   return Promise.all(
     client.endpoints.map(async (endpoint, at) => {
       try {
-        const { leader, header, version, dbSize, dbSizeInUse } = await client.status(at);
+        const { leader, header, version, dbSize, dbSizeInUse, errors } = await client.status(at);
         const leads = leader === header.member_id;
-        return { endpoint, leads, version, dbBytes: Number(dbSize), dbBytesInUse: Number(dbSizeInUse) };
+        const alarms = errors.flatMap((error) => /\balarm:(\w+)/.exec(error)?.[1] ?? []);
+        const bytes = { dbBytes: Number(dbSize), dbBytesInUse: Number(dbSizeInUse) };
+        return { endpoint, leads, version, ...bytes, alarms: [...new Set(alarms)] };
       } catch {
         return null;
       }

@@ -19,6 +19,7 @@ import {
   judgeClock,
   judgeConfiguration,
   judgeDisk,
+  judgeEtcd,
   judgeEvidence,
   judgeMemory,
   judgePermissions,
@@ -44,6 +45,8 @@ async function examine(session: CommandContext): Promise<Finding[]> {
   const { running, silence } = await statusOf(session);
   const configuration = session.configuration();
   const folder = await folderFacts(dir);
+  // A node that serves its group alone has none.
+  const cluster = running === null ? null : await session.ask('cluster-status', {}).catch(() => null);
   const isAbsent = running === null && silence === null;
   const store = isAbsent ? await storeOf(session, dir, folder) : null;
   return [
@@ -56,6 +59,7 @@ async function examine(session: CommandContext): Promise<Finding[]> {
     ...judgeMemory(session.runtime.memoryBytes, running),
     ...(store?.findings ?? []),
     ...(running === null ? [] : [...judgeRunning(running), ...judgeEvidence(running)]),
+    ...judgeEtcd(cluster),
     ...(silence === null ? [] : [judgeSilence(silence)]),
     ...(isAbsent
       ? judgeAbsence(dir, session.lastLine(dir), await surroundingsOf(dir, configuration), configuration.signs)

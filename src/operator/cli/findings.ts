@@ -2,6 +2,7 @@
  * Turns the facts of an examination into findings. Each judgement is a pure function, and each finding says what to do.
  */
 import type { IdentityMode } from '../../core/vocabulary.js';
+import type { ClusterValue } from '../../operations/cluster-operations.js';
 import type { VerifyValue } from '../../operations/log-operations.js';
 import type { StatusValue } from '../../operations/status-operation.js';
 
@@ -327,6 +328,16 @@ export function judgeRunning(status: StatusValue): Finding[] {
   }
   const held = `record ${last_seq}, ${snapshots.length} snapshots, ${mailbox.events} events waiting`;
   return findings.length > 0 ? findings : [ok(check, `runs and accepts commands: ${held}`)];
+}
+
+/** Reports each alarm of etcd by its name. An alarm outlasts its cause, until it is disarmed. */
+export function judgeEtcd(cluster: Pick<ClusterValue, 'members'> | null): Finding[] {
+  const alarms = [...new Set(cluster?.members.flatMap((member) => member.alarms))];
+  return alarms.map((alarm) => {
+    const advice = 'see "PtfClusterDatabaseLarge" in docs/operating/cluster.md';
+    if (alarm === 'NOSPACE') return fail('etcd', 'alarm NOSPACE: etcd refuses every write', advice);
+    return fail('etcd', `alarm ${alarm}`, "restore the member that raised it: etcdctl alarm list; see etcd's manual");
+  });
 }
 
 /** Warns of a group whose peers only report. */

@@ -1,21 +1,28 @@
 /** `ptf-peer export`: writes a native ban list of the players of this server that the group does not trust. */
 import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { bounds } from '../../client/bounds.js';
+import { pause, systemRuntime } from '../../client/transport/time.js';
 import { TrustClient } from '../../client/trust-client.js';
+import { replaceSmallFile } from '../config/peer-file.js';
 import { knownIds } from '../export/known-ids.js';
 import { type ListedPlayer, nativeLists } from '../export/native-lists.js';
 import { groupKinds } from '../node/group-kinds.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
+import { AllowFile } from '../sidecar/allow-file.js';
 import { decodeList } from '../sources/decode.js';
-import { kindList, share } from './options.js';
+import { duration, kindList, share } from './options.js';
 import { examples, type Session } from './session.js';
 
 interface ExportOptions {
   readonly format: string;
   readonly ids: string;
   readonly kind?: readonly string[];
-  readonly confidenceMin: number;
+  readonly confidenceMin?: number;
+  readonly follow?: string;
+  readonly every: number;
+  readonly replace?: true;
 }
 
 export function addExport(program: Command, session: Session): void {
@@ -26,55 +33,134 @@ export function addExport(program: Command, session: Session): void {
     .addOption(new Option('--format <format>', 'format of the list').choices(names).makeOptionMandatory())
     .requiredOption('--ids <file>', 'your players, one id per line; the node knows hashes only')
     .option('--kind <kind>', 'the kind of these ids, if their form does not show it', kindList)
-    .option('--confidence-min <number>', 'minimum confidence at which a verdict counts', share, 0)
+    .option(
+      '--confidence-min <number>',
+      'minimum confidence at which a verdict counts (default: 0; with --follow 0.5)',
+      share,
+    )
+    .option('--follow <file>', 'keep the list in a file of its own, until the command is stopped')
+    .option('--every <time>', 'how often --follow looks, such as 30s, 5m, 1h', duration, bounds.followMs)
+    .option('--replace', 'let --follow replace a file that is not empty')
     .addHelpText(
       'after',
       '\nThe list goes to standard output; ids that do not fit the format are counted on standard error.' +
+        '\n--follow replaces FILE atomically when the list changes, and leaves it alone while the node or the ids cannot be' +
+        "\nread. Players of the sidecar's allow list are left out. A ban of this list must not be reported back." +
         '\nExit codes: 0 done, 1 some ids refused, 2 wrong usage, 3 node unreachable',
     )
-    .addHelpText('after', examples('export --format squad --ids players.txt > Bans.cfg'))
+    .addHelpText(
+      'after',
+      examples(
+        'export --format squad --ids players.txt > Bans.cfg',
+        'export --format rust --ids players.txt --confidence-min 0.5 --follow /srv/rust/cfg/group-bans.cfg --replace',
+      ),
+    )
     .action((options: ExportOptions) => runExport(options, session));
 }
 
 async function runExport(options: ExportOptions, session: Session): Promise<void> {
   const { terminal } = session;
-  const list = nativeLists.find(({ name }) => name === options.format)!;
-  const { size } = await stat(options.ids);
-  if (size > bounds.importFileBytes) throw wrongUsage(`${options.ids} is larger than ${bounds.importFileBytes} bytes`);
-  const { text } = decodeList(await readFile(options.ids));
-  const { url, groupSalt } = await session.config();
+  const { follow, ids } = options;
+  if (follow !== undefined && options.replace !== true && ((await stat(follow).catch(() => null))?.size ?? 0) > 0)
+    throw wrongUsage(`${follow} is not empty, and --follow removes every ban that it did not write: see --replace`);
+  const { url, groupSalt, stateDir } = await session.config();
   const kinds = (await groupKinds(url, groupSalt)) ?? undefined;
-  const { players, refused } = knownIds(text, { kind: options.kind?.[0], kinds });
-  const listed = await untrusted([...players], { url, groupSalt, confidenceMin: options.confidenceMin }, session);
-  const taken = listed.filter(({ kind }) => list.kinds === null || list.kinds.includes(kind));
-  terminal.out(list.write(taken, Date.now()));
-  for (const { line, reason } of refused) terminal.err(`${options.ids}:${line}: refused: ${reason}\n`);
-  const left = listed.length - taken.length;
-  terminal.err(
-    `${taken.length} of ${players.size} players are untrusted and listed${left > 0 ? `; ${left} more have ids that do not fit ${list.name}` : ''}\n`,
-  );
-  session.end(refused.length > 0 ? 1 : 0);
+  const playersMax = follow === undefined ? 1 : bounds.playersMaxDefault;
+  const client = new TrustClient({
+    url,
+    groupSalt,
+    readBudgetMs: bounds.exportReadMs,
+    playersMax,
+    playerIdKinds: null,
+  });
+  try {
+    const list = () => listIn(options, kinds, client, session, join(stateDir, 'sidecar', 'allow.json'));
+    if (follow !== undefined) {
+      client.follow();
+      return await keepList(follow, list, options.every, session);
+    }
+    const { write, summary, refused } = await list();
+    terminal.out(write(Date.now()));
+    for (const { line, reason } of refused) terminal.err(`${ids}:${line}: refused: ${reason}\n`);
+    terminal.err(`${summary}\n`);
+    session.end(refused.length > 0 ? 1 : 0);
+  } finally {
+    await client.close();
+  }
 }
 
-interface Source {
-  readonly url: string;
-  readonly groupSalt: string;
-  readonly confidenceMin: number;
+/** Writes the list whenever it changes, until the command ends. A list that cannot be read leaves the file alone. */
+async function keepList(
+  path: string,
+  list: () => Promise<Listing>,
+  everyMs: number,
+  { terminal, ending }: Session,
+): Promise<void> {
+  const log = (line: string) => terminal.err(`${new Date().toISOString()} export ${line}\n`);
+  let written: string | null = null;
+  let problem: string | null = null;
+  while (!ending.aborted) {
+    try {
+      const { write, summary } = await list();
+      // Some formats contain the time of writing, which is no change.
+      const text = write(0);
+      if (text !== written) {
+        await replaceSmallFile(path, write(Date.now()), 0o644);
+        written = text;
+        log(`${path}: ${summary}`);
+      }
+      problem = null;
+    } catch (error) {
+      if (ending.aborted) return;
+      const why = error instanceof Error ? error.message : String(error);
+      if (why !== problem) log(`${why}; ${path} stays as it is`);
+      problem = why;
+    }
+    await pause(systemRuntime, everyMs, ending).catch(() => undefined);
+  }
+}
+
+interface Listing {
+  /** Returns the whole list. `at` is in ms since 1970. */
+  readonly write: (at: number) => string;
+  readonly summary: string;
+  readonly refused: readonly { readonly line: number; readonly reason: string }[];
+}
+
+/** Returns the untrusted among the players of the file of ids, without those of the local allow list. */
+async function listIn(
+  { format, ids, kind, follow, confidenceMin = follow === undefined ? 0 : 0.5 }: ExportOptions,
+  kinds: readonly string[] | undefined,
+  client: TrustClient,
+  session: Session,
+  allowPath: string,
+): Promise<Listing> {
+  const list = nativeLists.find(({ name }) => name === format)!;
+  const { size } = await stat(ids);
+  if (size > bounds.importFileBytes) throw wrongUsage(`${ids} is larger than ${bounds.importFileBytes} bytes`);
+  const { text } = decodeList(await readFile(ids));
+  const { players, refused } = knownIds(text, { kind: kind?.[0], kinds });
+  // A program that writes the ids anew empties the file for a moment.
+  if (follow !== undefined && players.size === 0) throw wrongUsage(`${ids} names no player`);
+  const { list: allowed } = await AllowFile.open(allowPath);
+  const found = await untrusted([...players], client, confidenceMin, session);
+  const listed = found.filter(({ id }) => !allowed.has(client.subjectOf(id)));
+  const taken = listed.filter((player) => list.kinds === null || list.kinds.includes(player.kind));
+  const left = listed.length - taken.length;
+  return {
+    write: (at) => list.write(taken, at),
+    summary: `${taken.length} of ${players.size} players are untrusted and listed${left > 0 ? `; ${left} more have ids that do not fit ${list.name}` : ''}`,
+    refused,
+  };
 }
 
 /** Returns the players whose verdict is untrusted by the node's own answer. Throws if the node does not answer. */
 async function untrusted(
   players: readonly (readonly [id: string, kind: string])[],
-  { url, groupSalt, confidenceMin }: Source,
+  client: TrustClient,
+  confidenceMin: number,
   { terminal, ending }: Session,
 ): Promise<ListedPlayer[]> {
-  const client = new TrustClient({
-    url,
-    groupSalt,
-    readBudgetMs: bounds.exportReadMs,
-    playersMax: 1,
-    playerIdKinds: null,
-  });
   const progress = terminal.progress('reading');
   const listed: ListedPlayer[] = [];
   try {
@@ -95,6 +181,5 @@ async function untrusted(
     return listed;
   } finally {
     progress.end();
-    await client.close();
   }
 }

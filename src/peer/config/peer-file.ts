@@ -26,14 +26,15 @@ export async function readSmallFile(
 }
 
 /**
- * Replaces a file atomically, readable by its owner only, and syncs it. Creates its folder with mode 0700 if missing.
+ * Replaces a file atomically, readable by its owner only unless `mode` says otherwise, and syncs it. Creates its folder
+ * with mode 0700 if missing.
  */
-export async function replaceSmallFile(path: string, text: string): Promise<void> {
+export async function replaceSmallFile(path: string, text: string, mode = 0o600): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
   let handle: FileHandle | undefined;
   try {
-    handle = await open(temporary, 'wx', 0o600);
+    handle = await open(temporary, 'wx', mode);
     await handle.writeFile(text);
     await handle.sync();
     await handle.close();

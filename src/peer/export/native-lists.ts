@@ -56,6 +56,11 @@ export const nativeLists: readonly NativeList[] = [
     },
   },
   {
+    name: 'ids',
+    kinds: null,
+    write: (players) => lines(players.map(({ id }) => id)),
+  },
+  {
     name: 'csv',
     kinds: null,
     write: (players) =>

@@ -16,19 +16,36 @@ export function decodeList(bytes: Uint8Array): Decoded {
   if (wide !== null) {
     return { text: new TextDecoder(wide).decode(bytes).replace(/\r\n?/g, '\n'), encoding: wide };
   }
-  const plain = withPlainBreaks(marked === 'utf-8' ? bytes.subarray(3) : bytes);
+  const plain = marked === 'utf-8' ? bytes.subarray(3) : bytes;
   if (isAscii(plain)) {
     // V8 stores a long Latin-1 text outside of its heap, so that the garbage collector runs at a smaller heap size.
-    const { buffer, byteOffset, byteLength } = plain;
+    const { buffer, byteOffset, byteLength } = withPlainBreaks(plain);
     return { text: Buffer.from(buffer, byteOffset, byteLength).toString('latin1'), encoding: 'utf-8' };
   }
-  if (marked === 'utf-8') return { text: new TextDecoder(marked).decode(plain), encoding: marked };
+  if (marked === 'utf-8') return { text: textOf(plain, new TextDecoder(marked)), encoding: marked };
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(withoutCutCharacter(plain));
+    const text = textOf(withoutCutCharacter(plain), new TextDecoder('utf-8', { fatal: true }));
     return { text, encoding: 'utf-8' };
   } catch {
-    return { text: new TextDecoder('windows-1252').decode(plain), encoding: 'windows-1252' };
+    return { text: textOf(plain, new TextDecoder('windows-1252')), encoding: 'windows-1252' };
   }
+}
+
+const pieceBytes = 1_048_576;
+
+/** Decodes piece by piece into a buffer, of which V8 makes a text outside of its heap, as of one in Latin-1. */
+function textOf(bytes: Uint8Array, decoder: InstanceType<typeof TextDecoder>): string {
+  // No encoding with ASCII as single bytes has more characters than bytes.
+  const text = Buffer.allocUnsafe(2 * bytes.length);
+  let length = 0;
+  for (let at = 0; at < bytes.length; ) {
+    // A piece never ends between the two bytes of a line break.
+    const end = at + pieceBytes - (bytes[at + pieceBytes - 1] === cr ? 1 : 0);
+    const piece = decoder.decode(withPlainBreaks(bytes.subarray(at, end)), { stream: end < bytes.length });
+    length += text.write(piece, length, 'utf16le');
+    at = end;
+  }
+  return text.toString('utf16le', 0, length);
 }
 
 function isAscii(bytes: Uint8Array): boolean {

@@ -357,7 +357,9 @@ function isCompacted(error: unknown): boolean {
 /** Rejects with `SharedLogUnavailableError` if etcd had no room for a write, because a trim may make room. */
 export function written<R>(write: Promise<R>): Promise<R> {
   return write.catch((error: unknown) => {
-    throw isQuota(error) ? new SharedLogUnavailableError('etcd has no room left', { cause: error }) : error;
+    throw isQuota(error)
+      ? new SharedLogUnavailableError('etcd has no room left (alarm NOSPACE)', { cause: error })
+      : error;
   });
 }
 

@@ -106,6 +106,7 @@ const types = {
     version: ['string', 2],
     dbSize: ['int64', 3],
     leader: ['uint64', 4],
+    errors: ['string', 8, 'repeated'],
     dbSizeInUse: ['int64', 9],
   }),
   DefragmentRequest: message({}),
@@ -225,4 +226,6 @@ export interface StatusResponse {
   readonly dbSize: string;
   readonly dbSizeInUse: string;
   readonly leader: string;
+  /** Includes each active alarm of any member, as `memberID:1 alarm:NOSPACE `. */
+  readonly errors: readonly string[];
 }

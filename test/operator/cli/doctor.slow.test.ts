@@ -25,6 +25,7 @@ import {
   judgeClock,
   judgeConfiguration,
   judgeDisk,
+  judgeEtcd,
   judgeMemory,
   judgePermissions,
   judgeRunning,
@@ -161,6 +162,21 @@ test('a running node is asked for its state', () => {
   one(judgeRunning({ ...running, pending_erasures: 3 }), 'warn', /3 players are waiting for their erasure/);
   const check = { running: false, checked_seq: 9, ended_at: '2026-01-01T00:00:00.000Z', faults: ['log: torn'] };
   one(judgeRunning({ ...running, check }), 'fail', /log: torn/);
+});
+
+test('an alarm of etcd is named once, with the remedy', () => {
+  const member = {
+    endpoint: 'http://m',
+    healthy: true,
+    leads: true,
+    version: '3.4.0',
+    db_bytes: 1,
+    db_bytes_in_use: 1,
+  };
+  const members = [member, member].map((one) => ({ ...one, alarms: ['NOSPACE'] }));
+  one(judgeEtcd({ members }), 'fail', /alarm NOSPACE: etcd refuses every write/);
+  assert.equal(judgeEtcd({ members: [{ ...member, alarms: [] }] }), []);
+  assert.equal(judgeEtcd(null), []);
 });
 
 test('a node that does not answer is one finding among others', async () => {

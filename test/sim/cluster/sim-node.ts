@@ -202,7 +202,14 @@ export class SimNode {
       members: async () =>
         etcd.members.map((_, at) => {
           const bytes = etcd.store.bytes;
-          return { endpoint: String(at), leads: at === 0, version: '3', dbBytes: bytes, dbBytesInUse: bytes };
+          return {
+            endpoint: String(at),
+            leads: at === 0,
+            version: '3',
+            dbBytes: bytes,
+            dbBytesInUse: bytes,
+            alarms: [],
+          };
         }),
       defragment: async () => undefined,
       fullChanged: () => this.site.writableChanged(),

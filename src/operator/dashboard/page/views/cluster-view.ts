@@ -70,8 +70,10 @@ function membersOf({ members }: ClusterValue): Child {
     { title: 'Member', cell: ({ endpoint }) => endpoint },
     {
       title: 'State',
-      cell: ({ healthy, leads }) =>
-        healthy ? badge(leads ? 'leads' : 'follows', 'active') : badge('does not answer', 'untrusted'),
+      cell: ({ healthy, leads, alarms }) => {
+        if (alarms.length > 0) return badge(`alarm ${alarms.join(', ')}`, 'untrusted');
+        return healthy ? badge(leads ? 'leads' : 'follows', 'active') : badge('does not answer', 'untrusted');
+      },
     },
     { title: 'Release', cell: ({ version }) => version },
     { title: 'Database', number: true, cell: size },

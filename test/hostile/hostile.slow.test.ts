@@ -153,12 +153,15 @@ test('silent connections end, and so do as many half-closed ones', async () => {
 test('a connection beyond the bound gets an answer, and those within it are served', async () => {
   const max = 50;
   await withNode({ CONNECTIONS_MAX: String(max) }, async (node, port) => {
-    const { key } = await registerPeer(node.url);
+    // A key has few streams.
+    const peers = await Promise.all(Array.from({ length: 5 }, () => registerPeer(node.url)));
     const within: Socket[] = [];
     // Each has a stream under way before the next one comes, so that none of them is closed for a new connection.
     while (within.length < max) {
       const socket = await open(port);
-      socket.write(`GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${key}\r\n\r\n`);
+      socket.write(
+        `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${peers[within.length % 5]!.key}\r\n\r\n`,
+      );
       await once(socket, 'data');
       within.push(socket);
     }

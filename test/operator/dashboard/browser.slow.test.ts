@@ -425,7 +425,7 @@ function define(): void {
     await signIn(open.page, password, at);
     await open.page.getByText('live', { exact: true }).waitFor();
     await before.close();
-    await open.page.getByText('The node does not answer').waitFor();
+    await open.page.getByText('The node does not answer').first().waitFor();
     await open.page.getByRole('heading', { name: 'Overview' }).waitFor();
     const after = await startTestNode({ DATA_DIR: dir, DASHBOARD_PORT: new URL(at).port });
     await open.page.getByRole('button', { name: 'Sign in' }).waitFor();

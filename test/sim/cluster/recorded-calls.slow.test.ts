@@ -56,7 +56,8 @@ class Side {
     try {
       return (await this.#wait(call(this))) ?? 'done';
     } catch (error) {
-      const code = codeOf(error);
+      // A full database is unavailable, whatever the call.
+      const code = codeOf(error) ?? (error instanceof SharedLogUnavailableError ? codeOf(error.cause) : undefined);
       if (code === undefined) throw error;
       return { code };
     }

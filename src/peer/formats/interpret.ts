@@ -28,7 +28,9 @@ export function readList(description: Description, text: string, sink: RowSink, 
   const { ids, start, end, length } = description;
   const exact = new Set([...ids, start, end, length].flatMap((one) => (one === undefined ? [] : [one.cell])));
   const harmless = new Set(description.known);
+  const isRead = (name: string) => isKnown(name) && !harmless.has(name);
   readShape(description, text, {
+    isRead,
     cells: (names) => {
       for (const name of names) {
         if (seen.has(name)) continue;
@@ -39,8 +41,7 @@ export function readList(description: Description, text: string, sink: RowSink, 
     record: (cell, line) => readRecord(description, cell, line, sink, options),
     refuse: (line, reason, measure) => sink.refuse(line, reason, measure),
     damaged: (line, reason) => sink.damaged(line, reason),
-    isWhole: (name, cell) =>
-      !isKnown(name) || harmless.has(name) || (cell !== '' && (!exact.has(name) || isWholeCell(cell))),
+    isWhole: (name, cell) => !isRead(name) || (cell !== '' && (!exact.has(name) || isWholeCell(cell))),
   });
 }
 

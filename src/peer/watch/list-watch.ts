@@ -2,8 +2,6 @@
  * Follows a native ban list: reports new bans through a spool and withdraws lifted ones. Its state changes only after
  * the spool or the node has stored the data, so that a kill at any time loses nothing and repeats nothing.
  */
-
-import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
@@ -57,12 +55,12 @@ export interface WatchOptions {
 export async function watchList(options: WatchOptions): Promise<void> {
   const { config, signal } = options;
   const { url, stateDir } = config;
-  const { isPlainFile, label } = options.source;
+  const { isPlainFile, label, key } = options.source;
   const path = isPlainFile ? resolve(label) : label;
   if (isPlainFile && !existsSync(path)) options.log(`${path} does not exist: waiting until a program writes it`);
   const name = `${basename(path)
     .replace(/[^\w.-]/g, '_')
-    .slice(0, 40)}-${hash('sha256', path, 'hex').slice(0, 12)}`;
+    .slice(0, 40)}-${key.slice(0, 12)}`;
   const kinds = await KnownKinds.open(config);
   const reader = new NodeReader(url);
   const state = await WatchState.open(join(stateDir, 'watch', `${name}.json`));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tools } from '../../../src/peer/formats/tools.js';
-import { brief, type Given, plan } from '../import/plans.js';
+import { brief, type Given, importPlan, plan } from '../import/plans.js';
 import { PeerWorld } from '../peer-world.js';
 
 const [A, B, C] = ['76561202255225729', '76561202255225730', '76561202255225731'] as const;
@@ -120,6 +120,32 @@ test('a value of a type that the description does not know is refused', () => {
   const list = plan(text);
   assert.equal([list.events.length, list.refused.length], [0, 1]);
   assert.match(list.refused[0]!.reason, 'punishmenttype has a value');
+});
+
+test('a number of ms in a cell of seconds is refused, and no ban without an end', () => {
+  const list = plan(
+    `id,license,reason,expire,bannedby\n1,${license(1)},r,${soon}000,b\n2,${license(2)},r,10444633200000,b\n`,
+  );
+  assert.equal(brief(list), [`3 ${license(2)} send`]);
+  assert.match(list.refused[0]!.reason, 'expire is neither permanent nor a number of seconds');
+});
+
+test('a column that has a meaning may not be there twice', () => {
+  const list = importPlan(`steam_id,expires_at,expires_at\n${A},2026-11-01,\n`);
+  assert.equal([list.entries.length, list.unread?.line], [0, 1]);
+  assert.match(list.unread!.reason, 'the column expires_at twice');
+  assert.equal(bans(`steam_id,name,name\n${A},a,b\n`), [`2 ${A} send`]);
+});
+
+test('a dump of pg_dump with COPY data is damaged at the wanted table, and other data are passed over', () => {
+  const columns = '(id, uuid, "time", until, active, banned_by_name, removed_by_uuid, removed_by_name)';
+  const row = "1\t0a0b0c0d-1111-4222-8333-444455556601\tit's\t-1\n\\.\n";
+  const other = `COPY public.litebans_servers (id, name) FROM stdin;\n${row}`;
+  const list = importPlan(`${other}COPY public.litebans_bans ${columns} FROM stdin;\n${row}`);
+  assert.equal([list.format, list.unread?.line], ['litebans-sql', 4]);
+  assert.match(list.unread!.reason, '--inserts');
+  const insert = `INSERT INTO public.litebans_bans ${columns} VALUES (1,'0a0b0c0d-1111-4222-8333-444455556601',${start}000,-1,true,'C',NULL,NULL);\n`;
+  assert.equal(bans(other + insert), ['4 0a0b0c0d-1111-4222-8333-444455556601 send']);
 });
 
 test('in any list a status that is neither active nor empty lifts the ban', () => {

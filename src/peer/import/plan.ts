@@ -45,11 +45,13 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** The names of cells that the description does not know. */
+/** The names of cells that the description does not know, or that the list does not have. */
 export interface UnknownCells {
   readonly harmless: readonly string[];
   /** Those that look like an end, a type or a removal; an import needs to know what they mean. */
   readonly dangerous: readonly string[];
+  /** Cells of the description for an end, a type or a removal that the list lacks. */
+  readonly lacking: readonly string[];
 }
 
 export interface ImportPlan {
@@ -89,7 +91,7 @@ export function planOf(format: Description, text: string, options: PlanOptions):
   const entries: PlanEntry[] = [];
   const refused: Refused[] = [];
   const leftOut: Record<string, number> = {};
-  const unknown = { harmless: [] as string[], dangerous: [] as string[] };
+  const unknown = { harmless: [] as string[], dangerous: [] as string[], lacking: [] as string[] };
   /**
    * Indexes of the entries about a player. Nearly every player has one, and a plain number takes no memory of its own.
    */
@@ -130,6 +132,7 @@ export function planOf(format: Description, text: string, options: PlanOptions):
       unread = refused.at(-1)!;
     },
     unknown: (cell: string, isDangerous: boolean) => unknown[isDangerous ? 'dangerous' : 'harmless'].push(cell),
+    lacks: (cell: string) => unknown.lacking.push(cell),
   };
   readList(format, text, sink, { timeZone, ignore });
   return { format: format.name, list: format.sameAs ?? format.name, entries, refused, unread, leftOut, unknown };

@@ -14,7 +14,15 @@ const now = Date.UTC(2026, 10, 26);
 const still: Look = { now, stillMs: 60_000, isWhole: true, isRotated: false, allowMassLift: false };
 
 function listed(bans: Readonly<Record<string, EntryState>>): ListedBan[] {
-  const entry = { playerId: 'p', kind: 'steam', says: 'ban', line: 1, bannedAt: null, expiresAt: null } as const;
+  const entry = {
+    playerId: 'p',
+    kind: 'steam',
+    says: 'ban',
+    line: 1,
+    row: 1,
+    bannedAt: null,
+    expiresAt: null,
+  } as const;
   const more = { at: null, severity: 1, weight: 1, note: undefined, said: undefined, repeats: [] };
   return Object.entries(bans).map(([ban, state]) => ({ ban, person: ban, entry: { ...entry, ...more, state } }));
 }

@@ -61,7 +61,7 @@ function formatNamed(formatName: string, text: string, name: string): Descriptio
   return found;
 }
 
-/** Throws `cells_not_described` (exit code 4) if cells that may end a ban or make it none are not described or lacking. */
+/** Throws `cells_not_described` (exit code 4) if cells for an end, a type or a removal are not described or lacking. */
 export function assertDescribed({ format, unknown: { dangerous, lacking } }: ImportPlan): void {
   if (lacking.length > 0) {
     throw new PeerError(

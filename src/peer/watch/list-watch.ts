@@ -184,11 +184,11 @@ class ListWatch {
     const { plan } = this.#planned;
     const isWhole = whole.isWhole && plan.unread === null;
     const events = this.#eventOptions(plan);
-    let row = { line: 0, ban: '' };
+    let person = { row: 0, ban: '' };
     const listed = plan.entries.map((entry) => {
       const ban = eventOf(entry, events).eventId!;
-      if (entry.line !== row.line) row = { line: entry.line, ban };
-      return { ban, person: row.ban, entry };
+      if (entry.row !== person.row) person = { row: entry.row, ban };
+      return { ban, person: person.ban, entry };
     });
     const look = {
       now: this.#runtime.now(),

@@ -166,6 +166,24 @@ test('names of cells that may hold an end, a removal or a type stop the import, 
   assert.equal(bans(`[{"steam_id":"${A}","history":[]}]`), [`1 ${A} send`]);
 });
 
+test('the rows of one line are persons of their own, and the accounts of a row one', () => {
+  const entry = (n: number) => ({
+    banid: n,
+    identifiers: [`license:${n}`, license(n), `steam:1100001ffffe38${n}`],
+    expire: 0,
+  });
+  const { entries } = importPlan(JSON.stringify([entry(1), entry(2)]), { kinds: ['steam', 'license'] });
+  assert.equal(
+    entries.map(({ line, row }) => [line, row]),
+    [
+      [1, 1],
+      [1, 1],
+      [1, 2],
+      [1, 2],
+    ],
+  );
+});
+
 test('a row that says it is no ban is lifted, and one that says neither yes nor no is refused', () => {
   for (const cell of ['active', 'banned', 'isBanned', 'is_active']) {
     const list = plan(`steam_id,${cell}\n${A},yes\n${B},0\n${C},perhaps\n`);
@@ -270,16 +288,16 @@ test('a description of a user fails with a reason, and its names and values have
     const right = await read(given, text);
     assert.equal(brief(JSON.parse(right.out)), [`2 ${A} lifted`, `3 ${B} send`], right.err);
     const lacking = await read({ ...given, end: { cell: 'Until', unit: 's' } }, text);
-    const shown = lacking.out + lacking.err;
-    assert.equal([lacking.code, /the list lacks until,/.test(shown)], [4, true], shown);
+    const printed = lacking.out + lacking.err;
+    assert.equal([lacking.code, /the list lacks until,/.test(printed)], [4, true], printed);
     for (const [fault, description] of [
       [/recognise must name the table/, { shape: 'sql' }],
       [/line has no group Steam_ID/, { shape: 'lines', line: '^(?<id>\\d+)$' }],
       [/kinds must be ban/, { type: { cell: 'kind', kinds: { x: 'mute' } } }],
       [/is and not must be lists/, { lifted: [{ cell: 'state', is: 'over' }] }],
     ] as const) {
-      const { code, err } = await read(description, text);
-      assert.equal([code, fault.test(err)], [2, true], err);
+      const { code, out, err } = await read(description, text);
+      assert.equal([code, fault.test(out + err)], [2, true], out + err);
     }
     const dump = `INSERT INTO \`gs_bans\` (\`Steam_ID\`) VALUES ('${A}');\n`;
     const sql = await read({ shape: 'sql', recognise: { named: '^gs_bans$' } }, dump);

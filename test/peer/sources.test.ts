@@ -1,5 +1,5 @@
 /** Lists from where they live besides a plain file: an address, the output of a command, a table of SQLite. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -112,6 +112,42 @@ test('a table of a SQLite file is read as any table of its tool, and the file st
   } finally {
     world.remove();
   }
+});
+
+test('sources that differ in an argument, a query or a table have different keys, and a key shows nothing', async () => {
+  const sources = await Promise.all([
+    sourceOf(['mysql', '-e', 'one', '-psecret'], true, {}),
+    sourceOf(['mysql', '-e', 'two', '-psecret'], true, {}),
+    sourceOf([address('/bans.csv?server=1')], false, {}),
+    sourceOf([address('/bans.csv?server=2')], false, {}),
+    sourceOf(['bans.db'], false, { table: 'one' }),
+    sourceOf(['bans.db'], false, { table: 'two' }),
+  ]);
+  assert.is(new Set(sources.map(({ key }) => key)).size, sources.length);
+  for (const { key, label } of sources) {
+    assert.match(key, /^[0-9a-f]{64}$/);
+    assert.not.match(label, /secret|server=/);
+  }
+  assert.is((await sourceOf(['bans.db'], false, { table: 'one' })).key, sources[4]!.key);
+});
+
+test('a database that is missing, damaged or written meanwhile is unreachable, and ends no watch', async () => {
+  const path = join(folder, 'damaged.sqlite');
+  const read = async () => failure((await sourceOf([path], false, { table: 'bans' })).read(never));
+  assert.match(await read(), /source_unreachable .*ENOENT/);
+  writeFileSync(path, `SQLite format 3\0${'x'.repeat(5_000)}`);
+  assert.match(await read(), 'source_unreachable');
+  const large = join(folder, 'written.sqlite');
+  writeFileSync(large, Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(30_000_000)]));
+  let isRead = false;
+  const reading = failure((await sourceOf([large], false, { table: 'bans' })).read(never)).finally(() => {
+    isRead = true;
+  });
+  for (let n = 0; !isRead; n++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!isRead) utimesSync(large, n, n);
+  }
+  assert.match(await reading, 'source_unreachable');
 });
 
 test('a source that cannot be read leaves a watch what it had, and says so once', async () => {

@@ -20,7 +20,44 @@ export function readDescription(file: string): Description {
   }
   const fault = faultOf(given);
   if (fault !== null) throw wrongUsage(`the description ${file}: ${fault}`);
-  return given as Description;
+  return completed(given as Description);
+}
+
+const lower = (text: unknown) => String(text).toLowerCase();
+const lowerKeys = (named: object) => Object.fromEntries(Object.entries(named).map(([key, one]) => [lower(key), one]));
+const lowerAll = (texts: readonly unknown[]) => texts.map(lower);
+
+/** Names and values are compared in lower case. The columns that tell what stands must be there. */
+function completed(given: Description): Description {
+  const { shape, start, end, length, type, lifted = [] } = given;
+  const isLines = shape === 'lines';
+  // The cells of lines are groups of their expression.
+  const cells = isLines ? ['kinds', 'others'] : ['cell', 'kindCell', 'kinds', 'others'];
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => {
+        if (key === 'is' || key === 'not') return [key, lowerAll(one)];
+        if (!cells.includes(key)) return [key, walk(one)];
+        return [key, typeof one === 'string' ? lower(one) : lowerKeys(one)];
+      }),
+    );
+  };
+  const { columns, known, recognise = { why: 'described by hand' } } = given;
+  const hasColumns = shape === 'csv' || shape === 'sql';
+  const needed = [start, end, length, type, ...lifted].flatMap((one) => (one === undefined ? [] : [lower(one.cell)]));
+  return {
+    ...(walk(given) as Description),
+    recognise: {
+      ...recognise,
+      ...(recognise.cells === undefined ? {} : { cells: lowerAll(recognise.cells) }),
+      ...(recognise.without === undefined ? {} : { without: lowerAll(recognise.without) }),
+    },
+    ...(columns === undefined ? {} : { columns: lowerAll(columns) }),
+    ...(known === undefined ? {} : { known: lowerAll(known) }),
+    ...(hasColumns ? { needs: needed } : {}),
+  };
 }
 
 function faultOf(given: Partial<Description>): string | null {
@@ -29,7 +66,22 @@ function faultOf(given: Partial<Description>): string | null {
   if (unknown !== undefined) return `it has no member ${unknown}`;
   const open = (given as { readonly choose?: readonly string[] }).choose ?? [];
   if (open.length > 0) return `choose still holds ${open.join(', ')}: say what each means`;
-  const { name, shape, ids, start, end, length, permanent, lifted = [], over = [], type, line, skip, known } = given;
+  const {
+    name,
+    shape,
+    ids,
+    start,
+    end,
+    length,
+    permanent,
+    lifted = [],
+    over = [],
+    type,
+    line,
+    skip,
+    known,
+    recognise,
+  } = given;
   if (typeof name !== 'string' || !/^[a-z0-9-]{1,40}$/.test(name)) return 'name must be a word in lower case';
   if (!shapes.includes(shape!)) return `shape must be one of ${shapes.join(', ')}`;
   const hasCell = (one: unknown) =>
@@ -47,12 +99,27 @@ function faultOf(given: Partial<Description>): string | null {
   if (length !== undefined && !lengths.includes(length.unit))
     return `the unit of length must be one of ${lengths.join(', ')}`;
   if (type !== undefined && (typeof type.kinds !== 'object' || type.kinds === null)) return 'type must have kinds';
+  const kinds = Object.values(type?.kinds ?? {});
+  if (!kinds.every((kind) => ['ban', 'cheating', 'toxicity'].includes(kind)))
+    return 'kinds must be ban, cheating or toxicity; name other measures in others';
+  for (const one of [type?.others, ...ids.map((id) => id.kinds)]) {
+    if (one !== undefined && (typeof one !== 'object' || one === null)) return 'kinds and others must be objects';
+  }
   if (known !== undefined && !Array.isArray(known)) return 'known must be a list of cells';
+  const texts = (one: unknown) => one === undefined || (Array.isArray(one) && one.every((t) => typeof t !== 'object'));
+  for (const one of [permanent, ...lifted, ...over]) {
+    if (!texts(one?.is) || !texts(one?.not)) return 'is and not must be lists of values';
+  }
+  if (!texts(recognise?.cells) || !texts(recognise?.without)) return 'cells and without must be lists of cells';
+  if (shape === 'sql' && recognise?.named === undefined && recognise?.cells === undefined)
+    return 'recognise must name the table of the dump, such as {"named": "^sb_bans$"}';
   if (shape === 'lines' && typeof line !== 'string') return 'line must be a regular expression with named groups';
   try {
-    for (const pattern of [line, skip]) if (pattern !== undefined) new RegExp(pattern, 'i');
+    for (const pattern of [line, skip, recognise?.named]) if (pattern !== undefined) new RegExp(pattern, 'i');
   } catch {
-    return 'line and skip must be regular expressions';
+    return 'line, skip and named must be regular expressions';
   }
-  return null;
+  const read = [...ids, start, end, length, permanent, type, ...lifted, ...over];
+  const lost = read.find((one) => one !== undefined && shape === 'lines' && !line!.includes(`(?<${one.cell}>`));
+  return lost === undefined ? null : `line has no group ${lost.cell}`;
 }

@@ -21,8 +21,9 @@ const explained = `
 A ban has severity 1 if it is permanent or lasts 30 days or longer, else its days / 30, at least 0.2.
 New bans are reported within two seconds; bans that leave the list before their time are withdrawn once the list has
 been unchanged for two seconds. A last line without a line break counts as whole after ten seconds. Bans that leave by a
-rotation stay reported. An empty list, and the loss of half of it, withdraw nothing without --allow-mass-lift; an address, a
-table or a command that cannot be read withdraws nothing either.
+rotation stay reported. If half of the persons of a list or more leave it at once (one of two, or all), nothing is withdrawn:
+their bans stay reported until they are listed again or a watch runs with --allow-mass-lift. An address, a table or a
+command that cannot be read withdraws nothing either.
 Names, reasons and addresses are never sent.`;
 
 export function addWatch(program: Command, session: Session): void {
@@ -37,7 +38,7 @@ export function addWatch(program: Command, session: Session): void {
     .option('--time-zone <zone>', 'zone of times without a zone, such as Europe/Paris', 'UTC')
     .option('--offline-server <name>', 'server in offline mode that created Minecraft ids of version 3')
     .option('--new-only', 'treat the bans at the first start as known')
-    .option('--allow-mass-lift', 'also withdraw if most bans leave the list at once')
+    .option('--allow-mass-lift', 'also withdraw bans that left the list with half of it or more')
     .addHelpText('after', explained)
     .addHelpText(
       'after',

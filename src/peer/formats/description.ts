@@ -16,7 +16,7 @@ export const lengthUnits = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_4
 export interface CellTest {
   readonly cell: string;
   readonly is?: readonly string[];
-  /** True for every value but these, if given instead of `is`. */
+  /** True for every value but these, if given instead of `is`. Beside `is`: a value that neither holds is refused. */
   readonly not?: readonly string[];
 }
 
@@ -61,6 +61,8 @@ export interface Description {
   readonly form?: string;
   /** SQL: the columns of a table that the dump does not define. */
   readonly columns?: readonly string[];
+  /** Columns without which the ends, removals and types of a table are not known; alternatives joined by `|`. */
+  readonly needs?: readonly string[];
   readonly ids: readonly IdCell[];
   readonly start?: { readonly cell: string; readonly unit: TimeUnit };
   readonly end?: { readonly cell: string; readonly unit: TimeUnit };
@@ -88,10 +90,14 @@ export const addressBan = 'IP ban';
 
 const dangerous = new RegExp(
   [
-    'expir|until|_at$|^ends?(?:_|$)|_ends?(?:_|$)|enddate|finish|release',
-    'length|durat|minutes|hours|days|seconds|remaining|left$|ban_?time|perm(?:anent)?(?:_|$)|permban|temp(?:_|$|orary|ban)',
+    // The names are in lower case, so that `banEnd` is `banend`; `send` and `friend` are no ends.
+    'expir|until|(?<!s)till|_at$|(?<!s|v|fri)end(?:s|ed|ing)?(?:_|$|at|on|time|date|ts)|finish|release',
+    '(?:^|_|ban(?:ned)?|valid|date|time)to$',
+    'length|durat|minutes|hours|days|seconds|(?<!ad)mins?(?:_|$)|secs?(?:_|$)|period|(?:^|_)term|term(?:_|$)',
+    'remaining|left$|ban_?time|perm(?:anent)?(?:_|$)|permban|temp(?:_|$|orary|ban)',
     'unban|remov|revo[ck]|lift|pardon|appeal|delet|cancel|overturn|forgiv|rescind|withdraw|resolved|closed',
-    'type|kind|action|category|punish|sanction|status|state$|active|enabled|disabled|valid|void',
+    'type|kind|action|category|punish|penalt|sanction|measure|mute|(?<!pr)event|level|status|state$',
+    'active|enabled|disabled|valid|void|(?:^|_|is)banned$|(?:^|_)bans(?:_|$)',
   ].join('|'),
 );
 

@@ -27,7 +27,9 @@ const endNames = 'expiresat,expires,expiry,expiration,until,endsat,ends,end,unba
 const liftedNames = 'lifted,liftedat,revoked,revokedat,unbanned,unbannedat,removed,removedat'.split(',');
 const plainNames = /^(?:id|.*name|nick|reason|comment|note|notes|server|ip|admin|source|bannedby|score|confidence)$/;
 
-const noWords = ['0', 'false', 'f', 'no', 'n'];
+const noWords = ['0', 'false', 'f', 'no', 'n', "b'0'", '\u0000'];
+const yesWords = ['1', 'true', 't', 'yes', 'y', "b'1'", '\u0001'];
+const standsNames = ['active', 'isactive', 'banned', 'isbanned'];
 const stands = ['', 'active', 'banned', 'current', 'open'];
 
 function plain(name: string): string {
@@ -45,10 +47,9 @@ export function draftOf(names: readonly string[], shape: Shape, path?: string): 
   const open = find(typed.length > 0 ? idNames.filter((name) => name !== 'id') : idNames);
   const kindCell = open === undefined ? undefined : find(kindNames);
   const ids = open === undefined ? typed : [{ cell: open, ...(kindCell === undefined ? {} : { kindCell }) }, ...typed];
-  const [start, end, active, status, permanent] = [
+  const [start, end, status, permanent] = [
     find(startNames),
     find(endNames),
-    find(['active']),
     find(['status', 'state']),
     find(['permanent']),
   ];
@@ -68,7 +69,9 @@ export function draftOf(names: readonly string[], shape: Shape, path?: string): 
     ...(permanent === undefined ? {} : { permanent: { cell: permanent } }),
     lifted: [
       ...names.filter((name) => liftedNames.includes(plain(name))).map((cell) => ({ cell })),
-      ...(active === undefined ? [] : [{ cell: active, is: noWords }]),
+      ...names
+        .filter((name) => standsNames.includes(plain(name)))
+        .map((cell) => ({ cell, is: noWords, not: yesWords })),
       ...(status === undefined ? [] : [{ cell: status, not: stands }]),
     ],
     known: names.filter((name) => plainNames.test(plain(name)) && !isDangerous(name)),

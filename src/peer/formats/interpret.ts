@@ -25,23 +25,41 @@ export function readList(description: Description, text: string, sink: RowSink, 
   const isKnown = knownCells(description);
   const ignored = new Set(options.ignore);
   const seen = new Set<string>();
+  // Unknown cells that are harmless by their names. A structure may hold an end or a type all the same.
+  const open = new Set<string>();
+  const isDraft = description.sameAs === 'csv';
   const { ids, start, end, length } = description;
   const exact = new Set([...ids, start, end, length].flatMap((one) => (one === undefined ? [] : [one.cell])));
   const harmless = new Set(description.known);
+  const isRead = (name: string) => isKnown(name) && !harmless.has(name);
   readShape(description, text, {
+    isRead,
     cells: (names) => {
       for (const name of names) {
         if (seen.has(name)) continue;
         seen.add(name);
-        if (name !== '' && !isKnown(name) && !ignored.has(name)) sink.unknown(name, isDangerous(name));
+        if (name === '' || isKnown(name) || ignored.has(name)) continue;
+        sink.unknown(name, isDangerous(name));
+        if (isDraft && !isDangerous(name)) open.add(name);
       }
     },
-    record: (cell, line) => readRecord(description, cell, line, sink, options),
+    record: (cell, line) => {
+      for (const name of open) {
+        if (arrayOf(cell(name)).length === 0 && objectOf(cell(name)) === null) continue;
+        open.delete(name);
+        sink.unknown(name, true);
+      }
+      readRecord(description, cell, line, sink, options);
+    },
     refuse: (line, reason, measure) => sink.refuse(line, reason, measure),
     damaged: (line, reason) => sink.damaged(line, reason),
-    isWhole: (name, cell) =>
-      !isKnown(name) || harmless.has(name) || (cell !== '' && (!exact.has(name) || isWholeCell(cell))),
+    isWhole: (name, cell) => !isRead(name) || (cell !== '' && (!exact.has(name) || isWholeCell(cell))),
   });
+  if (seen.size === 0) return;
+  for (const group of description.needs ?? []) {
+    const names = group.split('|');
+    if (!names.some((name) => seen.has(name) || ignored.has(name))) sink.lacks(names[0]!);
+  }
 }
 
 /** The text of a cell. NULL and structures are empty. */
@@ -54,6 +72,11 @@ function holds({ cell: name, is, not }: CellTest, cell: Cell): boolean {
   const text = textIn(cell(name)).toLowerCase();
   if (is !== undefined) return is.includes(text);
   return not === undefined ? !no.test(text) : !not.includes(text);
+}
+
+function isUnclear({ cell: name, is, not }: CellTest, cell: Cell): boolean {
+  const text = textIn(cell(name)).toLowerCase();
+  return is !== undefined && not !== undefined && !is.includes(text) && !not.includes(text);
 }
 
 function readRecord(
@@ -75,6 +98,7 @@ function readRecord(
     sink.refuse(line, refuse.reason);
     return;
   }
+  const unclear = [...lifted, ...over].find((test) => isUnclear(test, cell));
   const ids = description.ids.flatMap((one) => idsIn(one, cell));
   const began = start === undefined ? '' : textIn(cell(start.cell));
   const ends = end === undefined ? '' : textIn(cell(end.cell));
@@ -83,6 +107,7 @@ function readRecord(
   const isEndless = span === 'never' || (permanent !== undefined && holds(permanent, cell));
   const until = isEndless || end === undefined ? 'never' : endOf(ends, end.unit, timeZone);
   if (ids.length === 0) sink.refuse(line, 'the row names no player');
+  else if (unclear !== undefined) sink.refuse(line, `${unclear.cell} says neither yes nor no`);
   else if (bannedAt === undefined) sink.refuse(line, `${start!.cell} is not ${formOf(start!.unit)}`);
   else if (span === null) sink.refuse(line, `${length!.cell} is not a length in ${length!.unit}`);
   else if (until === undefined) sink.refuse(line, `${end!.cell} is neither permanent nor ${formOf(end!.unit)}`);

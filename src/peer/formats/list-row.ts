@@ -42,6 +42,8 @@ export interface RowSink {
   damaged(line: number, reason: string): void;
   /** Names a cell that the description does not know. `isDangerous`: it may state an end, a type or a removal. */
   unknown(cell: string, isDangerous: boolean): void;
+  /** Names a cell that the list lacks and the description needs. */
+  lacks(cell: string): void;
 }
 
 export interface ReadOptions {

@@ -75,7 +75,9 @@ export function shapeOf(text: string): Shape {
   if (/^\s*\{.*\}\s*(?:\n\s*\{|$)/.test(head) && !/^.*:\s*\[\s*\{/.test(head)) return 'json-lines';
   if (/^\s*[[{]/.test(head)) return 'json';
   if (/^\s*(?:"[^"\n]*"|\w+)\s*\{/.test(head)) return 'keyvalues';
-  return /\b(?:INSERT\s+(?:IGNORE\s+)?INTO|REPLACE\s+INTO|CREATE\s+TABLE)\b/i.test(head) ? 'sql' : 'csv';
+  return /\b(?:INSERT\s+(?:IGNORE\s+)?INTO|REPLACE\s+INTO|CREATE\s+TABLE)\b|^COPY\s[^;]*\sFROM\s+stdin\b/im.test(head)
+    ? 'sql'
+    : 'csv';
 }
 
 /** Returns the parts of the beginning of the text; of a dump, those of the whole text. */

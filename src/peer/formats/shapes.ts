@@ -18,6 +18,8 @@ export interface RecordSink {
   refuse(line: number, reason: string, measure?: string): void;
   /** Refuses a line after which nothing is read. */
   damaged(line: number, reason: string): void;
+  /** True if the description says what the cell means for a ban. */
+  isRead(name: string): boolean;
   /** False if the last cell of a text without a final line break may be truncated. */
   isWhole(name: string, cell: string): boolean;
 }
@@ -36,8 +38,8 @@ export function readShape(description: Description, text: string, sink: RecordSi
   const take = (value: Json, line: number) => takeCells(flat(value), line, sink);
   const names = path === '' ? [] : path.split('.');
   if (shape === 'csv') {
-    const { record, refuse, damaged, cells } = sink;
-    readCsv(text, { header: cells, record, refuse, damaged }, sink.isWhole);
+    const { record, refuse, damaged, cells, isRead } = sink;
+    readCsv(text, { header: cells, isRead, record, refuse, damaged }, sink.isWhole);
   } else if (shape === 'json') {
     readElements(text, names, { element: take, damaged: sink.damaged });
   } else if (shape === 'json-lines') {

@@ -6,11 +6,12 @@
 import { readFileSync } from 'node:fs';
 import type { Description, Shape } from './description.js';
 
-interface Row extends Omit<Description, 'shape' | 'recognise' | 'columns' | 'known'> {
+interface Row extends Omit<Description, 'shape' | 'recognise' | 'columns' | 'needs' | 'known'> {
   readonly like?: string;
   readonly note?: string;
   readonly shape: Shape | 'table';
   readonly columns?: string;
+  readonly needs?: string;
   readonly known?: string;
   readonly recognise: Omit<Description['recognise'], 'cells' | 'without'> & {
     readonly cells?: string;
@@ -24,11 +25,12 @@ const words = (text: string | undefined) => text?.split(' ') ?? [];
 
 function described(row: Row): Description[] {
   const original = rows.find(({ name }) => name === row.like);
-  const { like: _, note: __, shape, recognise, columns, known, ...rest } = { ...original, ...row };
+  const { like: _, note: __, shape, recognise, columns, needs, known, ...rest } = { ...original, ...row };
   const { cells, without, ...marks } = recognise;
   const description = {
     ...rest,
     ...(columns === undefined ? {} : { columns: words(columns) }),
+    needs: Object.keys(rest.type?.kinds ?? { '': 'ban' }).length > 0 ? words(needs) : [],
     known: words(known),
     recognise: { ...marks, cells: words(cells), without: words(without) },
   };

@@ -61,8 +61,15 @@ function formatNamed(formatName: string, text: string, name: string): Descriptio
   return found;
 }
 
-/** Throws `cells_not_described` (exit code 4) if the list has cells that may end a ban or make it none. */
-export function assertDescribed({ format, unknown: { dangerous } }: ImportPlan): void {
+/** Throws `cells_not_described` (exit code 4) if cells for an end, a type or a removal are not described or lacking. */
+export function assertDescribed({ format, unknown: { dangerous, lacking } }: ImportPlan): void {
+  if (lacking.length > 0) {
+    throw new PeerError(
+      'cells_not_described',
+      `the list lacks ${lacking.join(', ')}, where the description ${format} reads an end, a type or a removal; export it too, or go without it by --ignore ${lacking.join(' --ignore ')}`,
+      4,
+    );
+  }
   if (dangerous.length === 0) return;
   throw new PeerError(
     'cells_not_described',

@@ -23,6 +23,8 @@ export interface PlanEntry {
   /** The list's statement about the player. */
   readonly says: RowKind;
   readonly line: number;
+  /** Number of its row: the accounts of a row are those of one person, and a line may hold many rows. */
+  readonly row: number;
   /** ms since 1970; null if the list does not state it. */
   readonly bannedAt: number | null;
   /** ms since 1970; null if the ban is permanent or the list does not state it. */
@@ -45,11 +47,13 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** The names of cells that the description does not know. */
+/** The names of cells that the description does not know, or that the list does not have. */
 export interface UnknownCells {
   readonly harmless: readonly string[];
   /** Those that look like an end, a type or a removal; an import needs to know what they mean. */
   readonly dangerous: readonly string[];
+  /** Cells of the description for an end, a type or a removal that the list lacks. */
+  readonly lacking: readonly string[];
 }
 
 export interface ImportPlan {
@@ -89,13 +93,14 @@ export function planOf(format: Description, text: string, options: PlanOptions):
   const entries: PlanEntry[] = [];
   const refused: Refused[] = [];
   const leftOut: Record<string, number> = {};
-  const unknown = { harmless: [] as string[], dangerous: [] as string[] };
+  const unknown = { harmless: [] as string[], dangerous: [] as string[], lacking: [] as string[] };
   /**
    * Indexes of the entries about a player. Nearly every player has one, and a plain number takes no memory of its own.
    */
   const places = new Map<string, number | number[]>();
   const { timeZone, ignore, now } = options;
   let unread: Refused | null = null;
+  let rows = 0;
   const refuse = (line: number, reason: string, measure?: string) => {
     refused.push({ line, reason });
     if (measure !== undefined) leftOut[measure] = (leftOut[measure] ?? 0) + 1;
@@ -106,6 +111,7 @@ export function planOf(format: Description, text: string, options: PlanOptions):
     if (row.bannedAt !== null && row.bannedAt > now + DAY_MS) {
       return refuse(row.line, 'the ban begins more than a day from now');
     }
+    rows++;
     for (const player of found.players) add(player, row);
   };
   const add = (player: Player, row: ListRow) => {
@@ -119,7 +125,7 @@ export function planOf(format: Description, text: string, options: PlanOptions):
     places.set(player.id, found === undefined ? entries.length : [...known, entries.length]);
     const { line, bannedAt, expiresAt, lifted, over, kind: says, note } = row;
     const severity = options.severity ?? severityOf(row, now);
-    const ban = { line, says, bannedAt, expiresAt, lifted, over: over === true, severity, note };
+    const ban = { line, row: rows, says, bannedAt, expiresAt, lifted, over: over === true, severity, note };
     entries.push(entryOf(player, ban, none, options));
   };
   const sink = {
@@ -130,6 +136,7 @@ export function planOf(format: Description, text: string, options: PlanOptions):
       unread = refused.at(-1)!;
     },
     unknown: (cell: string, isDangerous: boolean) => unknown[isDangerous ? 'dangerous' : 'harmless'].push(cell),
+    lacks: (cell: string) => unknown.lacking.push(cell),
   };
   readList(format, text, sink, { timeZone, ignore });
   return { format: format.name, list: format.sameAs ?? format.name, entries, refused, unread, leftOut, unknown };
@@ -155,6 +162,7 @@ function repeated(entry: PlanEntry, row: ListRow, options: PlanOptions): PlanEnt
 
 interface Ban {
   readonly line: number;
+  readonly row: number;
   readonly says: RowKind;
   readonly bannedAt: number | null;
   readonly expiresAt: number | null;
@@ -178,6 +186,7 @@ function entryOf(player: Player, row: Ban, repeats: readonly number[], options: 
     kind: player.kind,
     says: row.says,
     line: row.line,
+    row: row.row,
     bannedAt,
     expiresAt,
     state,

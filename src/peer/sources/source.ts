@@ -4,8 +4,9 @@
  * seen.
  */
 import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { basename, extname } from 'node:path';
+import { basename, extname, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { readSmallFile } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
@@ -13,8 +14,10 @@ import { fileBytes, tooLarge } from './file-bytes.js';
 import { isSqlite, readTable } from './sqlite.js';
 
 export interface Source {
-  /** For people, and for the name of a watch's state; contains no secret. */
+  /** For people; contains no secret. */
   readonly label: string;
+  /** Digest of everything that tells the source from others, for the name of a watch's state. */
+  readonly key: string;
   /** The name by which a format may be recognised: that of the file or the table. */
   readonly name: string;
   /** True if the list is a file that is read in place while other programs write it. */
@@ -37,11 +40,15 @@ export async function sourceOf(
   options: SourceOptions,
 ): Promise<Source> {
   if (first === '') throw wrongUsage('name a file, - for standard input, an https address, or a command after --');
-  if (isCommand) return { label: first, name: '', isPlainFile: false, read: (signal) => outputOf(first, rest, signal) };
+  if (isCommand) {
+    const key = keyOf('command', first, ...rest);
+    return { label: first, key, name: '', isPlainFile: false, read: (signal) => outputOf(first, rest, signal) };
+  }
   if (rest.length > 0) throw wrongUsage('name one list; a command stands after --');
   if (first === '-')
     return {
       label: 'standard input',
+      key: keyOf('standard input'),
       name: '',
       isPlainFile: false,
       read: () => collected(createReadStream('', { fd: 0 })),
@@ -49,9 +56,25 @@ export async function sourceOf(
   if (/^https?:\/\//i.test(first)) return addressSource(first, options.headerFile);
   if (options.table !== undefined || (await isSqlite(first))) {
     const table = options.table ?? '';
-    return { label: `${first} ${table}`, name: table, isPlainFile: false, read: () => readTable(first, table) };
+    return {
+      label: `${first} ${table}`,
+      key: keyOf('table', resolve(first), table),
+      name: table,
+      isPlainFile: false,
+      read: () => readTable(first, table),
+    };
   }
-  return { label: first, name: basename(first, extname(first)), isPlainFile: true, read: () => fileBytes(first) };
+  return {
+    label: first,
+    key: hash('sha256', resolve(first), 'hex'),
+    name: basename(first, extname(first)),
+    isPlainFile: true,
+    read: () => fileBytes(first),
+  };
+}
+
+function keyOf(...parts: readonly string[]): string {
+  return hash('sha256', JSON.stringify(parts), 'hex');
 }
 
 function unreachable(label: string, why: string): PeerError {
@@ -72,9 +95,9 @@ async function collected(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 async function outputOf(command: string, args: readonly string[], signal: AbortSignal): Promise<Buffer> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(bounds.sourceMs)]);
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], signal: limit });
-  const ended = new Promise<string | null>((resolve) => {
-    child.once('error', (error: NodeJS.ErrnoException) => resolve(`failed: ${error.code ?? error.name}`));
-    child.once('close', (code, by) => resolve(code === 0 ? null : `ended with ${code ?? by}`));
+  const ended = new Promise<string | null>((done) => {
+    child.once('error', (error: NodeJS.ErrnoException) => done(`failed: ${error.code ?? error.name}`));
+    child.once('close', (code, by) => done(code === 0 ? null : `ended with ${code ?? by}`));
   });
   try {
     const bytes = await collected(child.stdout);
@@ -120,7 +143,8 @@ async function addressSource(address: string, headerFile: string | undefined): P
       throw unreachable(label, 'cannot be read: the connection failed or was cut off');
     }
   };
-  return { label, name: basename(url.pathname, extname(url.pathname)), isPlainFile: false, read };
+  const name = basename(url.pathname, extname(url.pathname));
+  return { label, key: keyOf('address', url.href), name, isPlainFile: false, read };
 }
 
 function headersIn(text: string, file: string): Record<string, string> {

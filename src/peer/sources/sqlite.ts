@@ -2,6 +2,7 @@
 import { mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { codeOf } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { fileBytes } from './file-bytes.js';
 
@@ -20,20 +21,39 @@ export async function isSqlite(path: string): Promise<boolean> {
 
 /**
  * Returns the rows of the table. Reads a copy in a folder of its own, since a program that opens a database in place
- * takes locks that the game server would wait for.
+ * takes locks that the game server would wait for. Any fault but a wrong use is `source_unreachable`.
  */
 export async function readTable(path: string, table: string): Promise<Buffer> {
+  try {
+    const before = await signatureOf(path);
+    const bytes = await fileBytes(path);
+    if ((await signatureOf(path)) !== before) throw unreadable(`${path} changed while it was read`);
+    return await rowsOf(bytes, path, table);
+  } catch (error) {
+    if (error instanceof PeerError) throw error;
+    throw unreadable(`${path} cannot be read: ${codeOf(error) ?? (error as Error).message}`);
+  }
+}
+
+/** What changes with the file. Rejects while a journal holds changes that the file lacks. */
+async function signatureOf(path: string): Promise<string> {
+  const { ino, size, mtimeMs } = await stat(path);
   for (const part of ['-wal', '-journal']) {
-    const size = await stat(path + part).then(
-      ({ size }) => size,
-      () => 0,
-    );
-    if (size > 0) {
-      const text = `${path} has changes that only ${path}${part} holds; read it with a command instead: -- sqlite3 -csv -header`;
-      throw new PeerError('source_unreachable', text, 3);
+    const journal = await stat(path + part).catch(() => null);
+    if (journal !== null && journal.size > 0) {
+      throw unreadable(
+        `${path} has changes that only ${path}${part} holds; read it with a command instead: -- sqlite3 -csv -header`,
+      );
     }
   }
-  const bytes = await fileBytes(path);
+  return `${ino} ${size} ${mtimeMs}`;
+}
+
+function unreadable(text: string): PeerError {
+  return new PeerError('source_unreachable', text, 3);
+}
+
+async function rowsOf(bytes: Buffer, path: string, table: string): Promise<Buffer> {
   if (bytes.toString('latin1', 0, mark.length) !== mark) throw wrongUsage(`${path} is not a SQLite file`);
   // The journal mode of the copy: the library cannot share memory, as write-ahead logging wants.
   bytes.fill(1, 18, 20);

@@ -8,6 +8,8 @@ import type { StandingBan } from './watch-state.js';
 
 export interface ListedBan {
   readonly ban: string;
+  /** The first ban of the same row: the accounts of a row are those of one person. */
+  readonly person: string;
   readonly entry: PlanEntry;
 }
 
@@ -18,10 +20,14 @@ export interface ListChanges {
   readonly lifted: readonly string[];
   /** Bans missing since the list was rotated: from now on their absence means nothing. */
   readonly rotated: readonly string[];
-  /** Bans that were missing since a rotation and are listed again: from now on their absence counts. */
+  /** Bans that are missing with too many others to be believed; none of them is withdrawn. */
+  readonly doubted: readonly string[];
+  /** Listed bans whose absence did not count so far. */
   readonly returned: readonly string[];
-  /** Number of missing bans, if they are too many at once to be believed; none of them is withdrawn. */
-  readonly doubted: number;
+  /** Number of missing bans that are doubted, now or since an earlier look. */
+  readonly doubts: number;
+  /** True if the list was read whole and nothing is left to decide: the absence of its bans counts from now on. */
+  readonly isAccepted: boolean;
   /** True if bans are missing that would count as lifted after a longer time without a change. */
   readonly isUndecided: boolean;
 }
@@ -32,7 +38,7 @@ export interface Look {
   readonly stillMs: number;
   readonly isWhole: boolean;
   readonly isRotated: boolean;
-  /** Accepts any number of lifted bans. */
+  /** Accepts any number of lifted bans, also of doubted ones. */
   readonly allowMassLift: boolean;
 }
 
@@ -46,32 +52,43 @@ export function changesOf(
   const ended: string[] = [];
   const lifted: string[] = [];
   const missing: string[] = [];
+  const doubted: string[] = [];
   const rotated: string[] = [];
-  const returned: string[] = [];
-  let present = 0;
-  for (const [ban, { expiresAt, rotated: wasRotated }] of standing) {
-    if (!wasRotated) present++;
+  const marked: string[] = [];
+  // Bans that were reported after the last accepted look must not outweigh those that are missing since.
+  const present = new Set<string>();
+  const lost = new Set<string>();
+  for (const [ban, { expiresAt, mark, person }] of standing) {
     const state = byBan.get(ban)?.state;
+    const isOver = expiresAt !== null && expiresAt <= now;
+    if (mark === 'present' && (state !== undefined || !isOver)) present.add(person);
     if (state === 'send' || state === 'faded') {
-      if (wasRotated) returned.push(ban);
+      if (mark !== 'present') marked.push(ban);
     } else if (state === 'lifted') lifted.push(ban);
-    else if (state === 'expired' || (expiresAt !== null && expiresAt <= now)) ended.push(ban);
-    else if (isWhole && isRotated && !wasRotated) rotated.push(ban);
-    else if (isWhole && !wasRotated) missing.push(ban);
+    else if (state === 'expired' || isOver) ended.push(ban);
+    else if (mark === 'doubted') doubted.push(ban);
+    else if (isWhole && mark !== 'rotated') {
+      (isRotated ? rotated : missing).push(ban);
+      lost.add(person);
+    }
   }
-  // A single ban that leaves others behind is no loss of the list.
-  const isSingle = missing.length === 1 && listed.length > 0;
-  const isMany = missing.length >= present / 2 && !isSingle;
   const isDecided = stillMs >= bounds.listLiftMs;
+  const isMany = missing.length > 0 && lost.size >= present.size / 2;
   const isDoubted = isDecided && isMany && !allowMassLift;
-  if (isDecided && !isDoubted) lifted.push(...missing);
+  const believed = isDoubted ? [] : missing;
+  if (isWhole && !isRotated && allowMassLift) believed.push(...doubted.splice(0));
+  if (isDecided) lifted.push(...believed);
+  const isUndecided = believed.length > 0 && !isDecided;
+  const isAccepted = isWhole && !isUndecided;
   return {
     begun,
     ended,
     lifted,
     rotated,
-    returned,
-    doubted: isDoubted ? missing.length : 0,
-    isUndecided: missing.length > 0 && !isDecided,
+    doubted: isDoubted ? missing : [],
+    returned: isAccepted ? marked : marked.filter((ban) => standing.get(ban)?.mark !== 'fresh'),
+    doubts: doubted.length + (isDoubted ? missing.length : 0),
+    isAccepted,
+    isUndecided,
   };
 }

@@ -2,8 +2,6 @@
  * Follows a native ban list: reports new bans through a spool and withdraws lifted ones. Its state changes only after
  * the spool or the node has stored the data, so that a kill at any time loses nothing and repeats nothing.
  */
-
-import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
@@ -27,7 +25,7 @@ import type { Source } from '../sources/source.js';
 import { ListFile } from './list-file.js';
 import { changesOf, type ListedBan } from './list-sync.js';
 import { PolledList } from './polled-list.js';
-import { WatchState } from './watch-state.js';
+import { type Mark, WatchState } from './watch-state.js';
 import { wholeTextOf } from './whole-text.js';
 
 export interface WatchOptions {
@@ -57,12 +55,12 @@ export interface WatchOptions {
 export async function watchList(options: WatchOptions): Promise<void> {
   const { config, signal } = options;
   const { url, stateDir } = config;
-  const { isPlainFile, label } = options.source;
+  const { isPlainFile, label, key } = options.source;
   const path = isPlainFile ? resolve(label) : label;
   if (isPlainFile && !existsSync(path)) options.log(`${path} does not exist: waiting until a program writes it`);
   const name = `${basename(path)
     .replace(/[^\w.-]/g, '_')
-    .slice(0, 40)}-${hash('sha256', path, 'hex').slice(0, 12)}`;
+    .slice(0, 40)}-${key.slice(0, 12)}`;
   const kinds = await KnownKinds.open(config);
   const reader = new NodeReader(url);
   const state = await WatchState.open(join(stateDir, 'watch', `${name}.json`));
@@ -186,7 +184,12 @@ class ListWatch {
     const { plan } = this.#planned;
     const isWhole = whole.isWhole && plan.unread === null;
     const events = this.#eventOptions(plan);
-    const listed = plan.entries.map((entry) => ({ ban: eventOf(entry, events).eventId!, entry }));
+    let person = { row: 0, ban: '' };
+    const listed = plan.entries.map((entry) => {
+      const ban = eventOf(entry, events).eventId!;
+      if (entry.row !== person.row) person = { row: entry.row, ban };
+      return { ban, person: person.ban, entry };
+    });
     const look = {
       now: this.#runtime.now(),
       stillMs: found.stillMs,
@@ -196,15 +199,18 @@ class ListWatch {
     };
     const changes = changesOf(listed, state.standing, look);
     if (changes.isUndecided) this.#decided = null;
-    this.#tell(plan, changes.doubted);
+    this.#tell(plan, changes.doubts);
     const isBaseline = this.#isFirst && options.newOnly;
-    await this.#report(changes.begun, events, isBaseline);
-    for (const ban of changes.ended) state.standing.delete(ban);
-    for (const ban of changes.rotated) state.standing.set(ban, { ...state.standing.get(ban)!, rotated: true });
-    for (const ban of changes.returned) state.standing.set(ban, { ...state.standing.get(ban)!, rotated: false });
-    for (const ban of changes.lifted) state.lift(ban);
-    const { begun, ended, lifted, rotated, returned } = changes;
-    const isChanged = this.#isFirst || [begun, ended, lifted, rotated, returned].some(({ length }) => length > 0);
+    const { begun, ended, lifted, rotated, doubted, returned, isAccepted } = changes;
+    const mark = isAccepted ? 'present' : 'fresh';
+    await this.#report(begun, mark, events, isBaseline);
+    for (const ban of ended) state.standing.delete(ban);
+    state.mark(rotated, 'rotated');
+    state.mark(doubted, 'doubted');
+    state.mark(returned, mark);
+    for (const ban of lifted) state.lift(ban);
+    const isChanged =
+      this.#isFirst || [begun, ended, lifted, rotated, doubted, returned].some(({ length }) => length > 0);
     if (isChanged) await state.save();
     if (isWhole) this.#file.accept();
     if (begun.length > 0) {
@@ -256,12 +262,12 @@ class ListWatch {
     return { peerId: config.peerId, groupSalt: config.groupSalt, list, gameId, origin };
   }
 
-  async #report(begun: readonly ListedBan[], events: EventOptions, isBaseline: boolean): Promise<void> {
+  async #report(begun: readonly ListedBan[], mark: Mark, events: EventOptions, isBaseline: boolean): Promise<void> {
     const { state, spool, options } = this.#parts;
     const adding: Promise<string>[] = [];
-    for (const { ban, entry } of begun) {
+    for (const { ban, person, entry } of begun) {
       const eventId = state.eventIdOf(ban);
-      state.standing.set(ban, { eventId, expiresAt: entry.expiresAt, rotated: false });
+      state.standing.set(ban, { eventId, expiresAt: entry.expiresAt, person, mark });
       if (!isBaseline) adding.push(spool.add({ ...eventOf(entry, events), eventId }, { signal: options.signal }));
     }
     await Promise.all(adding);

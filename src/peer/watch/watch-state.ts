@@ -10,14 +10,29 @@ export interface StandingBan {
   readonly eventId: string;
   /** ms since 1970; null if the ban is permanent or the list does not state it. */
   readonly expiresAt: number | null;
-  /** True if the ban left the list by a rotation, so that its absence means nothing. */
-  readonly rotated: boolean;
+  /** The first ban of the row that it was reported from. */
+  readonly person: string;
+  readonly mark: Mark;
 }
+
+/**
+ * `fresh`: reported since the list was last accepted. `rotated` and `doubted`: missing by a rotation, or with too many
+ * others; the absence of such a ban lifts nothing. The state file holds the index.
+ */
+const marks = ['present', 'rotated', 'doubted', 'fresh'] as const;
+export type Mark = (typeof marks)[number];
 
 interface StateFile {
   readonly version: 1;
   readonly format: string | null;
-  readonly standing: readonly (readonly [ban: string, eventId: string, expiresAt: number | null, rotated: 0 | 1])[];
+  readonly standing: readonly (readonly [
+    ban: string,
+    eventId: string,
+    expiresAt: number | null,
+    mark: number,
+    /** Only if it is not the ban itself. */
+    person?: string,
+  ])[];
   readonly lifts: readonly (readonly [ban: string, count: number])[];
   readonly owed: readonly string[];
 }
@@ -44,8 +59,8 @@ export class WatchState {
       const { version, format, standing, lifts, owed } = JSON.parse(text) as StateFile;
       if (version !== 1) throw new Error('another version');
       state.format = format;
-      for (const [ban, eventId, expiresAt, rotated] of standing) {
-        state.standing.set(ban, { eventId, expiresAt, rotated: rotated === 1 });
+      for (const [ban, eventId, expiresAt, mark, person = ban] of standing) {
+        state.standing.set(ban, { eventId, expiresAt, person, mark: marks[mark]! });
       }
       for (const [ban, count] of lifts) state.lifts.set(ban, count);
       for (const eventId of owed) state.owed.add(eventId);
@@ -63,6 +78,10 @@ export class WatchState {
     return count === 0 ? ban : `${ban}.${count}`;
   }
 
+  mark(bans: readonly string[], mark: Mark): void {
+    for (const ban of bans) this.standing.set(ban, { ...this.standing.get(ban)!, mark });
+  }
+
   lift(ban: string): void {
     const found = this.standing.get(ban);
     if (found === undefined) return;
@@ -76,11 +95,12 @@ export class WatchState {
       const file: StateFile = {
         version: 1,
         format: this.format,
-        standing: Array.from(this.standing, ([ban, { eventId, expiresAt, rotated }]) => [
+        standing: Array.from(this.standing, ([ban, { eventId, expiresAt, person, mark }]) => [
           ban,
           eventId,
           expiresAt,
-          rotated ? 1 : 0,
+          marks.indexOf(mark),
+          ...(person === ban ? ([] as const) : ([person] as const)),
         ]),
         lifts: [...this.lifts],
         owed: [...this.owed],

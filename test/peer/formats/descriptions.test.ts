@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tools } from '../../../src/peer/formats/tools.js';
-import { brief, type Given, plan } from '../import/plans.js';
+import { brief, type Given, importPlan, plan } from '../import/plans.js';
 import { PeerWorld } from '../peer-world.js';
 
 const [A, B, C] = ['76561202255225729', '76561202255225730', '76561202255225731'] as const;
@@ -117,14 +117,116 @@ test('a length of zero is permanent and another runs from the begin; a length wi
 
 test('a value of a type that the description does not know is refused', () => {
   const text = `id,name,uuid,reason,operator,punishmentType,start,end,calculation\n1,n,0a0b0c0d111142228333444455556611,r,o,SHADOWBAN,${start}000,-1,\n`;
-  const list = plan(text);
+  const list = plan(text, { name: 'Punishments.csv' });
   assert.equal([list.events.length, list.refused.length], [0, 1]);
   assert.match(list.refused[0]!.reason, 'punishmenttype has a value');
+});
+
+test('a number of ms in a cell of seconds is refused, and no ban without an end', () => {
+  const list = plan(
+    `id,license,reason,expire,bannedby\n1,${license(1)},r,${soon}000,b\n2,${license(2)},r,10444633200000,b\n`,
+  );
+  assert.equal(brief(list), [`3 ${license(2)} send`]);
+  assert.match(list.refused[0]!.reason, 'expire is neither permanent nor a number of seconds');
+});
+
+test('a column that has a meaning may not be there twice', () => {
+  const list = importPlan(`steam_id,expires_at,expires_at\n${A},2026-11-01,\n`);
+  assert.equal([list.entries.length, list.unread?.line], [0, 1]);
+  assert.match(list.unread!.reason, 'the column expires_at twice');
+  assert.equal(bans(`steam_id,name,name\n${A},a,b\n`), [`2 ${A} send`]);
+});
+
+test('a dump of pg_dump with COPY data is damaged at the wanted table, and other data are passed over', () => {
+  const columns = '(id, uuid, "time", until, active, banned_by_name, removed_by_uuid, removed_by_name)';
+  const row = "1\t0a0b0c0d-1111-4222-8333-444455556601\tit's\t-1\n\\.\n";
+  const other = `COPY public.litebans_servers (id, name) FROM stdin;\n${row}`;
+  const list = importPlan(`${other}COPY public.litebans_bans ${columns} FROM stdin;\n${row}`);
+  assert.equal([list.format, list.unread?.line], ['litebans-sql', 4]);
+  assert.match(list.unread!.reason, '--inserts');
+  const insert = `INSERT INTO public.litebans_bans ${columns} VALUES (1,'0a0b0c0d-1111-4222-8333-444455556601',${start}000,-1,true,'C',NULL,NULL);\n`;
+  assert.equal(bans(other + insert), ['4 0a0b0c0d-1111-4222-8333-444455556601 send']);
 });
 
 test('in any list a status that is neither active nor empty lifts the ban', () => {
   const text = `steam_id,status\n${A},active\n${B},appealed\n${C},\n`;
   assert.equal(bans(text), [`2 ${A} send`, `3 ${B} lifted`, `4 ${C} send`]);
+});
+
+test('names of cells that may hold an end, a removal or a type stop the import, however they are joined', () => {
+  const names =
+    'banEnd,endTime,ends_on,banTill,to,validTo,period,mins,banSecs,term,bans,muted,mute,penalty,measure,event,level';
+  for (const cell of names.split(',')) {
+    assert.match(refusal(`steam_id,${cell}\n${A},x\n`), new RegExp(`say what ${cell} means`, 'i'), cell);
+  }
+  for (const cell of ['sender', 'vendor', 'friend', 'admin', 'photo', 'still', 'banned_by']) {
+    assert.equal(bans(`steam_id,${cell}\n${A},x\n`), [`2 ${A} send`], cell);
+  }
+  assert.match(refusal(`[{"steam_id":"${A}","history":[{"what":"pardon"}]}]`), 'history');
+  assert.equal(bans(`[{"steam_id":"${A}","history":[]}]`), [`1 ${A} send`]);
+});
+
+test('the rows of one line are persons of their own, and the accounts of a row one', () => {
+  const entry = (n: number) => ({
+    banid: n,
+    identifiers: [`license:${n}`, license(n), `steam:1100001ffffe38${n}`],
+    expire: 0,
+  });
+  const { entries } = importPlan(JSON.stringify([entry(1), entry(2)]), { kinds: ['steam', 'license'] });
+  assert.equal(
+    entries.map(({ line, row }) => [line, row]),
+    [
+      [1, 1],
+      [1, 1],
+      [1, 2],
+      [1, 2],
+    ],
+  );
+});
+
+test('a row that says it is no ban is lifted, and one that says neither yes nor no is refused', () => {
+  for (const cell of ['active', 'banned', 'isBanned', 'is_active']) {
+    const list = plan(`steam_id,${cell}\n${A},yes\n${B},0\n${C},perhaps\n`);
+    assert.equal(brief(list), [`2 ${A} send`, `3 ${B} lifted`], cell);
+    assert.match(list.refused[0]!.reason, 'neither yes nor no');
+  }
+});
+
+test('past bans have the columns of those that stand: a list without a name is none of either', () => {
+  const uuid = '0a0b0c0d-1111-4222-8333-444455556601';
+  for (const [name, header, row] of [
+    ['Punishments', 'uuid,punishmentType,start,end', `${uuid},BAN,${start}000,-1`],
+    ['amx_bans', 'player_id,ban_created,ban_length,ban_type', `STEAM_0:1:2147480000,${start},0,S`],
+    ['banlist', 'license,timeat,expiration,permanent', `${license(1)},${start},${soon},0`],
+  ] as const) {
+    const text = `${header}\n${row}\n`;
+    assert.is(bans(text, { name }).length, 1, name);
+    for (const other of ['', 'export', 'PunishmentHistory', 'amx_banhistory', 'banlisthistory']) {
+      assert.match(refusal(text, { name: other }), 'past bans', `${name} ${other}`);
+    }
+  }
+});
+
+test('a table without a column for an end, a removal or a type is refused with its name', () => {
+  const uuid = '0a0b0c0d-1111-4222-8333-444455556601';
+  const name = 'bans';
+  for (const [lost, header, row] of [
+    ['expires', 'player_id,reason,actor_id,created', `${uuid},r,0,${start}`],
+    ['removetype, type', 'ip,authid,created,ends,length', `,${A},${start},${start},0`],
+    ['type', 'ip,authid,created,ends,length,RemoveType', `,${A},${start},${start},0,`],
+    ['unbanned_by', 'steam_id,duration,end_at,created_at,admin_id,ban_type,deleted_at', `${A},0,0,${start},1,0,`],
+  ] as const) {
+    const text = `${header}\n${row}\n`;
+    assert.match(refusal(text, { name }), `the list lacks ${lost}, where`);
+    assert.is(bans(text, { name, ignore: lost.split(', ') }).length, 1);
+  }
+  for (const { name, shape, recognise, needs = [], end, length, type, lifted = [] } of tools) {
+    if (shape !== 'csv' || Object.keys(type?.kinds ?? { ban: 'ban' }).length === 0) continue;
+    const there = [...recognise.cells!, ...needs.flatMap((group) => group.split('|'))];
+    for (const one of [end, length, type, ...lifted]) {
+      assert.ok(one === undefined || there.includes(one.cell) || name === 'iksadmin-2', `${name} ${one?.cell}`);
+    }
+  }
 });
 
 test('no two tools have one name and one shape, and each says what every cell of its recognition means', () => {
@@ -162,6 +264,44 @@ test('a draft names what a person must choose, and completed it reads the list',
     const wrong = await world.run(['import', list, '--dry-run', '--description', file]);
     assert.equal([wrong.code, /shape must be one of csv/.test(wrong.err)], [2, true], wrong.err);
     assert.ok(readFileSync(list).length > 0);
+  } finally {
+    world.remove();
+  }
+});
+
+test('a description of a user fails with a reason, and its names and values have any case', async () => {
+  const world = new PeerWorld();
+  try {
+    mkdirSync(world.folder, { recursive: true });
+    const [list, file] = [join(world.folder, 'arena.csv'), join(world.folder, 'arena.json')];
+    const read = async (description: object, text: string) => {
+      writeFileSync(list, text);
+      writeFileSync(file, JSON.stringify({ name: 'arena', shape: 'csv', ids: [{ cell: 'Steam_ID' }], ...description }));
+      return world.run(['import', list, '--dry-run', '--json', '--description', file]);
+    };
+    const given = {
+      start: { cell: 'Since', unit: 's' },
+      lifted: [{ cell: 'State', is: ['Over'] }],
+      type: { cell: 'Kind', kinds: { Ban: 'ban' }, others: { Chat: 'mute' } },
+    };
+    const text = `Steam_ID,Since,State,Kind\n${A},${start},Over,BAN\n${B},${start},,Ban\n${C},${start},,CHAT\n`;
+    const right = await read(given, text);
+    assert.equal(brief(JSON.parse(right.out)), [`2 ${A} lifted`, `3 ${B} send`], right.err);
+    const lacking = await read({ ...given, end: { cell: 'Until', unit: 's' } }, text);
+    const printed = lacking.out + lacking.err;
+    assert.equal([lacking.code, /the list lacks until,/.test(printed)], [4, true], printed);
+    for (const [fault, description] of [
+      [/recognise must name the table/, { shape: 'sql' }],
+      [/line has no group Steam_ID/, { shape: 'lines', line: '^(?<id>\\d+)$' }],
+      [/kinds must be ban/, { type: { cell: 'kind', kinds: { x: 'mute' } } }],
+      [/is and not must be lists/, { lifted: [{ cell: 'state', is: 'over' }] }],
+    ] as const) {
+      const { code, out, err } = await read(description, text);
+      assert.equal([code, fault.test(out + err)], [2, true], out + err);
+    }
+    const dump = `INSERT INTO \`gs_bans\` (\`Steam_ID\`) VALUES ('${A}');\n`;
+    const sql = await read({ shape: 'sql', recognise: { named: '^gs_bans$' } }, dump);
+    assert.equal(brief(JSON.parse(sql.out)), [`1 ${A} send`], sql.err);
   } finally {
     world.remove();
   }

@@ -24,6 +24,7 @@ const entries = (count: number): PlanEntry[] =>
     kind: 'custom',
     says: 'ban',
     line: i + 1,
+    row: i + 1,
     bannedAt: null,
     expiresAt: null,
     state: 'send',

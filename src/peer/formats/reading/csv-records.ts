@@ -10,6 +10,8 @@ export type Cells = (column: string) => string;
 export interface CsvSink {
   /** Called once, before the first record. */
   header(names: readonly string[]): void;
+  /** True if the column has a meaning, so that it may not be there twice. */
+  isRead(column: string): boolean;
   record(cells: Cells, line: number): void;
   refuse(line: number, reason: string): void;
   /** Refuses a line after which nothing is read. */
@@ -72,6 +74,7 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
   const cells: Cells = (column) => row[columns?.get(column) ?? -1] ?? '';
   const isEnded = text.endsWith('\n');
   let lastLine = 0;
+  let repeated: string | undefined;
   let piece: Piece = { text: '', firstLine: 1, isLast: false };
   let doneBytes = 0;
   const onRecord = (record: string[], { bytes, lines }: { bytes: number; lines: number }): null => {
@@ -82,8 +85,10 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
       names = record.map(columnName);
       columns = new Map(names.map((name, at) => [name, at]));
       sink.header(names);
+      repeated = names.find((name, at) => names.indexOf(name) !== at && sink.isRead(name));
       return null;
     }
+    if (repeated !== undefined) return null;
     if (record.length !== names.length) {
       // Some tools write a separator at the end of each row.
       const isPadded = record.length === names.length + 1 && record.at(-1) === '';
@@ -126,6 +131,10 @@ export function readCsv(text: string, sink: CsvSink, isWhole: (column: string, c
       }
       // The piece ends within a quoted cell. The next piece begins with the row of this cell.
       done = Buffer.from(piece.text).subarray(0, doneBytes).toString();
+    }
+    if (repeated !== undefined) {
+      sink.damaged(1, `the header names the column ${repeated} twice, so that nothing says which one counts`);
+      return;
     }
     length = done === '' ? 2 * length : pieceLength;
     start += done.length;

@@ -62,6 +62,13 @@ class Tokens {
     this.takeIf(';');
   }
 
+  /** Passes over the data of a COPY statement, up to the line that ends it. */
+  skipData(): void {
+    const end = this.text.indexOf('\n\\.', this.#at);
+    this.#pass(this.text.slice(this.#at, end < 0 ? this.text.length : end + 3));
+    this.#next = this.#read();
+  }
+
   #read(): string | null {
     while (this.#at < this.text.length) {
       const end = endOfToken(this.text, this.#at);
@@ -208,11 +215,17 @@ export function readInserts(
           } while (tokens.takeIf(','));
         }
         tokens.skip();
+      } else if (verb === 'COPY') {
+        const name = nameOf(tokens);
+        const stated = tokens.next === '(' ? namesInBrackets(tokens) : (described.get(name) ?? null);
+        if (!tokens.takeIf('FROM') || tokens.next?.toUpperCase() !== 'STDIN') tokens.skip();
+        else if (columnsOf(name, stated, line) === null) tokens.skipData();
+        else throw new Damage('the dump holds COPY data, which is not read; write it with pg_dump --inserts');
       } else if (verb !== ';') tokens.skip();
     }
   } catch (error) {
     if (!(error instanceof Damage)) throw error;
-    sink.damaged(line, 'the dump is damaged here, so that nothing from this row on can be read');
+    sink.damaged(line, error.message || 'the dump is damaged here, so that nothing from this row on can be read');
   }
 }
 

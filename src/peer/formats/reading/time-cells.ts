@@ -59,7 +59,9 @@ const never = /^(?:forever|never|permanent|perm|infinite|none|null|false|0|-1)?$
 /** Reads the end of a measure. */
 export function endOf(text: string, unit: TimeUnit, timeZone: string): End {
   if (never.test(text)) return 'never';
-  if (unit === 's' && /^\d{12,20}$/.test(text)) return 'never';
+  // A number of ms is no end in seconds, far away as that would be.
+  const isMs = millisTime(text) !== undefined && Number(text) < foreverFrom;
+  if (unit === 's' && /^\d{12,20}$/.test(text)) return isMs ? undefined : 'never';
   if (unit === 'ms' && /^\d{15,20}$/.test(text)) return 'never';
   const at = timeOf(text, unit, timeZone);
   if (at === undefined || (unit === 's' && at < leastEndSeconds * 1_000)) return undefined;

@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EtcdMembers, noEtcd } from '../../../bench/cluster/etcd-members.js';
+import { SharedLogUnavailableError } from '../../../src/group/ports/shared-log.js';
 import { codeOf, EtcdClient } from '../../../src/store/etcd/etcd-client.js';
 import type { EtcdCalls } from '../../../src/store/etcd/etcd-log.js';
 import type {

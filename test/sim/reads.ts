@@ -90,6 +90,7 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
       eventCount: eventCounts.get(index) ?? 0,
       lastEventAt: lastHours.get(index) ?? null,
       contactEmail: null,
+      note: null,
       preTrusted: preTrusted.includes(index),
     };
     same('peers', `peer ${index}`, found, expected);

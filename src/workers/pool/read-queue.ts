@@ -78,8 +78,9 @@ export class ReadQueue {
     // The map is in the order of the last charge.
     this.#usedMs.delete(holder);
     this.#usedMs.set(holder, usedMs);
+    if (this.#usedMs.size <= HOLDERS_MAX) return;
     const [oldest] = this.#usedMs.keys();
-    if (this.#usedMs.size > HOLDERS_MAX) this.#usedMs.delete(oldest!);
+    this.#usedMs.delete(oldest!);
   }
 
   #usedBy(holder: Holder | null): number {

@@ -17,6 +17,11 @@ export function button(text: string, onClick: () => void, attributes: Attributes
   return html`<button type="button" class="button" onClick=${onClick} ...${attributes}>${text}</button>`;
 }
 
+/** The button of a row that takes something off a list, after a question; `name` says what. */
+export function removeButton(name: string, onClick: () => void): Child {
+  return button('Remove…', onClick, { class: 'button small', 'aria-label': `Remove ${name}` });
+}
+
 interface Form {
   readonly class?: string;
   readonly role?: string;
@@ -59,6 +64,19 @@ export function field(label: string, input: Child, hint?: string): Child {
   return html`<label class="field">
     <span>${label}</span>${input}${hint !== undefined && html`<small class="muted">${hint}</small>`}
   </label>`;
+}
+
+/** A choice of one of the peers; `none` is the first entry, with an empty value. */
+export function peerChoice(
+  name: string,
+  peers: readonly { readonly peer_id: string; readonly peer_name: string }[],
+  none: string,
+  attributes: Attributes = {},
+): Child {
+  return html`<select name=${name} ...${attributes}>
+    <option value="">${none}</option>
+    ${peers.map(({ peer_id, peer_name }) => html`<option key=${peer_id} value=${peer_id}>${peer_name}</option>`)}
+  </select>`;
 }
 
 /** A field for a subject hash. */

@@ -2,7 +2,6 @@
 import type { Values } from '../../../../operations/table.js';
 import { Loaded, notify, type View, type ViewContext } from '../draw.js';
 import {
-  button,
   type Child,
   card,
   empty,
@@ -12,6 +11,7 @@ import {
   heading,
   html,
   playerLink,
+  removeButton,
   table,
   textOf,
   time,
@@ -34,10 +34,7 @@ export function allowView(_: ViewContext): View {
     if (data.length === 0)
       return empty('No player is on the list', 'Reads of a player on it are neutral until a date.');
     const remove = ({ subject_hash: hash }: (typeof data)[number]): Child =>
-      button('Remove…', () => void change(disallowWithQuestion(hash), 'The player is off the list.'), {
-        class: 'button small',
-        'aria-label': `Remove ${hash}`,
-      });
+      removeButton(hash, () => void change(disallowWithQuestion(hash), 'The player is off the list.'));
     return [
       table('Players on the allow list', data, ({ subject_hash }) => subject_hash, [
         {

@@ -2,7 +2,20 @@
 import type { Values } from '../../../../operations/table.js';
 import { ask } from '../dialog.js';
 import { Loaded, notify, type View, type ViewContext } from '../draw.js';
-import { badge, button, type Child, card, empty, field, form, heading, html, table, textOf, time } from '../html.js';
+import {
+  badge,
+  type Child,
+  card,
+  empty,
+  field,
+  form,
+  heading,
+  html,
+  removeButton,
+  table,
+  textOf,
+  time,
+} from '../html.js';
 import { command } from '../requests.js';
 
 const looks = { declared: 'active', removed: 'neutral' } as const;
@@ -37,8 +50,7 @@ export function originsView(_: ViewContext): View {
         'Declare a list that several peers import, so that it counts as one witness.',
       );
     const remove = ({ name, status }: Origins[number]): Child =>
-      status === 'declared' &&
-      button('Remove…', () => void change('remove', name), { class: 'button small', 'aria-label': `Remove ${name}` });
+      status === 'declared' && removeButton(name, () => void change('remove', name));
     return table('Origins', listed, ({ name }) => name, [
       { title: 'Name', names: true, cell: ({ name }) => name },
       { title: 'Status', cell: ({ status }) => badge(status, looks[status]) },

@@ -4,7 +4,6 @@ import { ask } from '../dialog.js';
 import { Loaded, notify, type View, type ViewContext } from '../draw.js';
 import {
   badge,
-  button,
   type Child,
   card,
   empty,
@@ -12,7 +11,9 @@ import {
   form,
   heading,
   html,
+  peerChoice,
   peerLink,
+  removeButton,
   table,
   textOf,
 } from '../html.js';
@@ -52,10 +53,7 @@ export function preTrustView({ peers }: ViewContext): View {
       );
     const names = namesOf(inside);
     const remove = ({ peer_id, peer_name }: ListedPeerValue): Child =>
-      button('Remove…', () => void change('remove', peer_id), {
-        class: 'button small',
-        'aria-label': `Remove ${peer_name}`,
-      });
+      removeButton(peer_name, () => void change('remove', peer_id));
     const note = `More than ${warnAbove} pre-trusted peers weaken the protection that pre-trust gives.`;
     return [
       table('Pre-trusted peers', inside, ({ peer_id }) => peer_id, [
@@ -70,10 +68,7 @@ export function preTrustView({ peers }: ViewContext): View {
 
   function choiceOf(others: readonly ListedPeerValue[]): Child {
     const isNone = others.length === 0;
-    const choice = html`<select name="peer" required>
-      <option value="">${isNone ? 'No other peer' : 'Choose a peer'}</option>
-      ${others.map(({ peer_id, peer_name }) => html`<option key=${peer_id} value=${peer_id}>${peer_name}</option>`)}
-    </select>`;
+    const choice = peerChoice('peer', others, isNone ? 'No other peer' : 'Choose a peer', { required: true });
     return form(
       { action: 'Add…', disabled: isNone, onSubmit: (fields) => void change('add', textOf(fields, 'peer')) },
       field('Peer', choice, 'Choose a peer whose operator the group’s coordinator knows.'),

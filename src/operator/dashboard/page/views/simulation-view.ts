@@ -12,6 +12,7 @@ import {
   form,
   heading,
   html,
+  peerChoice,
   peerLink,
   playerLink,
   table,
@@ -60,10 +61,7 @@ export function simulationView({ peers }: ViewContext): View {
         ${card(
           'Assume',
           all.draw((listed) => {
-            const choice = html`<select name="without">
-              <option value="">No peer is left out</option>
-              ${listed.map(({ peer_id, peer_name }) => html`<option key=${peer_id} value=${peer_id}>${peer_name}</option>`)}
-            </select>`;
+            const choice = peerChoice('without', listed, 'No peer is left out');
             return form(
               { action: 'Simulate', busy: isBusy, onSubmit: (fields) => void simulate(fields) },
               field('Without the peer', choice, 'As if it were revoked.'),

@@ -350,6 +350,7 @@ export class GroupState {
     } else this.#sorted.add(events, this.lastSeq + 1, at);
     for (let i = 0; i < events.count; i++) this.#noteSaid(events, i, at);
     this.evidenceSeq = this.#next(at, events.count);
+    this.recentEvidence.missed(this.lastSeq);
     for (let i = 0; i < events.count; i++) this.#count(events.peers[i]!, at);
   }
 

@@ -4,7 +4,7 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { EventSubmission } from '../../src/core/commands.js';
+import type { EventSubmission, RepeatFound } from '../../src/core/commands.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { Outcome } from '../../src/errors.js';
 import type { Command, Located, RepeatsUnknown } from '../../src/group/actor-commands.js';
@@ -158,6 +158,34 @@ test('no part of a submission is accepted before the log was read, or after the 
   machine.offer('erased', { ...command, checked } as Command, 2);
   await machine.work();
   assert.equal(held(machine), [1, 1]);
+});
+
+test('that nothing is repeated stays true while the pair goes on changing, until the same event comes', async () => {
+  const machine = await started();
+  const earlier = t0 - hourMs;
+  const asked = async (token: string, checked?: readonly RepeatFound[]) => {
+    const command = { ...submit(event({ timestamp: earlier, severity: 0.5 })), ...(checked && { checked }) } as Command;
+    machine.offer(token, command);
+    await machine.work();
+    return machine.answers.get(token);
+  };
+  await send(machine, event({ timestamp: earlier }));
+  await withdraw(machine, `event-${sent - 1}`);
+  await send(machine, event());
+  const unknown = (await asked('asks')) as RepeatsUnknown;
+  const { found } = readRepeats(machine.log, { ...unknown, from: null, holder: null });
+  assert.equal([found.length, found[0]!.seq], [1, 0]);
+  for (let i = 1; i < 9; i++) await send(machine, event({ timestamp: t0 - i }));
+  assert.ok(Array.isArray(await asked('late', found)));
+  const before = held(machine);
+  assert.ok(Array.isArray(await asked('later still', found)), 'the first one is known without the log');
+  assert.equal(held(machine), [before[0], before[1] + 1]);
+  machine.restart();
+  assert.is(
+    ((await asked('restarted', found)) as RepeatsUnknown).type,
+    'repeats_unknown',
+    'what came since is not known',
+  );
 });
 
 test('an event in the name of another peer is refused at once, whatever that peer had sent', async () => {

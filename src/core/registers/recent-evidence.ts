@@ -21,6 +21,8 @@ export interface EvidenceContent {
 export class RecentEvidence {
   /** Null before the first event: most states of a process decide none. */
   #columns: ReturnType<typeof newColumns> | null = null;
+  /** All events after this record are noted. */
+  #since = 0;
   readonly #withdrawn = new Set<number>();
 
   /** Returns an event with this content; 0 if none is known. */
@@ -32,8 +34,16 @@ export class RecentEvidence {
     return isSame && !this.#withdrawn.has(seqs[slot]!) ? seqs[slot]! : 0;
   }
 
+  /** True if certainly no event whose content has this hash came after record `seq`. */
+  hasNoneSince(hash: number, seq: number): boolean {
+    return this.#columns !== null && seq >= this.#since && this.#columns.seqs[hash & (SLOTS - 1)]! <= seq;
+  }
+
   note({ hash, row, peer, type, timestamp }: EvidenceContent, seq: number): void {
-    this.#columns ??= newColumns();
+    if (this.#columns === null) {
+      this.#columns = newColumns();
+      this.#since = seq - 1;
+    }
     const { seqs, timestamps, rows, peers, types } = this.#columns;
     const slot = hash & (SLOTS - 1);
     seqs[slot] = seq;
@@ -41,6 +51,11 @@ export class RecentEvidence {
     rows[slot] = row;
     peers[slot] = peer;
     types[slot] = type;
+  }
+
+  /** Tells that events up to record `seq` came without being noted. */
+  missed(seq: number): void {
+    this.#since = seq;
   }
 
   /** Forgets a withdrawn event. */

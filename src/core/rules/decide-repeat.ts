@@ -5,7 +5,7 @@
  */
 
 import { sameKey } from '../columns/packed-keys.js';
-import type { EventSubmission, RepeatCheck, SubmitEvents } from '../commands.js';
+import type { EventSubmission, RepeatCheck, RepeatFound, SubmitEvents } from '../commands.js';
 import { eventTypeNamed, isEvidence } from '../evidence/event-types.js';
 import type { GroupState } from '../state.js';
 import type { EventKeys } from '../tables/event-columns.js';
@@ -37,13 +37,21 @@ export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readon
       known.add(index);
       continue;
     }
-    // Every change of a pair's chain, such as a withdrawal, is a record of the pair and so its new head.
-    const found = checked?.find((one) => one.index === index && one.head === head);
-    if (found === undefined) {
+    const found = checked?.find((one) => one.index === index);
+    if (found === undefined || !isStillTrue(state, found, head, hash)) {
       unknown.push({ index, head, eventType: type, timestamp });
     } else if (found.seq > state.retired.seq) known.add(index);
   }
   return { unknown, known };
+}
+
+/**
+ * True if an answer of the log holds for the chain that begins at `head` now. Every change of a pair's chain, such as a
+ * withdrawal, is a record of the pair and so its new head. An answer that nothing is repeated outlasts other events of the
+ * pair: otherwise a pair that changes all the time would refuse every batch.
+ */
+function isStillTrue(state: GroupState, found: RepeatFound, head: number, hash: number): boolean {
+  return found.head === head || (found.seq === 0 && state.recentEvidence.hasNoneSince(hash, found.head));
 }
 
 /** True if event `index` of a command repeats one of its earlier events that were `accepted`. */

@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EtcdMembers, noEtcd } from '../../../bench/cluster/etcd-members.js';
 import { SecretProof } from '../../../src/core/hashing/secret-proof.js';
+import { SharedLogUnavailableError } from '../../../src/group/ports/shared-log.js';
 import { OwnerLostError } from '../../../src/group/ports/storage-errors.js';
 import { timers } from '../../../src/node/system.js';
 import { EtcdClient } from '../../../src/store/etcd/etcd-client.js';
@@ -143,7 +144,7 @@ if (why !== undefined) {
     const log = openLog('/test/lease/');
     const lease = '4711';
     assert.is(await log.campaign({ nodeId: 'a', url: 'http://x', since: 0, cause: 'a test' }, lease), null);
-    await log.putNode(reported, lease);
+    assert.ok((await rejection(log.putNode(reported, lease))) instanceof SharedLogUnavailableError);
     const { leader, nodes } = await log.view(1);
     assert.equal([leader, nodes], [null, []]);
   });

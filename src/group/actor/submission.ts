@@ -25,7 +25,7 @@ export async function submitAll(
   submission: SubmitEvents,
   tries: number,
 ): Promise<Outcome<AcceptedEvent>[]> {
-  const { caller } = submission;
+  const { caller, checked = [] } = submission;
   const answer = await offered(to, submission);
   if (Array.isArray(answer)) return answer;
   const { events, checks, expired, withdrawn } = answer;
@@ -42,7 +42,10 @@ export async function submitAll(
     found.push(...piece.value.found);
     from = piece.value.next;
   }
-  return submitAll(to, { caller, events, checked: found }, tries - 1);
+  // Other events of the submission may be asked about next time, while earlier answers still hold.
+  const asked = new Set(found.map(({ index }) => index));
+  const others = checked.filter(({ index }) => !asked.has(index));
+  return submitAll(to, { caller, events, checked: [...others, ...found] }, tries - 1);
 }
 
 function offered(to: Submitting, submission: SubmitEvents): Promise<Answers['submit']> {

@@ -48,4 +48,35 @@ test('a submission that asks for more reads than one may is refused, and nothing
   assert.is(offered.length, 1);
 });
 
+test('an answer of the log is offered again with those to later questions', async () => {
+  const { to, offered, submission } = scripted(2);
+  const asking: Submitting = {
+    ...to,
+    offer(given, answered) {
+      offered.push(given);
+      const known = new Map(given.checked?.map(({ index, head }) => [index, head]));
+      const [index, head] = known.size === 0 ? [0, 1] : known.size === 1 ? [1, 2] : [0, known.get(0) === 1 ? 3 : 0];
+      const checks = [{ index, head, eventType: 1, timestamp: 0 } as const];
+      if (head === 0) answered(given.events.map(() => granted({ receivedAt: 1 })));
+      else answered({ type: 'repeats_unknown', events: given.events, checks, expired: 0, withdrawn: [] });
+      return undefined;
+    },
+  };
+  const outcomes = await submitAll(asking, submission, 3);
+  assert.ok(outcomes.every(({ ok }) => ok));
+  const answers = offered.map(({ checked }) => checked?.map(({ index, head }) => [index, head]));
+  assert.equal(answers, [
+    undefined,
+    [[0, 1]],
+    [
+      [0, 1],
+      [1, 2],
+    ],
+    [
+      [1, 2],
+      [0, 3],
+    ],
+  ]);
+});
+
 test.run();

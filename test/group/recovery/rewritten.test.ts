@@ -107,7 +107,7 @@ class RetiredLog implements LogReader {
   async close(): Promise<void> {}
 }
 
-const BATCHES = 100_000;
+const BATCHES = 40_000;
 const BYTES_EACH = 40;
 
 function assertSmall(log: RetiredLog): void {

@@ -99,7 +99,7 @@ test("lengths are judged as Ajv's own keywords judge them", () => {
       const schema = { type: 'string', [keyword]: bound } as const;
       const validate = validatorOf(schema);
       const own = new Ajv2020().compile(schema);
-      for (let n = 0; n < 4 ** 5; n++) {
+      for (let n = 0; n < 4 ** 4; n++) {
         const text = [...n.toString(4)].map((digit) => units[Number(digit)]).join('');
         for (const value of [text, '']) {
           const limits = own(value) ? 'valid' : { violation: keyword, limit: own.errors![0]!.params.limit };

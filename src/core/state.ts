@@ -361,8 +361,7 @@ export class GroupState {
     const hash = this.#noteSaid(columns, i, at);
     if (hash !== 0) {
       const { peer, event_type: type, timestamp } = event;
-      const row = this.subjects.findOfEvent(columns, i);
-      this.recentEvidence.note({ hash, row, peer, type, timestamp }, this.lastSeq + 1);
+      this.recentEvidence.note({ hash, row: columns.rows[i]!, peer, type, timestamp }, this.lastSeq + 1);
     }
     this.#noteAge(event);
     this.evidenceSeq = this.#next(at);

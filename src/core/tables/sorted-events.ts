@@ -197,7 +197,8 @@ export class SortedEvents {
         follows: packed >>> FOLLOWS_SHIFT === 1,
       };
       const entry = this.#subjects.ensureEntryAt(
-        rows[i]!,
+        rows,
+        i,
         words,
         from,
         hashes[i]!,

@@ -58,6 +58,7 @@ export interface RowColumns {
 /** A key as words, reused from call to call; the table copies it on insertion. */
 const wanted = new Uint32Array(KEY_WORDS);
 const wantedBytes = new Uint8Array(wanted.buffer);
+const oneRow = new Int32Array(1);
 
 export class Subjects implements KeyedRows {
   readonly entries = new PeerEntries();
@@ -218,21 +219,23 @@ export class Subjects implements KeyedRows {
   /** Returns the entry of a pair, an empty one if it is new; moves the subject's times forward. */
   ensureEntry(subject: Uint8Array, peer: number, { updatedAt, evidenceAt }: SubjectTimes): number {
     wantedBytes.set(subject);
-    return this.ensureEntryAt(-1, wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);
+    oneRow[0] = -1;
+    return this.ensureEntryAt(oneRow, 0, wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);
   }
 
   ensureEntryOfEvent(events: EventColumns, i: number, updatedAt: number, evidenceAt: number): number {
     const { keys, hashes, rows, peers } = events;
     const hour = hourOf(updatedAt);
-    return this.ensureEntryAt(rows[i]!, keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hour, evidenceAt);
+    return this.ensureEntryAt(rows, i, keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hour, evidenceAt);
   }
 
   /**
-   * Like `ensureEntry`, for the key whose words begin at `from` of a column, and its hash. `likely`: the probable row
-   * of the hash, -1 if there is none or it was not looked up; `hour` is that of the change.
+   * Like `ensureEntry`, for the key whose words begin at `from` of a column, and its hash. `rows[i]` is the probable row
+   * of the hash, -1 if there is none or it was not looked up, and becomes the row; `hour` is that of the change.
    */
   ensureEntryAt(
-    likely: number,
+    rows: Int32Array,
+    i: number,
     keys: Uint32Array,
     from: number,
     hash: number,
@@ -240,9 +243,11 @@ export class Subjects implements KeyedRows {
     hour: number,
     evidenceAt: number,
   ): number {
-    const row = this.#findLikely(likely, keys, from, hash);
+    const row = this.#findLikely(rows[i]!, keys, from, hash);
+    rows[i] = row;
     if (row < 0) {
-      const first = this.firstEntry(this.#admit(keys, from, hash, 1, hour, evidenceAt));
+      rows[i] = this.#admit(keys, from, hash, 1, hour, evidenceAt);
+      const first = this.firstEntry(rows[i]!);
       this.entries.set(first, peer, noEvidence, 0, 0);
       return first;
     }

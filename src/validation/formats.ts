@@ -1,7 +1,4 @@
-/**
- * Declares the string formats of the schemas, each as a pure test of one string. The schemas check lengths, except if a
- * pattern needs a bound of its own. Also parses times.
- */
+/** Declares the string formats of the schemas, each a pure test of one string; the schemas check lengths. */
 import { Point } from '@noble/ed25519';
 
 /** semver.org, 2.0.0. */

@@ -1,7 +1,4 @@
-/**
- * Stores a column of short UTF-8 strings as bytes side by side: strings are appended one by one and dropped all at
- * once. A request for the players of a match reads their ids this way, without one object per id.
- */
+/** Stores a column of short UTF-8 strings side by side, such as the ids of a match, without one object per string. */
 
 /** Bytes after the last string that a reader may touch, because readers load several bytes at a time. */
 const SPARE_BYTES = 16;

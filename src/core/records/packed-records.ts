@@ -1,7 +1,4 @@
-/**
- * Encodes and decodes the frequent records (events, tombstones, weights, carried sums) as packed little-endian bytes.
- * `record-codec.ts` handles the two bytes of type and version before them.
- */
+/** Encodes and decodes the frequent records as packed little-endian bytes, after the two bytes of `record-codec.ts`. */
 
 import { encodeKey, encodeTag, ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
@@ -18,10 +15,7 @@ const CARRIED_SUMS_BYTES = 80;
 /** After the carried sums of a pair with measures: their sum, and the bits of `VoteSpace.follows`. */
 const MEASURED_SUMS_BYTES = 9;
 
-/**
- * Versions of an event: it repeats another in version 3, and has a byte of flags and a reference in version 4; in
- * version 5 the reference may be absent. Version 1 had no tag; no published release wrote it.
- */
+/** Event version 3 repeats another, 4 has flags and a reference, 5 may lack the reference; 1 was never published. */
 export const EVENT_VERSION_MIN = 2;
 const REPEATED = 3;
 const REFERENCED = 4;
@@ -153,10 +147,7 @@ export function decodeTombstone(bytes: Buffer): EventTombstone {
 }
 
 const WEIGHTS_HEAD = 30;
-/**
- * Sizes per peer: three doubles; after the doubles of all peers, a double and a number; and after these of all peers,
- * if there are weights of measures, three doubles and a byte.
- */
+/** Sizes per peer, all peers of one before those of the next: tau, a, b; z, witness; the weights of measures. */
 const WEIGHT_BYTES = 24;
 const WITNESS_BYTES = 10;
 const MEASURE_BYTES = 25;

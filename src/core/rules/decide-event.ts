@@ -1,7 +1,6 @@
 /**
- * Decides trust events. Like all rules, this one turns a state and a command into records and an outcome without
- * changing the state; time and random bytes arrive as arguments. Every factor that needs a power is computed here and
- * carried by the record, so that a replay computes no powers.
+ * Decides trust events. Every factor that needs a power is computed here and carried by the record, so that a replay
+ * computes no powers.
  */
 import { errors, type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';

@@ -1,7 +1,4 @@
-/**
- * Decides whether an event follows others: whether its peer bans or reports after another peer did. A peer that only
- * repeats what others found is no witness of its own (docs/SCORING.md, "The log-odds").
- */
+/** Decides whether an event follows others: such a peer is no witness of its own (docs/SCORING.md, "The log-odds"). */
 import { measureOfClaim } from '../evidence/decay.js';
 import { isMeasure } from '../evidence/event-types.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../evidence/evidence.js';
@@ -17,9 +14,8 @@ import { type GroupState, MEASURES_FROM } from '../state.js';
 const EARLIER_PART = 0.01;
 
 /**
- * True if an event that lowers, together with the pair's earlier evidence of its kind, follows lowering evidence of
- * another peer: a measure follows measures, a claim follows either. `others`: see `othersBefore`. A peer that is first
- * about nearly everybody makes nobody follow.
+ * True if an event, with the pair's earlier evidence, follows that of other peers, the result of `othersBefore`: a
+ * measure follows measures, a claim either. A peer that is first about nearly everybody is not followed.
  */
 export function follows(
   state: GroupState,
@@ -51,9 +47,8 @@ function firstPeersOf({ firstPeers }: GroupState, { event_type }: Decided): Firs
 }
 
 /**
- * Returns the other peers whose evidence stood before; null if the event does not lower, or if the pair's own earlier
- * evidence decides. `row` and `entry` of the pair are -1 if absent. `sender`: the peer and the name of the origin, from
- * which the number of the pair may not follow yet.
+ * Returns the peers whose evidence stood before; null if the event does not lower, or the pair's own evidence decides.
+ * `row`, `entry`: -1 if absent. `sender`: the pair, whose number may not be assigned yet.
  */
 export function othersBefore(
   state: GroupState,
@@ -100,9 +95,8 @@ interface Sender {
 }
 
 /**
- * True if a number belongs to another peer and another origin, and its word counts. A peer whose gate is closed must
- * not make others follow it by being first about every player, nor one that no computation has seen, except before the
- * first computation of the group.
+ * True if a number belongs to another peer and origin, and its word counts: nobody follows a closed gate, or a peer
+ * that no computation has seen, except before the group's first.
  */
 function isAnotherVoice({ origins, peerWeights, weights }: GroupState, sender: Sender, other: number): boolean {
   if (origins.peerOf(other) === sender.peer || peerWeights.excluded[other] === 1) return false;

@@ -1,7 +1,6 @@
 /**
- * Finds peers that carry the same list: the players that one of them lowered by mistake, the other lowered as well
- * (docs/SCORING.md, "Witness groups"). The other peers, which cannot be part of the list, decide which players are
- * mistakes. If neither peer is two-sided, a shared list is enough.
+ * Finds peers that carry one list: they lowered the same players by mistake, as the other peers decide, which cannot
+ * be part of it (docs/SCORING.md, "Witness groups"). If neither is two-sided, one list is enough.
  */
 import { cappedMass, logit, loweringShare } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
@@ -28,10 +27,7 @@ interface Candidate {
   common: number;
 }
 
-/**
- * Joins the peers that carry the same list. `votes` are the votes on which `odds` were fitted: all votes of the group,
- * or those on a sample of its players, the share `part` of them, in (0, 1].
- */
+/** Joins the peers of one list. `votes`: those of which `odds` were fitted, on a share `part` of the players. */
 export function joinCopiedLists(
   witnesses: Witnesses,
   votes: Votes,
@@ -60,9 +56,8 @@ export function joinCopiedLists(
 }
 
 /**
- * Returns the pairs that share half of the smaller list, sorted by peers. Two peers that are alike to most of the peers
- * with which they share players are no candidates: their common list is consensus. If there are more than
- * `listPairsMax` pairs, those that share the most stay.
+ * Returns the pairs that share half of the smaller list, `listPairsMax` at most, sorted by peers; without two peers
+ * that are alike to most of their neighbours, whose list is consensus.
  */
 function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; near: PeerBits } {
   const { peers, lowered } = sums;

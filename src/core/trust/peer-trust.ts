@@ -1,7 +1,4 @@
-/**
- * Computes the trust of every peer of a group from all evidence: one pure function with identical bits for identical
- * input. Its results are recorded and never computed again in a replay.
- */
+/** Computes the trust of all peers from all evidence: identical bits for identical input. A replay takes the record. */
 
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { PeerRelation, WitnessPair } from '../relations.js';
@@ -43,10 +40,7 @@ export interface GroupTrust extends PeerTrust {
   readonly sums: GroupVotes['sums'];
 }
 
-/**
- * Computes the trust of every peer of a view as of `at`, in ms since 1970. If peers carry origins, their gates, which
- * do not depend on carried votes, are computed first: they decide which carrier speaks for an origin.
- */
+/** As of `at`, in ms since 1970. With origins, gates come first: they decide which carrier speaks for an origin. */
 export function computeGroupTrust(
   view: GatheredView,
   at: number,
@@ -89,8 +83,9 @@ class Fit {
 
   openGates(): Gate {
     const { sums, facts } = this.#votes;
-    const joined = facts.joined ?? null;
-    return openGates(sums, this.preTrusted, this.witnesses, this.#seniority, this.isOrigin, joined, this.#constants);
+    const { preTrusted, witnesses, isOrigin } = this;
+    const group = { votes: sums, preTrusted, witnesses, isOrigin, c: this.#constants };
+    return openGates(group, this.#seniority, facts.joined ?? null);
   }
 
   odds(): { readonly gate: Gate; readonly heard: Heard; readonly odds: LogOdds } {
@@ -119,10 +114,7 @@ class Fit {
   }
 }
 
-/**
- * Per peer, in [0, 1]: whether it finds bad players itself or repeats what others found, by the share `own` of its
- * lowering evidence `all` that did not follow others.
- */
+/** Whether each peer finds bad players itself, in [0, 1]: by its `own` part of `all` its lowering evidence. */
 function ownShares(tau: Float64Array, all: Float64Array, own: Float64Array, c: TrustConstants): Float64Array {
   return tau.map((t, j) => {
     const found = (t * own[j]! + c.ownPriorMass * c.ownPrior) / (t * all[j]! + c.ownPriorMass);
@@ -130,10 +122,7 @@ function ownShares(tau: Float64Array, all: Float64Array, own: Float64Array, c: T
   });
 }
 
-/**
- * Computes the trust of every peer. `scratch`: memory of the votes, which no returned array shares. `relations`: the
- * operator's declarations about pairs of peers.
- */
+/** No returned array shares the memory of `scratch`. `relations`: the operator's declarations about pairs of peers. */
 export function computePeerTrust(
   votes: GroupVotes,
   constants: TrustConstants,
@@ -188,10 +177,7 @@ interface Candidate {
   readonly strength: number;
 }
 
-/**
- * Sorted by `w a (1 - max tau)`, which grows with the number of shared players, ties by peer number. Millions of pairs
- * may qualify: only a few are held at a time.
- */
+/** Sorted by `w a (1 - max tau)`, which grows with shared players. Of millions of pairs only a few are held. */
 function discountedPairs(
   pairs: Pairs,
   tau: Float64Array,

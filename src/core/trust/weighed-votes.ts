@@ -275,10 +275,7 @@ export class WeighedVotes implements Look {
     }
   }
 
-  /**
-   * Copies every `stride`-th player to columns of the scratch memory. In place, the votes of each player would lie on
-   * separate cache lines, which every round would read anew.
-   */
+  /** Copies every `stride`-th player: in place, each would lie on cache lines that every round reads anew. */
   every(stride: number, scratch: Scratch): Look {
     const players = Math.ceil(this.players / stride);
     const peers = this.z.length;

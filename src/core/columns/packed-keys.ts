@@ -1,4 +1,4 @@
-/** Copies keys of subjects and tags of event ids. The loops are unrolled: these copies are a tenth of a replay. */
+/** Copies keys of subjects and tags of event ids. Frequent loops are unrolled: a tenth of a replay is spent here. */
 
 export const KEY_WORDS = 8;
 export const KEY_BYTES = KEY_WORDS * 4;

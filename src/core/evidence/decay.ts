@@ -99,8 +99,8 @@ export function isTooOld(at: number, now: number, halfLifeDays: number): boolean
 }
 
 /**
- * Returns the mass, on the scale of claims, of a ban of time `at` as a measure. Without `Math.pow`, whose last bits
- * differ by platform: a replay computes it.
+ * Returns the mass, as a measure, of a ban that has a `mass` on the scale of claims and decays from `at`. Without
+ * `Math.pow`, whose last bits differ by platform: a replay computes it.
  */
 export function measureOfClaim(mass: number, at: number, claims: Scale, measures: Scale): number {
   const livesOf = ({ epoch, halfLifeDays }: Scale) => bounded(halfLives(at, epoch, halfLifeDays));

@@ -48,7 +48,7 @@ export const trustConstants = {
   trustedFrom: 70,
   trustedConfidenceMin: 0.35,
 
-  /** Smallest change of tau, A, B, z or the share of bad players, beside any of witness groups, that is published. */
+  /** Smallest change of tau, A, B, z or the share of bad players that is published; any of witness groups is. */
   publishStep: 0.001,
 
   /** Age in days at which a peer counts in full in a group that is older (`NEW_PEER_DAYS`); 0 means at once. */
@@ -70,7 +70,7 @@ export const trustConstants = {
   cloneUniformVariance: 0.02,
   /** Largest mean squared difference of their votes. */
   cloneDifferenceMax: 0.01,
-  /** Copied lists: least number of players that both lower, and least share of the smaller list, for a look. */
+  /** Copied lists: least number of players that both lower, and share of the smaller list, to examine a pair. */
   listSharedMin: 10,
   listShare: 0.5,
   /** Gated mass of the other two-sided peers, and probability of a good player, above which a player is cleared. */
@@ -79,7 +79,7 @@ export const trustConstants = {
   /** Least number of cleared players on the smaller list, and least share of them that the other lowers, too. */
   listMistakesMin: 10,
   listMistakesShare: 0.7,
-  /** If neither peer is more two-sided, a list of so many players, this share of the smaller one, joins them. */
+  /** If neither is more two-sided than this, so many common players, and this share of the smaller list, join them. */
   listOnlyTwoSidedMax: 0.3,
   listOnlySharedMin: 30,
   listOnlyShare: 0.8,

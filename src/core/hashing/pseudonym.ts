@@ -21,7 +21,7 @@ export function subjectHex(subject: Uint8Array): string {
   return Buffer.from(subject.buffer, subject.byteOffset, subject.byteLength).toString('hex');
 }
 
-/** SHA-256(UTF-8(id) + UTF-8(salt)), or the hash that the peer computed. Null if the mode admits no raw id. */
+/** SHA-256(UTF-8(id) + UTF-8(salt)), or the peer's hash; null if the mode admits no id. No lone surrogates. */
 export function pseudonymise(playerId: string, salt: string, mode: IdentityMode): Uint8Array | null {
   if (isSubjectHash(playerId)) return subjectBytes(playerId);
   if (mode === 'high-security') return null;
@@ -36,9 +36,7 @@ function writeDigest(message: string | Uint8Array, bytes: Uint8Array, at: number
   for (let i = 0; i < KEY_BYTES; i++) bytes[at + i] = digest.charCodeAt(i);
 }
 
-/**
- * Shows clients whether a salt is the group's: 8 hex digits of SHA-256("ptf-salt-check" + salt), too few to find it.
- */
+/** Shows clients whether they have the group's salt: 8 hex digits of a SHA-256, which do not help to find it. */
 export function saltCheckOf(salt: string): string {
   return hash('sha256', `ptf-salt-check${salt}`, 'hex').slice(0, 8);
 }

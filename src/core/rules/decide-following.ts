@@ -48,7 +48,7 @@ function firstPeersOf({ firstPeers }: GroupState, { event_type }: Decided): Firs
 
 /**
  * Returns the peers whose evidence stood before; null if the event does not lower, or the pair's own evidence decides.
- * `row`, `entry`: -1 if absent. `sender`: the pair, whose number may not be assigned yet.
+ * `row`, `entry`: -1 if absent. `sender`: peer and origin, whose number may not be assigned yet.
  */
 export function othersBefore(
   state: GroupState,

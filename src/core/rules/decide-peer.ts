@@ -37,9 +37,7 @@ export function decideRegistration(
   return { records: [record], outcome: granted(index) };
 }
 
-/**
- * Decides an operator's change of a peer; the outcome is its number. Codes: unknown_peer, peer_not_active (revoked).
- */
+/** Decides a change of a peer; the outcome is its number. Codes: unknown_peer, peer_not_active (revoked: final). */
 export function decidePeerChange(state: GroupState, command: ChangePeer, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
@@ -53,7 +51,8 @@ export function decidePeerChange(state: GroupState, command: ChangePeer, now: nu
 }
 
 /**
- * Revokes the oldest active peers that are not pre-trusted and have sent nothing in `idleMs`; the outcome: their ids.
+ * Revokes active peers that are not pre-trusted, never sent an event and registered over `idleMs` ago, the oldest
+ * first, at most `limits.purgedAtOnce` in one turn. The outcome holds their ids.
  */
 export function decidePurge(state: GroupState, { idleMs, by }: PurgePeers, now: number): Decision<readonly string[]> {
   const idle = state.peers.list.filter(({ index, status, eventCount, registeredAt }) => {

@@ -231,9 +231,7 @@ function without(sum: number, part: number): number {
   return rest > sum * 1e-12 ? rest : 0;
 }
 
-/**
- * Erases a subject, or asks the operator. Codes: subject_not_found, erasure_quota_exceeded (with a wait), overloaded.
- */
+/** Erases a subject, or asks the operator. Codes: subject_not_found, erasure_quota_exceeded, overloaded. */
 export function decideErasure(
   state: GroupState,
   bounds: GroupBounds,

@@ -45,9 +45,9 @@ export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readon
 }
 
 /**
- * True if an answer of the log holds for the chain that begins at `head` now. Every change of a pair's chain, such as a
- * withdrawal, is a record of the pair and so its new head. An answer that nothing is repeated outlasts other events of the
- * pair: otherwise a pair that changes all the time would refuse every batch.
+ * True if an answer of the log holds for the chain from `head` on. Every change of a pair's chain is its new head. The
+ * answer that nothing is repeated outlasts other events of the pair: otherwise a pair that changes all the time would
+ * refuse every batch.
  */
 function isStillTrue(state: GroupState, found: RepeatFound, head: number, hash: number): boolean {
   return found.head === head || (found.seq === 0 && state.recentEvidence.hasNoneSince(hash, found.head));

@@ -73,7 +73,7 @@ export interface ComputedWeights extends Omit<WeightsPublished, 'type'> {
   readonly measures: MeasureWeights;
 }
 
-/** Publishes weights (the outcome) that moved by more than `publishStep`, or are newer than old published ones. */
+/** Publishes weights that moved by `publishStep`, or newer ones if the published are old. The outcome says whether. */
 export function decideWeights(state: GroupState, computed: ComputedWeights, now: number): Decision<boolean> {
   const { weights } = state;
   const isOld =

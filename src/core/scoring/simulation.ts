@@ -61,9 +61,7 @@ const asItIs: Scenario = { preTrusted: null, without: [], halfLives: { claims: n
 /** Number of candidates held per requested row before those with smaller score changes are dropped. */
 const HELD_PER_ROW = 4;
 
-/**
- * Compares the verdicts at `at`, not before the newest record. `decayed`: sums of assumed half-lives, if they change.
- */
+/** Compares the verdicts at `at`, not before the newest record. `decayed`: null if the half-lives stay. */
 export function simulate(
   state: GroupState,
   at: number,

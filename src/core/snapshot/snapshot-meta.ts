@@ -14,7 +14,7 @@ export interface SnapshotMeta extends ReturnType<typeof metaOf> {
   readonly sentAt?: Readonly<GroupState['sentAt']>;
 }
 
-/** Returns the part that the digest covers. What the group never used is undefined, and therefore absent from JSON. */
+/** Returns the part that the digest covers. Features that the group never used are undefined: absent from JSON. */
 export function metaOf(state: GroupState) {
   const { settings, weights, origins, disputes, relations, scoring, sharedErasures, allowed, retired } = state;
   const { basedOnSeq, computedAt, pi, tau, a, b, z, witness, measures } = weights;
@@ -82,7 +82,7 @@ function byNumber<T>(map: ReadonlyMap<number, T>): [number, T][] {
   return [...map].sort(([p], [q]) => p - q);
 }
 
-/** Returns a state with everything but its tables, which the caller fills. `meta` was parsed, and belongs to the state. */
+/** Returns a state with everything but its tables, which the caller fills. `meta` becomes a part of the state. */
 export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   const state = new GroupState(meta.formed, salt);
   for (const peer of meta.peers) state.peers.add(peer);

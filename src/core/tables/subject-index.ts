@@ -1,6 +1,4 @@
-/**
- * Maps a subject to its row: open addressing, with 5 bits of the hash beside the row, so that most others are skipped.
- */
+/** Maps a subject to its row: open addressing, 5 bits of the hash beside each row, so that most others are skipped. */
 import { limits } from '../../limits.js';
 
 const SHARD_BITS = 12;

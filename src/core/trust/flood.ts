@@ -1,6 +1,4 @@
-/**
- * Finds peers that ban nearly everybody (docs/SCORING.md, "The log-odds"): beside a wrong ban, theirs seems a second.
- */
+/** Finds peers that ban nearly everybody (docs/SCORING.md, "The log-odds"): such a ban says nothing. */
 import { FOLLOWS, measureStrength } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { VoteSums } from './sums/vote-sums.js';

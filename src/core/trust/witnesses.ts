@@ -133,9 +133,7 @@ export class WitnessLinks {
   }
 }
 
-/**
- * Counts the groups of several peers, and their peers. `witness`: lowest peer of each; `isPeer`: no origin or carrier.
- */
+/** Counts the groups of several peers, and their peers. `witness`: lowest of each; `isPeer`: no origin or carrier. */
 export function groupsOf(
   witness: Uint16Array | null,
   isPeer: (number: number) => boolean,

@@ -35,9 +35,7 @@ export class OriginVotes implements OriginFacts {
   readonly #votes: FoundVotes;
   readonly #gates: Float64Array;
 
-  /**
-   * `numbers`: peers, origins and carriers. `gates`: of each peer; a carrier with gate 0 never speaks for an origin.
-   */
+  /** `numbers` counts peers, origins and carriers. A carrier with gate 0 in `gates` never speaks for an origin. */
   constructor({ list, carriers }: Pick<Origins, 'list' | 'carriers'>, numbers: number, gates: Float64Array) {
     this.origins = list.map(({ index }) => index);
     this.carriers = carriers;

@@ -450,7 +450,7 @@ export class GroupState {
     else if (mass !== 0 && this.tooOld.size > 0) this.tooOld.delete(index);
   }
 
-  /** Lets about `count` events be sorted and added together, much faster. Nobody reads tables until `settle`. */
+  /** Lets about `count` events be sorted and added together, much faster. Until `settle`, tables must not be read. */
   sortEvents(count: number): void {
     this.settle();
     this.#sorted = new SortedEvents(this.eventIds, this.subjects, count, this.#addEvidence);
@@ -610,17 +610,8 @@ export class GroupState {
   }
 
   #published(record: WeightsPublished): void {
-    this.weights = {
-      basedOnSeq: record.based_on_seq,
-      computedAt: record.computed_at,
-      pi: record.pi,
-      tau: record.tau,
-      a: record.a,
-      b: record.b,
-      z: record.z,
-      witness: record.witness,
-      measures: record.measures,
-    };
+    const { type: _type, based_on_seq: basedOnSeq, computed_at: computedAt, ...columns } = record;
+    this.weights = { basedOnSeq, computedAt, ...columns };
     this.peerWeights.refresh(this);
   }
 

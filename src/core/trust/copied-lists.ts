@@ -11,8 +11,7 @@ import type { LogOdds } from './log-odds.js';
 import { BOTH_LOWER, MIDDLE } from './sums/pair-sums.js';
 import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
-import type { Votes } from './votes/votes.js';
-import type { Witnesses } from './witnesses.js';
+import type { FitInput } from './weighed-votes.js';
 
 interface Candidate {
   readonly first: number;
@@ -27,21 +26,13 @@ interface Candidate {
   common: number;
 }
 
-/** Joins the peers of one list. `votes`: those of which `odds` were fitted, on a share `part` of the players. */
-export function joinCopiedLists(
-  witnesses: Witnesses,
-  votes: Votes,
-  part: number,
-  sums: VoteSums,
-  tau: Float64Array,
-  odds: LogOdds,
-  c: TrustConstants,
-  yieldCore: () => void,
-): void {
+/** Joins the peers of one list. `odds` were fitted to the input, the votes on a share `part` of the players. */
+export function joinCopiedLists(input: FitInput, part: number, odds: LogOdds): void {
+  const { witnesses, sums, c } = input;
   const { lists, near } = alikeLists(sums, c);
   const candidates = lists.filter(({ first, second }) => !witnesses.areOne(first, second));
   if (candidates.length === 0) return;
-  countMistakes(candidates, near, votes, tau, odds, c, yieldCore);
+  countMistakes(candidates, near, input, odds);
   const { z } = odds;
   const alike = new AlikePairs(witnesses, c);
   for (const { first, second, shared, share, mistakes, common } of candidates) {
@@ -109,11 +100,8 @@ function byPeers(p: Candidate, q: Candidate): number {
 function countMistakes(
   candidates: readonly Candidate[],
   near: PeerBits,
-  votes: Votes,
-  tau: Float64Array,
+  { votes, heard, c, scratch }: FitInput,
   odds: LogOdds,
-  c: TrustConstants,
-  yieldCore: () => void,
 ): void {
   const { players, offsets, peer, claims, x, measure } = votes;
   const { z, pi } = odds;
@@ -131,13 +119,13 @@ function countMistakes(
       if (j === candidate.larger) isCommon = lowers(e);
       if (j === one || j === other || near.has(one, j) || near.has(other, j)) continue;
       logOdds += odds.spoken(e);
-      clearing += tau[j]! * cappedMass(claims[e]!) * z[j]!;
+      clearing += heard.tau[j]! * cappedMass(claims[e]!) * z[j]!;
     }
     if (clearing <= c.listClearedMass || sigmoid(-(logOdds + prior)) <= c.listClearedGood) return;
     candidate.mistakes++;
     if (isCommon) candidate.common++;
   };
-  inBlocks(players, yieldCore, (from, to) => {
+  inBlocks(players, scratch.yieldCore, (from, to) => {
     for (let i = from; i < to; i++) {
       const first = offsets[i]!;
       const end = offsets[i + 1]!;

@@ -9,12 +9,8 @@ import { logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { measureOdds } from './measure-odds.js';
-import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
-import type { Scratch } from './votes/scratch.js';
-import type { Votes } from './votes/votes.js';
-import { type Heard, type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
-import type { Witnesses } from './witnesses.js';
+import { type FitInput, type Heard, type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
 
 interface Odds {
   readonly a: Float64Array;
@@ -34,22 +30,15 @@ export interface LogOdds extends Odds {
   readonly spoken: (vote: number) => number;
 }
 
-/** Fits A, B and M of every peer and the share of bad players. `votes`, `sums`: of all players or samples. */
-export function fitLogOdds(
-  votes: Votes,
-  sums: VoteSums,
-  heard: Heard,
-  witnesses: Witnesses,
-  preTrusted: Uint8Array,
-  c: TrustConstants,
-  scratch: Scratch,
-): LogOdds {
+/** Fits A, B and M of every peer and the share of bad players. */
+export function fitLogOdds(input: FitInput): LogOdds {
+  const { votes, heard, preTrusted, c, scratch } = input;
   // Early rounds need not use all players, because the last rounds correct them: in a large group they use a sample.
   const stride = Math.max(
     1,
     Math.floor(votes.players / Math.max(c.firstRoundsPlayers, c.firstRoundsPerPeer * votes.peers)),
   );
-  const weighed = new WeighedVotes(votes, sums, heard, witnesses, stride, c, scratch);
+  const weighed = new WeighedVotes(input, stride);
   const { z } = weighed;
   const measuredVotes = {
     diffs: scratch.float64(weighed.measuredVotes),

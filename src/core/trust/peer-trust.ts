@@ -14,7 +14,7 @@ import { weighCarriers } from './origin-weights.js';
 import type { Pairs } from './pair-list.js';
 import { type GatheredView, type GroupVotes, gatherVotes } from './sums/gather.js';
 import type { Scratch } from './votes/scratch.js';
-import type { Heard } from './weighed-votes.js';
+import type { FitInput, Heard } from './weighed-votes.js';
 import { Witnesses } from './witnesses.js';
 
 export interface DiscountedPair {
@@ -88,7 +88,7 @@ class Fit {
     return openGates(group, this.#seniority, facts.joined ?? null);
   }
 
-  odds(): { readonly gate: Gate; readonly heard: Heard; readonly odds: LogOdds } {
+  odds(): { readonly gate: Gate; readonly input: FitInput; readonly odds: LogOdds } {
     const { sums, judged } = this.#votes;
     const gate = this.openGates();
     const { tau } = gate;
@@ -101,8 +101,10 @@ class Fit {
       finds: finds.map((share, j) => (this.witnesses.numbers[j] === flooding ? 0 : share)),
       findsClaim: ownShares(tau, sums.badClaims, sums.ownClaims, this.#constants),
     };
-    const odds = fitLogOdds(judged, sums, heard, this.witnesses, this.preTrusted, this.#constants, this.#scratch);
-    return { gate, heard, odds };
+    const { witnesses, preTrusted } = this;
+    const common = { witnesses, preTrusted, c: this.#constants, scratch: this.#scratch };
+    const input = { votes: judged, sums, heard, ...common };
+    return { gate, input, odds: fitLogOdds(input) };
   }
 
   /** Per peer: the measures that followed nobody, or nobody but a witness group that bans nearly everybody. */
@@ -114,7 +116,7 @@ class Fit {
   }
 }
 
-/** Whether each peer finds bad players itself, in [0, 1]: by its `own` part of `all` its lowering evidence. */
+/** Per peer, in [0, 1]: whether it finds bad players itself, by the share `own` / `all` of its lowering evidence. */
 function ownShares(tau: Float64Array, all: Float64Array, own: Float64Array, c: TrustConstants): Float64Array {
   return tau.map((t, j) => {
     const found = (t * own[j]! + c.ownPriorMass * c.ownPrior) / (t * all[j]! + c.ownPriorMass);
@@ -129,13 +131,13 @@ export function computePeerTrust(
   scratch: Scratch,
   relations: readonly PeerRelation[] = [],
 ): PeerTrust {
-  const { sums, judged, part, facts } = votes;
+  const { sums, part, facts } = votes;
   const fit = new Fit(votes, constants, scratch, relations);
   const { witnesses, preTrusted, isOrigin } = fit;
-  let { gate, heard, odds } = fit.odds();
+  let { gate, input, odds } = fit.odds();
   const found = witnesses.pairs.length;
-  joinCopiedLists(witnesses, judged, part, sums, heard.tau, odds, constants, scratch.yieldCore);
-  if (witnesses.pairs.length > found) ({ gate, heard, odds } = fit.odds());
+  joinCopiedLists(input, part, odds);
+  if (witnesses.pairs.length > found) ({ gate, input, odds } = fit.odds());
   const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
   // A peer without votes is unknown: its first ones count after the next computation. A peer that only carries an
   // origin is known, and agrees with no peer.
@@ -147,8 +149,8 @@ export function computePeerTrust(
   const z = counted(odds.z);
   const measures = {
     m: counted(odds.m),
-    finds: counted(heard.finds),
-    findsClaim: counted(heard.findsClaim),
+    finds: counted(input.heard.finds),
+    findsClaim: counted(input.heard.findsClaim),
     measured: odds.measured,
     judged: Uint8Array.from(tau, (_, j) =>
       facts.excluded[j] === 0 && (sums.volume[j]! > 0 || facts.origins?.carries[j] === 1) ? 1 : 0,
@@ -177,7 +179,7 @@ interface Candidate {
   readonly strength: number;
 }
 
-/** Sorted by `w a (1 - max tau)`, which grows with shared players. Of millions of pairs only a few are held. */
+/** Sorted by `w a (1 - max tau)`, which grows with shared players. Only a few of millions of pairs are held. */
 function discountedPairs(
   pairs: Pairs,
   tau: Float64Array,

@@ -71,16 +71,14 @@ function fillTables(state: GroupState): number {
   // Sort the ids by arrival. Their order in the table differs from it.
   const places = new Uint32Array(state.lastSeq + 1);
   let held = 0;
-  for (const ids of eventIds.held()) while (ids.next()) places[ids.seq] = 1;
+  for (const { seq } of eventIds.held()) places[seq] = 1;
   for (let seq = 1; seq < places.length; seq++) if (places[seq] === 1) places[seq] = held++;
   const tags = new Uint16Array(held * TAG_WORDS);
   const owners = new Uint16Array(held);
-  for (const ids of eventIds.held()) {
-    while (ids.next()) {
-      const place = places[ids.seq]!;
-      for (let i = 0; i < TAG_WORDS; i++) tags[place * TAG_WORDS + i] = ids.tagWord(i);
-      owners[place] = ids.peer;
-    }
+  for (const id of eventIds.held()) {
+    const place = places[id.seq]!;
+    for (let i = 0; i < TAG_WORDS; i++) tags[place * TAG_WORDS + i] = id.tagWord(i);
+    owners[place] = id.peer;
   }
 
   const startedMs = performance.now();

@@ -1,7 +1,4 @@
-/**
- * Stores a set of non-negative integers in one bit per number. A JavaScript Set takes 40 bytes per number and holds at
- * most 16 million.
- */
+/** Stores a set of non-negative integers, one bit each. A Set takes 40 bytes each and holds at most 16 million. */
 const SEGMENT_BYTES = 1 << 16;
 const SEGMENT_BITS = SEGMENT_BYTES * 8;
 

@@ -1,7 +1,4 @@
-/**
- * Declares the commands of a group: the values that the rules in `rules/` decide. Random ids and everything read from
- * elsewhere, such as the log, arrive in their fields.
- */
+/** Declares the commands that `rules/` decides. Random ids, and what was read from the log, arrive in their fields. */
 
 import type { SubjectKey } from './columns/packed-keys.js';
 import type { EventTypeId, EventTypeName } from './evidence/event-types.js';
@@ -11,6 +8,11 @@ import type { EventAccepted } from './records/records.js';
 import type { PeerRelation } from './relations.js';
 import type { SettingName } from './settings.js';
 import type { ErasureMode } from './vocabulary.js';
+
+interface Asked {
+  /** The actor that the audit log names. */
+  readonly by: string;
+}
 
 /** An event that passed the schema, with the player already replaced by the subject's key. */
 export interface EventSubmission {
@@ -69,25 +71,22 @@ export interface GroupBounds {
   readonly erasureMode: ErasureMode;
 }
 
-export interface ChangeSetting {
+export interface ChangeSetting extends Asked {
   readonly name: SettingName;
   /** A valid value of the setting. */
   readonly value: number | string;
-  readonly by: string;
 }
 
-export interface RegisterPeer extends Registration {
+export interface RegisterPeer extends Registration, Asked {
   readonly peerId: string;
   /** SHA-256 of the key, hex. */
   readonly keyDigest: string;
   /** True if the operator asks and may use the places reserved for operators; absent for every other caller. */
   readonly byOperator?: boolean;
-  readonly by: string;
 }
 
-export interface PurgePeers {
+export interface PurgePeers extends Asked {
   readonly idleMs: number;
-  readonly by: string;
 }
 
 /** A change that an operator makes to a peer, by the type of its command. */
@@ -96,50 +95,44 @@ export type ChangePeer<T extends PeerChangeType = PeerChangeType> = {
 }[T];
 
 /** An entry of the group's allow list. */
-export interface AllowPlayer {
+export interface AllowPlayer extends Asked {
   readonly subject: Uint8Array;
   /** A new id, for the audit log. */
   readonly id: string;
   /** ms since 1970. */
   readonly until: number;
   readonly note: string;
-  readonly by: string;
 }
 
-export interface RefuseErasure {
+export interface RefuseErasure extends Asked {
   readonly subject: Uint8Array;
   /** Shown to the peers that asked for the erasure. */
   readonly reason: string;
-  readonly by: string;
 }
 
-export interface DisallowPlayer {
+export interface DisallowPlayer extends Asked {
   readonly subject: Uint8Array;
-  readonly by: string;
 }
 
-export interface ChangePreTrust {
+export interface ChangePreTrust extends Asked {
   readonly change: 'add' | 'remove';
   readonly peerId: string;
-  readonly by: string;
 }
 
 /** The operator's statement that two peers are, or are not, one witness. */
-export interface RelatePeers {
+export interface RelatePeers extends Asked {
   readonly peerId: string;
   readonly otherId: string;
   readonly relation: PeerRelation['relation'];
-  readonly by: string;
 }
 
 /** Declares or removes an origin. */
-export interface ChangeOrigin {
+export interface ChangeOrigin extends Asked {
   readonly change: 'add' | 'remove';
   readonly name: string;
-  readonly by: string;
 }
 
-export interface OpenDispute {
+export interface OpenDispute extends Asked {
   readonly disputeId: string;
   /** Number of the asking peer, or `NO_KEY`. */
   readonly caller: number;
@@ -147,23 +140,20 @@ export interface OpenDispute {
   readonly text: string;
   /** Id of the peer whose events are disputed, if the caller names one. */
   readonly against?: string;
-  readonly by: string;
 }
 
-export interface DecideDispute {
+export interface DecideDispute extends Asked {
   readonly disputeId: string;
   readonly decision: 'uphold' | 'reject' | 'undo';
   /** Peers whose events become void if the dispute is upheld. An empty list means the only peer that is possible. */
   readonly peerIds: readonly string[];
-  readonly by: string;
 }
 
 /** An operator's request for everything that is held about a player. */
-export interface ExportSubject {
+export interface ExportSubject extends Asked {
   readonly subject: Uint8Array;
   /** SHA-256(receipt + subject hash), hex; the audit log stores it. */
   readonly commitment: string;
-  readonly by: string;
 }
 
 /** A withdrawal, with the event as the log holds it. */
@@ -179,11 +169,10 @@ export interface WithdrawEvent {
   readonly chainAsOf: number;
 }
 
-export interface EraseSubject {
+export interface EraseSubject extends Asked {
   /** Number of the asking peer, `NO_KEY` or `OPERATOR`. */
   readonly caller: number;
   readonly subject: Uint8Array;
   /** SHA-256(receipt + subject hash), hex; the audit log stores it. */
   readonly commitment: string;
-  readonly by: string;
 }

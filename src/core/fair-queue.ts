@@ -1,6 +1,6 @@
 /**
- * Queues items of several holders, who take turns (deficit round robin): each turn takes items of one holder up to a
- * quantum of their size. A holder with many items delays only itself; the items of one holder stay in order.
+ * Queues items of several holders by deficit round robin: a turn takes items of one holder up to a quantum of their
+ * size. A holder with many items delays only itself.
  */
 
 interface Line<V> {

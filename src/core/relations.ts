@@ -1,7 +1,4 @@
-/**
- * Declares the relations between two peers: the operator's declarations, and the reasons that make two peers one
- * witness.
- */
+/** Declares what operators say about two peers, and the reasons that make two peers one witness. */
 
 export type WitnessReason = 'declared' | 'clones' | 'allied' | 'copied_list';
 

@@ -1,7 +1,4 @@
-/**
- * Declares the settings that all nodes of a group share, and parses their texts, each with the problem that an operator
- * reads. In a cluster the settings are in the log, under these names.
- */
+/** Declares the settings that all nodes share, under their names in the log of a cluster, and parses their texts. */
 import { limits } from '../limits.js';
 import { type ErasureMode, erasureModes } from './vocabulary.js';
 

@@ -1,7 +1,6 @@
 /**
- * Holds the state of a group, which is the fold of its log. `apply` and `applyEvents` apply records, live and in
- * replay; they never refuse, and they use only + - x / and comparison, so that a replay is equal bit for bit on every
- * platform. Apart from them, only the load of a snapshot changes the state.
+ * Holds the state of a group, the fold of its log. Records never fail to apply, and use only + - x / and comparison,
+ * so that a replay is equal bit for bit on every platform. Only a load of a snapshot changes it otherwise.
  */
 
 import { limits } from '../limits.js';
@@ -152,10 +151,7 @@ export class GroupState {
   erasuresBy = new Map<number, number[]>();
   /** Times of the newest disputes, by number of the asking peer (or `NO_KEY`). */
   disputesBy = new Map<number, number[]>();
-  /**
-   * The newest record that revoked evidence, changed the mass that a revocation hides, repeated an event, or made a
-   * repeated one count: chains that were read earlier may lack it. Counts since the start of this process.
-   */
+  /** The newest record since the start of this process after which a chain that was read earlier may lack evidence. */
   revokedSeq = 0;
   /** Number of erasures and withdrawals carried out so far: after a change, records must be read again. */
   redacted = 0;
@@ -304,7 +300,7 @@ export class GroupState {
         }
         break;
       case 'player_allowance_ended':
-        if (record.subject !== null) this.allowed.remove(record.subject, seq);
+        if (record.subject !== null) this.allowed.set(record.subject, null, seq);
         break;
       case 'peers_related':
         this.relations = related(this.relations, record);
@@ -361,8 +357,7 @@ export class GroupState {
     const hash = this.#noteSaid(columns, i, at);
     if (hash !== 0) {
       const { peer, event_type: type, timestamp } = event;
-      const row = this.subjects.findOfEvent(columns, i);
-      this.recentEvidence.note({ hash, row, peer, type, timestamp }, this.lastSeq + 1);
+      this.recentEvidence.note({ hash, row: columns.rows[i]!, peer, type, timestamp }, this.lastSeq + 1);
     }
     this.#noteAge(event);
     this.evidenceSeq = this.#next(at);
@@ -424,8 +419,7 @@ export class GroupState {
   #markEntries(subject: string, voided: readonly number[]): void {
     const row = this.subjects.find(subjectBytes(subject));
     if (row < 0) return;
-    const first = this.subjects.firstEntry(row);
-    for (let entry = first; entry < first + this.subjects.peerCount(row); entry++) {
+    for (const entry of this.subjects.entriesOf(row)) {
       const isVoid = voided.includes(this.origins.peerOf(this.subjects.entries.peer(entry)));
       this.subjects.entries.setVoid(entry, isVoid);
     }
@@ -437,10 +431,7 @@ export class GroupState {
     for (const subject of this.disputes.subjects()) this.#markVoid(subject);
   }
 
-  /**
-   * Notes the event's content, so that a later repeat is recognised, and what kind of evidence it is. Returns the hash
-   * of the content; 0 if the event is no evidence.
-   */
+  /** Notes the event's content and kind. Returns the hash of the content; 0 if the event is no evidence. */
   #noteSaid({ hashes, peers, types, timestamps }: EventColumns, i: number, at: number): number {
     const type = types[i]!;
     if (isMeasure(type)) this.sentAt.ban = at;
@@ -459,10 +450,7 @@ export class GroupState {
     else if (mass !== 0 && this.tooOld.size > 0) this.tooOld.delete(index);
   }
 
-  /**
-   * Announces about `count` records during which no code will look into the tables, so that their events may be sorted
-   * and added together, which is several times faster. Until `settle`, the tables are older than the rest of the state.
-   */
+  /** Lets about `count` events be sorted and added together, much faster. Until `settle`, tables must not be read. */
   sortEvents(count: number): void {
     this.settle();
     this.#sorted = new SortedEvents(this.eventIds, this.subjects, count, this.#addEvidence);
@@ -505,9 +493,7 @@ export class GroupState {
     this.eventCount++;
   }
 
-  /**
-   * Applies the tombstone of an event that was withdrawn or erased: its id stays taken, and nothing else of it counts.
-   */
+  /** Applies the tombstone of an event: its id stays taken, and nothing else of it counts. */
   #applyTombstone(tombstone: EventTombstone, seq: number, at: number): void {
     this.evidenceSeq = seq;
     if (this.#sorted === null) this.eventIds.insert(tombstone.id_tag, seq, tombstone.peer);
@@ -595,9 +581,7 @@ export class GroupState {
     this.#countFor(this.erasuresBy, record.peer, at);
   }
 
-  /**
-   * Returns the heads of a subject's chains, and the records that name the subject: requests, disputes, the allow list.
-   */
+  /** Returns the heads of a subject's chains, and the requests, disputes and allowances that name it. */
   #headsOf(subject: string): number[] {
     const heads = [
       ...this.erasureRequests.of(subject).seqs,
@@ -605,9 +589,7 @@ export class GroupState {
       ...(this.allowed.of(subject)?.seqs ?? []),
     ];
     const row = this.subjects.find(subjectBytes(subject));
-    if (row < 0) return heads;
-    const first = this.subjects.firstEntry(row);
-    for (let i = 0; i < this.subjects.peerCount(row); i++) heads.push(this.subjects.entries.head(first + i));
+    if (row >= 0) for (const entry of this.subjects.entriesOf(row)) heads.push(this.subjects.entries.head(entry));
     return heads;
   }
 
@@ -628,17 +610,8 @@ export class GroupState {
   }
 
   #published(record: WeightsPublished): void {
-    this.weights = {
-      basedOnSeq: record.based_on_seq,
-      computedAt: record.computed_at,
-      pi: record.pi,
-      tau: record.tau,
-      a: record.a,
-      b: record.b,
-      z: record.z,
-      witness: record.witness,
-      measures: record.measures,
-    };
+    const { type: _type, based_on_seq: basedOnSeq, computed_at: computedAt, ...columns } = record;
+    this.weights = { basedOnSeq, computedAt, ...columns };
     this.peerWeights.refresh(this);
   }
 

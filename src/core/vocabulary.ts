@@ -29,9 +29,7 @@ export type DisputeStatus = (typeof disputeStatuses)[number];
 
 export const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
 export type Verdict = (typeof verdicts)[number];
-/**
- * Index of each verdict in `verdicts`. A map, because V8 handles too many different property names of an object slowly.
- */
+/** Index of each verdict. A map: V8 is slow for too many different property names of an object. */
 export const verdictNumbers: ReadonlyMap<Verdict, number> = new Map(verdicts.map((verdict, n) => [verdict, n]));
 
 /** Replaces the number of a peer if a caller without a key asked for an erasure. */

@@ -1,7 +1,4 @@
-/**
- * Declares the reasons why a text is no player id: a stable code for programs, and a sentence for people that never
- * contains the id.
- */
+/** Declares why a text is no player id: a stable code, and a sentence that never contains the id. */
 
 /** The sentence of each reason. The codes are stable; the sentences may be reworded. */
 export const playerIdRefusals = {

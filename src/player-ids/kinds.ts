@@ -1,7 +1,4 @@
-/**
- * Knows the kinds of player ids: the names of each kind, the function that reads its ids, and the description of its
- * canonical form.
- */
+/** Knows the kinds of player ids: their names, how each is read, and its canonical form. */
 
 import { type Reading, refused } from './id-refusals.js';
 import { kindFault } from './never-ids.js';

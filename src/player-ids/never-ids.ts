@@ -1,50 +1,12 @@
-/**
- * Recognises texts that stand in the place of an id but name no account, such as placeholders and addresses: they must
- * never become a subject that many players share.
- */
+/** Recognises texts that name no account, such as placeholders and addresses: many players would share the subject. */
 import { isIP } from 'node:net';
 import type { PlayerIdRefusal } from './id-refusals.js';
 
-const placeholders: ReadonlySet<string> = new Set([
-  '#',
-  '#expired',
-  '#expired#',
-  '#offline#',
-  '#undefined#',
-  '(console)',
-  '(none)',
-  '(null)',
-  '(unknown)',
-  '*',
-  '-',
-  'admin',
-  'anonymous',
-  'bot',
-  'console',
-  'gotv',
-  'hltv',
-  'invalid',
-  'loopback',
-  'n/a',
-  'na',
-  'nan',
-  'nil',
-  'none',
-  'null',
-  'rcon',
-  'replay',
-  'server',
-  'sourcetv',
-  'steam_id_bot',
-  'steam_id_lan',
-  'steam_id_pending',
-  'system',
-  'undefined',
-  'unknown',
-  'valve_id_lan',
-  'valve_id_loopback',
-  'valve_id_pending',
-]);
+const placeholders: ReadonlySet<string> = new Set(
+  `# #expired #expired# #offline# #undefined# (console) (none) (null) (unknown) * - admin anonymous bot console gotv hltv
+  invalid loopback n/a na nan nil none null rcon replay server sourcetv steam_id_bot steam_id_lan steam_id_pending system
+  undefined unknown valve_id_lan valve_id_loopback valve_id_pending`.split(/\s+/),
+);
 
 const stopText = /^STEAM_ID_STOP/i;
 /** `7,65612E+16`: the way in which spreadsheets show a number of 17 digits. */

@@ -1,7 +1,4 @@
-/**
- * Reads a player id in any spelling and returns its canonical form, the text that is hashed, so that all peers of a
- * group know one account under one subject hash. Pure; a refusal never contains an id.
- */
+/** Reads a player id in any spelling as its canonical form, which is hashed. Pure; a refusal never contains an id. */
 
 import { type PlayerIdRefusal, playerIdRefusals, type Reading, refused } from './id-refusals.js';
 import { isOpaque, kindOf, readAs } from './kinds.js';

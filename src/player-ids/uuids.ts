@@ -1,7 +1,4 @@
-/**
- * Reads ids of 32 hexadecimal digits: Minecraft accounts, Epic Online Services accounts, and Xbox accounts that
- * Floodgate has turned into a UUID.
- */
+/** Reads ids of 32 hexadecimal digits: Minecraft, Epic Online Services, and Xbox as a UUID of Floodgate. */
 import { type Reading, refused } from './id-refusals.js';
 import { xboxOfHex } from './xbox.js';
 
@@ -40,10 +37,7 @@ export function readMinecraft(text: string): Reading {
   return refused(digits[12] === '3' ? 'minecraft_offline' : 'uuid_version');
 }
 
-/**
- * Reads an account of a server in offline mode, `<server>:<uuid>`. Such a server derives the UUID from the name of the
- * player, so that the UUID means a player of that server alone.
- */
+/** Reads `<server>:<uuid>`. A server in offline mode derives the UUID from the name: it means a player there alone. */
 export function readMinecraftOffline(text: string, server?: string): Reading {
   const cut = text.indexOf(':');
   const name = cut < 0 ? server : text.slice(0, cut);

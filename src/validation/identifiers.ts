@@ -1,16 +1,10 @@
-/**
- * Declares the schemas of ids, names and other texts that callers and operators choose: their permitted characters, and
- * the texts of violations. The public port and the operator's surface validate with the same schemas.
- */
+/** Declares the schemas of ids, names and other texts of callers and operators, and the texts of violations. */
 import { limits } from '../limits.js';
 
 /** Control characters, invisible ones and halves of surrogate pairs, which people cannot see. */
 const unseen = '\\p{Cc}\\p{Cf}\\p{Cs}';
 
-/**
- * The other characters that most fonts draw as nothing: Unicode's Default_Ignorable_Code_Point without `\p{Cf}`, and
- * the braille blank. Listed, because few engines of regular expressions know the property.
- */
+/** Other characters drawn as nothing: Default_Ignorable_Code_Point without `\p{Cf}`, and the braille blank. */
 export const ignorable =
   '\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\u{e0000}-\u{e0fff}';
 
@@ -134,10 +128,7 @@ const eventIdText = new RegExp(eventId.pattern, 'u');
 const firstUnseen = new RegExp(`[${unseen}]`, 'u');
 const firstUnseenOfName = new RegExp(`[${unseen}${ignorable}]`, 'u');
 
-/**
- * Describes the forbidden characters of an id or a name, as the end of a sentence; undefined if there are none. `text`
- * must not be empty.
- */
+/** Describes the forbidden characters of a text that is not empty, as the end of a sentence; undefined if none. */
 export function characterViolation(text: string): string | undefined {
   return visibleText.test(text) ? undefined : violationOf(text, firstUnseen);
 }

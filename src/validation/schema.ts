@@ -1,7 +1,4 @@
-/**
- * Declares the part of JSON Schema (2020-12) that this project uses, and maps a schema to the type of its values, so
- * that no body is described twice.
- */
+/** Declares the part of JSON Schema (2020-12) that is used, and maps a schema to the type of its values. */
 
 /** A schema as the contract defines it. Annotations (`description`, `examples`) serve the OpenAPI document. */
 export interface Schema {

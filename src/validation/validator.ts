@@ -1,7 +1,4 @@
-/**
- * Validates bodies against schemas. Validation stops at the first fault. Only a refused body is searched for further
- * faults, up to a bound.
- */
+/** Validates bodies. Stops at the first fault; only a refused body is searched for more, up to a bound. */
 import { _, Ajv2020, type Code, type KeywordCxt, type ValidateFunction } from 'ajv/dist/2020.js';
 import { errors, granted, type Outcome, type Refusal, refused, type ViolationDetails } from '../errors.js';
 import { limits } from '../limits.js';
@@ -38,10 +35,7 @@ function boundLength(
   });
 }
 
-/**
- * Checks a parsed body. Returns the same value with its type, or `schema_validation_failed` with the first fault and at
- * most `moreMax` (default `limits.furtherFaultsMax`) further ones.
- */
+/** Checks a parsed body. `schema_validation_failed` has the first fault and at most `moreMax` further ones. */
 export type Validator<Body> = (body: unknown, moreMax?: number) => Outcome<Body>;
 
 /** Returns the validator of a schema. `root` names the whole value in texts. */
@@ -77,10 +71,7 @@ function violationDetails(violation: SchemaViolation, root: string): ViolationDe
   return { field, violation: keyword, ...bound, error: violationText(violation, root) };
 }
 
-/**
- * Yields the faults of a value in Ajv's order, at most one for each place. Lazy, so that the first few faults of a
- * large body cost little. A value whose own keywords fail is not searched further.
- */
+/** Yields the faults of a value lazily, in Ajv's order, one a place; not those inside of a faulty part. */
 function* violationsIn(schema: Schema, value: unknown, field: string): Generator<SchemaViolation> {
   const own = ownViolation(schema, value, field);
   if (own !== undefined) yield own;
@@ -160,19 +151,10 @@ const measures: Readonly<Record<string, (value: unknown) => number>> = {
 
 /** Counts without copying the string, which may be as long as a body. */
 function codePoints(value: unknown): number {
-  if (typeof value !== 'string') return 0;
-  let count = value.length;
-  for (let at = 1; at < value.length; at++)
-    if (isLow(value.charCodeAt(at)) && isHigh(value.charCodeAt(at - 1))) count--;
+  let count = 0;
+  if (typeof value !== 'string') return count;
+  for (let at = 0; at < value.length; count++) at += value.codePointAt(at)! > 0xffff ? 2 : 1;
   return count;
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 function items(value: unknown): number {

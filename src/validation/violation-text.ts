@@ -1,7 +1,4 @@
-/**
- * Describes the value that a schema expected and the value that was found. Values that may name a player are never
- * repeated, because a caller's log would store them.
- */
+/** Describes what a schema expected and what was found, without values that may name a player: callers log it. */
 import { patternViolations } from './identifiers.js';
 import { mistakenTime } from './mistaken-time.js';
 import type { Schema } from './schema.js';

@@ -1,6 +1,7 @@
 /** Whether a ban, or a lowering claim, follows another peer's is decided in the order of the log, and recorded. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { decideEvent } from '../../bench/core/decide-event.js';
 import type { EventSubmission } from '../../src/core/commands.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../../src/core/evidence/evidence.js';
 import { decideDispute, decideDisputeOpened } from '../../src/core/rules/decide-dispute.js';
@@ -36,6 +37,20 @@ test('a measure follows a measure, a claim follows either, and what raises trust
   ] as const;
   for (const [first, second, bits] of cases) assert.is(bitsAfter(group(), [0, first], [1, second]), bits);
   assert.is(bitsAfter(group(), [0, ban], [1, report], [1, ban]), FOLLOWS | FOLLOWS_CLAIM);
+});
+
+test('a decision names the peers that stood before if the event begins to lower its player, else nobody', () => {
+  const given = group();
+  given.event(0, 'a', ban);
+  const before = (peer: number, event: Partial<EventSubmission>, repeats = false) => {
+    const decided = decideEvent(given.state, peer, given.submission(peer, 'a', event), t0, repeats);
+    return decided.ok && decided.before;
+  };
+  assert.equal(before(1, ban), [0]);
+  assert.equal(before(0, report), []);
+  assert.is(before(0, ban), null);
+  assert.is(before(1, praise), null);
+  assert.is(before(1, ban, true), null);
 });
 
 test('the first of two peers never follows the second, however it goes on', () => {

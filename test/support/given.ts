@@ -148,7 +148,7 @@ export class Given {
     const sender = this.state.peers.at(peer);
     const carried = origin === undefined ? null : decideCarrier(this.state, sender, origin, decided.value.peer);
     if (carried !== null) this.apply([carried], now);
-    if (!repeats) noteBeginning(this.state, this.state.subjects.find(decided.value.subject), decided.value, now);
+    if (decided.before !== null) noteBeginning(this.state, decided.value, decided.before);
     this.apply([decided.value], now);
     const seq = this.state.lastSeq;
     const taken = decideRevocation(this.state, decided.value, decided.value.subject);

@@ -1,16 +1,9 @@
-/**
- * Stores a column of short UTF-8 strings as bytes side by side: strings are appended one by one and dropped all at
- * once. A request for the players of a match reads their ids this way, without one object per id.
- */
+/** Stores a column of short UTF-8 strings side by side, such as the ids of a match, without one object per string. */
 
 /** Bytes after the last string that a reader may touch, because readers load several bytes at a time. */
 const SPARE_BYTES = 16;
 /** Largest number of UTF-8 bytes for one UTF-16 code unit. */
 const UNIT_BYTES = 3;
-
-/** Number of bytes that are compared at once, and a mask of all their bits but the highest of each byte. */
-const WORD_BYTES = 4;
-const LOW_BITS = 0x7f7f7f7f;
 
 export class ByteStrings {
   /** The strings' bytes, in UTF-8. */
@@ -60,21 +53,12 @@ export class ByteStrings {
 
   pushSplit(joined: string, separator: number): void {
     this.#makeRoom(joined.length);
-    const { bytes, view } = this;
     let start = this.#end;
-    const end = start + bytes.write(joined, start, 'latin1');
-    const separators = separator * 0x01010101;
-    for (let at = start; at < end; at += WORD_BYTES) {
-      // Bytes become 0 where the separator stands; the next line then keeps only the highest bit of those bytes. A loop
-      // over single bytes takes twice as long.
-      const differing = view.getUint32(at, true) ^ separators;
-      let found = ~(((differing & LOW_BITS) + LOW_BITS) | differing | LOW_BITS);
-      for (; found !== 0; found &= found - 1) {
-        const to = at + ((31 - Math.clz32(found & -found)) >>> 3);
-        if (to >= end) break;
-        this.#close(start, to);
-        start = to + 1;
-      }
+    const end = start + this.bytes.write(joined, start, 'latin1');
+    for (let at = start; at < end; at++) {
+      if (this.bytes[at] !== separator) continue;
+      this.#close(start, at);
+      start = at + 1;
     }
     this.#close(start, end);
   }

@@ -1,7 +1,4 @@
-/**
- * Copies the keys of subjects and the tags of event ids between columns and bytes, word by word. The loops are unrolled
- * by hand, since V8 does not unroll loops and these copies take a tenth of the time of a replay.
- */
+/** Copies keys of subjects and tags of event ids. Frequent loops are unrolled: a tenth of a replay is spent here. */
 
 export const KEY_WORDS = 8;
 export const KEY_BYTES = KEY_WORDS * 4;
@@ -51,14 +48,7 @@ export function readKey(view: DataView, at: number, words: Uint32Array, to: numb
 }
 
 export function encodeKey(words: Uint32Array, at: number, view: DataView, to: number): void {
-  view.setUint32(to, words[at]!, true);
-  view.setUint32(to + 4, words[at + 1]!, true);
-  view.setUint32(to + 8, words[at + 2]!, true);
-  view.setUint32(to + 12, words[at + 3]!, true);
-  view.setUint32(to + 16, words[at + 4]!, true);
-  view.setUint32(to + 20, words[at + 5]!, true);
-  view.setUint32(to + 24, words[at + 6]!, true);
-  view.setUint32(to + 28, words[at + 7]!, true);
+  for (let i = 0; i < KEY_WORDS; i++) view.setUint32(to + 4 * i, words[at + i]!, true);
 }
 
 export function copyTag(from: Uint16Array, at: number, words: Uint16Array, to: number): void {
@@ -70,16 +60,10 @@ export function copyTag(from: Uint16Array, at: number, words: Uint16Array, to: n
 }
 
 export function copyTagBytes(from: Uint16Array, at: number, words: Uint32Array, to: number): void {
-  words[to] = from[at]! & 255;
-  words[to + 1] = from[at]! >>> 8;
-  words[to + 2] = from[at + 1]! & 255;
-  words[to + 3] = from[at + 1]! >>> 8;
-  words[to + 4] = from[at + 2]! & 255;
-  words[to + 5] = from[at + 2]! >>> 8;
-  words[to + 6] = from[at + 3]! & 255;
-  words[to + 7] = from[at + 3]! >>> 8;
-  words[to + 8] = from[at + 4]! & 255;
-  words[to + 9] = from[at + 4]! >>> 8;
+  for (let i = 0; i < TAG_WORDS; i++) {
+    words[to + 2 * i] = from[at + i]! & 255;
+    words[to + 2 * i + 1] = from[at + i]! >>> 8;
+  }
 }
 
 /** Reads the little-endian tag at byte `at`. */
@@ -92,11 +76,7 @@ export function readTag(view: DataView, at: number, words: Uint16Array, to: numb
 }
 
 export function encodeTag(words: Uint16Array, at: number, view: DataView, to: number): void {
-  view.setUint16(to, words[at]!, true);
-  view.setUint16(to + 2, words[at + 1]!, true);
-  view.setUint16(to + 4, words[at + 2]!, true);
-  view.setUint16(to + 6, words[at + 3]!, true);
-  view.setUint16(to + 8, words[at + 4]!, true);
+  for (let i = 0; i < TAG_WORDS; i++) view.setUint16(to + 2 * i, words[at + i]!, true);
 }
 
 /** An event id's tag as a latin1 string: 10 characters with codes from 0 to 255. */

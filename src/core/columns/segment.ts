@@ -17,3 +17,12 @@ export class Segment {
     this.view = new DataView(memory);
   }
 }
+
+/** Returns a column of twice the length with the same content, in memory of its own. */
+export function doubled<Column extends Float64Array | Float32Array | Uint32Array | Uint16Array | Uint8Array>(
+  column: Column,
+): Column {
+  const wider = new (column.constructor as new (length: number) => Column)(2 * column.length);
+  wider.set(column);
+  return wider;
+}

@@ -1,7 +1,4 @@
-/**
- * Stores the time at which each record was received, by sequence number: one step per distinct time, in segments that
- * never move. The answer to a duplicate takes its `originally_received_at` from here, without a read of the log.
- */
+/** Stores when each record was received: a step per distinct time. Answers to duplicates need no read of the log. */
 const SEGMENT_SIZE = 1 << 15;
 
 export class NumberColumn {

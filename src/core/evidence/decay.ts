@@ -1,7 +1,6 @@
 /**
- * Computes the decay of evidence by half-life as forward decay (Cormode et al., "Forward Decay", ICDE 2009). A new mass
- * is scaled up once, by the half-lives from the epoch to its time: adding an event is then one addition, and one factor
- * decays every sum to any time.
+ * Computes decay as forward decay (Cormode et al., ICDE 2009): a new mass is scaled up once, from the epoch to its
+ * time, so that one addition adds it and one factor decays every sum to any time.
  */
 import { DAY_MS, limits } from '../../limits.js';
 
@@ -39,10 +38,7 @@ const SUM_MAX = 2 ** 300;
 /** Upper bound of a decayed sum, so far below the largest double that everything a read adds up stays finite. */
 const DECAYED_MAX = 2 ** 900;
 
-/**
- * Converts a sum of evidence to another scale. The result is bounded, as in `decayed`: if half-lives changed again and
- * again while the clock is set back, the sum would otherwise grow to infinity and then to NaN.
- */
+/** Converts a sum to another scale. Bounded: half-lives may change again and again while the clock is set back. */
 export function rescaled(sum: number, factor: number): number {
   return Math.min(sum * factor, SUM_MAX);
 }
@@ -52,8 +48,8 @@ export function decayed(sum: number, decayFactor: number): number {
 }
 
 /**
- * Returns the epoch that is needed before evidence at `at` can be scaled. It moves by whole half-lives, so that the
- * factor is an exact power of two. Null while `at` is near enough to the present epoch.
+ * Returns the epoch needed to scale evidence of `at`; null if `at` is near enough to the present one. It moves by
+ * whole half-lives, so that the factor is an exact power of two.
  */
 export function movedEpoch(at: number, epoch: number, halfLifeDays: number): { epoch: number; factor: number } | null {
   const lives = Math.floor(halfLives(at, epoch, halfLifeDays));
@@ -85,10 +81,7 @@ export function asOfTime({ epoch, halfLifeDays, measureScale }: Scales, at: numb
   };
 }
 
-/**
- * Decay factor for the claims about a subject whose newest evidence has the time `evidenceAt`. A read never counts as
- * earlier than the newest evidence, so that a clock that was set back inflates no evidence.
- */
+/** Decay factor for claims. A read never counts as earlier than the newest evidence: a late clock inflates none. */
 export function decayFactorFor(state: Scale, evidenceAt: number, asOf: AsOf): number {
   return evidenceAt > asOf.at ? decayFactorAt(evidenceAt, state.epoch, state.halfLifeDays) : asOf.decayFactor;
 }
@@ -106,9 +99,8 @@ export function isTooOld(at: number, now: number, halfLifeDays: number): boolean
 }
 
 /**
- * Returns the mass that a ban of the second version of scoring has as a measure, without a call of `Math.pow`, whose
- * last bits differ by platform: a replay computes it. `mass`: the ban's mass on the scale of claims; `at`: the time
- * from which it decays.
+ * Returns the mass, as a measure, of a ban that has a `mass` on the scale of claims and decays from `at`. Without
+ * `Math.pow`, whose last bits differ by platform: a replay computes it.
  */
 export function measureOfClaim(mass: number, at: number, claims: Scale, measures: Scale): number {
   const livesOf = ({ epoch, halfLifeDays }: Scale) => bounded(halfLives(at, epoch, halfLifeDays));

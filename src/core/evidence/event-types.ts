@@ -29,9 +29,7 @@ const typesByName: ReadonlyMap<EventTypeName, EventType> = new Map(
   eventTypeNames.map((name) => [name, eventTypes[name]]),
 );
 
-/**
- * Uses a map: a name parsed from JSON is a new string to V8, which looks up properties of an object by interned names.
- */
+/** Uses a map: V8 finds properties by interned names, and a name parsed from JSON is a new string. */
 export function eventTypeNamed(name: EventTypeName): EventType {
   return typesByName.get(name)!;
 }
@@ -64,20 +62,9 @@ export function isEvidence(id: number): boolean {
   return id !== eventTypes.ban_lifted.id;
 }
 
-/**
- * True if an event revokes its peer's earlier lowering. In records of earlier releases a `ban_lifted` may raise trust
- * and then has a mass; one of severity 0 revokes nothing.
- */
-export function revokesLowering({
-  event_type,
-  mass,
-  severity,
-}: {
-  event_type: number;
-  mass: number;
-  severity: number;
-}): boolean {
-  return event_type === eventTypes.ban_lifted.id && mass === 0 && severity > 0;
+/** True if an event revokes its peer's earlier lowering: not with severity 0, nor with a mass, as in old records. */
+export function revokesLowering(event: { event_type: number; mass: number; severity: number }): boolean {
+  return event.event_type === eventTypes.ban_lifted.id && event.mass === 0 && event.severity > 0;
 }
 
 export function eventTypeName(id: EventTypeId): EventTypeName {

@@ -1,7 +1,6 @@
 /**
- * Provides the formulas for one peer's decayed evidence on one player: bounded mass, vote and log-odds
- * (docs/SCORING.md). Claims are b (lowers) and g (raises), standing measures are a; the mass is m = b + g + a, never
- * negative.
+ * Provides the formulas for one peer's decayed evidence on one player (docs/SCORING.md): claims b (lower) and g
+ * (raise), standing measures a; the mass is m = b + g + a, never negative.
  */
 import { trustConstants } from './trust-constants.js';
 
@@ -16,26 +15,20 @@ export function saturate(m: number): number {
 const choice = Float64Array.of(0, 1);
 
 /**
- * `n1 = min(m, 1)`, in [0, 1]: the peer's mass as one vote. The code has no branch, unlike `Math.min`: a processor
- * cannot predict which masses are above 1, and mispredictions took longer than the rest of the loop over a group's
- * votes.
+ * `n1 = min(m, 1)`, in [0, 1]: the mass as one vote. Has no branch, which no processor can predict here:
+ * mispredictions took longer than the rest of the loop over a group's votes.
  */
 export function cappedMass(m: number): number {
   choice[0] = m;
   return choice[+(m > 1)]!;
 }
 
-/**
- * Rounds a vote's voice or mass to single precision for comparisons: sums of the same events differ in their last bits
- * by the order of arrival, which must not decide which vote is the heaviest.
- */
+/** Rounds to single precision for comparisons: the last bits depend on the order of arrival, which must not decide. */
 export function roundForComparison(vote: number): number {
   return Math.fround(vote);
 }
 
-/**
- * Strength of a standing measure, in [0, 1]: `min(1, 1.5 a / (a + .5))`, where `a` is the decayed sum of severities.
- */
+/** Strength of a standing measure, in [0, 1]: `min(1, 1.5 a / (a + .5))`; `a`: decayed sum of severities. */
 export function measureStrength(a: number): number {
   return Math.min(1, saturate(a));
 }
@@ -62,10 +55,7 @@ export interface EvidenceSums {
   measure: number;
 }
 
-/**
- * Writes a peer's evidence on a player as a vote, at `to`. Returns the place of the next vote, which is `to` itself if
- * this vote does not count because its peer is excluded or it has no mass.
- */
+/** Writes a peer's evidence on a player as a vote, at `to`. Returns the end: `to` if the vote does not count. */
 export function writeVote(
   { peer, claims, x, measure, follows, excluded }: VoteSpace,
   to: number,
@@ -82,17 +72,12 @@ export function writeVote(
   return to + (+(c + sums.measure > 0) & ~excluded[of]!);
 }
 
-/**
- * Share of all evidence of a vote that lowers, in [0, 1], from its claims `c`, their share `x` and its measures `a`.
- */
+/** Lowering share of all evidence of a vote, in [0, 1], from its claims `c`, their share `x` and its measures `a`. */
 export function loweringShare(c: number, x: number, a: number): number {
   return a > 0 ? (c * x + a) / (c + a) : x;
 }
 
-/**
- * Factor for the repeated events of a peer: 1 for a two-sided peer (`z` = 1); for a peer that only reports, the excess
- * over one event counts half. `n` is the result of `saturate`.
- */
+/** Factor for repeated events: if a peer only reports, half of the excess of `n` (of `saturate`) over 1 counts. */
 export function strength(n: number, z: number): number {
   return n > 1 ? 1 + (n - 1) * (repeatOneSided + (1 - repeatOneSided) * z) : n;
 }

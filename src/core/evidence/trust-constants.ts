@@ -1,7 +1,4 @@
-/**
- * All constants of scoring (docs/SCORING.md): those of the score read and those of the computation of peer weights.
- * Published scores depend on every one of them; changing one is a decision that needs figures of the quality bench.
- */
+/** All constants of scoring (docs/SCORING.md). Published scores depend on them: a change needs figures of the bench. */
 
 export const trustConstants = {
   // One peer on one player. Evidence `m` is the decayed mass of the peer's events about the player, in events of
@@ -10,25 +7,16 @@ export const trustConstants = {
   halfSaturation: 0.5,
   /** Upper bound of one peer's influence on one player, however much the peer sends. */
   saturationMax: 1.5,
-  /**
-   * Share of repeated events (the excess over 1) that counts for a peer that only reports. A two-sided peer has all of
-   * it.
-   */
+  /** Share of repeated events (the excess over 1) that counts for a peer that only reports. */
   repeatOneSided: 0.5,
 
   // Score read: from log-odds to a score.
   /** Upper bound of the other peers' combined log-odds, as a multiple of those of the pre-trusted peers. */
   preTrustClip: 1.5,
-  /**
-   * Witnesses repeat one another: log-odds are divided by `max(M, 1)` to this power, one for two-sided witnesses and
-   * one for one-sided ones.
-   */
+  /** Witnesses repeat one another: log-odds are divided by `max(M, 1)` to this power, for two- and one-sided ones. */
   correlation: 0.1,
   correlationOneSided: 0.3,
-  /**
-   * Log-odds of being bad (including the prior) from which a player is suspicious, and the further distance to
-   * untrusted.
-   */
+  /** Log-odds of being bad (with the prior) from which a player is suspicious, and the distance to untrusted. */
   suspiciousLogOdds: -0.6,
   untrustedDistance: 1.1,
   /** Least distance from the prior to suspicious, and the extra distance if no witness is two-sided. */
@@ -41,10 +29,7 @@ export const trustConstants = {
   trustedDistance: 2.4,
   /** Log-odds beyond `untrusted` and beyond `trusted` over which a score covers all but 1/e of the remaining scale. */
   tail: 4,
-  /**
-   * The shift of a score is multiplied by `massPart m^.75`, at most 1, and stays within `massShift m^1.5` points; `m`
-   * is the gated mass of events.
-   */
+  /** A score's shift is multiplied by `massPart m^.75 <= 1` and stays within `massShift m^1.5`; `m`: gated mass. */
   massPart: 0.5,
   massShift: 5,
   /** Largest mass of one peer that counts in `m`. */
@@ -63,18 +48,12 @@ export const trustConstants = {
   trustedFrom: 70,
   trustedConfidenceMin: 0.35,
 
-  /**
-   * Smallest change of tau, A, B, z or the share of bad players that publishes new weights; a changed witness group
-   * always does.
-   */
+  /** Smallest change of tau, A, B, z or the share of bad players that is published; any of witness groups is. */
   publishStep: 0.001,
 
   /** Age in days at which a peer counts in full in a group that is older (`NEW_PEER_DAYS`); 0 means at once. */
   newPeerDays: 1,
-  /**
-   * Least distance in ms between the registrations of an elder and of a new peer; peers that join together have no
-   * order.
-   */
+  /** Least ms between the registrations of an elder and of a new peer; peers that join together have no order. */
   elderMs: 3_000,
   /** Least sum of the factors of the elders that share players with a new peer before they judge it. */
   eldersMin: 2.5,
@@ -91,34 +70,23 @@ export const trustConstants = {
   cloneUniformVariance: 0.02,
   /** Largest mean squared difference of their votes. */
   cloneDifferenceMax: 0.01,
-  /**
-   * Copied lists: least number of players that both peers must lower, and least share of the smaller list, before a
-   * pair is examined.
-   */
+  /** Copied lists: least number of players that both lower, and share of the smaller list, to examine a pair. */
   listSharedMin: 10,
   listShare: 0.5,
-  /**
-   * A player counts as cleared by the other two-sided peers if their gated mass and the probability of a good player
-   * exceed these.
-   */
+  /** Gated mass of the other two-sided peers, and probability of a good player, above which a player is cleared. */
   listClearedMass: 0.3,
   listClearedGood: 0.85,
-  /**
-   * Least number of cleared players on the smaller list, and least share of them that the other peer must lower, too.
-   */
+  /** Least number of cleared players on the smaller list, and least share of them that the other lowers, too. */
   listMistakesMin: 10,
   listMistakesShare: 0.7,
-  /**
-   * If neither peer is more two-sided than this, a shared list alone joins them, given this many players and this share
-   * of the smaller list.
-   */
+  /** If neither is more two-sided than this, so many common players, and this share of the smaller list, join them. */
   listOnlyTwoSidedMax: 0.3,
   listOnlySharedMin: 30,
   listOnlyShare: 0.8,
 
   /**
-   * Allied peers: least number of measured players of each and least number that both measured, least share of the
-   * smaller list, and how many times that share must exceed what is usual for either with all others.
+   * Allied peers: least number of measured players of each and in common, least share of the smaller list, and how
+   * many times what is usual for either.
    */
   alliedMin: 20,
   alliedShare: 0.4,
@@ -151,15 +119,13 @@ export const trustConstants = {
   reputationPrior: 0.25,
   /** Share of the median reputation that opens the gate fully. */
   fullGatePart: 0.5,
-  /**
-   * Least reference in a group with pre-trusted peers, and in one without, where it only prevents a division by zero.
-   */
+  /** Least reference with pre-trusted peers, and without, where it only prevents a division by zero. */
   gateReferenceMinPreTrusted: 0.05,
   gateReferenceMin: 1e-9,
   gateRoundsMax: 30,
   /** Largest change of a gate at which the iteration ends. */
   gateSettled: 1e-4,
-  /** Largest number of peers that share players with another at which no gate can be computed and tau is 1. */
+  /** Largest number of peers that share players at which no gate can be computed and tau is 1. */
   ungatedPeersMax: 2,
 
   // Both stages.
@@ -173,16 +139,10 @@ export const trustConstants = {
   /** Rounds that determine the two-sided peers, and number of votes on the rarer side at which `z` is one half. */
   twoSidedRounds: 3,
   twoSidedVotes: 3,
-  /**
-   * Share of the group's gated volume that must be two-sided for `z` to count in full, and largest volume with which
-   * one peer counts in it.
-   */
+  /** Share of the gated volume that must be two-sided for `z` to count in full, and largest volume of one peer. */
   twoSidedShare: 0.3,
   twoSidedVolumeMax: 50,
-  /**
-   * Number of votes that a peer's prior (the group's own rates) weighs; for a pre-trusted peer it is multiplied by
-   * `preTrustedPrior`.
-   */
+  /** Votes that a peer's prior (the group's own rates) weighs, and the factor for a pre-trusted peer. */
   peerPrior: 10,
   preTrustedPrior: 2,
   /** Prior of the group's own rates: recall and specificity, each with its number of votes. */
@@ -192,33 +152,24 @@ export const trustConstants = {
   /** Log-odds of a report and of praise from a peer that is not two-sided. */
   reportOdds: 1.25,
   praiseOdds: 0.4,
-  /**
-   * Number of votes that the group's mean weighs as such a peer's prior, and bounds of the change of its log-odds down
-   * and up.
-   */
+  /** Votes that the group's mean weighs as such a peer's prior, and bounds of the change up and down. */
   relativePrior: 20,
   relativeUp: 0.5,
   relativeDown: 2,
-  /**
-   * Prior of these means: the share of right reports (per 1 / pi), and the share of right praise with its number of
-   * votes.
-   */
+  /** Prior of these means: right reports (per 1 / pi), and right praise with its number of votes. */
   lowMeanRight: 1,
   badShareForMeanMin: 0.02,
   highMeanRight: 9,
   highMeanAll: 10,
-  /**
-   * Share of a peer's lowering evidence that did not follow that of others: where it counts for nothing and where in
-   * full, and its prior with its weight.
-   */
+  /** Own share of a peer's lowering evidence: where it counts for nothing, where in full; prior with its weight. */
   ownNone: 0.15,
   ownFull: 0.35,
   ownPrior: 0.7,
   ownPriorMass: 6,
   /**
-   * A peer that bans nearly everybody says nothing: the least number of players that it measures, how many times as
-   * many measures as all others together it takes, the share of another's measures that it holds, the measures from
-   * which another is asked, and the least number of others.
+   * A peer that bans nearly everybody says nothing: least number of players that it measures, how many times the
+   * measures of all others, share of another's measures that it holds, measures from which another is asked, and least
+   * number of others.
    */
   floodPlayersMin: 100,
   floodTimes: 3,
@@ -226,8 +177,8 @@ export const trustConstants = {
   floodMeasuresMin: 8,
   floodPeersMin: 3,
   /**
-   * Log-odds of a standing measure: a ban by an independent server makes a bad player of about six of ten unknown ones.
-   * Bounds of its change, down and up, its upper bound, and the measures that the group's mean weighs as a prior.
+   * Log-odds of a standing measure: an independent ban makes a bad player of about six of ten unknown ones. Bounds of
+   * its change down and up, its upper bound, and the measures that the group's mean weighs as a prior.
    */
   measureOdds: 3.4,
   measureDown: 3,
@@ -259,10 +210,7 @@ export const trustConstants = {
   pairsMax: 16_777_216,
   /** Largest number of pairs whose lists are compared, the most similar first. */
   listPairsMax: 4_096,
-  /**
-   * Largest number of players that all take part in the fit of the log-odds, in total and per peer; beyond it, a sample
-   * of about this size does.
-   */
+  /** Players that all take part in the fit, in total and per peer; beyond it, a sample of about this size does. */
   sampledPlayers: 1_048_576,
   sampledPlayersPerPeer: 16_384,
   /** In such a group two peers are compared on about this many of their shared players, at most. */
@@ -273,9 +221,7 @@ export const trustConstants = {
   firstRoundsPlayers: 131_072,
   firstRoundsPerPeer: 2_048,
   fullRounds: 3,
-  /**
-   * Largest number of pairs reported to operators, and number of shared players at which a pair's discount counts half.
-   */
+  /** Pairs reported to operators at most, and shared players at which a pair's discount counts half. */
   pairsReportedMax: 100,
   pairReportedHalf: 20,
 } as const;

@@ -1,7 +1,4 @@
-/**
- * Converts a player id to a subject, a salted SHA-256 (specification section 1). Code that works with subjects never
- * sees a raw player id.
- */
+/** Converts a player id to a subject, a salted SHA-256 (specification section 1). Nothing else sees a raw player id. */
 import { hash } from 'node:crypto';
 import type { ByteStrings } from '../columns/byte-strings.js';
 import { KEY_BYTES, KEY_WORDS } from '../columns/packed-keys.js';
@@ -24,10 +21,7 @@ export function subjectHex(subject: Uint8Array): string {
   return Buffer.from(subject.buffer, subject.byteOffset, subject.byteLength).toString('hex');
 }
 
-/**
- * SHA-256(UTF-8(player id) + UTF-8(salt)), or the hash itself if the peer computed it already. The id has no lone
- * surrogate. Null if the identity mode admits no raw id.
- */
+/** SHA-256(UTF-8(id) + UTF-8(salt)), or the peer's hash; null if the mode admits no id. No lone surrogates. */
 export function pseudonymise(playerId: string, salt: string, mode: IdentityMode): Uint8Array | null {
   if (isSubjectHash(playerId)) return subjectBytes(playerId);
   if (mode === 'high-security') return null;
@@ -42,18 +36,12 @@ function writeDigest(message: string | Uint8Array, bytes: Uint8Array, at: number
   for (let i = 0; i < KEY_BYTES; i++) bytes[at + i] = digest.charCodeAt(i);
 }
 
-/**
- * Fingerprint that shows a client whether its salt is the group's: the first 8 hexadecimal digits of
- * SHA-256("ptf-salt-check" + salt). 32 bits of a digest of at least 16 random bytes do not help to find the salt.
- */
+/** Shows clients whether they have the group's salt: 8 hex digits of a SHA-256, which do not help to find it. */
 export function saltCheckOf(salt: string): string {
   return hash('sha256', `ptf-salt-check${salt}`, 'hex').slice(0, 8);
 }
 
-/**
- * Reason why a raw player id has no pseudonym: the mode admits no raw ids, or the id is not canonical for the group's
- * kinds.
- */
+/** Why a raw player id has no pseudonym: the mode admits none, or the id is not canonical for the group's kinds. */
 export function refusalOfRawIds(mode: IdentityMode): 'subject_hash_required' | 'player_id_not_canonical' {
   return mode === 'high-security' ? 'subject_hash_required' : 'player_id_not_canonical';
 }

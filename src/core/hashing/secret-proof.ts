@@ -1,7 +1,4 @@
-/**
- * Proves that its maker has a secret, without revealing the secret: a nonce and its HMAC under a key derived from the
- * secret. A proof for one purpose is none for another.
- */
+/** Proves that its maker has a secret, for one purpose: a nonce and its HMAC under a key derived from the secret. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 /** Bytes of a nonce. */

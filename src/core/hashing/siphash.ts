@@ -1,7 +1,6 @@
 /**
- * Computes HalfSipHash-1-3 over 32-bit words, the keyed hash behind every hash table of the state. Its key is the
- * node's secret, so that a peer that chooses its own subject hashes cannot choose their slots. Source: Aumasson and
- * Bernstein, "SipHash: a fast short-input PRF" (2012), and the HalfSipHash variant of its reference code.
+ * Computes HalfSipHash-1-3 (Aumasson and Bernstein, 2012, and its reference code) over 32-bit words, for all hash
+ * tables. The key is the node's secret, so that a peer that chooses its subject hashes cannot choose their slots.
  */
 
 /** Initial value of the third word of state, before the key is mixed in. */
@@ -20,10 +19,7 @@ export function sipKey(secret: Uint8Array): SipKey {
   return { k0: view.getUint32(0, true), k1: view.getUint32(4, true) };
 }
 
-/**
- * Hashes `count` words of `words`, starting at `from`, to 32 bits as a signed number. Half of the unsigned numbers are
- * no small integers to V8, which discards code compiled for small integers when it meets one.
- */
+/** Hashes `count` words from `from` on to 32 signed bits: V8 discards code for small integers at a large one. */
 export function sipHash(key: SipKey, words: Uint32Array, from: number, count: number): number {
   let v0 = key.k0;
   let v1 = key.k1;

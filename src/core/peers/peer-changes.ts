@@ -1,7 +1,4 @@
-/**
- * Declares the changes that an operator makes to one peer, a row for each: its record, its rule, its effect. The types
- * of the command and of the record follow from the row. See `decidePeerChange` for the order of checks.
- */
+/** Declares the changes that operators make to a peer, a row each; the types of command and record follow from it. */
 import { limits } from '../../limits.js';
 import type { PeerStatus } from '../vocabulary.js';
 import type { Peer, Peers } from './peers.js';

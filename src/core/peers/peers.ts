@@ -1,7 +1,4 @@
-/**
- * Stores the peers of the group and finds them by number, id or key. Peers are few (thousands), so they are plain
- * objects; the number of a peer never changes.
- */
+/** Stores the peers of the group (thousands) and finds them by number, which never changes, id or key. */
 import { limits } from '../../limits.js';
 import type { PeerStatus } from '../vocabulary.js';
 
@@ -31,9 +28,7 @@ export interface Peer {
 /** Least number of reporting peers that determine a group's age: fewer could be unused leftovers. */
 const SENIORS_MIN = 3;
 
-/**
- * Number of leading hex digits of a key's digest by which a peer is found: 64 bits, which no two keys of a group share.
- */
+/** Leading hex digits of a key's digest by which a peer is found: 64 bits, which no two keys of a group share. */
 const FOUND_BY = 16;
 
 /** When peers joined the group, in ms since 1970. */
@@ -50,10 +45,7 @@ export class Peers {
   /** Holes where an origin or a carrier has the number. */
   readonly #byNumber: (Peer | undefined)[] = [];
   readonly #byId = new Map<string, Peer>();
-  /**
-   * Peers by the first digits of a key's digest. The duration of a lookup may reveal how much of a digest is right;
-   * therefore the whole digest is then compared in constant time.
-   */
+  /** By the first digits of a key's digest, which the lookup's time may tell; the rest is compared in constant time. */
   readonly #byKey = new Map<string, Peer>();
 
   get size(): number {
@@ -67,9 +59,8 @@ export class Peers {
   }
 
   /**
-   * Seniority of each peer as of a time, by number, in [0, 1]: 1 from an age of `newPeerMs` on. In a younger group the
-   * age of its third oldest reporting peer replaces `newPeerMs`; a group in which fewer than three peers have reported
-   * for an hour has no newcomers. `numbers` counts all assigned numbers; those of origins and carriers get 0.
+   * Seniority by number, in [0, 1]: 1 from an age of `newPeerMs` on, or in a younger group of that of its third oldest
+   * reporting peer. If fewer than three peers have reported for an hour, there are no newcomers.
    */
   seniority(at: number, newPeerMs: number, numbers: number = this.size): Float64Array {
     const ageOf = ({ registeredAt }: Peer) => Math.max(0, at - registeredAt);
@@ -82,10 +73,7 @@ export class Peers {
     return seniority;
   }
 
-  /**
-   * Registration times by number, if any peer registered within `newPeerMs` before `at`; null if none did. `numbers`
-   * counts all assigned numbers; those of origins and carriers get infinity.
-   */
+  /** Registration times by number (else infinity); null if none is within `newPeerMs` before `at`. */
   joined(at: number, newPeerMs: number, numbers: number = this.size): Joined | null {
     const newSince = at - newPeerMs;
     if (!this.list.some(({ registeredAt }) => registeredAt > newSince)) return null;

@@ -1,7 +1,4 @@
-/**
- * Encodes and decodes the frequent records (events, tombstones, weights, carried sums) as packed little-endian bytes.
- * `record-codec.ts` handles the two bytes of type and version before them.
- */
+/** Encodes and decodes the frequent records as packed little-endian bytes, after the two bytes of `record-codec.ts`. */
 
 import { encodeKey, encodeTag, ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
@@ -18,10 +15,7 @@ const CARRIED_SUMS_BYTES = 80;
 /** After the carried sums of a pair with measures: their sum, and the bits of `VoteSpace.follows`. */
 const MEASURED_SUMS_BYTES = 9;
 
-/**
- * Versions of an event: it repeats another in version 3, and has a byte of flags and a reference in version 4; in
- * version 5 the reference may be absent. Version 1 had no tag; no published release wrote it.
- */
+/** Event version 3 repeats another, 4 has flags and a reference, 5 may lack the reference; 1 was never published. */
 export const EVENT_VERSION_MIN = 2;
 const REPEATED = 3;
 const REFERENCED = 4;
@@ -82,20 +76,20 @@ export function writeEvent(
     writeFlagged(event, bytes, at);
     return;
   }
-  writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + EVENT_HEAD));
+  writeTexts(event, bytes, at + EVENT_HEAD);
+}
+
+/** Returns the end. */
+function writeTexts({ event_id, schema_version }: DecidedEvent, bytes: Buffer, at: number): number {
+  const from = at + bytes.write(event_id, at, 'latin1');
+  return from + bytes.write(schema_version, from, 'latin1');
 }
 
 function writeFlagged(event: DecidedEvent, bytes: Buffer, at: number): void {
-  const from = writeLatin1(event.schema_version, bytes, writeLatin1(event.event_id, bytes, at + FLAGGED_HEAD));
+  const from = writeTexts(event, bytes, at + FLAGGED_HEAD);
   const length = event.reference === undefined ? 0 : bytes.write(event.reference, from, 'utf8');
   bytes[at + FLAGS_AT] = (event.repeats === undefined ? 0 : REPEATS) | (event.follows === undefined ? 0 : FOLLOWS);
   bytes.writeUInt16LE(length, at + REFERENCE_LENGTH_AT);
-}
-
-/** Writes byte by byte: `write` takes three times as long for so short a text. Returns the end. */
-function writeLatin1(text: string, bytes: Buffer, at: number): number {
-  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
-  return at + text.length;
 }
 
 export function decodeEvent(bytes: Buffer, eventType: EventTypeId): EventAccepted {
@@ -153,10 +147,7 @@ export function decodeTombstone(bytes: Buffer): EventTombstone {
 }
 
 const WEIGHTS_HEAD = 30;
-/**
- * Sizes per peer: three doubles; after the doubles of all peers, a double and a number; and after these of all peers,
- * if there are weights of measures, three doubles and a byte.
- */
+/** Sizes per peer, all peers of one before those of the next: tau, a, b; z, witness; the weights of measures. */
 const WEIGHT_BYTES = 24;
 const WITNESS_BYTES = 10;
 const MEASURE_BYTES = 25;

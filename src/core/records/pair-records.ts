@@ -1,8 +1,4 @@
-/**
- * Follows the chain of records of one peer and player, newest first, as far back as the withdrawal of an event needs. A
- * `ban_lifted` hides earlier lowering mass of its peer, and its withdrawal restores that mass. If a repeated event is
- * withdrawn, its repeat counts instead.
- */
+/** Follows the records of a pair, newest first: a withdrawal may restore hidden mass or make a repeat count. */
 import { type EventTypeId, revokesLowering } from '../evidence/event-types.js';
 import type { EventAccepted, HiddenMass, LogRecord } from './records.js';
 
@@ -66,9 +62,8 @@ function chainEvent(record: EventAccepted): ChainEvent {
 }
 
 /**
- * Returns the chain from record `head` down to the event `eventSeq`. If that event revokes lowering, the chain goes on
- * to the next record that states sums, from which the hidden mass can be computed. Stops at `expiredSeq`, because older
- * records have left the log, and after `most` records.
+ * Returns the chain from record `head` down to an event; if that revokes lowering, on to the next record that states
+ * sums, from which the hidden mass follows. Ends at `expiredSeq` and after `most` records.
  */
 export function pairRecordsTo(
   read: (seq: number) => LogRecord,

@@ -1,8 +1,4 @@
-/**
- * Encodes and decodes records. Each record starts with its type and version; `decodeRecord` converts old versions and
- * refuses those of newer releases. Events and tombstones are packed, since there are many of them; weights are columns
- * of doubles; every other record is JSON.
- */
+/** Encodes and decodes records: type, version, and packed fields or JSON. Refuses versions of newer releases. */
 
 import { isEventTypeId } from '../evidence/event-types.js';
 import { peerChangeIds } from '../peers/peer-changes.js';
@@ -66,10 +62,7 @@ const typeNames = new Map<number, RecordType>(
   (Object.entries(typeIds) as [RecordType, number][]).map(([name, id]) => [id, name]),
 );
 
-/**
- * Weights carry the weights of measures from version 3 on, and carried sums in version 2. Version 1 of weights had no
- * witness groups; no published release wrote it. Every other record except events has a single version.
- */
+/** First versions with measures. Version 1 of weights had no witness groups; no published release wrote it. */
 const WEIGHTS_VERSION_MIN = 2;
 const WITH_MEASURES = 3;
 const SUMS_WITH_MEASURES = 2;

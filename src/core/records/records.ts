@@ -1,7 +1,4 @@
-/**
- * Declares the records of the append-only log; every change of the state is a record. `record-codec.ts` reads and
- * writes their bytes. Times are in ms since 1970.
- */
+/** Declares the records of the log, of which every change of the state is one. Times are in ms since 1970. */
 
 import type { IdTag } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
@@ -21,9 +18,16 @@ export interface AuditPart {
   readonly hash: string;
 }
 
+interface Typed<Type extends string> {
+  readonly type: Type;
+}
+
+interface Audited<Type extends string> extends Typed<Type> {
+  readonly audit: AuditPart;
+}
+
 /** The first record, which identifies the data folder. */
-export interface GroupFormed {
-  readonly type: 'group_formed';
+export interface GroupFormed extends Audited<'group_formed'> {
   readonly group_id: string;
   readonly identity_mode: IdentityMode;
   readonly environment: Environment;
@@ -40,11 +44,9 @@ export interface GroupFormed {
   readonly scoring?: number;
   /** Kinds of player ids that the group accepts; absent if ids are opaque. */
   readonly player_id_kinds?: readonly string[];
-  readonly audit: AuditPart;
 }
 
-export interface PeerRegistered {
-  readonly type: 'peer_registered';
+export interface PeerRegistered extends Audited<'peer_registered'> {
   readonly peer: number;
   readonly peer_id: string;
   readonly peer_name: string;
@@ -54,55 +56,45 @@ export interface PeerRegistered {
   readonly key_digest: string;
   /** Ed25519 key with which the peer signs writes: 32 bytes, base64url; absent if the peer does not sign. */
   readonly public_key?: string;
-  readonly audit: AuditPart;
 }
 
 /** A change that an operator makes to a peer. */
 export type PeerChanged = PeerChangeStated & { readonly peer: number; readonly audit: AuditPart };
 
-export interface PreTrustSet {
-  readonly type: 'pre_trust_set';
+export interface PreTrustSet extends Audited<'pre_trust_set'> {
   readonly peers: readonly number[];
   /** The configured value that was applied; null if an operator command set it. */
   readonly configured: string | null;
-  readonly audit: AuditPart;
 }
 
 /** Changes the half-life. Sums are multiplied by `factor` and scaled to `epoch`, so that their value stays. */
-export interface HalfLifeChanged {
-  readonly type: 'half_life_changed';
+export interface HalfLifeChanged extends Audited<'half_life_changed'> {
   readonly half_life_days: number;
   readonly epoch: number;
   readonly factor: number;
-  readonly audit: AuditPart;
 }
 
 /** Moves the epoch while the half-life stays: `factor` is an exact power of two. */
-export interface EpochMoved {
-  readonly type: 'epoch_moved';
+export interface EpochMoved extends Typed<'epoch_moved'> {
   readonly epoch: number;
   readonly factor: number;
 }
 
 /** Like `HalfLifeChanged`, for the sums of standing measures. */
-export interface BanHalfLifeChanged {
-  readonly type: 'ban_half_life_changed';
+export interface BanHalfLifeChanged extends Audited<'ban_half_life_changed'> {
   readonly ban_half_life_days: number;
   readonly epoch: number;
   readonly factor: number;
-  readonly audit: AuditPart;
 }
 
 /** Like `EpochMoved`, for the sums of standing measures. */
-export interface BanEpochMoved {
-  readonly type: 'ban_epoch_moved';
+export interface BanEpochMoved extends Typed<'ban_epoch_moved'> {
   readonly epoch: number;
   readonly factor: number;
 }
 
 /** An accepted trust event. Its `received_at` is the time of its batch. */
-export interface EventAccepted {
-  readonly type: 'event_accepted';
+export interface EventAccepted extends Typed<'event_accepted'> {
   /** Number of the peer, or of the carrier if the event has an origin. */
   readonly peer: number;
   readonly subject: Uint8Array;
@@ -116,20 +108,11 @@ export interface EventAccepted {
   readonly schema_version: string;
   readonly severity: number;
   readonly timestamp: number;
-  /**
-   * Evidence as decided: base weight x severity, scaled to the decay epoch; negative if it lowers trust. From the third
-   * version of scoring on, a ban is a measure and is scaled to the epoch of measures.
-   */
+  /** Evidence as decided: base weight x severity, scaled to the epoch of its kind; negative if it lowers trust. */
   readonly mass: number;
-  /**
-   * Present if the pair's measure, or its lowering claims, began while another peer's measure, or its lowering
-   * evidence, stood.
-   */
+  /** Present if the pair's measure, or its lowering claims, began while another peer's lowering evidence stood. */
   readonly follows?: true;
-  /**
-   * Present if an earlier event of the same peer, player, type and timestamp counts instead: then the mass is no
-   * evidence.
-   */
+  /** Present if an earlier event of the same content counts instead: then the mass is no evidence. */
   readonly repeats?: true;
   /** The peer's own note on the event, such as the number of a ticket. */
   readonly reference?: string;
@@ -141,8 +124,7 @@ export interface EventAccepted {
 export type DecidedEvent = Omit<EventAccepted, 'subject' | 'id_tag'>;
 
 /** The record that replaces an event after its withdrawal or erasure. */
-export interface EventTombstone {
-  readonly type: 'event_gone';
+export interface EventTombstone extends Typed<'event_gone'> {
   readonly peer: number;
   readonly id_tag: IdTag;
   readonly prev: number;
@@ -174,8 +156,7 @@ export interface HiddenMass {
 }
 
 /** The withdrawal of an event by its peer. */
-export interface EventWithdrawn extends StatedSums {
-  readonly type: 'event_withdrawn';
+export interface EventWithdrawn extends Typed<'event_withdrawn'>, StatedSums {
   readonly event_seq: number;
   /**
    * Present if a later event of the same peer had revoked this one: `under` is the record of that event, and the masses
@@ -188,91 +169,70 @@ export interface EventWithdrawn extends StatedSums {
 }
 
 /** A peer revoked its own lowering by the event of the record before. */
-export interface LoweringRevoked extends StatedSums {
-  readonly type: 'evidence_taken_back';
-}
+export type LoweringRevoked = Typed<'evidence_taken_back'> & StatedSums;
 
 /** An erasure that waits for the operator's decision. */
-export interface ErasureRequested {
-  readonly type: 'erasure_requested';
+export interface ErasureRequested extends Audited<'erasure_requested'> {
   /** Peer that asked for the erasure, or `NO_KEY`. */
   readonly peer: number;
   readonly subject: string | null;
-  readonly audit: AuditPart;
 }
 
 /** The operator refuses the pending requests for the erasure of a subject. */
-export interface ErasureRefused {
-  readonly type: 'erasure_refused';
+export interface ErasureRefused extends Audited<'erasure_refused'> {
   readonly subject: string | null;
   readonly reason: string;
-  readonly audit: AuditPart;
 }
 
-/**
- * A peer asks for the erasure of a subject that others reported, too; the request or the erasure is the next record.
- * Never names a subject: it only counts such requests of a peer.
- */
-export interface SharedErasureAsked {
-  readonly type: 'shared_erasure_asked';
+/** A peer asks for the erasure of a subject that others reported, too. Counts such requests, and names no subject. */
+export interface SharedErasureAsked extends Audited<'shared_erasure_asked'> {
   /** Peer that asked for the erasure, or `NO_KEY`. */
   readonly peer: number;
-  readonly audit: AuditPart;
 }
 
 /** A subject leaves the state with this record; `batches_rewritten` removes its bytes from the log. */
-export interface SubjectErased {
-  readonly type: 'subject_erased';
+export interface SubjectErased extends Audited<'subject_erased'> {
   /** Peer that asked for the erasure, `NO_KEY` or `OPERATOR`. */
   readonly peer: number;
   readonly subject: string | null;
   readonly events: number;
-  readonly audit: AuditPart;
 }
 
 /** Earlier batches were replaced in the transaction of this record. */
-export interface BatchesRewritten {
-  readonly type: 'batches_rewritten';
+export interface BatchesRewritten extends Typed<'batches_rewritten'> {
   /** First sequence number and new content digest (hex) of each batch. */
   readonly batches: readonly (readonly [firstSeq: number, digest: string])[];
 }
 
 /** All events that were to be removed are out of the log, including its free space. */
-export interface Redacted {
-  readonly type: 'redacted';
+export interface Redacted extends Typed<'redacted'> {
   /** The `subject_erased` records whose removal is complete. */
   readonly erasures: readonly number[];
   /** Records of the withdrawn events. */
   readonly withdrawals: readonly number[];
 }
 
-/**
- * Events of one peer whose bytes left the log with an erasure, in the transaction of this record. Their ids stay taken.
- */
-export interface EventsErased {
-  readonly type: 'events_erased';
+/** Events of one peer whose bytes left the log with an erasure, in the same transaction. Their ids stay taken. */
+export interface EventsErased extends Typed<'events_erased'> {
   readonly peer: number;
   /** Records at which the events were accepted. */
   readonly events: readonly number[];
 }
 
 /** States the sums of a pair, and the times of its newest change and evidence, so that earlier records may leave. */
-export interface CarriedSums extends Omit<StatedSums, 'subject'> {
-  readonly type: 'evidence_kept';
+export interface CarriedSums extends Typed<'evidence_kept'>, Omit<StatedSums, 'subject'> {
   /** Null if the subject was erased or a newer record states the sums. */
   readonly subject: Uint8Array | null;
 }
 
 /** Events up to a record have left the log because of their age; with `done`, they have left its free space as well. */
-export interface EventsExpired {
-  readonly type: 'events_retired';
+export interface EventsExpired extends Typed<'events_retired'> {
   readonly up_to: number;
   readonly done: boolean;
 }
 
 /** An entry of the allow list: the player reads as neutral until a time, whatever was reported. */
-export interface PlayerAllowed {
-  readonly type: 'player_allowed';
+export interface PlayerAllowed extends Audited<'player_allowed'> {
   /** Hex; null once the subject was erased. */
   readonly subject: string | null;
   /** Id of the entry in the audit log. */
@@ -280,18 +240,14 @@ export interface PlayerAllowed {
   readonly until: number;
   /** Null once the subject was erased. */
   readonly note: string | null;
-  readonly audit: AuditPart;
 }
 
 /** An entry of the allow list was removed before its end. */
-export interface PlayerAllowanceEnded {
-  readonly type: 'player_allowance_ended';
+export interface PlayerAllowanceEnded extends Audited<'player_allowance_ended'> {
   readonly subject: string | null;
-  readonly audit: AuditPart;
 }
 
-export interface WeightsPublished {
-  readonly type: 'weights_published';
+export interface WeightsPublished extends Typed<'weights_published'> {
   readonly based_on_seq: number;
   readonly computed_at: number;
   readonly pi: number;
@@ -306,38 +262,29 @@ export interface WeightsPublished {
 }
 
 /** The operator's declaration that two peers, `first < second`, are or are not one witness. */
-export interface PeersRelated extends PeerRelation {
-  readonly type: 'peers_related';
-  readonly audit: AuditPart;
-}
+export type PeersRelated = Audited<'peers_related'> & PeerRelation;
 
 /** The operator declared an origin, or declared a removed one again. */
-export interface OriginDeclared {
-  readonly type: 'origin_declared';
+export interface OriginDeclared extends Audited<'origin_declared'> {
   /** Number of the origin: the next number if the origin is new. */
   readonly origin: number;
   readonly name: string;
-  readonly audit: AuditPart;
 }
 
 /** An origin accepts no further events; its stored events stay. */
-export interface OriginRemoved {
-  readonly type: 'origin_removed';
+export interface OriginRemoved extends Audited<'origin_removed'> {
   readonly origin: number;
-  readonly audit: AuditPart;
 }
 
 /** A peer sends its first event of an origin; that evidence has the number `carrier` from this record on. */
-export interface OriginCarried {
-  readonly type: 'origin_carried';
+export interface OriginCarried extends Typed<'origin_carried'> {
   readonly carrier: number;
   readonly peer: number;
   readonly origin: number;
 }
 
 /** A peer disputes the events that are held about a player. */
-export interface DisputeOpened {
-  readonly type: 'dispute_opened';
+export interface DisputeOpened extends Audited<'dispute_opened'> {
   readonly dispute_id: string;
   /** Peer that disputes, or `NO_KEY`. */
   readonly peer: number;
@@ -347,40 +294,27 @@ export interface DisputeOpened {
   readonly text: string;
   /** The peer whose events are disputed, if the dispute names one. */
   readonly against: number | null;
-  readonly audit: AuditPart;
 }
 
-/**
- * The operator's decision about a dispute; `open` undoes a decision. `voids` holds the peers whose events about the
- * player do not count while the dispute is upheld.
- */
-export interface DisputeDecided {
-  readonly type: 'dispute_decided';
+/** The decision about a dispute; `open` undoes one. `voids`: peers whose events do not count while it is upheld. */
+export interface DisputeDecided extends Audited<'dispute_decided'> {
   readonly dispute_id: string;
   readonly status: DisputeStatus;
   readonly voids: readonly number[];
-  readonly audit: AuditPart;
 }
 
 /** The operator exported everything that is held about a player. */
-export interface SubjectExported {
-  readonly type: 'subject_exported';
-  readonly audit: AuditPart;
-}
+export type SubjectExported = Audited<'subject_exported'>;
 
 /** Changes a setting that the nodes of a cluster share; changes of half-lives have records of their own. */
-export interface GroupSettingChanged {
-  readonly type: 'group_setting_changed';
+export interface GroupSettingChanged extends Audited<'group_setting_changed'> {
   readonly name: SettingName;
   readonly value: number | string;
-  readonly audit: AuditPart;
 }
 
 /** Scores follow another version of scoring from this record on. */
-export interface ScoringChanged {
-  readonly type: 'scoring_changed';
+export interface ScoringChanged extends Audited<'scoring_changed'> {
   readonly scoring: number;
-  readonly audit: AuditPart;
 }
 
 export type LogRecord =

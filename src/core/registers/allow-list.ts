@@ -1,7 +1,5 @@
-/**
- * Stores the group's allow list: players that read as neutral until a date, whatever was reported about them. Also
- * stores which records name such a player, so that an erasure can remove those records from the log.
- */
+/** Stores the allow list: players that read as neutral until a date, and the records that name them, for erasures. */
+import { subjectBytes, subjectHex } from '../hashing/pseudonym.js';
 
 export interface AllowEntry {
   /** Id of the entry in the audit log, which never holds a player's hash. */
@@ -21,8 +19,8 @@ export interface AllowedSubject {
 export class AllowList {
   /** Indexed by subject, hex. */
   readonly #subjects = new Map<string, AllowedSubject>();
-  /** Subjects with an entry, by the first three bytes of their hash. The prefix alone rules out most players. */
-  readonly #prefixes = new Map<number, string[]>();
+  /** First three bytes of the hashes of all players that ever had an entry: they rule out most others. */
+  readonly #prefixes = new Set<number>();
 
   get size(): number {
     return this.#subjects.size;
@@ -38,48 +36,26 @@ export class AllowList {
   }
 
   allows(subject: Uint8Array, at: number): boolean {
-    const { entry } = this.#entryOf(subject) ?? noEntry;
+    if (!this.#prefixes.has(prefixOf(subject))) return false;
+    const entry = this.#subjects.get(subjectHex(subject))?.entry ?? null;
     return entry !== null && at <= entry.until;
   }
 
-  set(subject: string, entry: AllowEntry, seq: number): void {
-    this.#put(subject, entry, seq);
-  }
-
-  remove(subject: string, seq: number): void {
-    this.#put(subject, null, seq);
+  /** Replaces the entry of a subject; null ends it. */
+  set(subject: string, entry: AllowEntry | null, seq: number): void {
+    this.restore(subject, { entry, seqs: [...(this.of(subject)?.seqs ?? []), seq] });
   }
 
   erase(subject: string): void {
-    if (this.#subjects.delete(subject)) this.#index(subject, false);
+    this.#subjects.delete(subject);
   }
 
   restore(subject: string, allowed: AllowedSubject): void {
     this.#subjects.set(subject, allowed);
-    this.#index(subject, allowed.entry !== null);
-  }
-
-  #put(subject: string, entry: AllowEntry | null, seq: number): void {
-    const { seqs } = this.#subjects.get(subject) ?? noEntry;
-    this.#subjects.set(subject, { entry, seqs: [...seqs, seq] });
-    this.#index(subject, entry !== null);
-  }
-
-  #entryOf(subject: Uint8Array): AllowedSubject | undefined {
-    if (this.#prefixes.size === 0) return undefined;
-    const prefix = subject[0]! | (subject[1]! << 8) | (subject[2]! << 16);
-    if (!this.#prefixes.has(prefix)) return undefined;
-    return this.#subjects.get(Buffer.from(subject.buffer, subject.byteOffset, subject.length).toString('hex'));
-  }
-
-  #index(subject: string, isListed: boolean): void {
-    const [a, b, c] = Buffer.from(subject.slice(0, 6), 'hex') as unknown as [number, number, number];
-    const prefix = a | (b << 8) | (c << 16);
-    const others = (this.#prefixes.get(prefix) ?? []).filter((other) => other !== subject);
-    if (isListed) others.push(subject);
-    if (others.length === 0) this.#prefixes.delete(prefix);
-    else this.#prefixes.set(prefix, others);
+    if (allowed.entry !== null) this.#prefixes.add(prefixOf(subjectBytes(subject)));
   }
 }
 
-const noEntry: AllowedSubject = { entry: null, seqs: [] };
+function prefixOf(subject: Uint8Array): number {
+  return subject[0]! | (subject[1]! << 8) | (subject[2]! << 16);
+}

@@ -1,7 +1,4 @@
-/**
- * Stores the disputes about events of players, and the pairs of player and peer that upheld disputes exclude from the
- * scores. Disputes are few and bounded, so they are plain objects. Their texts are shown to the operator only.
- */
+/** Stores the disputes, which are few, and the pairs of player and peer that upheld ones exclude from the scores. */
 import { limits } from '../../limits.js';
 import { getOrMake } from '../get-or-make.js';
 import type { DisputeStatus } from '../vocabulary.js';

@@ -1,7 +1,4 @@
-/**
- * Stores which events an erasure removed, by the peer that had sent them, so that each peer can list its own. It holds
- * record numbers alone: never an event id, a player or the peer that asked for the erasure.
- */
+/** Stores which events erasures removed, by the peer that sent them: record numbers alone, never an id or a player. */
 import { Bits } from '../bits.js';
 import { NumberColumn } from '../columns/times.js';
 import { getOrMake } from '../get-or-make.js';

@@ -1,7 +1,4 @@
-/**
- * Stores the peers' requests for erasures that wait for the operator, and the operator's newest refusal per player.
- * Also stores which records name such a player, so that an erasure can remove those records from the log.
- */
+/** Stores erasures that wait for the operator, its newest refusals, and the records that name the player. */
 
 export interface ErasureRequest {
   readonly seq: number;

@@ -1,7 +1,6 @@
 /**
- * Finds peers that are first about nearly every player that the others lower: a key that bans or reports everybody, or
- * whoever was reported once. A peer that comes after it does not follow it. Remembers the newest beginnings of each
- * peer since the start of this process; it serves decisions and is no part of the state that a replay restores.
+ * Finds peers that are first about nearly every player that the others lower: a key that bans everybody, whom a later
+ * peer does not follow. Serves decisions since the start of this process; no replay restores it.
  */
 
 /** Beginnings of a peer: pairs that it began to lower, and how many of them each other peer had lowered before. */

@@ -1,7 +1,6 @@
 /**
- * Knows recent evidence by its content, so that most repeats of a peer are recognised without a look into the log. The
- * memory is bounded: an event takes the place of another one whose hash ends in the same bits. Only events that were
- * decided here are noted, and an entry is always true: it is forgotten with its event.
+ * Knows recent evidence that was decided here by its content, so that most repeats need no look into the log. An event
+ * takes the place of another whose hash ends in the same bits, and is forgotten if removed.
  */
 import type { EventTypeId } from '../evidence/event-types.js';
 

@@ -10,10 +10,7 @@ import type { GroupState } from '../state.js';
 /** An entry ends at the end of a minute, because a read evaluates at the end of its minute. */
 const MINUTE_MS = 60_000;
 
-/**
- * Puts a player on the list until the end of a minute, in place of an earlier entry. The outcome is that end. Codes:
- * invalid_parameter (the date is past, or too far ahead), overloaded.
- */
+/** Lists a player until a minute's end, the outcome. Codes: invalid_parameter (past, or too far ahead), overloaded. */
 export function decideAllowed(state: GroupState, command: AllowPlayer, now: number): Decision<number> {
   const { allowed } = state;
   const until = Math.ceil(command.until / MINUTE_MS) * MINUTE_MS;

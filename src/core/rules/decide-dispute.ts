@@ -1,7 +1,6 @@
 /**
- * Decides the opening of disputes and their outcome. A peer disputes events about a player without knowing who reported
- * the player; the operator decides whose events are void. Void events stay in the log and in the sums: only scores
- * leave them out, so that an undo restores the scores exactly.
+ * Decides disputes and their outcome. The peer does not know who reported the player; the operator decides whose
+ * events are void. Only scores leave these out, so that an undo restores the scores exactly.
  */
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -11,13 +10,11 @@ import { subjectHex } from '../hashing/pseudonym.js';
 import type { LogRecord } from '../records/records.js';
 import type { Dispute } from '../registers/disputes.js';
 import type { GroupState } from '../state.js';
-import type { DisputeStatus } from '../vocabulary.js';
 import { quotaWaitsMs } from './quota.js';
 
 /**
- * Opens a dispute. Codes: subject_not_found, unknown_peer (the named peer), duplicate_dispute (the same peer has an
- * open dispute about the same player), dispute_quota_exceeded, nothing_to_dispute (no lowering evidence of the named
- * peer, or of any if none is named), overloaded.
+ * Opens a dispute. Codes: subject_not_found, unknown_peer (the named one), duplicate_dispute (by the same peer),
+ * dispute_quota_exceeded, nothing_to_dispute (no lowering evidence of the named peer, or of any), overloaded.
  */
 export function decideDisputeOpened(state: GroupState, command: OpenDispute, now: number): Decision<null> {
   const { caller, text, disputeId, by } = command;
@@ -27,13 +24,9 @@ export function decideDisputeOpened(state: GroupState, command: OpenDispute, now
   const subject = subjectHex(command.subject);
   const open = state.disputes.of(subject).find(({ peer, status }) => status === 'open' && peer === caller);
   if (open !== undefined) return refuse('duplicate_dispute', { details: { dispute_id: open.id } });
-  const { own, group } = quotaWaitsMs(
-    state,
-    state.disputesBy,
-    caller,
-    { quota: limits.disputeQuotaPerDay, groupFactor: limits.groupDisputesFactor, isShared: true },
-    now,
-  );
+  const { disputeQuotaPerDay: quota, groupDisputesFactor: groupFactor } = limits;
+  const asked = { quota, groupFactor, isShared: true } as const;
+  const { own, group } = quotaWaitsMs(state, state.disputesBy, caller, asked, now);
   const wait = Math.max(own, group);
   if (wait > 0) return refuse('dispute_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) });
   const reporters = reportersOf(state, subject);
@@ -55,15 +48,11 @@ export function decideDisputeOpened(state: GroupState, command: OpenDispute, now
 }
 
 const actions = { uphold: 'dispute_upheld', reject: 'dispute_rejected', undo: 'dispute_undone' } as const;
-const statuses = { uphold: 'upheld', reject: 'rejected', undo: 'open' } as const satisfies Record<
-  string,
-  DisputeStatus
->;
+const statuses = { uphold: 'upheld', reject: 'rejected', undo: 'open' } as const;
 
 /**
- * Upholds or rejects an open dispute, or undoes a decision. Codes: dispute_not_found, dispute_decided (the dispute is
- * not in the status that the decision needs), unknown_peer (a named peer holds no lowering evidence about the
- * player), reporter_required (no peer is named, and not exactly one is possible, or the text names another one).
+ * Upholds or rejects a dispute, or undoes that. Codes: dispute_not_found, dispute_decided (status), unknown_peer (has
+ * no lowering evidence), reporter_required (not exactly one is possible, or the text names another one).
  */
 export function decideDispute(state: GroupState, command: DecideDispute, now: number): Decision<null> {
   const { decision, disputeId, by } = command;
@@ -135,8 +124,7 @@ export function holdersOf({ subjects, origins }: GroupState, subject: string): H
   if (row < 0) return [];
   const holders = new Map<number, Holder>();
   const { entries } = subjects;
-  const first = subjects.firstEntry(row);
-  for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+  for (const entry of subjects.entriesOf(row)) {
     if (entries.count(entry) === 0) continue;
     const peer = origins.peerOf(entries.peer(entry));
     const before = holders.get(peer);

@@ -1,7 +1,6 @@
 /**
- * Decides trust events. Like all rules, this one turns a state and a command into records and an outcome without
- * changing the state; time and random bytes arrive as arguments. Every factor that needs a power is computed here and
- * carried by the record, so that a replay computes no powers.
+ * Decides trust events. Every factor that needs a power is computed here and carried by the record, so that a replay
+ * computes no powers.
  */
 import { errors, type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -13,7 +12,7 @@ import type { Peer } from '../peers/peers.js';
 import type { DecidedEvent } from '../records/records.js';
 import { type GroupState, MEASURES_FROM } from '../state.js';
 import type { EventKeys } from '../tables/event-columns.js';
-import { follows } from './decide-following.js';
+import { follows, othersBefore } from './decide-following.js';
 import { numberFor } from './decide-origin.js';
 
 /** Number of a peer's games that a refusal names. */
@@ -24,6 +23,11 @@ function notItsGame({ gameIds }: Peer): Refusal {
   return refused('game_id_not_registered', {
     text: `${errors.game_id_not_registered.text}; its games are ${games.join(', ')}`,
   });
+}
+
+/** An accepted event. `before`: see `othersBefore`; null if the event repeats another. */
+export interface EventGranted extends Granted<DecidedEvent> {
+  readonly before: readonly number[] | null;
 }
 
 /**
@@ -41,9 +45,10 @@ export function decideByKeys(
   now: number,
   keys: EventKeys,
   repeats: boolean,
-): Granted<DecidedEvent> | Refusal {
+): EventGranted | Refusal {
   const { eventId, gameId, severity, subject, timestamp } = submission;
-  if (majorOf(submission.schemaVersion) > limits.schemaMajorMax) return refused('unsupported_schema_version');
+  if (Number.parseInt(submission.schemaVersion, 10) > limits.schemaMajorMax)
+    return refused('unsupported_schema_version');
   const acting = actingPeer(state, caller, submission.peerId);
   if (!acting.ok) return acting;
   const peer = acting.value;
@@ -81,20 +86,15 @@ export function decideByKeys(
   };
   const { reference } = submission;
   const noted = reference === undefined ? decided : { ...decided, reference };
-  if (repeats) return granted({ ...noted, repeats });
+  if (repeats) return { ...granted({ ...noted, repeats }), before: null };
   const sender = { peer: peer.index, origin: submission.origin };
-  return granted(follows(state, row, entry, { ...noted, at }, sender) ? { ...noted, follows: true } : noted);
+  const before = othersBefore(state, row, entry, { ...noted, at }, sender);
+  const isFollowing = follows(state, entry, noted, peer.index, before);
+  return { ...granted(isFollowing ? { ...noted, follows: true as const } : noted), before };
 }
 
 export function counts(event: DecidedEvent): boolean {
   return event.mass !== 0 || revokesLowering(event);
-}
-
-/** Returns the major version. Parses the digits itself, because `Number` of a substring takes ten times as long. */
-function majorOf(version: string): number {
-  let major = 0;
-  for (let at = 0; version[at] !== '.'; at++) major = major * 10 + version.charCodeAt(at) - 48;
-  return major;
 }
 
 export function actingPeer(state: GroupState, caller: number | null, peerId: string): Granted<Peer> | Refusal {

@@ -1,7 +1,4 @@
-/**
- * Decides the export of everything that is held about a player. The audit log then says who asked for it, without
- * naming the player.
- */
+/** Decides the export of all data about a player. The audit log says who asked for it, without naming the player. */
 import { granted } from '../../errors.js';
 import type { ExportSubject } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';

@@ -1,8 +1,5 @@
-/**
- * Decides whether an event follows others: whether its peer bans or reports after another peer did. A peer that only
- * repeats what others found is no witness of its own (docs/SCORING.md, "The log-odds").
- */
-import { evidenceAt, measureOfClaim } from '../evidence/decay.js';
+/** Decides whether an event follows others: such a peer is no witness of its own (docs/SCORING.md, "The log-odds"). */
+import { measureOfClaim } from '../evidence/decay.js';
 import { isMeasure } from '../evidence/event-types.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../evidence/evidence.js';
 import { trustConstants } from '../evidence/trust-constants.js';
@@ -17,28 +14,28 @@ import { type GroupState, MEASURES_FROM } from '../state.js';
 const EARLIER_PART = 0.01;
 
 /**
- * True if the event, together with the pair's earlier evidence of its kind, follows lowering evidence of another peer:
- * a measure follows measures, a claim follows either. `row` and `entry` of the pair are -1 if absent. `sender`: the
- * peer and the name of the origin, from which the number of the pair may not follow yet. A peer that is first about
- * nearly everybody makes nobody follow.
+ * True if an event, with the pair's earlier evidence, follows that of other peers, the result of `othersBefore`: a
+ * measure follows measures, a claim either. A peer that is first about nearly everybody is not followed.
  */
-export function follows(state: GroupState, row: number, entry: number, event: Decided, sender: Sender): boolean {
-  if (!(event.mass < 0) || state.scoring.version < MEASURES_FROM) return false;
-  const others = othersBefore(state, row, entry, event, sender);
-  if (others === null) return (state.subjects.entries.follows(entry) & bitOf(event)) !== 0;
+export function follows(
+  state: GroupState,
+  entry: number,
+  event: Decided,
+  sender: number,
+  others: readonly number[] | null,
+): boolean {
+  if (others === null) return lowers(state, event) && (state.subjects.entries.follows(entry) & bitOf(event)) !== 0;
   const first = firstPeersOf(state, event);
-  return first.saysNothing(sender.peer) || others.some((other) => !first.has(other));
+  return first.saysNothing(sender) || others.some((other) => !first.has(other));
 }
 
-/** Notes an event before it is applied, so that peers are found that are first about nearly everybody. */
-export function noteBeginning(state: GroupState, row: number, decided: DecidedEvent, now: number): void {
-  const event = { ...decided, at: evidenceAt(decided.timestamp, now) };
-  if (!(event.mass < 0) || state.scoring.version < MEASURES_FROM) return;
-  const { origins } = state;
-  const entry = row < 0 ? -1 : state.subjects.findEntry(row, event.peer);
-  const sender = { peer: origins.peerOf(event.peer), origin: origins.nameOf(event.peer) ?? undefined };
-  const others = othersBefore(state, row, entry, event, sender);
-  if (others !== null) firstPeersOf(state, event).note(sender.peer, others);
+/** Notes an event that begins to lower its player, so that peers are found that are first about nearly everybody. */
+export function noteBeginning(state: GroupState, event: DecidedEvent, others: readonly number[]): void {
+  firstPeersOf(state, event).note(state.origins.peerOf(event.peer), others);
+}
+
+function lowers({ scoring }: GroupState, { mass }: Decided): boolean {
+  return mass < 0 && scoring.version >= MEASURES_FROM;
 }
 
 function bitOf({ event_type }: Decided): number {
@@ -49,19 +46,23 @@ function firstPeersOf({ firstPeers }: GroupState, { event_type }: Decided): Firs
   return isMeasure(event_type) ? firstPeers.measures : firstPeers.claims;
 }
 
-/** Returns the other peers whose evidence stood before; null if the pair's own earlier evidence decides. */
-function othersBefore(
+/**
+ * Returns the peers whose evidence stood before; null if the event does not lower, or the pair's own evidence decides.
+ * `row`, `entry`: -1 if absent. `sender`: peer and origin, whose number may not be assigned yet.
+ */
+export function othersBefore(
   state: GroupState,
   row: number,
   entry: number,
-  { event_type, mass, at }: Decided,
+  event: Decided & At,
   sender: Sender,
 ): number[] | null {
+  if (!lowers(state, event)) return null;
   if (row < 0) return [];
   const { entries } = state.subjects;
-  const ofMeasures = isMeasure(event_type);
-  const least = EARLIER_PART * -mass;
-  const leastMeasure = ofMeasures ? least : measureOfClaim(least, at, state, state.measureScale);
+  const ofMeasures = isMeasure(event.event_type);
+  const least = EARLIER_PART * -event.mass;
+  const leastMeasure = ofMeasures ? least : measureOfClaim(least, event.at, state, state.measureScale);
   const claims = (of: number) => holds(entries.lowering(of), least);
   const measures = (of: number) => holds(entries.measure(of), leastMeasure);
   if (entry >= 0 && (ofMeasures ? measures(entry) : claims(entry))) return null;
@@ -81,7 +82,9 @@ function holds(sum: number, least: number): boolean {
   return sum > 0 && sum >= least;
 }
 
-interface Decided extends Pick<DecidedEvent, 'event_type' | 'mass'> {
+type Decided = Pick<DecidedEvent, 'event_type' | 'mass'>;
+
+interface At {
   /** Time of the evidence in ms since 1970, by `evidenceAt`. */
   readonly at: number;
 }
@@ -92,9 +95,8 @@ interface Sender {
 }
 
 /**
- * True if a number belongs to another peer and another origin, and its word counts. A peer whose gate is closed must
- * not make others follow it by being first about every player, nor one that no computation has seen, except before the
- * first computation of the group.
+ * True if a number belongs to another peer and origin, and its word counts: nobody follows a closed gate, or a peer
+ * that no computation has seen, except before the group's first.
  */
 function isAnotherVoice({ origins, peerWeights, weights }: GroupState, sender: Sender, other: number): boolean {
   if (origins.peerOf(other) === sender.peer || peerWeights.excluded[other] === 1) return false;

@@ -1,7 +1,4 @@
-/**
- * Decides declarations and removals of origins, the sources that peers pass on, and assigns the number under which a
- * peer's events of an origin are held.
- */
+/** Decides declarations and removals of origins, and assigns the number that holds a peer's events of an origin. */
 import { type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { ChangeOrigin } from '../commands.js';
@@ -41,9 +38,7 @@ export function numberFor(state: GroupState, peer: Peer, origin: string | undefi
   return isFull ? refused('overloaded', { text: 'too many peers carry origins' }) : granted(state.numbers);
 }
 
-/**
- * Returns the record that makes a peer a carrier if `number` is the next one; null if the number is assigned already.
- */
+/** Returns the record that makes a peer a carrier; null if `number` is assigned already. */
 export function decideCarrier(state: GroupState, peer: Peer, origin: string, number: number): OriginCarried | null {
   if (number < state.numbers) return null;
   return { type: 'origin_carried', carrier: number, peer: peer.index, origin: state.origins.named(origin)!.index };

@@ -37,10 +37,7 @@ export function decideRegistration(
   return { records: [record], outcome: granted(index) };
 }
 
-/**
- * Decides a change that an operator makes to a peer; the outcome is the peer's number. A repeated change writes
- * nothing. Codes: unknown_peer; peer_not_active if revoked, which is final.
- */
+/** Decides a change of a peer; the outcome is its number. Codes: unknown_peer, peer_not_active (revoked: final). */
 export function decidePeerChange(state: GroupState, command: ChangePeer, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
@@ -54,8 +51,8 @@ export function decidePeerChange(state: GroupState, command: ChangePeer, now: nu
 }
 
 /**
- * Revokes the active peers that are not pre-trusted, never sent an event, and were registered longer ago than `idleMs`,
- * at most `limits.purgedAtOnce` in one turn, the oldest first. The outcome holds their ids.
+ * Revokes active peers that are not pre-trusted, never sent an event and registered over `idleMs` ago, the oldest
+ * first, at most `limits.purgedAtOnce` in one turn. The outcome holds their ids.
  */
 export function decidePurge(state: GroupState, { idleMs, by }: PurgePeers, now: number): Decision<readonly string[]> {
   const idle = state.peers.list.filter(({ index, status, eventCount, registeredAt }) => {
@@ -106,10 +103,7 @@ export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly st
   return { records: [{ type: 'pre_trust_set', peers, configured, audit }], outcome: granted(null) };
 }
 
-/**
- * Records the operator's declaration about two peers: they are one witness because one operator runs both, or they are
- * independent however similar their reports look. Codes: unknown_peer, peer_id_mismatch (a peer and itself).
- */
+/** Records whether two peers are one witness. Codes: unknown_peer, peer_id_mismatch (a peer and itself). */
 export function decideRelation(state: GroupState, command: RelatePeers, now: number): Decision<null> {
   const one = state.peers.byId(command.peerId);
   const other = state.peers.byId(command.otherId);

@@ -1,7 +1,4 @@
-/**
- * Decides withdrawals of a peer's own event and erasures of everything that is held about a subject, and computes the
- * sums of evidence that remain.
- */
+/** Decides withdrawals and erasures, and computes the sums of evidence that remain. */
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { EraseSubject, GroupBounds, RefuseErasure, WithdrawEvent } from '../commands.js';
@@ -25,16 +22,10 @@ import { type GroupState, MEASURES_FROM } from '../state.js';
 import { OPERATOR, type PendingReason } from '../vocabulary.js';
 import { quotaWaitsMs } from './quota.js';
 
-/**
- * Answer to a withdrawal that must locate its event again: since the event was located, something was removed from the
- * log, or the pair's revoked evidence may have changed.
- */
+/** Answer to a withdrawal whose event, or the pair's revoked evidence, may have changed since the log was read. */
 export const readAgain = Symbol('read again');
 
-/**
- * Withdraws a peer's own event: the record states the pair's sums without it. Codes: event_not_found (the event is
- * another peer's, was withdrawn or erased before, or has expired since it was located).
- */
+/** Withdraws a peer's own event. Codes: event_not_found (another peer's, withdrawn, erased or expired meanwhile). */
 export function decideWithdrawal(
   state: GroupState,
   command: WithdrawEvent,
@@ -82,10 +73,7 @@ type SumsLeft = Sums & Pick<EventWithdrawn, 'hidden' | 'counts'>;
 const noMass: LoweringMass = { claims: 0, measures: 0 };
 const nothing: Sums = { lowering: noMass, raising: 0 };
 
-/**
- * Returns the sums as a record states them. Whether the pair follows others stays even if its sums become 0: a peer
- * must not become independent by a lifting that it withdraws.
- */
+/** The sums as a record states them. `follows` outlasts sums of 0: a withdrawn lifting makes no peer independent. */
 function statedSums({ claims, measures }: LoweringMass, raising: number, follows: number) {
   return {
     lowering: claims,
@@ -126,9 +114,8 @@ function takenFrom({ claims, measures }: LoweringMass): HiddenMass {
 }
 
 /**
- * Computes the sums of a pair without the event of a command. If a later event had revoked its lowering, the lowering
- * sums stay and the hidden mass changes instead. If other events repeat the withdrawn one, the oldest of them counts
- * from this record on.
+ * Computes the sums of a pair without an event. If a later event revoked its lowering, the hidden mass changes
+ * instead; if others repeat it, the oldest of them counts from now on.
  */
 function sumsWithout(state: GroupState, command: WithdrawEvent, sums: Sums): SumsLeft {
   const { event, eventSeq, chain } = command;
@@ -244,10 +231,7 @@ function without(sum: number, part: number): number {
   return rest > sum * 1e-12 ? rest : 0;
 }
 
-/**
- * Erases a subject, or requests the erasure if it needs the operator. The outcome holds the number of erased events.
- * Codes: subject_not_found, erasure_quota_exceeded (with seconds to wait).
- */
+/** Erases a subject, or asks the operator. Codes: subject_not_found, erasure_quota_exceeded, overloaded. */
 export function decideErasure(
   state: GroupState,
   bounds: GroupBounds,
@@ -274,7 +258,10 @@ export function decideErasure(
       });
     }
   }
-  const reason = byOperator ? null : pendingReason(state, bounds, command.caller, row, now);
+  const mayErase = byOperator || bounds.erasureMode === 'peer';
+  const needsOperator =
+    bounds.erasureMode === 'operator' ? 'operator_mode' : foreignReason(state, command.caller, row, now);
+  const reason = mayErase ? null : needsOperator;
   const pending = reason !== null;
   if (pending && state.erasureRequests.pending >= limits.pendingErasuresMax && requests.length === 0) {
     return refuse('overloaded', { text: 'too many erasures wait for the operator' });
@@ -301,35 +288,14 @@ function sharedErasure(state: GroupState, { caller, by }: EraseSubject, now: num
 }
 
 /** Refuses the pending requests for a player. Codes: subject_not_found. */
-export function decideErasureRefused(
-  state: GroupState,
-  { subject: bytes, reason, by }: RefuseErasure,
-  now: number,
-): Decision<null> {
-  const subject = subjectHex(bytes);
+export function decideErasureRefused(state: GroupState, command: RefuseErasure, now: number): Decision<null> {
+  const { reason, by } = command;
+  const subject = subjectHex(command.subject);
   const [first] = state.erasureRequests.of(subject).pending;
   if (first === undefined) return refuse('subject_not_found', { text: 'no erasure of this player is waiting' });
   // The audit log, which every peer may read, names neither the player nor the reason.
   const audit = audited(state, now, { action: 'erasure_refused', actor: by, target: `request ${first.seq}` });
   return { records: [{ type: 'erasure_refused', subject, reason, audit }], outcome: granted(null) };
-}
-
-/** Returns the reason why an erasure waits for the operator; null if it does not wait. */
-function pendingReason(
-  state: GroupState,
-  { erasureMode }: GroupBounds,
-  caller: number,
-  row: number,
-  now: number,
-): PendingReason | null {
-  switch (erasureMode) {
-    case 'peer':
-      return null;
-    case 'operator':
-      return 'operator_mode';
-    case 'own':
-      return foreignReason(state, caller, row, now);
-  }
 }
 
 /** Returns the reason why an erasure is not a matter of the asking peer alone; null if it is. */
@@ -342,8 +308,7 @@ export function foreignReason(state: GroupState, caller: number, row: number, no
 function isOwn(state: GroupState, caller: number, row: number): boolean {
   if (caller < 0) return false;
   const { entries } = state.subjects;
-  const first = state.subjects.firstEntry(row);
-  for (let entry = first; entry < first + state.subjects.peerCount(row); entry++) {
+  for (const entry of state.subjects.entriesOf(row)) {
     if (entries.count(entry) > 0 && state.origins.peerOf(entries.peer(entry)) !== caller) return false;
   }
   return true;
@@ -374,9 +339,8 @@ export function headOfPair(state: GroupState, subject: Uint8Array, peer: number)
   return entry < 0 ? 0 : state.subjects.entries.head(entry);
 }
 
-function eventsOf(state: GroupState, row: number): number {
-  const first = state.subjects.firstEntry(row);
+function eventsOf({ subjects }: GroupState, row: number): number {
   let events = 0;
-  for (let i = 0; i < state.subjects.peerCount(row); i++) events += state.subjects.entries.count(first + i);
+  for (const entry of subjects.entriesOf(row)) events += subjects.entries.count(entry);
   return events;
 }

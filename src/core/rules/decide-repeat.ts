@@ -1,7 +1,6 @@
 /**
- * Finds the events of a submission that repeat an earlier one: same peer, origin, player, type and timestamp. The
- * filter in the state finds possible repeats. The state knows the recent ones; for others the caller reads the log, and
- * the command then carries the results. This file does not read the log.
+ * Finds the events of a submission that repeat an earlier one (peer, origin, player, type, timestamp). The state's
+ * filter finds possible ones; those that it does not remember the caller looks up in the log.
  */
 
 import { sameKey } from '../columns/packed-keys.js';
@@ -46,9 +45,9 @@ export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readon
 }
 
 /**
- * True if an answer of the log holds for the chain that begins at `head` now. Every change of a pair's chain, such as a
- * withdrawal, is a record of the pair and so its new head. An answer that nothing is repeated outlasts other events of the
- * pair: otherwise a pair that changes all the time would refuse every batch.
+ * True if an answer of the log holds for the chain from `head` on. Every change of a pair's chain is its new head. The
+ * answer that nothing is repeated outlasts other events of the pair: otherwise a pair that changes all the time would
+ * refuse every batch.
  */
 function isStillTrue(state: GroupState, found: RepeatFound, head: number, hash: number): boolean {
   return found.head === head || (found.seq === 0 && state.recentEvidence.hasNoneSince(hash, found.head));
@@ -69,8 +68,8 @@ export function repeatsAccepted(
 }
 
 /**
- * Returns the hash by which the filter knows the event; 0 if the event is no evidence or its caller may not send it. If
- * the log were read for an event in another peer's name, the time taken would reveal the events of that peer.
+ * Returns the hash of the filter; 0 if the event is no evidence, or not the caller's: a read of the log takes time,
+ * which would reveal the events of another peer.
  */
 function hashOf(state: GroupState, caller: number | null, event: EventSubmission, { columns, i }: EventKeys): number {
   const peer = actingPeer(state, caller, event.peerId);

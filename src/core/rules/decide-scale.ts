@@ -1,7 +1,4 @@
-/**
- * Decides the changes that affect the evidence of all players at once: the decay's epoch and half-life, the version of
- * scoring, and the publication of peer weights.
- */
+/** Decides what affects the evidence of all players at once: epoch, half-life, version of scoring, weights. */
 import { granted, refused } from '../../errors.js';
 import { DAY_MS, limits } from '../../limits.js';
 import { audited, type Decision } from '../decision.js';
@@ -21,9 +18,8 @@ export function decideEpoch(state: GroupState, at: number, isMeasure: boolean): 
 export type HalfLifeKind = 'claims' | 'measures';
 
 /**
- * Changes a half-life: every sum keeps its present value and decays with the new half-life from now on. Refused while
- * the clock is far behind the newest evidence: one factor serves all sums, and it would inflate without bound the
- * evidence reported under the lagging clock.
+ * Changes a half-life; every sum keeps its present value. Refused while the clock is far behind the newest evidence:
+ * the one factor would inflate without bound what is reported under the lagging clock.
  */
 export function decideHalfLife(
   state: GroupState,
@@ -57,9 +53,7 @@ export function decideHalfLife(
 /** Returns the time of the newest evidence of all players, in ms since 1970; -Infinity if there is none. */
 function newestEvidence({ subjects }: GroupState): number {
   let newest = Number.NEGATIVE_INFINITY;
-  for (let row = 0; row < subjects.rows; row++) {
-    if (subjects.has(row)) newest = Math.max(newest, subjects.evidenceAt(row));
-  }
+  for (const row of subjects.held()) newest = Math.max(newest, subjects.evidenceAt(row));
   return newest;
 }
 
@@ -79,10 +73,7 @@ export interface ComputedWeights extends Omit<WeightsPublished, 'type'> {
   readonly measures: MeasureWeights;
 }
 
-/**
- * Publishes weights if a value moved by more than `publishStep`, or if the published ones are old and based on older
- * records. The outcome says whether it published them.
- */
+/** Publishes weights that moved by `publishStep`, or newer ones if the published are old. The outcome says whether. */
 export function decideWeights(state: GroupState, computed: ComputedWeights, now: number): Decision<boolean> {
   const { weights } = state;
   const isOld =

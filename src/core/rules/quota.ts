@@ -1,7 +1,6 @@
 /**
- * Computes how long a caller must wait before its next erasure or dispute, by its own quota and by that of the group
- * within a sliding day. Requests of new peers do not count towards the group's quota of the other peers: otherwise a
- * few new registrations could use it up every day.
+ * Computes how long a caller waits before its next erasure or dispute, by its own and the group's quota of a day.
+ * Requests of new peers do not count for the others: a few registrations could use the quota up.
  */
 import { limits } from '../../limits.js';
 import type { GroupState } from '../state.js';
@@ -15,9 +14,8 @@ export interface Quota {
 }
 
 /**
- * Returns the ms until the caller may ask again, by its own quota and by that of the group; 0 means now. `times` holds
- * the times of earlier requests (ms since 1970) by number of the asking peer. A new caller, or one that is no peer,
- * waits for all requests of the group; any other caller waits only for the requests of peers that were not new then.
+ * Returns the ms until the caller may ask again; 0 means now. `times`: of earlier requests, by number of the peer. A
+ * new caller, or one that is no peer, waits for all requests; others for those of peers that were not new.
  */
 export function quotaWaitsMs(
   state: Pick<GroupState, 'peers'>,

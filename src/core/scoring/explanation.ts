@@ -37,14 +37,13 @@ export function explanationOf(state: GroupState, row: number, asOf: AsOf): Trust
   const evidenceAt = subjects.evidenceAt(row);
   const decayFactor = decayFactorFor(state, evidenceAt, asOf);
   const measureFactor = measureFactorFor(state, evidenceAt, asOf);
-  const first = subjects.firstEntry(row);
   const sums = { lowering: 0, raising: 0, preTrusted: false };
   const peers = new Set<number>();
   const banned = new Set<number>();
   const bannedAfterOthers = new Set<number>();
   /** Per origin: the heaviest evidence of its carriers. */
   const carried = new Map<number, { readonly b: number; readonly g: number }>();
-  for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
+  for (const entry of subjects.entriesOf(row)) {
     const a = decayed(subjects.entries.measure(entry), measureFactor);
     const b = decayed(subjects.entries.lowering(entry), decayFactor) + a;
     const g = decayed(subjects.entries.raising(entry), decayFactor);

@@ -17,9 +17,7 @@ export class PlayerVotes {
   /** Share of the claims, and of all evidence, that lowers, in [0, 1]. */
   x = new Float64Array(ENTRIES_AT_FIRST);
   share = new Float64Array(ENTRIES_AT_FIRST);
-  /**
-   * `tau n1 v`, `tau n`, `tau own`, and `tau a'` of a measure; 0 if the vote of another peer represents the witness.
-   */
+  /** `tau n1 v`, `tau n`, `tau own`, and `tau a'` of a measure; all 0 if another peer speaks for the witness. */
   voice = new Float64Array(ENTRIES_AT_FIRST);
   pull = new Float64Array(ENTRIES_AT_FIRST);
   mass = new Float64Array(ENTRIES_AT_FIRST);
@@ -33,10 +31,7 @@ export class PlayerVotes {
   /** 1 if the vote of another peer represents the witness. */
   silent = new Uint8Array(ENTRIES_AT_FIRST);
   hasMeasures = false;
-  /**
-   * The result: log-odds of a bad player before the prior, the log-odds at which the player is suspicious, and the
-   * share of one-sided votes.
-   */
+  /** The result: log-odds of a bad player before the prior and from which it is suspicious, and one-sided share. */
   logOdds = 0;
   suspicious = 0;
   oneSided = 0;
@@ -168,10 +163,7 @@ export class PlayerVotes {
     return found;
   }
 
-  /**
-   * Returns, per witness, the entry that represents it, initially none. The array is reused, so that a player that
-   * thousands of peers reported costs no more per peer than any other.
-   */
+  /** Returns, per witness, the entry that represents it, initially none. Reused: many peers cost no more each. */
   #speakersOf(witness: Uint16Array): Int32Array {
     if (this.#speakers.length < witness.length) this.#speakers = new Int32Array(witness.length).fill(NO_PEERS);
     return this.#speakers;

@@ -1,6 +1,4 @@
-/**
- * Explains a verdict in words. If few peers reported the player, the text reveals nothing that a single one reported.
- */
+/** Explains a verdict in words, which reveal nothing that a single peer reported. */
 import { limits } from '../../limits.js';
 import type { Verdict } from '../vocabulary.js';
 import type { TrustExplanation } from './explanation.js';

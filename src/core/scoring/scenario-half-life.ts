@@ -1,8 +1,4 @@
-/**
- * Computes the evidence of a state as if it had always decayed with other half-lives, for a simulation. The sums are
- * separate and computed from the events of the log; the state is only read. The share of a sum that stems from events
- * no longer in the log keeps its present value.
- */
+/** Computes evidence as if other half-lives had always held, from the log; what has left the log keeps its value. */
 import { limits } from '../../limits.js';
 import { decayed, decayFactorAt, evidenceAt, type Scale, type Scales, scaleAt } from '../evidence/decay.js';
 import { isMeasure, revokesLowering } from '../evidence/event-types.js';
@@ -253,8 +249,6 @@ function factorOf(rescales: GroupState['rescales']): number {
 
 function entriesEnd({ subjects }: GroupState): number {
   let end = 0;
-  for (let row = 0; row < subjects.rows; row++) {
-    if (subjects.has(row)) end = Math.max(end, subjects.firstEntry(row) + subjects.peerCount(row));
-  }
+  for (const row of subjects.held()) end = Math.max(end, subjects.firstEntry(row) + subjects.peerCount(row));
   return end;
 }

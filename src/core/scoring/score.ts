@@ -1,7 +1,6 @@
 /**
- * Computes the score read: score, confidence and verdict of one player as of a time, from its evidence and the
- * published peer weights (docs/SCORING.md, "What is read"). Takes O(peers that reported the player), unless several of
- * them belong to witness groups, and allocates only the answer.
+ * Computes score, confidence and verdict of one player as of a time (docs/SCORING.md, "What is read"). Takes O(peers
+ * that reported the player) without witness groups, and allocates only the answer.
  */
 import { limits } from '../../limits.js';
 import { type AsOf, decayed, decayFactorFor, measureFactorFor } from '../evidence/decay.js';

@@ -1,7 +1,4 @@
-/**
- * Computes the verdicts of a group twice, with its present settings and with assumed settings, and reports the
- * differences. Both computations use the same evidence at the same time and do not change the state.
- */
+/** Compares the verdicts of a group with its present and with assumed settings, from the same evidence and time. */
 
 import { asOfTime } from '../evidence/decay.js';
 import { type TrustConstants, trustConstants } from '../evidence/trust-constants.js';
@@ -64,10 +61,7 @@ const asItIs: Scenario = { preTrusted: null, without: [], halfLives: { claims: n
 /** Number of candidates held per requested row before those with smaller score changes are dropped. */
 const HELD_PER_ROW = 4;
 
-/**
- * Compares the verdicts of a group with and without the assumptions. `at` must not precede the newest record. `decayed`
- * holds sums that decayed with the assumed half-lives; null if the half-lives stay.
- */
+/** Compares the verdicts at `at`, not before the newest record. `decayed`: null if the half-lives stay. */
 export function simulate(
   state: GroupState,
   at: number,
@@ -84,8 +78,7 @@ export function simulate(
   const asOfBefore = asOfTime(before, at);
   const asOfAfter = asOfTime(after, at);
   let held: Candidate[] = [];
-  for (let row = 0; row < state.subjects.rows; row++) {
-    if (!state.subjects.has(row)) continue;
+  for (const row of state.subjects.held()) {
     const was = trustOf(before, row, asOfBefore);
     const is = trustOf(after, row, asOfAfter);
     verdicts[was.verdict][is.verdict]++;

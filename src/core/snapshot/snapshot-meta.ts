@@ -1,86 +1,24 @@
-/**
- * Converts the state without its large tables to one JSON value and back. Snapshots store the value, and the digest of
- * the state covers it.
- */
+/** Converts the state without its tables to one JSON value of snapshots, which the digest covers, and back. */
 
-import type { Peer } from '../peers/peers.js';
-import type { GroupFormed } from '../records/records.js';
-import type { AllowedSubject } from '../registers/allow-list.js';
-import type { Dispute } from '../registers/disputes.js';
-import type { ErasureRequests } from '../registers/erasure-requests.js';
-import type { Carrier, Origin } from '../registers/origins.js';
-import type { PeerRelation } from '../relations.js';
-import type { GroupSettings } from '../settings.js';
-import { GroupState, type OpenErasure, type OpenWithdrawal } from '../state.js';
-import type { MeasureWeights } from '../tables/evidence-view.js';
+import { GroupState } from '../state.js';
 import type { HourlyCount } from '../tables/hourly-counts.js';
-import type { Weights } from '../tables/peer-weights.js';
 
-export interface SnapshotMeta {
-  readonly formed: GroupFormed;
-  readonly lastSeq: number;
-  readonly lastAt: number;
-  readonly evidenceSeq: number;
-  readonly halfLifeDays: number;
-  readonly epoch: number;
-  readonly rescales: readonly { readonly seq: number; readonly factor: number }[];
-  readonly measureScale: GroupState['measureScale'];
-  readonly peers: readonly Peer[];
-  readonly preTrusted: readonly number[];
-  readonly preTrustConfigured: string | null;
-  /** Absent if no node of a cluster has put settings into the log. */
-  readonly settings?: Partial<GroupSettings>;
-  readonly weights: {
-    readonly basedOnSeq: number;
-    readonly computedAt: number | null;
-    readonly pi: number;
-    readonly tau: readonly number[];
-    readonly a: readonly number[];
-    readonly b: readonly number[];
-    /** Absent for weights of the first version of scoring. */
-    readonly z?: readonly number[];
-    readonly witness?: readonly number[];
-    /** Absent for weights of the second version of scoring. */
-    readonly measures?: { readonly [name in keyof MeasureWeights]: readonly number[] };
-  };
-  /** Absent if no origin was ever declared. */
-  readonly origins?: readonly Origin[];
-  readonly carriers?: readonly Carrier[];
-  /** Absent if there never was a dispute. `dropped` holds the records with the texts of dropped disputes. */
-  readonly disputes?: readonly Dispute[];
-  readonly droppedDisputes?: readonly (readonly [subject: string, seqs: readonly number[]])[];
-  readonly disputesBy?: readonly (readonly [peer: number, times: readonly number[]])[];
-  /** Absent if no relation was declared. */
-  readonly relations?: readonly PeerRelation[];
-  /** Absent while the group uses the version of scoring with which it was formed. */
-  readonly scoring?: { readonly version: number; readonly seq: number };
-  readonly auditHead: string;
-  readonly audited: number;
-  readonly erasures: readonly (readonly [seq: number, erasure: OpenErasure])[];
-  readonly withdrawals: readonly (readonly [eventSeq: number, withdrawal: OpenWithdrawal])[];
-  /** All requests for erasures and refusals; earlier formats had only the records of pending ones. */
-  readonly pendingErasures: readonly (readonly [subject: string, requests: ErasureRequests])[];
-  /** Absent if no peer ever asked for such an erasure. */
-  readonly sharedErasures?: readonly (readonly [peer: number, count: number])[];
-  /** Absent if no player was ever on the allow list. */
-  readonly allowed?: readonly (readonly [subject: string, allowed: AllowedSubject])[];
-  readonly erasuresBy: readonly (readonly [peer: number, times: readonly number[]])[];
-  readonly redacted: number;
-  /** Absent if no event ever expired, as in snapshots of releases without retention. */
-  readonly retired?: { readonly seq: number; readonly open: boolean };
-  readonly eventCount: number;
-  /** Number of players, so that a load can reserve memory. Not covered by the digest; absent in older snapshots. */
+export interface SnapshotMeta extends ReturnType<typeof metaOf> {
+  /** Number of players, so that a load can reserve memory. Absent in older snapshots, as are the other fields below. */
   readonly players?: number;
-  readonly sentAt?: Readonly<GroupState['sentAt']>;
   readonly measured?: number;
-  /** Number and sum of the hashes of event contents. Not covered by the digest; absent in older snapshots. */
+  /** Number and sum of the hashes of event contents. */
   readonly repeats?: { readonly count: number; readonly sum: number };
-  /** Not covered by the digest; absent in older snapshots, which makes all events count as older than an hour. */
+  /** If absent, all events count as older than an hour. */
   readonly hourlyCounts?: readonly HourlyCount[];
+  readonly sentAt?: Readonly<GroupState['sentAt']>;
 }
 
-export function metaOf(state: GroupState): SnapshotMeta {
-  const { weights } = state;
+/** Returns the part that the digest covers. Features that the group never used are undefined: absent from JSON. */
+export function metaOf(state: GroupState) {
+  const { settings, weights, origins, disputes, relations, scoring, sharedErasures, allowed, retired } = state;
+  const { basedOnSeq, computedAt, pi, tau, a, b, z, witness, measures } = weights;
+  const hasOrigins = origins.list.length > 0;
   return {
     formed: state.formed,
     lastSeq: state.lastSeq,
@@ -93,68 +31,69 @@ export function metaOf(state: GroupState): SnapshotMeta {
     peers: state.peers.list,
     preTrusted: state.preTrusted,
     preTrustConfigured: state.preTrustConfigured,
-    ...(Object.keys(state.settings).length === 0 ? {} : { settings: state.settings }),
-    weights: weightsOf(weights),
-    ...originsOf(state),
-    ...disputesOf(state),
-    ...(state.relations.length === 0 ? {} : { relations: state.relations }),
-    ...(state.scoring.seq <= 1 ? {} : { scoring: state.scoring }),
+    settings: Object.keys(settings).length > 0 ? settings : undefined,
+    weights: {
+      basedOnSeq,
+      computedAt,
+      pi,
+      tau: [...tau],
+      a: [...a],
+      b: [...b],
+      z: z === null ? undefined : [...z],
+      witness: witness === null ? undefined : [...witness],
+      measures:
+        measures === null
+          ? undefined
+          : {
+              m: [...measures.m],
+              finds: [...measures.finds],
+              findsClaim: [...measures.findsClaim],
+              measured: [...measures.measured],
+              judged: [...measures.judged],
+            },
+    },
+    origins: hasOrigins ? origins.list : undefined,
+    carriers: hasOrigins ? origins.carriers : undefined,
+    disputes: anyOf(disputes.all()),
+    droppedDisputes: anyOf(disputes.dropped.toSorted(([p], [q]) => (p < q ? -1 : 1))),
+    disputesBy: anyOf(byNumber(state.disputesBy)),
+    relations: anyOf(relations),
+    // Undefined while the group uses the version of scoring with which it was formed.
+    scoring: scoring.seq > 1 ? scoring : undefined,
     auditHead: state.auditHead,
     audited: state.auditSeqs.length,
-    erasures: [...state.erasures].sort(([a], [b]) => a - b),
-    withdrawals: [...state.withdrawals].sort(([a], [b]) => a - b),
+    erasures: byNumber(state.erasures),
+    withdrawals: byNumber(state.withdrawals),
     pendingErasures: state.erasureRequests.all(),
-    ...(state.sharedErasures.size === 0 ? {} : { sharedErasures: [...state.sharedErasures].sort(([a], [b]) => a - b) }),
-    ...(state.allowed.size === 0 ? {} : { allowed: state.allowed.all() }),
-    erasuresBy: [...state.erasuresBy].sort(([a], [b]) => a - b),
+    sharedErasures: anyOf(byNumber(sharedErasures)),
+    allowed: anyOf(allowed.all()),
+    erasuresBy: byNumber(state.erasuresBy),
     redacted: state.redacted,
-    ...(state.retired.seq === 0 ? {} : { retired: state.retired }),
+    retired: retired.seq > 0 ? retired : undefined,
     eventCount: state.eventCount,
   };
 }
 
-function originsOf({ origins: { list: origins, carriers } }: GroupState): Partial<SnapshotMeta> {
-  return origins.length === 0 ? {} : { origins, carriers };
+function anyOf<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length > 0 ? list : undefined;
 }
 
-function disputesOf({ disputes, disputesBy }: GroupState): Partial<SnapshotMeta> {
-  const dropped = disputes.dropped;
-  return {
-    ...(disputes.size === 0 ? {} : { disputes: disputes.all() }),
-    ...(dropped.length === 0 ? {} : { droppedDisputes: [...dropped].sort(([a], [b]) => (a < b ? -1 : 1)) }),
-    ...(disputesBy.size === 0 ? {} : { disputesBy: [...disputesBy].sort(([a], [b]) => a - b) }),
-  };
+function byNumber<T>(map: ReadonlyMap<number, T>): [number, T][] {
+  return [...map].sort(([p], [q]) => p - q);
 }
 
-function weightsOf(weights: Weights): SnapshotMeta['weights'] {
-  const { basedOnSeq, computedAt, pi, tau, a, b, z, witness, measures } = weights;
-  const columns = { tau: [...tau], a: [...a], b: [...b] };
-  const witnesses = z === null || witness === null ? {} : { z: [...z], witness: [...witness] };
-  if (measures === null) return { basedOnSeq, computedAt, pi, ...columns, ...witnesses };
-  const { m, finds, findsClaim, measured, judged } = measures;
-  const flags = { measured: [...measured], judged: [...judged] };
-  const ofMeasures = { m: [...m], finds: [...finds], findsClaim: [...findsClaim], ...flags };
-  return { basedOnSeq, computedAt, pi, ...columns, ...witnesses, measures: ofMeasures };
-}
-
-/** Returns a state with everything but its tables, which the caller fills. */
+/** Returns a state with everything but its tables, which the caller fills. `meta` becomes a part of the state. */
 export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   const state = new GroupState(meta.formed, salt);
-  for (const peer of meta.peers) state.peers.add({ ...peer });
-  for (const origin of meta.origins ?? []) state.origins.add({ ...origin });
+  for (const peer of meta.peers) state.peers.add(peer);
+  for (const origin of meta.origins ?? []) state.origins.add(origin);
   for (const carrier of meta.carriers ?? []) state.origins.carry(carrier);
   for (const dispute of meta.disputes ?? []) state.disputes.add(dispute);
   for (const [subject, seqs] of meta.droppedDisputes ?? []) state.disputes.restoreDropped(subject, seqs);
-  state.disputesBy = new Map((meta.disputesBy ?? []).map(([peer, times]) => [peer, [...times]]));
-  state.lastSeq = meta.lastSeq;
-  state.lastAt = meta.lastAt;
-  state.evidenceSeq = meta.evidenceSeq;
-  state.halfLifeDays = meta.halfLifeDays;
-  state.epoch = meta.epoch;
-  state.rescales = [...meta.rescales];
-  state.measureScale = { ...meta.measureScale, rescales: [...meta.measureScale.rescales] };
-  state.preTrusted = [...meta.preTrusted];
-  state.preTrustConfigured = meta.preTrustConfigured;
+  const { lastSeq, lastAt, evidenceSeq, halfLifeDays, epoch, rescales, measureScale } = meta;
+  Object.assign(state, { lastSeq, lastAt, evidenceSeq, halfLifeDays, epoch, rescales, measureScale });
+  const { preTrusted, preTrustConfigured, auditHead, redacted, eventCount } = meta;
+  Object.assign(state, { preTrusted, preTrustConfigured, auditHead, redacted, eventCount });
   state.settings = meta.settings ?? {};
   const { tau, a, b, z, witness, measures } = meta.weights;
   state.weights = {
@@ -177,7 +116,6 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   };
   state.relations = meta.relations ?? [];
   if (meta.scoring !== undefined) state.restoreScoring(meta.scoring);
-  state.auditHead = meta.auditHead;
   for (const [seq, erasure] of meta.erasures) state.erasures.set(seq, erasure);
   for (const [eventSeq, withdrawal] of meta.withdrawals) state.withdrawals.set(eventSeq, withdrawal);
   for (const [subject, requests] of meta.pendingErasures) {
@@ -186,10 +124,9 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   }
   for (const [peer, count] of meta.sharedErasures ?? []) state.sharedErasures.set(peer, count);
   for (const [subject, allowed] of meta.allowed ?? []) state.allowed.restore(subject, allowed);
-  state.erasuresBy = new Map(meta.erasuresBy.map(([peer, times]) => [peer, [...times]]));
-  state.redacted = meta.redacted;
-  state.retired = meta.retired ?? { seq: 0, open: false };
-  state.eventCount = meta.eventCount;
+  state.disputesBy = new Map(meta.disputesBy);
+  state.erasuresBy = new Map(meta.erasuresBy);
+  state.retired = meta.retired ?? state.retired;
   for (const count of meta.hourlyCounts ?? []) state.hourlyCounts.restore(count);
   Object.assign(state.sentAt, meta.sentAt);
   state.peerWeights.refresh(state);

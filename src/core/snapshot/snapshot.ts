@@ -19,6 +19,7 @@ import { ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from '../columns
 import type { GroupState } from '../state.js';
 import { type KeyColumns, keyColumns } from '../tables/event-columns.js';
 import { noEvidence } from '../tables/peer-entries.js';
+import type { Subjects } from '../tables/subjects.js';
 import { metaOf, type SnapshotMeta, stateFrom } from './snapshot-meta.js';
 
 export const SNAPSHOT_VERSION = 2;
@@ -34,186 +35,158 @@ const PLAYER_BYTES = 50;
 const ENTRY_BYTES = 30;
 const BAN_BYTES = 43;
 
-/** Collects the rows of one table into blocks that share one buffer; see `snapshotBlocks`. */
+/** Writes the rows of one table into blocks that share one buffer; see `snapshotBlocks`. */
 class Blocks {
   readonly #name: string;
   #number = 0;
   #buffer = Buffer.allocUnsafe(limits.snapshotBlockBytes);
-  at = 0;
+  #at = 0;
 
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** Reserves room for a row. Returns the full block if the row does not fit into it. */
-  reserve(bytes: number): SnapshotBlock | null {
-    if (this.at + bytes <= this.#buffer.length) return null;
-    const full = this.finish();
-    if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(bytes);
-    return full;
+  /** Yields the full blocks and the last one. `bytesOf`: the bytes that `write` writes of a row. */
+  *of<Row>(
+    rows: Iterable<Row>,
+    bytesOf: (row: Row) => number,
+    write: (row: Row, to: Blocks) => void,
+  ): Generator<SnapshotBlock> {
+    for (const row of rows) {
+      const bytes = bytesOf(row);
+      if (this.#at + bytes > this.#buffer.length) {
+        if (this.#at > 0) yield this.#finish();
+        if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(bytes);
+      }
+      write(row, this);
+    }
+    if (this.#at > 0) yield this.#finish();
   }
 
-  finish(): SnapshotBlock | null {
-    if (this.at === 0) return null;
+  #finish(): SnapshotBlock {
     const key = `${this.#name}/${String(this.#number++).padStart(8, '0')}`;
-    const bytes = this.#buffer.subarray(0, this.at);
-    this.at = 0;
+    const bytes = this.#buffer.subarray(0, this.#at);
+    this.#at = 0;
     return { key, bytes };
   }
 
   u8(value: number): void {
-    this.at = this.#buffer.writeUInt8(value, this.at);
+    this.#at = this.#buffer.writeUInt8(value, this.#at);
   }
 
   u16(value: number): void {
-    this.at = this.#buffer.writeUInt16LE(value, this.at);
+    this.#at = this.#buffer.writeUInt16LE(value, this.#at);
   }
 
   u32(value: number): void {
-    this.at = this.#buffer.writeUInt32LE(value, this.at);
+    this.#at = this.#buffer.writeUInt32LE(value, this.#at);
   }
 
   f64(value: number): void {
-    this.at = this.#buffer.writeDoubleLE(value, this.at);
+    this.#at = this.#buffer.writeDoubleLE(value, this.#at);
   }
 }
 
 /**
- * Yields the blocks of a state in the order that `loadSnapshot` expects. The state must not change meanwhile. The bytes
- * of a block are valid until the next block is requested: separate buffers would be tens of megabytes of garbage, and
- * the C library keeps the memory that a garbage collection during a snapshot frees.
+ * Yields the blocks of a state, in order; it must not change meanwhile. A block is valid until the next: separate
+ * buffers would be megabytes of garbage, whose memory the C library keeps.
  */
 export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
   if (state.countsBansAsClaims) throw new Error('snapshot: the state is of an earlier version of scoring');
-  const { size: count, sum } = state.repeats;
+  const { times, auditSeqs, erasedEvents, eventIds, repeats, subjects } = state;
   const meta: SnapshotMeta = {
     ...metaOf(state),
-    players: state.subjects.size,
-    measured: state.subjects.entries.measured,
-    repeats: { count, sum },
+    players: subjects.size,
+    measured: subjects.entries.measured,
+    repeats: { count: repeats.size, sum: repeats.sum },
     hourlyCounts: state.hourlyCounts.all,
     sentAt: state.sentAt,
   };
   yield { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
-  yield* timesBlocks(state);
-  yield* auditBlocks(state);
-  yield* erasedBlocks(state);
-  yield* idBlocks(state);
-  yield* repeatBlocks(state);
-  yield* playerBlocks(state);
-  yield* banBlocks(state);
+  yield* new Blocks('times').of(
+    upTo(times.seqs.length),
+    () => 16,
+    (i, to) => {
+      to.f64(times.seqs.at(i));
+      to.f64(times.ats.at(i));
+    },
+  );
+  yield* new Blocks('audit').of(
+    upTo(auditSeqs.length),
+    () => 8,
+    (i, to) => to.f64(auditSeqs.at(i)),
+  );
+  yield* new Blocks('erased').of(
+    erasedEvents.all(),
+    () => ERASED_BYTES,
+    ({ peer, seq, erasedSeq }, to) => {
+      to.u16(peer);
+      to.f64(seq);
+      to.f64(erasedSeq);
+    },
+  );
+  yield* new Blocks('ids').of(
+    eventIds.held(),
+    () => ID_BYTES,
+    (id, to) => {
+      for (let i = 0; i < TAG_WORDS; i++) to.u16(id.tagWord(i));
+      to.f64(id.seq);
+      to.u16(id.peer);
+    },
+  );
+  yield* new Blocks('repeats').of(
+    repeats.held(),
+    () => 4,
+    (hash, to) => to.u32(hash),
+  );
+  const bytesOf = (row: number) => PLAYER_BYTES + subjects.peerCount(row) * ENTRY_BYTES;
+  yield* new Blocks('players').of(subjects.held(), bytesOf, (row, to) => writePlayer(subjects, row, to));
+  yield* new Blocks('bans').of(
+    bans(subjects),
+    () => BAN_BYTES,
+    ({ row, entry }, to) => {
+      writeKey(subjects, row, to);
+      to.u16(subjects.entries.peer(entry));
+      to.u8(subjects.entries.follows(entry));
+      to.f64(subjects.entries.measure(entry));
+    },
+  );
 }
 
-function* timesBlocks({ times }: GroupState): Generator<SnapshotBlock> {
-  const blocks = new Blocks('times');
-  for (let i = 0; i < times.seqs.length; i++) {
-    const full = blocks.reserve(16);
-    if (full !== null) yield full;
-    blocks.f64(times.seqs.at(i));
-    blocks.f64(times.ats.at(i));
-  }
-  const last = blocks.finish();
-  if (last !== null) yield last;
+function* upTo(count: number): Generator<number> {
+  for (let i = 0; i < count; i++) yield i;
 }
 
-function* auditBlocks({ auditSeqs }: GroupState): Generator<SnapshotBlock> {
-  const blocks = new Blocks('audit');
-  for (let i = 0; i < auditSeqs.length; i++) {
-    const full = blocks.reserve(8);
-    if (full !== null) yield full;
-    blocks.f64(auditSeqs.at(i));
-  }
-  const last = blocks.finish();
-  if (last !== null) yield last;
+const key = new Uint32Array(KEY_WORDS);
+
+function writeKey(subjects: Subjects, row: number, to: Blocks): void {
+  subjects.copyKeyOf(row, key, 0);
+  for (const word of key) to.u32(word);
 }
 
-function* erasedBlocks({ erasedEvents }: GroupState): Generator<SnapshotBlock> {
-  const blocks = new Blocks('erased');
-  for (const { peer, seq, erasedSeq } of erasedEvents.all()) {
-    const full = blocks.reserve(ERASED_BYTES);
-    if (full !== null) yield full;
-    blocks.u16(peer);
-    blocks.f64(seq);
-    blocks.f64(erasedSeq);
-  }
-  const last = blocks.finish();
-  if (last !== null) yield last;
-}
-
-function* idBlocks({ eventIds }: GroupState): Generator<SnapshotBlock> {
-  const blocks = new Blocks('ids');
-  for (const ids of eventIds.held()) {
-    while (ids.next()) {
-      const full = blocks.reserve(ID_BYTES);
-      if (full !== null) yield full;
-      for (let i = 0; i < TAG_WORDS; i++) blocks.u16(ids.tagWord(i));
-      blocks.f64(ids.seq);
-      blocks.u16(ids.peer);
-    }
-  }
-  const last = blocks.finish();
-  if (last !== null) yield last;
-}
-
-function* repeatBlocks({ repeats }: GroupState): Generator<SnapshotBlock> {
-  const blocks = new Blocks('repeats');
-  for (const hash of repeats.held()) {
-    const full = blocks.reserve(4);
-    if (full !== null) yield full;
-    blocks.u32(hash);
-  }
-  const last = blocks.finish();
-  if (last !== null) yield last;
-}
-
-function* playerBlocks({ subjects }: GroupState): Generator<SnapshotBlock> {
+function writePlayer(subjects: Subjects, row: number, to: Blocks): void {
   const { entries } = subjects;
-  const key = new Uint32Array(KEY_WORDS);
-  const blocks = new Blocks('players');
-  for (let row = 0; row < subjects.rows; row++) {
-    const peers = subjects.peerCount(row);
-    if (peers === 0) continue;
-    const full = blocks.reserve(PLAYER_BYTES + peers * ENTRY_BYTES);
-    if (full !== null) yield full;
-    subjects.copyKeyOf(row, key, 0);
-    for (const word of key) blocks.u32(word);
-    blocks.f64(subjects.updatedAt(row));
-    blocks.f64(subjects.evidenceAt(row));
-    blocks.u16(peers);
-    const first = subjects.firstEntry(row);
-    for (let entry = first; entry < first + peers; entry++) {
-      blocks.u16(entries.peer(entry));
-      blocks.u32(entries.count(entry));
-      blocks.f64(entries.lowering(entry));
-      blocks.f64(entries.raising(entry));
-      blocks.f64(entries.head(entry));
-    }
+  writeKey(subjects, row, to);
+  to.f64(subjects.updatedAt(row));
+  to.f64(subjects.evidenceAt(row));
+  to.u16(subjects.peerCount(row));
+  for (const entry of subjects.entriesOf(row)) {
+    to.u16(entries.peer(entry));
+    to.u32(entries.count(entry));
+    to.f64(entries.lowering(entry));
+    to.f64(entries.raising(entry));
+    to.f64(entries.head(entry));
   }
-  const last = blocks.finish();
-  if (last !== null) yield last;
 }
 
-function* banBlocks({ subjects }: GroupState): Generator<SnapshotBlock> {
+/** Yields the pairs with a measure, or that follow others. */
+function* bans(subjects: Subjects): Generator<{ readonly row: number; readonly entry: number }> {
   const { entries } = subjects;
-  const key = new Uint32Array(KEY_WORDS);
-  const blocks = new Blocks('bans');
-  for (let row = 0; row < subjects.rows; row++) {
-    const first = subjects.firstEntry(row);
-    for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
-      const measure = entries.measure(entry);
-      const follows = entries.follows(entry);
-      if (measure === 0 && follows === 0) continue;
-      const full = blocks.reserve(BAN_BYTES);
-      if (full !== null) yield full;
-      subjects.copyKeyOf(row, key, 0);
-      for (const word of key) blocks.u32(word);
-      blocks.u16(entries.peer(entry));
-      blocks.u8(follows);
-      blocks.f64(measure);
+  for (const row of subjects.held()) {
+    for (const entry of subjects.entriesOf(row)) {
+      if (entries.measure(entry) !== 0 || entries.follows(entry) !== 0) yield { row, entry };
     }
   }
-  const last = blocks.finish();
-  if (last !== null) yield last;
 }
 
 /** Returns the content of the block `meta`; null for every other block. */
@@ -298,7 +271,6 @@ function loadIds({ eventIds }: GroupState, view: DataView): void {
 }
 
 function loadBans({ subjects }: GroupState, view: DataView): void {
-  const key = new Uint32Array(KEY_WORDS);
   for (let at = 0; at < view.byteLength; at += BAN_BYTES) {
     readKey(view, at, key, 0);
     const row = subjects.findFrom(key, 0);

@@ -1,7 +1,4 @@
-/**
- * Stores events as columns: the fields that a state needs of each event, side by side. Columns avoid one object per
- * event of a batch, and let the memory accesses of many lookups overlap. They are filled, applied and filled again.
- */
+/** Stores the fields that a state needs of events as columns, without an object per event. Filled again and again. */
 
 import {
   copyKey,
@@ -14,9 +11,7 @@ import {
   writeTag,
 } from '../columns/packed-keys.js';
 
-/**
- * Capacity in events: their slots and rows take about 100 KB, which stays in the second-level cache between the phases.
- */
+/** Capacity in events: their slots and rows, about 100 KB, stay in the second-level cache between the phases. */
 const EVENTS = 256;
 
 export interface KeyColumns {

@@ -25,10 +25,7 @@ export function idPartOf(tags: Uint16Array, from: number): number {
 }
 
 const LOAD_MAX = 0.85;
-/**
- * Smallest and largest growth of a shard, as a share of its size. The shares differ between shards: ids spread so
- * evenly that all shards would otherwise be full within the same turns.
- */
+/** Smallest and largest growth of a shard. They differ: ids spread so evenly that all would be full at once. */
 const GROWTH_MIN = 0.15;
 const GROWTH_MAX = 0.23;
 /** Number of different fill levels among shards with reserved room, so that they do not become full together. */
@@ -57,22 +54,19 @@ interface Shard {
 
 const wanted = new Uint16Array(TAG_WORDS);
 
-class HeldIds {
+class HeldId {
   readonly #words: Uint16Array;
-  readonly #end: number;
   #at: number;
 
-  constructor(words: Uint16Array, from: number) {
+  constructor(words: Uint16Array, at: number) {
     this.#words = words;
-    this.#end = from + PAGE_WORDS;
-    this.#at = from - WORDS;
+    this.#at = at;
   }
 
-  /** Advances to the next id; false if there is none. */
+  /** Moves to the next slot; false if it is empty. */
   next(): boolean {
-    do this.#at += WORDS;
-    while (this.#at < this.#end && !isOccupied(this.#words, this.#at));
-    return this.#at < this.#end;
+    this.#at += WORDS;
+    return isOccupied(this.#words, this.#at);
   }
 
   tagWord(i: number): number {
@@ -200,9 +194,13 @@ export class EventIds {
     return sum;
   }
 
-  *held(): Generator<HeldIds> {
+  /** Yields one object for each id in turn; it is valid until the next. */
+  *held(): Generator<HeldId> {
     for (const { pages } of this.#shards) {
-      for (const page of pages) yield new HeldIds(this.#blockOf(page), startOf(page));
+      for (const page of pages) {
+        const id = new HeldId(this.#blockOf(page), startOf(page) - WORDS);
+        for (let slot = 0; slot < PAGE_SLOTS; slot++) if (id.next()) yield id;
+      }
     }
   }
 
@@ -214,9 +212,7 @@ export class EventIds {
     return this.#blocks[page >>> BLOCK_BITS]!;
   }
 
-  /**
-   * Moves to the slot of the tag at `from`, or to the empty slot where it belongs; returns true if the tag was found.
-   */
+  /** Moves to the slot of the tag at `from`, or to the empty one where it belongs; returns its number in the shard. */
   #search({ pages, slots }: Shard, tags: Uint16Array, from: number): number {
     const low = tags[from + 1]!;
     const high = tags[from + 2]!;
@@ -285,11 +281,7 @@ export class EventIds {
     this.#keepLastEmpty(shard, this.#search(shard, words, from));
     const to = this.#blocks[this.#block]!;
     const at = this.#at;
-    copyTag(words, from, to, at);
-    to[at + 5] = words[from + 5]!;
-    to[at + 6] = words[from + 6]!;
-    to[at + 7] = words[from + 7]!;
-    to[at + 8] = words[from + 8]!;
+    for (let i = 0; i < WORDS; i++) to[at + i] = words[from + i]!;
   }
 }
 

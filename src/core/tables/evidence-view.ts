@@ -1,7 +1,4 @@
-/**
- * Declares the part of a state that reads and the peer-trust computation need. `GroupState` is one such view; a
- * simulation builds another, with its own sums or peers.
- */
+/** Declares what reads and the peer-trust computation need: of `GroupState`, or of a simulation with its own sums. */
 import type { Scales } from '../evidence/decay.js';
 import type { PeerEntries } from './peer-entries.js';
 import type { Subjects } from './subjects.js';
@@ -27,7 +24,7 @@ export type EvidenceSubjects = Pick<
 };
 
 /** Values of each peer, and of each carrier of an origin, that reads use; indexed by number. */
-export interface PeerColumns {
+export interface PeerColumns extends Pick<MeasureWeights, 'm' | 'finds' | 'findsClaim'> {
   /** The gate, in [0, 1]. */
   readonly tau: Float64Array;
   /** Log-odds of a bad and of a good vote, in [0, 3.5]. */
@@ -35,11 +32,6 @@ export interface PeerColumns {
   readonly b: Float64Array;
   /** Two-sidedness, in [0, 1). */
   readonly z: Float64Array;
-  /** Log-odds of a standing measure, in [0, 4]. */
-  readonly m: Float64Array;
-  /** Share of the peer's measures, and of its lowering claims, that it did not repeat from others, in [0, 1]. */
-  readonly finds: Float64Array;
-  readonly findsClaim: Float64Array;
   /** `clip(tau (A + B) / 4, 0, 1)`, the weight of claims, and `clip(tau M / 4, 0, 1)`, that of measures. */
   readonly weight: Float64Array;
   readonly measureWeight: Float64Array;

@@ -1,7 +1,6 @@
 /**
- * Stores the event counts of peers as other peers may learn them: without the events of the last hour, and changing at
- * whole hours only. Together with the verdict stream, a current count would reveal who reported whom. A replay rebuilds
- * the counts and snapshots contain them, so that a restart reveals nothing earlier.
+ * Stores event counts as others may learn them: without the last hour, changing at whole hours. With the verdict
+ * stream, exact ones would reveal who reported whom. Restarts reveal nothing earlier.
  */
 import { HOUR_MS } from '../../limits.js';
 
@@ -23,22 +22,15 @@ export class HourlyCounts {
     const hour = Math.floor(at / HOUR_MS);
     const known = this.#byPeer[peer];
     if (known?.hour === hour) return;
-    const earlier = earlierOf(known, hour, sent);
+    const earlier = countAt(known, hour, sent);
     // If the clock went back, events of the hour that it came from may be seconds old.
     const before = known !== undefined && hour < known.hour ? earlier : sent;
     this.#byPeer[peer] = { hour, before, earlier };
   }
 
-  /**
-   * Returns how many of the `sent` events others may learn of at `now`: none younger than an hour, all older than two.
-   */
+  /** Returns how many of the `sent` events others may know of: none younger than an hour, all older than two. */
   asOf(peer: number, sent: number, now: number): number {
-    const known = this.#byPeer[peer];
-    // No entry: the snapshot comes from a release without these counts, and no event has arrived since.
-    if (known === undefined) return sent;
-    const hour = Math.floor(now / HOUR_MS);
-    if (hour > known.hour + 1) return sent;
-    return hour === known.hour + 1 ? known.before : known.earlier;
+    return countAt(this.#byPeer[peer], Math.floor(now / HOUR_MS), sent);
   }
 
   /** Returns the start of the hour (ms since 1970) in which the peer sent its newest event; null if none is known. */
@@ -56,8 +48,8 @@ export class HourlyCounts {
   }
 }
 
-/** If the clock went back, the earlier answer stays, so that nothing is revealed too early. */
-function earlierOf(known: Omit<HourlyCount, 'peer'> | undefined, hour: number, sent: number): number {
+/** Without an entry, the snapshot is of a release without counts. If the clock went back, nothing is revealed early. */
+function countAt(known: Omit<HourlyCount, 'peer'> | undefined, hour: number, sent: number): number {
   if (known === undefined || hour > known.hour + 1) return sent;
   return hour === known.hour + 1 ? known.before : known.earlier;
 }

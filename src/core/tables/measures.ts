@@ -1,7 +1,4 @@
-/**
- * Stores the sums of those pairs that hold a standing measure, which few pairs do: the measure itself, and the lowering
- * claims, in whose place the entry of the pair holds the number of its row here. Entries may therefore move freely.
- */
+/** Stores the sums of the few pairs with a measure. Entries hold the number of their row, and may move freely. */
 import { rescaled } from '../evidence/decay.js';
 
 const ROWS = 4_096;

@@ -1,7 +1,6 @@
 /**
- * Holds what the bans of a log were worth before the third version of scoring, in which a ban was a claim, until the
- * record that changes the version: then they become measures. Lets the log of an earlier release replay; a state of the
- * third version has none.
+ * Holds the bans of a log, which were claims before the third version of scoring, until the record that makes them
+ * measures. Lets earlier logs replay.
  */
 import { getOrMake } from '../get-or-make.js';
 import { subjectBytes } from '../hashing/pseudonym.js';
@@ -32,10 +31,7 @@ export class OldBans {
     for (const ban of this.#of(subject, peer)) if (ban.liftedBy === 0) ban.liftedBy = by;
   }
 
-  /**
-   * Notes the withdrawal of the event `seq`, a ban or a lifting. `hidingSeq`: the later lifting under which the
-   * withdrawn one leaves its bans; 0 if there is none.
-   */
+  /** Notes the withdrawal of a ban or a lifting. `hidingSeq`: the later lifting that still hides its bans, or 0. */
   withdrawn(subject: string, peer: number, seq: number, hidingSeq: number): void {
     const bans = this.#of(subject, peer);
     const at = bans.findIndex((ban) => ban.seq === seq);

@@ -1,7 +1,4 @@
-/**
- * Returns the number of the pair of peers `j` and `k` (`j < k <= 65536`) among all pairs, starting at 0.
- * `pairOf(0, k)` is the number of pairs among the peers below `k`.
- */
+/** Returns the number of the pair `j < k <= 65536` from 0 on. `pairOf(0, k)` is the number of pairs below `k`. */
 export function pairOf(j: number, k: number): number {
   return ((k * (k - 1)) >>> 1) + j;
 }

@@ -28,20 +28,9 @@ const SEGMENT_SIZE = 1 << SEGMENT_BITS;
 const SEGMENT_MASK = SEGMENT_SIZE - 1;
 
 /** Capacities of blocks: exact for few peers, beyond that in alternating steps of a half and a third. */
-const capacities = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024].concat([
-  1536,
-  2048,
-  3072,
-  4096,
-  6144,
-  8192,
-  12288,
-  16384,
-  24576,
-  32768,
-  49152,
-  SEGMENT_SIZE,
-]);
+const capacities = [1, 2, 3, 4, 5, 6, 7];
+for (let size = 8; size < SEGMENT_SIZE; size *= 2) capacities.push(size, size * 1.5);
+capacities.push(SEGMENT_SIZE);
 
 const WORDS = 7;
 const BYTES = 4 * WORDS;
@@ -187,9 +176,8 @@ export class PeerEntries {
   }
 
   /**
-   * Writes the `count` entries from `first` on as votes to the vote columns from `to` on, with the decay factors
-   * `factors[at]` of claims and `measureFactors[at]` of measures; returns the index after the last vote. The factors
-   * come in arrays because a single double argument would become a V8 object for each player.
+   * Writes the `count` entries from `first` on as votes from `to` on, decayed by the factors at `at`; returns the end.
+   * A double as an argument would become an object for each player.
    */
   putVotes(
     first: number,
@@ -219,9 +207,8 @@ export class PeerEntries {
   }
 
   /**
-   * True if `mix` is below the number in `own` of one of the peers of the `count` entries from `first` on, or below the
-   * number in `pairs` of two of them. The loop is one function because a very large group calls it for millions of
-   * players at once.
+   * True if `mix` is below the number in `own` of one of the peers, or in `pairs` of two of them. One loop, which a
+   * very large group needs for millions of players.
    */
   isBelow(mix: number, first: number, count: number, own: Uint32Array, pairs: Uint32Array): boolean {
     const { words } = this.#segments[first >>> SEGMENT_BITS]!;
@@ -287,10 +274,7 @@ export class PeerEntries {
     this.#measures.set(words[at]!, sum);
   }
 
-  /**
-   * Adds a claim: adds its mass (negative lowers) and makes `head` the head of the pair's chain. `follows`: whether the
-   * pair's lowering claims began after lowering evidence of another peer.
-   */
+  /** Adds a claim (negative lowers) and sets the head. `follows`: its lowering began after that of another peer. */
   add(entry: number, mass: number, head: number, follows: boolean): void {
     const { words, view } = this.#segments[entry >>> SEGMENT_BITS]!;
     const at = (entry & SEGMENT_MASK) * WORDS;

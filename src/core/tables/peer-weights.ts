@@ -1,7 +1,5 @@
-/**
- * Stores the values of each peer that reads use, in columns by peer number, so that a read needs no lookup. The columns
- * are derived from the published weights, pre-trust and status; snapshots and digests therefore leave them out.
- */
+/** Stores the values of each peer that reads use. Derived; therefore not in snapshots and digests. */
+import { doubled } from '../columns/segment.js';
 import { logit } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { Peers } from '../peers/peers.js';
@@ -18,10 +16,7 @@ export interface Weights {
   readonly tau: Float64Array;
   readonly a: Float64Array;
   readonly b: Float64Array;
-  /**
-   * Two-sidedness, in [0, 1), and the lowest peer of each peer's witness group. Null before the first computation:
-   * until then peers count as one-sided, which requires the most evidence, and each as its own witness.
-   */
+  /** Two-sidedness, and lowest peer of the group; null before the first computation: one-sided, and alone. */
   readonly z: Float64Array | null;
   readonly witness: Uint16Array | null;
   /** Null in weights of earlier versions of scoring: until the next computation, measures count by their constants. */
@@ -56,9 +51,7 @@ export function publishedWeight(claims: number, measures: number, tookMeasures: 
   return tookMeasures ? Math.max(claims, measures) : claims;
 }
 
-/**
- * Log-odds between an unknown player and `suspicious` if all witnesses are two-sided; `pi`: the share of bad players.
- */
+/** Log-odds from an unknown player to `suspicious` if all witnesses are two-sided; `pi`: share of bad players. */
 function suspiciousDistance(pi: number): number {
   return Math.max(k.suspiciousLogOdds - logit(pi), k.suspiciousDistanceMin);
 }
@@ -135,29 +128,10 @@ export class PeerWeights implements PeerColumns {
   }
 
   #grow(): void {
-    for (const name of [
-      'tau',
-      'a',
-      'b',
-      'z',
-      'm',
-      'finds',
-      'findsClaim',
-      'weight',
-      'measureWeight',
-      'published',
-    ] as const)
-      this[name] = doubled(this[name], new Float64Array(2 * this[name].length));
-    for (const name of ['witness', 'sender'] as const)
-      this[name] = doubled(this[name], new Uint16Array(2 * this[name].length));
-    for (const name of ['isGrouped', 'preTrusted', 'excluded'] as const)
-      this[name] = doubled(this[name], new Uint8Array(2 * this[name].length));
+    for (const [name, column] of Object.entries(this)) {
+      if (ArrayBuffer.isView(column)) Object.assign(this, { [name]: doubled(column as Float64Array) });
+    }
   }
-}
-
-function doubled<T extends Float64Array | Uint16Array | Uint8Array>(old: T, into: T): T {
-  into.set(old);
-  return into;
 }
 
 /** Results of a computation of weights, from which the columns of reads follow. */

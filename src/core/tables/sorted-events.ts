@@ -42,10 +42,7 @@ const ID_WORDS = 8;
 const ID_RECORD = 5;
 const ID_PEER = 7;
 
-/**
- * Number of rows that a part hardly ever exceeds when `count` rows spread evenly: the mean plus twelve deviations,
- * since all rows of a player lie in one part. Unused rows take address space but no memory.
- */
+/** Rows that a part hardly ever exceeds if `count` rows spread evenly: the mean and twelve deviations. */
 function roomFor(count: number, parts: number): number {
   const mean = count / parts;
   return Math.ceil(mean + 12 * Math.sqrt(mean)) + 4;
@@ -197,7 +194,8 @@ export class SortedEvents {
         follows: packed >>> FOLLOWS_SHIFT === 1,
       };
       const entry = this.#subjects.ensureEntryAt(
-        rows[i]!,
+        rows,
+        i,
         words,
         from,
         hashes[i]!,

@@ -1,7 +1,4 @@
-/**
- * Maps a subject to its row: open addressing in shards that are 1/2 to 3/4 full and grow one by one. A slot is 4 bytes:
- * the row + 1, and 5 bits of the hash, so that nearly every other key is skipped without a look at its row.
- */
+/** Maps a subject to its row: open addressing, 5 bits of the hash beside each row, so that most others are skipped. */
 import { limits } from '../../limits.js';
 
 const SHARD_BITS = 12;
@@ -9,9 +6,7 @@ const SHARDS = 1 << SHARD_BITS;
 const SLOTS_MIN = 32;
 const LOAD_MAX = 3 / 4;
 
-/**
- * Number of bits of a slot that hold the row + 1. The rest holds hash bits other than those that choose shard and slot.
- */
+/** Bits of a slot for the row + 1. The rest holds hash bits other than those that choose shard and slot. */
 const ROW_BITS = 27;
 const ROW_MASK = (1 << ROW_BITS) - 1;
 if (limits.subjectsMax > ROW_MASK) throw new Error('subjects: too many rows for the bits of a slot');
@@ -75,9 +70,7 @@ export class SubjectIndex {
     return slots.length === 0 ? -1 : rowIn(slots[this.#slotOf(slots, keys, from, hash)]!);
   }
 
-  /**
-   * Reads the slot where a hash belongs, without a branch on its content, so that the next read need not wait for it.
-   */
+  /** Reads the slot where a hash belongs, without a branch on its content: the next read need not wait. */
   prefetch(hash: number): number {
     const slots = this.#slots[shardOf(hash)]!;
     return slots.length === 0 ? 0 : slots[slotFor(hash, slots)]!;
@@ -96,9 +89,8 @@ export class SubjectIndex {
   }
 
   /**
-   * Finds the probable rows of the first `count` hashes, and reserves room for the keys without one, which are told
-   * apart by their hashes alone. Each shard then grows once, instead of several times with a read of all its rows each
-   * time.
+   * Finds the probable rows of hashes, and reserves room for the others, told apart by hash alone. Each shard then
+   * grows once, instead of several times with a read of all its rows each time.
    */
   makeRoom(hashes: Int32Array, rows: Int32Array, count: number): void {
     counted.fill(0);

@@ -58,6 +58,7 @@ export interface RowColumns {
 /** A key as words, reused from call to call; the table copies it on insertion. */
 const wanted = new Uint32Array(KEY_WORDS);
 const wantedBytes = new Uint8Array(wanted.buffer);
+const oneRow = new Int32Array(1);
 
 export class Subjects implements KeyedRows {
   readonly entries = new PeerEntries();
@@ -83,9 +84,7 @@ export class Subjects implements KeyedRows {
     this.#index.reserve(count);
   }
 
-  /**
-   * Finds the probable rows of the first `count` hashes, and reserves room in the index for the subjects without one.
-   */
+  /** Finds the probable rows of the first `count` hashes, and reserves room for the subjects without one. */
   makeRoom(hashes: Int32Array, rows: Int32Array, count: number): void {
     this.#index.makeRoom(hashes, rows, count);
   }
@@ -97,6 +96,17 @@ export class Subjects implements KeyedRows {
   /** True if a row holds a subject. The row of an erased subject is empty until it is reused. */
   has(row: number): boolean {
     return this.peerCount(row) > 0;
+  }
+
+  /** Yields the rows that hold a subject. */
+  *held(): Generator<number> {
+    for (let row = 0; row < this.#rowsUsed; row++) if (this.has(row)) yield row;
+  }
+
+  /** Yields the peer entries of a row. */
+  *entriesOf(row: number): Generator<number> {
+    const first = this.firstEntry(row);
+    for (let entry = first; entry < first + this.peerCount(row); entry++) yield entry;
   }
 
   /** Returns the row of a subject, or -1. */
@@ -218,21 +228,20 @@ export class Subjects implements KeyedRows {
   /** Returns the entry of a pair, an empty one if it is new; moves the subject's times forward. */
   ensureEntry(subject: Uint8Array, peer: number, { updatedAt, evidenceAt }: SubjectTimes): number {
     wantedBytes.set(subject);
-    return this.ensureEntryAt(-1, wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);
+    oneRow[0] = -1;
+    return this.ensureEntryAt(oneRow, 0, wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);
   }
 
   ensureEntryOfEvent(events: EventColumns, i: number, updatedAt: number, evidenceAt: number): number {
     const { keys, hashes, rows, peers } = events;
     const hour = hourOf(updatedAt);
-    return this.ensureEntryAt(rows[i]!, keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hour, evidenceAt);
+    return this.ensureEntryAt(rows, i, keys, i * KEY_WORDS, hashes[i]!, peers[i]!, hour, evidenceAt);
   }
 
-  /**
-   * Like `ensureEntry`, for the key whose words begin at `from` of a column, and its hash. `likely`: the probable row
-   * of the hash, -1 if there is none or it was not looked up; `hour` is that of the change.
-   */
+  /** Like `ensureEntry`, for a key of a column. `rows[i]`: the probable row or -1, becomes the row. `hour`: of now. */
   ensureEntryAt(
-    likely: number,
+    rows: Int32Array,
+    i: number,
     keys: Uint32Array,
     from: number,
     hash: number,
@@ -240,9 +249,11 @@ export class Subjects implements KeyedRows {
     hour: number,
     evidenceAt: number,
   ): number {
-    const row = this.#findLikely(likely, keys, from, hash);
+    const row = this.#findLikely(rows[i]!, keys, from, hash);
+    rows[i] = row;
     if (row < 0) {
-      const first = this.firstEntry(this.#admit(keys, from, hash, 1, hour, evidenceAt));
+      rows[i] = this.#admit(keys, from, hash, 1, hour, evidenceAt);
+      const first = this.firstEntry(rows[i]!);
       this.entries.set(first, peer, noEvidence, 0, 0);
       return first;
     }
@@ -259,9 +270,8 @@ export class Subjects implements KeyedRows {
   }
 
   /**
-   * Fills in the hashes of keys and prefetches their slots, rows and entries, one kind after the other for all keys, so
-   * that the memory accesses overlap: single lookups would wait for each access. Returns a meaningless sum of the words
-   * read, without which a compiler could drop the reads.
+   * Fills in hashes and prefetches slots, rows and entries, one kind after the other for all keys: single lookups
+   * would wait for each. Returns a sum of the words read, without which a compiler could drop the reads.
    */
   prefetch(columns: KeyColumns): number {
     const { hashes, rows, count } = columns;
@@ -279,10 +289,7 @@ export class Subjects implements KeyedRows {
     return sum;
   }
 
-  /**
-   * Inserts the subject with key `i` of prefetched columns, which must be absent, and returns the first of its `count`
-   * adjacent entries. The caller sets all of them, sorted by peer.
-   */
+  /** Inserts an absent subject, and returns the first of its `count` entries. The caller sets them, sorted by peer. */
   admit({ keys, hashes }: KeyColumns, i: number, count: number, updatedAt: number, evidenceAt: number): number {
     const from = i * KEY_WORDS;
     if (this.#index.find(keys, from, hashes[i]!) >= 0) throw new Error('subjects: the subject is in the table already');

@@ -1,8 +1,8 @@
 /**
- * Collects pairs of peers that a rule finds alike, with how close they are, and joins them to witness groups by
- * complete linkage: the closest pair first, and only where every peer of one group is alike to every peer of the other,
- * so that no third peer can join two that are not alike themselves.
+ * Collects alike pairs of peers, and joins them to witness groups by complete linkage, the closest first: every peer
+ * of one group is alike to every one of the other, so that no third joins two that are not.
  */
+import { doubled } from '../columns/segment.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { WitnessReason } from '../relations.js';
 import { ApartGroups, type JoinRule, type Witnesses } from './witnesses.js';
@@ -24,10 +24,7 @@ export class AlikePairs {
     this.#alike = new PeerBits(witnesses.numbers.length);
   }
 
-  /**
-   * Adds a pair `j < k`. Pairs come sorted by peers. `closeness` is in [0, 1]; differences below 2^-24 are none. When
-   * `pairsMax` is reached the closer half stays; the others still count as alike.
-   */
+  /** Adds a pair `j < k`, sorted; `closeness`: [0, 1]. At `pairsMax` the closer half stays to be joined. */
   add(j: number, k: number, closeness: number): void {
     this.#alike.add(this.#unit(j), this.#unit(k));
     if (this.#count === this.#pairsMax) this.#keepClosest(this.#count >>> 1);
@@ -56,8 +53,8 @@ export class AlikePairs {
   }
 
   /**
-   * Returns the pairs, closest first and then in their order, at every other place. Sorts whole numbers of 64 bits,
-   * whose upper half falls with the closeness: a sort with a function would take seconds for millions of pairs.
+   * Returns the pairs, closest first, at every other place. Sorts as 64-bit numbers whose upper half falls with the
+   * closeness: a function would take seconds for millions.
    */
   #closestFirst(): Uint32Array {
     const keys = new BigUint64Array(this.#count);
@@ -83,14 +80,9 @@ export class AlikePairs {
   }
 
   #grow(): void {
-    const length = 2 * this.#first.length;
-    const { first, second, closeness } = { first: this.#first, second: this.#second, closeness: this.#closeness };
-    this.#first = new Uint16Array(length);
-    this.#second = new Uint16Array(length);
-    this.#closeness = new Float32Array(length);
-    this.#first.set(first);
-    this.#second.set(second);
-    this.#closeness.set(closeness);
+    this.#first = doubled(this.#first);
+    this.#second = doubled(this.#second);
+    this.#closeness = doubled(this.#closeness);
   }
 }
 

@@ -1,7 +1,6 @@
 /**
- * Finds allied peers: two that took measures about the same players far more often than either does with the other
- * peers (docs/SCORING.md, "Witness groups"). Peers that are honest about hundreds of players and lie together about
- * some are one witness.
+ * Finds allied peers, which took measures about the same players far more often than with others (docs/SCORING.md,
+ * "Witness groups"): honest about hundreds, lying together about some.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { getOrMake } from '../get-or-make.js';

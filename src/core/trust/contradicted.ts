@@ -1,16 +1,14 @@
 /**
- * Finds the new peers that earlier peers contradict (docs/SCORING.md, "The gate"). Without this rule a wave of new
- * peers that agree with one another outvotes a group. A new peer is judged by its elders alone: peers that joined
- * earlier and are not contradicted themselves.
+ * Finds new peers that their elders contradict (docs/SCORING.md, "The gate"), earlier peers that are not contradicted
+ * themselves. Otherwise a wave of new peers that agree outvotes a group.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { Joined } from '../peers/peers.js';
 import type { Pairs } from './pair-list.js';
 
 /**
- * Returns 1 for each new peer whose reputation with its elders, from the same prior as in the gate, is not above 0.
- * `parts`: the factor of each peer. `isJudged`: 0 for a number that is never judged. An elder may itself be
- * contradicted by its own elders, so that the result settles in rounds, at most one for each wave.
+ * Returns 1 for each new peer whose reputation with its elders, from the prior of the gate, is not above 0. `parts`:
+ * factors of peers. `isJudged`: 0 if never. Settles in rounds, at most one a wave, as elders have elders.
  */
 export function contradictedNewcomers(
   pairs: Pairs,

@@ -1,7 +1,6 @@
 /**
- * Finds peers that carry the same list: the players that one of them lowered by mistake, the other lowered as well
- * (docs/SCORING.md, "Witness groups"). The other peers, which cannot be part of the list, decide which players are
- * mistakes. If neither peer is two-sided, a shared list is enough.
+ * Finds peers that carry one list: they lowered the same players by mistake, as the other peers decide, which cannot
+ * be part of it (docs/SCORING.md, "Witness groups"). If neither is two-sided, one list is enough.
  */
 import { cappedMass, logit, loweringShare } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
@@ -12,8 +11,7 @@ import type { LogOdds } from './log-odds.js';
 import { BOTH_LOWER, MIDDLE } from './sums/pair-sums.js';
 import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
-import type { Votes } from './votes/votes.js';
-import type { Witnesses } from './witnesses.js';
+import type { FitInput } from './weighed-votes.js';
 
 interface Candidate {
   readonly first: number;
@@ -28,24 +26,13 @@ interface Candidate {
   common: number;
 }
 
-/**
- * Joins the peers that carry the same list. `votes` are the votes on which `odds` were fitted: all votes of the group,
- * or those on a sample of its players, the share `part` of them, in (0, 1].
- */
-export function joinCopiedLists(
-  witnesses: Witnesses,
-  votes: Votes,
-  part: number,
-  sums: VoteSums,
-  tau: Float64Array,
-  odds: LogOdds,
-  c: TrustConstants,
-  yieldCore: () => void,
-): void {
+/** Joins the peers of one list. `odds` were fitted to the input, the votes on a share `part` of the players. */
+export function joinCopiedLists(input: FitInput, part: number, odds: LogOdds): void {
+  const { witnesses, sums, c } = input;
   const { lists, near } = alikeLists(sums, c);
   const candidates = lists.filter(({ first, second }) => !witnesses.areOne(first, second));
   if (candidates.length === 0) return;
-  countMistakes(candidates, near, votes, tau, odds, c, yieldCore);
+  countMistakes(candidates, near, input, odds);
   const { z } = odds;
   const alike = new AlikePairs(witnesses, c);
   for (const { first, second, shared, share, mistakes, common } of candidates) {
@@ -60,9 +47,8 @@ export function joinCopiedLists(
 }
 
 /**
- * Returns the pairs that share half of the smaller list, sorted by peers. Two peers that are alike to most of the peers
- * with which they share players are no candidates: their common list is consensus. If there are more than
- * `listPairsMax` pairs, those that share the most stay.
+ * Returns the pairs that share half of the smaller list, `listPairsMax` at most, sorted by peers; without two peers
+ * that are alike to most of their neighbours, whose list is consensus.
  */
 function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; near: PeerBits } {
   const { peers, lowered } = sums;
@@ -114,11 +100,8 @@ function byPeers(p: Candidate, q: Candidate): number {
 function countMistakes(
   candidates: readonly Candidate[],
   near: PeerBits,
-  votes: Votes,
-  tau: Float64Array,
+  { votes, heard, c, scratch }: FitInput,
   odds: LogOdds,
-  c: TrustConstants,
-  yieldCore: () => void,
 ): void {
   const { players, offsets, peer, claims, x, measure } = votes;
   const { z, pi } = odds;
@@ -136,13 +119,13 @@ function countMistakes(
       if (j === candidate.larger) isCommon = lowers(e);
       if (j === one || j === other || near.has(one, j) || near.has(other, j)) continue;
       logOdds += odds.spoken(e);
-      clearing += tau[j]! * cappedMass(claims[e]!) * z[j]!;
+      clearing += heard.tau[j]! * cappedMass(claims[e]!) * z[j]!;
     }
     if (clearing <= c.listClearedMass || sigmoid(-(logOdds + prior)) <= c.listClearedGood) return;
     candidate.mistakes++;
     if (isCommon) candidate.common++;
   };
-  inBlocks(players, yieldCore, (from, to) => {
+  inBlocks(players, scratch.yieldCore, (from, to) => {
     for (let i = from; i < to; i++) {
       const first = offsets[i]!;
       const end = offsets[i + 1]!;

@@ -1,7 +1,4 @@
-/**
- * Finds peers that ban nearly everybody (docs/SCORING.md, "The log-odds"): such a ban says nothing, and beside one
- * wrong ban of another server it would look like a second.
- */
+/** Finds peers that ban nearly everybody (docs/SCORING.md, "The log-odds"): such a ban says nothing. */
 import { FOLLOWS, measureStrength } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { VoteSums } from './sums/vote-sums.js';
@@ -9,10 +6,7 @@ import { inBlocks } from './votes/blocks.js';
 import type { Votes } from './votes/votes.js';
 import type { Witnesses } from './witnesses.js';
 
-/**
- * Returns the witness group whose peers took several times as many measures as all others together, and which hold
- * nearly all of those of most others; -1 if there is none.
- */
+/** Returns the witness group with several times the measures of all others, and nearly all of most of theirs; or -1. */
 export function floodingWitness(sums: VoteSums, { numbers }: Witnesses, c: TrustConstants): number {
   const { measured } = sums;
   const largest = new Map<number, number>();
@@ -34,10 +28,7 @@ export function floodingWitness(sums: VoteSums, { numbers }: Witnesses, c: Trust
   return held.size >= c.floodPeersMin && held.size >= asked.length / 2 ? witness : -1;
 }
 
-/**
- * Returns, per peer, the strengths of its measures that followed none but the flooding witness group, as a share of all
- * its measures among these votes.
- */
+/** Returns, per peer, the share of its measures, by strength, that followed none but the flooding witness group. */
 export function followedOnlyFlood(
   { peers, players, offsets, peer, measure, follows }: Votes,
   { numbers }: Witnesses,

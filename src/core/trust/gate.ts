@@ -1,7 +1,6 @@
 /**
- * Computes stage 1 of peer trust: the gate `tau` in [0, 1] of every peer, from its agreement with the others
- * (docs/SCORING.md, "The gate"). Each other peer counts by its own gate, so that the gates are a fixed point. The peers
- * of one witness group are not compared with each other and count as one.
+ * Computes stage 1 of peer trust: the gate `tau`, in [0, 1], from a peer's agreement with others (docs/SCORING.md,
+ * "The gate"), each of which counts by its own: a fixed point. Peers of one witness group count as one.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { Joined } from '../peers/peers.js';
@@ -16,29 +15,30 @@ export interface Gate {
   readonly pairs: Pairs;
 }
 
+/** The group whose gates are computed; `preTrusted` and `isOrigin` hold one byte per peer. */
+export interface GateGroup {
+  readonly votes: VoteSums;
+  readonly preTrusted: Uint8Array;
+  readonly witnesses: Witnesses;
+  readonly isOrigin: Uint8Array;
+  readonly c: TrustConstants;
+}
+
 /**
- * Computes the gate of every peer. `preTrusted` and `isOrigin` hold one byte per peer; `seniority`, in [0, 1], holds
- * the factor of each peer for its age. Peers without votes have no effect. Peers vouch for an origin as they do for
- * each other. An origin vouches for no peer, so that carried events add nothing to any peer's agreement. `joined` is
- * null if no peer is new. A new peer that earlier peers contradict has a closed gate and vouches for no peer.
+ * Computes the gate of every peer. `seniority`, in [0, 1], holds the factor of each peer for its age. Peers without
+ * votes have no effect. Peers vouch for an origin as they do for each other. An origin vouches for no peer, so that
+ * carried events add nothing to any peer's agreement. `joined` is null if no peer is new. A new peer that earlier peers
+ * contradict has a closed gate and vouches for no peer.
  */
-export function openGates(
-  votes: VoteSums,
-  preTrusted: Uint8Array,
-  witnesses: Witnesses,
-  seniority: Float64Array,
-  isOrigin: Uint8Array,
-  joined: Joined | null,
-  c: TrustConstants,
-): Gate {
-  const listed = listPairs(votes, preTrusted, witnesses, seniority, isOrigin, c);
-  if (joined === null) return settled(votes, preTrusted, seniority, isOrigin, listed, c);
+export function openGates(group: GateGroup, seniority: Float64Array, joined: Joined | null): Gate {
+  const { preTrusted, isOrigin, c } = group;
+  const listed = listPairs(group, seniority);
+  if (joined === null) return settled(group, seniority, listed);
   const isJudged = preTrusted.map((flag, j) => (flag === 0 && isOrigin[j] === 0 ? 1 : 0));
   const contradicted = contradictedNewcomers(listed.pairs, listed.parts, joined, isJudged, c);
-  if (!contradicted.includes(1)) return settled(votes, preTrusted, seniority, isOrigin, listed, c);
+  if (!contradicted.includes(1)) return settled(group, seniority, listed);
   const left = seniority.map((part, j) => (contradicted[j] === 1 ? 0 : part));
-  const relisted = listPairs(votes, preTrusted, witnesses, left, isOrigin, c);
-  return settled(votes, preTrusted, left, isOrigin, relisted, c);
+  return settled(group, left, listPairs(group, left));
 }
 
 interface Listed {
@@ -46,14 +46,7 @@ interface Listed {
   readonly parts: Float64Array;
 }
 
-function listPairs(
-  votes: VoteSums,
-  preTrusted: Uint8Array,
-  witnesses: Witnesses,
-  seniority: Float64Array,
-  isOrigin: Uint8Array,
-  c: TrustConstants,
-): Listed {
+function listPairs({ votes, preTrusted, witnesses, isOrigin, c }: GateGroup, seniority: Float64Array): Listed {
   // The members of a witness group that have votes count as one together.
   const heard = votersOf(votes, witnesses, isOrigin);
   const parts = seniority.map((part, j) => (isOrigin[j] === 1 ? 0 : part / Math.max(1, heard[witnesses.numbers[j]!]!)));
@@ -62,23 +55,14 @@ function listPairs(
   return { pairs, parts };
 }
 
-function settled(
-  votes: VoteSums,
-  preTrusted: Uint8Array,
-  seniority: Float64Array,
-  isOrigin: Uint8Array,
-  { pairs, parts }: Listed,
-  c: TrustConstants,
-): Gate {
-  const hasPreTrusted = preTrusted.includes(1);
-  const otherMass = sumOfWeights(pairs, parts);
+function settled(group: GateGroup, seniority: Float64Array, listed: Listed): Gate {
+  const { votes, preTrusted, isOrigin, c } = group;
+  const otherMass = sumOfWeights(listed);
   const sharing = otherMass.reduce((count, mass, j) => count + (mass > 0 && isOrigin[j] === 0 ? 1 : 0), 0);
   // If only two peers differ, nothing shows which of them is right.
-  const isUngated = sharing <= c.ungatedPeersMax && !hasPreTrusted;
-  const gates = isUngated
-    ? new Float64Array(votes.peers).fill(1)
-    : settle(votes, pairs, otherMass, parts, preTrusted, hasPreTrusted, isOrigin, c);
-  return { tau: gates.map((gate, j) => gate * seniority[j]!), pairs };
+  const isUngated = sharing <= c.ungatedPeersMax && !preTrusted.includes(1);
+  const gates = isUngated ? new Float64Array(votes.peers).fill(1) : settle(group, listed, otherMass);
+  return { tau: gates.map((gate, j) => gate * seniority[j]!), pairs: listed.pairs };
 }
 
 /** Counts the peers with votes per witness: a peer that does not report must not reduce the others' share. */
@@ -103,7 +87,7 @@ function centres({ peers, volume, badVolume }: VoteSums, parts: Float64Array, c:
   return { mu, own };
 }
 
-function sumOfWeights(pairs: Pairs, parts: Float64Array): Float64Array {
+function sumOfWeights({ pairs, parts }: Listed): Float64Array {
   const sums = new Float64Array(parts.length);
   for (let p = 0; p < pairs.count; p++) {
     const j = pairs.first[p]!;
@@ -114,20 +98,9 @@ function sumOfWeights(pairs: Pairs, parts: Float64Array): Float64Array {
   return sums;
 }
 
-/**
- * `t <- (t + t') / 2` until `t'` stays within `gateSettled` of `t`, at most `gateRoundsMax` times; returns the last
- * `t'`.
- */
-function settle(
-  votes: VoteSums,
-  pairs: Pairs,
-  otherMass: Float64Array,
-  parts: Float64Array,
-  preTrusted: Uint8Array,
-  hasPreTrusted: boolean,
-  isOrigin: Uint8Array,
-  c: TrustConstants,
-): Float64Array {
+/** `t <- (t + t') / 2` until they differ by less than `gateSettled`, at most `gateRoundsMax` times; returns `t'`. */
+function settle({ votes, preTrusted, isOrigin, c }: GateGroup, { pairs, parts }: Listed, otherMass: Float64Array) {
+  const hasPreTrusted = preTrusted.includes(1);
   let trust = hasPreTrusted ? Float64Array.from(preTrusted) : new Float64Array(votes.peers).fill(1);
   for (let round = 1; ; round++) {
     const rho = reputations(pairs, trust, parts, hasPreTrusted ? 0 : c.reputationPrior, c);
@@ -142,10 +115,7 @@ function settle(
   }
 }
 
-/**
- * `rho_j = max(0, (6 r0 + sum_k w t_k a) / (6 + sum_k w t_k))`, where `w` is the pair's weight times the other peer's
- * factor.
- */
+/** `rho_j = max(0, (6 r0 + sum_k w t_k a) / (6 + sum_k w t_k))`; `w`: weight of the pair x factor of the other. */
 function reputations(
   pairs: Pairs,
   trust: Float64Array,

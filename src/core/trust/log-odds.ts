@@ -9,12 +9,8 @@ import { logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { measureOdds } from './measure-odds.js';
-import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
-import type { Scratch } from './votes/scratch.js';
-import type { Votes } from './votes/votes.js';
-import { type Heard, type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
-import type { Witnesses } from './witnesses.js';
+import { type FitInput, type Heard, type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
 
 interface Odds {
   readonly a: Float64Array;
@@ -34,25 +30,15 @@ export interface LogOdds extends Odds {
   readonly spoken: (vote: number) => number;
 }
 
-/**
- * Fits A, B and M of every peer and the share of bad players. `votes`: all votes of the group or a sample; `sums`:
- * those of all votes or of another sample; `preTrusted` (one byte) per peer.
- */
-export function fitLogOdds(
-  votes: Votes,
-  sums: VoteSums,
-  heard: Heard,
-  witnesses: Witnesses,
-  preTrusted: Uint8Array,
-  c: TrustConstants,
-  scratch: Scratch,
-): LogOdds {
+/** Fits A, B and M of every peer and the share of bad players. */
+export function fitLogOdds(input: FitInput): LogOdds {
+  const { votes, heard, preTrusted, c, scratch } = input;
   // Early rounds need not use all players, because the last rounds correct them: in a large group they use a sample.
   const stride = Math.max(
     1,
     Math.floor(votes.players / Math.max(c.firstRoundsPlayers, c.firstRoundsPerPeer * votes.peers)),
   );
-  const weighed = new WeighedVotes(votes, sums, heard, witnesses, stride, c, scratch);
+  const weighed = new WeighedVotes(input, stride);
   const { z } = weighed;
   const measuredVotes = {
     diffs: scratch.float64(weighed.measuredVotes),
@@ -118,10 +104,7 @@ interface PeerRecord {
   readonly raising: number;
 }
 
-/**
- * Sums per peer over the votes on some players, four side by side: the weight of each vote times `q`, and the lowering
- * part of it, each as judged by two-sided peers and as judged by any.
- */
+/** Sums per peer over votes: their weight x `q`, and its lowering part, as judged by two-sided peers and by any. */
 const SUMS = 4;
 const JUDGED = 0;
 const SECONDED = 2;
@@ -234,10 +217,7 @@ class Judged {
     return Math.min(c.badShareMax, Math.max(c.badShareMin, pi));
   }
 
-  /**
-   * Returns, per peer, the sum over its measures of their weight times the probability, by the others' word and the
-   * share `pi` of bad players, that the player is bad; extrapolated to all players.
-   */
+  /** Returns, per peer, the weight of its measures x the probability, by others and `pi`, that the player is bad. */
   othersOnMeasured(pi: number): Float64Array {
     const { peer, measured, measuredTotals } = this.#look;
     const { diffs, votes } = this.#ofMeasures;
@@ -262,10 +242,7 @@ class Judged {
     }));
   }
 
-  /**
-   * Returns a peer's sums over the examined players, extrapolated to all players by one factor, so that a rate stays
-   * within 0 and 1. Good players need no sums of their own.
-   */
+  /** Returns a peer's sums, extrapolated to all players by one factor, so that rates stay within 0 and 1. */
   #hits(at: number, part: VoteTotals, all: VoteTotals, j: number, c: TrustConstants): Hits {
     const bad = this.#sums[j * SUMS + at]!;
     const badRight = this.#sums[j * SUMS + at + 1]!;
@@ -312,13 +289,12 @@ function oddsOf(
   preTrusted: Uint8Array,
   c: TrustConstants,
 ): Pick<Odds, 'a' | 'b'> {
-  const reports = rightOfReports(
-    records,
-    rates.pi,
-    tau.map((t, j) => t * findsClaim[j]!),
-    c,
-  );
-  const praise = rightOfPraise(records, tau, c);
+  const found = tau.map((t, j) => t * findsClaim[j]!);
+  const allReports = c.lowMeanRight / Math.max(rates.pi, c.badShareForMeanMin);
+  const reportsOf: RightOfAll = ({ seconded, lowering }) => [seconded.badRight, lowering];
+  const praiseOf: RightOfAll = ({ seconded, raising }) => [seconded.goodRight, raising];
+  const reports = rightShare(c.lowMeanRight, allReports, records, found, reportsOf);
+  const praise = rightShare(c.highMeanRight, c.highMeanAll, records, tau, praiseOf);
   const odds = { a: new Float64Array(records.length), b: new Float64Array(records.length) };
   records.forEach((record, j) => {
     const { judged, seconded } = record;
@@ -337,26 +313,18 @@ function oddsOf(
   return odds;
 }
 
-/** Share of lowering votes that fall on bad players, over all peers weighted by `tau`. */
-function rightOfReports(records: readonly PeerRecord[], pi: number, tau: Float64Array, c: TrustConstants): number {
-  let right = c.lowMeanRight;
-  let all = c.lowMeanRight / Math.max(pi, c.badShareForMeanMin);
-  records.forEach(({ seconded, lowering }, j) => {
-    right += tau[j]! * seconded.badRight;
-    all += tau[j]! * lowering;
-  });
-  return right / all;
-}
+/** Right votes of a peer in one direction, and all of them. */
+type RightOfAll = (record: PeerRecord) => readonly [right: number, all: number];
 
-/** Share of raising votes that fall on good players, over all peers weighted by their gates. */
-function rightOfPraise(records: readonly PeerRecord[], tau: Float64Array, c: TrustConstants): number {
-  let right = c.highMeanRight;
-  let all = c.highMeanAll;
-  records.forEach(({ seconded, raising }, j) => {
-    right += tau[j]! * seconded.goodRight;
-    all += tau[j]! * raising;
+/** Share of right votes, over all peers weighted by `tau`, from a prior of `right` and `all` votes. */
+function rightShare(right: number, all: number, records: readonly PeerRecord[], tau: Float64Array, of: RightOfAll) {
+  const sums = { right, all };
+  records.forEach((record, j) => {
+    const [ofPeer, allOfPeer] = of(record);
+    sums.right += tau[j]! * ofPeer;
+    sums.all += tau[j]! * allOfPeer;
   });
-  return right / all;
+  return sums.right / sums.all;
 }
 
 /** Difference between the log-odds of a peer's right votes and those of the group's mean, within bounds. */

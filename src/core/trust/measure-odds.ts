@@ -1,15 +1,9 @@
-/**
- * Computes M, the log-odds of a standing measure, of every peer (docs/SCORING.md, "The log-odds"): a constant that
- * moves with what the others say about the players whom the peer measured, beside all measured players of the group.
- */
+/** Computes M: a constant, moved by the others' word about the measured players (docs/SCORING.md, "The log-odds"). */
 import { logit } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { Heard } from './weighed-votes.js';
 
-/**
- * Computes M of every peer. `others`: per peer, the sum over its measures of their weight times the probability that
- * the player is bad by the others' word; `totals`: the sum of the weights.
- */
+/** `others`: per peer, its measures' weights x the probability, by others, of a bad player; `totals`: the weights. */
 export function measureOdds(
   others: Float64Array,
   totals: Float64Array,

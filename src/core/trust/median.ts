@@ -1,9 +1,6 @@
 /** Computes the weighted median from which the gate takes its references. */
 
-/**
- * Lower weighted median: the least value whose cumulated weight reaches half of the total; equal values keep their
- * order. The caller caps the weights, so that no single peer decides. Throws on an empty list.
- */
+/** The least value whose cumulated weight is half of the total; the caller caps weights. Throws on an empty list. */
 export function lowerWeightedMedian(values: readonly number[], weights: readonly number[]): number {
   const order = values.map((_, i) => i).sort((i, k) => values[i]! - values[k]! || i - k);
   const cumulated: number[] = [];

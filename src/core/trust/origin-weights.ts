@@ -1,7 +1,6 @@
 /**
- * Computes the weights of carriers from those of origins and peers (docs/SCORING.md, "Declared origins"). The weight of
- * an origin is computed like a peer's. The evidence of a carrier counts with the weight of the origin, and never with
- * more than the weight of the peer itself.
+ * Computes the weights of carriers (docs/SCORING.md, "Declared origins"): that of the origin, computed like a peer's,
+ * and never more than that of the peer itself.
  */
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { MeasureWeights, PeerColumns } from '../tables/evidence-view.js';

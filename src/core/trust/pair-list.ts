@@ -1,8 +1,8 @@
 /**
- * Collects the pairs of peers from which the gates are computed: the agreement of two peers on the players that both
- * reported, and its weight. Two peers of one witness group are not compared with each other. The list is bounded: a
- * crowd of peers on one player must not fill the memory with pairs.
+ * Collects the pairs for the gates: the agreement of two peers on shared players, and its weight. Bounded: a crowd of
+ * peers on one player must not fill the memory with pairs.
  */
+import { doubled } from '../columns/segment.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { MIDDLE, type PairVisitor } from './sums/pair-sums.js';
 import type { Witnesses } from './witnesses.js';
@@ -25,10 +25,7 @@ export interface Centres {
   readonly own: Float64Array;
 }
 
-/**
- * Collects pairs in columns that double when full. At `pairsMax` the pairs that share the fewest players are dropped,
- * and further pairs with as few are ignored; pairs with a pre-trusted peer always stay.
- */
+/** At `pairsMax`, pairs that share the fewest players go, except those with a pre-trusted peer. */
 export class PairList implements Pairs, PairVisitor {
   count = 0;
   first = new Uint32Array(1_024);
@@ -113,15 +110,10 @@ export class PairList implements Pairs, PairVisitor {
   }
 
   #grow(): void {
-    this.first = doubled(this.first, new Uint32Array(this.count * 2));
-    this.second = doubled(this.second, new Uint32Array(this.count * 2));
-    this.shared = doubled(this.shared, new Uint32Array(this.count * 2));
-    this.agreement = doubled(this.agreement, new Float64Array(this.count * 2));
-    this.weight = doubled(this.weight, new Float64Array(this.count * 2));
+    this.first = doubled(this.first);
+    this.second = doubled(this.second);
+    this.shared = doubled(this.shared);
+    this.agreement = doubled(this.agreement);
+    this.weight = doubled(this.weight);
   }
-}
-
-function doubled<T extends Uint32Array | Float64Array>(from: T, into: T): T {
-  into.set(from);
-  return into;
 }

@@ -1,7 +1,4 @@
-/**
- * Computes the trust of every peer of a group from all evidence: one pure function with identical bits for identical
- * input. Its results are recorded and never computed again in a replay.
- */
+/** Computes the trust of all peers from all evidence: identical bits for identical input. A replay takes the record. */
 
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { PeerRelation, WitnessPair } from '../relations.js';
@@ -17,7 +14,7 @@ import { weighCarriers } from './origin-weights.js';
 import type { Pairs } from './pair-list.js';
 import { type GatheredView, type GroupVotes, gatherVotes } from './sums/gather.js';
 import type { Scratch } from './votes/scratch.js';
-import type { Heard } from './weighed-votes.js';
+import type { FitInput, Heard } from './weighed-votes.js';
 import { Witnesses } from './witnesses.js';
 
 export interface DiscountedPair {
@@ -43,10 +40,7 @@ export interface GroupTrust extends PeerTrust {
   readonly sums: GroupVotes['sums'];
 }
 
-/**
- * Computes the trust of every peer of a view as of `at`, in ms since 1970. If peers carry origins, their gates, which
- * do not depend on carried votes, are computed first: they decide which carrier speaks for an origin.
- */
+/** As of `at`, in ms since 1970. With origins, gates come first: they decide which carrier speaks for an origin. */
 export function computeGroupTrust(
   view: GatheredView,
   at: number,
@@ -89,11 +83,12 @@ class Fit {
 
   openGates(): Gate {
     const { sums, facts } = this.#votes;
-    const joined = facts.joined ?? null;
-    return openGates(sums, this.preTrusted, this.witnesses, this.#seniority, this.isOrigin, joined, this.#constants);
+    const { preTrusted, witnesses, isOrigin } = this;
+    const group = { votes: sums, preTrusted, witnesses, isOrigin, c: this.#constants };
+    return openGates(group, this.#seniority, facts.joined ?? null);
   }
 
-  odds(): { readonly gate: Gate; readonly heard: Heard; readonly odds: LogOdds } {
+  odds(): { readonly gate: Gate; readonly input: FitInput; readonly odds: LogOdds } {
     const { sums, judged } = this.#votes;
     const gate = this.openGates();
     const { tau } = gate;
@@ -106,8 +101,10 @@ class Fit {
       finds: finds.map((share, j) => (this.witnesses.numbers[j] === flooding ? 0 : share)),
       findsClaim: ownShares(tau, sums.badClaims, sums.ownClaims, this.#constants),
     };
-    const odds = fitLogOdds(judged, sums, heard, this.witnesses, this.preTrusted, this.#constants, this.#scratch);
-    return { gate, heard, odds };
+    const { witnesses, preTrusted } = this;
+    const common = { witnesses, preTrusted, c: this.#constants, scratch: this.#scratch };
+    const input = { votes: judged, sums, heard, ...common };
+    return { gate, input, odds: fitLogOdds(input) };
   }
 
   /** Per peer: the measures that followed nobody, or nobody but a witness group that bans nearly everybody. */
@@ -119,10 +116,7 @@ class Fit {
   }
 }
 
-/**
- * Per peer, in [0, 1]: whether it finds bad players itself or repeats what others found, by the share `own` of its
- * lowering evidence `all` that did not follow others.
- */
+/** Per peer, in [0, 1]: whether it finds bad players itself, by the share `own` / `all` of its lowering evidence. */
 function ownShares(tau: Float64Array, all: Float64Array, own: Float64Array, c: TrustConstants): Float64Array {
   return tau.map((t, j) => {
     const found = (t * own[j]! + c.ownPriorMass * c.ownPrior) / (t * all[j]! + c.ownPriorMass);
@@ -130,23 +124,20 @@ function ownShares(tau: Float64Array, all: Float64Array, own: Float64Array, c: T
   });
 }
 
-/**
- * Computes the trust of every peer. `scratch`: memory of the votes, which no returned array shares. `relations`: the
- * operator's declarations about pairs of peers.
- */
+/** No returned array shares the memory of `scratch`. `relations`: the operator's declarations about pairs of peers. */
 export function computePeerTrust(
   votes: GroupVotes,
   constants: TrustConstants,
   scratch: Scratch,
   relations: readonly PeerRelation[] = [],
 ): PeerTrust {
-  const { sums, judged, part, facts } = votes;
+  const { sums, part, facts } = votes;
   const fit = new Fit(votes, constants, scratch, relations);
   const { witnesses, preTrusted, isOrigin } = fit;
-  let { gate, heard, odds } = fit.odds();
+  let { gate, input, odds } = fit.odds();
   const found = witnesses.pairs.length;
-  joinCopiedLists(witnesses, judged, part, sums, heard.tau, odds, constants, scratch.yieldCore);
-  if (witnesses.pairs.length > found) ({ gate, heard, odds } = fit.odds());
+  joinCopiedLists(input, part, odds);
+  if (witnesses.pairs.length > found) ({ gate, input, odds } = fit.odds());
   const counted = (values: Float64Array) => values.map((value, j) => (facts.excluded[j] === 0 ? value : 0));
   // A peer without votes is unknown: its first ones count after the next computation. A peer that only carries an
   // origin is known, and agrees with no peer.
@@ -158,8 +149,8 @@ export function computePeerTrust(
   const z = counted(odds.z);
   const measures = {
     m: counted(odds.m),
-    finds: counted(heard.finds),
-    findsClaim: counted(heard.findsClaim),
+    finds: counted(input.heard.finds),
+    findsClaim: counted(input.heard.findsClaim),
     measured: odds.measured,
     judged: Uint8Array.from(tau, (_, j) =>
       facts.excluded[j] === 0 && (sums.volume[j]! > 0 || facts.origins?.carries[j] === 1) ? 1 : 0,
@@ -188,10 +179,7 @@ interface Candidate {
   readonly strength: number;
 }
 
-/**
- * Sorted by `w a (1 - max tau)`, which grows with the number of shared players, ties by peer number. Millions of pairs
- * may qualify: only a few are held at a time.
- */
+/** Sorted by `w a (1 - max tau)`, which grows with shared players. Only a few of millions of pairs are held. */
 function discountedPairs(
   pairs: Pairs,
   tau: Float64Array,

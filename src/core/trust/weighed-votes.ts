@@ -47,6 +47,17 @@ export interface Heard {
   readonly findsClaim: Float64Array;
 }
 
+/** Input of a fit of log-odds. `votes`, `sums`: of all players or of samples; `preTrusted`: one byte per peer. */
+export interface FitInput {
+  readonly votes: Votes;
+  readonly sums: VoteSums;
+  readonly heard: Heard;
+  readonly witnesses: Witnesses;
+  readonly preTrusted: Uint8Array;
+  readonly c: TrustConstants;
+  readonly scratch: Scratch;
+}
+
 export class WeighedVotes implements Look {
   readonly players: number;
   readonly offsets: Uint32Array;
@@ -70,15 +81,7 @@ export class WeighedVotes implements Look {
   readonly #voice: Float64Array;
 
   /** The large columns belong to the scratch memory. `stride`: two-sidedness first uses every n-th player. */
-  constructor(
-    votes: Votes,
-    sums: VoteSums,
-    heard: Heard,
-    witnesses: Witnesses,
-    stride: number,
-    c: TrustConstants,
-    scratch: Scratch,
-  ) {
+  constructor({ votes, sums, heard, witnesses, c, scratch }: FitInput, stride: number) {
     const { peers, players, offsets, peer, claims, x, measure } = votes;
     this.players = players;
     this.offsets = offsets;
@@ -275,10 +278,7 @@ export class WeighedVotes implements Look {
     }
   }
 
-  /**
-   * Copies every `stride`-th player to columns of the scratch memory. In place, the votes of each player would lie on
-   * separate cache lines, which every round would read anew.
-   */
+  /** Copies every `stride`-th player: in place, each would lie on cache lines that every round reads anew. */
   every(stride: number, scratch: Scratch): Look {
     const players = Math.ceil(this.players / stride);
     const peers = this.z.length;

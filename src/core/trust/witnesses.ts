@@ -80,10 +80,7 @@ export interface JoinRule {
   readonly apart: ApartGroups;
 }
 
-/**
- * Pairs of groups, by their lowest peers, that are not alike. As groups only grow, what one of two is apart from stays
- * apart from both, and need not be looked at again.
- */
+/** Pairs of groups that are not alike. As groups only grow, what one of two is apart from stays apart from both. */
 export class ApartGroups {
   readonly #from = new Map<number, Set<number>>();
 
@@ -136,10 +133,7 @@ export class WitnessLinks {
   }
 }
 
-/**
- * Counts the witness groups of two peers or more, and the peers in them. `witness` holds, per peer, the lowest peer of
- * its group. `isPeer` excludes origins and carriers, which have numbers as well.
- */
+/** Counts the groups of several peers, and their peers. `witness`: lowest of each; `isPeer`: no origin or carrier. */
 export function groupsOf(
   witness: Uint16Array | null,
   isPeer: (number: number) => boolean,

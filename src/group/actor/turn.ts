@@ -209,8 +209,7 @@ export class Turn<T> {
       return decided;
     }
     this.#countAccepted(eventType, decided.value.event_type);
-    if (decided.value.repeats === undefined)
-      noteBeginning(state, state.subjects.findOfEvent(keys.columns, keys.i), decided.value, this.#now);
+    if (decided.before !== null) noteBeginning(state, decided.value, decided.before);
     this.recordEvent(decided.value, keys);
     if (revokesLowering(decided.value)) {
       const revocation = decideRevocation(state, decided.value, bytesOf(submission.subject!));

@@ -4,7 +4,7 @@ import { KEY_WORDS } from '../../../src/core/columns/packed-keys.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
 import { getOrMake } from '../../../src/core/get-or-make.js';
 import { sipHash, sipKey } from '../../../src/core/hashing/siphash.js';
-import { keyColumns, subjectWords } from '../../../src/core/tables/event-columns.js';
+import { EventColumns, keyColumns, keyOf, subjectWords } from '../../../src/core/tables/event-columns.js';
 import { pairOf } from '../../../src/core/tables/pair-number.js';
 import { HOME_BITS } from '../../../src/core/tables/subject-index.js';
 import { Subjects } from '../../../src/core/tables/subjects.js';
@@ -143,6 +143,16 @@ test('a row is looked up again if the table changed since the look-up', () => {
   assert.equal(found(), [-1, 1, -1, 0]);
   subjects.ensureEntry(players[2]!, 0, times(1));
   assert.equal(found(), [-1, 1, 2, 0]);
+});
+
+test('an event leaves the row of its player in its columns, whether the player was known or is new', () => {
+  const subjects = new Subjects(key);
+  const columns = new EventColumns(2);
+  for (const player of ['known', 'new']) columns.addKey(keyOf(subjectOf(player)));
+  subjects.ensureEntry(subjectOf('known'), 0, times(1));
+  subjects.prefetch(columns);
+  for (let i = 0; i < 2; i++) subjects.ensureEntryOfEvent(columns, i, 1, 1);
+  assert.equal([...columns.rows], ['known', 'new'].map((player) => subjects.find(subjectOf(player))));
 });
 
 test('keys that differ in one bit only are different players', () => {

@@ -1,8 +1,6 @@
 /**
- * Chooses the players from which gates are computed in a very large group (decision 209): two peers are compared on a
- * bounded number of their shared players, and a peer's own votes are counted on a bounded number of its players.
- * Players are chosen by a seeded hash that falls below the threshold of the pair or of the peer, so that no peer can
- * influence the choice.
+ * Chooses the players for the gates of a very large group (decision 209): a bounded number per pair of peers and per
+ * peer, by a seeded hash below the threshold of either, which no peer can influence.
  */
 
 import type { AsOf } from '../../evidence/decay.js';
@@ -29,10 +27,7 @@ export class GateSample {
   /** Players with a hash below this are examined for every peer that reported them. */
   readonly #least: number;
 
-  /**
-   * `part`: empty columns into which votes are read, and which are left empty. `floor`: players with a hash below this
-   * are always examined. The large columns belong to the scratch memory.
-   */
+  /** `part`: empty columns to use, empty afterwards. `floor`: players with a hash below it are always examined. */
   constructor(
     state: EvidenceView,
     asOf: AsOf,
@@ -89,9 +84,7 @@ export class GateSample {
     for (let e = votes.end; e < end; e++) if (mix >= this.own[votes.peer[e]!]!) votes.excludeVote(e);
   }
 
-  /**
-   * Counts the players of each peer and of each pair in one block of every sixteen, chosen by the seeded hash of a row.
-   */
+  /** Counts the players of peers and pairs in one block of sixteen, chosen by the seeded hash of a row. */
   #countSome(
     state: EvidenceView,
     asOf: AsOf,

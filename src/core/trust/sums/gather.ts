@@ -36,9 +36,8 @@ const PART_ENTRIES = 4_096;
 const SAMPLE_SPARE = 1.1;
 
 /**
- * Reads the votes of a group as of `at`, in ms since 1970; the evidence of a player with newer evidence is decayed to
- * the time of that evidence, as in a read. The columns belong to the scratch memory and are valid until its next
- * `begin`.
+ * Reads the votes of a group as of `at` (a player with newer evidence: as of that). Valid until the next `begin` of
+ * the scratch memory.
  */
 export function gatherVotes(
   state: GatheredView,

@@ -1,7 +1,4 @@
-/**
- * Sums, for every two peers, the votes on the players that both reported. Visitors evaluate a pair at once (clones,
- * copied lists, the pairs of the gate), so that sparse sums need not be stored.
- */
+/** Sums the votes of every two peers on common players. Visitors see a pair at once: sparse sums are not stored. */
 import { loweringShare } from '../../evidence/evidence.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import { pairOf } from '../../tables/pair-number.js';
@@ -29,9 +26,7 @@ export interface PairSums {
   raise(shared: Uint32Array): void;
 }
 
-/**
- * True if votes may be added in parts. Otherwise they must come all at once and stay unchanged until pairs are listed.
- */
+/** True if votes may be added in parts. Otherwise they come all at once and stay unchanged until pairs are listed. */
 export function pairsSplit(peers: number, { densePeersMax }: TrustConstants): boolean {
   return peers <= densePeersMax;
 }
@@ -47,10 +42,8 @@ export function pairSums(
 }
 
 /**
- * Values per pair (j, k), adjacent in memory, with `u = x - .5`: n_jk, then the sums of u_j u_k, u_j, u_k, u_j^2,
- * u_k^2, the hash below which players are examined, and the number of players that both lower. The sums refer to the
- * middle, because the reference votes are known only after all votes. The values of a pair fill one cache line, which
- * halves the time of the pass at 1,000 peers.
+ * Values per pair, one cache line, which halves the pass at 1,000 peers: see `PairVisitor.add`, and at `BELOW` the
+ * hash below which players are examined. Sums refer to the middle: reference votes are known only later.
  */
 const STRIDE = 8;
 

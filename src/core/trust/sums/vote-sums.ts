@@ -1,7 +1,4 @@
-/**
- * Sums all votes of a group, or a sample of them, per peer and per pair: the input of the gates and of the reports to
- * operators. Votes are added in parts, so that memory depends on the peers and their pairs, not on the players.
- */
+/** Sums the votes of a group, or a sample, per peer and pair. They come in parts: memory depends on peers alone. */
 import { cappedMass, FOLLOWS, FOLLOWS_CLAIM, loweringShare, measureStrength } from '../../evidence/evidence.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import { BLOCK, inBlocks } from '../votes/blocks.js';
@@ -69,10 +66,7 @@ export class VoteSums {
     return this.#measured.map((players, j) => this.#ofAll(players, j));
   }
 
-  /**
-   * Per peer: number of reported players that another peer reported, too. A peer that shares none most likely has
-   * another salt. A small number must therefore be exact: pairs see all of their common players.
-   */
+  /** Players that others reported, too. None most likely means another salt: a small number must be exact. */
   get shared(): Uint32Array {
     const { reported } = this;
     const shared = this.#reported.map((players, j) => this.#ofAll(players - this.#alone[j]!, j));

@@ -1,7 +1,4 @@
-/**
- * Merges the votes of an origin's carriers on one player into one vote, the heaviest of them, under the number of the
- * origin. Carriers have no votes of their own, so that carried evidence never counts as agreement between them.
- */
+/** Merges the votes of an origin's carriers into the heaviest: carried evidence is no agreement between carriers. */
 import { cappedMass, roundForComparison, type VoteSpace } from '../../evidence/evidence.js';
 import type { Carrier, Origins } from '../../registers/origins.js';
 import type { OriginFacts } from './peer-facts.js';
@@ -38,10 +35,7 @@ export class OriginVotes implements OriginFacts {
   readonly #votes: FoundVotes;
   readonly #gates: Float64Array;
 
-  /**
-   * `numbers`: number of peers, origins and carriers together. `gates`: the gate of each peer; a carrier with gate 0
-   * does not speak for an origin, not even about a player of whom no other carrier speaks.
-   */
+  /** `numbers` counts peers, origins and carriers. A carrier with gate 0 in `gates` never speaks for an origin. */
   constructor({ list, carriers }: Pick<Origins, 'list' | 'carriers'>, numbers: number, gates: Float64Array) {
     this.origins = list.map(({ index }) => index);
     this.carriers = carriers;

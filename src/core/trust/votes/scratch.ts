@@ -1,7 +1,6 @@
 /**
- * Provides the memory that the computations of a thread reuse. Large columns are kept for the next computation: memory
- * that is returned to the system is unmapped at once, mapped again and counted by the garbage collector each time, and
- * all of this stops the other threads of the process for milliseconds.
+ * Provides the memory that computations of a thread reuse: returned memory is unmapped, mapped again and counted by
+ * the garbage collector each time, which stops the other threads of the process for milliseconds.
  */
 
 /** Spare share of each column, so that a growing group does not need new ones each time. */

@@ -7,9 +7,7 @@ export interface Votes extends Omit<VoteSpace, 'excluded'> {
   readonly peers: number;
   readonly players: number;
   readonly offsets: Uint32Array;
-  /**
-   * Per player: the seeded hash that decides, in a very large group, which pairs of peers are compared on the player.
-   */
+  /** Per player: the seeded hash that decides which pairs of peers of a very large group are compared on it. */
   readonly mix: Uint16Array;
   /** Per vote: 1 if it is counted for its peer, else 0. */
   readonly counted: Uint8Array;

@@ -1,7 +1,4 @@
-/**
- * Runs the command `ptf-peer` as a process: arguments, environment, terminal, signals and exit code. Its commands are
- * in `peer/`.
- */
+/** Runs the command `ptf-peer` as a process; its commands are in `peer/`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { clearLine, cursorTo } from 'node:readline';
@@ -11,7 +8,6 @@ import { runPeerCommand } from './peer/cli/peer-command.js';
 import type { Progress } from './peer/cli/session.js';
 import { terminalWidth } from './terminal-width.js';
 
-/** Returns the version of the package of this file, from the nearest package.json above it. */
 function packageVersion(): string {
   for (let folder = new URL('.', import.meta.url); ; folder = new URL('..', folder)) {
     const file = new URL('package.json', folder);
@@ -32,10 +28,7 @@ async function askSecret(question: string): Promise<string> {
   return answer;
 }
 
-/**
- * A progress bar on the terminal's line, removed when the work is done. It is drawn here because a library for it would
- * double the packages that a game server installs.
- */
+/** Drawn here, because a library for it would double the packages that a game server installs. */
 function progressOf(what: string): Progress {
   let drawnAt = Number.NEGATIVE_INFINITY;
   const goBack = () => {

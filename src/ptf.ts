@@ -1,8 +1,5 @@
 #!/usr/bin/env node
-/**
- * Runs the operator command `ptf` as a process: arguments, environment, terminal and exit code. Its commands are in
- * `operator/`.
- */
+/** Runs the operator command `ptf` as a process; its commands are in `operator/`. */
 import { once } from 'node:events';
 import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
@@ -51,7 +48,6 @@ function defaultDir(): string {
   return text === undefined || text === '' ? fallback : text;
 }
 
-/** Reads the configuration of a node with this environment; if it is invalid, returns the defaults and the faults. */
 function configuration(): ConfigurationFacts {
   const { env, hidden } = environment();
   const outcome = loadConfig(hidden.includes(installed.saltFile) ? { ...env, GROUP_SALT: anySalt } : env, readText);
@@ -96,10 +92,7 @@ function identityOf({ groupId, identityMode, environment: name, playerIdKinds }:
   return { groupId, identityMode, environment: name, ...kinds };
 }
 
-/**
- * Returns the reasons why a node with this environment would not start on a folder; an empty list if the environment
- * itself is invalid.
- */
+/** Returns why a node with this environment would not start on a folder; nothing if the environment is invalid. */
 async function startProblemsOf(dir: string): Promise<readonly string[]> {
   const { env, hidden } = environment();
   const outcome = loadConfig(env, readText);
@@ -115,10 +108,7 @@ async function confirm(question: string): Promise<boolean> {
   return /^y(es)?$/i.test((await lineFrom(lines, `${question} [y/N] `)).trim());
 }
 
-/**
- * Returns the next line. The end of the input, by Ctrl-D or Ctrl-C, gives an empty one; whether `question` then rejects
- * depends on the release of Node.
- */
+/** The end of the input gives an empty line; whether `question` then rejects depends on the release of Node. */
 async function lineFrom(lines: Interface, prompt: string): Promise<string> {
   const ended = once(lines, 'close').then(() => '');
   const asked = lines.question(prompt).catch(() => '');
@@ -145,10 +135,7 @@ async function input(charactersMax: number): Promise<string> {
   return text;
 }
 
-/**
- * Refuses work in another user's folder: the node cannot open files that root leaves there, as LMDB does even if it
- * only reads. A read-only file system is no problem, because no file can be left on it.
- */
+/** A node cannot open files that root leaves in its folder, as LMDB does even if it only reads. */
 async function refuseForeign(dir: string): Promise<void> {
   const uid = await stat(dir).then(
     (found) => found.uid,
@@ -162,13 +149,11 @@ async function refuseForeign(dir: string): Promise<void> {
   if (!isClosed) throw new OperatorError('access_denied', `${dir} is another user's; run as the user of the node`);
 }
 
-/** Returns the folder itself, or the nearest existing one above it. */
 function nearestFolder(dir: string): string {
   const path = resolve(dir);
   return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
-/** Creates the folder if it is missing, as a start does. */
 async function keepSecret(dir: string, name: string, text: string): Promise<void> {
   await refuseForeign(dir);
   // The node has no access to a folder that root creates within another user's.
@@ -192,9 +177,7 @@ async function adopt(dir: string): Promise<'adopted' | 'free'> {
   }
 }
 
-/**
- * Imports or exports the data of a cluster, with the configuration of the node. The client of etcd is loaded only here.
- */
+/** The client of etcd is loaded only here. */
 async function moveData(direction: 'import' | 'export', dir: string): Promise<MovedData> {
   await refuseForeign(dir);
   const outcome = loadConfig(environment().env, readText);
@@ -254,7 +237,6 @@ const noProgress: Progress = { to: () => {}, end: () => {} };
 /** Signals that ask a process to end: Ctrl-C, a termination request, a closed terminal. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Runs work that Ctrl-C aborts, without leaving half-done work behind. */
 async function cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const cancelling = new AbortController();
   const cancel = (): void => cancelling.abort();

@@ -1,7 +1,4 @@
-/**
- * Makes the leader scrub etcd's files in the night after an erasure. It decides when a scrub is due; the operations of
- * the cluster run the scrub.
- */
+/** Decides when the leader scrubs etcd's files: in the night after an erasure. */
 import type { Outcome } from '../errors.js';
 import { every, type Timers } from '../group/ports/clock.js';
 import type { SharedLog } from '../group/ports/shared-log.js';

@@ -1,7 +1,4 @@
-/**
- * Prepares and checks a node's start: the data folder, the salt, the store, the clock, the group and the
- * configuration. If a check fails, the start is refused with a reason for the operator.
- */
+/** Prepares and checks a node's start. If a check fails, the start is refused with a reason for the operator. */
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,10 +54,7 @@ export function refuseStart(error: unknown): never {
   throw error;
 }
 
-/**
- * Awaits a server's start. Rejects with `StartRefusedError` if it cannot listen.
- * @param names The variables that hold the port and the address.
- */
+/** `names`: the variables that hold the port and the address. */
 export async function listeningOrRefuse<T>(
   listening: Promise<T>,
   names: { readonly port: string; readonly host: string },
@@ -88,7 +82,6 @@ export async function listeningOrRefuse<T>(
   }
 }
 
-/** Rejects with `StartRefusedError` if the operator's socket cannot be created for the folder `dir`. */
 export async function socketOrRefuse<T>(starting: Promise<T>, dir: string): Promise<T> {
   try {
     return await starting;
@@ -123,10 +116,7 @@ function folderProblem(error: unknown): string {
   }
 }
 
-/**
- * Refuses log, snapshot and head files that this user cannot read and write: LMDB would crash on them, and the crash
- * would look like damage.
- */
+/** Files that this user cannot read and write would crash LMDB, which would look like damage. */
 function refuseInaccessible(dir: string): void {
   const names = readdirSync(dir).filter((name) => /^(?:log|head\.json|owner-\d+\.json|snapshot-\d+)$/.test(name));
   for (const path of names.flatMap((name) => [name, join(name, 'data.mdb'), join(name, 'lock.mdb')])) {
@@ -155,10 +145,7 @@ export async function saltOf(config: Config, dir: string, isNew: boolean): Promi
   return made;
 }
 
-/**
- * Reads the store in another process first: a crash of the reader must not crash the node, and nothing is changed
- * before the store is known to be intact. Resolves with its newest record.
- */
+/** Reads the store in another process, whose crash must not be the node's. Resolves with its newest record. */
 export async function verifyFolder(dir: string, log: Logger): Promise<number> {
   const report = await verifyInChild(dir, 'start');
   for (const { seq, fault } of report.snapshots)

@@ -1,7 +1,4 @@
-/**
- * Declares the table of environment variables: name, meaning, fallback and parser of each. `config.ts` builds a Config
- * from it, `npm run docs:configuration` the table of docs/CONFIGURATION.md, and a test compares `.env.example` with it.
- */
+/** Declares the environment variables. docs/CONFIGURATION.md is made from this, and `.env.example` compared with it. */
 import { trustConstants } from '../core/evidence/trust-constants.js';
 import { oneOf, type Parsed, problem, settingParsers, value, wholeNumber } from '../core/settings.js';
 import {
@@ -30,18 +27,14 @@ export interface Remark {
   readonly text: string;
 }
 
-/** One row of the table. */
 export interface Variable<T> {
   readonly name: string;
   /** An earlier name, which is still read where `name` is unset. */
   readonly formerName?: string;
   /** Effect of the variable in one line, as docs/CONFIGURATION.md states it. */
   readonly meaning: string;
-  /** The value if the variable is unset. */
   readonly fallback: T;
-  /**
-   * The value may also come from the file that `<name>_FILE` names; it is masked wherever the configuration is shown.
-   */
+  /** May also come from the file that `<name>_FILE` names; masked wherever the configuration is shown. */
   readonly secret?: true;
   parse(text: string): Parsed<T>;
 }

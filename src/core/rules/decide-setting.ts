@@ -11,7 +11,10 @@ export function loggedSettings({ settings, halfLifeDays, measureScale }: GroupSt
   return { ...settings, HALF_LIFE_DAYS: halfLifeDays, BAN_HALF_LIFE_DAYS: measureScale.halfLifeDays };
 }
 
-/** Codes: dependency_unavailable (a half-life, while the clock is behind). */
+/**
+ * Codes: dependency_unavailable (a half-life, while the clock is behind); unknown_peer, peer_not_active (pre-trusted
+ * peers).
+ */
 export function decideSetting(state: GroupState, { name, value, by }: ChangeSetting, now: number): Decision<null> {
   if (name === 'HALF_LIFE_DAYS') return decideHalfLife(state, 'claims', Number(value), now, by);
   if (name === 'BAN_HALF_LIFE_DAYS') return decideHalfLife(state, 'measures', Number(value), now, by);

@@ -18,7 +18,6 @@ export interface ClusterSettings {
   readonly endpoints: readonly string[];
 }
 
-/** Returns the settings that the configuration requires with `CLUSTER=etcd`. */
 export function settingsOf({ nodeId, advertiseUrl, clusterSecret, salt, etcdEndpoints }: Config): ClusterSettings {
   if (nodeId === null || advertiseUrl === null || clusterSecret === null || salt === null || etcdEndpoints === null) {
     throw new Error('cluster: the configuration lacks a required setting');

@@ -1,7 +1,4 @@
-/**
- * Implements a node of a cluster: connects the shared log, the link to the other nodes and this node's role with its
- * group. It is loaded with `CLUSTER=etcd` only, because it loads the client of etcd.
- */
+/** Connects the parts of a node of a cluster. Loaded with `CLUSTER=etcd` only, because it loads the client of etcd. */
 import { hash, randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -48,7 +45,6 @@ export interface ClusterNodePorts {
   readonly onFatal: (error: unknown) => void;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Aborts a start that waits. */
   readonly ending?: AbortSignal;
 }
 
@@ -66,14 +62,12 @@ export class ClusterNode {
   readonly #nightly: NightlyScrub;
   readonly #nodeLink: NodeLink;
   #clusterId: string | null = null;
-  /** The fence under which this node has just formed the group. */
   #formingFence: Fence | null = null;
   #writer: SharedLogWriter | null = null;
   #group: GroupApi | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
   #hasLeft = false;
-  /** Looks for room on the disk after a commit failed. */
   #look: NodeJS.Timeout | null = null;
   readonly #freeBytesMin: number;
 
@@ -181,10 +175,7 @@ export class ClusterNode {
     });
   }
 
-  /**
-   * Connects to the shared log. Fetches a copy from another node if the folder cannot continue from the shared log.
-   * Must run before the folder is opened. `lastSeq` is the last record of the folder's log; null if the log is damaged.
-   */
+  /** Fetches a copy if the folder, not open yet, cannot continue from the shared log. `lastSeq`: null if damaged. */
   async prepare(lastSeq: number | null): Promise<void> {
     const { log } = this.#ports;
     removeUnfinished(this.#dir);
@@ -231,10 +222,7 @@ export class ClusterNode {
     });
   }
 
-  /**
-   * Waits until this node has its place in the group. The other nodes then see that it joins, and retain the slots that
-   * it needs. If etcd does not answer within `waitMs`, the node takes its place once etcd does.
-   */
+  /** Waits up to `waitMs` for a place in the group, on which the others retain the slots that this node needs. */
   async #join(waitMs: number): Promise<void> {
     const endMs = performance.now() + waitMs;
     for (;;) {
@@ -308,10 +296,7 @@ export class ClusterNode {
     return this.#writer;
   }
 
-  /**
-   * Resolves once the log of this node has its first record. The record comes from the shared log. If that is empty
-   * too, this node may form the group and then leads.
-   */
+  /** Waits for the first record: from the shared log, or this node forms the group and then leads. */
   async begin(): Promise<void> {
     const writer = this.#writer!;
     while (lastSeqOf(writer) === 0) {
@@ -369,7 +354,6 @@ export class ClusterNode {
     return hash('sha256', this.#clusterId ?? '', 'hex').slice(0, 12);
   }
 
-  /** Makes the recovered group follow the shared log. */
   start(site: Omit<LocalGroupDeps, 'log' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
     this.#site.open({
@@ -395,10 +379,7 @@ export class ClusterNode {
     this.#leave(error);
   }
 
-  /**
-   * Handles a commit of this node's own log that failed: no later one may begin. The loop reports only its first
-   * failure, which may have been another one. Before the recovery, the start of the node reports the failure.
-   */
+  /** No commit may follow one that failed. Before the recovery, the start of the node reports the failure. */
   #storeFailed(error: unknown): void {
     if (this.#group === null) return;
     this.#site.storeFailed(error);
@@ -446,10 +427,7 @@ export class ClusterNode {
     await this.#server.close();
   }
 
-  /**
-   * Begins the stop of the node: another node takes over while this one still answers. Forwarded commands that the
-   * leader has not answered soon end with an unknown outcome.
-   */
+  /** Another node takes over while this one answers. Open forwarded commands soon end with an unknown outcome. */
   async beginClose(): Promise<void> {
     setTimeout(() => this.#link.close(), limits.shutdownAnswersMs).unref();
     await within(limits.clusterEndMs, this.member.leaveGently());

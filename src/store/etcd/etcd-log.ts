@@ -1,7 +1,4 @@
-/**
- * Implements the shared log in etcd: the slots, the leader's key, and the status of the nodes. Each transaction that
- * writes states its preconditions, so that a repeat after a lost answer can tell whether the first attempt succeeded.
- */
+/** The shared log in etcd. A transaction states its preconditions, so that a repeat can tell if it succeeded before. */
 import { randomBytes } from 'node:crypto';
 import { PROOF_NONCE_BYTES, type SecretProof } from '../../core/hashing/secret-proof.js';
 import type {
@@ -24,7 +21,6 @@ import type { Compare, Header, KeyValue, RangeResponse, RequestOp, WatchResponse
 import { hasLease, holds, isAbsent } from './preconditions.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
 
-/** The calls of the client that the shared log makes. */
 export type EtcdCalls = Pick<
   EtcdClient,
   | 'range'
@@ -257,7 +253,6 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     return found === null ? null : JSON.parse(found);
   }
 
-  /** Returns the id of the log; null if no log was begun. */
   clusterId(): Promise<string | null> {
     return this.#textAt(this.keys.cluster);
   }

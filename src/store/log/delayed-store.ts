@@ -1,7 +1,4 @@
-/**
- * Stores batches that the shared log has acknowledged in this node's own log, several in one commit: a commit costs a
- * disk as much as an append to etcd does, and a node and a member of etcd often share one.
- */
+/** Stores several batches of the shared log in one commit, which costs a disk as much as an append to etcd does. */
 import type { Timers } from '../../group/ports/clock.js';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
 import { limits } from '../../limits.js';

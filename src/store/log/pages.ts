@@ -69,7 +69,6 @@ export class Pages {
     return page >= META_PAGES && count >= 1 && page + count - 1 <= this.#lastPage;
   }
 
-  /** Returns the child pages of a branch page. */
   branches(page: number): number[] {
     const { bytes, starts } = this.#entries(page, BRANCH_PAGE_FLAG);
     const sizes = starts.map((at) => NODE_HEADER_BYTES + bytes.readUInt16LE(at + KEY_BYTES_AT));
@@ -165,10 +164,7 @@ export class Pages {
   }
 }
 
-/**
- * Passes every page of a tree to `take`, and reads the entries of its leaves in order: of all leaves, or of the newest
- * one. Throws `PageError`.
- */
+/** Passes all pages of a tree to `take`, and the entries of all leaves or the newest to `read`. */
 export function walk(
   pages: Pages,
   { depth, root }: PageTree,

@@ -1,8 +1,4 @@
-/**
- * Reads and writes the record of a data folder's owner, a plain file `owner-<epoch>.json`. Every process reads the
- * record before it opens LMDB, whose table of readers cannot distinguish processes of two PID namespaces. The record
- * with the highest epoch is valid.
- */
+/** Read before LMDB is opened, whose table of readers mixes PID namespaces. The highest epoch is valid. */
 import { randomUUID } from 'node:crypto';
 import { linkSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

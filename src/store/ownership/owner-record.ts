@@ -48,6 +48,13 @@ export function readOwner(dir: string): OwnerRecord | undefined {
   return record?.epoch === epoch ? record : { ...recordOf(noOwner, epoch), claimed_at: 'an unknown time' };
 }
 
+/** Returns whether this process is the newest owner of the data folder `dir`, which it may have released since. */
+export function isOwner(dir: string, { pid, processStart, bootId, pidNamespace }: ProcessIdentity): boolean {
+  const owner = readOwner(dir);
+  const isSame = owner?.pid === pid && owner.process_start === processStart;
+  return isSame && owner.boot_id === bootId && owner.pid_namespace === pidNamespace;
+}
+
 /** Returns the highest epoch of the files in `dir`; 0 for none. */
 export function newestEpoch(dir: string): number {
   return Math.max(0, ...epochsIn(dir));

@@ -29,6 +29,7 @@ export interface LocalGroupDeps {
   readonly unfit: () => string | null;
   readonly unfitToLead: () => string | null;
   readonly refusal: () => string | null;
+  readonly hasSettings: () => boolean;
   readonly roleChanged: () => void;
   /** Called when replaced records are left in the free space of this node's files. */
   readonly replaced: () => void;
@@ -91,7 +92,10 @@ export class LocalGroup implements MemberGroup {
     return this.#parts?.refusal() ?? null;
   }
 
-  /** Resumes work that waited for room in the shared log. */
+  get hasSettings(): boolean {
+    return this.#parts?.hasSettings() ?? false;
+  }
+
   writableChanged(): void {
     this.#parts?.loop().writableChanged();
   }

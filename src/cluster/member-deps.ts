@@ -12,6 +12,8 @@ export interface MemberGroup {
   readonly unfitToLead: string | null;
   /** Why this node must not stay, once it has applied the whole log; null if it may. */
   readonly refusal: string | null;
+  /** True once the log has the settings of the group. */
+  readonly hasSettings: boolean;
   /** The last record that this node's weights include, and the time of their computation. */
   readonly weights: { readonly basedOnSeq: number; readonly computedAt: number | null };
   /** Receives the same data about the leader's weights. */

@@ -2,6 +2,7 @@
 
 import { countOf } from '../core/records/batch.js';
 import { messageOf } from '../errors.js';
+import { formatOfCommand } from '../group/actor-commands.js';
 import type { ClusterHealth, ClusterRole } from '../group/cluster-api.js';
 import { every } from '../group/ports/clock.js';
 import type { Fence, LeaderView, NodeView, SharedView, Slot } from '../group/ports/shared-log.js';
@@ -58,8 +59,8 @@ export class ClusterMember implements ClusterHealth {
   /** True while this node leads and the database of etcd is nearly as large as its quota. */
   logIsFull = false;
   isScrubIncomplete = false;
-  /** True once this node was as new as the group; it then stays, whatever settings change. */
-  #hasServed = false;
+  /** True once this node's settings were compared with those of the group; it then stays, whatever settings change. */
+  #isCompared = false;
   refusedNodes = 0;
   readonly etcdQuotaBytes: number;
 
@@ -413,12 +414,15 @@ export class ClusterMember implements ClusterHealth {
       if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
       // A full page means that more slots may follow.
       if (view.slots.length === limits.slotsRead) continue;
+      const { refusal, hasSettings } = this.#deps.site;
       // Compared before the first read is served, and before the node may lead.
-      if (!this.#hasServed && this.#deps.site.refusal !== null) {
+      if (!this.#isCompared && refusal !== null) {
         this.#isRetired = true;
-        return this.#deps.onRefused(this.#deps.site.refusal);
+        return this.#deps.onRefused(refusal);
       }
-      this.#hasServed = true;
+      // The first leader logs the settings just after it formed the group. A group of an older release logs none before
+      // all nodes are upgraded; its nodes may differ until then, and refusing them would stop a rolling upgrade.
+      this.#isCompared ||= hasSettings || view.format < formatOfCommand('setting');
       this.#confirm(askedAt);
       if (this.#stopWatch === null) this.#watch(view.revision);
       else if (view.slots.length > 0) this.#missed();

@@ -1,7 +1,4 @@
-/**
- * Carries out the operator's commands on the whole cluster, and forwards those that only the leader can execute to the
- * leader.
- */
+/** Carries out the operator's commands on the whole cluster, or forwards them to the leader. */
 import { granted, messageOf, type Outcome, refused } from '../errors.js';
 import type { OnProgress } from '../group/api.js';
 import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
@@ -25,10 +22,7 @@ export interface OperatorDeps {
   readonly clusterId: () => string;
   readonly endpoints: readonly string[];
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
-  /**
-   * Writes entries until every member of etcd has started new files of its write-ahead log and purged the old ones.
-   * Resolves to the first entry's marker, as hex.
-   */
+  /** See `pushWal` in `store/etcd/push-wal.ts`. */
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   /** The members' settings, unless a scrub names others. */
   readonly walSettings: WalSettings;
@@ -152,7 +146,6 @@ export class ClusterOperator implements ClusterOperations {
   }
 }
 
-/** Returns a refusal if another node or etcd did not answer. */
 function refusedIfSilent<T>(work: Promise<Outcome<T>>): Promise<Outcome<T>> {
   return work.catch((error: unknown) => {
     if (error instanceof SharedLogUnavailableError || error instanceof LinkError) {

@@ -19,8 +19,9 @@ export interface Config extends Values {
   readonly settingsGiven: readonly SettingName[];
 }
 
-export function settingsIn(config: Config): GroupSettings {
+export function settingsIn(config: Config): Omit<GroupSettings, 'PRE_TRUSTED_PEERS'> & Partial<GroupSettings> {
   return {
+    ...(config.preTrustedPeers === null ? {} : { PRE_TRUSTED_PEERS: config.preTrustedPeers }),
     HALF_LIFE_DAYS: config.halfLifeDays,
     BAN_HALF_LIFE_DAYS: config.banHalfLifeDays,
     PRIOR_BAD_SHARE: config.priorBadShare,
@@ -211,7 +212,7 @@ function warningsOf(config: Config): Remark[] {
       'is peer: any peer can erase any player at once, regardless of who reported the player; the default in production is own';
     warnings.push({ variable: variables.erasureMode.name, text });
   }
-  const preTrusted = config.preTrustedPeers?.length ?? 0;
+  const preTrusted = config.preTrustedPeers?.split(',').length ?? 0;
   if (preTrusted > limits.preTrustedWarnAbove) {
     const text = `names ${preTrusted} peers; more than ${limits.preTrustedWarnAbove} weaken the protection that pre-trust gives`;
     warnings.push({ variable: variables.preTrustedPeers.name, text });

@@ -41,6 +41,7 @@ import { urlOf } from './ready-text.js';
 import { Closers, windDown } from './shutdown.js';
 import {
   applyConfiguration,
+  hasSettings,
   lastSeqOfFolder,
   listeningOrRefuse,
   prepareFolder,
@@ -376,6 +377,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     reload,
     configure: () => applyConfiguration(config, group, loggedSettings(current.loop.state)),
     refusal: () => settingsProblem(config, loggedSettings(current.loop.state)),
+    hasSettings: () => hasSettings(loggedSettings(current.loop.state)),
     snapshotSeq: () => snapshots.list()[0] ?? 0,
     unfit: () => (disk.low ? 'disk_low' : null),
     unfitToLead: () => (clockGuard.clockAhead ? 'the clock of the node jumped ahead' : null),

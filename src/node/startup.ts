@@ -4,8 +4,7 @@ import { accessSync, constants, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { UnknownRecordError } from '../core/records/record-codec.js';
-import type { HalfLifeKind } from '../core/rules/decide-scale.js';
-import type { GroupSettings, SettingName } from '../core/settings.js';
+import { type GroupSettings, type SettingName, settingNames } from '../core/settings.js';
 import type { Environment } from '../core/vocabulary.js';
 import { hasCode, messageOf, type Outcome } from '../errors.js';
 import type { Group } from '../group/group.js';
@@ -198,28 +197,32 @@ export async function applyConfiguration(
   group: Group,
   logged: Partial<GroupSettings> | null,
 ): Promise<void> {
-  const { preTrustedPeers } = config;
-  // Checks that may refuse come first: a refused start changes nothing.
-  if (preTrustedPeers !== null) {
-    const configured = await group.configure({ type: 'configured_pre_trust', peerIds: preTrustedPeers });
-    grantedOrRefuse(configured, 'PRE_TRUSTED_PEERS: ');
-  }
-  const halfLife = async (kind: HalfLifeKind, days: number, name: SettingName) => {
-    if (logged === null) grantedOrRefuse(await group.configure({ type: 'half_life', kind, days }), `${name}: `);
+  const own = settingsIn(config);
+  /** Resolves to false while a node of an older release cannot read the records: they come once all are upgraded. */
+  const isDone = async (command: Parameters<Group['configure']>[0], prefix = ''): Promise<boolean> => {
+    const outcome = await group.configure(command);
+    if (!outcome.ok && isOfMixedReleases(outcome)) return false;
+    grantedOrRefuse(outcome, prefix);
+    return true;
   };
-  await halfLife('claims', config.halfLifeDays, 'HALF_LIFE_DAYS');
-  const scoring = await group.configure({ type: 'scoring' });
-  // Comes again once all nodes of the cluster are upgraded.
-  if (!scoring.ok && isOfMixedReleases(scoring)) return;
-  grantedOrRefuse(scoring);
-  await halfLife('measures', config.banHalfLifeDays, 'BAN_HALF_LIFE_DAYS');
+  const isSet = async (name: SettingName): Promise<boolean> => {
+    const value = own[name];
+    if (value === undefined || logged?.[name] !== undefined) return true;
+    return isDone({ type: 'setting', name, value, by: 'configuration' }, `${name}: `);
+  };
+  // Checks that may refuse come first: a refused start changes nothing.
+  await isSet('PRE_TRUSTED_PEERS');
+  await isSet('HALF_LIFE_DAYS');
+  if (!(await isDone({ type: 'scoring' }))) return;
+  await isSet('BAN_HALF_LIFE_DAYS');
   if (logged === null) return;
-  for (const [name, value] of Object.entries(settingsIn(config)) as [SettingName, number | string][]) {
-    if (logged[name] !== undefined) continue;
-    const set = await group.configure({ type: 'setting', name, value, by: 'configuration' });
-    if (!set.ok && isOfMixedReleases(set)) return;
-    grantedOrRefuse(set, `${name}: `);
-  }
+  for (const name of settingNames) if (!(await isSet(name))) return;
+}
+
+/** Returns whether the log of a cluster has every setting that its first leader writes into it. */
+export function hasSettings(logged: Partial<GroupSettings>): boolean {
+  // The peers of a new group have no ids yet.
+  return settingNames.every((name) => name === 'PRE_TRUSTED_PEERS' || logged[name] !== undefined);
 }
 
 /** Returns how the variables of a node differ from the settings in the log of its cluster; null if they do not. */

@@ -77,14 +77,6 @@ function parseDay(text: string): Parsed<number> {
   return isDay ? value(at + DAY_MS - 1) : problem('must be a day of the calendar, such as 2026-11-30');
 }
 
-function parsePeerIds(text: string): Parsed<readonly string[]> {
-  const ids = [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== '');
-  if (ids.length === 0) return problem('names no peer');
-  if (ids.length > limits.preTrustedMax) return problem(`must name at most ${limits.preTrustedMax} peers`);
-  const odd = ids.find((id) => [...id].length > limits.peerIdLength || /[\p{Cc}\s]/u.test(id));
-  return odd === undefined ? value(Object.freeze(ids)) : problem('contains a part that is not a peer id');
-}
-
 function parseKinds(text: string): Parsed<readonly string[]> {
   const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '');
   if (kinds.length === 0) return problem('names no kind');
@@ -245,11 +237,11 @@ export const variables = {
     parse: secretOf(limits.sessionSecretBytesMin),
   }),
   /** Null: the set in the log stays in force. */
-  preTrustedPeers: variable<readonly string[] | null>({
+  preTrustedPeers: variable<string | null>({
     name: 'PRE_TRUSTED_PEERS',
     meaning: `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; if unset, the set that the operator made stays in force`,
     fallback: null,
-    parse: parsePeerIds,
+    parse: settingParsers.PRE_TRUSTED_PEERS,
   }),
   peersMax: variable<number>({
     name: 'PEERS_MAX',

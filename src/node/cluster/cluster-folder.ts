@@ -10,6 +10,9 @@ import { SlotCipher } from '../../store/etcd/slot-codec.js';
 import type { Config } from '../config.js';
 import { StartRefusedError } from '../startup.js';
 
+/** The newest format of records that this release reads. A new group begins with it. */
+export const RECORD_FORMAT = 3;
+
 export interface ClusterSettings {
   readonly nodeId: string;
   readonly url: string;

@@ -31,14 +31,11 @@ import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
-import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
+import { type ClusterSettings, membersOf, openEtcdLog, RECORD_FORMAT, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
 import { fetchCopy, fetchMissing, isIncomplete, removeUnfinished } from './copy-fetch.js';
 import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
-
-/** The newest format of records that this release reads. */
-const RECORD_FORMAT = 3;
 
 export interface ClusterNodePorts {
   readonly log: Logger;
@@ -328,7 +325,7 @@ export class ClusterNode {
     const leader = { nodeId, url, since: this.#ports.clock.now(), cause: 'the node forms the group' };
     const fence = await this.#log.campaign(leader, lease);
     if (fence === null) return;
-    if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0);
+    if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0, RECORD_FORMAT);
     // An earlier leader may have formed the group and crashed.
     if ((await this.#log.view(1)).slots.length > 0) {
       return void (await this.#log.resign({ fence, cause: 'the group was already formed' }));

@@ -262,11 +262,8 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     return kvs[0]?.value.toString() ?? null;
   }
 
-  /**
-   * Begins a log after record `trimmed`, under the leader's fence. Rejects with `OwnerLostError` if the fence is no
-   * longer valid, or if a log was begun already.
-   */
-  async begin(fence: Fence, clusterId: string, trimmed: number): Promise<void> {
+  /** Rejects with `OwnerLostError` if the fence is no longer valid, or if a log was begun already. */
+  async begin(fence: Fence, clusterId: string, trimmed: number, format: number): Promise<void> {
     const { keys } = this;
     await this.#fenced(
       fence,
@@ -275,6 +272,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
         { request_put: { key: keys.cluster, value: Buffer.from(clusterId) } },
         { request_put: { key: keys.trimmed, value: Buffer.from(String(trimmed)) } },
         { request_put: { key: keys.floor, value: Buffer.from(String(trimmed)) } },
+        { request_put: { key: keys.format, value: Buffer.from(String(format)) } },
       ],
     );
   }

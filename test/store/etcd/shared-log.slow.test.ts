@@ -95,7 +95,7 @@ if (why !== undefined) {
   test('another node reads the batches and rewrites of a leader in order, at every size', async () => {
     const log = openLog('/test/read/');
     const fence = await leadOn(log, 'a');
-    await log.begin(fence, 'id', 0);
+    await log.begin(fence, 'id', 0, 3);
     const slots = [100, 128 * 1024, 3_000_000].map((size, i) => ({
       firstSeq: i + 1,
       bytes: batchOf(i + 1, size).bytes,
@@ -126,7 +126,7 @@ if (why !== undefined) {
   test('of two leaders only the newer one writes, and a slot is written once', async () => {
     const log = openLog('/test/fence/');
     const first = await leadOn(log, 'a');
-    await log.begin(first, 'id', 0);
+    await log.begin(first, 'id', 0, 3);
     const slot = (seq: number, size = 10) => ({ ...batchOf(seq, size), redactions: [] });
     await log.append(first, slot(1), 0);
     assert.ok((await rejection(log.append(first, slot(1, 20), 0))) instanceof OwnerLostError);
@@ -180,7 +180,7 @@ if (why !== undefined) {
   test('a value that stands under another key, or was made with another salt, is refused', async () => {
     const log = openLog('/test/cipher/');
     const fence = await leadOn(log, 'a');
-    await log.begin(fence, 'id', 0);
+    await log.begin(fence, 'id', 0, 3);
     await log.append(fence, { ...batchOf(1), redactions: [] }, 0);
     const { kvs } = await log.client.range({ key: log.keys.slot(1) });
     await log.client.put({ key: log.keys.slot(2), value: kvs[0]!.value });

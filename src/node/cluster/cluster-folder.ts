@@ -4,7 +4,7 @@ import type { MemberStatus } from '../../cluster/duties.js';
 import { SecretProof } from '../../core/hashing/secret-proof.js';
 import { messageOf } from '../../errors.js';
 import { EtcdClient } from '../../store/etcd/etcd-client.js';
-import { EtcdKeys } from '../../store/etcd/etcd-keys.js';
+import { etcdKeys } from '../../store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../store/etcd/etcd-log.js';
 import { SlotCipher } from '../../store/etcd/slot-codec.js';
 import type { Config } from '../config.js';
@@ -53,7 +53,7 @@ export function openEtcdLog(config: Config): EtcdLog {
   const client = new EtcdClient(settings, first);
   return new EtcdLog({
     client,
-    keys: new EtcdKeys(prefix),
+    keys: etcdKeys(prefix),
     cipher,
     secret: new SecretProof(secret, config.groupId, 'secret'),
   });

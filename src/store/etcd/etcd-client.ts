@@ -88,7 +88,7 @@ export class EtcdClient {
     const request = { revision, physical: true };
     await this.#call('KV.Compact', request, limits.etcdSlowCallMs, limits.etcdSlowCallMs).catch((error: unknown) => {
       // An attempt whose answer was lost, a trim or a scrub may have compacted up to this revision or further.
-      if (!isCompacted(error)) throw error;
+      if (codeOf(error) !== status.OUT_OF_RANGE) throw error;
     });
   }
 
@@ -336,18 +336,10 @@ export function codeOf(error: unknown): status | undefined {
     : undefined;
 }
 
-function isQuota(error: unknown): boolean {
-  return codeOf(error) === status.RESOURCE_EXHAUSTED;
-}
-
-function isCompacted(error: unknown): boolean {
-  return codeOf(error) === status.OUT_OF_RANGE;
-}
-
 /** Rejects with `SharedLogUnavailableError` if etcd had no room for a write, because a trim may make room. */
 export function written<R>(write: Promise<R>): Promise<R> {
   return write.catch((error: unknown) => {
-    throw isQuota(error)
+    throw codeOf(error) === status.RESOURCE_EXHAUSTED
       ? new SharedLogUnavailableError('etcd has no room left (alarm NOSPACE)', { cause: error })
       : error;
   });

@@ -19,7 +19,6 @@ export type MethodName =
   | 'Maintenance.Defragment'
   | 'Auth.Authenticate';
 
-/** Returns the path and the codec of a method. */
 export function methodOf(name: MethodName): MethodDefinition<object, object> {
   const [service, method] = name.split('.') as [string, string];
   const definition = definitions[`etcdserverpb.${service}`] as ServiceDefinition;
@@ -69,6 +68,27 @@ export type RequestOp =
   | { readonly request_range: RangeRequest }
   | { readonly request_put: PutRequest }
   | { readonly request_delete_range: { readonly key: Buffer; readonly range_end?: Buffer } };
+
+/** Holds if the key was created by the transaction of this revision; '0': if it does not exist. */
+export function createdAt(key: Buffer, revision: string): Compare {
+  return { key, result: 'EQUAL', target: 'CREATE', create_revision: revision };
+}
+
+export function exists(key: Buffer): Compare {
+  return { key, result: 'GREATER', target: 'CREATE', create_revision: '0' };
+}
+
+export function hasText(key: Buffer, text: string | number): Compare {
+  return { key, result: 'EQUAL', target: 'VALUE', value: Buffer.from(String(text)) };
+}
+
+export function hasLease(key: Buffer, lease: string): Compare {
+  return { key, result: 'EQUAL', target: 'LEASE', lease };
+}
+
+export function putText(key: Buffer, text: string | number) {
+  return { request_put: { key, value: Buffer.from(String(text)) } };
+}
 
 export interface TxnRequest {
   readonly compare: readonly Compare[];

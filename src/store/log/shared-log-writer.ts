@@ -24,14 +24,6 @@ export interface SharedLogHooks {
   readonly scrubElsewhere: (signal?: AbortSignal) => Promise<void>;
 }
 
-const noHooks: SharedLogHooks = {
-  appended: () => undefined,
-  redacted: () => undefined,
-  mayScrub: () => Promise.resolve(),
-  storeFailed: () => undefined,
-  scrubElsewhere: () => Promise.resolve(),
-};
-
 export class SharedLogWriter implements LogWriter {
   readonly local: OwnLog;
   readonly #shared: SlotAppender;
@@ -47,7 +39,13 @@ export class SharedLogWriter implements LogWriter {
   readonly #hooks: SharedLogHooks;
   appendedBytes = 0;
 
-  constructor(local: OwnLog, shared: SlotAppender, salt: Uint8Array, timers: Pick<Timers, 'later'>, hooks = noHooks) {
+  constructor(
+    local: OwnLog,
+    shared: SlotAppender,
+    salt: Uint8Array,
+    timers: Pick<Timers, 'later'>,
+    hooks: SharedLogHooks,
+  ) {
     this.#hooks = hooks;
     this.local = local;
     this.#shared = shared;

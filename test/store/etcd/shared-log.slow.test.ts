@@ -7,7 +7,7 @@ import { SharedLogUnavailableError } from '../../../src/group/ports/shared-log.j
 import { OwnerLostError } from '../../../src/group/ports/storage-errors.js';
 import { timers } from '../../../src/node/system.js';
 import { EtcdClient } from '../../../src/store/etcd/etcd-client.js';
-import { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
+import { etcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
 import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
@@ -17,6 +17,13 @@ import { batchOf, rejection, testLog } from '../../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const why = noEtcd();
+const noHooks: ConstructorParameters<typeof SharedLogWriter>[4] = {
+  appended: () => undefined,
+  redacted: () => undefined,
+  mayScrub: () => Promise.resolve(),
+  storeFailed: () => undefined,
+  scrubElsewhere: () => Promise.resolve(),
+};
 const salt = Buffer.from('a salt of a test');
 let members: EtcdMembers;
 let logs = 0;
@@ -24,7 +31,7 @@ let logs = 0;
 function openLog(prefix: string, secret = 'a secret of the tests, with 32 bytes'): EtcdLog {
   const settings = { endpoints: members.endpoints, ca: null, cert: null, key: null, username: null, password: null };
   const client = new EtcdClient(settings, logs);
-  const keys = new EtcdKeys(prefix);
+  const keys = etcdKeys(prefix);
   return new EtcdLog({
     client,
     keys,
@@ -76,7 +83,7 @@ if (why !== undefined) {
     const writers: SharedLogWriter[] = [];
     const claim = async () => {
       const log = openLog(prefix);
-      const writer = new SharedLogWriter(await claimFolder(dir, deadProcess()), starting(log), salt, timers);
+      const writer = new SharedLogWriter(await claimFolder(dir, deadProcess()), starting(log), salt, timers, noHooks);
       writer.lead(await leadOn(log, `n${writers.length}`));
       writers.push(writer);
       return writer;

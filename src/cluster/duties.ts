@@ -296,7 +296,6 @@ export class LeaderDuties {
     return done;
   }
 
-  /** Resolves once no member is silent because of a defragmentation. */
   async whenDefragmented(): Promise<void> {
     await this.#defragmenting;
   }

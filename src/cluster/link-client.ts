@@ -24,7 +24,6 @@ export interface LinkCall {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
-  /** The limit for the whole call. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }

@@ -15,7 +15,6 @@ import type { MemberDeps, Takeover } from './member-deps.js';
 const otherSecret =
   'CLUSTER_SECRET differs from the secret of the group: set that of the other nodes, and start this node again';
 
-/** Returns why a node is refused whose id the node `holder` has; null if no node has it. */
 function reasonOf(holder: NodeView | null): string | null {
   if (holder === null) return null;
   return `NODE_ID ${holder.nodeId} belongs to a living node: stop that node, or set another NODE_ID; a node that crashed counts as alive until its lease ends`;

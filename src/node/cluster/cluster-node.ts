@@ -9,11 +9,10 @@ import { LinkClient } from '../../cluster/link-client.js';
 import { LinkServer } from '../../cluster/link-server.js';
 import { LocalGroup, type LocalGroupDeps } from '../../cluster/local-group.js';
 import { ClusterMember } from '../../cluster/member.js';
-import { NightlyScrub } from '../../cluster/nightly-scrub.js';
-import { ClusterOperator } from '../../cluster/operations.js';
+import { ClusterOperator, nightlyScrub } from '../../cluster/operations.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
-import type { Clock, Timers } from '../../group/ports/clock.js';
+import { type Clock, every, type Timers } from '../../group/ports/clock.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DiskFullError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { lastSeqOf } from '../../group/recovery/recovery.js';
@@ -56,7 +55,8 @@ export class ClusterNode {
   readonly #server: LinkServer;
   readonly #duties: LeaderDuties;
   readonly #operations: ClusterOperator;
-  readonly #nightly: NightlyScrub;
+  readonly #scrubAtNight: () => Promise<void>;
+  #stopNights: () => void = () => undefined;
   readonly #nodeLink: NodeLink;
   #clusterId: string | null = null;
   #formingFence: Fence | null = null;
@@ -162,9 +162,8 @@ export class ClusterNode {
       elapsed: () => performance.now(),
       onFailure,
     });
-    this.#nightly = new NightlyScrub({
+    this.#scrubAtNight = nightlyScrub({
       log,
-      timers,
       isLeader: () => this.member.isLeader,
       scrub: () => this.#operations.scrub(),
       now: () => clock.now(),
@@ -363,7 +362,7 @@ export class ClusterNode {
     writer.follow();
     this.member.start(fence);
     this.#duties.start();
-    this.#nightly.start();
+    this.#stopNights = every(this.#ports.timers, limits.scrubLookMs, () => void this.#scrubAtNight());
     this.#scrub.start();
   }
 
@@ -438,7 +437,7 @@ export class ClusterNode {
 
   async #close(): Promise<void> {
     this.#stopLooking();
-    this.#nightly.stop();
+    this.#stopNights();
     this.#link.close();
     await this.#server.close();
     const ended = Promise.allSettled([this.#duties.stop(), this.member.end(), this.#scrub.stop()]);

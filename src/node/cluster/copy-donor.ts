@@ -21,7 +21,6 @@ export interface DonorGroup {
 
 export interface DonorDeps {
   readonly dir: string;
-  /** Null until the group is recovered. */
   readonly site: () => DonorGroup | null;
 }
 

@@ -2,11 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { clearLine, cursorTo } from 'node:readline';
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { runPeerCommand } from './peer/cli/peer-command.js';
 import type { Progress } from './peer/cli/session.js';
-import { terminalWidth } from './terminal-width.js';
+import { askSecret, terminalWidth } from './terminal.js';
 
 function packageVersion(): string {
   for (let folder = new URL('.', import.meta.url); ; folder = new URL('..', folder)) {
@@ -14,18 +12,6 @@ function packageVersion(): string {
     if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
     if (folder.pathname === '/') return 'unknown';
   }
-}
-
-/** Reads a typed line without an echo; empty if the input ends. */
-async function askSecret(question: string): Promise<string> {
-  process.stderr.write(`${question}: `);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
-  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-  const answer = await Promise.race([ended, lines.question('').catch(() => '')]);
-  lines.close();
-  process.stderr.write('\n');
-  return answer;
 }
 
 /** Drawn here, because a library for it would double the packages that a game server installs. */

@@ -1,12 +1,10 @@
 #!/usr/bin/env node
 /** Runs the operator command `ptf` as a process; its commands are in `operator/`. */
-import { once } from 'node:events';
 import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { createInterface, type Interface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import { createInterface } from 'node:readline/promises';
 import { SingleBar } from 'cli-progress';
 import { messageOf } from './errors.js';
 import type { GroupIdentity, VerifyReport } from './group/api.js';
@@ -28,7 +26,7 @@ import { readText } from './store/files/small-file.js';
 import { logFolderOf } from './store/log/lmdb-log.js';
 import { readLastLine } from './store/ownership/last-line.js';
 import { adoptFolder, FolderOwnedError } from './store/ownership/owner.js';
-import { terminalWidth } from './terminal-width.js';
+import { askSecret, lineFrom, terminalWidth } from './terminal.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/backup/backup-processes.js';
 import { startProblems } from './workers/verify/preflight.js';
 
@@ -106,24 +104,6 @@ async function startProblemsOf(dir: string): Promise<readonly string[]> {
 async function confirm(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   return /^y(es)?$/i.test((await lineFrom(lines, `${question} [y/N] `)).trim());
-}
-
-/** The end of the input gives an empty line; whether `question` then rejects depends on the release of Node. */
-async function lineFrom(lines: Interface, prompt: string): Promise<string> {
-  const ended = once(lines, 'close').then(() => '');
-  const asked = lines.question(prompt).catch(() => '');
-  const line = await Promise.race([asked, ended]);
-  lines.close();
-  return line;
-}
-
-/** Reads a typed line without an echo; empty if the input ends. */
-async function askSecret(question: string): Promise<string> {
-  process.stderr.write(`${question}: `);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const answer = await lineFrom(createInterface({ input: process.stdin, output: nowhere, terminal: true }), '');
-  process.stderr.write('\n');
-  return answer;
 }
 
 async function input(charactersMax: number): Promise<string> {

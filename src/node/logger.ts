@@ -2,7 +2,6 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import type { LogLevel } from './variables.js';
 
-/** Fields whose value is never written. */
 const secretField =
   /^((x[-_]peer[-_])?api[-_]?key|authorization|(set-)?cookie|service_session|(group[-_]?)?salt|session[-_]?secret|player[-_]?id|contact[-_]?email)$/i;
 

@@ -117,21 +117,18 @@ function parseUrl(text: string): Parsed<string> {
   return found === undefined ? value(new URL(text).origin) : problem(`${found}; an example is http://10.0.0.1:8080`);
 }
 
-function parseNodeId(text: string): Parsed<string> {
-  const holds = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(text);
-  return holds
-    ? value(text)
-    : problem('must be 1 to 63 letters, digits, dots, hyphens or underscores, and must begin with a letter or digit');
+function matching(pattern: RegExp, text: string): (text: string) => Parsed<string> {
+  return (given) => (pattern.test(given) ? value(given) : problem(text));
 }
 
-function parsePrefix(text: string): Parsed<string> {
-  const holds = /^\/(?:[\w.-]+\/)+$/.test(text) && text.length <= limits.etcdPrefixLength;
-  return holds
-    ? value(text)
-    : problem(
-        `must be a path such as /ptf/my-group/, of letters, digits, dots, hyphens and underscores, with at most ${limits.etcdPrefixLength} characters`,
-      );
-}
+const parseNodeId = matching(
+  /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
+  'must be 1 to 63 letters, digits, dots, hyphens or underscores, and must begin with a letter or digit',
+);
+const parsePrefix = matching(
+  new RegExp(`^(?=.{1,${limits.etcdPrefixLength}}$)/(?:[\\w.-]+/)+$`),
+  `must be a path such as /ptf/my-group/, of letters, digits, dots, hyphens and underscores, with at most ${limits.etcdPrefixLength} characters`,
+);
 
 /** Typed so that `parse` and `fallback` of one row agree. */
 function variable<T>(row: Variable<T>): Variable<T> {
@@ -200,7 +197,6 @@ export const variables = {
     fallback: 'privacy-first',
     parse: oneOf(identityModes),
   }),
-  /** Null if ids are opaque. */
   playerIdKinds: variable<readonly string[] | null>({
     name: 'PLAYER_ID_KINDS',
     meaning:
@@ -236,7 +232,6 @@ export const variables = {
     secret: true,
     parse: secretOf(limits.sessionSecretBytesMin),
   }),
-  /** Null: the set in the log stays in force. */
   preTrustedPeers: variable<string | null>({
     name: 'PRE_TRUSTED_PEERS',
     meaning: `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; if unset, the set that the operator made stays in force`,
@@ -374,7 +369,6 @@ export const variables = {
     fallback: 0,
     parse: wholeNumber(0, limits.rateLimitPerSecondMax),
   }),
-  /** Null if there are no metrics. */
   metricsPort: variable<number | null>({
     name: 'METRICS_PORT',
     meaning: 'Port of the Prometheus metrics; off if unset, 0 picks a free one',
@@ -387,7 +381,6 @@ export const variables = {
     fallback: '127.0.0.1',
     parse: parseLine,
   }),
-  /** Null if there is no dashboard. */
   dashboardPort: variable<number | null>({
     name: 'DASHBOARD_PORT',
     meaning: "Port of the operator's dashboard; off if unset, 0 picks a free one",
@@ -400,7 +393,6 @@ export const variables = {
     fallback: '127.0.0.1',
     parse: parseLine,
   }),
-  /** Null if no proxy serves the dashboard. */
   dashboardProxyHosts: variable<readonly string[] | null>({
     name: 'DASHBOARD_PROXY_HOSTS',
     meaning:

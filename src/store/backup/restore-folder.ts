@@ -34,7 +34,6 @@ export function refusalOfTarget(dir: string): string | undefined {
   return isBackup(dir) ? `${dir} is a backup, not a data folder; restore it with ptf restore` : halfRestored(dir);
 }
 
-/** Returns the message about an interrupted restore; undefined if there is none. */
 export function halfRestored(dataDir: string): string | undefined {
   const staging = join(dataDir, STAGING);
   if (!existsSync(staging)) return undefined;

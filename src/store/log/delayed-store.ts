@@ -16,7 +16,6 @@ export class DelayedStore {
   /** First record of the commit that is in progress or has failed; null if there is none. */
   #committing: number | null = null;
   #running: Promise<void> | null = null;
-  /** Cancels the next commit; null if none is planned. */
   #cancel: (() => void) | null = null;
   #error: unknown = null;
 

@@ -64,7 +64,6 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     if (batch !== null) this.#lastSeq = batch.firstSeq;
   }
 
-  /** First record of the newest batch; -1 if there is none. */
   get newestFirstSeq(): number {
     return this.#lastSeq;
   }

@@ -85,7 +85,6 @@ export class LmdbLogReader implements LogReader {
     });
   }
 
-  /** Returns the newest owner's epoch; 0 if there was no owner. */
   ownerEpoch(): number {
     return this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version) ?? 0;
   }

@@ -158,7 +158,6 @@ export class HiddenCommitError extends Error {
   }
 }
 
-/** Frames a batch for the log: its length, its bytes, and zeros up to `storedBytes`. */
 export function frame(bytes: Uint8Array, storedBytes = LENGTH_BYTES + bytes.length): Buffer {
   const framed = Buffer.allocUnsafeSlow(storedBytes);
   framed.writeUInt32BE(bytes.length);

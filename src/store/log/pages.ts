@@ -40,7 +40,6 @@ export interface Leaf {
   readonly key: Buffer;
   readonly flags: number;
   readonly isTree: boolean;
-  /** Length of the value, wherever it is stored. */
   readonly valueBytes: number;
   /** Bytes in the page: the value, or the reference to its pages. */
   readonly inPage: Buffer;
@@ -104,7 +103,6 @@ export class Pages {
     return leaves;
   }
 
-  /** Returns the overflow pages of a value; null if the value is in its leaf. */
   runOf({ flags, valueBytes, inPage }: Leaf): Run | null {
     if ((flags & RUN_NODE_FLAG) === 0) return null;
     const run = { first: Number(inPage.readBigUInt64LE(0)), count: Number(inPage.readBigUInt64LE(16)) };

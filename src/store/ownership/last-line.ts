@@ -16,7 +16,6 @@ export function keepLastLine(dir: string, line: string): void {
   }
 }
 
-/** Returns the time and the text of the line; undefined if there is none. */
 export function readLastLine(dir: string): string | undefined {
   try {
     const { time, msg } = JSON.parse(readText(join(dir, name)) ?? '{}') as { time?: unknown; msg?: unknown };

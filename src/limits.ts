@@ -114,6 +114,7 @@ export const limits = {
 
   // Allow list
   allowedSubjectsMax: 10_000,
+  /** Records of the allow list about one player. */
   allowedRecordsMax: 1_000,
   allowedMsMax: 3_650 * DAY_MS,
   allowNoteLength: 200,
@@ -176,6 +177,7 @@ export const limits = {
   groupDisputesFactor: 10,
   /** Peers that the view of a dispute lists because its text names them; names need not be unique. */
   disputeNamedMax: 10,
+  /** Peers whose events one decision makes void. */
   disputeVoidsMax: 64,
 
   /** Log records that the export of one player reads at most; with more, the export says that it is incomplete. */
@@ -303,6 +305,7 @@ export const limits = {
   checkFirstMs: 10 * 60_000,
   /** Interval of the check: twice a day, so that every record is read within a day, whenever the node was started. */
   checkEveryMs: DAY_MS / 2,
+  /** A check sleeps this many times as long as it works. */
   checkRestFactor: 9,
 
   // Pools
@@ -404,6 +407,7 @@ export const limits = {
   /** Rows of one frame, about 140 bytes each. */
   streamFrameRows: 500,
   streamFrameBytes: 128 * KiB,
+  /** Rows that one task of the pool reads. */
   streamLookedAtRows: 65_536,
   /** Rows changed since the last piece that are tracked one by one; beyond the bound all rows are read. */
   streamTouchedRows: 65_536,

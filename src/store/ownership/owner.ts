@@ -90,7 +90,7 @@ export class OwnedFolder {
     }
   }
 
-  /** Without a later owner, the file of the log's owner is gone, and the fence stops its commits from now on. */
+  /** Rejects with `FolderOwnedError` for a later owner. Else the log's owner lost its file, and the fence stops it. */
   async #claimAfter(epoch: number): Promise<void> {
     const record = { ...this.#record, epoch: epoch + 1 };
     // The heart would take the new file for another owner's.

@@ -60,6 +60,6 @@ process.exitCode = await runPeerCommand(process.argv.slice(2), {
     err: (text) => process.stderr.write(text),
     width: terminalWidth(process.stdout),
     progress: process.stderr.isTTY ? progressOf : () => ({ to: () => {}, end: () => {} }),
-    askSecret: process.stdin.isTTY ? askSecret : null,
+    askSecret: process.stdin.isTTY ? (question) => askSecret(process, question) : null,
   },
 });

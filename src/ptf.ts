@@ -248,7 +248,7 @@ const code = await runCommand(process.argv.slice(2), {
     width: terminalWidth(process.stdout),
     progress: process.stderr.isTTY ? progressOf : () => noProgress,
     confirm: process.stdin.isTTY ? confirm : null,
-    askSecret: process.stdin.isTTY ? askSecret : null,
+    askSecret: process.stdin.isTTY ? (question) => askSecret(process, question) : null,
     input,
   },
   defaultDir,

@@ -1,4 +1,4 @@
-/** What the commands `ptf` and `ptf-peer` ask of a terminal. */
+/** Asks a terminal, for the commands `ptf` and `ptf-peer`. */
 import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
@@ -18,10 +18,13 @@ export async function lineFrom(lines: Interface, prompt: string): Promise<string
 }
 
 /** Reads a typed line without an echo; empty if the input ends. */
-export async function askSecret(question: string): Promise<string> {
-  process.stderr.write(`${question}: `);
+export async function askSecret(
+  { stdin, stderr }: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
+  question: string,
+): Promise<string> {
+  stderr.write(`${question}: `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const answer = await lineFrom(createInterface({ input: process.stdin, output: nowhere, terminal: true }), '');
-  process.stderr.write('\n');
+  const answer = await lineFrom(createInterface({ input: stdin, output: nowhere, terminal: true }), '');
+  stderr.write('\n');
   return answer;
 }

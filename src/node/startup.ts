@@ -199,24 +199,24 @@ export async function applyConfiguration(
 ): Promise<void> {
   const own = settingsIn(config);
   /** Resolves to false while a node of an older release cannot read the records: they come once all are upgraded. */
-  const isDone = async (command: Parameters<Group['configure']>[0], prefix = ''): Promise<boolean> => {
+  const apply = async (command: Parameters<Group['configure']>[0], prefix = ''): Promise<boolean> => {
     const outcome = await group.configure(command);
     if (!outcome.ok && isOfMixedReleases(outcome)) return false;
     grantedOrRefuse(outcome, prefix);
     return true;
   };
-  const isSet = async (name: SettingName): Promise<boolean> => {
+  const applySetting = async (name: SettingName): Promise<boolean> => {
     const value = own[name];
     if (value === undefined || logged?.[name] !== undefined) return true;
-    return isDone({ type: 'setting', name, value, by: 'configuration' }, `${name}: `);
+    return apply({ type: 'setting', name, value, by: 'configuration' }, `${name}: `);
   };
   // Checks that may refuse come first: a refused start changes nothing.
-  await isSet('PRE_TRUSTED_PEERS');
-  await isSet('HALF_LIFE_DAYS');
-  if (!(await isDone({ type: 'scoring' }))) return;
-  await isSet('BAN_HALF_LIFE_DAYS');
+  await applySetting('PRE_TRUSTED_PEERS');
+  await applySetting('HALF_LIFE_DAYS');
+  if (!(await apply({ type: 'scoring' }))) return;
+  await applySetting('BAN_HALF_LIFE_DAYS');
   if (logged === null) return;
-  for (const name of settingNames) if (!(await isSet(name))) return;
+  for (const name of settingNames) if (!(await applySetting(name))) return;
 }
 
 /** Returns whether the log of a cluster has every setting that its first leader writes into it. */

@@ -1,7 +1,5 @@
 /**
- * Declares the table of refusals: every stable `code` of the service, its HTTP status and its default text. Domain code
- * uses codes and never statuses; the HTTP layer and the operator command look up the rest here. Source: specification
- * section 7, and the contract's table of codes. Also formats and examines thrown values.
+ * The table of refusals: codes, HTTP statuses, default texts (specification, section 7). Domain code uses codes only.
  */
 
 export const errors = {
@@ -61,19 +59,16 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
-/** One fault of a body: its place, the expected value and the value found. */
 export interface ViolationDetails {
   /** JSON pointer of the faulty field. For a missing or an unknown field it points to that field itself. */
   readonly field: string;
   /** The violated keyword of JSON Schema. */
   readonly violation: string;
-  /** The value, or its length, if the keyword is a bound. */
   readonly actual?: number;
   readonly limit?: number;
   readonly error: string;
 }
 
-/** The `details` of the codes that have any. The contract's schemas describe the same. */
 export interface ErrorDetails {
   /** The first fault, whose text is that of the refusal, and further faults. */
   readonly schema_validation_failed: Omit<ViolationDetails, 'error'> & { readonly more?: readonly ViolationDetails[] };
@@ -93,10 +88,7 @@ export interface ErrorDetails {
   readonly erasure_quota_exceeded: { readonly quota: 'peer' | 'group'; readonly per_day: number };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
-  /**
-   * The reason why the node cannot serve the request. `recorded` is true if the change is recorded although its effect
-   * is not complete. `role` is that of a clustered node.
-   */
+  /** `recorded`: the change is recorded, but not in full effect. `role` is that of a clustered node. */
   readonly dependency_unavailable: {
     readonly reason?: string | undefined;
     readonly recorded?: true;
@@ -130,7 +122,6 @@ export function refused(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}
   return { ok: false, code, ...more };
 }
 
-/** Returns the message of a thrown value, or of the value with which a promise rejected. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

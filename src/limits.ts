@@ -1,7 +1,4 @@
-/**
- * Declares every bound of the service, with its unit in the name. Constants of a byte layout or of one file's own work
- * stay in that file. The relations that other parts rely on are asserted at the end, when the module loads.
- */
+/** Declares every bound of the service. Constants of a byte layout or of one file's own work stay in that file. */
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -13,14 +10,10 @@ export const limits = {
   eventBodyBytes: 16 * KiB,
   batchBodyBytes: 1 * MiB,
   batchEventsMax: 500,
-  /** Minimum size of an event in a batch. */
   batchEventBytesMin: 128,
   /** URL, header names and header values of one request together. */
   headBytes: 33 * KiB,
-  /**
-   * Bound of the HTTP parser: more than `headBytes`, so that the node can answer a longer head itself, and less than
-   * one read of a socket (64 KiB), so that this read shows the part that was too long.
-   */
+  /** More than `headBytes`, so that the node answers a longer head; less than one read, which shows its fault. */
   parserHeadBytes: 48 * KiB,
   headerCount: 64,
   /** Longest head that the fast path parses; it leaves a longer one to node:http. */
@@ -29,7 +22,6 @@ export const limits = {
   requestTimeoutMs: 8_000,
   keepAliveTimeoutMs: 5_000,
   connectionsCheckingIntervalMs: 500,
-  /** Interval of the check for late requests, which are reported in one turn. */
   lateRequestsLookMs: 100,
   /** Late connections that are ended per millisecond, each in about 100 us; more if thousands wait. */
   connectionsEndedPerMs: 3,
@@ -48,17 +40,13 @@ export const limits = {
   readBytes: 64 * KiB,
   /** Answers to the requests of one read that are combined. Further answers wait until these are sent. */
   answersAheadBytes: 64 * KiB,
-  /**
-   * A caller that reads nothing of its answers for this long counts as gone. The largest answer, a script of the pages,
-   * is one piece of 1.5 MB.
-   */
+  /** Without reading, a caller counts as gone after this. The largest answer, a script, is one piece of 1.5 MB. */
   unreadTimeoutMs: 20_000,
   acceptLastMs: 500,
   /** Descriptors that a process needs to start: loading the service alone opens up to 120 at a time. */
   openFilesMin: 256,
   connectionsMaxDefault: 4_096,
   connectionsMaxCeiling: 1_000_000,
-  /** Share of the connections that one address may hold. */
   connectionsAddressShare: 0.5,
   /** Connections that are checked for an idle one when there is no room for a new one. */
   evictionLooks: 1_024,
@@ -69,7 +57,6 @@ export const limits = {
   playerIdKindsMax: 16,
   matchIdsMax: 128,
   requestIdLength: 128,
-  /** Faults of one body that are reported besides the first. */
   furtherFaultsMax: 8,
   /** Faulty events of a batch for which all faults are reported; for the other events only the first is. */
   batchFaultsExplained: 16,
@@ -88,7 +75,6 @@ export const limits = {
   placesCursorLength: 8_192,
 
   // Pages
-  /** Entries of the cache of formatted days. */
   timeStringsMax: 1_024,
   pageDefault: 50,
   pageMax: 200,
@@ -105,7 +91,6 @@ export const limits = {
   peersMaxDefault: 10_000,
   /** Places beyond `PEERS_MAX` for the operator, whose peers a flood of registrations must not exclude. */
   peersReserve: 16,
-  /** Peers without events that one turn revokes at most. */
   purgedAtOnce: 1_000,
   purgeIdleMsMax: 3_650 * DAY_MS,
   /** A peer's number has 16 bits in the event id table. */
@@ -117,7 +102,6 @@ export const limits = {
   newPeerDaysMax: 30,
   priorBadShareMin: 0.005,
   priorBadShareMax: 0.3,
-  /** Listed peers of one witness group; a flood of clones has thousands. */
   witnessesListedMax: 100,
   metricsPeersMax: 1_000,
   keyBytes: 32,
@@ -132,7 +116,6 @@ export const limits = {
   allowedSubjectsMax: 10_000,
   /** Records of the allow list about one player. */
   allowedRecordsMax: 1_000,
-  /** Longest time until the end of an entry. */
   allowedMsMax: 3_650 * DAY_MS,
   allowNoteLength: 200,
 
@@ -152,22 +135,17 @@ export const limits = {
   erasureQuotaPerDay: 100,
   /** Times of erasures that are stored per peer; a larger quota has no effect. */
   erasureTimesMax: 10_000,
-  /** Log records that one piece of an erasure rewrites between turns. */
   redactionPieceRecords: 4_096,
   redactionPieceBatches: 256,
   redactionPieceBytes: 4 * MiB,
-  /** Withdrawn events that one series of pieces removes from the log. */
   redactionWithdrawals: 1_024,
-  /** Erased subjects that the same series removes. */
   redactionErasures: 64,
   /** Retries of a withdrawal or a submission whose read of the log became outdated meanwhile. */
   rereadTries: 8,
   pendingErasuresMax: 10_000,
   /** Time within which a pending erasure should be decided, as laws require. */
   erasureDueMs: 2_592_000_000,
-  /**
-   * Erasures of a group in a sliding day, as a multiple of one peer's quota, so that new keys do not raise the limit.
-   */
+  /** A multiple of one peer's quota, so that new keys do not raise a group's limit. */
   groupErasuresFactor: 10,
   /** Age from which a peer may erase a player at once, if only this peer reported the player. */
   erasureAgeMs: 86_400_000,
@@ -176,9 +154,7 @@ export const limits = {
   /** Free space below which no removal starts: twice the size of a piece with its pages. */
   removalFreeBytes: 16 * MiB,
   scrubReaderLookMs: 5,
-  /**
-   * The scrub waits at most this long for a reader that uses old pages, such as a copying tool, and is then deferred.
-   */
+  /** Longest wait for a reader of old pages, such as a copying tool, before the scrub is deferred. */
   scrubReaderWaitMs: 8_000,
 
   // Origins
@@ -232,7 +208,6 @@ export const limits = {
   /** Batch bodies that are admitted at a time during an overload. A body counts for at most `arrivingMs`. */
   batchesArriving: 32,
   arrivingMs: 100,
-  /** Received bytes of all batches in flight. */
   arrivingBytes: 128 * MiB,
   /** Interval of the check of batch bodies, least new bytes per check, and failed checks that end a body. */
   arrivingLookMs: 1_000,
@@ -286,7 +261,6 @@ export const limits = {
   /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */
   epochHalfLivesMax: 256,
   snapshotsMax: 2,
-  /** Pause after a failed snapshot. */
   snapshotRetryMs: 60_000,
   /** Quiet time after an erasure before the removed snapshots are replaced. */
   snapshotAfterErasureMs: 5_000,
@@ -339,7 +313,6 @@ export const limits = {
   readersQueueMax: 256,
   readerWaitMs: 2_500,
   workRetryMs: 1_000,
-  /** Longest pause between attempts at a redaction that keeps failing. */
   redactionRetryMaxMs: 60_000,
   readerThreads: 1,
   /** Bounds of one read of the log, and of one beside the writer, which cannot reuse freed pages meanwhile. */
@@ -370,10 +343,7 @@ export const limits = {
   /** A group hears that it only reports if it sent nothing else for so long, once it has so many events. */
   reportsOnlyMs: 30 * DAY_MS,
   reportsOnlyEventsMin: 10,
-  /**
-   * Least time from the start of a computation to that of the next one if a peer without weights sent evidence, and
-   * that time as a multiple of the duration.
-   */
+  /** Least pause between two starts if a peer without weights sent evidence, also as a multiple of the duration. */
   weightsQuickMs: 100,
   weightsQuickFactor: 10,
   weightsRestFactor: 4,
@@ -397,7 +367,6 @@ export const limits = {
   livePageBytesMax: 256 * KiB,
   /** Interval of heartbeats, because proxies close connections that are silent for long. */
   liveHeartbeatMs: 15_000,
-  /** Samples of a plot, for one hour. */
   paceSamplesMax: 1_800,
   /** Samples from which a rate and a percentile are computed. */
   paceWindowSamples: 6,
@@ -409,7 +378,6 @@ export const limits = {
   playersReadMax: 5_000,
   /** Entries of the audit log that one request for those of an actor reads. */
   auditReadMax: 20_000,
-  /** Changes of verdicts that the dashboard shows. */
   verdictChangesMax: 200,
   /** Minimum pause between two counts of verdicts, in ms and as a multiple of the duration of the last count. */
   verdictsRestMs: 5_000,
@@ -457,11 +425,9 @@ export const limits = {
   streamSliceMs: 4,
   streamLingerMs: 30_000,
   streamHeartbeatMs: 5_000,
-  /** Interval of the check of readers for ended keys and heartbeats. */
   streamBeatMs: 1_000,
   /** Unread bytes of a reader; beyond the bound the reader is disconnected. */
   streamUnreadBytes: 512 * KiB,
-  /** Time for a reader to read the request to resume. */
   streamEndMs: 2_000,
   streamRetryMs: 1_000,
 
@@ -484,7 +450,6 @@ export const limits = {
   /** Bytes of one value in etcd, which takes requests of 1.5 MiB by default; a longer batch is cut into parts. */
   slotPartBytes: 1_000_000,
   slotPartsMax: 16,
-  /** Slots and bytes of one read. */
   slotsRead: 64,
   noLeaderRetryAfterS: 2,
   /** Longest time that a change waits for a leader; the default lease is shorter. */
@@ -497,7 +462,6 @@ export const limits = {
   /** Events and bytes of one turn in a cluster: a larger turn takes longer than two turns. */
   clusterTurnEvents: 400,
   clusterTurnBytes: 128 * KiB,
-  /** Longest time that the node waits for an append whose outcome is unknown. */
   appendPatienceMs: 1_500,
   /** Connections between nodes: to one node, from all nodes together, and the time for which one may be idle. */
   linkSocketsMax: 112,
@@ -528,13 +492,10 @@ export const limits = {
   trimLookMs: 250,
   trimEveryMs: 2_000,
   trimEveryBytes: 16 * MiB,
-  /**
-   * Newest slots that stay although every living node has them: a node that was away for a moment resumes from them.
-   */
+  /** Newest slots that stay in any case: a node that was away for a moment resumes from them. */
   slotsRetained: 1_000,
   slotsRetainedPressed: 100,
   slotsKnownMax: 1_000_000,
-  /** Default of etcd itself. */
   etcdQuotaBytes: 2_048 * MiB,
   etcdQuotaBytesMin: 64 * MiB,
   etcdQuotaBytesMax: 8_192 * MiB,
@@ -543,10 +504,7 @@ export const limits = {
   /** If the files take a larger part of the quota although less is in use, the members are defragmented. */
   etcdFragmentedPart: 0.6,
   etcdDefragmentEveryMs: 60_000,
-  /**
-   * If the files take a larger part of the quota, writes are refused, until they take less than the second part. At the
-   * quota itself etcd refuses leases too, until an operator frees space.
-   */
+  /** Larger files refuse writes until they are below the second part. At the quota etcd refuses leases too. */
   etcdFullPart: 0.8,
   etcdRoomPart: 0.7,
   /** The nodes' reports accumulate in etcd until it compacts, also while no slot is deleted. */
@@ -571,20 +529,14 @@ export const limits = {
   joinHoldMs: 10 * 60_000,
   /** Interval at which a node looks for replaced bytes in its free space that no leader asked it to overwrite. */
   scrubOwnEveryMs: 60_000,
-  /**
-   * Time for which a node collects the batches that the shared log has, for one commit of its own log. The node waits
-   * for the commit if the batches have more bytes.
-   */
+  /** Time for which a node collects batches for one commit, which it waits for if they have more bytes. */
   storeDelayMs: 50,
   storeWaitingBytes: 1 * MiB,
   joinRetryMs: 2_000,
   /** Longest time that a caller with an unknown key waits until the node knows that it is up to date. */
   refreshMs: 2_000,
   nodeIdLength: 63,
-  /**
-   * Default settings of etcd's write-ahead log: entries between two snapshots, number of files that are kept, and their
-   * size. A file is deleted once a snapshot follows it and more files follow than are kept.
-   */
+  /** etcd's defaults: entries between snapshots, files that are kept once a snapshot follows them, their size. */
   walSnapshotEntries: 100_000,
   walSnapshotEntriesMax: 10_000_000,
   walFiles: 5,
@@ -593,21 +545,15 @@ export const limits = {
   walFillBytesMax: 64 * KiB,
   /** Bytes after which the database is compacted to the step before, so that its quota is not reached. */
   walCompactBytes: 8 * MiB,
-  /** Random bytes for which the byte search looks after a scrub. */
   walMarkerBytes: 32,
-  /**
-   * Longest time that the byte search waits for etcd, which deletes old files every 30 s, and interval of its checks.
-   */
+  /** etcd deletes old files every 30 s. */
   walPurgeMs: 90_000,
   walSearchEveryMs: 5_000,
   /** Hour (UTC) of the nightly scrub, and interval at which the leader checks whether it is due. */
   scrubHourUtc: 3,
   scrubLookMs: 60_000,
   walFillBytes: 3_600,
-  /**
-   * Entries that are written at a time: more if an entry takes less than `walFastMs` on average, and fewer if it takes
-   * more than `walSlowMs`, so that leases and turns are not delayed.
-   */
+  /** More if an entry takes less than `walFastMs`, fewer above `walSlowMs`, so that leases are not delayed. */
   walAtOnceMin: 4,
   walAtOnceFirst: 16,
   walAtOnceMax: 128,
@@ -629,7 +575,6 @@ export const limits = {
   sessionCookieLength: 4_096,
 } as const;
 
-/** Bounds of a connection to a server of this process. */
 export const serverBounds = {
   maxHeaderSize: limits.parserHeadBytes,
   headersTimeout: limits.headersTimeoutMs,

@@ -1,7 +1,4 @@
-/**
- * The entry of the node. It checks Node's version and the limit of open files before it loads anything else, since
- * loading the service opens files and uses features that an older Node lacks.
- */
+/** The entry of the node. Loading the service opens files and needs a new Node, so both are checked first. */
 import './require-node.js';
 import './require-open-files.js';
 

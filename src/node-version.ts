@@ -1,7 +1,4 @@
-/**
- * States the oldest Node that runs this package, and recognises an older one. Entries import this file before anything
- * else, so that it must not use anything that an older Node lacks.
- */
+/** Recognises a Node that is too old. Entries import this first, so that it must work on an older Node. */
 
 /** Equal to `engines` in package.json; a test compares the two. */
 const MIN_NODE_VERSION = [20, 19] as const;

@@ -1,17 +1,11 @@
-/**
- * Runs the command `ptf-peer` as a process: arguments, environment, terminal, signals and exit code. Its commands are
- * in `peer/`.
- */
+/** Runs the command `ptf-peer` as a process; its commands are in `peer/`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { clearLine, cursorTo } from 'node:readline';
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { runPeerCommand } from './peer/cli/peer-command.js';
 import type { Progress } from './peer/cli/session.js';
-import { terminalWidth } from './terminal-width.js';
+import { askSecret, terminalWidth } from './terminal.js';
 
-/** Returns the version of the package of this file, from the nearest package.json above it. */
 function packageVersion(): string {
   for (let folder = new URL('.', import.meta.url); ; folder = new URL('..', folder)) {
     const file = new URL('package.json', folder);
@@ -20,22 +14,7 @@ function packageVersion(): string {
   }
 }
 
-/** Reads a typed line without an echo; empty if the input ends. */
-async function askSecret(question: string): Promise<string> {
-  process.stderr.write(`${question}: `);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
-  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-  const answer = await Promise.race([ended, lines.question('').catch(() => '')]);
-  lines.close();
-  process.stderr.write('\n');
-  return answer;
-}
-
-/**
- * A progress bar on the terminal's line, removed when the work is done. It is drawn here because a library for it would
- * double the packages that a game server installs.
- */
+/** Drawn here, because a library for it would double the packages that a game server installs. */
 function progressOf(what: string): Progress {
   let drawnAt = Number.NEGATIVE_INFINITY;
   const goBack = () => {
@@ -81,6 +60,6 @@ process.exitCode = await runPeerCommand(process.argv.slice(2), {
     err: (text) => process.stderr.write(text),
     width: terminalWidth(process.stdout),
     progress: process.stderr.isTTY ? progressOf : () => ({ to: () => {}, end: () => {} }),
-    askSecret: process.stdin.isTTY ? askSecret : null,
+    askSecret: process.stdin.isTTY ? (question) => askSecret(process, question) : null,
   },
 });

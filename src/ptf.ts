@@ -1,15 +1,10 @@
 #!/usr/bin/env node
-/**
- * Runs the operator command `ptf` as a process: arguments, environment, terminal and exit code. Its commands are in
- * `operator/`.
- */
-import { once } from 'node:events';
+/** Runs the operator command `ptf` as a process; its commands are in `operator/`. */
 import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { createInterface, type Interface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import { createInterface } from 'node:readline/promises';
 import { SingleBar } from 'cli-progress';
 import { messageOf } from './errors.js';
 import type { GroupIdentity, VerifyReport } from './group/api.js';
@@ -28,10 +23,10 @@ import { refusalOfMarked } from './store/files/cluster-mark.js';
 import { replaceFile } from './store/files/durable-file.js';
 import { dataFileOf } from './store/files/lmdb-file.js';
 import { readText } from './store/files/small-file.js';
-import { readLastLine } from './store/log/last-line.js';
 import { logFolderOf } from './store/log/lmdb-log.js';
+import { readLastLine } from './store/ownership/last-line.js';
 import { adoptFolder, FolderOwnedError } from './store/ownership/owner.js';
-import { terminalWidth } from './terminal-width.js';
+import { askSecret, lineFrom, terminalWidth } from './terminal.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/backup/backup-processes.js';
 import { startProblems } from './workers/verify/preflight.js';
 
@@ -51,7 +46,6 @@ function defaultDir(): string {
   return text === undefined || text === '' ? fallback : text;
 }
 
-/** Reads the configuration of a node with this environment; if it is invalid, returns the defaults and the faults. */
 function configuration(): ConfigurationFacts {
   const { env, hidden } = environment();
   const outcome = loadConfig(hidden.includes(installed.saltFile) ? { ...env, GROUP_SALT: anySalt } : env, readText);
@@ -96,10 +90,7 @@ function identityOf({ groupId, identityMode, environment: name, playerIdKinds }:
   return { groupId, identityMode, environment: name, ...kinds };
 }
 
-/**
- * Returns the reasons why a node with this environment would not start on a folder; an empty list if the environment
- * itself is invalid.
- */
+/** Returns why a node with this environment would not start on a folder; nothing if the environment is invalid. */
 async function startProblemsOf(dir: string): Promise<readonly string[]> {
   const { env, hidden } = environment();
   const outcome = loadConfig(env, readText);
@@ -115,27 +106,6 @@ async function confirm(question: string): Promise<boolean> {
   return /^y(es)?$/i.test((await lineFrom(lines, `${question} [y/N] `)).trim());
 }
 
-/**
- * Returns the next line. The end of the input, by Ctrl-D or Ctrl-C, gives an empty one; whether `question` then rejects
- * depends on the release of Node.
- */
-async function lineFrom(lines: Interface, prompt: string): Promise<string> {
-  const ended = once(lines, 'close').then(() => '');
-  const asked = lines.question(prompt).catch(() => '');
-  const line = await Promise.race([asked, ended]);
-  lines.close();
-  return line;
-}
-
-/** Reads a typed line without an echo; empty if the input ends. */
-async function askSecret(question: string): Promise<string> {
-  process.stderr.write(`${question}: `);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const answer = await lineFrom(createInterface({ input: process.stdin, output: nowhere, terminal: true }), '');
-  process.stderr.write('\n');
-  return answer;
-}
-
 async function input(charactersMax: number): Promise<string> {
   let text = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) {
@@ -145,10 +115,7 @@ async function input(charactersMax: number): Promise<string> {
   return text;
 }
 
-/**
- * Refuses work in another user's folder: the node cannot open files that root leaves there, as LMDB does even if it
- * only reads. A read-only file system is no problem, because no file can be left on it.
- */
+/** A node cannot open files that root leaves in its folder, as LMDB does even if it only reads. */
 async function refuseForeign(dir: string): Promise<void> {
   const uid = await stat(dir).then(
     (found) => found.uid,
@@ -162,13 +129,11 @@ async function refuseForeign(dir: string): Promise<void> {
   if (!isClosed) throw new OperatorError('access_denied', `${dir} is another user's; run as the user of the node`);
 }
 
-/** Returns the folder itself, or the nearest existing one above it. */
 function nearestFolder(dir: string): string {
   const path = resolve(dir);
   return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
-/** Creates the folder if it is missing, as a start does. */
 async function keepSecret(dir: string, name: string, text: string): Promise<void> {
   await refuseForeign(dir);
   // The node has no access to a folder that root creates within another user's.
@@ -192,9 +157,7 @@ async function adopt(dir: string): Promise<'adopted' | 'free'> {
   }
 }
 
-/**
- * Imports or exports the data of a cluster, with the configuration of the node. The client of etcd is loaded only here.
- */
+/** The client of etcd is loaded only here. */
 async function moveData(direction: 'import' | 'export', dir: string): Promise<MovedData> {
   await refuseForeign(dir);
   const outcome = loadConfig(environment().env, readText);
@@ -254,7 +217,6 @@ const noProgress: Progress = { to: () => {}, end: () => {} };
 /** Signals that ask a process to end: Ctrl-C, a termination request, a closed terminal. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Runs work that Ctrl-C aborts, without leaving half-done work behind. */
 async function cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const cancelling = new AbortController();
   const cancel = (): void => cancelling.abort();
@@ -286,7 +248,7 @@ const code = await runCommand(process.argv.slice(2), {
     width: terminalWidth(process.stdout),
     progress: process.stderr.isTTY ? progressOf : () => noProgress,
     confirm: process.stdin.isTTY ? confirm : null,
-    askSecret: process.stdin.isTTY ? askSecret : null,
+    askSecret: process.stdin.isTTY ? (question) => askSecret(process, question) : null,
     input,
   },
   defaultDir,

@@ -1,7 +1,4 @@
-/**
- * Ends the process with one sentence and exit code 2 if its Node is too old. Every entry of the service imports this
- * file first.
- */
+/** Ends the process with one sentence and exit code 2 if its Node is too old. Every entry imports this file first. */
 import { nodeVersionProblem } from './node-version.js';
 
 const problem = nodeVersionProblem(process.versions.node);

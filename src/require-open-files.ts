@@ -1,7 +1,4 @@
-/**
- * Ends the process with one sentence and exit code 2 if it may open too few files: loading the service would otherwise
- * fail with another reason.
- */
+/** Ends the process with exit code 2 if it may open too few files: loading would fail with another reason. */
 import { readFileSync } from 'node:fs';
 import { openFilesProblem } from './open-files.js';
 

@@ -1,7 +1,4 @@
-/**
- * Runs the node that a test has started: like `main.ts`, but the process ends as in a crash as soon as the process that
- * started it is gone.
- */
+/** The node that a test started: it ends as in a crash as soon as the process that started it is gone. */
 import './main.js';
 
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

@@ -87,7 +87,7 @@ test.after(async () => {
 
 test('the package holds the client, the command and types, and nothing of the server', () => {
   const own =
-    /^(?:cjs\/|dist\/)?(?:client|peer|player-ids)\/|^(?:cjs\/|dist\/)(?:node-version|require-node|terminal-width|ptf-peer)\.js$/;
+    /^(?:cjs\/|dist\/)?(?:client|peer|player-ids)\/|^(?:cjs\/|dist\/)(?:node-version|require-node|terminal|ptf-peer)\.js$/;
   const top = ['LICENSE', 'README.md', 'bin/ptf-peer.mjs', 'cjs/package.json', 'package.json'];
   const entries = ['index.cjs', 'index.d.cts', 'index.d.ts', 'index.js'];
   const names = filesBelow(packed).map((path) => path.slice(packed.length + 1));

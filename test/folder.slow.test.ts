@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import {
   closeSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -102,9 +103,13 @@ const logFile = (dir: string) => join(dir, 'log', 'data.mdb');
 test('a second node on a folder is refused by name and harms nothing', async () => {
   const dir = temporaryFolder();
   const first = await startProcess({ DATA_DIR: dir });
+  const line = () => readFileSync(join(dir, 'last-line'), 'utf8');
+  await until(() => existsSync(join(dir, 'last-line')));
+  const before = line();
   const { exit, output } = await refusal({ DATA_DIR: dir });
   assert.is(exit, 1);
   assert.match(output, /in use by process \d+/);
+  assert.is(line(), before, "ptf doctor quotes the owner's line");
   assert.is((await fetch(`${first.url}/api/v1/health`)).status, 200);
   assert.is(await first.kill('SIGTERM'), 0);
   rmSync(dir, { recursive: true });

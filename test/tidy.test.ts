@@ -77,14 +77,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'open-files': ['limits'],
   'require-open-files': ['open-files'],
   main: ['node/process', 'require-node', 'require-open-files'],
-  ptf: [...outside, 'node/node', 'node/cluster', 'node/operator-environment', 'terminal-width'],
+  ptf: [...outside, 'node/node', 'node/cluster', 'node/operator-environment', 'terminal'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
   'player-ids': [],
   client: ['node-version', 'player-ids'],
   // The command on the peer's side, shipped with the client: nothing of the service, nothing native.
   peer: ['client', 'player-ids'],
-  'ptf-peer': ['peer', 'terminal-width'],
-  'terminal-width': [],
+  'ptf-peer': ['peer', 'terminal'],
+  terminal: [],
   testing: ['client'],
   'test-node': ['main'],
 };

@@ -33,10 +33,11 @@ export const projects = {
 /** Code for the browser is compiled against other globals. */
 const page = { config: 'tsconfig.page.json' };
 
-/** Files that are copied as they are: the page's style and icon, and the descriptions of ban lists. */
+/** Files that are copied as they are: the page's style and icon, the descriptions of ban lists, etcd's messages. */
 const copied = [
   { folder: join('operator', 'dashboard', 'page'), files: /\.(?:css|svg)$/ },
   { folder: join('peer', 'formats'), files: /\.json$/ },
+  { folder: join('store', 'etcd'), files: /\.proto$/ },
 ];
 
 const sharedInputs = ['tsconfig.json', 'tsconfig.test.json', 'tsconfig.page.json', 'package.json'];

@@ -1,7 +1,4 @@
-/**
- * Implements the group API of a node of a cluster. Reads use the memory of this node; the leader, which is this node or
- * another one, decides changes.
- */
+/** The group API of a node of a cluster: reads use this node's memory, and the leader decides changes. */
 
 import type { Outcome, Refusal } from '../errors.js';
 import type { GroupApi } from '../group/api.js';
@@ -70,7 +67,6 @@ const reads = [
   'verify',
 ] as const satisfies readonly (keyof GroupApi)[];
 
-/** Returns the API of a node whose own group is `local`. */
 export function createClusterGroup(local: GroupApi, site: ClusterSite, clusterOperations: ClusterOperations): GroupApi {
   return {
     ...methodsOf(reads, (name) => local[name].bind(local)),
@@ -98,7 +94,6 @@ function methodsOf<N extends keyof GroupApi>(names: readonly N[], make: (name: N
   return Object.fromEntries(names.map((name) => [name, make(name)])) as Pick<GroupApi, N>;
 }
 
-/** Decides a change here if this node leads, otherwise on the leader. */
 async function decide<N extends ChangeName>(
   local: GroupApi,
   site: ClusterSite,
@@ -120,7 +115,6 @@ async function decide<N extends ChangeName>(
   }
 }
 
-/** Decides a change on the group of this node, which leads. */
 function decideHere<N extends ChangeName>(local: Changes & GroupApi, name: N, args: ChangeArgs<N>) {
   const methods: Changes = local;
   // The core itself checks the caller of events. `execute` checks the caller of every other change.

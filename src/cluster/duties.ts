@@ -1,7 +1,4 @@
-/**
- * Carries out the leader's duties besides deciding: it deletes slots that every live node has on its disk, and removes
- * the bytes of erased players from the other nodes and from etcd. Each duty may be repeated, also by the next leader.
- */
+/** The leader's duties besides deciding: it deletes slots, and erased bytes elsewhere. Each may be repeated. */
 
 import { messageOf } from '../errors.js';
 import { every, type Timers } from '../group/ports/clock.js';
@@ -11,7 +8,6 @@ import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
 import type { ClusterMember } from './member.js';
 
-/** The status that a member of etcd reports. */
 export interface MemberStatus {
   readonly endpoint: string;
   readonly leads: boolean;
@@ -54,7 +50,6 @@ interface DatabaseSize {
 
 export class LeaderDuties {
   readonly #deps: DutiesDeps;
-  /** The alarms of etcd as last logged. */
   #alarms = '';
   /** First sequence numbers of the slots in etcd; null until they are read. */
   #slots: number[] | null = null;
@@ -67,7 +62,6 @@ export class LeaderDuties {
   /** The newest defragmentation. The next one starts after it, because a member does not answer meanwhile. */
   #defragmenting: Promise<unknown> = Promise.resolve();
   #trimming: Promise<unknown> = Promise.resolve();
-  /** Aborts running calls. */
   readonly #ending = new AbortController();
   /** The newest record that was redacted since the last scrub of etcd; 0 if there is none. */
   #redactedSeq = 0;
@@ -135,10 +129,7 @@ export class LeaderDuties {
     await this.#shrink(size);
   }
 
-  /**
-   * Returns the size of the largest database, and refuses writes while it is close to the quota. Directs this node to
-   * the member that leads etcd.
-   */
+  /** Returns the size of the largest database, refuses writes near the quota, and prefers the leading member. */
   async #lookAtMembers(): Promise<DatabaseSize> {
     const { log, members, member } = this.#deps;
     const { etcdQuotaBytes: quotaBytes } = member;
@@ -180,10 +171,7 @@ export class LeaderDuties {
     fullChanged();
   }
 
-  /**
-   * Frees space in the members' files: etcd compares their size with its quota, and space that became free within a
-   * file counts.
-   */
+  /** etcd compares the size of the members' files with its quota, and space that became free within a file counts. */
   async #shrink({ bytes, inUse }: DatabaseSize): Promise<void> {
     const { log, member, onFailure } = this.#deps;
     const { etcdQuotaBytes: quotaBytes } = member;
@@ -215,10 +203,7 @@ export class LeaderDuties {
     await formatRaised();
   }
 
-  /**
-   * Deletes the slots that all live nodes have, except the newest ones. Deletes the slots with records up to `upTo` in
-   * any case. `isPressed`: etcd is filling up, so that no node is waited for.
-   */
+  /** Deletes slots that all live nodes have, and those up to `upTo` in any case. `isPressed`: no node is waited for. */
   #trim(upTo: number, isPressed: boolean): Promise<void> {
     // One after the other, because each removes what it deleted from the known slots.
     const done = this.#trimming.then(() => this.#trimNow(upTo, isPressed));
@@ -260,9 +245,7 @@ export class LeaderDuties {
     member.trimmedTo(first - 1);
   }
 
-  /**
-   * Rejects with `ScrubDeferredError` while a node joins, because a scrub deletes slots that the node needs next.
-   */
+  /** A scrub deletes slots that a joining node needs next. Rejects with `ScrubDeferredError` while one joins. */
   async mayScrub(): Promise<void> {
     const { log, now } = this.#deps;
     const nodes = await log.nodes().catch((error: unknown) => {
@@ -272,11 +255,7 @@ export class LeaderDuties {
     if (joining !== undefined) throw new ScrubDeferredError(`an erasure waits for node ${joining.nodeId}, which joins`);
   }
 
-  /**
-   * Makes every other live node overwrite replaced records, deletes the slots that contain them, and defragments the
-   * members of etcd. Runs after the scrub of this node's own files. Rejects with `ScrubDeferredError` if the scrub must
-   * be retried.
-   */
+  /** Removes replaced records from the other nodes and etcd. Rejects with `ScrubDeferredError` to be retried. */
   async scrubElsewhere(signal?: AbortSignal): Promise<void> {
     const ending = AbortSignal.any([this.#ending.signal, ...(signal === undefined ? [] : [signal])]);
     try {
@@ -310,17 +289,13 @@ export class LeaderDuties {
     if (this.#redactedSeq === upTo) this.#redactedSeq = 0;
   }
 
-  /**
-   * Defragments one member after the other, the leading one last, because a member does not answer meanwhile. Resolves
-   * to the members, by index, whose files may still contain deleted slots.
-   */
+  /** The leading member comes last. Resolves to those, by index, whose files may still contain deleted slots. */
   defragment(signal?: AbortSignal): Promise<number[]> {
     const done = this.#defragmenting.then(() => this.#defragmentAll(signal));
     this.#defragmenting = done.catch(() => undefined);
     return done;
   }
 
-  /** Resolves once no member is silent because of a defragmentation. */
   async whenDefragmented(): Promise<void> {
     await this.#defragmenting;
   }
@@ -360,7 +335,6 @@ async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<v
   }
 }
 
-/** Returns the index of the first of the ascending numbers that is above `bound`. */
 function firstAbove(numbers: readonly number[], bound: number): number {
   let low = 0;
   let high = numbers.length;

@@ -1,7 +1,4 @@
-/**
- * Renews the lease of this node in etcd, which shows the other nodes that this node is alive. The keys of the node
- * expire with the lease. By its own monotonic clock, the node treats the lease as expired a margin before etcd does.
- */
+/** Renews this node's lease, which ends by its own monotonic clock a margin before etcd lets it expire. */
 import { randomBytes } from 'node:crypto';
 import { every, type Timers } from '../group/ports/clock.js';
 import type { SharedLog } from '../group/ports/shared-log.js';
@@ -11,9 +8,7 @@ export interface LeaseDeps {
   readonly log: Pick<SharedLog, 'grantLease' | 'keepAlive' | 'revokeLease'>;
   readonly ttlS: number;
   readonly timers: Pick<Timers, 'elapsed' | 'later'>;
-  /**
-   * Called after each renewal. `isNew` means that the lease was granted again, so that keys of the old one are gone.
-   */
+  /** `isNew`: the lease was granted again, so that keys of the old one are gone. */
   readonly onRenewed: (isNew: boolean) => void;
   /** Called once etcd may let the lease expire. */
   readonly onExpired: () => void;
@@ -22,7 +17,6 @@ export interface LeaseDeps {
 
 export class Lease {
   readonly #deps: LeaseDeps;
-  /** Null while no lease is granted. */
   #id: string | null = null;
   #validUntil = Number.NEGATIVE_INFINITY;
   #isExpiryReported = true;
@@ -65,7 +59,6 @@ export class Lease {
     await this.revoke();
   }
 
-  /** Reports an expired lease once. */
   #checkExpiry(): void {
     if (this.#isExpiryReported || this.leftMs > 0) return;
     this.#isExpiryReported = true;

@@ -7,13 +7,9 @@ import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
 import { clientSecurity, LinkAuthority } from './link-security.js';
 
-/**
- * A call to another node failed: the node did not answer, or answered with a status other than 200. The request may
- * have been executed, unless `isUnsent`.
- */
+/** The node did not answer, or not with status 200. The request may have been executed, unless `isUnsent`. */
 export class LinkError extends Error {
   override readonly name = 'LinkError';
-  /** The request was not sent, so it was not executed. */
   readonly isUnsent: boolean;
 
   constructor(message: string, isUnsent: boolean, options?: ErrorOptions) {
@@ -28,9 +24,7 @@ export interface LinkCall {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
-  /** The limit for the whole call. */
   readonly timeoutMs: number;
-  /** Aborts the call. */
   readonly signal?: AbortSignal;
 }
 
@@ -144,10 +138,7 @@ export class LinkClient {
     });
   }
 
-  /**
-   * Ends the calls that wait for a connection to a node that cannot be reached, unless other connections to it are
-   * open: Node's agent would leave them waiting.
-   */
+  /** Ends the calls that wait for a node without open connections: Node's agent would leave them waiting. */
   #endQueued(url: string, error: Error): void {
     const { sockets } = this.#agentOf(url);
     if (Object.values(sockets).some((open) => open !== undefined && open.length > 0)) return;
@@ -164,7 +155,6 @@ export class LinkClient {
   }
 }
 
-/** The connections to one node. */
 class LinkAgent extends Agent {
   readonly #url: URL;
   readonly #security: ReturnType<typeof clientSecurity>;

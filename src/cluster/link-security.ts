@@ -1,17 +1,11 @@
-/**
- * Secures the link between the nodes of a group by TLS with a pre-shared key that is derived from the cluster's secret.
- * The handshake fails if either end lacks the secret.
- */
+/** Secures the link by TLS with a pre-shared key that is derived from the cluster's secret. */
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { PROOF_NONCE_BYTES, SecretProof } from '../core/hashing/secret-proof.js';
 
 /** Begins the authority of the CONNECT request that a node sends to the public port of another node. */
 const AUTHORITY = 'ptf-cluster-2.';
 
-/**
- * Makes and checks the authority of a tunnel. It proves the secret, so that a stranger's connection is refused before
- * it takes room. A repeated authority that was overheard fails in the handshake.
- */
+/** Proves the secret before a connection takes room. An overheard authority fails in the handshake. */
 export class LinkAuthority {
   readonly #proof: SecretProof;
 
@@ -29,10 +23,7 @@ export class LinkAuthority {
   }
 }
 
-/**
- * Node.js supports pre-shared keys up to TLS 1.2. The key exchange is ephemeral, so a secret that leaks later does not
- * decrypt recorded traffic.
- */
+/** The newest with pre-shared keys in Node. The key exchange is ephemeral: a later leak decrypts nothing recorded. */
 const VERSION = 'TLSv1.2';
 const CIPHERS = 'ECDHE-PSK-CHACHA20-POLY1305';
 const IDENTITY = 'ptf-node';

@@ -1,7 +1,4 @@
-/**
- * Serves the link between nodes: HTTP/1.1 in TLS in a tunnel through the public port. It reads paths and bodies; its
- * handler interprets them.
- */
+/** Serves the link between nodes: HTTP/1.1 in TLS in a tunnel through the public port. */
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -54,10 +51,7 @@ export class LinkServer {
     this.#tls.on('tlsClientError', (_error, socket) => socket.destroy());
   }
 
-  /**
-   * Takes over a connection that requested a tunnel. Returns false, and leaves the connection alone, if the authority
-   * does not prove the secret, or if this server is closed or has too many connections.
-   */
+  /** Takes over a connection that requested a tunnel. False, and left alone, without the secret or room. */
   tunnel(authority: string, socket: Duplex, head: Buffer): boolean {
     if (!this.#isOpen || !this.#authority.accepts(authority) || !this.#hasRoom(socket)) return false;
     const name = nameOf(socket);

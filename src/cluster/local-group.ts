@@ -1,7 +1,4 @@
-/**
- * Controls this node's copy of the group for the cluster member. It applies slots of the shared log, makes the node
- * lead, and makes it follow again. These steps run one at a time.
- */
+/** Controls this node's copy of the group for the cluster member, one step at a time. */
 import type { GroupLoop } from '../group/actor/loop.js';
 import type { Timers } from '../group/ports/clock.js';
 import type { GroupPool } from '../group/ports/pool.js';
@@ -9,7 +6,6 @@ import type { Fence, Slot } from '../group/ports/shared-log.js';
 import { DivergedError } from '../group/ports/storage-errors.js';
 import type { MemberGroup } from './member-deps.js';
 
-/** The log of this node, as a follower and as the leader. */
 export interface FollowingLog {
   take(slots: readonly Slot[]): Promise<void>;
   /** Resolves once the files of this node hold every slot that it took. */
@@ -23,12 +19,9 @@ export interface FollowingLog {
   readonly storingFrom: number | null;
 }
 
-/** The parts of a recovered group. */
 export interface LocalGroupDeps {
   readonly log: FollowingLog;
-  /** Returns the loop of the group, which `reload` replaces. */
   readonly loop: () => GroupLoop;
-  /** Recovers the state from this node's log. */
   readonly reload: () => Promise<void>;
   /** Applies the group's settings in the configuration, once this node leads. */
   readonly configure: () => Promise<void>;
@@ -36,6 +29,7 @@ export interface LocalGroupDeps {
   readonly unfit: () => string | null;
   readonly unfitToLead: () => string | null;
   readonly refusal: () => string | null;
+  readonly hasSettings: () => boolean;
   readonly roleChanged: () => void;
   /** Called when replaced records are left in the free space of this node's files. */
   readonly replaced: () => void;
@@ -55,7 +49,6 @@ export class LocalGroup implements MemberGroup {
     this.#timers = timers;
   }
 
-  /** Begins to control the recovered group. */
   open(parts: LocalGroupDeps): void {
     this.#parts = parts;
   }
@@ -99,7 +92,10 @@ export class LocalGroup implements MemberGroup {
     return this.#parts?.refusal() ?? null;
   }
 
-  /** Resumes work that waited for room in the shared log. */
+  get hasSettings(): boolean {
+    return this.#parts?.hasSettings() ?? false;
+  }
+
   writableChanged(): void {
     this.#parts?.loop().writableChanged();
   }
@@ -113,7 +109,6 @@ export class LocalGroup implements MemberGroup {
     this.#parts?.loop().weights.published(Math.min(basedOnSeq, this.appliedSeq), computedAt);
   }
 
-  /** Makes the replica and the stream of this node forget erased players. */
   async forgetErased(): Promise<void> {
     await this.#parts?.loop().forgetErased();
   }
@@ -184,7 +179,6 @@ export class LocalGroup implements MemberGroup {
     });
   }
 
-  /** Applies the configuration of this node, which leads. */
   async configure(): Promise<void> {
     const turn = this.#turn;
     await this.#deps.configure().catch((error: unknown) => {
@@ -193,10 +187,7 @@ export class LocalGroup implements MemberGroup {
     });
   }
 
-  /**
-   * Handles a state that is ahead of this node's files: ends the loop. The next `follow` replaces it. Before the
-   * recovery, which waits until the files hold the first record, no state is ahead of them.
-   */
+  /** Ends the loop, whose state is ahead of this node's files. The next `follow` replaces it. */
   storeFailed(error: unknown): void {
     this.#parts?.loop().fail(error);
   }

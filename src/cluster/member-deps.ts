@@ -2,7 +2,6 @@
 import type { Timers } from '../group/ports/clock.js';
 import type { Fence, LeaderView, SharedLog, Slot } from '../group/ports/shared-log.js';
 
-/** The node's copy of the group, as the member reads and controls it. */
 export interface MemberGroup {
   readonly appliedSeq: number;
   readonly durableSeq: number;
@@ -13,11 +12,13 @@ export interface MemberGroup {
   readonly unfitToLead: string | null;
   /** Why this node must not stay, once it has applied the whole log; null if it may. */
   readonly refusal: string | null;
+  /** True once the log has the settings of the group. */
+  readonly hasSettings: boolean;
   /** The last record that this node's weights include, and the time of their computation. */
   readonly weights: { readonly basedOnSeq: number; readonly computedAt: number | null };
   /** Receives the same data about the leader's weights. */
   noteWeights(basedOnSeq: number, computedAt: number | null): void;
-  /** Applies slots, which follow the applied records without a gap. Resolves once they are applied. */
+  /** The slots follow the applied records without a gap. */
   take(slots: readonly Slot[]): Promise<void>;
   /** Makes this node decide. All earlier records must be applied. */
   lead(fence: Fence): Promise<void>;
@@ -42,14 +43,10 @@ export interface MemberDeps {
   readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
   /** Called when another leader is known, or none any more. `isEarlierAlive`: the node that led before is alive. */
   readonly onLeader: (leader: LeaderView | null, isEarlierAlive: boolean) => void;
-  /**
-   * Called when this node cannot continue from its own log and must join again, with the reason. `hasDiverged`: its log
-   * is of another history.
-   */
+  /** This node must join again. `hasDiverged`: its log is of another history. */
   readonly onBehind: (reason: string, hasDiverged: boolean) => void;
   /** Called once if this node is refused after it has applied the whole log. */
   readonly onRefused: (reason: string) => void;
-  /** Called when this node cannot stay in the cluster. */
   readonly onFailed: (error: unknown) => void;
 }
 

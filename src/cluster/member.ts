@@ -1,10 +1,8 @@
-/**
- * Decides the role of this node in its group: it follows the shared log, campaigns if no node leads, and leads as long
- * as it has its lease and its fence. A `MemberGroup` applies the role to the group.
- */
+/** Decides whether this node follows, campaigns or leads. A `MemberGroup` applies the role to the group. */
 
 import { countOf } from '../core/records/batch.js';
 import { messageOf } from '../errors.js';
+import { formatOfCommand } from '../group/actor-commands.js';
 import type { ClusterHealth, ClusterRole } from '../group/cluster-api.js';
 import { every } from '../group/ports/clock.js';
 import type { Fence, LeaderView, NodeView, SharedView, Slot } from '../group/ports/shared-log.js';
@@ -17,7 +15,6 @@ import type { MemberDeps, Takeover } from './member-deps.js';
 const otherSecret =
   'CLUSTER_SECRET differs from the secret of the group: set that of the other nodes, and start this node again';
 
-/** Returns why a node is refused whose id the node `holder` has; null if no node has it. */
 function reasonOf(holder: NodeView | null): string | null {
   if (holder === null) return null;
   return `NODE_ID ${holder.nodeId} belongs to a living node: stop that node, or set another NODE_ID; a node that crashed counts as alive until its lease ends`;
@@ -31,13 +28,11 @@ export class ClusterMember implements ClusterHealth {
   #leader: LeaderView | null = null;
   /** The last time, by `elapsed`, at which this node had applied the whole shared log. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
-  /** The last known leader. */
   #lastLeader: LeaderView | null = null;
   #trimmed = 0;
   #incoming: Slot[] = [];
   #stopWatch: (() => void) | null = null;
   #wake: () => void = () => undefined;
-  /** A caller waits for the next poll. */
   #isAsked = false;
   #whenConfirmed: (() => void)[] = [];
   /** Waits for a change of the leader, or for the end of a takeover by this node. */
@@ -52,7 +47,6 @@ export class ClusterMember implements ClusterHealth {
   #isRetired = false;
   /** The lease and the reason of the last report that this node is refused. */
   #refusalReported: string | null = null;
-  /** True once this node had its place among the nodes of the group. */
   #hasJoined = false;
   #isUnreachable = false;
   readonly #started: number;
@@ -64,8 +58,8 @@ export class ClusterMember implements ClusterHealth {
   /** True while this node leads and the database of etcd is nearly as large as its quota. */
   logIsFull = false;
   isScrubIncomplete = false;
-  /** True once this node was as new as the group; it then stays, whatever settings change. */
-  #hasServed = false;
+  /** True once this node's settings were compared with those of the group; it then stays, whatever settings change. */
+  #isCompared = false;
   refusedNodes = 0;
   readonly etcdQuotaBytes: number;
 
@@ -134,12 +128,10 @@ export class ClusterMember implements ClusterHealth {
     return this.#reason;
   }
 
-  /** Whether the last call to the shared log failed. */
   get isUnreachable(): boolean {
     return this.#isUnreachable;
   }
 
-  /** The takeover by the last known leader. */
   get lastTakeover(): Takeover | null {
     const last = this.#lastLeader;
     return last === null ? null : { at: last.since, nodeId: last.nodeId, cause: last.cause };
@@ -153,9 +145,7 @@ export class ClusterMember implements ClusterHealth {
     return this.#trimmed;
   }
 
-  /**
-   * Resolves to true once this node has applied all records that were decided before the call; to false after a limit.
-   */
+  /** Resolves to true once all records that were decided before the call are applied; to false after a limit. */
   async refresh(): Promise<boolean> {
     const { timers } = this.#deps;
     const askedAt = timers.elapsed();
@@ -175,10 +165,7 @@ export class ClusterMember implements ClusterHealth {
     return isConfirmed();
   }
 
-  /**
-   * Resolves to true once another leader than that of `fence` serves, which may be this node; to false after `ms`, or
-   * if this node stops.
-   */
+  /** True once another leader than that of `fence` serves, possibly this node; false after `ms`, or at the end. */
   nextLeader(fence: Fence | null, ms: number): Promise<boolean> {
     return this.#waitUntil(() => this.#isServed && this.#leader!.fence.revision !== fence?.revision, ms);
   }
@@ -245,10 +232,7 @@ export class ClusterMember implements ClusterHealth {
     for (const resolve of this.#whenConfirmed.splice(0)) resolve();
   }
 
-  /**
-   * Takes the place of this node among the nodes of the group. Resolves to null once this node has the place, otherwise
-   * to the reason why it is refused. Rejects with `SharedLogUnavailableError` if etcd does not answer.
-   */
+  /** Resolves to null once this node has its place among the nodes, otherwise to the reason why it is refused. */
   async join(): Promise<string | null> {
     const { log, nodeId, url, note } = this.#deps;
     const lease = this.lease.id;
@@ -272,7 +256,6 @@ export class ClusterMember implements ClusterHealth {
     this.#stopReports = every(this.#deps.timers, limits.clusterReportMs, () => void this.report());
   }
 
-  /** Stops following and releases the lease. */
   async end(): Promise<void> {
     this.#ended = true;
     this.#stopWatch?.();
@@ -319,7 +302,6 @@ export class ClusterMember implements ClusterHealth {
     });
   }
 
-  /** Makes this node follow instead of lead. */
   demote(cause: string): Promise<void> {
     this.#demoting ??= this.#demote(cause).finally(() => {
       this.#demoting = null;
@@ -351,7 +333,6 @@ export class ClusterMember implements ClusterHealth {
     if (holder !== null && this.#isReplaced([holder])) this.#rejoin(reasonOf(holder)!);
   }
 
-  /** Returns whether another process has the place of this node. */
   #isReplaced(nodes: readonly NodeView[]): boolean {
     return nodes.some(({ nodeId, started }) => nodeId === this.#deps.nodeId && started !== this.#started);
   }
@@ -388,10 +369,7 @@ export class ClusterMember implements ClusterHealth {
     }
   }
 
-  /**
-   * Returns to the cluster once the other nodes know that, so that an erasure waits for this node. Until this node has
-   * read the shared log to its end, which holds the erasures meanwhile, its state is stale.
-   */
+  /** First makes an erasure wait for this node, whose state is stale until it has read the shared log to its end. */
   async #reenter(): Promise<void> {
     const lease = this.lease.id;
     if (lease === null) return;
@@ -435,12 +413,15 @@ export class ClusterMember implements ClusterHealth {
       if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
       // A full page means that more slots may follow.
       if (view.slots.length === limits.slotsRead) continue;
+      const { refusal, hasSettings } = this.#deps.site;
       // Compared before the first read is served, and before the node may lead.
-      if (!this.#hasServed && this.#deps.site.refusal !== null) {
+      if (!this.#isCompared && refusal !== null) {
         this.#isRetired = true;
-        return this.#deps.onRefused(this.#deps.site.refusal);
+        return this.#deps.onRefused(refusal);
       }
-      this.#hasServed = true;
+      // The first leader logs the settings just after it formed the group. A group of an older release logs none before
+      // all nodes are upgraded; its nodes may differ until then, and refusing them would stop a rolling upgrade.
+      this.#isCompared ||= hasSettings || view.format < formatOfCommand('setting');
       this.#confirm(askedAt);
       if (this.#stopWatch === null) this.#watch(view.revision);
       else if (view.slots.length > 0) this.#missed();
@@ -484,7 +465,6 @@ export class ClusterMember implements ClusterHealth {
     return isSame ? `${last.nodeId}: ${resigned.cause}` : `the lease of ${last.nodeId} expired`;
   }
 
-  /** Applies the slots of the previous leader, then leads. */
   async #promote(fence: Fence, cause: string): Promise<void> {
     const { log, site, note } = this.#deps;
     this.#fence = fence;

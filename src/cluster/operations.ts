@@ -1,7 +1,4 @@
-/**
- * Carries out the operator's commands on the whole cluster, and forwards those that only the leader can execute to the
- * leader.
- */
+/** Carries out the operator's commands on the whole cluster, or forwards them to the leader. */
 import { granted, messageOf, type Outcome, refused } from '../errors.js';
 import type { OnProgress } from '../group/api.js';
 import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
@@ -12,7 +9,7 @@ import {
   type WalSettings,
 } from '../group/ports/shared-log.js';
 import { noLeader } from '../group/refusals.js';
-import { limits } from '../limits.js';
+import { DAY_MS, HOUR_MS, limits } from '../limits.js';
 import type { MemberStatus } from './duties.js';
 import { type LinkClient, LinkError } from './link-client.js';
 import type { ClusterMember } from './member.js';
@@ -25,14 +22,10 @@ export interface OperatorDeps {
   readonly clusterId: () => string;
   readonly endpoints: readonly string[];
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
-  /**
-   * Writes entries until every member of etcd has started new files of its write-ahead log and purged the old ones.
-   * Resolves to the first entry's marker, as hex.
-   */
+  /** See `pushWal` in `store/etcd/push-wal.ts`. */
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   /** The members' settings, unless a scrub names others. */
   readonly walSettings: WalSettings;
-  /** Resolves once no member is silent because of a defragmentation. */
   readonly whenDefragmented: () => Promise<void>;
   /** Resolves to the members of etcd, by index, that could not be defragmented. */
   readonly defragmentAll: () => Promise<readonly number[]>;
@@ -152,7 +145,6 @@ export class ClusterOperator implements ClusterOperations {
   }
 }
 
-/** Returns a refusal if another node or etcd did not answer. */
 function refusedIfSilent<T>(work: Promise<Outcome<T>>): Promise<Outcome<T>> {
   return work.catch((error: unknown) => {
     if (error instanceof SharedLogUnavailableError || error instanceof LinkError) {
@@ -160,4 +152,29 @@ function refusedIfSilent<T>(work: Promise<Outcome<T>>): Promise<Outcome<T>> {
     }
     throw error;
   });
+}
+
+interface NightDeps extends Pick<OperatorDeps, 'now'> {
+  readonly log: Pick<SharedLog, 'scrubDue'>;
+  readonly isLeader: () => boolean;
+  readonly scrub: () => Promise<Outcome<Omit<ScrubResult, 'marker'>>>;
+  readonly onFailure: (what: string, error: unknown) => void;
+}
+
+/** The returned function scrubs once a night if an erasure waits for it: a scrub that failed in the next one. */
+export function nightlyScrub({ log, isLeader, scrub, now, onFailure }: NightDeps): () => Promise<void> {
+  const nightNow = () => Math.floor((now() - limits.scrubHourUtc * HOUR_MS) / DAY_MS);
+  let checked = nightNow();
+  return async () => {
+    if (nightNow() === checked || !isLeader()) return;
+    checked = nightNow();
+    try {
+      if ((await log.scrubDue()) === null) return;
+      const outcome = await scrub();
+      if (!outcome.ok) throw new Error(outcome.text ?? outcome.code);
+      if (!outcome.value.complete) throw new Error(outcome.value.detail);
+    } catch (error) {
+      onFailure('the nightly scrub of etcd', error);
+    }
+  };
 }

@@ -3,6 +3,8 @@ import { limits } from '../limits.js';
 import { type ErasureMode, erasureModes } from './vocabulary.js';
 
 export interface GroupSettings {
+  /** Ids with commas between them, each once. */
+  readonly PRE_TRUSTED_PEERS: string;
   readonly HALF_LIFE_DAYS: number;
   readonly BAN_HALF_LIFE_DAYS: number;
   readonly PRIOR_BAD_SHARE: number;
@@ -53,7 +55,16 @@ function parseBadShare(text: string): Parsed<number> {
     : problem(`must be a number from ${least} to ${most}, such as 0.04`);
 }
 
+function parsePeerIds(text: string): Parsed<string> {
+  const ids = [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== '');
+  if (ids.length === 0) return problem('names no peer');
+  if (ids.length > limits.preTrustedMax) return problem(`must name at most ${limits.preTrustedMax} peers`);
+  const odd = ids.find((id) => [...id].length > limits.peerIdLength || /[\p{Cc}\s]/u.test(id));
+  return odd === undefined ? value(ids.join(',')) : problem('contains a part that is not a peer id');
+}
+
 export const settingParsers: { readonly [N in SettingName]: (text: string) => Parsed<GroupSettings[N]> } = {
+  PRE_TRUSTED_PEERS: parsePeerIds,
   HALF_LIFE_DAYS: parseHalfLife,
   BAN_HALF_LIFE_DAYS: parseHalfLife,
   PRIOR_BAD_SHARE: parseBadShare,

@@ -20,7 +20,7 @@ import type {
 } from '../core/commands.js';
 import { type PeerChangeType, peerChanges } from '../core/peers/peer-changes.js';
 import type { readAgain } from '../core/rules/decide-removal.js';
-import type { ComputedWeights, HalfLifeKind } from '../core/rules/decide-scale.js';
+import type { ComputedWeights } from '../core/rules/decide-scale.js';
 import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { Holdings } from './access/subject-holdings.js';
@@ -54,7 +54,6 @@ export type Command =
   | ({ readonly type: 'allow' } & AllowPlayer)
   | ({ readonly type: 'disallow' } & DisallowPlayer)
   | ({ readonly type: 'pre_trust' } & ChangePreTrust)
-  | { readonly type: 'configured_pre_trust'; readonly peerIds: readonly string[] }
   | ({ readonly type: 'purge_peers' } & PurgePeers)
   | ({ readonly type: 'relate_peers' } & RelatePeers)
   | ({ readonly type: 'origin' } & ChangeOrigin)
@@ -63,7 +62,6 @@ export type Command =
   | ({ readonly type: 'export_subject' } & ExportSubject)
   | { readonly type: 'scoring' }
   | ({ readonly type: 'setting' } & ChangeSetting)
-  | { readonly type: 'half_life'; readonly kind: HalfLifeKind; readonly days: number }
   | { readonly type: 'locate'; readonly eventId: string }
   | ({ readonly type: 'withdraw' } & WithdrawEvent)
   | { readonly type: 'chains'; readonly subject: Uint8Array }
@@ -78,7 +76,6 @@ export interface Answers extends Record<PeerChangeType, Outcome<number>> {
   allow: Outcome<number>;
   disallow: Outcome<null>;
   pre_trust: Outcome<null>;
-  configured_pre_trust: Outcome<null>;
   purge_peers: Outcome<readonly string[]>;
   relate_peers: Outcome<null>;
   origin: Outcome<null>;
@@ -87,7 +84,6 @@ export interface Answers extends Record<PeerChangeType, Outcome<number>> {
   export_subject: Outcome<Holdings>;
   scoring: Outcome<null>;
   setting: Outcome<null>;
-  half_life: Outcome<null>;
   locate: Located;
   withdraw: Outcome<{ readonly withdrawnAt: number }> | typeof readAgain;
   chains: Chains | null;

@@ -110,9 +110,7 @@ export class Group implements GroupApi {
   }
 
   /** Applies a part of the configuration before anything is admitted. */
-  configure(
-    command: Extract<Command, { type: 'half_life' | 'configured_pre_trust' | 'scoring' | 'setting' }>,
-  ): Promise<Outcome<null>> {
+  configure(command: Extract<Command, { type: 'scoring' | 'setting' }>): Promise<Outcome<null>> {
     return this.#calls.ask(command);
   }
 

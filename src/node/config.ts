@@ -1,7 +1,4 @@
-/**
- * Turns the environment into a frozen Config, or reports all faults at once. It is pure: the environment and the reader
- * of files are arguments, and no message ever contains the value of a secret.
- */
+/** Turns the environment into a frozen Config, or reports all faults at once. No message contains a secret's value. */
 import { parse as parseDotenv } from 'dotenv';
 import { type GroupSettings, type SettingName, settingNames } from '../core/settings.js';
 import type { Environment } from '../core/vocabulary.js';
@@ -19,12 +16,12 @@ export interface Config extends Values {
   readonly environment: Environment;
   /** True for `ENVIRONMENT=prod` or `NODE_ENV=production`, in any case. */
   readonly production: boolean;
-  /** Settings of the group whose variables are set. */
   readonly settingsGiven: readonly SettingName[];
 }
 
-export function settingsIn(config: Config): GroupSettings {
+export function settingsIn(config: Config): Omit<GroupSettings, 'PRE_TRUSTED_PEERS'> & Partial<GroupSettings> {
   return {
+    ...(config.preTrustedPeers === null ? {} : { PRE_TRUSTED_PEERS: config.preTrustedPeers }),
     HALF_LIFE_DAYS: config.halfLifeDays,
     BAN_HALF_LIFE_DAYS: config.banHalfLifeDays,
     PRIOR_BAD_SHARE: config.priorBadShare,
@@ -115,17 +112,13 @@ function filled(text: string | undefined): string | undefined {
   return text === undefined || text.trim() === '' ? undefined : text;
 }
 
-/**
- * Merges the environment with the `.env` file at `path`, if there is one; the environment takes precedence. A variable
- * that is blank in the environment is unset, so that the file's value counts. Throws as `readFile` does.
- */
+/** Adds the `.env` file at `path` to the environment. A blank variable is unset, so that the file's counts. */
 export function withDotenv(env: Environ, readFile: ReadFile, path: string): Environ {
   const merged: Record<string, string | undefined> = parseDotenv(readFile(path) ?? '');
   for (const [name, text] of Object.entries(env)) if (filled(text) !== undefined) merged[name] = text;
   return merged;
 }
 
-/** Returns the configuration in `env` with warnings, or all of its faults, each with its variable. */
 export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   const settings = new Settings(env, readFile);
   const environment = settings.read(environmentRow);
@@ -219,7 +212,7 @@ function warningsOf(config: Config): Remark[] {
       'is peer: any peer can erase any player at once, regardless of who reported the player; the default in production is own';
     warnings.push({ variable: variables.erasureMode.name, text });
   }
-  const preTrusted = config.preTrustedPeers?.length ?? 0;
+  const preTrusted = config.preTrustedPeers?.split(',').length ?? 0;
   if (preTrusted > limits.preTrustedWarnAbove) {
     const text = `names ${preTrusted} peers; more than ${limits.preTrustedWarnAbove} weaken the protection that pre-trust gives`;
     warnings.push({ variable: variables.preTrustedPeers.name, text });
@@ -227,9 +220,7 @@ function warningsOf(config: Config): Remark[] {
   return warnings;
 }
 
-/**
- * The configuration for the start-up line, under the variables' names. For a secret it only shows whether it is set.
- */
+/** The configuration for the start-up line. For a secret it only shows whether it is set. */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { environment, production, ...others } = config;
   const values: Readonly<Record<string, unknown>> = others;

@@ -1,15 +1,10 @@
-/**
- * Creates the node's log: JSON lines with the time in ISO 8601. No secret is ever passed to it; the masking here is a
- * safeguard against mistakes. It does not use pino's `redact`, because wildcards cost 67 us a line.
- */
+/** Creates the node's log. Masking is a safeguard; pino's `redact` is not used, because wildcards cost 67 us a line. */
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
 import type { LogLevel } from './variables.js';
 
-/** Fields whose value is never written. */
 const secretField =
   /^((x[-_]peer[-_])?api[-_]?key|authorization|(set-)?cookie|service_session|(group[-_]?)?salt|session[-_]?secret|player[-_]?id|contact[-_]?email)$/i;
 
-/** Depth of nested objects that are written; deeper ones are omitted. */
 const depthMax = 5;
 
 function masked(fields: object, depth: number): Record<string, unknown> {
@@ -31,9 +26,7 @@ function loggable(value: unknown, depth: number): unknown {
   return isArray ? value.map((item) => loggable(item, depth + 1)) : masked(value, depth + 1);
 }
 
-/**
- * Creates a logger that writes lines of `level` and above to `to`. Bindings of child loggers are not masked.
- */
+/** Bindings of child loggers are not masked. */
 export function createLog(level: LogLevel, to: DestinationStream): Logger {
   return pino(
     {

@@ -1,7 +1,4 @@
-/**
- * Starts a node and connects its parts. A node without a cluster claims and verifies its folder, listens, recovers,
- * applies the configuration and then admits requests. A node of a cluster listens before it claims the folder.
- */
+/** Starts a node and connects its parts. A node of a cluster listens before it claims its folder, another one after. */
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { GroupBounds } from '../core/commands.js';
@@ -44,6 +41,7 @@ import { urlOf } from './ready-text.js';
 import { Closers, windDown } from './shutdown.js';
 import {
   applyConfiguration,
+  hasSettings,
   lastSeqOfFolder,
   listeningOrRefuse,
   prepareFolder,
@@ -92,10 +90,7 @@ export interface RunningNode {
   abandon(): Promise<void>;
 }
 
-/**
- * Starts a node. Rejects with `StartRefusedError` if the folder, the group or the configuration forbid it, and with
- * `StartEndedError` if `ending` aborts while it waits for other nodes.
- */
+/** Rejects with `StartRefusedError`, and with `StartEndedError` if `ending` aborts while it waits for other nodes. */
 export async function startNode(config: Config, ports: NodePorts): Promise<RunningNode> {
   const { log, onFatal } = ports;
   const own = ports.ownFolder ?? ((folder: string) => ownFolder(folder, thisProcess(), limits, onFatal));
@@ -140,10 +135,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   }
 }
 
-/**
- * Opens the part of the node that takes part in a cluster. The folder is claimed later: the node may have to fetch the
- * folder's contents from another node first.
- */
+/** The folder is claimed later: its contents may have to be fetched from another node first. */
 async function openCluster(
   config: Config,
   ports: Pick<NodePorts, 'log' | 'onFatal' | 'ending'> & { readonly clock: Clock },
@@ -163,7 +155,6 @@ interface Start {
   readonly reserve: Reserve;
   /** Receives the closer of each part as soon as the part is open. */
   readonly closers: Closers;
-  /** Null if the node serves its group alone. */
   readonly cluster: ClusterNode | null;
 }
 
@@ -386,6 +377,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
     reload,
     configure: () => applyConfiguration(config, group, loggedSettings(current.loop.state)),
     refusal: () => settingsProblem(config, loggedSettings(current.loop.state)),
+    hasSettings: () => hasSettings(loggedSettings(current.loop.state)),
     snapshotSeq: () => snapshots.list()[0] ?? 0,
     unfit: () => (disk.low ? 'disk_low' : null),
     unfitToLead: () => (clockGuard.clockAhead ? 'the clock of the node jumped ahead' : null),
@@ -402,10 +394,7 @@ interface RecoveredGroup {
   readonly seenAt: number;
 }
 
-/**
- * In a cluster the bounds are those in the log, and turns are smaller, because one large append takes longer than two
- * small appends.
- */
+/** The bounds of a cluster are in its log; its turns are smaller, because a large append takes longer than two. */
 function actorOver({ state, chain }: Follower, config: Config): GroupActor<Resolve> {
   const { peersMax, erasureQuotaPerDay, erasureMode } = config;
   if (config.cluster === 'none') return new GroupActor(state, chain, { peersMax, erasureQuotaPerDay, erasureMode });

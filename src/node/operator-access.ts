@@ -35,21 +35,8 @@ export interface OperatorAccessDeps {
   readonly sessions: Sessions;
 }
 
-export async function openOperatorAccess({
-  config,
-  log,
-  clock,
-  dir,
-  closers,
-  group,
-  metrics,
-  pseudonyms,
-  passwordHash,
-  sessions,
-}: OperatorAccessDeps): Promise<{
-  readonly metricsAddress: Address | null;
-  readonly dashboardAddress: Address | null;
-}> {
+export async function openOperatorAccess(deps: OperatorAccessDeps) {
+  const { config, log, clock, dir, closers, group, metrics, pseudonyms, passwordHash, sessions } = deps;
   const { metricsHost, metricsPort, dashboardHost, dashboardPort, dashboardProxyHosts } = config;
   const attempts = new SignInAttempts();
   const asked: AskedNode = {
@@ -60,13 +47,11 @@ export async function openOperatorAccess({
   };
   const socket = await socketOrRefuse(startOperatorSocket({ dir, log, ...asked }), dir);
   closers.add(() => socket.close());
+  const metricsNames = { port: 'METRICS_PORT', host: 'METRICS_HOST' };
   const metricsServer =
     metricsPort === null
       ? null
-      : await listeningOrRefuse(startMetricsServer(metrics, metricsHost, metricsPort, log), {
-          port: 'METRICS_PORT',
-          host: 'METRICS_HOST',
-        });
+      : await listeningOrRefuse(startMetricsServer(metrics, metricsHost, metricsPort, log), metricsNames);
   if (metricsServer !== null) closers.add(() => metricsServer.close());
   const dashboard =
     dashboardPort === null
@@ -97,7 +82,6 @@ function addressOf(server: Address | null): Address | null {
   return server === null ? null : { host: server.host, port: server.port };
 }
 
-/** Returns the canonical form of an entered player id, if the group has one for it. */
 function canonicalOrGiven(kinds: readonly string[] | undefined, playerId: string): string {
   const found = kinds === undefined ? null : readPlayerId(playerId, { kinds });
   return found?.ok ? found.id : playerId;

@@ -1,7 +1,4 @@
-/**
- * Finds the environment of the node that `ptf` operates: in the file that `PTF_ENV_FILE` names, in `.env` of the
- * present folder, or, if there is neither, where the systemd unit of `deploy/` has it.
- */
+/** Finds the node's environment for `ptf`: in `PTF_ENV_FILE`, in `.env` here, or where deploy's unit has it. */
 import { type Environ, type ReadFile, withDotenv } from './config.js';
 
 export interface InstalledUnit {
@@ -21,7 +18,6 @@ export const installed: InstalledUnit = {
 
 export interface OperatorEnvironment {
   readonly env: Environ;
-  /** Files of the unit that this user may not read. */
   readonly hidden: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { destination } from 'pino';
 import { limits } from '../limits.js';
 import { readText } from '../store/files/small-file.js';
-import { keepLastLine } from '../store/log/last-line.js';
+import { keepLastLine } from '../store/ownership/last-line.js';
 import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from './config.js';
 import { createLog } from './logger.js';
 import { type RunningNode, startNode } from './node.js';
@@ -19,10 +19,7 @@ import type { Remark } from './variables.js';
 /** `npm start` forwards a terminal's Ctrl-C, which the node got already: the second signal is an echo. */
 const underNpm = process.env.npm_lifecycle_event === 'start';
 
-/**
- * Ends the process by `signal` at once, because an exit would wait for the threads. A signal that the first process of
- * a container sends to itself may have no effect, but an abort ends it.
- */
+/** Threads would delay an exit. A signal to the first process of a container may have no effect, but an abort has. */
 function endAtOnce(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
@@ -59,20 +56,13 @@ function run(config: Config, warnings: readonly Remark[]): void {
   const ending = new AbortController();
   const begin = () => startNode(config, { log, onFatal: fail, ending: ending.signal });
 
-  /**
-   * Ends the threads, then exits with a failure. An exit waits for the threads: for seconds if a thread of the lowest
-   * priority gets no core, and for ever if a thread cannot be ended. The process is therefore killed if they do not end
-   * in time.
-   */
+  /** An exit would wait for the threads, so the process is killed if they do not end in time. */
   const exitFailed = (running: Promise<RunningNode>): void => {
     setTimeout(endAtOnce, limits.failedExitMs, 'SIGKILL');
     running.then((node) => node.abandon()).finally(() => process.exit(1));
   };
 
-  /**
-   * Closes the node and starts it again in this process; the new start fetches the data that the folder lacks. If the
-   * node does not close in time, the process ends, so that its supervisor starts it again.
-   */
+  /** The new start fetches what the folder lacks. If the close takes too long, the process ends instead. */
   const startAgain = (why: string): void => {
     log.warn({ why }, 'starting again');
     const before = starting;

@@ -2,7 +2,6 @@
 import { facts } from '../operations/text-table.js';
 import type { Address } from './operator-access.js';
 
-/** Returns the address for a browser on this machine. */
 export function urlOf({ host, port }: Address): string {
   const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${local.includes(':') ? `[${local}]` : local}:${port}`;

@@ -1,6 +1,4 @@
-/**
- * Shuts a node down: it closes the parts in reverse order of opening, within a time limit, and writes a last snapshot.
- */
+/** Closes a node's parts in reverse order of opening, within a time limit, and writes a last snapshot. */
 import type { Logger } from 'pino';
 import type { CurrentLoop } from '../group/calls.js';
 import type { Group } from '../group/group.js';
@@ -9,7 +7,6 @@ import { writeHead } from './upkeep.js';
 
 type Closer = () => Promise<void>;
 
-/** The closers of a node's parts, in the order in which the parts were opened. */
 export class Closers {
   readonly #closers: Closer[] = [];
   /** Time, by `performance.now()`, by which all parts except the threads must be closed. */
@@ -24,10 +21,7 @@ export class Closers {
     return Math.max(0, Math.min(atMost, this.#partsDeadline - performance.now()));
   }
 
-  /**
-   * Closes from the last part to the first. If a part cannot be closed, the others are closed nevertheless, so that the
-   * data folder is released in any case. Rejects afterwards with the first failure.
-   */
+  /** If a part cannot be closed, the others still are, to release the folder. Rejects with the first failure. */
   async close(): Promise<void> {
     this.#partsDeadline = performance.now() + limits.shutdownMs - limits.shutdownPoolMs - limits.shutdownLastMs;
     const failures: unknown[] = [];
@@ -43,7 +37,6 @@ export interface WindingDown {
   readonly current: CurrentLoop;
   readonly dir: string;
   readonly log: Logger;
-  /** Returns the remaining ms for a last snapshot. */
   readonly snapshotMs: () => number;
 }
 

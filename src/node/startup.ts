@@ -1,14 +1,10 @@
-/**
- * Prepares and checks a node's start: the data folder, the salt, the store, the clock, the group and the
- * configuration. If a check fails, the start is refused with a reason for the operator.
- */
+/** Prepares and checks a node's start. If a check fails, the start is refused with a reason for the operator. */
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { UnknownRecordError } from '../core/records/record-codec.js';
-import type { HalfLifeKind } from '../core/rules/decide-scale.js';
-import type { GroupSettings, SettingName } from '../core/settings.js';
+import { type GroupSettings, type SettingName, settingNames } from '../core/settings.js';
 import type { Environment } from '../core/vocabulary.js';
 import { hasCode, messageOf, type Outcome } from '../errors.js';
 import type { Group } from '../group/group.js';
@@ -57,10 +53,7 @@ export function refuseStart(error: unknown): never {
   throw error;
 }
 
-/**
- * Awaits a server's start. Rejects with `StartRefusedError` if it cannot listen.
- * @param names The variables that hold the port and the address.
- */
+/** `names`: the variables that hold the port and the address. */
 export async function listeningOrRefuse<T>(
   listening: Promise<T>,
   names: { readonly port: string; readonly host: string },
@@ -88,7 +81,6 @@ export async function listeningOrRefuse<T>(
   }
 }
 
-/** Rejects with `StartRefusedError` if the operator's socket cannot be created for the folder `dir`. */
 export async function socketOrRefuse<T>(starting: Promise<T>, dir: string): Promise<T> {
   try {
     return await starting;
@@ -123,10 +115,7 @@ function folderProblem(error: unknown): string {
   }
 }
 
-/**
- * Refuses log, snapshot and head files that this user cannot read and write: LMDB would crash on them, and the crash
- * would look like damage.
- */
+/** Files that this user cannot read and write would crash LMDB, which would look like damage. */
 function refuseInaccessible(dir: string): void {
   const names = readdirSync(dir).filter((name) => /^(?:log|head\.json|owner-\d+\.json|snapshot-\d+)$/.test(name));
   for (const path of names.flatMap((name) => [name, join(name, 'data.mdb'), join(name, 'lock.mdb')])) {
@@ -155,10 +144,7 @@ export async function saltOf(config: Config, dir: string, isNew: boolean): Promi
   return made;
 }
 
-/**
- * Reads the store in another process first: a crash of the reader must not crash the node, and nothing is changed
- * before the store is known to be intact. Resolves with its newest record.
- */
+/** Reads the store in another process, whose crash must not be the node's. Resolves with its newest record. */
 export async function verifyFolder(dir: string, log: Logger): Promise<number> {
   const report = await verifyInChild(dir, 'start');
   for (const { seq, fault } of report.snapshots)
@@ -211,28 +197,32 @@ export async function applyConfiguration(
   group: Group,
   logged: Partial<GroupSettings> | null,
 ): Promise<void> {
-  const { preTrustedPeers } = config;
-  // Checks that may refuse come first: a refused start changes nothing.
-  if (preTrustedPeers !== null) {
-    const configured = await group.configure({ type: 'configured_pre_trust', peerIds: preTrustedPeers });
-    grantedOrRefuse(configured, 'PRE_TRUSTED_PEERS: ');
-  }
-  const halfLife = async (kind: HalfLifeKind, days: number, name: SettingName) => {
-    if (logged === null) grantedOrRefuse(await group.configure({ type: 'half_life', kind, days }), `${name}: `);
+  const own = settingsIn(config);
+  /** Resolves to false while a node of an older release cannot read the records: they come once all are upgraded. */
+  const apply = async (command: Parameters<Group['configure']>[0], prefix = ''): Promise<boolean> => {
+    const outcome = await group.configure(command);
+    if (!outcome.ok && isOfMixedReleases(outcome)) return false;
+    grantedOrRefuse(outcome, prefix);
+    return true;
   };
-  await halfLife('claims', config.halfLifeDays, 'HALF_LIFE_DAYS');
-  const scoring = await group.configure({ type: 'scoring' });
-  // Comes again once all nodes of the cluster are upgraded.
-  if (!scoring.ok && isOfMixedReleases(scoring)) return;
-  grantedOrRefuse(scoring);
-  await halfLife('measures', config.banHalfLifeDays, 'BAN_HALF_LIFE_DAYS');
+  const applySetting = async (name: SettingName): Promise<boolean> => {
+    const value = own[name];
+    if (value === undefined || logged?.[name] !== undefined) return true;
+    return apply({ type: 'setting', name, value, by: 'configuration' }, `${name}: `);
+  };
+  // Checks that may refuse come first: a refused start changes nothing.
+  await applySetting('PRE_TRUSTED_PEERS');
+  await applySetting('HALF_LIFE_DAYS');
+  if (!(await apply({ type: 'scoring' }))) return;
+  await applySetting('BAN_HALF_LIFE_DAYS');
   if (logged === null) return;
-  for (const [name, value] of Object.entries(settingsIn(config)) as [SettingName, number | string][]) {
-    if (logged[name] !== undefined) continue;
-    const set = await group.configure({ type: 'setting', name, value, by: 'configuration' });
-    if (!set.ok && isOfMixedReleases(set)) return;
-    grantedOrRefuse(set, `${name}: `);
-  }
+  for (const name of settingNames) if (!(await applySetting(name))) return;
+}
+
+/** Returns whether the log of a cluster has every setting that its first leader writes into it. */
+export function hasSettings(logged: Partial<GroupSettings>): boolean {
+  // The peers of a new group have no ids yet.
+  return settingNames.every((name) => name === 'PRE_TRUSTED_PEERS' || logged[name] !== undefined);
 }
 
 /** Returns how the variables of a node differ from the settings in the log of its cluster; null if they do not. */

@@ -1,13 +1,9 @@
-/**
- * Implements `GroupNode` for this process. While the group is being recovered, it answers for the health of the group;
- * afterwards it provides the recovered group.
- */
+/** Implements `GroupNode` for this process: it answers for the group's health until the group is recovered. */
 import type { GroupApi, GroupHealth, GroupIdentity, GroupNode } from '../group/api.js';
 import type { ClusterHealth } from '../group/cluster-api.js';
 import { recoveringHealth } from '../group/group-health.js';
 
 export class ThisNode implements GroupNode {
-  /** Null while the group is being recovered. */
   #group: GroupApi | null = null;
 
   constructor(
@@ -15,7 +11,6 @@ export class ThisNode implements GroupNode {
     readonly cluster: ClusterHealth | null,
   ) {}
 
-  /** The group is recovered: callers are served from it once it is open. */
   recovered(group: GroupApi): void {
     this.#group = group;
   }

@@ -1,7 +1,4 @@
-/**
- * Finds variables of the environment that the node does not read but that were probably meant for it. Never shows a
- * value.
- */
+/** Finds variables that the node does not read but that were probably meant for it. Never shows a value. */
 import { distance } from 'fastest-levenshtein';
 import { type Remark, variables } from './variables.js';
 
@@ -41,10 +38,7 @@ const known: readonly string[] = Object.values(variables).flatMap(({ name, forme
   ...(secret === true ? [`${name}_FILE`] : []),
 ]);
 
-/**
- * Returns one remark for each set variable whose name is similar to a known one or begins with a prefix of the project,
- * in the order of the names.
- */
+/** Returns a remark for each set variable that is similar to a known one or begins with a prefix of the project. */
 export function unknownVariables(names: readonly string[]): Remark[] {
   return names
     .filter((name) => !known.includes(name) && !notOfNodes.includes(name) && !serviceLink.test(name))

@@ -1,7 +1,4 @@
-/**
- * Starts the regular tasks of a running node besides its requests: the checks of disk, clock and store, retention, and
- * the head file outside the log.
- */
+/** Starts the regular tasks of a running node: checks of disk, clock and store, retention, and the head file. */
 import type { Logger } from 'pino';
 import type { GroupLoop } from '../group/actor/loop.js';
 import type { ClockGuard } from '../group/health/clock-guard.js';
@@ -85,11 +82,7 @@ export function backgroundCheck(
   );
 }
 
-/**
- * Removes events older than `days` from the log, from now on; 0 keeps all. The returned function stops that. The
- * removal cannot be undone: if the clock is a day or more ahead of the newest record, the operator has until the next
- * check to set it right.
- */
+/** Retention cannot be undone: with a clock that is ahead by a day, the operator has until the next check to set it. */
 export function retention(
   current: () => Pick<GroupLoop, 'state' | 'failed' | 'draining' | 'resume'>,
   clock: Clock,
@@ -112,9 +105,7 @@ export function retention(
   return async () => clearInterval(timer);
 }
 
-/**
- * Regularly stores, outside the log, the position that the log must at least reach. The returned function stops that.
- */
+/** Regularly stores, outside the log, the position that the log must at least reach. */
 export function rememberHeads(
   current: () => Pick<GroupLoop, 'actor' | 'log'>,
   dir: string,

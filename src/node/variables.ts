@@ -1,7 +1,4 @@
-/**
- * Declares the table of environment variables: name, meaning, fallback and parser of each. `config.ts` builds a Config
- * from it, `npm run docs:configuration` the table of docs/CONFIGURATION.md, and a test compares `.env.example` with it.
- */
+/** Declares the environment variables. docs/CONFIGURATION.md is made from this, and `.env.example` compared with it. */
 import { trustConstants } from '../core/evidence/trust-constants.js';
 import { oneOf, type Parsed, problem, settingParsers, value, wholeNumber } from '../core/settings.js';
 import {
@@ -30,18 +27,14 @@ export interface Remark {
   readonly text: string;
 }
 
-/** One row of the table. */
 export interface Variable<T> {
   readonly name: string;
   /** An earlier name, which is still read where `name` is unset. */
   readonly formerName?: string;
   /** Effect of the variable in one line, as docs/CONFIGURATION.md states it. */
   readonly meaning: string;
-  /** The value if the variable is unset. */
   readonly fallback: T;
-  /**
-   * The value may also come from the file that `<name>_FILE` names; it is masked wherever the configuration is shown.
-   */
+  /** May also come from the file that `<name>_FILE` names; masked wherever the configuration is shown. */
   readonly secret?: true;
   parse(text: string): Parsed<T>;
 }
@@ -84,14 +77,6 @@ function parseDay(text: string): Parsed<number> {
   return isDay ? value(at + DAY_MS - 1) : problem('must be a day of the calendar, such as 2026-11-30');
 }
 
-function parsePeerIds(text: string): Parsed<readonly string[]> {
-  const ids = [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== '');
-  if (ids.length === 0) return problem('names no peer');
-  if (ids.length > limits.preTrustedMax) return problem(`must name at most ${limits.preTrustedMax} peers`);
-  const odd = ids.find((id) => [...id].length > limits.peerIdLength || /[\p{Cc}\s]/u.test(id));
-  return odd === undefined ? value(Object.freeze(ids)) : problem('contains a part that is not a peer id');
-}
-
 function parseKinds(text: string): Parsed<readonly string[]> {
   const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '');
   if (kinds.length === 0) return problem('names no kind');
@@ -132,21 +117,18 @@ function parseUrl(text: string): Parsed<string> {
   return found === undefined ? value(new URL(text).origin) : problem(`${found}; an example is http://10.0.0.1:8080`);
 }
 
-function parseNodeId(text: string): Parsed<string> {
-  const holds = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(text);
-  return holds
-    ? value(text)
-    : problem('must be 1 to 63 letters, digits, dots, hyphens or underscores, and must begin with a letter or digit');
+function matching(pattern: RegExp, text: string): (text: string) => Parsed<string> {
+  return (given) => (pattern.test(given) ? value(given) : problem(text));
 }
 
-function parsePrefix(text: string): Parsed<string> {
-  const holds = /^\/(?:[\w.-]+\/)+$/.test(text) && text.length <= limits.etcdPrefixLength;
-  return holds
-    ? value(text)
-    : problem(
-        `must be a path such as /ptf/my-group/, of letters, digits, dots, hyphens and underscores, with at most ${limits.etcdPrefixLength} characters`,
-      );
-}
+const parseNodeId = matching(
+  /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
+  'must be 1 to 63 letters, digits, dots, hyphens or underscores, and must begin with a letter or digit',
+);
+const parsePrefix = matching(
+  new RegExp(`^(?=.{1,${limits.etcdPrefixLength}}$)/(?:[\\w.-]+/)+$`),
+  `must be a path such as /ptf/my-group/, of letters, digits, dots, hyphens and underscores, with at most ${limits.etcdPrefixLength} characters`,
+);
 
 /** Typed so that `parse` and `fallback` of one row agree. */
 function variable<T>(row: Variable<T>): Variable<T> {
@@ -215,7 +197,6 @@ export const variables = {
     fallback: 'privacy-first',
     parse: oneOf(identityModes),
   }),
-  /** Null if ids are opaque. */
   playerIdKinds: variable<readonly string[] | null>({
     name: 'PLAYER_ID_KINDS',
     meaning:
@@ -251,12 +232,11 @@ export const variables = {
     secret: true,
     parse: secretOf(limits.sessionSecretBytesMin),
   }),
-  /** Null: the set in the log stays in force. */
-  preTrustedPeers: variable<readonly string[] | null>({
+  preTrustedPeers: variable<string | null>({
     name: 'PRE_TRUSTED_PEERS',
     meaning: `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; if unset, the set that the operator made stays in force`,
     fallback: null,
-    parse: parsePeerIds,
+    parse: settingParsers.PRE_TRUSTED_PEERS,
   }),
   peersMax: variable<number>({
     name: 'PEERS_MAX',
@@ -389,7 +369,6 @@ export const variables = {
     fallback: 0,
     parse: wholeNumber(0, limits.rateLimitPerSecondMax),
   }),
-  /** Null if there are no metrics. */
   metricsPort: variable<number | null>({
     name: 'METRICS_PORT',
     meaning: 'Port of the Prometheus metrics; off if unset, 0 picks a free one',
@@ -402,7 +381,6 @@ export const variables = {
     fallback: '127.0.0.1',
     parse: parseLine,
   }),
-  /** Null if there is no dashboard. */
   dashboardPort: variable<number | null>({
     name: 'DASHBOARD_PORT',
     meaning: "Port of the operator's dashboard; off if unset, 0 picks a free one",
@@ -415,7 +393,6 @@ export const variables = {
     fallback: '127.0.0.1',
     parse: parseLine,
   }),
-  /** Null if no proxy serves the dashboard. */
   dashboardProxyHosts: variable<readonly string[] | null>({
     name: 'DASHBOARD_PROXY_HOSTS',
     meaning:

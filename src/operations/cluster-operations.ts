@@ -9,9 +9,14 @@ import { facts, table } from './text-table.js';
 
 export const clusterOperations = {
   'group-set': operation({
-    request: shape({ name: { enum: settingNames }, value: { type: 'string', maxLength: limits.peerNameLength }, by }, [
-      'by',
-    ]),
+    request: shape(
+      {
+        name: { enum: settingNames },
+        value: { type: 'string', maxLength: limits.preTrustedMax * (limits.peerIdLength + 1) },
+        by,
+      },
+      ['by'],
+    ),
     async answer({ name, value: text }, { group, by: actor }) {
       if (group.clusterOperations === null) {
         return refused('invalid_parameter', {

@@ -53,6 +53,7 @@ class World {
       unfit: () => null,
       unfitToLead: () => null,
       refusal: () => null,
+      hasSettings: () => true,
       roleChanged: () => undefined,
       replaced: () => undefined,
     });

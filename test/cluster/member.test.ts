@@ -26,7 +26,8 @@ function memberOver(
     putRefused: async () => undefined,
     ...more.log,
   };
-  const defaults = { appliedSeq: 0, durableSeq: 0, snapshotSeq: 0, unfit: null, unfitToLead: null, refusal: null };
+  const seqs = { appliedSeq: 0, durableSeq: 0, snapshotSeq: 0 };
+  const defaults = { ...seqs, unfit: null, unfitToLead: null, refusal: null, hasSettings: true };
   const weights = { basedOnSeq: 0, computedAt: null };
   // The object of the test itself, which the test may change.
   const site: Partial<MemberGroup> = Object.assign(more.site ?? {}, { ...defaults, weights, ...more.site });
@@ -194,6 +195,27 @@ test('a node whose settings differ from those in the log is refused before it ma
   await time.until(() => reasons.length > 0);
   assert.equal([reasons, member.isLeader], [['PEERS_MAX is 5, and the group has 7'], false]);
   await time.wait(member.end());
+});
+
+test('a node that follows before the log has the settings is refused once they differ, unless the group is older', async () => {
+  const refused = async (format: number) => {
+    const reasons: string[] = [];
+    const site = { refusal: null as string | null, hasSettings: false };
+    let looks = 0;
+    const view = () => {
+      looks += 1;
+      if (looks === 2) Object.assign(site, { refusal: 'PEERS_MAX differs', hasSettings: true });
+      return { leader: leaderOf('1'), format };
+    };
+    const member = memberOver(view, { site, deps: { format: 3, onRefused: (reason) => reasons.push(reason) } });
+    member.lease.start();
+    member.start(null);
+    await time.until(() => reasons.length > 0 || looks === 4);
+    await time.wait(member.end());
+    return reasons;
+  };
+  assert.equal(await refused(3), ['PEERS_MAX differs']);
+  assert.equal(await refused(2), [], 'a rolling upgrade stops no node that serves');
 });
 
 /** A member that leads, and the next leader once it has resigned. The test may change `site`. */

@@ -1,10 +1,9 @@
 /** The times of the leader's scrub of etcd, with a clock of the test. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NightlyScrub } from '../../src/cluster/nightly-scrub.js';
+import { nightlyScrub } from '../../src/cluster/operations.js';
 import { granted } from '../../src/errors.js';
 import { DAY_MS, limits } from '../../src/limits.js';
-import { timers } from '../../src/node/system.js';
 
 const noon = Date.UTC(2026, 0, 1, 12);
 const night = Date.UTC(2026, 0, 2, limits.scrubHourUtc);
@@ -17,9 +16,8 @@ class World {
   isComplete = true;
   scrubs = 0;
   readonly failures: string[] = [];
-  readonly nightly = new NightlyScrub({
+  readonly nightly = nightlyScrub({
     log: { scrubDue: async () => this.due },
-    timers,
     isLeader: () => this.isLeader,
     scrub: async () => {
       this.scrubs += 1;
@@ -32,7 +30,7 @@ class World {
 
   async at(now: number): Promise<number> {
     this.now = now;
-    await this.nightly.check();
+    await this.nightly();
     return this.scrubs;
   }
 }

@@ -75,6 +75,43 @@ if (missing !== undefined) {
     assert.match(audit, /"group_setting_changed".*operator:alice.*PEERS_MAX 3/s);
   });
 
+  test('a node whose PRE_TRUSTED_PEERS differs is refused, and a takeover keeps the set of the group', async () => {
+    const [first, second] = nodes as [ClusterNode, ClusterNode];
+    const preTrusted = async () => (await ptf(second, 'pretrust', 'list', '--json')).text;
+    const listed = JSON.parse((await ptf(first, 'peers', 'list', '--json')).text) as { data: { peer_id: string }[] };
+    const [one, other] = listed.data.map(({ peer_id }) => peer_id) as [string, string];
+    assert.match((await ptf(first, 'group', 'set', 'PRE_TRUSTED_PEERS', 'nobody')).text, /no peer of this group/);
+    assert.is((await ptf(first, 'group', 'set', 'PRE_TRUSTED_PEERS', one)).code, 0);
+    const differing = await make('n2', { PRE_TRUSTED_PEERS: other }, 'n2-peers');
+    differing.start();
+    await until(() => differing.ends.length > 0);
+    assert.match(differing.ends[0]!, new RegExp(`PRE_TRUSTED_PEERS is ${other}, and the group has ${one}`));
+    await differing.close();
+    nodes.pop();
+    const before = await awaitLeader(nodes);
+    assert.is((await ptf(first, 'cluster', 'step-down')).code, 0);
+    await until(async () => (await awaitLeader(nodes)) !== before);
+    await sameSeq(nodes);
+    assert.match(await preTrusted(), one);
+    assert.not.match(await preTrusted(), other);
+  });
+
+  test('nodes that differ and start together form a group of which the other is refused', async () => {
+    const members = await EtcdMembers.start({ count: 1 });
+    const pair = await Promise.all(
+      ['2', '3'].map((peersMax) => {
+        const path = join(folder.path, `together-${peersMax}`);
+        const env = { PEERS_MAX: peersMax };
+        return ClusterNode.make({ name: `t${peersMax}`, dir: path, etcdPorts: members.clientPorts, env });
+      }),
+    );
+    for (const node of pair) node.start();
+    await until(() => pair.some(({ ends }) => ends.length > 0));
+    assert.match(pair.flatMap(({ ends }) => ends).join(), /PEERS_MAX is [23], and the group has [23]/);
+    await Promise.all(pair.map((node) => node.close()));
+    await members.stop();
+  });
+
   test('a node joins again only with the setting that the group has now', async () => {
     const [first] = nodes as [ClusterNode];
     await first.child.kill('SIGTERM');

@@ -261,15 +261,11 @@ export class Oracle {
         return this.#rotate(command, now);
       case 'pre_trust':
         return this.#preTrust(command, now);
-      case 'configured_pre_trust':
-        return this.#configured(command.peerIds, now);
-      case 'half_life':
-        return this.#halfLife(command, now);
       case 'scoring':
         // Groups are formed with this release's.
         return { ok: true };
       case 'setting':
-        throw new Error('the simulation changes no setting of a cluster');
+        return this.#setting(command, now);
       case 'purge_peers':
         throw new Error('the simulation purges nobody');
       case 'origin':
@@ -569,6 +565,19 @@ export class Oracle {
     return [...newest.values()].sort((p, q) => p.first - q.first || p.second - q.second);
   }
 
+  #setting({ name, value }: Extract<Command, { type: 'setting' }>, now: number): Expected {
+    switch (name) {
+      case 'PRE_TRUSTED_PEERS':
+        return this.#configured(String(value).split(','), now);
+      case 'HALF_LIFE_DAYS':
+        return this.#halfLife('claims', Number(value), now);
+      case 'BAN_HALF_LIFE_DAYS':
+        return this.#halfLife('measures', Number(value), now);
+      default:
+        throw new Error('the simulation changes no other setting');
+    }
+  }
+
   #configured(peerIds: readonly string[], now: number): Expected {
     const peers = peerIds.map((peerId) => this.peerOf(peerId));
     for (const peer of peers) {
@@ -583,7 +592,7 @@ export class Oracle {
     return { ok: true };
   }
 
-  #halfLife({ kind: of, days }: Extract<Command, { type: 'half_life' }>, now: number): Expected {
+  #halfLife(of: 'claims' | 'measures', days: number, now: number): Expected {
     const { epoch, halfLifeDays } = this.scaleOf(of);
     if (days === halfLifeDays) return { ok: true };
     // For an epoch in the future, only the newest evidence shows whether the clock was ahead or is behind.

@@ -3,6 +3,7 @@
  * real one.
  */
 
+import type { SettingName } from '../../src/core/settings.js';
 import { GroupLoop } from '../../src/group/actor/loop.js';
 import { VerdictFeed } from '../../src/group/feed/change-feed.js';
 import { Group } from '../../src/group/group.js';
@@ -134,12 +135,14 @@ export class SimNode {
 
   /** Applies the configuration, then goes on with what was left unfinished and lets callers in. */
   async open(halfLives: HalfLives, preTrusted: readonly string[] | null): Promise<void> {
-    const settings: Parameters<Group['configure']>[0][] = kinds.map((kind) => {
-      return { type: 'half_life', kind, days: halfLives[kind] };
-    });
-    if (preTrusted !== null) settings.push({ type: 'configured_pre_trust', peerIds: preTrusted });
+    const names = { claims: 'HALF_LIFE_DAYS', measures: 'BAN_HALF_LIFE_DAYS' } as const;
+    const settings: [SettingName, number | string][] = kinds.map((kind) => [names[kind], halfLives[kind]]);
+    if (preTrusted !== null) settings.push(['PRE_TRUSTED_PEERS', preTrusted.join(',')]);
     let isRefused = false;
-    for (const setting of settings) isRefused = !(await this.group.configure(setting)).ok || isRefused;
+    for (const [name, value] of settings) {
+      const outcome = await this.group.configure({ type: 'setting', name, value, by: 'configuration' });
+      isRefused = !outcome.ok || isRefused;
+    }
     if (isRefused) {
       this.ended = 'refused';
       return;

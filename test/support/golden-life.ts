@@ -74,8 +74,8 @@ export async function goldenLife(): Promise<Machine> {
   await ask({ type: 'publish_weights', weights: { ...weightsOf(3, { ...claims, ...measures }), ...based } });
   await submit(1, 'event-second-ban', 'player 2', 'ban_applied', 1);
   await submit(1, 'event-after-ban', 'player 2', 'report_cheating', 0.5);
-  await ask({ type: 'half_life', kind: 'claims', days: 7 });
-  await ask({ type: 'half_life', kind: 'measures', days: 9 });
+  await ask({ type: 'setting', name: 'HALF_LIFE_DAYS', value: 7, by: 'configuration' });
+  await ask({ type: 'setting', name: 'BAN_HALF_LIFE_DAYS', value: 9, by: 'configuration' });
   await ask(machine.withdrawal(1, (await ask({ type: 'locate', eventId: 'event-10' })) as Located));
   await ask({ type: 'erase', caller: 0, subject: subjectOf('player 5'), commitment: 'commitment', by: 'peer:peer-0' });
   await machine.retire(t0 + 9 * dayMs);

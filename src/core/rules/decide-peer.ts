@@ -89,17 +89,21 @@ export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: 
 }
 
 /** Applies the set if its configuration changed. Codes, with the id: unknown_peer, peer_not_active (revoked). */
-export function decideConfiguredPreTrust(state: GroupState, peerIds: readonly string[], now: number): Decision<null> {
-  const configured = peerIds.join(',');
+export function decideConfiguredPreTrust(
+  state: GroupState,
+  configured: string,
+  now: number,
+  by: string,
+): Decision<null> {
   const peers: number[] = [];
-  for (const peerId of peerIds) {
+  for (const peerId of configured.split(',')) {
     const peer = state.peers.byId(peerId);
     if (peer === undefined) return refuse('unknown_peer', { text: `no peer of this group has the id ${peerId}` });
     if (peer.status === 'revoked') return refuse('peer_not_active', { text: `${peerId} is revoked` });
     peers.push(peer.index);
   }
   if (configured === state.preTrustConfigured) return { records: [], outcome: granted(null) };
-  const audit = audited(state, now, { action: 'pre_trust_set', actor: 'configuration', target: configured });
+  const audit = audited(state, now, { action: 'pre_trust_set', actor: by, target: configured });
   return { records: [{ type: 'pre_trust_set', peers, configured, audit }], outcome: granted(null) };
 }
 

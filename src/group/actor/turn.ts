@@ -17,7 +17,6 @@ import { decideExport } from '../../core/rules/decide-export.js';
 import { noteBeginning } from '../../core/rules/decide-following.js';
 import { decideCarrier, decideOrigin } from '../../core/rules/decide-origin.js';
 import {
-  decideConfiguredPreTrust,
   decidePeerChange,
   decidePreTrust,
   decidePurge,
@@ -32,7 +31,7 @@ import {
   readAgain,
 } from '../../core/rules/decide-removal.js';
 import { repeatsAccepted, repeatsOf } from '../../core/rules/decide-repeat.js';
-import { decideEpoch, decideHalfLife, decideScoring, decideWeights } from '../../core/rules/decide-scale.js';
+import { decideEpoch, decideScoring, decideWeights } from '../../core/rules/decide-scale.js';
 import { decideSetting } from '../../core/rules/decide-setting.js';
 import type { GroupState } from '../../core/state.js';
 import { bytesOf, type EventKeys } from '../../core/tables/event-columns.js';
@@ -117,8 +116,6 @@ export class Turn<T> {
         return this.#decide(decideDisallowed(state, command, this.#now));
       case 'pre_trust':
         return this.#decide(decidePreTrust(state, command, this.#now));
-      case 'configured_pre_trust':
-        return this.#decide(decideConfiguredPreTrust(state, command.peerIds, this.#now));
       case 'purge_peers':
         return this.#decide(decidePurge(state, command, this.#now));
       case 'relate_peers':
@@ -142,8 +139,6 @@ export class Turn<T> {
         return this.#decide(decideScoring(state, this.#now));
       case 'setting':
         return this.#decide(decideSetting(state, command, this.#now));
-      case 'half_life':
-        return this.#decide(decideHalfLife(state, command.kind, command.days, this.#now));
       case 'locate':
         return { seq: state.eventIds.seqOf(state.idTags.of(command.eventId)), asOf: state.redacted };
       case 'chains':

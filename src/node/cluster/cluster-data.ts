@@ -1,7 +1,4 @@
-/**
- * Moves a data folder between a node without a cluster and a cluster. No node may run on the folder meanwhile. Only
- * `ptf import-data` and `ptf export-data` load this file, because it loads the client of etcd.
- */
+/** Moves a folder without a node into or out of a cluster. Only `ptf` loads this file, and with it etcd's client. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { formationProblems } from '../../group/recovery/formation.js';
@@ -12,10 +9,9 @@ import { refuseLiving } from '../../store/ownership/owner.js';
 import { verifyInChild } from '../../workers/verify/verify-runner.js';
 import type { Config } from '../config.js';
 import { version } from '../version.js';
-import { openEtcdLog } from './cluster-folder.js';
+import { openEtcdLog, RECORD_FORMAT } from './cluster-folder.js';
 import { isIncomplete, removeUnfinished } from './copy-fetch.js';
 
-/** The folder was not moved, for the reason in the message. */
 export class MoveRefusedError extends Error {
   override readonly name = 'MoveRefusedError';
 }
@@ -25,13 +21,9 @@ export interface Moved {
   readonly last_seq: number;
 }
 
-/** The time to live of the lease under which a shared log is started. */
 const LEASE_S = 10;
 
-/**
- * Starts the shared log of an empty cluster after the last record of a folder. The node that starts on the folder has
- * all earlier records, and the other nodes fetch copies from that node.
- */
+/** Starts an empty cluster's log after the folder's last record. Its node then has all earlier ones for the others. */
 export async function importData(config: Config, dir: string): Promise<Moved> {
   const { lastSeq } = await verifiedFolder(dir);
   if (readMark(dir) !== null)
@@ -67,7 +59,7 @@ export async function importData(config: Config, dir: string): Promise<Moved> {
       }
       const clusterId = randomUUID();
       await writeMark(dir, { cluster_id: clusterId, node_id: config.nodeId });
-      await log.begin(fence, clusterId, lastSeq).catch((error: unknown) => {
+      await log.begin(fence, clusterId, lastSeq, RECORD_FORMAT).catch((error: unknown) => {
         // Without a log in etcd, the folder remains the one of a node without a cluster.
         rmSync(markFile(dir));
         throw error;

@@ -4,11 +4,14 @@ import type { MemberStatus } from '../../cluster/duties.js';
 import { SecretProof } from '../../core/hashing/secret-proof.js';
 import { messageOf } from '../../errors.js';
 import { EtcdClient } from '../../store/etcd/etcd-client.js';
-import { EtcdKeys } from '../../store/etcd/etcd-keys.js';
+import { etcdKeys } from '../../store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../store/etcd/etcd-log.js';
 import { SlotCipher } from '../../store/etcd/slot-codec.js';
 import type { Config } from '../config.js';
 import { StartRefusedError } from '../startup.js';
+
+/** The newest format of records that this release reads. A new group begins with it. */
+export const RECORD_FORMAT = 3;
 
 export interface ClusterSettings {
   readonly nodeId: string;
@@ -18,7 +21,6 @@ export interface ClusterSettings {
   readonly endpoints: readonly string[];
 }
 
-/** Returns the settings that the configuration requires with `CLUSTER=etcd`. */
 export function settingsOf({ nodeId, advertiseUrl, clusterSecret, salt, etcdEndpoints }: Config): ClusterSettings {
   if (nodeId === null || advertiseUrl === null || clusterSecret === null || salt === null || etcdEndpoints === null) {
     throw new Error('cluster: the configuration lacks a required setting');
@@ -51,7 +53,7 @@ export function openEtcdLog(config: Config): EtcdLog {
   const client = new EtcdClient(settings, first);
   return new EtcdLog({
     client,
-    keys: new EtcdKeys(prefix),
+    keys: etcdKeys(prefix),
     cipher,
     secret: new SecretProof(secret, config.groupId, 'secret'),
   });

@@ -1,7 +1,4 @@
-/**
- * Implements a node of a cluster: connects the shared log, the link to the other nodes and this node's role with its
- * group. It is loaded with `CLUSTER=etcd` only, because it loads the client of etcd.
- */
+/** Connects the parts of a node of a cluster. Loaded with `CLUSTER=etcd` only, because it loads the client of etcd. */
 import { hash, randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,11 +9,10 @@ import { LinkClient } from '../../cluster/link-client.js';
 import { LinkServer } from '../../cluster/link-server.js';
 import { LocalGroup, type LocalGroupDeps } from '../../cluster/local-group.js';
 import { ClusterMember } from '../../cluster/member.js';
-import { NightlyScrub } from '../../cluster/nightly-scrub.js';
-import { ClusterOperator } from '../../cluster/operations.js';
+import { ClusterOperator, nightlyScrub } from '../../cluster/operations.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
-import type { Clock, Timers } from '../../group/ports/clock.js';
+import { type Clock, every, type Timers } from '../../group/ports/clock.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DiskFullError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { lastSeqOf } from '../../group/recovery/recovery.js';
@@ -34,21 +30,17 @@ import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
-import { type ClusterSettings, membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
+import { type ClusterSettings, membersOf, openEtcdLog, RECORD_FORMAT, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
 import { fetchCopy, fetchMissing, isIncomplete, removeUnfinished } from './copy-fetch.js';
 import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
-
-/** The newest format of records that this release reads. */
-const RECORD_FORMAT = 3;
 
 export interface ClusterNodePorts {
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Aborts a start that waits. */
   readonly ending?: AbortSignal;
 }
 
@@ -63,17 +55,16 @@ export class ClusterNode {
   readonly #server: LinkServer;
   readonly #duties: LeaderDuties;
   readonly #operations: ClusterOperator;
-  readonly #nightly: NightlyScrub;
+  readonly #scrubAtNight: () => Promise<void>;
+  #stopNights: () => void = () => undefined;
   readonly #nodeLink: NodeLink;
   #clusterId: string | null = null;
-  /** The fence under which this node has just formed the group. */
   #formingFence: Fence | null = null;
   #writer: SharedLogWriter | null = null;
   #group: GroupApi | null = null;
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
   #hasLeft = false;
-  /** Looks for room on the disk after a commit failed. */
   #look: NodeJS.Timeout | null = null;
   readonly #freeBytesMin: number;
 
@@ -171,9 +162,8 @@ export class ClusterNode {
       elapsed: () => performance.now(),
       onFailure,
     });
-    this.#nightly = new NightlyScrub({
+    this.#scrubAtNight = nightlyScrub({
       log,
-      timers,
       isLeader: () => this.member.isLeader,
       scrub: () => this.#operations.scrub(),
       now: () => clock.now(),
@@ -181,10 +171,7 @@ export class ClusterNode {
     });
   }
 
-  /**
-   * Connects to the shared log. Fetches a copy from another node if the folder cannot continue from the shared log.
-   * Must run before the folder is opened. `lastSeq` is the last record of the folder's log; null if the log is damaged.
-   */
+  /** Fetches a copy if the folder, not open yet, cannot continue from the shared log. `lastSeq`: null if damaged. */
   async prepare(lastSeq: number | null): Promise<void> {
     const { log } = this.#ports;
     removeUnfinished(this.#dir);
@@ -231,10 +218,7 @@ export class ClusterNode {
     });
   }
 
-  /**
-   * Waits until this node has its place in the group. The other nodes then see that it joins, and retain the slots that
-   * it needs. If etcd does not answer within `waitMs`, the node takes its place once etcd does.
-   */
+  /** Waits up to `waitMs` for a place in the group, on which the others retain the slots that this node needs. */
   async #join(waitMs: number): Promise<void> {
     const endMs = performance.now() + waitMs;
     for (;;) {
@@ -308,10 +292,7 @@ export class ClusterNode {
     return this.#writer;
   }
 
-  /**
-   * Resolves once the log of this node has its first record. The record comes from the shared log. If that is empty
-   * too, this node may form the group and then leads.
-   */
+  /** Waits for the first record: from the shared log, or this node forms the group and then leads. */
   async begin(): Promise<void> {
     const writer = this.#writer!;
     while (lastSeqOf(writer) === 0) {
@@ -343,7 +324,7 @@ export class ClusterNode {
     const leader = { nodeId, url, since: this.#ports.clock.now(), cause: 'the node forms the group' };
     const fence = await this.#log.campaign(leader, lease);
     if (fence === null) return;
-    if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0);
+    if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0, RECORD_FORMAT);
     // An earlier leader may have formed the group and crashed.
     if ((await this.#log.view(1)).slots.length > 0) {
       return void (await this.#log.resign({ fence, cause: 'the group was already formed' }));
@@ -369,7 +350,6 @@ export class ClusterNode {
     return hash('sha256', this.#clusterId ?? '', 'hex').slice(0, 12);
   }
 
-  /** Makes the recovered group follow the shared log. */
   start(site: Omit<LocalGroupDeps, 'log' | 'roleChanged' | 'replaced'>): void {
     const writer = this.#writer!;
     this.#site.open({
@@ -382,7 +362,7 @@ export class ClusterNode {
     writer.follow();
     this.member.start(fence);
     this.#duties.start();
-    this.#nightly.start();
+    this.#stopNights = every(this.#ports.timers, limits.scrubLookMs, () => void this.#scrubAtNight());
     this.#scrub.start();
   }
 
@@ -395,10 +375,7 @@ export class ClusterNode {
     this.#leave(error);
   }
 
-  /**
-   * Handles a commit of this node's own log that failed: no later one may begin. The loop reports only its first
-   * failure, which may have been another one. Before the recovery, the start of the node reports the failure.
-   */
+  /** No commit may follow one that failed. Before the recovery, the start of the node reports the failure. */
   #storeFailed(error: unknown): void {
     if (this.#group === null) return;
     this.#site.storeFailed(error);
@@ -446,10 +423,7 @@ export class ClusterNode {
     await this.#server.close();
   }
 
-  /**
-   * Begins the stop of the node: another node takes over while this one still answers. Forwarded commands that the
-   * leader has not answered soon end with an unknown outcome.
-   */
+  /** Another node takes over while this one answers. Open forwarded commands soon end with an unknown outcome. */
   async beginClose(): Promise<void> {
     setTimeout(() => this.#link.close(), limits.shutdownAnswersMs).unref();
     await within(limits.clusterEndMs, this.member.leaveGently());
@@ -463,7 +437,7 @@ export class ClusterNode {
 
   async #close(): Promise<void> {
     this.#stopLooking();
-    this.#nightly.stop();
+    this.#stopNights();
     this.#link.close();
     await this.#server.close();
     const ended = Promise.allSettled([this.#duties.stop(), this.member.end(), this.#scrub.stop()]);

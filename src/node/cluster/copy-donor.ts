@@ -1,7 +1,4 @@
-/**
- * Sends the log and a snapshot of this node to a node that joins, in pieces and at a bounded rate. Nothing is prepared
- * or kept for it: a piece of the log is what the log holds when it is asked for.
- */
+/** Sends the log and a snapshot to a node that joins, in pieces and at a bounded rate. Nothing is prepared for it. */
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +8,6 @@ import { type GroupPool, PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../store/snapshots/lmdb-snapshots.js';
 
-/** The answer of a node that can send its data. */
 export interface CopyOffer {
   /** The newest record of its files. */
   readonly last_seq: number;
@@ -25,7 +21,6 @@ export interface DonorGroup {
 
 export interface DonorDeps {
   readonly dir: string;
-  /** Null until the group is recovered. */
   readonly site: () => DonorGroup | null;
 }
 
@@ -34,7 +29,6 @@ export class CopyDonor {
   readonly #snapshots: LmdbSnapshotStore;
   /** Memory of a piece. New memory for each would make the garbage collector pause the answers to callers. */
   readonly #memory = Buffer.alloc(limits.copyPieceBytes);
-  /** Settled once the memory is free for the next piece. */
   #free: Promise<unknown> = Promise.resolve();
   /** The time at which the pieces so far have kept to the rate, by `performance.now()`. */
   #paidUntil = 0;
@@ -87,7 +81,6 @@ export class CopyDonor {
     return site;
   }
 
-  /** Makes one piece at a time, at the bounded rate. */
   async #piece(sent: Promise<void>, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
     const made = this.#free.then(make);
     this.#free = made.then(

@@ -39,11 +39,9 @@ export interface FetchDeps {
   readonly link: Pick<LinkClient, 'bytes' | 'call'>;
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly log: Logger;
-  /** Aborts the fetch, which then rejects. */
   readonly signal: AbortSignal;
 }
 
-/** The copy while it is fetched. */
 const BUILDING = '.tmp-joining';
 /** A file that exists while the data of the folder is being changed. */
 const CHANGING = '.joining';
@@ -134,7 +132,6 @@ async function build(donors: Donors, { dir, mark, trimmed, signal }: FetchDeps):
 }
 
 interface Fetch {
-  /** Throws if the fetch must end. */
   readonly goOn: () => void;
   readonly signal: AbortSignal;
   /** Called before the first change of the log. */
@@ -160,7 +157,6 @@ async function fetchLog(to: string, donors: Donors, { goOn, ...hooks }: Fetch): 
 }
 
 interface SnapshotFetch extends Fetch {
-  /** The log that the snapshot must fit. */
   readonly copied: CopiedLog;
 }
 

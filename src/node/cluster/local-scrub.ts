@@ -1,7 +1,4 @@
-/**
- * Overwrites the free space of this node's log after an erasure. A file in the data folder marks a due scrub, so that a
- * node that crashed, or that joined after the leader's request, scrubs by itself.
- */
+/** Overwrites free space after an erasure, also on a node that crashed or joined late: a file marks it as due. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '../../limits.js';
@@ -17,11 +14,9 @@ export function markScrubDue(dir: string): void {
 
 export class LocalScrub {
   readonly #dir: string;
-  /** Overwrites the free space until the signal aborts. */
   readonly #overwrite: (signal: AbortSignal) => Promise<void>;
   readonly #onFailure: (what: string, error: unknown) => void;
   readonly #ending = new AbortController();
-  /** The last run; the next one starts after it. */
   #runs: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
 
@@ -41,7 +36,6 @@ export class LocalScrub {
     this.#timer.unref();
   }
 
-  /** Aborts a running scrub. Resolves once it has ended. */
   async stop(): Promise<void> {
     this.#ending.abort();
     if (this.#timer !== null) clearInterval(this.#timer);

@@ -1,7 +1,4 @@
-/**
- * Sends requests to the other nodes of the group over the link, and passes their requests to the parts of this node. It
- * decides nothing itself.
- */
+/** Sends requests to the other nodes over the link, and passes their requests to the parts of this node. */
 import { setMaxListeners } from 'node:events';
 import { ForwardRoom } from '../../cluster/forward-room.js';
 import { type LinkClient, LinkError } from '../../cluster/link-client.js';
@@ -22,7 +19,6 @@ export interface NodeLinkDeps {
   readonly site: Pick<LocalGroup, 'appliedSeq' | 'reached'>;
   readonly donor: CopyDonor;
   readonly operations: ClusterOperator;
-  /** Returns the group; null while it is being recovered. */
   readonly group: () => GroupApi | null;
   readonly others: () => Promise<readonly NodeView[]>;
   readonly scrub: () => Promise<void>;
@@ -107,10 +103,7 @@ export class NodeLink {
     return answer.value;
   }
 
-  /**
-   * Ends the commands that the previous leader has not answered: at once if its node has disappeared or hangs,
-   * otherwise after a short time.
-   */
+  /** Ends commands to the previous leader: at once if its node has disappeared, otherwise after a short time. */
   leaderChanged(leader: LeaderView | null, isEarlierAlive: boolean): void {
     if (leader === null) return;
     const earlier = this.#forwards;
@@ -118,10 +111,7 @@ export class NodeLink {
     setTimeout(() => earlier.abort(), isEarlierAlive ? limits.forwardGraceMs : 0).unref();
   }
 
-  /**
-   * Reports once that a leader does not answer. The cause, such as a wrong ADVERTISE_URL, is for the operator; callers
-   * only see that there is no leader.
-   */
+  /** Reports a silent leader once: the cause, such as a wrong ADVERTISE_URL, is for the operator. */
   #reportSilent(url: string, error: unknown): void {
     if (this.#silentLeader !== url) this.#deps.onFailure('a command to the leader', error);
     this.#silentLeader = url;

@@ -1,7 +1,4 @@
-/**
- * Reads and writes the folder of a backup: the store of a data folder in `store/`, and the manifest `backup.json`,
- * which is written last. A folder without the manifest is not a backup.
- */
+/** A backup is the store in `store/` and the manifest `backup.json`, written last: without it a folder is no backup. */
 import { hash } from 'node:crypto';
 import {
   chmodSync,
@@ -66,7 +63,6 @@ function makeFolder(dir: string): void {
   }
 }
 
-/** Denies other users access to the contents of `dir`, and syncs them. */
 export async function closeAndSync(dir: string): Promise<void> {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name);

@@ -1,7 +1,4 @@
-/**
- * Makes a data folder, and tells it from other folders: a node closes its folder to other users and writes into it, and
- * a slip in its name must not do that to a folder of the system or of another program.
- */
+/** Makes a data folder. A slip in its name must not close and fill a folder of the system or another program. */
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../../errors.js';
@@ -16,10 +13,7 @@ const own =
 /** The page that describes the default folder in the repository. */
 const placeholder = { name: 'README.md', head: '# snapshots/' };
 
-/**
- * Creates the folder `dir`, unless it exists, in an existing folder, and closes it to other users. Throws before it
- * touches anything if the folder is not a node's.
- */
+/** Throws before it touches anything if the folder, created in an existing one, is not a node's. */
 export function makeDataFolder(dir: string): void {
   const parent = dirname(dir);
   try {

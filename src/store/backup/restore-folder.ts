@@ -16,12 +16,8 @@ import { foreignProblem } from './data-folder.js';
 const STAGING = '.restoring';
 const PLAN = 'plan.json';
 const STORE = 'store';
-/**
- * The report of a restore, in a file: the process may end before it prints the report, and a second run could not know
- * what the first one undid.
- */
+/** In a file: a restore may end before it prints the report, and a second run could not know what the first undid. */
 const REPORT = 'restored.json';
-/** The staging folder while it is removed. */
 const LEAVING = '.tmp-restored';
 /** Names that a restore creates besides those of a data folder. */
 const OWN = /^(?:\.restoring|\.tmp-restored|replaced-.*)$/;
@@ -38,7 +34,6 @@ export function refusalOfTarget(dir: string): string | undefined {
   return isBackup(dir) ? `${dir} is a backup, not a data folder; restore it with ptf restore` : halfRestored(dir);
 }
 
-/** Returns the message about an interrupted restore; undefined if there is none. */
 export function halfRestored(dataDir: string): string | undefined {
   const staging = join(dataDir, STAGING);
   if (!existsSync(staging)) return undefined;
@@ -65,10 +60,7 @@ export class Restoring {
     this.store = join(dataDir, STAGING, STORE);
   }
 
-  /**
-   * Begins a restore into `dataDir`. Rejects with `NotEmptyError` if the folder is not empty and `replace` is not set,
-   * and with `FolderOwnedError` if a node or another restore runs on it.
-   */
+  /** Rejects with `NotEmptyError` without `replace`, and with `FolderOwnedError` if a node or a restore runs there. */
   static async begin(dataDir: string, replace: boolean): Promise<Restoring> {
     const foreign = foreignProblem(dataDir);
     if (foreign !== undefined) throw new NotEmptyError(`${dataDir} is not empty: ${foreign}`);

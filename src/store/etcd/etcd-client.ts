@@ -1,7 +1,4 @@
-/**
- * Calls the API of etcd. A call that fails or hangs at one member is repeated at the next member until its time is
- * over, so every call must be safe to repeat. The client does not know what the keys mean.
- */
+/** Calls etcd. A call that fails or hangs is repeated at the next member, so every call must be safe to repeat. */
 import {
   type ChannelCredentials,
   Client,
@@ -91,7 +88,7 @@ export class EtcdClient {
     const request = { revision, physical: true };
     await this.#call('KV.Compact', request, limits.etcdSlowCallMs, limits.etcdSlowCallMs).catch((error: unknown) => {
       // An attempt whose answer was lost, a trim or a scrub may have compacted up to this revision or further.
-      if (!isCompacted(error)) throw error;
+      if (codeOf(error) !== status.OUT_OF_RANGE) throw error;
     });
   }
 
@@ -128,10 +125,7 @@ export class EtcdClient {
     return Number(answer.TTL);
   }
 
-  /**
-   * Watches a range of keys from `revision` on. Calls `heard` with each answer, and `ended` once if the watch ends by
-   * itself. The returned function ends the watch.
-   */
+  /** Calls `heard` with each answer, and `ended` once if the watch ends by itself. The returned function ends it. */
   watch(
     { key, rangeEnd, revision }: { readonly key: Buffer; readonly rangeEnd: Buffer; readonly revision: string },
     heard: (response: WatchResponse) => void,
@@ -234,9 +228,7 @@ export class EtcdClient {
     }
   }
 
-  /**
-   * Repeats a call at one member after another. Rejects with `SharedLogUnavailableError` if no member answers in time.
-   */
+  /** Repeats a call at one member after another. Rejects with `SharedLogUnavailableError` if none answers in time. */
   async #repeated<R>(
     timeoutMs: number,
     tryMs: number,
@@ -344,20 +336,10 @@ export function codeOf(error: unknown): status | undefined {
     : undefined;
 }
 
-/** Returns whether etcd failed because it has no room left. */
-function isQuota(error: unknown): boolean {
-  return codeOf(error) === status.RESOURCE_EXHAUSTED;
-}
-
-/** Returns whether a compaction failed because another one has already passed its revision. */
-function isCompacted(error: unknown): boolean {
-  return codeOf(error) === status.OUT_OF_RANGE;
-}
-
 /** Rejects with `SharedLogUnavailableError` if etcd had no room for a write, because a trim may make room. */
 export function written<R>(write: Promise<R>): Promise<R> {
   return write.catch((error: unknown) => {
-    throw isQuota(error)
+    throw codeOf(error) === status.RESOURCE_EXHAUSTED
       ? new SharedLogUnavailableError('etcd has no room left (alarm NOSPACE)', { cause: error })
       : error;
   });

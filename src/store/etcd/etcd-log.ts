@@ -1,7 +1,4 @@
-/**
- * Implements the shared log in etcd: the slots, the leader's key, and the status of the nodes. Each transaction that
- * writes states its preconditions, so that a repeat after a lost answer can tell whether the first attempt succeeded.
- */
+/** The shared log in etcd. A transaction states its preconditions, so that a repeat can tell if it succeeded before. */
 import { randomBytes } from 'node:crypto';
 import { PROOF_NONCE_BYTES, type SecretProof } from '../../core/hashing/secret-proof.js';
 import type {
@@ -20,11 +17,20 @@ import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.j
 import { limits } from '../../limits.js';
 import { type EtcdClient, withLease } from './etcd-client.js';
 import type { EtcdKeys } from './etcd-keys.js';
-import type { Compare, Header, KeyValue, RangeResponse, RequestOp, WatchResponse } from './etcd-messages.js';
-import { hasLease, holds, isAbsent } from './preconditions.js';
+import {
+  type Compare,
+  createdAt,
+  exists,
+  type Header,
+  hasLease,
+  hasText,
+  type KeyValue,
+  putText,
+  type RequestOp,
+  type WatchResponse,
+} from './etcd-messages.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
 
-/** The calls of the client that the shared log makes. */
 export type EtcdCalls = Pick<
   EtcdClient,
   | 'range'
@@ -155,18 +161,13 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     }
     // Encrypted once, so that a repeat writes the same bytes and recognizes them as its own.
     const value = this.#cipher.seal(key, plain);
-    const edge: Compare = {
-      key: keys.trimmed,
-      result: 'EQUAL',
-      target: 'VALUE',
-      value: Buffer.from(String(slot.firstSeq - 1)),
-    };
-    const before: Compare = { key: keys.slot(previous), result: 'GREATER', target: 'CREATE', create_revision: '0' };
+    const edge = hasText(keys.trimmed, slot.firstSeq - 1);
+    const before = exists(keys.slot(previous));
     const put: RequestOp = { request_put: { key, value } };
     const look: RequestOp[] = [key, keys.leader, keys.trimmed].map((one) => ({ request_range: { key: one } }));
     // If the previous slot is missing, the log may have been trimmed up to this slot, or begun here.
     for (const follows of previous > 0 ? [before, edge] : [edge]) {
-      const compare = [holds(keys, fence), isAbsent(key), follows];
+      const compare = [createdAt(keys.leader, fence.revision), createdAt(key, '0'), follows];
       const answer = await this.#untilKnown(
         () => this.client.txn({ compare, success: [put], failure: look }, limits.etcdTryMs),
         signal,
@@ -197,37 +198,24 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
 
   /** Writes under a fence. Rejects with `OwnerLostError` if the fence is no longer valid. */
   async #fenced(fence: Fence, compare: readonly Compare[], success: readonly RequestOp[]): Promise<Header> {
-    const { header, succeeded } = await this.client.txn({ compare: [holds(this.keys, fence), ...compare], success });
+    const holds = createdAt(this.keys.leader, fence.revision);
+    const { header, succeeded } = await this.client.txn({ compare: [holds, ...compare], success });
     if (!succeeded) throw new OwnerLostError('another node leads now');
     return header;
   }
 
-  rotate(): void {
-    this.client.rotate();
-  }
-
-  prefer(member: number | null): void {
-    this.client.prefer(member);
-  }
-
-  async grantLease(id: string, ttlS: number): Promise<void> {
-    await this.client.grantLease(id, ttlS);
-  }
-
-  keepAlive(id: string, timeoutMs: number): Promise<number> {
-    return this.client.keepAlive(id, timeoutMs);
-  }
-
-  revokeLease(id: string): Promise<void> {
-    return this.client.revokeLease(id);
-  }
+  readonly rotate: SharedLog['rotate'] = () => this.client.rotate();
+  readonly prefer: SharedLog['prefer'] = (member) => this.client.prefer(member);
+  readonly grantLease: SharedLog['grantLease'] = (id, ttlS) => this.client.grantLease(id, ttlS);
+  readonly keepAlive: SharedLog['keepAlive'] = (id, timeoutMs) => this.client.keepAlive(id, timeoutMs);
+  readonly revokeLease: SharedLog['revokeLease'] = (id) => this.client.revokeLease(id);
 
   async campaign({ nodeId, url, since, cause }: Omit<LeaderView, 'fence'>, lease: string): Promise<Fence | null> {
     const { keys } = this;
     const value = Buffer.from(JSON.stringify({ node_id: nodeId, url, since, cause }));
     const answer = await withLease(
       this.client.txn({
-        compare: [isAbsent(keys.leader), hasLease(keys.node(nodeId), lease)],
+        compare: [createdAt(keys.leader, '0'), hasLease(keys.node(nodeId), lease)],
         success: [{ request_put: { key: keys.leader, value, lease } }],
         failure: [{ request_range: { key: keys.leader } }],
       }),
@@ -244,11 +232,8 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   async resign(resignation: Resignation): Promise<void> {
     const { keys } = this;
     await this.client.txn({
-      compare: [holds(keys, resignation.fence)],
-      success: [
-        { request_delete_range: { key: keys.leader } },
-        { request_put: { key: keys.resigned, value: Buffer.from(JSON.stringify(resignation)) } },
-      ],
+      compare: [createdAt(keys.leader, resignation.fence.revision)],
+      success: [{ request_delete_range: { key: keys.leader } }, putText(keys.resigned, JSON.stringify(resignation))],
     });
   }
 
@@ -257,7 +242,6 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     return found === null ? null : JSON.parse(found);
   }
 
-  /** Returns the id of the log; null if no log was begun. */
   clusterId(): Promise<string | null> {
     return this.#textAt(this.keys.cluster);
   }
@@ -267,25 +251,23 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     return kvs[0]?.value.toString() ?? null;
   }
 
-  /**
-   * Begins a log after record `trimmed`, under the leader's fence. Rejects with `OwnerLostError` if the fence is no
-   * longer valid, or if a log was begun already.
-   */
-  async begin(fence: Fence, clusterId: string, trimmed: number): Promise<void> {
+  /** Rejects with `OwnerLostError` if the fence is no longer valid, or if a log was begun already. */
+  async begin(fence: Fence, clusterId: string, trimmed: number, format: number): Promise<void> {
     const { keys } = this;
     await this.#fenced(
       fence,
-      [isAbsent(keys.cluster)],
+      [createdAt(keys.cluster, '0')],
       [
-        { request_put: { key: keys.cluster, value: Buffer.from(clusterId) } },
-        { request_put: { key: keys.trimmed, value: Buffer.from(String(trimmed)) } },
-        { request_put: { key: keys.floor, value: Buffer.from(String(trimmed)) } },
+        putText(keys.cluster, clusterId),
+        putText(keys.trimmed, trimmed),
+        putText(keys.floor, trimmed),
+        putText(keys.format, format),
       ],
     );
   }
 
   async raiseFormat(fence: Fence, format: number): Promise<void> {
-    await this.#fenced(fence, [], [{ request_put: { key: this.keys.format, value: Buffer.from(String(format)) } }]);
+    await this.#fenced(fence, [], [putText(this.keys.format, format)]);
   }
 
   async hasSecret(): Promise<boolean> {
@@ -294,7 +276,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
       const { kvs } = await this.client.range({ key });
       if (kvs[0] !== undefined) return this.#secret.accepts(kvs[0].value);
       const put = { request_put: { key, value: this.#secret.of(randomBytes(PROOF_NONCE_BYTES)) } };
-      await withLease(this.client.txn({ compare: [isAbsent(key)], success: [put] }));
+      await withLease(this.client.txn({ compare: [createdAt(key, '0')], success: [put] }));
     }
   }
 
@@ -307,7 +289,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     let holder: KeyValue | undefined;
     for (const [compare, success] of [
       [hasLease(key, lease), [put]],
-      [isAbsent(key), [put, taken]],
+      [createdAt(key, '0'), [put, taken]],
     ] as const) {
       const answer = await withLease(this.client.txn({ compare: [compare], success, failure: [look] }));
       if (answer === null) throw new SharedLogUnavailableError('the lease of this node has ended');
@@ -356,7 +338,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   async clearScrubDue(seq: number): Promise<void> {
     const { keys } = this;
     await this.client.txn({
-      compare: [{ key: keys.scrubDue, result: 'EQUAL', target: 'VALUE', value: Buffer.from(String(seq)) }],
+      compare: [hasText(keys.scrubDue, seq)],
       success: [{ request_delete_range: { key: keys.scrubDue } }],
     });
   }
@@ -368,12 +350,8 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
 
   async slotSeqs(from: number, limit: number): Promise<number[]> {
     const { keys } = this;
-    const { kvs }: RangeResponse = await this.client.range({
-      key: keys.slot(from),
-      range_end: keys.logEnd,
-      limit,
-      keys_only: true,
-    });
+    const range = { key: keys.slot(from), range_end: keys.logEnd, limit, keys_only: true };
+    const { kvs } = await this.client.range(range);
     return kvs.map(({ key }) => keys.seqOf(key));
   }
 
@@ -383,12 +361,11 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     const deleted: RequestOp[] = [
       { request_delete_range: { key: keys.slot(0), range_end: keys.slot(firstSeq) } },
       { request_delete_range: { key: keys.part(0, 0), range_end: keys.part(firstSeq, 0) } },
-      { request_put: { key: keys.trimmed, value: Buffer.from(String(firstSeq - 1)) } },
-      { request_put: { key: keys.floor, value: Buffer.from(String(floor)) } },
+      putText(keys.trimmed, firstSeq - 1),
+      putText(keys.floor, floor),
     ];
     // A trim that etcd executes late must not move the boundary back behind that of a newer one.
-    const isThere: Compare = { key: keys.slot(firstSeq), result: 'GREATER', target: 'CREATE', create_revision: '0' };
-    const { revision } = await this.#fenced(fence, [isThere], deleted);
+    const { revision } = await this.#fenced(fence, [exists(keys.slot(firstSeq))], deleted);
     await this.client.compact(revision);
   }
 }

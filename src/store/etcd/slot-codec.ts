@@ -57,9 +57,7 @@ export class SlotCipher {
   }
 }
 
-/**
- * Returns the plain text of a slot. If it is too long for one value, `slot` only contains the number of its `parts`.
- */
+/** If the plain text is too long for one value, `slot` only contains the number of its `parts`. */
 export function encodeSlot({ bytes, redactions }: Slot): { readonly slot: Buffer; readonly parts: readonly Buffer[] } {
   const head = Buffer.allocUnsafe(5);
   head[0] = WHOLE;

@@ -1,7 +1,4 @@
-/**
- * Stores the last time at which a node ran with a clock that it trusted, in a small file of the data folder, because an
- * idle group writes no record that would show the time.
- */
+/** Stores the last time of a trusted clock in the data folder, because an idle group writes no record. */
 import { join } from 'node:path';
 import { replaceFile } from './durable-file.js';
 import { readText } from './small-file.js';

@@ -1,7 +1,4 @@
-/**
- * Reads and writes the mark in a data folder that names the shared log to which the folder belongs. A node without a
- * cluster reads the mark too, so this file must not load the client of etcd.
- */
+/** The mark that names a folder's shared log. Nodes without a cluster read it, so this must not load etcd's client. */
 import { join } from 'node:path';
 import { replaceFile } from './durable-file.js';
 import { readText } from './small-file.js';
@@ -26,10 +23,7 @@ export async function writeMark(dir: string, mark: ClusterMark): Promise<void> {
   await replaceFile(markFile(dir), `${JSON.stringify(mark)}\n`, { sync: true });
 }
 
-/**
- * Returns why a node without a cluster must not run on a folder; undefined if it may. It would append records that the
- * group never gets, and the node could not go back to the shared log.
- */
+/** A node without a cluster would append records that the group never gets, and could not go back to the shared log. */
 export function refusalOfMarked(dir: string): string | undefined {
   let mark: ClusterMark | null;
   try {

@@ -1,7 +1,4 @@
-/**
- * Writes files atomically: to a temporary name, synced, then renamed. All calls are asynchronous, because a rename or
- * an open waits for the file system's journal, and so for all other syncs on the disk.
- */
+/** Writes files atomically and asynchronously: a rename waits for the file system's journal, as all syncs do. */
 import { open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -14,10 +11,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/**
- * Replaces `path` with `text` atomically, readable by its owner only. With `sync` the replacement survives a power cut.
- * Calls for the same file must not overlap.
- */
+/** With `sync` the replacement survives a power cut. Calls for the same file must not overlap. */
 export async function replaceFile(path: string, text: string, options: { readonly sync: boolean }): Promise<void> {
   const aside = `${path}.tmp`;
   await writeFile(aside, text, { mode: 0o600 });

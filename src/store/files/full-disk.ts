@@ -1,7 +1,4 @@
-/**
- * Measures the free disk space and refuses work on a full disk. Without this check, a full disk would look like
- * damage, because both kill the process in the same way.
- */
+/** Refuses work on a full disk, which would look like damage: both kill the process in the same way. */
 import { statfsSync } from 'node:fs';
 import { DiskFullError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
@@ -29,11 +26,7 @@ export function isFull(dir: string): boolean {
   }
 }
 
-/**
- * Explains why a process was killed while it used files below `dir`: throws `DiskFullError` if the disk is full. A
- * mapped page without disk space kills the process (SIGBUS) as a truncated file does, and a write without space may
- * kill it too (decision 130).
- */
+/** Explains a killed process: mapped pages and writes without space kill it as a cut file does (decision 130). */
 export function refuseIfFull(dir: string): void {
   if (!isFull(dir)) return;
   throw new DiskFullError(`the disk under ${dir} is full, so its files cannot be used; free disk space and try again`);

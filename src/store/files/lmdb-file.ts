@@ -1,7 +1,4 @@
-/**
- * Checks an LMDB data file by plain reads before LMDB maps it, and reads its meta pages. Access to a mapped page
- * beyond the end of the file kills the process (SIGBUS), and LMDB opens a file of 0 bytes as an empty store.
- */
+/** Checks an LMDB file before it is mapped: access beyond its end kills the process, and 0 bytes open as empty. */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../../errors.js';
@@ -54,10 +51,7 @@ export function dataFileOf(folder: string): string {
   return join(folder, 'data.mdb');
 }
 
-/**
- * Throws `DamagedError` if the file is missing or empty, has no valid meta pages, or is shorter than the page count of
- * its newest commit. Does not check the content; checksums do.
- */
+/** Throws `DamagedError` for a missing, empty or cut file, or invalid meta pages. Checksums check the content. */
 export function checkEnvironmentFile(file: string): void {
   try {
     withFile(file, (descriptor) => {
@@ -73,7 +67,6 @@ export function checkEnvironmentFile(file: string): void {
   }
 }
 
-/** Opens a file for the call of `use`. */
 export function withFile<T>(file: string, use: (descriptor: number) => T): T {
   const descriptor = openSync(file, 'r');
   try {

@@ -1,8 +1,4 @@
-/**
- * Reserves disk space, in a file, for the few commits that a node must make on a full disk: the claim of its folder at
- * a start, an operator's change of a peer, and the release of the folder. LMDB does not survive every commit without
- * space, so the space must be reserved in advance.
- */
+/** Reserves disk space for the commits that a node must make on a full disk, which LMDB may not survive. */
 import { randomBytes } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,10 +16,7 @@ export class Reserve {
     this.#file = join(dir, 'reserve');
   }
 
-  /**
-   * Extends the file to its full size, or to half of the free space, because the reserve must not fill the disk. The
-   * content must not be compressible, so that no file system shrinks it.
-   */
+  /** At most half of the free space: it must not fill the disk. Random, so that no file system compresses it. */
   fill(): void {
     this.#write(2);
   }
@@ -50,10 +43,7 @@ export class Reserve {
     }
   }
 
-  /**
-   * Runs `act`, and again with the reserve freed if `act` found the disk full. Suits an `act` that may find that the
-   * folder and its reserve belong to another process.
-   */
+  /** Runs `act`, and again with the reserve freed if the disk was full: `act` may find the folder another process's. */
   async ifFull<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { hasCode } from '../../errors.js';
 
-/** Returns a file's text; undefined if the file does not exist. */
 export function readText(path: string): string | undefined {
   return readBytes(path)?.toString('utf8');
 }
@@ -17,15 +16,11 @@ export function readBytes(path: string): Buffer | undefined {
   }
 }
 
-/** Returns a file's text without surrounding blanks; null if the file does not exist. */
 export function readIfThere(path: string): string | null {
   return readText(path)?.trim() ?? null;
 }
 
-/**
- * Returns a function that repeats `readIfThere`. If the file cannot be read (for example without free descriptors), the
- * function returns the last known text, because a caller that polls must not end for one failure.
- */
+/** Repeats `readIfThere`. For a file that cannot be read, returns the last known text: a poll must not end for that. */
 export function rereader(path: string): () => string | null {
   let last: string | null = null;
   return () => {

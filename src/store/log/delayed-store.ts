@@ -1,7 +1,4 @@
-/**
- * Stores batches that the shared log has acknowledged in this node's own log, several in one commit: a commit costs a
- * disk as much as an append to etcd does, and a node and a member of etcd often share one.
- */
+/** Stores several batches of the shared log in one commit, which costs a disk as much as an append to etcd does. */
 import type { Timers } from '../../group/ports/clock.js';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
 import { limits } from '../../limits.js';
@@ -19,7 +16,6 @@ export class DelayedStore {
   /** First record of the commit that is in progress or has failed; null if there is none. */
   #committing: number | null = null;
   #running: Promise<void> | null = null;
-  /** Cancels the next commit; null if none is planned. */
   #cancel: (() => void) | null = null;
   #error: unknown = null;
 

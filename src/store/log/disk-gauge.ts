@@ -14,7 +14,6 @@ const COMPLETE = /^snapshot-/;
 export class FolderGauge implements DiskGauge {
   readonly #dir: string;
 
-  /** `dir` is the data folder, which must exist. */
   constructor(dir: string) {
     this.#dir = dir;
   }

@@ -1,17 +1,11 @@
-/**
- * Reads and writes a lower bound of the log's head, stored outside the log in `head.json`. LMDB opens a file of 0 bytes
- * as an empty store; this bound distinguishes a lost log from a new one.
- */
+/** A lower bound of the log's head, outside the log: LMDB opens a file of 0 bytes as an empty store. */
 import { join } from 'node:path';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import type { ExpectedHead } from '../../group/recovery/verification.js';
 import { replaceFile } from '../files/durable-file.js';
 import { readText } from '../files/small-file.js';
 
-/**
- * Returns null if no head was written, and for an empty file, which a power cut can leave if the file was not synced.
- * Throws `DamagedError` if the file has any other content.
- */
+/** Null if no head was written, and for an empty file, which a power cut can leave. Otherwise throws `DamagedError`. */
 export function readExpectedHead(dataDir: string): ExpectedHead | null {
   const file = fileOf(dataDir);
   const text = readText(file) ?? '';
@@ -21,10 +15,7 @@ export function readExpectedHead(dataDir: string): ExpectedHead | null {
   return head;
 }
 
-/**
- * Writes the head. Without `sync` a power cut may leave the previous head, which is a lower bound too, or an empty
- * file, which counts as no head.
- */
+/** Without `sync` a power cut may leave the previous head, a lower bound too, or an empty file. */
 export async function writeExpectedHead(
   dataDir: string,
   head: ExpectedHead,

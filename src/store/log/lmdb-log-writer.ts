@@ -1,7 +1,4 @@
-/**
- * Writes the append log in LMDB, as its single writer. Each commit succeeds only while this owner's record is the
- * newest. `owner.ts` claims the ownership; `scrub.ts` overwrites what an erasure leaves behind.
- */
+/** The single writer of the log in LMDB. Each commit succeeds only while this owner's record is the newest. */
 import { IF_EXISTS } from 'lmdb';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
 import { OwnerLostError } from '../../group/ports/storage-errors.js';
@@ -67,7 +64,6 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     if (batch !== null) this.#lastSeq = batch.firstSeq;
   }
 
-  /** First record of the newest batch; -1 if there is none. */
   get newestFirstSeq(): number {
     return this.#lastSeq;
   }
@@ -150,20 +146,14 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     if (!isWritten) throw new Error('the log refused a batch that is not its newest');
   }
 
-  /**
-   * Returns whether the newest batch is visible. A read by key copies the batch, but up to about 100 KB this takes less
-   * time than a walk without a copy (22 us against 35).
-   */
+  /** A read by key copies the batch, but up to 100 KB takes less time than a walk without one (22 us against 35). */
   #seesNewest(): boolean {
     const newest = this.#lastSeq;
     return newest < 0 || this.reading(() => this.environment.log.doesExist(keyOfSeq(newest)));
   }
 }
 
-/**
- * Appends a value. `put` accepts these options, although it declares them for `putSync` only. Resolves to false for a
- * key that is not behind all others.
- */
+/** `put` accepts these options, although declared for `putSync` only. False for a key that is not behind all others. */
 function appendValue(database: LogEnvironment['log'], key: Uint8Array, value: Uint8Array): Promise<boolean> {
   return database.put(key, value, { append: true } as unknown as number);
 }

@@ -25,10 +25,7 @@ export function logFolderOf(dataDir: string): string {
   return join(dataDir, 'log');
 }
 
-/**
- * Opens the log of a data folder for reading. Throws `DamagedError` if there is no log or its file is truncated.
- * `alone`: nothing else in this process has the log open, and nothing in it may change, not even by LMDB itself.
- */
+/** Throws `DamagedError`. `alone`: nothing else in this process has the log open, and nothing in it may change. */
 export function openLogReader(dataDir: string, { alone = false } = {}): LmdbLogReader {
   const folder = logFolderOf(dataDir);
   checkEnvironmentFile(dataFileOf(folder));
@@ -39,11 +36,7 @@ export function openLogReader(dataDir: string, { alone = false } = {}): LmdbLogR
   }
 }
 
-/**
- * Begins a write to the existing log of a data folder and aborts it, so that nothing changes. LMDB reads its list of
- * free pages only for a write, and may end the process if the list is damaged. Therefore this runs in a process that
- * may end. Rejects with `DamagedError` for damage that LMDB reports.
- */
+/** Aborts a write, for which alone LMDB reads its list of free pages. A damaged list may end the process. */
 export async function tryWriting(dataDir: string): Promise<void> {
   const folder = logFolderOf(dataDir);
   const { root, log } = openLogEnvironment(folder);
@@ -92,15 +85,11 @@ export class LmdbLogReader implements LogReader {
     });
   }
 
-  /** Returns the newest owner's epoch; 0 if there was no owner. */
   ownerEpoch(): number {
     return this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version) ?? 0;
   }
 
-  /**
-   * Counts the batches, each step in one short read transaction. Yields 0 verified records and the total. Throws
-   * `DamagedError` if the log has fewer batches than it counts, because a page that leads to some of them is damaged.
-   */
+  /** Yields [0, total]. Throws `DamagedError` if LMDB counts more: a page that leads to some batches is damaged. */
   *checkCount(): Generator<[done: number, total: number]> {
     const { log, path } = this.environment;
     // Batches are only appended and never removed, so the number up to the last one is constant.

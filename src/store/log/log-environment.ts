@@ -1,7 +1,4 @@
-/**
- * Opens the LMDB environment of a log, and defines its options, its named databases and the format of its values. No
- * other file opens it.
- */
+/** Opens the LMDB environment of a log, and defines its databases and the format of its values. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
@@ -45,11 +42,7 @@ export interface PageCounts {
 
 const BUILDING = '.tmp-log-';
 
-/**
- * Creates the environment in the folder `path` if there is none. It is built under a temporary name and renamed once it
- * is complete and synced, because LMDB's file and each database in it are separate commits. If two processes do this at
- * once, one wins and the other finds the environment.
- */
+/** Built aside and renamed once synced: the file and each database are separate commits. One process wins. */
 export async function formLogEnvironment(path: string): Promise<void> {
   if (existsSync(dataFileOf(path))) return;
   const building = mkdtempSync(join(dirname(path), BUILDING));
@@ -73,11 +66,7 @@ export function removeHalfFormed(path: string): void {
   }
 }
 
-/**
- * Opens the environment in the folder `path` and creates it if missing. Each thread needs its own. With `readOnly`
- * nothing is created or changed, and a missing database is a `DamagedError`, because LMDB may not find an existing
- * database in a damaged file.
- */
+/** One per thread. With `readOnly` a missing database is damage: LMDB may not find one in a damaged file. */
 export function openLogEnvironment(path: string, { readOnly = false } = {}): LogEnvironment {
   if (!readOnly) mkdirSync(path, { recursive: true, mode: 0o700 });
   const binary = { encoding: 'binary', keyEncoding: 'binary', compression: false } as const;
@@ -151,7 +140,6 @@ export function seqOfKey(key: Uint8Array): number {
   return Number(Buffer.from(key.buffer, key.byteOffset, KEY_BYTES).readBigUInt64BE());
 }
 
-/** Returns the first sequence number of the newest batch; -1 if there is none. */
 export function newestSeqOf(log: LogEnvironment['log']): number {
   const [key] = [...log.getKeys({ reverse: true, limit: 1 })];
   return key === undefined ? -1 : seqOfKey(key);
@@ -170,7 +158,6 @@ export class HiddenCommitError extends Error {
   }
 }
 
-/** Frames a batch for the log: its length, its bytes, and zeros up to `storedBytes`. */
 export function frame(bytes: Uint8Array, storedBytes = LENGTH_BYTES + bytes.length): Buffer {
   const framed = Buffer.allocUnsafeSlow(storedBytes);
   framed.writeUInt32BE(bytes.length);
@@ -178,7 +165,6 @@ export function frame(bytes: Uint8Array, storedBytes = LENGTH_BYTES + bytes.leng
   return framed.fill(0, LENGTH_BYTES + bytes.length);
 }
 
-/** Returns the batch in a framed value, as a view of the same bytes. */
 export function unframe(framed: Uint8Array, seq: number): Uint8Array {
   // lmdb-js overrides `length` of a larger buffer, so only arithmetic on `length` is correct here.
   const view = new DataView(framed.buffer, framed.byteOffset);
@@ -189,11 +175,7 @@ export function unframe(framed: Uint8Array, seq: number): Uint8Array {
   return new Uint8Array(framed.buffer, framed.byteOffset + LENGTH_BYTES, length);
 }
 
-/**
- * Makes LMDB begin with the writes of this turn of the event loop at once. Otherwise it begins after the next turn, in
- * which hundreds of requests may be read first. Resolves or rejects with the commit. Later writes belong to the next
- * transaction.
- */
+/** Begins with this turn's writes at once, not after a next turn, in which hundreds of requests may be read. */
 export function startWriting({ root }: LogEnvironment): Promise<boolean> {
   return root.batch(() => undefined);
 }
@@ -219,10 +201,7 @@ export function replacementOf(bytes: number, oldBytes: number, pageBytes: number
   return { storedBytes: Math.max(neededBytes, pageBytes >> 1), movesOut: isInLeaf };
 }
 
-/**
- * Returns a handler for the `catch` of a commit to the environment in `path`. lmdb-js attaches the original error, as a
- * promise that rejects, to the error that it throws.
- */
+/** For the `catch` of a commit. lmdb-js attaches the original error as a promise that rejects. */
 export function unknownOutcome(path: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof Error && 'commitError' in error && error.commitError instanceof Promise) {

@@ -13,11 +13,7 @@ const ITEM_BYTES = 8;
 /** Reads of a page that a running writer may reuse meanwhile. Only a fault that persists is damage. */
 const LOOKS = 3;
 
-/**
- * Throws `DamagedError` for pages of `file` that would break the next commit. `checkEnvironmentFile` must have accepted
- * the file. Gives no result for a file that is written to meanwhile. Reads the list and the branches, about a
- * two-hundredth of a log of small batches.
- */
+/** Reads the list and the branches, about a 200th of the log. No result if the file is written to meanwhile. */
 export function checkPages(file: string): void {
   withFile(file, (descriptor) => {
     for (let look = 0; look < LOOKS; look += 1) {
@@ -29,10 +25,7 @@ export function checkPages(file: string): void {
   });
 }
 
-/**
- * Returns the pages that `file` lists as free; undefined if the list is invalid, for example because commits happen
- * during the read. Reads the whole list, so it suits short lists only.
- */
+/** Undefined if the list is invalid, for example because of a commit during the read. Suits short lists only. */
 export function freePagesOf(file: string): ReadonlySet<number> | undefined {
   return withFile(file, (descriptor) => {
     const meta = newestMeta(descriptor);
@@ -43,7 +36,6 @@ export function freePagesOf(file: string): ReadonlySet<number> | undefined {
   });
 }
 
-/** Returns the text of the `PageError` that `check` throws; undefined if it throws none. */
 function faultOf(check: () => void): string | undefined {
   try {
     check();
@@ -117,10 +109,7 @@ function addListed(pages: Pages, list: Buffer, free: FreePages, page: number): v
   }
 }
 
-/**
- * Walks the tree of databases and the tree of each database: all branches, and the leaf of the newest value. Walks all
- * of `meta`, because each start reads it.
- */
+/** All branches, and the leaf of the newest value; all of `meta`, because each start reads it. */
 function checkTrees(pages: Pages, main: PageTree, take: (run: Run) => void): void {
   walk(pages, main, 'whole', take, (database, page) => {
     const tree = database.isTree ? treeOf(database.inPage) : undefined;

@@ -40,7 +40,6 @@ export interface Leaf {
   readonly key: Buffer;
   readonly flags: number;
   readonly isTree: boolean;
-  /** Length of the value, wherever it is stored. */
   readonly valueBytes: number;
   /** Bytes in the page: the value, or the reference to its pages. */
   readonly inPage: Buffer;
@@ -69,7 +68,6 @@ export class Pages {
     return page >= META_PAGES && count >= 1 && page + count - 1 <= this.#lastPage;
   }
 
-  /** Returns the child pages of a branch page. */
   branches(page: number): number[] {
     const { bytes, starts } = this.#entries(page, BRANCH_PAGE_FLAG);
     const sizes = starts.map((at) => NODE_HEADER_BYTES + bytes.readUInt16LE(at + KEY_BYTES_AT));
@@ -105,7 +103,6 @@ export class Pages {
     return leaves;
   }
 
-  /** Returns the overflow pages of a value; null if the value is in its leaf. */
   runOf({ flags, valueBytes, inPage }: Leaf): Run | null {
     if ((flags & RUN_NODE_FLAG) === 0) return null;
     const run = { first: Number(inPage.readBigUInt64LE(0)), count: Number(inPage.readBigUInt64LE(16)) };
@@ -165,10 +162,7 @@ export class Pages {
   }
 }
 
-/**
- * Passes every page of a tree to `take`, and reads the entries of its leaves in order: of all leaves, or of the newest
- * one. Throws `PageError`.
- */
+/** Passes all pages of a tree to `take`, and the entries of all leaves or the newest to `read`. */
 export function walk(
   pages: Pages,
   { depth, root }: PageTree,

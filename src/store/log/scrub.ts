@@ -1,7 +1,4 @@
-/**
- * Overwrites the free pages of the log. LMDB is copy-on-write: the old version of a page stays in the file until the
- * page is reused. So values of zeros claim every free page once and are removed again.
- */
+/** LMDB keeps a page's old version until it is reused, so zeros claim every free page once and are removed again. */
 import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ScrubDeferredError } from '../../group/ports/storage-errors.js';
@@ -22,10 +19,7 @@ export interface ScrubTimes {
 
 /** Up to this number, free pages are checked one by one; above it, only their number. */
 const FEW_PAGES = 128;
-/**
- * Free pages that are not claimed in bulk: those that the last two commits freed, which are not available yet, and
- * those that a commit needs for its trees. Claiming them would grow the file.
- */
+/** Not claimed in bulk, which would grow the file: freed by the last two commits, or needed by a commit's trees. */
 const SPARED_PAGES = 32;
 /** Minimum number of claims that fit into one page of a tree. */
 const CLAIMS_PER_PAGE = 64;
@@ -39,10 +33,7 @@ const LISTED_BYTES = 8;
 const FURTHER_PAGES = 256;
 const ROOM_KEY = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
-/**
- * Overwrites all bytes that were replaced before the call, in free pages and in gaps. Rejects with `ScrubDeferredError`
- * if a reader uses old pages for too long, or if others free more pages than can be claimed.
- */
+/** Rejects with `ScrubDeferredError` if a reader uses old pages for too long, or others free too many. */
 export async function scrubFreePages(
   environment: LogEnvironment,
   commit: Commit,
@@ -69,11 +60,7 @@ export async function removeScrubPages(environment: LogEnvironment, commit: Comm
   if (!isEmpty) await commit(() => scrub.clearAsync().then(() => true));
 }
 
-/**
- * Reserves pages for the list of free pages. The commit that frees all claimed pages needs consecutive pages for its
- * list. While all pages are claimed, such room exists only at the end of the file, which would grow by that list with
- * every scrub.
- */
+/** The commit that frees all claims needs consecutive pages for its list, which would extend the file. */
 async function reservePages(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { freePages, pageBytes } = pageCountsOf(environment);
   const pages = Math.ceil(((freePages + FURTHER_PAGES) * LISTED_BYTES) / pageBytes);
@@ -87,9 +74,7 @@ async function giveRoomBack(environment: LogEnvironment, commit: Commit): Promis
   await claimPages(environment, commit, 0, 1);
 }
 
-/**
- * Rewrites each batch that moved out of its leaf page, unchanged. LMDB copies the leaf page for it, without the gap.
- */
+/** Rewrites batches that moved out of their leaf page, unchanged: LMDB copies the page without the gap. */
 async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { root, log, moved } = environment;
   for (;;) {
@@ -158,10 +143,7 @@ async function claimRemaining(
   throw new ScrubDeferredError(`free pages of ${environment.path} could not be claimed, or are on no list`);
 }
 
-/**
- * Returns all free pages of the list; undefined if the list has fewer pages than are free. LMDB sometimes reserves one
- * or two of them for a commit, and a commit may have happened meanwhile.
- */
+/** Undefined if it has fewer pages than are free: LMDB reserves one or two, or a commit happened meanwhile. */
 function listedPagesOf(environment: LogEnvironment): ReadonlySet<number> | undefined {
   const { lastTxn, freePages } = pageCountsOf(environment);
   const listed = readFreePages(dataFileOf(environment.path));
@@ -194,10 +176,7 @@ async function claimPages(environment: LogEnvironment, commit: Commit, first: nu
   });
 }
 
-/**
- * Waits until no reader uses commit `txn` or an older one. The node's own reads are short; those of other tools may not
- * be.
- */
+/** Waits until no reader, such as that of another tool, uses commit `txn` or an older one. */
 async function untilReadersPass(
   environment: LogEnvironment,
   txn: number,

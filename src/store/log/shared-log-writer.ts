@@ -1,8 +1,4 @@
-/**
- * Writes the log of one node of a cluster: LMDB holds the whole log, and the shared log holds its newest part. As
- * leader, the node commits a turn to the shared log first, and as follower it takes slots from there, so LMDB never
- * holds a batch that the group does not have. A later local commit stores several of them.
- */
+/** The log of a cluster's node: LMDB never holds a batch that the shared log did not accept. */
 import { IdTags } from '../../core/tables/id-tags.js';
 import type { Timers } from '../../group/ports/clock.js';
 import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
@@ -28,14 +24,6 @@ export interface SharedLogHooks {
   readonly scrubElsewhere: (signal?: AbortSignal) => Promise<void>;
 }
 
-const noHooks: SharedLogHooks = {
-  appended: () => undefined,
-  redacted: () => undefined,
-  mayScrub: () => Promise.resolve(),
-  storeFailed: () => undefined,
-  scrubElsewhere: () => Promise.resolve(),
-};
-
 export class SharedLogWriter implements LogWriter {
   readonly local: OwnLog;
   readonly #shared: SlotAppender;
@@ -51,7 +39,13 @@ export class SharedLogWriter implements LogWriter {
   readonly #hooks: SharedLogHooks;
   appendedBytes = 0;
 
-  constructor(local: OwnLog, shared: SlotAppender, salt: Uint8Array, timers: Pick<Timers, 'later'>, hooks = noHooks) {
+  constructor(
+    local: OwnLog,
+    shared: SlotAppender,
+    salt: Uint8Array,
+    timers: Pick<Timers, 'later'>,
+    hooks: SharedLogHooks,
+  ) {
     this.#hooks = hooks;
     this.local = local;
     this.#shared = shared;
@@ -88,9 +82,7 @@ export class SharedLogWriter implements LogWriter {
     return this.#store.stored();
   }
 
-  /**
-   * Resolves once no append and no local commit is in progress. The node then continues with the log that LMDB holds.
-   */
+  /** Resolves once no append or local commit is in progress. The node then continues with LMDB's log. */
   async settled(): Promise<void> {
     await this.#appending.catch(() => undefined);
     await this.stored().catch(() => undefined);
@@ -98,9 +90,7 @@ export class SharedLogWriter implements LogWriter {
     this.#newest = null;
   }
 
-  /**
-   * Without a batch, the rewrites apply to this node only; a turn that rewrites batches always has a batch of its own.
-   */
+  /** Without a batch, the rewrites apply to this node only. A turn that rewrites always has a batch. */
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
     const appended = this.#append(batch, rewrites);
     this.#appending = appended;
@@ -145,10 +135,7 @@ export class SharedLogWriter implements LogWriter {
     }
   }
 
-  /**
-   * Returns whether the log forgets an erased player with this slot: an older snapshot would bring the player back. All
-   * earlier batches must be stored.
-   */
+  /** Whether the slot forgets a player whom an older snapshot would bring back. Earlier batches must be stored. */
   forgets({ redactions }: Slot): boolean {
     return redactions.some((redaction) => {
       if (redaction.type === 'bytes') return true;

@@ -1,8 +1,4 @@
-/**
- * Reads and writes the record of a data folder's owner, a plain file `owner-<epoch>.json`. Every process reads the
- * record before it opens LMDB, whose table of readers cannot distinguish processes of two PID namespaces. The record
- * with the highest epoch is valid.
- */
+/** Read before LMDB is opened, whose table of readers mixes PID namespaces. The highest epoch is valid. */
 import { randomUUID } from 'node:crypto';
 import { linkSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,6 +46,13 @@ export function readOwner(dir: string): OwnerRecord | undefined {
   // A power cut may leave an empty file. Its owner cannot be identified, so only its heartbeat can show that it is
   // alive.
   return record?.epoch === epoch ? record : { ...recordOf(noOwner, epoch), claimed_at: 'an unknown time' };
+}
+
+/** Returns whether this process is the newest owner of the data folder `dir`, which it may have released since. */
+export function isOwner(dir: string, { pid, processStart, bootId, pidNamespace }: ProcessIdentity): boolean {
+  const owner = readOwner(dir);
+  const isSame = owner?.pid === pid && owner.process_start === processStart;
+  return isSame && owner.boot_id === bootId && owner.pid_namespace === pidNamespace;
 }
 
 /** Returns the highest epoch of the files in `dir`; 0 for none. */

@@ -1,7 +1,4 @@
-/**
- * Claims a data folder for one process, by a plain file (`owner-record.ts`) and a heartbeat in another file. Only then
- * does the owner open LMDB and write its epoch there, so that every later commit of an earlier owner is refused.
- */
+/** Claims a data folder by a file and a heartbeat, then by its epoch in LMDB, which fences earlier owners. */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -64,11 +61,7 @@ export class OwnedFolder {
     this.#stopHeart = this.#startHeart(record.epoch);
   }
 
-  /**
-   * Opens the log for its single writer and creates it if missing. The writer's `close` releases the folder. Rejects
-   * with `FolderOwnedError` if a later owner came first, and with `DamagedError` if the log's file is truncated or its
-   * owner record is invalid.
-   */
+  /** Creates a missing log. Rejects with `FolderOwnedError` for a later owner, with `DamagedError` for a cut file. */
   async openLog(): Promise<LmdbLogWriter> {
     const logFolder = logFolderOf(this.#dir);
     await formLogEnvironment(logFolder);
@@ -97,10 +90,7 @@ export class OwnedFolder {
     }
   }
 
-  /**
-   * Takes the epoch after one that the log names. Rejects with `FolderOwnedError` if a later owner came first;
-   * otherwise the file of the log's owner is gone, and no commit of that owner passes the fence from now on.
-   */
+  /** Rejects with `FolderOwnedError` for a later owner. Else the log's owner lost its file, and the fence stops it. */
   async #claimAfter(epoch: number): Promise<void> {
     const record = { ...this.#record, epoch: epoch + 1 };
     // The heart would take the new file for another owner's.
@@ -159,10 +149,7 @@ export async function claimFolder(...owner: Parameters<typeof ownFolder>): Promi
   }
 }
 
-/**
- * Rejects with `FolderOwnedError` if a node runs on the data folder `dir`. Resolves to the epoch of its last owner, 0
- * for none. Changes nothing.
- */
+/** Rejects with `FolderOwnedError` if a node runs on `dir`; otherwise resolves to its last epoch, 0 for none. */
 export async function refuseLiving(
   dir: string,
   identity: ProcessIdentity = thisProcess(),
@@ -226,10 +213,7 @@ function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIde
   );
 }
 
-/**
- * Returns whether the folder's running owner works on another folder than this one; null if this cannot be determined.
- * In another container or on another host, the owner's process number names another process here.
- */
+/** Null if unknown: in another container or host, the owner's process number names another process here. */
 function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boolean | null {
   if (!canLookUp(owner, identity)) return null;
   const isOpen = hasOpen(owner.pid, ownerFileOf(dir, owner.epoch));
@@ -314,10 +298,7 @@ function startHeart(
   return repeatedly(write, heartbeatMs);
 }
 
-/**
- * Returns whether another owner took over; false if this cannot be determined, for example without free descriptors.
- * LMDB refuses the commits of an owner that lost the folder in any case.
- */
+/** False if this cannot be determined, as without descriptors; LMDB refuses a lost owner's commits anyway. */
 function isSucceeded(dir: string, epoch: number): boolean {
   try {
     return newestEpoch(dir) > epoch;

@@ -22,10 +22,7 @@ export function thisProcess(): ProcessIdentity {
   };
 }
 
-/**
- * Returns field 22 of `/proc/<pid>/stat`; the name in field 2 may contain blanks and brackets. Null if there is no such
- * process, or if it is a zombie: a killed node stays a zombie until its parent collects it.
- */
+/** Field 22 of `/proc/<pid>/stat`, whose field 2 may hold blanks and brackets. Null for none and for a zombie. */
 export function processStartOf(pid: number): string | null {
   const stat = readIfThere(`/proc/${pid}/stat`);
   if (stat === null) return null;

@@ -1,9 +1,6 @@
 /** Repeats work in the background, never two runs at a time. */
 
-/**
- * Runs `work` now and then every `everyMs`, but skips a run while the last one is still active. `work` must not reject.
- * Returns a function that stops the repetition and resolves once no run is active.
- */
+/** Runs `work`, which must not reject, now and every `everyMs`, never twice at a time. The result stops it. */
 export function repeatedly(work: () => Promise<void>, everyMs: number): () => Promise<void> {
   let activeRun: Promise<void> | null = null;
   const run = () => {

@@ -1,7 +1,4 @@
-/**
- * Stores snapshots, each in an LMDB environment `snapshot-<seq>` of its own, which is built under a temporary name,
- * synced and renamed. LMDB pages have no checksum, so every value has a checksum over its index, its key and its bytes.
- */
+/** Snapshots, each in an LMDB environment built aside and renamed. LMDB has no checksums, so each value has one. */
 import { existsSync, fdatasyncSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -48,10 +45,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
   readonly #dir: string;
   readonly #mustEnd: (epoch: number) => boolean;
 
-  /**
-   * `dir` is the data folder, which must exist. A write under an owner's epoch rejects as soon as `mustEnd` returns
-   * true: a thread that is terminated within one of its transactions never exits, and blocks the process for ever.
-   */
+  /** Writes reject once `mustEnd`: a thread that is terminated in a transaction blocks the process for ever. */
   constructor(dir: string, mustEnd: (epoch: number) => boolean = () => false) {
     this.#dir = dir;
     this.#mustEnd = mustEnd;
@@ -267,10 +261,7 @@ class Values {
   }
 }
 
-/**
- * Returns the checked bytes behind the CRC, a borrowed view until the next read of LMDB on this thread. Undefined if
- * there is no value or its CRC is wrong.
- */
+/** A borrowed view of the checked bytes until the next read. Undefined without a value or with a wrong CRC. */
 function checkedValue(environment: Environment, index: number): Buffer | undefined {
   const value = environment.getBinaryFast(keyOf(index));
   if (value === undefined || value.length < CRC_BYTES) return undefined;

@@ -7,7 +7,7 @@ import { BatchWriter, chainStart } from '../../../src/core/records/batch.js';
 import type { Outcome } from '../../../src/errors.js';
 import type { EventSubmission } from '../../../src/group/api.js';
 import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
-import { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
+import { etcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { Given, salt, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
@@ -68,7 +68,7 @@ export class Life {
   /** Links between nodes that pass nothing. */
   readonly cutLinks = new Set<string>();
   readonly #options: LifeOptions;
-  readonly #keys = new EtcdKeys(prefix);
+  readonly #keys = etcdKeys(prefix);
   readonly #cipher = new SlotCipher(salt, 'sim');
   readonly #history: History;
   readonly #leaseS: number;

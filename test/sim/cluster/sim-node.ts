@@ -369,6 +369,7 @@ export class SimNode {
       unfit: () => (diskWatch.low ? 'disk_low' : null),
       unfitToLead: () => (guard.isAheadNow() ? 'the clock of the node jumped ahead' : null),
       refusal: () => null,
+      hasSettings: () => true,
       roleChanged: () => this.#duties.roleChanged(),
       replaced: () => undefined,
     });

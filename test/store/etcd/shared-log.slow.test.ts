@@ -7,7 +7,7 @@ import { SharedLogUnavailableError } from '../../../src/group/ports/shared-log.j
 import { OwnerLostError } from '../../../src/group/ports/storage-errors.js';
 import { timers } from '../../../src/node/system.js';
 import { EtcdClient } from '../../../src/store/etcd/etcd-client.js';
-import { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
+import { etcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
 import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
@@ -17,6 +17,13 @@ import { batchOf, rejection, testLog } from '../../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const why = noEtcd();
+const noHooks: ConstructorParameters<typeof SharedLogWriter>[4] = {
+  appended: () => undefined,
+  redacted: () => undefined,
+  mayScrub: () => Promise.resolve(),
+  storeFailed: () => undefined,
+  scrubElsewhere: () => Promise.resolve(),
+};
 const salt = Buffer.from('a salt of a test');
 let members: EtcdMembers;
 let logs = 0;
@@ -24,7 +31,7 @@ let logs = 0;
 function openLog(prefix: string, secret = 'a secret of the tests, with 32 bytes'): EtcdLog {
   const settings = { endpoints: members.endpoints, ca: null, cert: null, key: null, username: null, password: null };
   const client = new EtcdClient(settings, logs);
-  const keys = new EtcdKeys(prefix);
+  const keys = etcdKeys(prefix);
   return new EtcdLog({
     client,
     keys,
@@ -76,7 +83,7 @@ if (why !== undefined) {
     const writers: SharedLogWriter[] = [];
     const claim = async () => {
       const log = openLog(prefix);
-      const writer = new SharedLogWriter(await claimFolder(dir, deadProcess()), starting(log), salt, timers);
+      const writer = new SharedLogWriter(await claimFolder(dir, deadProcess()), starting(log), salt, timers, noHooks);
       writer.lead(await leadOn(log, `n${writers.length}`));
       writers.push(writer);
       return writer;
@@ -95,7 +102,7 @@ if (why !== undefined) {
   test('another node reads the batches and rewrites of a leader in order, at every size', async () => {
     const log = openLog('/test/read/');
     const fence = await leadOn(log, 'a');
-    await log.begin(fence, 'id', 0);
+    await log.begin(fence, 'id', 0, 3);
     const slots = [100, 128 * 1024, 3_000_000].map((size, i) => ({
       firstSeq: i + 1,
       bytes: batchOf(i + 1, size).bytes,
@@ -126,7 +133,7 @@ if (why !== undefined) {
   test('of two leaders only the newer one writes, and a slot is written once', async () => {
     const log = openLog('/test/fence/');
     const first = await leadOn(log, 'a');
-    await log.begin(first, 'id', 0);
+    await log.begin(first, 'id', 0, 3);
     const slot = (seq: number, size = 10) => ({ ...batchOf(seq, size), redactions: [] });
     await log.append(first, slot(1), 0);
     assert.ok((await rejection(log.append(first, slot(1, 20), 0))) instanceof OwnerLostError);
@@ -180,7 +187,7 @@ if (why !== undefined) {
   test('a value that stands under another key, or was made with another salt, is refused', async () => {
     const log = openLog('/test/cipher/');
     const fence = await leadOn(log, 'a');
-    await log.begin(fence, 'id', 0);
+    await log.begin(fence, 'id', 0, 3);
     await log.append(fence, { ...batchOf(1), redactions: [] }, 0);
     const { kvs } = await log.client.range({ key: log.keys.slot(1) });
     await log.client.put({ key: log.keys.slot(2), value: kvs[0]!.value });

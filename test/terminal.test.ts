@@ -1,7 +1,7 @@
 /** The width of a command's output. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { terminalWidth } from '../src/terminal-width.js';
+import { terminalWidth } from '../src/terminal.js';
 
 test('a terminal of 0 columns has no width to fit, like a pipe', () => {
   assert.is(terminalWidth({ isTTY: true, columns: 80 }), 80);

@@ -19,9 +19,10 @@ import { TrustTable } from './feed/trust-table.js';
 import { normalizedFor } from './ids/normalize.js';
 import { SaltCheck } from './ids/salt-check.js';
 import { isSubjectHash, sentId } from './ids/subject.js';
+import { isRecord } from './json-text.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
 import { ScoreReader } from './read/score-reader.js';
-import { type Answer, type Ask, Caller, isRecord, notTheContract } from './transport/caller.js';
+import { type Answer, type Ask, Caller, notTheContract } from './transport/caller.js';
 import { linked, notify, onAbort } from './transport/listeners.js';
 import { ReadFloor } from './transport/read-floor.js';
 import { AgeClock, pause } from './transport/time.js';
@@ -100,7 +101,6 @@ export class TrustClient {
       runtime,
       ages: this.#ages,
       table: this.#table,
-      prefix: api,
       sentId: (playerId) => this.subjectOf(playerId),
       salt: this.#salt,
       needsKinds: this.#settings.playerIdKinds === undefined,
@@ -322,8 +322,6 @@ export class TrustClient {
       ages: this.#ages,
       table: this.#table,
       key: this.#settings.apiKey,
-      path: `${api}/verdicts/stream`,
-      readyPath: `${api}/ready`,
       salt: this.#salt,
     });
     feed.start(before);

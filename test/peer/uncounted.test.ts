@@ -91,17 +91,10 @@ test('a watch logs once how many of its reports are no evidence', async () => {
   const watching = watchList({
     config,
     source: await sourceOf([file()], false, {}),
-    everyMs: undefined,
     format: 'auto',
-    description: undefined,
-    ignore: undefined,
     gameId: 'arena',
     severity: 0,
-    origin: undefined,
     timeZone: 'UTC',
-    offlineServer: undefined,
-    newOnly: false,
-    allowMassLift: false,
     log: (line) => lines.push(line),
     signal: stop.signal,
   });

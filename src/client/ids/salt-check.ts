@@ -1,11 +1,9 @@
-/**
- * Compares the client's salt with the group's at the first contact with the node, so that a wrong salt is an error
- * instead of a group of unknown players.
- */
+/** Compares the client's salt with the group's at the first contact: a wrong one would make all players unknown. */
 import * as crypto from 'node:crypto';
 import { bounds } from '../bounds.js';
-import { type Answer, isRecord } from '../transport/caller.js';
-import { onAbort } from '../transport/listeners.js';
+import { isRecord } from '../json-text.js';
+import type { Answer } from '../transport/caller.js';
+import { abortable } from '../transport/listeners.js';
 import type { Runtime } from '../transport/time.js';
 import { TrustError } from '../trust-error.js';
 
@@ -38,9 +36,7 @@ export class SaltCheck {
     return this.#matches;
   }
 
-  /**
-   * The kinds of player ids that the group accepts; null if its ids are opaque, undefined before the node has answered.
-   */
+  /** The kinds of ids that the group accepts; null if they are opaque, undefined before the node has answered. */
   get kinds(): readonly string[] | null | undefined {
     return this.#kinds;
   }
@@ -91,19 +87,4 @@ function mismatchOf(groupId: string, found: string, expected: string): TrustErro
     'salt_mismatch',
     `groupSalt is not the salt of the group ${JSON.stringify(groupId)}: the node's salt_check is ${found}, that of groupSalt is ${expected}; give the client the node's GROUP_SALT`,
   );
-}
-
-/** Settles like the promise, or rejects with the signal's reason if the signal is aborted first. */
-function abortable(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      // The promise may be awaited by another caller or by none.
-      promise.catch(() => undefined);
-      reject(signal.reason);
-      return;
-    }
-    const release = onAbort(signal, () => reject(signal.reason));
-    promise.then(resolve, reject).finally(release);
-  });
 }

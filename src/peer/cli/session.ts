@@ -1,7 +1,4 @@
-/**
- * Declares the context that every command of `ptf-peer` receives: the terminal, the environment of the process, the
- * signal to end, and the exit code.
- */
+/** Declares the context of every command of `ptf-peer`: terminal, environment, signal to end, and exit code. */
 import { loadPeerConfig, type PeerConfig, type Surroundings } from '../config/peer-config.js';
 import type { ExitCode } from '../peer-error.js';
 

@@ -1,10 +1,8 @@
-/**
- * Keeps the kinds of player ids that the group's node states, and stores them in the state folder, so that ids can also
- * be converted while the node is down. The kinds of a group do not change.
- */
+/** Keeps the kinds of ids that the node states on disk, so that ids can also be converted while it is down. */
 import { join } from 'node:path';
 import { normalizePlayerId } from '../../client/ids/normalize.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
+import { isRecord, jsonIn } from '../../client/json-text.js';
 import type { PlayerIdRefusal } from '../../player-ids/id-refusals.js';
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { PeerConfig } from '../config/peer-config.js';
@@ -28,7 +26,7 @@ export class KnownKinds {
 
   static async open({ stateDir, url }: PeerConfig): Promise<KnownKinds> {
     const path = join(stateDir, 'group.json');
-    return new KnownKinds(path, url, kindsIn(await readSmallFile(path), url));
+    return new KnownKinds(path, url, kindsIn((await readSmallFile(path)) ?? '', url));
   }
 
   /** Empty if ids are opaque; null if the node was never reached. */
@@ -64,13 +62,8 @@ export class KnownKinds {
   }
 }
 
-function kindsIn(text: string | undefined, url: string): readonly string[] | null {
-  try {
-    const value: unknown = JSON.parse(text ?? 'null');
-    if (typeof value !== 'object' || value === null) return null;
-    const { url: of, kinds } = value as { url?: unknown; kinds?: unknown };
-    return of === url && Array.isArray(kinds) && kinds.every((kind) => typeof kind === 'string') ? kinds : null;
-  } catch {
-    return null;
-  }
+function kindsIn(text: string, url: string): readonly string[] | null {
+  const value = jsonIn(text);
+  if (!isRecord(value) || value.url !== url || !Array.isArray(value.kinds)) return null;
+  return value.kinds.every((kind) => typeof kind === 'string') ? value.kinds : null;
 }

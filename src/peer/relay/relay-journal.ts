@@ -1,12 +1,9 @@
-/**
- * Records the deliveries of a relay on disk: the delivered verdict of each player that is not neutral, and the event id
- * from which the stream continues. The journal consists of lines that are synced one by one, is rewritten when it has
- * grown, and contains subject hashes only.
- */
+/** Records the deliveries of a relay on disk, as synced lines with subject hashes, rewritten when they have grown. */
 import { type FileHandle, mkdir, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
+import { isRecord, jsonIn } from '../../client/json-text.js';
 import type { Verdict } from '../../client/player-trust.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 
@@ -112,14 +109,10 @@ export class RelayJournal {
 const verdictNames: readonly unknown[] = ['trusted', 'neutral', 'suspicious', 'untrusted', null];
 
 function lineOf(text: string): Line | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return null;
-    if ('id' in value && typeof value.id === 'string') return { id: value.id };
-    const { s, v } = value as { s?: unknown; v?: unknown };
-    if (typeof s !== 'string' || !isSubjectHash(s) || !verdictNames.includes(v)) return null;
-    return { s, v: v as Verdict | null };
-  } catch {
-    return null;
-  }
+  const value = jsonIn(text);
+  if (!isRecord(value)) return null;
+  const { id, s, v } = value;
+  if (typeof id === 'string') return { id };
+  if (typeof s !== 'string' || !isSubjectHash(s) || !verdictNames.includes(v)) return null;
+  return { s, v: v as Verdict | null };
 }

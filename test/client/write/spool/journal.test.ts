@@ -85,7 +85,7 @@ test('a read is bounded in count and in bytes, but gives at least one record', a
 });
 
 /** Returns the prototype of all file handles. */
-async function handlesOf(path: string): Promise<{ read: FileHandle['read']; datasync: FileHandle['datasync'] }> {
+async function handlesOf(path: string): Promise<Pick<FileHandle, 'readFile' | 'datasync'>> {
   const probe = await openFile(path, 'r');
   await probe.close();
   return Object.getPrototypeOf(probe) as FileHandle;
@@ -125,13 +125,13 @@ test('records that are appended during a read are not damage, and appear in the 
   const journal = await open();
   await journal.append(payloads('a'));
   const handles = await handlesOf(join(folder, files()[0]!));
-  const { read } = handles;
+  const { readFile } = handles;
   // An append begins and ends within the read's way to the disk.
-  handles.read = async function (this: FileHandle, ...rest: []) {
-    handles.read = read;
+  handles.readFile = async function (this: FileHandle, ...rest: []) {
+    handles.readFile = readFile;
     await journal.append(payloads('b'));
-    return read.apply(this, rest);
-  } as FileHandle['read'];
+    return readFile.apply(this, rest);
+  } as FileHandle['readFile'];
   try {
     const { entries } = await journal.read(1, 10, 1_000);
     assert.equal(
@@ -139,7 +139,7 @@ test('records that are appended during a read are not damage, and appear in the 
       ['a'],
     );
   } finally {
-    handles.read = read;
+    handles.readFile = readFile;
   }
   assert.equal(await texts(journal), ['a', 'b']);
   await journal.close();

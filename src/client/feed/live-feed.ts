@@ -9,7 +9,6 @@ import type { ReadFloor } from '../transport/read-floor.js';
 import { type AgeClock, fullJitterMs, pause, type Runtime } from '../transport/time.js';
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
 import { isRetryable, TrustError } from '../trust-error.js';
-import { FeedNodes } from './feed-nodes.js';
 import type { FeedPhase, FeedState } from './feed-state.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
 import type { StreamTable } from './stream-table.js';
@@ -41,7 +40,9 @@ function seqOf(id: string): number {
 export class VerdictFeed {
   readonly #options: FeedOptions;
   readonly #stop = new AbortController();
-  readonly #nodes: FeedNodes;
+  /** The node that is read, and those that failed since a stream was last current. */
+  #node = 0;
+  readonly #failed = new Set<number>();
   #ended: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
   #phase: FeedPhase = 'connecting';
@@ -67,7 +68,6 @@ export class VerdictFeed {
   constructor(options: FeedOptions) {
     this.#options = options;
     this.#lastEventId = options.resumeFrom ?? '';
-    this.#nodes = new FeedNodes(options.transports);
   }
 
   /** `before`: a promise to await first. */
@@ -84,7 +84,7 @@ export class VerdictFeed {
       seq: seqOf(this.#lastEventId),
       players: table.size,
       complete: table.complete && this.#asOf !== null,
-      node: this.#nodes.current,
+      node: this.#node,
       connections: this.#connections,
       lastError: this.#lastError,
     };
@@ -159,7 +159,7 @@ export class VerdictFeed {
       }
       this.#become('connecting');
       this.#askedMs = Math.min(this.#askedMs, error.retryAfterMs ?? 0);
-      if (this.#nodes.moveOn()) continue;
+      if (this.#moveOn()) continue;
       const base = Math.max(this.#retryMs, bounds.streamBackoffBaseMs);
       const jitterMs = fullJitterMs(runtime, this.#failures++, base, bounds.streamBackoffCapMs);
       const askedMs = Math.min(this.#askedMs, bounds.streamRetryAfterMsMax);
@@ -176,7 +176,16 @@ export class VerdictFeed {
     if (code === 'salt_mismatch') return true;
     const isRefusal = (status === 401 || status === 403) && code !== 'unexpected_answer';
     this.#refusals = isRefusal ? this.#refusals + 1 : 0;
-    return this.#refusals >= this.#nodes.count;
+    return this.#refusals >= this.#options.transports.length;
+  }
+
+  /** Moves on after a failure. False if all nodes have failed; the preferred one is then next again. */
+  #moveOn(): boolean {
+    this.#failed.add(this.#node);
+    const next = this.#options.transports.findIndex((_, index) => !this.#failed.has(index));
+    if (next < 0) this.#failed.clear();
+    this.#node = Math.max(0, next);
+    return next >= 0;
   }
 
   /** Waits until `retry` is called or the feed is closed. */
@@ -204,7 +213,7 @@ export class VerdictFeed {
       if (key !== undefined) headers['x-peer-api-key'] = key;
       if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
       const request = { method: 'GET', path: '/api/v1/verdicts/stream', headers, signal: controller.signal } as const;
-      const response = await answerOf(this.#nodes.transport, request);
+      const response = await answerOf(this.#options.transports[this.#node]!, request);
       if (response.status !== 200) return await refused(response, this.#options.runtime.now());
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
         return refusal('the answer is not an event stream');
@@ -296,7 +305,7 @@ export class VerdictFeed {
         return undefined;
       case 'current':
         this.#asOf = effect.at;
-        this.#nodes.succeeded();
+        this.#failed.clear();
         this.#refusals = 0;
         this.#askedMs = Number.POSITIVE_INFINITY;
         this.#options.floor.note(seqOf(this.#lastEventId));

@@ -19,9 +19,12 @@ export class SaltCheck {
   readonly #expected: string;
   readonly #runtime: Runtime;
   readonly #readPeers: ReadPeers;
-  #matches = false;
-  #kinds: readonly string[] | null | undefined;
-  #mismatch: TrustError | null = null;
+  /** True if the salt is the group's, or the node publishes no salt check. */
+  isVerified = false;
+  /** The kinds of ids that the group accepts; null if they are opaque, undefined before the node has answered. */
+  kinds: readonly string[] | null | undefined;
+  /** The error of a salt that is known to differ from the group's; null if it is the group's or not verified yet. */
+  mismatch: TrustError | null = null;
   #mismatchAt = 0;
   #running: Promise<void> | null = null;
 
@@ -31,25 +34,10 @@ export class SaltCheck {
     this.#readPeers = readPeers;
   }
 
-  /** True if the salt is the group's, or the node publishes no salt check. */
-  get isVerified(): boolean {
-    return this.#matches;
-  }
-
-  /** The kinds of ids that the group accepts; null if they are opaque, undefined before the node has answered. */
-  get kinds(): readonly string[] | null | undefined {
-    return this.#kinds;
-  }
-
-  /** The error of a salt that is known to differ from the group's; null if it is the group's or not verified yet. */
-  get mismatch(): TrustError | null {
-    return this.#mismatch;
-  }
-
   /** True if `verify` need not ask the node. A mismatch is verified again after a while. */
   get isSettled(): boolean {
-    if (this.#matches) return true;
-    return this.#mismatch !== null && this.#runtime.elapsedMs() - this.#mismatchAt < bounds.saltRecheckMs;
+    if (this.isVerified) return true;
+    return this.mismatch !== null && this.#runtime.elapsedMs() - this.#mismatchAt < bounds.saltRecheckMs;
   }
 
   /** Makes the next `verify` ask the node again, however recent a mismatch is. */
@@ -65,7 +53,7 @@ export class SaltCheck {
       });
       await abortable(this.#running, signal);
     }
-    if (this.#mismatch !== null) throw this.#mismatch;
+    if (this.mismatch !== null) throw this.mismatch;
   }
 
   async #ask(): Promise<void> {
@@ -74,10 +62,10 @@ export class SaltCheck {
     const found = group.salt_check;
     const kinds = group.player_id_kinds;
     // A node that states no kinds accepts ids as they are.
-    this.#kinds = Array.isArray(kinds) && kinds.length > 0 ? kinds.map(String) : null;
+    this.kinds = Array.isArray(kinds) && kinds.length > 0 ? kinds.map(String) : null;
     // A node without a salt check cannot be compared.
-    this.#matches = typeof found !== 'string' || found === this.#expected;
-    this.#mismatch = this.#matches ? null : mismatchOf(String(group.group_id), String(found), this.#expected);
+    this.isVerified = typeof found !== 'string' || found === this.#expected;
+    this.mismatch = this.isVerified ? null : mismatchOf(String(group.group_id), String(found), this.#expected);
     this.#mismatchAt = this.#runtime.elapsedMs();
   }
 }

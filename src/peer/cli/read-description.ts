@@ -48,7 +48,8 @@ function completed(given: Description): Description {
   };
   const read = [start, end, length, permanent, type, ...lifted, ...over].filter((one) => one !== undefined);
   const needs = [...(path === '' ? [] : [path]), ...read.map(({ cell }) => lower(cell))];
-  const whole = { recognise: { why: 'described by hand' }, ...(lowered(given) as Description) };
+  const { recognise = { why: 'described by hand' }, ...rest } = lowered(given) as Description;
+  const whole = { ...rest, recognise };
   return isLines ? whole : { ...whole, needs };
 }
 

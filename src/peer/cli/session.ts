@@ -51,13 +51,6 @@ export function sessionOf(
   };
 }
 
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ptf-peer ${line}`).join('\n')}`;
 }

@@ -177,7 +177,8 @@ function entryOf(player: Player, row: Ban, repeats: readonly number[], options: 
   const { now, sendFaded } = options;
   const { bannedAt, expiresAt } = row;
   const isOver = row.over || (expiresAt !== null && expiresAt <= now);
-  const isRestated = options.restate === true && !isOver && !row.lifted && (bannedAt === null || bannedAt < startOfDay(now));
+  const isRestated =
+    options.restate === true && !isOver && !row.lifted && (bannedAt === null || bannedAt < startOfDay(now));
   const at = isRestated ? startOfDay(now) : bannedAt;
   const weight = weightOf(at, row.says, options);
   const isFaded = weight < WEIGHT_MIN && !sendFaded;

@@ -13,15 +13,17 @@ import type { NodeReader } from './node-reader.js';
 const idsOfNobody: ReadonlySet<PlayerIdRefusal> = new Set(['placeholder', 'address', 'rounded_number']);
 
 export class KnownKinds {
+  /** Empty if ids are opaque; null if the node was never reached. */
+  kinds: readonly string[] | null;
+  /** True once the node has stated the kinds to this process. */
+  isFresh = false;
   readonly #path: string;
   readonly #url: string;
-  #kinds: readonly string[] | null;
-  #isFresh = false;
 
   private constructor(path: string, url: string, kinds: readonly string[] | null) {
     this.#path = path;
     this.#url = url;
-    this.#kinds = kinds;
+    this.kinds = kinds;
   }
 
   static async open({ stateDir, url }: PeerConfig): Promise<KnownKinds> {
@@ -29,21 +31,12 @@ export class KnownKinds {
     return new KnownKinds(path, url, kindsIn((await readSmallFile(path)) ?? '', url));
   }
 
-  /** Empty if ids are opaque; null if the node was never reached. */
-  get kinds(): readonly string[] | null {
-    return this.#kinds;
-  }
-
-  get isFresh(): boolean {
-    return this.#isFresh;
-  }
-
   /** Asks the node. Rejects with a `TrustError` if it does not answer. */
   async learn(reader: NodeReader): Promise<void> {
     const { playerIdKinds: kinds } = await reader.group();
-    const isNew = JSON.stringify(kinds) !== JSON.stringify(this.#kinds);
-    this.#kinds = kinds;
-    this.#isFresh = true;
+    const isNew = JSON.stringify(kinds) !== JSON.stringify(this.kinds);
+    this.kinds = kinds;
+    this.isFresh = true;
     if (isNew) await replaceSmallFile(this.#path, `${JSON.stringify({ url: this.#url, kinds })}\n`);
   }
 
@@ -54,7 +47,7 @@ export class KnownKinds {
    */
   canonical(id: string): string {
     if (isSubjectHash(id)) return id;
-    const kinds = this.#kinds ?? [];
+    const kinds = this.kinds ?? [];
     if (kinds.length > 0) return normalizePlayerId(id, { kinds });
     const found = readPlayerId(id);
     if (found.ok) return found.id;

@@ -14,7 +14,8 @@ export class RelayJournal {
   /** Verdicts by subject hash. Players without an entry are neutral. */
   readonly verdicts = new Map<string, Verdict>();
   readonly #path: string;
-  #lastEventId = '';
+  /** The event id from which the stream continues; empty if nothing was delivered yet. */
+  lastEventId = '';
   /** Number of deliveries since the last id, by subject hash; it distinguishes equal changes of one player. */
   readonly #since = new Map<string, number>();
   #handle: FileHandle | null = null;
@@ -39,11 +40,6 @@ export class RelayJournal {
     return journal;
   }
 
-  /** The event id from which the stream continues; empty if nothing was delivered yet. */
-  get lastEventId(): string {
-    return this.#lastEventId;
-  }
-
   deliveredSinceId(subject: string): number {
     return this.#since.get(subject) ?? 0;
   }
@@ -55,7 +51,7 @@ export class RelayJournal {
 
   /** Records that everything up to this id is delivered; resolves once it is on disk. */
   async reached(lastEventId: string): Promise<void> {
-    if (lastEventId !== this.#lastEventId) await this.#append({ id: lastEventId });
+    if (lastEventId !== this.lastEventId) await this.#append({ id: lastEventId });
   }
 
   /** Records all verdicts as delivered, without a line for each. */
@@ -88,7 +84,7 @@ export class RelayJournal {
   async #rewrite(): Promise<void> {
     await this.close();
     const lines: Line[] = Array.from(this.verdicts, ([s, v]) => ({ s, v }));
-    lines.push({ id: this.#lastEventId });
+    lines.push({ id: this.lastEventId });
     await replaceSmallFile(this.#path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     this.#lines = lines.length;
   }
@@ -96,7 +92,7 @@ export class RelayJournal {
   #take(line: Line): void {
     this.#lines++;
     if ('id' in line) {
-      this.#lastEventId = line.id;
+      this.lastEventId = line.id;
       this.#since.clear();
       return;
     }

@@ -48,7 +48,7 @@ export class Journal {
   readonly #folder: string;
   readonly #segments: Segment[];
   readonly cuts: readonly Cut[];
-  #nextSeq: number;
+  nextSeq: number;
   /** Records up to this one are no longer needed. */
   #through: number;
   #active: FileHandle | null = null;
@@ -60,7 +60,7 @@ export class Journal {
     this.#segments = segments;
     this.cuts = cuts;
     this.#through = through;
-    this.#nextSeq = nextSeq;
+    this.nextSeq = nextSeq;
   }
 
   /** Cuts off torn ends and continues after the last record. Calls `onRecords` for records and damaged stretches. */
@@ -84,13 +84,9 @@ export class Journal {
     return new Journal(folder, segments, cuts, minNextSeq - 1, nextSeq);
   }
 
-  get nextSeq(): number {
-    return this.#nextSeq;
-  }
-
   /** Resolves with the number of the first record once all are on disk. If it rejects, none counts. */
   async append(payloads: readonly Buffer[]): Promise<number> {
-    const firstSeq = this.#nextSeq;
+    const firstSeq = this.nextSeq;
     const { segment, handle } = await this.#writable();
     const bytes = encodeRecords(firstSeq, payloads);
     try {
@@ -104,7 +100,7 @@ export class Journal {
     }
     segment.bytes += bytes.byteLength;
     segment.count += payloads.length;
-    this.#nextSeq += payloads.length;
+    this.nextSeq += payloads.length;
     return firstSeq;
   }
 
@@ -163,7 +159,7 @@ export class Journal {
   async #writable(): Promise<{ segment: Segment; handle: FileHandle }> {
     const last = this.#segments.at(-1);
     const fits =
-      last !== undefined && last.bytes < bounds.spoolSegmentBytes && last.firstSeq + last.count === this.#nextSeq;
+      last !== undefined && last.bytes < bounds.spoolSegmentBytes && last.firstSeq + last.count === this.nextSeq;
     if (fits) {
       this.#active ??= await open(last.path, 'r+');
       return { segment: last, handle: this.#active };
@@ -171,17 +167,17 @@ export class Journal {
     await this.close();
     // On a full disk, files that are no longer needed may be the only room left.
     await this.dropThrough(this.#through).catch(() => undefined);
-    const path = join(this.#folder, fileNameOf(this.#nextSeq));
+    const path = join(this.#folder, fileNameOf(this.nextSeq));
     const handle = await open(path, 'w+', 0o600);
     try {
-      await writeAll(handle, encodeHeader(this.#nextSeq), 0);
+      await writeAll(handle, encodeHeader(this.nextSeq), 0);
       await handle.datasync();
       await syncFolder(this.#folder);
     } catch (error) {
       await handle.close();
       throw error;
     }
-    const segment = { path, firstSeq: this.#nextSeq, count: 0, bytes: HEADER_BYTES, isDamaged: false };
+    const segment = { path, firstSeq: this.nextSeq, count: 0, bytes: HEADER_BYTES, isDamaged: false };
     // A file with the same name contained no whole record.
     if (this.#segments.at(-1)?.firstSeq === segment.firstSeq) this.#segments.pop();
     this.#segments.push(segment);

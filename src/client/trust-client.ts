@@ -48,12 +48,6 @@ const api = '/api/v1';
 
 type Request = Pick<Ask, 'method' | 'path' | 'json' | 'key'>;
 
-interface CallNeeds {
-  /** True if the call sends subject hashes, so that the salt must be the group's. */
-  readonly hashes?: boolean;
-  readonly deadlineMs?: number;
-}
-
 /**
  * A client of one node, or of the nodes of one cluster. Create one per process and share it; `close` it at the end.
  *
@@ -386,11 +380,12 @@ export class TrustClient {
     }
   }
 
+  /** `hashes`: the call sends subject hashes, so that the salt must be the group's. */
   #call(
     ask: Request,
     repeat: Ask['repeat'],
     { signal }: CallOptions,
-    { hashes = false, deadlineMs = this.#settings.deadlineMs }: CallNeeds = {},
+    { hashes = false, deadlineMs = this.#settings.deadlineMs } = {},
   ): Promise<Answer> {
     const { runtime } = this.#settings;
     return this.#during(signal, async (whole) => {

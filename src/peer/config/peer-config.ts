@@ -55,7 +55,7 @@ const members: readonly (keyof ConfigFile)[] = [
 
 /** The variable that overrides a member. */
 export function variableOf(member: keyof ConfigFile): string {
-  return `PTF_PEER_${member.toUpperCase()}`;
+  return `PTF_${member === 'peer_id' ? '' : 'PEER_'}${member.toUpperCase()}`;
 }
 
 /** `--config`, else `PTF_PEER_CONFIG`, else `ptf-peer/config.json` in the user's configuration folder. */

@@ -13,11 +13,8 @@ export interface Detected {
   readonly why: string;
 }
 
-/** The tables, arrays or elements of a list with the names of their cells. */
-export interface Part {
-  readonly name: string;
-  readonly cells: readonly string[];
-}
+/** A table, an array or the elements of a list, with the names of their cells. */
+export type Part = { readonly name: string; readonly cells: readonly string[] };
 
 const sampleLength = 65_536;
 const arraysMax = 20;

@@ -2,6 +2,7 @@
 import { bounds } from '../../client/bounds.js';
 import { isRecord, jsonIn } from '../../client/json-text.js';
 import type { EventType } from '../../client/write/client-event.js';
+import { timeOf } from '../formats/reading/time-cells.js';
 import { LocalError, memberFault } from './local-error.js';
 
 export interface ReportBody {
@@ -49,13 +50,8 @@ export function reportOf(body: unknown, gameIds: readonly string[]): ReportBody 
   const isList = Array.isArray(playerIds) && playerIds.length > 0 && playerIds.length <= bounds.personIds;
   const areIds = isList && playerIds.every((id) => isText(id, bounds.hashedIdLength));
   const isOne = ids === undefined || given.player_id === undefined;
-  check(
-    given,
-    'player_ids',
-    areIds && isOne,
-    'type',
-    `1 to ${bounds.personIds} accounts of one person, without player_id`,
-  );
+  const accounts = `1 to ${bounds.personIds} accounts of one person, without player_id`;
+  check(given, 'player_ids', areIds && isOne, 'type', accounts);
   const isType = typeof eventType === 'string' && Object.hasOwn(eventTypes, eventType);
   check(given, 'event_type', isType, 'enum', `one of ${Object.keys(eventTypes).join(', ')}`);
   const isShare = typeof severity === 'number' && severity >= 0 && severity <= 1;
@@ -111,18 +107,11 @@ function idOf(given: Given): string {
   return id as string;
 }
 
-/** True if the calendar has the day. `Date.parse` reads February 30 as March 2. */
-function isDay(day: string): boolean {
-  const at = Date.parse(day);
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
-}
-
 function timeIn(given: Given, member: string): number {
-  const text = String(given[member]);
-  const at = rfc3339.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
-  const isTime = typeof given[member] === 'string' && !Number.isNaN(at);
-  check(given, member, isTime, 'format', 'a time in RFC 3339, such as 2026-11-25T12:00:00Z');
-  return at;
+  const text = given[member];
+  const at = typeof text === 'string' && rfc3339.test(text) ? timeOf(text, 'text', 'UTC') : undefined;
+  check(given, member, at !== undefined, 'format', 'a time in RFC 3339, such as 2026-11-25T12:00:00Z');
+  return at as number;
 }
 
 export function bodyIn(text: string): unknown {

@@ -229,7 +229,7 @@ export class Sidecar {
     this.refresh();
     const { config, version, mode } = this.#options;
     const { phase, asOf, players, complete, connections, lastError } = this.#feed.state;
-    const { lastError: spoolError, ...spool } = this.#spool.progress;
+    const { lastError: spoolError, pendingBytes, setAside, ...spool } = this.#spool.progress;
     const problems = this.#problems.open;
     const { last } = this.#problems;
     const { rss, heapUsed } = this.#options.memory();
@@ -246,17 +246,7 @@ export class Sidecar {
       peer: { peer_id: config.peerId, game_ids: config.gameIds, status: this.#peerStatus },
       salt: { check: saltCheckOf(config.groupSalt), matches: isMismatch ? false : phase === 'live' ? true : null },
       stream: { phase, as_of: isoOf(asOf), players, complete, connections },
-      spool: {
-        phase: spool.phase,
-        pending: spool.pending,
-        pending_bytes: spool.pendingBytes,
-        delivered: spool.delivered,
-        duplicates: spool.duplicates,
-        uncounted: spool.uncounted,
-        set_aside: spool.setAside,
-        last_set_aside: this.#lastSetAside,
-        damaged: spool.damaged,
-      },
+      spool: { ...spool, pending_bytes: pendingBytes, set_aside: setAside, last_set_aside: this.#lastSetAside },
       policy: { mode, tally: this.#policy.tally },
       player_id_kinds: this.#kinds.kinds,
       allow_list: { players: this.#allow.list.entries().length },

@@ -224,7 +224,10 @@ class ListWatch {
       now: this.#runtime.now(),
       kinds: known === null || known.length === 0 ? null : known,
     });
-    assertDescribed(plan);
+    // Entries of a CSV list or a table have all cells; a cell that no other entry has now may come back.
+    const isTable = format.shape === 'csv' || format.shape === 'sql';
+    const lacking = isTable || this.#isFirst ? plan.unknown.lacking : [];
+    assertDescribed({ ...plan, unknown: { ...plan.unknown, lacking } });
     return plan;
   }
 

@@ -1,6 +1,7 @@
 /** Keeps numbered records in segment files as one queue, synced before they count. It knows nothing of events. */
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { bounds } from '../../bounds.js';
 import {
   decodeHeader,
@@ -114,16 +115,16 @@ export class Journal {
     const size = segment.bytes;
     const isPlace = this.#place.seq === from && from > segment.firstSeq;
     const start = isPlace ? this.#place : { seq: segment.firstSeq, offset: HEADER_BYTES };
-    const bytes = await readWhole(segment.path, size);
+    const bytes = await bytesOf(segment.path, start.offset, size);
     const entries: Entry[] = [];
     let roomBytes = bytesMax;
     // Unless a piece says otherwise, the file was cut by another program.
-    let damage = { seq: end - 1, count: end - from, bytes: size - bytes.byteLength };
-    for (const { seq: next, count, at, bytes: length, payload } of piecesOf(bytes, start.seq, end, start.offset)) {
+    let damage = { seq: end - 1, count: end - from, bytes: size - start.offset - bytes.byteLength };
+    for (const { seq: next, count, at, bytes: length, payload } of piecesOf(bytes, start.seq, end, 0)) {
       if (next + count <= from) continue;
       if (entries.length > 0 && (payload === null || entries.length === countMax || length > roomBytes)) break;
       roomBytes -= length;
-      this.#place = { seq: next + count, offset: at + length };
+      this.#place = { seq: next + count, offset: start.offset + at + length };
       if (payload === null) {
         damage = { seq: next + count - 1, count: next + count - from, bytes: length };
         break;
@@ -249,13 +250,11 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Pr
   }
 }
 
-async function readWhole(path: string, size: number): Promise<Buffer> {
-  const handle = await open(path, 'r');
-  try {
-    return (await handle.readFile()).subarray(0, size);
-  } finally {
-    await handle.close();
-  }
+/** Returns the bytes of a file from `start` to `end`; fewer if another program cut it. */
+async function bytesOf(path: string, start: number, end: number): Promise<Buffer> {
+  if (start >= end) return Buffer.alloc(0);
+  const file = await open(path, 'r');
+  return buffer(file.createReadStream({ start, end: end - 1, highWaterMark: bounds.spoolGroupBytes }));
 }
 
 /** A new file's name is on disk only once its folder is synced. Some systems cannot sync a folder, and need not. */

@@ -85,7 +85,7 @@ test('a read is bounded in count and in bytes, but gives at least one record', a
 });
 
 /** Returns the prototype of all file handles. */
-async function handlesOf(path: string): Promise<Pick<FileHandle, 'readFile' | 'datasync'>> {
+async function handlesOf(path: string): Promise<Pick<FileHandle, 'read' | 'datasync'>> {
   const probe = await openFile(path, 'r');
   await probe.close();
   return Object.getPrototypeOf(probe) as FileHandle;
@@ -125,13 +125,13 @@ test('records that are appended during a read are not damage, and appear in the 
   const journal = await open();
   await journal.append(payloads('a'));
   const handles = await handlesOf(join(folder, files()[0]!));
-  const { readFile } = handles;
+  const { read } = handles;
   // An append begins and ends within the read's way to the disk.
-  handles.readFile = async function (this: FileHandle, ...rest: []) {
-    handles.readFile = readFile;
+  handles.read = async function (this: FileHandle, ...rest: []) {
+    handles.read = read;
     await journal.append(payloads('b'));
-    return readFile.apply(this, rest);
-  } as FileHandle['readFile'];
+    return read.apply(this, rest);
+  } as FileHandle['read'];
   try {
     const { entries } = await journal.read(1, 10, 1_000);
     assert.equal(
@@ -139,7 +139,7 @@ test('records that are appended during a read are not damage, and appear in the 
       ['a'],
     );
   } finally {
-    handles.readFile = readFile;
+    handles.read = read;
   }
   assert.equal(await texts(journal), ['a', 'b']);
   await journal.close();

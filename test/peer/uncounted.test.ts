@@ -1,4 +1,4 @@
-/** What `ptf-peer` says and does at a fake node: events that it stores without counting them, and a list that changes. */
+/** Runs `ptf-peer` at a fake node: events that the node stores without counting them, and a list that changes. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';

@@ -139,7 +139,8 @@ async function readConfigFile(path: string, isNamed: boolean): Promise<Members |
     return undefined;
   }
   const value = jsonIn(text);
-  if (!isRecord(value)) throw wrongUsage(`${path} must be a JSON object, as ptf-peer register writes it`);
+  const form = value === undefined ? 'JSON' : 'a JSON object';
+  if (!isRecord(value)) throw wrongUsage(`${path} must be ${form}, as ptf-peer register writes it`);
   const unknown = Object.keys(value).filter((name) => !(members as string[]).includes(name));
   if (unknown.length > 0) throw wrongUsage(`${path} has unknown members: ${unknown.join(', ')}`);
   return value;

@@ -1,7 +1,6 @@
 /** Keeps numbered records in segment files as one queue, synced before they count. It knows nothing of events. */
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { bounds } from '../../bounds.js';
 import {
   decodeHeader,
@@ -254,7 +253,11 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Pr
 async function bytesOf(path: string, start: number, end: number): Promise<Buffer> {
   if (start >= end) return Buffer.alloc(0);
   const file = await open(path, 'r');
-  return buffer(file.createReadStream({ start, end: end - 1, highWaterMark: bounds.spoolGroupBytes }));
+  const parts: Buffer[] = [];
+  // The stream closes the file.
+  const stream = file.createReadStream({ start, end: end - 1, highWaterMark: bounds.spoolGroupBytes });
+  for await (const part of stream) parts.push(part as Buffer);
+  return Buffer.concat(parts);
 }
 
 /** A new file's name is on disk only once its folder is synced. Some systems cannot sync a folder, and need not. */

@@ -1,7 +1,4 @@
-/**
- * Lists the bounds and defaults of the client library, of `ptf-peer` and of the sidecar. The client does not import
- * the service, so this table repeats the bounds that both share; a test compares the two tables.
- */
+/** Bounds and defaults of the client and `ptf-peer`; those of the service are repeated, and a test compares them. */
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -29,10 +26,7 @@ export const bounds = {
   connections: 16,
   /** Nodes per client. */
   nodes: 16,
-  /**
-   * Time limit of one attempt at a node while another node remains to be tried, and of one check whether the preferred
-   * node is ready again.
-   */
+  /** Time limit of one attempt at a node while another node remains to be tried. */
   failoverAttemptMs: 2_000,
   /** How long after a read later answers must not be older: twice the default staleness of a node. */
   readFloorMs: 10_000,
@@ -68,22 +62,16 @@ export const bounds = {
   streamIdLength: 128,
   /** Silence after which a stream counts as lost, in heartbeats. */
   streamSilentHeartbeats: 2.5,
-  /**
-   * Time without news after which a stream counts as lost although it sends comments or unknown events, in heartbeats.
-   */
+  /** Time without news after which a stream counts as lost although it sends comments, in heartbeats. */
   streamIdleHeartbeats: 10,
   streamHeartbeatMsMax: 60_000,
   /** Time limit of connecting and of the wait for the first event. */
   streamOpenMs: 10_000,
   streamBackoffBaseMs: 250,
   streamBackoffCapMs: 30_000,
-  /** How often a feed that reads from another node checks whether the preferred one is ready. */
-  streamPreferMs: 15_000,
   /** Pause after a refusal that only an operator can resolve: 401, 403, 404. */
   streamRefusedMs: MINUTE_MS,
-  /**
-   * Upper bound of a requested pause of the stream, without jitter; protects against absurd values and a wrong clock.
-   */
+  /** Upper bound of a requested pause of the stream, against absurd values and a wrong clock. */
   streamRetryAfterMsMax: MINUTE_MS,
 
   // The spool.

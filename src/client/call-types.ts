@@ -1,7 +1,4 @@
-/**
- * Declares the options, arguments and results of the client's calls. The types of scores, of events and of their
- * outcomes are in other files.
- */
+/** Declares the options, arguments and results of the client's calls, but those of scores and events. */
 import type { RegistrationBody } from '../contract/request-bodies.js';
 import type { RegisteredPeerBody } from '../contract/response-bodies.js';
 import type { FeedState } from './feed/feed-state.js';

@@ -54,7 +54,7 @@ export interface TrustClientOptions {
   readonly playersMax?: number | undefined;
   /**
    * How requests are sent. Default: undici's connection pool. Each of several nodes needs a transport of its own: pass
-   * a function that makes one from the address, such as {@link fetchTransport}.
+   * a function that makes one from the address, such as {@link poolTransport}.
    */
   readonly transport?: Transport | ((url: string) => Transport) | undefined;
   /** Time and randomness; for tests. Default: those of the system. */

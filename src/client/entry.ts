@@ -33,7 +33,6 @@ export {
   TrustPolicy,
 } from './policy/policy.js';
 export type { Fallback } from './read/score-reader.js';
-export { type Fetch, fetchTransport } from './transport/fetch-transport.js';
 export { type PoolTransportOptions, poolTransport } from './transport/pool-transport.js';
 export { generateSigningKey, type SigningKeyPair, signingPublicKey } from './transport/request-signer.js';
 export type { Runtime } from './transport/time.js';

@@ -19,9 +19,10 @@ import { TrustTable } from './feed/trust-table.js';
 import { normalizedFor } from './ids/normalize.js';
 import { SaltCheck } from './ids/salt-check.js';
 import { isSubjectHash, sentId } from './ids/subject.js';
+import { isRecord } from './json-text.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
 import { ScoreReader } from './read/score-reader.js';
-import { type Answer, type Ask, Caller, isRecord, notTheContract } from './transport/caller.js';
+import { type Answer, type Ask, Caller, notTheContract } from './transport/caller.js';
 import { linked, notify, onAbort } from './transport/listeners.js';
 import { ReadFloor } from './transport/read-floor.js';
 import { AgeClock, pause } from './transport/time.js';
@@ -46,12 +47,6 @@ import { deliverAll } from './write/deliver-all.js';
 const api = '/api/v1';
 
 type Request = Pick<Ask, 'method' | 'path' | 'json' | 'key'>;
-
-interface CallNeeds {
-  /** True if the call sends subject hashes, so that the salt must be the group's. */
-  readonly hashes?: boolean;
-  readonly deadlineMs?: number;
-}
 
 /**
  * A client of one node, or of the nodes of one cluster. Create one per process and share it; `close` it at the end.
@@ -100,7 +95,6 @@ export class TrustClient {
       runtime,
       ages: this.#ages,
       table: this.#table,
-      prefix: api,
       sentId: (playerId) => this.subjectOf(playerId),
       salt: this.#salt,
       needsKinds: this.#settings.playerIdKinds === undefined,
@@ -322,8 +316,6 @@ export class TrustClient {
       ages: this.#ages,
       table: this.#table,
       key: this.#settings.apiKey,
-      path: `${api}/verdicts/stream`,
-      readyPath: `${api}/ready`,
       salt: this.#salt,
     });
     feed.start(before);
@@ -388,11 +380,12 @@ export class TrustClient {
     }
   }
 
+  /** `hashes`: the call sends subject hashes, so that the salt must be the group's. */
   #call(
     ask: Request,
     repeat: Ask['repeat'],
     { signal }: CallOptions,
-    { hashes = false, deadlineMs = this.#settings.deadlineMs }: CallNeeds = {},
+    { hashes = false, deadlineMs = this.#settings.deadlineMs } = {},
   ): Promise<Answer> {
     const { runtime } = this.#settings;
     return this.#during(signal, async (whole) => {

@@ -1,7 +1,4 @@
-/**
- * Declares the only error type of the client, distinguished by code: the codes of the service, and those of the client
- * itself.
- */
+/** Declares the only error type of the client, distinguished by the codes of the service and of the client itself. */
 import type { ErrorBody } from '../contract/error-bodies.js';
 
 /**

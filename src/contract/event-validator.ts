@@ -1,7 +1,4 @@
-/**
- * Validates trust events by the fields that their `schema_version` has: before 1.1.0, `origin` and `reference` are
- * unknown fields.
- */
+/** Validates trust events by their `schema_version`: before 1.1.0, `origin` and `reference` are unknown fields. */
 import type { Refusal } from '../errors.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
 import { type EventBody, eventSchema, firstEventSchema } from './request-bodies.js';

@@ -1,7 +1,4 @@
-/**
- * Converts the OpenAPI 3.1 document to OpenAPI 3.0.3, for generators that do not read 3.1 yet. It is a pure function of
- * the document and describes no route itself.
- */
+/** Converts the OpenAPI 3.1 document to OpenAPI 3.0.3, for generators that do not read 3.1 yet. Pure. */
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -48,12 +45,6 @@ function typeKeywords(type: unknown, values: readonly unknown[] | undefined): Js
   return { ...(others.length === 0 ? {} : { type: others[0] }), ...named, ...(isNullable ? { nullable: true } : {}) };
 }
 
-/** An exclusive bound is a number in 3.1, and in 3.0 a flag beside the bound. */
-function exclusiveBound(keyword: 'minimum' | 'maximum', bound: unknown): Json {
-  const flag = keyword === 'minimum' ? 'exclusiveMinimum' : 'exclusiveMaximum';
-  return bound === undefined ? {} : { [keyword]: bound, [flag]: true };
-}
-
 function isEqual(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
@@ -69,10 +60,7 @@ function branchesOf(union: readonly unknown[], named: Json): Json[] {
   });
 }
 
-/**
- * Returns one schema that admits every value of a union, because most generators make no usable code of a union. An
- * object has the members of all branches, of which those of every branch are required. `named`: schemas in 3.1 form.
- */
+/** One schema for every value of a union, of which most generators make no usable code. `named`: in 3.1 form. */
 function unitedOf(union: readonly unknown[], named: Json): Json {
   const [first = {}] = union;
   if (isObject(first) && union.every((branch) => isEqual(branch, first))) return first;
@@ -108,12 +96,10 @@ function schemaOf(schema: unknown, named: Json): unknown {
     const others = Object.fromEntries(Object.entries(named).filter(([, one]) => one !== schema));
     return schemaOf({ ...unitedOf(anyOf, others), ...rest }, named);
   }
-  const { type, enum: values, const: constant, examples, exclusiveMinimum, exclusiveMaximum, ...others } = schema;
+  const { type, enum: values, const: constant, examples, ...others } = schema;
   const allowed = constant === undefined ? values : [constant];
   const converted: Record<string, unknown> = {
     ...typeKeywords(type, Array.isArray(allowed) ? allowed : undefined),
-    ...exclusiveBound('minimum', exclusiveMinimum),
-    ...exclusiveBound('maximum', exclusiveMaximum),
     ...(Array.isArray(examples) && examples.length > 0 ? { example: examples[0] } : {}),
   };
   for (const [keyword, value] of Object.entries(others)) {
@@ -126,9 +112,7 @@ function schemaOf(schema: unknown, named: Json): unknown {
   return converted;
 }
 
-/**
- * Converts every schema within a part of the document that is no schema itself. Values of examples stay as they are.
- */
+/** Converts every schema within a part of the document that is none itself. Values of examples stay as they are. */
 function partOf(part: unknown, named: Json): unknown {
   if (Array.isArray(part)) return part.map((one) => partOf(one, named));
   return isObject(part) ? membersOf(part, named) : part;

@@ -1,7 +1,4 @@
-/**
- * Declares the path and query parameters of the routes, each with its schema for the OpenAPI document.
- * `http/request/request-parameters.ts` parses their values.
- */
+/** Declares the path and query parameters of the routes, which `http/request/request-parameters.ts` parses. */
 import { limits } from '../limits.js';
 import { playerId } from '../validation/identifiers.js';
 import type { Schema } from '../validation/schema.js';

@@ -1,7 +1,4 @@
-/**
- * Declares the request bodies as JSON Schemas. The validators, the types of the handlers and the OpenAPI document are
- * all derived from these objects, so that a change here changes all three.
- */
+/** Declares the request bodies as schemas, from which validators, types and the OpenAPI document are derived. */
 import { limits } from '../limits.js';
 import { contactEmail, disputeText, gameIds, peerName, publicKey } from '../validation/identifiers.js';
 import { type FromSchema, shape } from '../validation/schema.js';
@@ -23,9 +20,7 @@ export const firstEventSchema = {
   properties: { ...eventProperties, signature },
 } as const;
 
-/**
- * Validates a batch without its items. Items are validated one by one, so that an invalid one does not fail the others.
- */
+/** A batch without its items, which are validated one by one: an invalid one does not fail the others. */
 export const batchEnvelopeSchema = shape({
   events: { type: 'array', minItems: 1, maxItems: limits.batchEventsMax, items: {} },
 });

@@ -1,7 +1,4 @@
-/**
- * Declares the bodies of successful responses as JSON Schemas, from which their types and the OpenAPI document are
- * derived. `error-bodies.ts` declares the bodies of refusals.
- */
+/** Declares the bodies of successful responses, from which their types and the OpenAPI document are derived. */
 import { eventTypeNames } from '../core/evidence/event-types.js';
 import { identityModes, peerStatuses, pendingReasons, verdicts } from '../core/vocabulary.js';
 import { limits } from '../limits.js';
@@ -70,15 +67,10 @@ const peerProperties = {
   registered_at: dateTime,
 } as const;
 
-export const registeredPeerSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['peer_id', 'api_key', 'status', 'peer_name', 'game_ids', 'registered_at'],
-  properties: {
-    ...peerProperties,
-    api_key: { type: 'string', description: 'Shown only this once; the service stores only a hash of the key.' },
-  },
-} as const;
+export const registeredPeerSchema = shape({
+  ...peerProperties,
+  api_key: { type: 'string', description: 'Shown only this once; the service stores only a hash of the key.' },
+});
 export type RegisteredPeerBody = FromSchema<typeof registeredPeerSchema>;
 
 const everAccepted = 'Events ever accepted, including events withdrawn or erased since.';

@@ -1,7 +1,4 @@
-/**
- * Declares all routes of the public port in one table. The router, the order of checks, the validators, the OpenAPI
- * document and the coverage test are derived from the table; handlers only add behaviour.
- */
+/** Declares all routes of the public port. Router, checks, validators and OpenAPI document follow from the table. */
 import type { ErrorCode } from '../errors.js';
 import { limits } from '../limits.js';
 import type { FromSchema, Schema } from '../validation/schema.js';

@@ -1,16 +1,20 @@
-/**
- * Declares the data of the server-sent events of `GET /api/v1/verdicts/stream`, as JSON Schemas with their types
- * (docs/VERDICT-STREAM.md).
- */
+/** Declares the data of the events of `GET /api/v1/verdicts/stream` (docs/VERDICT-STREAM.md). */
 import { identityModes, verdicts } from '../core/vocabulary.js';
-import type { FromSchema } from '../validation/schema.js';
+import { type FromSchema, type Schema, shape } from '../validation/schema.js';
 import { count, dateTime, hashHex } from './fields.js';
 
+/** The schema of an object to which later versions may add members. */
+function extensible<
+  const Properties extends Readonly<Record<string, Schema>>,
+  Optional extends keyof Properties & string = never,
+>(properties: Properties, optional: readonly Optional[] = []) {
+  const { additionalProperties: _, ...schema } = shape(properties, optional);
+  return schema;
+}
+
 /** One published player, with values rounded as in a score read. */
-export const changedPlayerSchema = {
-  type: 'object',
-  required: ['subject_hash', 'score', 'confidence', 'verdict'],
-  properties: {
+export const changedPlayerSchema = extensible(
+  {
     subject_hash: hashHex,
     score: { type: 'number', minimum: 0, maximum: 100 },
     confidence: { type: 'number', minimum: 0, maximum: 1 },
@@ -32,14 +36,13 @@ export const changedPlayerSchema = {
       description: "Present only for a player on the group's allow list, who is neutral whatever was reported.",
     },
   },
-} as const;
+  ['disputed', 'erasure_refused', 'allowed'],
+);
 export type ChangedPlayer = FromSchema<typeof changedPlayerSchema>;
 
 /** A player that was erased: a score read answers 404. The stream does not reveal who requested the erasure. */
-export const removedPlayerSchema = {
-  type: 'object',
-  required: ['subject_hash', 'gone'],
-  properties: {
+export const removedPlayerSchema = extensible(
+  {
     subject_hash: hashHex,
     gone: { type: 'boolean', const: true },
     subject_erased: {
@@ -48,69 +51,46 @@ export const removedPlayerSchema = {
       description: 'Present only for readers with the key of a peer whose events the erasure deleted.',
     },
   },
-} as const;
+  ['subject_erased'],
+);
 export type RemovedPlayer = FromSchema<typeof removedPlayerSchema>;
 
 const asOf = { ...dateTime, description: "The node's time up to which all changes have been sent." } as const;
 
 /** The first event on every connection. */
-export const helloDataSchema = {
-  type: 'object',
-  required: ['version', 'group_id', 'identity_mode', 'now', 'heartbeat_ms', 'score_step', 'confidence_step'],
-  properties: {
-    version: { type: 'integer', const: 1 },
-    group_id: { type: 'string' },
-    identity_mode: { type: 'string', enum: identityModes },
-    now: { ...dateTime, description: "The node's time when it sent this frame, to compare each `as_of` with." },
-    heartbeat_ms: { ...count, description: 'The longest time between two frames of the node.' },
-    score_step: { type: 'number', description: 'Score changes smaller than this may not be sent.' },
-    confidence_step: { type: 'number', description: 'Confidence changes smaller than this may not be sent.' },
-  },
-} as const;
+export const helloDataSchema = extensible({
+  version: { type: 'integer', const: 1 },
+  group_id: { type: 'string' },
+  identity_mode: { type: 'string', enum: identityModes },
+  now: { ...dateTime, description: "The node's time when it sent this frame, to compare each `as_of` with." },
+  heartbeat_ms: { ...count, description: 'The longest time between two frames of the node.' },
+  score_step: { type: 'number', description: 'Score changes smaller than this may not be sent.' },
+  confidence_step: { type: 'number', description: 'Confidence changes smaller than this may not be sent.' },
+});
 export type HelloData = FromSchema<typeof helloDataSchema>;
 
-export const snapshotDataSchema = {
-  type: 'object',
-  required: ['players', 'last', 'as_of'],
-  properties: {
-    players: { type: 'array', items: changedPlayerSchema },
-    last: { type: 'boolean', description: 'True on the last frame of the section, which alone has an id.' },
-    as_of: asOf,
-  },
-} as const;
+export const snapshotDataSchema = extensible({
+  players: { type: 'array', items: changedPlayerSchema },
+  last: { type: 'boolean', description: 'True on the last frame of the section, which alone has an id.' },
+  as_of: asOf,
+});
 
-export const changeDataSchema = {
-  type: 'object',
-  required: ['changes', 'as_of'],
-  properties: {
-    changes: { type: 'array', items: { anyOf: [changedPlayerSchema, removedPlayerSchema] } },
-    as_of: asOf,
-  },
-} as const;
+export const changeDataSchema = extensible({
+  changes: { type: 'array', items: { anyOf: [changedPlayerSchema, removedPlayerSchema] } },
+  as_of: asOf,
+});
 
-export const heartbeatDataSchema = {
-  type: 'object',
-  required: ['as_of'],
-  properties: { as_of: asOf },
-} as const;
+export const heartbeatDataSchema = extensible({ as_of: asOf });
 
 /** The node ends this connection, and the reader resumes on a new one. */
-export const resumeDataSchema = {
-  type: 'object',
-  required: ['reason', 'after_ms'],
-  properties: {
-    reason: { type: 'string', enum: ['slow_reader', 'draining', 'credentials', 'limit', 'rebuilt'] },
-    after_ms: { ...count, description: 'Minimum time to wait before the next request.' },
-  },
-} as const;
+export const resumeDataSchema = extensible({
+  reason: { type: 'string', enum: ['slow_reader', 'draining', 'credentials', 'limit', 'rebuilt'] },
+  after_ms: { ...count, description: 'Minimum time to wait before the next request.' },
+});
 export type ResumeData = FromSchema<typeof resumeDataSchema>;
 
 /** The node cannot resume from the id that the reader sent; a snapshot follows on the same connection. */
-export const resetDataSchema = {
-  type: 'object',
-  required: ['reason'],
-  properties: { reason: { type: 'string', enum: ['too_old', 'unknown_id'] } },
-} as const;
+export const resetDataSchema = extensible({ reason: { type: 'string', enum: ['too_old', 'unknown_id'] } });
 export type ResetData = FromSchema<typeof resetDataSchema>;
 
 /** The kinds of events, by the names in their `event:` field. */

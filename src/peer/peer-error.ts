@@ -1,14 +1,8 @@
-/**
- * Declares the only error type of `ptf-peer`: a stable code, a sentence for people and the exit code of the command. An
- * error never contains a key, a salt or a raw player id.
- */
+/** Declares the only error type of `ptf-peer`. An error never contains a key, a salt or a raw player id. */
 import { TrustError } from '../client/trust-error.js';
 import { plainWords } from './node/plain-words.js';
 
-/**
- * Exit codes of `ptf-peer`: 0 done, 1 some lines or checks were refused, 2 wrong usage, 3 the node could not be reached
- * or refused the peer, 4 the format of a list was not recognised.
- */
+/** 0 done, 1 some lines or checks refused, 2 wrong usage, 3 node unreachable or peer refused, 4 format unknown. */
 export type ExitCode = 0 | 1 | 2 | 3 | 4;
 
 export class PeerError extends Error {

@@ -1,5 +1,5 @@
 /**
- * The stream over real connections, by both transports: what the double tells arrives, a cut is resumed, an end leaves
+ * The stream over real connections: what the double tells arrives, a cut is resumed, an end leaves
  * nothing open.
  */
 import { once } from 'node:events';
@@ -8,10 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { subjectHash } from '../../src/client/ids/subject.js';
-import { fetchTransport } from '../../src/client/transport/fetch-transport.js';
 import { poolTransport } from '../../src/client/transport/pool-transport.js';
 import { systemRuntime } from '../../src/client/transport/time.js';
-import type { Transport } from '../../src/client/transport/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { StreamDouble } from './stream-double.js';
 
@@ -35,43 +33,38 @@ function serve(double: StreamDouble): Server {
   }).listen(0, '127.0.0.1');
 }
 
-for (const [name, make] of Object.entries({ poolTransport, fetchTransport }) as [
-  string,
-  (url: string) => Transport,
-][]) {
-  test(`${name}: the cache follows the stream, through a cut, until it is closed`, async () => {
-    const double = new StreamDouble({ runtime: systemRuntime, rowsPerFrame: 500 });
-    const players = Array.from({ length: 2_000 }, (_, index) => `player-${index}`);
-    for (const player of players) double.board.set(subjectHash(player, salt), bad);
-    const server = serve(double);
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const client = new TrustClient({ url, groupSalt: salt, transport: make(url) });
-    const feed = client.follow();
-    await feed.live();
-    assert.is(feed.state.players, 2_000);
+test(`the cache follows the stream, through a cut, until it is closed`, async () => {
+  const double = new StreamDouble({ runtime: systemRuntime, rowsPerFrame: 500 });
+  const players = Array.from({ length: 2_000 }, (_, index) => `player-${index}`);
+  for (const player of players) double.board.set(subjectHash(player, salt), bad);
+  const server = serve(double);
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = new TrustClient({ url, groupSalt: salt, transport: poolTransport(url) });
+  const feed = client.follow();
+  await feed.live();
+  assert.is(feed.state.players, 2_000);
 
-    double.change([subjectHash('player-7', salt), { ...bad, score: 33 }]);
-    const until = async (holds: () => boolean) => {
-      while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-    };
-    await until(() => feed.state.seq === 1);
-    assert.is((await client.score('player-7')).score, 33);
+  double.change([subjectHash('player-7', salt), { ...bad, score: 33 }]);
+  const until = async (holds: () => boolean) => {
+    while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+  };
+  await until(() => feed.state.seq === 1);
+  assert.is((await client.score('player-7')).score, 33);
 
-    double.connection.break(new Error('cut'));
-    double.change([subjectHash('player-8', salt), null]);
-    await until(() => feed.state.seq === 2 && feed.state.phase === 'live');
-    assert.is(double.connections.length, 2);
-    assert.is(double.connection.lastEventId, '1-0');
-    const trust = await client.score('player-8');
-    assert.equal([trust.known, trust.source], [false, 'cache']);
-    assert.is(double.calls, 0);
+  double.connection.break(new Error('cut'));
+  double.change([subjectHash('player-8', salt), null]);
+  await until(() => feed.state.seq === 2 && feed.state.phase === 'live');
+  assert.is(double.connections.length, 2);
+  assert.is(double.connection.lastEventId, '1-0');
+  const trust = await client.score('player-8');
+  assert.equal([trust.known, trust.source], [false, 'cache']);
+  assert.is(double.calls, 0);
 
-    await client.close();
-    await until(() => !double.connection.isOpen);
-    server.close();
-    await once(server, 'close');
-  });
-}
+  await client.close();
+  await until(() => !double.connection.isOpen);
+  server.close();
+  await once(server, 'close');
+});
 
 test.run();

@@ -1,4 +1,4 @@
-/** The client against a real node, a process of its own, over both transports; and the double that starts it. */
+/** The client against a real node, a process of its own; and the double that starts it. */
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -6,9 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fetchTransport } from '../../src/client/transport/fetch-transport.js';
 import { poolTransport } from '../../src/client/transport/pool-transport.js';
-import type { Transport } from '../../src/client/transport/transport.js';
 import { TransportError } from '../../src/client/transport/transport.js';
 import { TrustError } from '../../src/client/trust-error.js';
 import { EventSpool } from '../../src/client/write/spool/event-spool.js';
@@ -46,90 +44,85 @@ const report = (eventId: string, more = {}) =>
     ...more,
   }) as const;
 
-for (const [name, make] of Object.entries({ poolTransport, fetchTransport }) as [
-  string,
-  (url: string) => Transport,
-][]) {
-  test(`${name}: scores, verdict and explanation are the node's`, async () => {
-    const client = node.client(peer, { transport: make(node.url), ...patient });
-    // The weights that the events of other tests lead to would move the score between two reads.
-    await node.settled();
-    const trusts = await client.scores(['cheater', 'angel', 'nobody', 'cheater']);
-    assert.equal(
-      trusts.map(({ verdict, known, source }) => [verdict, known, source]),
-      [
-        ['untrusted', true, 'node'],
-        ['trusted', true, 'node'],
-        ['neutral', false, 'node'],
-        ['untrusted', true, 'node'],
-      ],
-    );
-    assert.is(await client.verdict('cheater'), 'untrusted');
-    const explained = await client.explain('cheater');
-    assert.is(explained?.explain?.peers, 6);
-    assert.is(explained?.score, trusts[0]?.score);
-    assert.is(await client.explain('nobody'), null);
-    await client.close();
-  });
+test(`scores, verdict and explanation are the node's`, async () => {
+  const client = node.client(peer, { transport: poolTransport(node.url), ...patient });
+  // The weights that the events of other tests lead to would move the score between two reads.
+  await node.settled();
+  const trusts = await client.scores(['cheater', 'angel', 'nobody', 'cheater']);
+  assert.equal(
+    trusts.map(({ verdict, known, source }) => [verdict, known, source]),
+    [
+      ['untrusted', true, 'node'],
+      ['trusted', true, 'node'],
+      ['neutral', false, 'node'],
+      ['untrusted', true, 'node'],
+    ],
+  );
+  assert.is(await client.verdict('cheater'), 'untrusted');
+  const explained = await client.explain('cheater');
+  assert.is(explained?.explain?.peers, 6);
+  assert.is(explained?.score, trusts[0]?.score);
+  assert.is(await client.explain('nobody'), null);
+  await client.close();
+});
 
-  test(`${name}: events are submitted, repeated, withdrawn; players are erased`, async () => {
-    const client = node.client(peer, { transport: make(node.url), ...patient });
-    assert.is((await client.submit(report(`${name}-1`))).status, 'accepted');
-    assert.is((await client.submit(report(`${name}-1`))).status, 'duplicate');
-    const outcome = await client.submitMany([
-      report(`${name}-1`),
-      report(`${name}-2`, { at: Date.parse('2026-01-02T03:04:05.678Z') }),
-      report(`${name}-3`, { gameId: 'chess' }),
-      report(`${name}-4`, { severity: 2 }),
-      report(`${name}-5`, { reference: 'ticket 4711' }),
-      report(`${name}-6`, { origin: 'a list that nobody declared' }),
-    ]);
-    assert.equal(
-      outcome.results.map(({ status, code }) => [status, code]),
-      [
-        ['duplicate', null],
-        ['accepted', null],
-        ['rejected', 'game_id_not_registered'],
-        ['rejected', 'schema_validation_failed'],
-        ['accepted', null],
-        ['rejected', 'unknown_origin'],
-      ],
-    );
-    await client.withdraw(`${name}-1`);
-    assert.is(await codeOf(client.withdraw(`${name}-1`)), 'event_not_found');
-    const erased = await client.eraseSubject(`of ${name}-2`);
-    assert.equal([erased.status, erased.eventsErased], ['erased', 1]);
-    assert.is(await codeOf(client.eraseSubject(`of ${name}-2`)), 'subject_not_found');
-    await client.close();
-  });
+test(`events are submitted, repeated, withdrawn; players are erased`, async () => {
+  const client = node.client(peer, { transport: poolTransport(node.url), ...patient });
+  assert.is((await client.submit(report(`own-1`))).status, 'accepted');
+  assert.is((await client.submit(report(`own-1`))).status, 'duplicate');
+  const outcome = await client.submitMany([
+    report(`own-1`),
+    report(`own-2`, { at: Date.parse('2026-01-02T03:04:05.678Z') }),
+    report(`own-3`, { gameId: 'chess' }),
+    report(`own-4`, { severity: 2 }),
+    report(`own-5`, { reference: 'ticket 4711' }),
+    report(`own-6`, { origin: 'a list that nobody declared' }),
+  ]);
+  assert.equal(
+    outcome.results.map(({ status, code }) => [status, code]),
+    [
+      ['duplicate', null],
+      ['accepted', null],
+      ['rejected', 'game_id_not_registered'],
+      ['rejected', 'schema_validation_failed'],
+      ['accepted', null],
+      ['rejected', 'unknown_origin'],
+    ],
+  );
+  await client.withdraw(`own-1`);
+  assert.is(await codeOf(client.withdraw(`own-1`)), 'event_not_found');
+  const erased = await client.eraseSubject(`of own-2`);
+  assert.equal([erased.status, erased.eventsErased], ['erased', 1]);
+  assert.is(await codeOf(client.eraseSubject(`of own-2`)), 'subject_not_found');
+  await client.close();
+});
 
-  test(`${name}: an answer that is not awaited to its end leaves the connection usable`, async () => {
-    const transport = make(node.url);
-    const controller = new AbortController();
-    const ask = { method: 'GET', path: '/api/v1/openapi.json', headers: {}, signal: controller.signal } as const;
-    const { body } = await transport.request(ask);
-    for await (const chunk of body) {
-      assert.ok(chunk.byteLength > 0);
-      break;
-    }
-    assert.is((await transport.request(ask)).status, 200);
-    controller.abort();
-    await transport.close();
-  });
+test(`an answer that is not awaited to its end leaves the connection usable`, async () => {
+  const transport = poolTransport(node.url);
+  const controller = new AbortController();
+  const ask = { method: 'GET', path: '/api/v1/openapi.json', headers: {}, signal: controller.signal } as const;
+  const { body } = await transport.request(ask);
+  for await (const chunk of body) {
+    assert.ok(chunk.byteLength > 0);
+    break;
+  }
+  assert.is((await transport.request(ask)).status, 200);
+  controller.abort();
+  await transport.close();
+});
 
-  test(`${name}: a refused connection certainly sent nothing`, async () => {
-    const closed = await startTestNode();
-    await closed.close();
-    const transport = make(closed.url);
-    const { signal } = new AbortController();
-    const error: unknown = await transport
-      .request({ method: 'GET', path: '/', headers: {}, signal })
-      .catch((e: unknown) => e);
-    assert.ok(error instanceof TransportError);
-    assert.is(error.sent, false);
-    await transport.close();
-  });
-}
+test(`a refused connection certainly sent nothing`, async () => {
+  const closed = await startTestNode();
+  await closed.close();
+  const transport = poolTransport(closed.url);
+  const { signal } = new AbortController();
+  const error: unknown = await transport
+    .request({ method: 'GET', path: '/', headers: {}, signal })
+    .catch((e: unknown) => e);
+  assert.ok(error instanceof TransportError);
+  assert.is(error.sent, false);
+  await transport.close();
+});
 
 test("an id that another peer's event has is refused, and a spool sets the event aside", async () => {
   const [one, other] = [peer, await node.register()];

@@ -155,13 +155,8 @@ test('a source that cannot be read leaves a watch what it had, and says so once'
   let at = 0;
   answer = { status: 200, body: `steam_id\n${A}\n${B}\n` };
   const source = await sourceOf([address()], false, {});
-  const list = new PolledList(
-    source,
-    1_000,
-    () => at,
-    (line) => lines.push(line),
-    never,
-  );
+  const log = (line: string) => lines.push(line);
+  const list = new PolledList({ source, every: 1_000, elapsedMs: () => at, log, signal: never });
   const look = async () => {
     at += 1_000;
     return (await list.look())?.bytes;

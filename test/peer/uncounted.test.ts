@@ -1,4 +1,4 @@
-/** Events that the node stores without counting them, at a fake node: what `ptf-peer` says about them. */
+/** Runs `ptf-peer` at a fake node: events that the node stores without counting them, and a list that changes. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -91,17 +91,10 @@ test('a watch logs once how many of its reports are no evidence', async () => {
   const watching = watchList({
     config,
     source: await sourceOf([file()], false, {}),
-    everyMs: undefined,
     format: 'auto',
-    description: undefined,
-    ignore: undefined,
     gameId: 'arena',
     severity: 0,
-    origin: undefined,
     timeZone: 'UTC',
-    offlineServer: undefined,
-    newOnly: false,
-    allowMassLift: false,
     log: (line) => lines.push(line),
     signal: stop.signal,
   });
@@ -109,6 +102,32 @@ test('a watch logs once how many of its reports are no evidence', async () => {
   stop.abort();
   await watching;
   assert.is(lines.filter((line) => said.test(line)).length, 1, lines.join('\n'));
+});
+
+test('a JSON list that is followed may lose the last entry with a cell that its description reads', async () => {
+  const lines: string[] = [];
+  const stop = new AbortController();
+  const path = join(world.folder, 'bans.json');
+  const write = (...entries: readonly object[]) => writeFileSync(path, JSON.stringify(entries));
+  const entry = (n: number) => ({ steam_id: `765612022552257${n}` });
+  write({ ...entry(29), until: 4_000_000_000 }, { ...entry(30), until: 0 }, entry(31));
+  const ids = [{ cell: 'steam_id', kind: 'steam' }];
+  const described = { name: 'arena', title: 'arena', shape: 'json', recognise: { why: 'given' }, ids } as const;
+  const watching = watchList({
+    config,
+    source: await sourceOf([path], false, {}),
+    format: 'auto',
+    description: { ...described, end: { cell: 'until', unit: 's' }, needs: ['until'] },
+    gameId: 'arena',
+    timeZone: 'UTC',
+    log: (line) => lines.push(line),
+    signal: stop.signal,
+  });
+  await until(() => lines.includes('reported 3 bans'));
+  write(entry(30), entry(31), entry(32));
+  await until(() => lines.includes('reported 1 bans'));
+  stop.abort();
+  await watching;
 });
 
 test('the status of a sidecar counts reports that are no evidence, and its log names them once', async () => {

@@ -1,19 +1,15 @@
-/**
- * Reads the verdict stream: keeps one connection, to one of the nodes, resumes from the last event id after a loss, and
- * keeps a table of players current. docs/VERDICT-STREAM.md defines the wire format.
- */
+/** Reads the verdict stream of one node, resumes after a loss, and keeps a table current (docs/VERDICT-STREAM.md). */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { bounds } from '../bounds.js';
 import type { SaltCheck } from '../ids/salt-check.js';
+import { jsonIn } from '../json-text.js';
 import { readText, refusalOf, unexpected } from '../transport/caller.js';
-import { linked, notify, onAbort, warnOnce } from '../transport/listeners.js';
+import { linked, notify, onAbort, warnOnce, withResolve } from '../transport/listeners.js';
 import type { ReadFloor } from '../transport/read-floor.js';
 import { type AgeClock, fullJitterMs, pause, type Runtime } from '../transport/time.js';
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
 import { isRetryable, TrustError } from '../trust-error.js';
-import { FeedNodes } from './feed-nodes.js';
 import type { FeedPhase, FeedState } from './feed-state.js';
-import { type PromiseWithResolve, withResolve } from './promise-with-resolve.js';
 import { applyFrame, type FrameEffect } from './stream-frames.js';
 import type { StreamTable } from './stream-table.js';
 
@@ -24,13 +20,10 @@ export interface FeedOptions {
   readonly ages: AgeClock;
   readonly table: StreamTable;
   readonly key: string | undefined;
-  readonly path: string;
-  /** The event id to resume from; if absent, the stream begins with a snapshot. */
+  /** The event id to resume from; if absent or empty, the stream begins with a snapshot. */
   readonly resumeFrom?: string;
-  /** Path that answers 200 if a node serves reads. */
-  readonly readyPath: string;
-  /** The stream of any other group is refused; undefined accepts any group. */
-  readonly groupId: string | undefined;
+  /** The stream of any other group is refused; if absent, any group is accepted. */
+  readonly groupId?: string | undefined;
   /** Null if ids are not hashed here. */
   readonly salt: SaltCheck | null;
   readonly onState?: ((state: FeedState) => void) | undefined;
@@ -47,7 +40,9 @@ function seqOf(id: string): number {
 export class VerdictFeed {
   readonly #options: FeedOptions;
   readonly #stop = new AbortController();
-  readonly #nodes: FeedNodes;
+  /** The node that is read, and those that failed since a stream was last current. */
+  #node = 0;
+  readonly #failed = new Set<number>();
   #ended: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
   #phase: FeedPhase = 'connecting';
@@ -65,7 +60,7 @@ export class VerdictFeed {
   #askedMs = Number.POSITIVE_INFINITY;
   #retryMs = 0;
   #lastError: TrustError | null = null;
-  #live: PromiseWithResolve = withResolve();
+  #live = withResolve();
   #isAwaited = false;
   /** Ends the wait of a refused feed. */
   #resume: () => void = () => undefined;
@@ -73,7 +68,6 @@ export class VerdictFeed {
   constructor(options: FeedOptions) {
     this.#options = options;
     this.#lastEventId = options.resumeFrom ?? '';
-    this.#nodes = new FeedNodes(options.transports, options.runtime, options.readyPath);
   }
 
   /** `before`: a promise to await first. */
@@ -90,7 +84,7 @@ export class VerdictFeed {
       seq: seqOf(this.#lastEventId),
       players: table.size,
       complete: table.complete && this.#asOf !== null,
-      node: this.#nodes.current,
+      node: this.#node,
       connections: this.#connections,
       lastError: this.#lastError,
     };
@@ -164,12 +158,8 @@ export class VerdictFeed {
         continue;
       }
       this.#become('connecting');
-      if (error instanceof BetterNode) {
-        this.#nodes.moveTo(error.index);
-        continue;
-      }
       this.#askedMs = Math.min(this.#askedMs, error.retryAfterMs ?? 0);
-      if (this.#nodes.moveOn()) continue;
+      if (this.#moveOn()) continue;
       const base = Math.max(this.#retryMs, bounds.streamBackoffBaseMs);
       const jitterMs = fullJitterMs(runtime, this.#failures++, base, bounds.streamBackoffCapMs);
       const askedMs = Math.min(this.#askedMs, bounds.streamRetryAfterMsMax);
@@ -186,7 +176,16 @@ export class VerdictFeed {
     if (code === 'salt_mismatch') return true;
     const isRefusal = (status === 401 || status === 403) && code !== 'unexpected_answer';
     this.#refusals = isRefusal ? this.#refusals + 1 : 0;
-    return this.#refusals >= this.#nodes.count;
+    return this.#refusals >= this.#options.transports.length;
+  }
+
+  /** Moves on after a failure. False if all nodes have failed; the preferred one is then next again. */
+  #moveOn(): boolean {
+    this.#failed.add(this.#node);
+    const next = this.#options.transports.findIndex((_, index) => !this.#failed.has(index));
+    if (next < 0) this.#failed.clear();
+    this.#node = Math.max(0, next);
+    return next >= 0;
   }
 
   /** Waits until `retry` is called or the feed is closed. */
@@ -204,7 +203,7 @@ export class VerdictFeed {
   }
 
   async #connection(outer: AbortSignal): Promise<TrustError> {
-    const { key, path } = this.#options;
+    const { key } = this.#options;
     const { controller, release } = linked(outer);
     const life = silenceOf(this.#options.runtime, controller, 'was silent');
     const news = silenceOf(this.#options.runtime, controller, 'sent no change');
@@ -213,12 +212,8 @@ export class VerdictFeed {
       const headers: Record<string, string> = { accept: 'text/event-stream' };
       if (key !== undefined) headers['x-peer-api-key'] = key;
       if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
-      const response = await answerOf(this.#nodes.transport, {
-        method: 'GET',
-        path,
-        headers,
-        signal: controller.signal,
-      });
+      const request = { method: 'GET', path: '/api/v1/verdicts/stream', headers, signal: controller.signal } as const;
+      const response = await answerOf(this.#options.transports[this.#node]!, request);
       if (response.status !== 200) return await refused(response, this.#options.runtime.now());
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
         return refusal('the answer is not an event stream');
@@ -228,7 +223,6 @@ export class VerdictFeed {
       await this.#options.salt?.verify(controller.signal);
       this.#connections++;
       this.#heartbeatMs = bounds.streamOpenMs;
-      if (this.#nodes.current > 0) this.#lookForBetterNode(controller);
       return await this.#read(response, life, news);
     } catch (error) {
       const reason: unknown = controller.signal.aborted ? controller.signal.reason : error;
@@ -244,17 +238,7 @@ export class VerdictFeed {
     }
   }
 
-  #lookForBetterNode(connection: AbortController): void {
-    this.#nodes.betterNode(connection.signal).then(
-      (index) => connection.abort(new BetterNode(index)),
-      () => undefined,
-    );
-  }
-
-  /**
-   * Reads the stream. Ends the connection if no bytes arrive, or if bytes arrive without news: a proxy may send
-   * comments although its node is gone.
-   */
+  /** Ends if no bytes arrive, or bytes without news: a proxy may send comments although its node is gone. */
   async #read(response: TransportResponse, life: Silence, news: Silence): Promise<TrustError> {
     let end: TrustError | undefined;
     const parser = createParser({
@@ -321,7 +305,7 @@ export class VerdictFeed {
         return undefined;
       case 'current':
         this.#asOf = effect.at;
-        this.#nodes.succeeded();
+        this.#failed.clear();
         this.#refusals = 0;
         this.#askedMs = Number.POSITIVE_INFINITY;
         this.#options.floor.note(seqOf(this.#lastEventId));
@@ -364,36 +348,13 @@ function silenceOf(runtime: Runtime, connection: AbortController, what: string) 
   };
 }
 
-/** Ends a connection because a preferred node is ready again. */
-class BetterNode extends TrustError {
-  readonly index: number;
-
-  constructor(index: number) {
-    super('unreachable', 'a preferred node is ready again');
-    this.index = index;
-  }
-}
-
 /** The stream cannot be used as it is; it is requested again after a long pause. */
 function refusal(text: string): TrustError {
   return new TrustError('unexpected_answer', text, { retryAfterMs: bounds.streamRefusedMs });
 }
 
 async function refused(response: TransportResponse, now: number): Promise<TrustError> {
-  const text = await readText(response);
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    body = undefined;
-  }
-  const error = refusalOf(response, body, now);
+  const error = refusalOf(response, jsonIn(await readText(response)), now);
   if (isRetryable(error)) return error;
-  const { status, details, requestId } = error;
-  return new TrustError(error.code, error.message, {
-    status,
-    details,
-    requestId,
-    retryAfterMs: bounds.streamRefusedMs,
-  });
+  return new TrustError(error.code, error.message, { ...error, retryAfterMs: bounds.streamRefusedMs });
 }

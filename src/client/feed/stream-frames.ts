@@ -1,11 +1,8 @@
-/**
- * Parses each frame of the verdict stream, applies it to the table of players, and returns the effect of the frame to
- * the reader of the stream.
- */
+/** Parses each frame of the verdict stream, applies it to the table of players, and returns its effect. */
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { ChangedPlayer, StreamEvents } from '../../contract/verdict-stream.js';
+import { isRecord, jsonIn } from '../json-text.js';
 import type { TrustValues } from '../player-trust.js';
-import { isRecord } from '../transport/caller.js';
 import type { StreamTable } from './stream-table.js';
 
 export type FrameEffect =
@@ -66,12 +63,8 @@ export function applyFrame(
 type Frame<Name extends keyof StreamEvents> = { readonly [Member in keyof StreamEvents[Name]]?: unknown };
 
 function parse(data: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const value = jsonIn(data);
+  return isRecord(value) ? value : {};
 }
 
 function bad(what: string): FrameEffect {

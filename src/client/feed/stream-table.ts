@@ -1,7 +1,4 @@
-/**
- * Declares the interface that the reader of the verdict stream writes to. The cache of a client implements it, and so
- * does anything else that follows all verdicts.
- */
+/** Declares what the reader of the verdict stream writes to: the cache of a client, or another follower. */
 import type { TrustValues } from '../player-trust.js';
 
 export interface StreamTable {
@@ -21,9 +18,6 @@ export interface StreamTable {
   streamBroke(): void;
   /** Notes that the stream ended for good; it kept the table current until `at`. */
   orphan(at: number): void;
-  /**
-   * Called with the newest event id after each piece of the stream; the reader continues once the promise resolves. A
-   * rejection ends the connection.
-   */
+  /** Called with the newest event id after each piece; reading continues once it resolves, and ends if it rejects. */
   settle?(lastEventId: string): Promise<void>;
 }

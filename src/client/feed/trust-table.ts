@@ -57,9 +57,7 @@ const verdicts: readonly TrustValues['verdict'][] = ['trusted', 'neutral', 'susp
 /** Steps of a score with at most two decimals and of a confidence with at most four. */
 const steps = 10_001;
 
-/**
- * Packs values into one number below 2^29; returns them unchanged if they have more decimals than the contract allows.
- */
+/** Packs values into one number below 2^29; returns them unchanged if they have more decimals than the contract. */
 function packed(values: TrustValues): number | TrustValues {
   const { score, confidence, verdict, known } = values;
   // Not packed, because few players are on the group's allow list.
@@ -217,10 +215,7 @@ export class TrustTable implements StreamTable {
     }
   }
 
-  /**
-   * Makes room if there are more players than rows: the newest published row replaces the oldest published one that was
-   * never read, never one that was read.
-   */
+  /** Replaces the oldest published row that was never read by the newest published one, never one that was read. */
   #overflow(key: string, row: TableRow, at: number): void {
     if (this.#forgetAnswer(at)) {
       this.#published.set(key, row);

@@ -1,7 +1,4 @@
-/**
- * Converts player ids to their canonical form, and reports a refused id as a `TrustError`. `src/player-ids` contains
- * the rules.
- */
+/** Converts player ids to their canonical form by the rules in `src/player-ids`; a refusal is a `TrustError`. */
 import { readPlayerId } from '../../player-ids/player-id.js';
 import { invalidArgument } from '../trust-error.js';
 import { isSubjectHash } from './subject.js';
@@ -32,10 +29,7 @@ export function normalizePlayerId(id: string, options: NormalizeOptions = {}): s
   throw invalidArgument(`this is not a player id: ${result.text}`, { reason: result.reason });
 }
 
-/**
- * Returns the id in canonical form if the group has kinds of ids. Returns it unchanged if it is a subject hash or the
- * group's ids are opaque. Throws `invalid_argument` if the group's kinds have no canonical form for the id.
- */
+/** Leaves subject hashes and opaque ids as they are. Throws `invalid_argument` for an id of none of the kinds. */
 export function normalizedFor(kinds: readonly string[] | null | undefined, id: string): string {
   if (kinds === null || kinds === undefined || typeof id !== 'string' || isSubjectHash(id)) return id;
   return normalizePlayerId(id, { kinds });

@@ -1,11 +1,9 @@
-/**
- * Compares the client's salt with the group's at the first contact with the node, so that a wrong salt is an error
- * instead of a group of unknown players.
- */
+/** Compares the client's salt with the group's at the first contact: a wrong one would make all players unknown. */
 import * as crypto from 'node:crypto';
 import { bounds } from '../bounds.js';
-import { type Answer, isRecord } from '../transport/caller.js';
-import { onAbort } from '../transport/listeners.js';
+import { isRecord } from '../json-text.js';
+import type { Answer } from '../transport/caller.js';
+import { abortable } from '../transport/listeners.js';
 import type { Runtime } from '../transport/time.js';
 import { TrustError } from '../trust-error.js';
 
@@ -21,9 +19,12 @@ export class SaltCheck {
   readonly #expected: string;
   readonly #runtime: Runtime;
   readonly #readPeers: ReadPeers;
-  #matches = false;
-  #kinds: readonly string[] | null | undefined;
-  #mismatch: TrustError | null = null;
+  /** True if the salt is the group's, or the node publishes no salt check. */
+  isVerified = false;
+  /** The kinds of ids that the group accepts; null if they are opaque, undefined before the node has answered. */
+  kinds: readonly string[] | null | undefined;
+  /** The error of a salt that is known to differ from the group's; null if it is the group's or not verified yet. */
+  mismatch: TrustError | null = null;
   #mismatchAt = 0;
   #running: Promise<void> | null = null;
 
@@ -33,27 +34,10 @@ export class SaltCheck {
     this.#readPeers = readPeers;
   }
 
-  /** True if the salt is the group's, or the node publishes no salt check. */
-  get isVerified(): boolean {
-    return this.#matches;
-  }
-
-  /**
-   * The kinds of player ids that the group accepts; null if its ids are opaque, undefined before the node has answered.
-   */
-  get kinds(): readonly string[] | null | undefined {
-    return this.#kinds;
-  }
-
-  /** The error of a salt that is known to differ from the group's; null if it is the group's or not verified yet. */
-  get mismatch(): TrustError | null {
-    return this.#mismatch;
-  }
-
   /** True if `verify` need not ask the node. A mismatch is verified again after a while. */
   get isSettled(): boolean {
-    if (this.#matches) return true;
-    return this.#mismatch !== null && this.#runtime.elapsedMs() - this.#mismatchAt < bounds.saltRecheckMs;
+    if (this.isVerified) return true;
+    return this.mismatch !== null && this.#runtime.elapsedMs() - this.#mismatchAt < bounds.saltRecheckMs;
   }
 
   /** Makes the next `verify` ask the node again, however recent a mismatch is. */
@@ -69,7 +53,7 @@ export class SaltCheck {
       });
       await abortable(this.#running, signal);
     }
-    if (this.#mismatch !== null) throw this.#mismatch;
+    if (this.mismatch !== null) throw this.mismatch;
   }
 
   async #ask(): Promise<void> {
@@ -78,10 +62,10 @@ export class SaltCheck {
     const found = group.salt_check;
     const kinds = group.player_id_kinds;
     // A node that states no kinds accepts ids as they are.
-    this.#kinds = Array.isArray(kinds) && kinds.length > 0 ? kinds.map(String) : null;
+    this.kinds = Array.isArray(kinds) && kinds.length > 0 ? kinds.map(String) : null;
     // A node without a salt check cannot be compared.
-    this.#matches = typeof found !== 'string' || found === this.#expected;
-    this.#mismatch = this.#matches ? null : mismatchOf(String(group.group_id), String(found), this.#expected);
+    this.isVerified = typeof found !== 'string' || found === this.#expected;
+    this.mismatch = this.isVerified ? null : mismatchOf(String(group.group_id), String(found), this.#expected);
     this.#mismatchAt = this.#runtime.elapsedMs();
   }
 }
@@ -91,19 +75,4 @@ function mismatchOf(groupId: string, found: string, expected: string): TrustErro
     'salt_mismatch',
     `groupSalt is not the salt of the group ${JSON.stringify(groupId)}: the node's salt_check is ${found}, that of groupSalt is ${expected}; give the client the node's GROUP_SALT`,
   );
-}
-
-/** Settles like the promise, or rejects with the signal's reason if the signal is aborted first. */
-function abortable(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      // The promise may be awaited by another caller or by none.
-      promise.catch(() => undefined);
-      reject(signal.reason);
-      return;
-    }
-    const release = onAbort(signal, () => reject(signal.reason));
-    promise.then(resolve, reject).finally(release);
-  });
 }

@@ -1,6 +1,4 @@
-/**
- * Reads scores within a time budget: from the cache if it is current, else from the node, else with a marked fallback.
- */
+/** Reads scores within a time budget: from the cache if it is current, else from the node, else a marked fallback. */
 import type { MatchScoresBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';
 import type { VerdictFeed } from '../feed/live-feed.js';
@@ -8,8 +6,9 @@ import { valuesOf } from '../feed/stream-frames.js';
 import type { Row, TrustTable } from '../feed/trust-table.js';
 import type { SaltCheck } from '../ids/salt-check.js';
 import { isSubjectHash } from '../ids/subject.js';
+import { isRecord } from '../json-text.js';
 import { type PlayerTrust, type TrustValues, unknownPlayer } from '../player-trust.js';
-import { type Answer, type Caller, isRecord, notTheContract } from '../transport/caller.js';
+import { type Answer, type Caller, notTheContract } from '../transport/caller.js';
 import { linked, warnOnce } from '../transport/listeners.js';
 import { splitUp } from '../transport/split-up.js';
 import { type AgeClock, isTime, type Runtime } from '../transport/time.js';
@@ -28,10 +27,7 @@ export function checkFallback(fallback: Fallback): void {
   }
 }
 
-/**
- * Codes with which the node refuses ids. A read has no key, so that any other refusal comes from the path to the node:
- * the address, or a gateway.
- */
+/** Refusals of ids. A read has no key, so that any other refusal comes from the way to the node, such as a gateway. */
 const codesOfIds: readonly TrustErrorCode[] = ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'];
 
 /** The row of a player without events in the answer to a read of scores. */
@@ -55,7 +51,6 @@ export interface ReaderOptions {
   readonly runtime: Runtime;
   readonly ages: AgeClock;
   readonly table: TrustTable;
-  readonly prefix: string;
   /** The subject hash of an id, or the id itself if the client has no salt. Throws `invalid_argument`. */
   readonly sentId: (playerId: string) => string;
   /** Null if ids are not hashed here. */
@@ -147,7 +142,7 @@ export class ScoreReader {
     { budgetMs, fallback, signal }: Read,
     found: Map<string, Found>,
   ): Promise<void> {
-    const { caller, runtime, ages, table, prefix } = this.#options;
+    const { caller, runtime, ages, table } = this.#options;
     // The node answers `ids` first. A comma within an id is one even if it is escaped.
     const [listed, single] = [chunk.filter((key) => !key.includes(',')), chunk.filter((key) => key.includes(','))];
     const tokens = [...listed, ...single].map((key) => table.reading(key));
@@ -156,7 +151,7 @@ export class ScoreReader {
       const ids = listed.length === 0 ? [] : [`ids=${listed.map(encodeURIComponent).join(',')}`];
       const query = [...ids, ...single.map((key) => `id=${encodeURIComponent(key)}`)].join('&');
       const limits = { repeat: 'always', attemptMs: budgetMs, deadlineMs: budgetMs, signal } as const;
-      const answer = await caller.call({ method: 'GET', path: `${prefix}/trust-scores?${query}`, ...limits });
+      const answer = await caller.call({ method: 'GET', path: `/api/v1/trust-scores?${query}`, ...limits });
       const values = matchValues(answer, chunk.length);
       const at = ages.ms();
       const asOf = runtime.now();
@@ -192,10 +187,7 @@ export class ScoreReader {
     return { values: newest.values, source: 'last-known', asOf: newest.asOf, cause };
   }
 
-  /**
-   * The published values of a player. If the stream published all players, any other player has no events. The stream
-   * knows players by hash only.
-   */
+  /** A player that a complete stream did not publish has no events. The stream knows players by hash only. */
   #publishedOf(key: string, row: Row | undefined): TrustValues | undefined {
     if (row?.published) return row.published.values;
     return this.#options.table.complete && isSubjectHash(key) ? unknownPlayer : undefined;

@@ -1,13 +1,8 @@
-/**
- * Implements a circuit breaker: after several failures in a row no request is sent to the node for a while, then one
- * request at a time tests whether the node is back. It owns no timer: each caller passes the time through its runtime.
- */
+/** A circuit breaker: after several failures in a row nothing is sent for a while, then one request tests the node. */
 import { bounds } from '../bounds.js';
 import type { Runtime } from './time.js';
 
-/**
- * `closed`: requests pass. `open`: none passes. `trying`: one request is in flight, and the others wait for its result.
- */
+/** `trying`: one request is in flight, and the others wait for its result. */
 type BreakerState = 'closed' | 'open' | 'trying';
 
 export class Breaker {

@@ -1,8 +1,6 @@
-/**
- * Makes JSON calls of the contract, each with its key, time limits, circuit breakers, failover to the next node, and
- * retries with full jitter; every failure is a `TrustError`. `Ask.repeat` says whether a call may be sent twice.
- */
+/** Makes JSON calls with time limits, circuit breakers, failover and retries; every failure is a `TrustError`. */
 import { bounds } from '../bounds.js';
+import { isRecord, jsonIn } from '../json-text.js';
 import { isRetryable, TrustError, type TrustErrorCode } from '../trust-error.js';
 import { Breaker } from './breaker.js';
 import { linked } from './listeners.js';
@@ -17,9 +15,7 @@ export interface Ask {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly json?: unknown;
-  /**
-   * The key of the acting peer; public reads are sent without one, so that the node and proxies may cache the answer.
-   */
+  /** The key of the acting peer. Public reads have none, so that the node and proxies may cache the answer. */
   readonly key?: string | undefined;
   /** `always`: sent again after any failure. `unsent`: sent again only if the node certainly did not act. */
   readonly repeat: 'always' | 'unsent';
@@ -116,7 +112,8 @@ export class Caller {
     const signer = ask.key !== undefined && ask.method !== 'GET' ? this.#signer : null;
     const signed = signer === null ? headers : await signer.signedHeaders(request);
     const response = await answerOf(transport, { ...request, headers: signed, signal });
-    const parsed = parse(await readText(response), response);
+    const parsed = jsonIn(await readText(response));
+    if (parsed === undefined) throw unexpected(response, 'the answer is not JSON');
     if (response.status < 200 || response.status >= 300) throw refusalOf(response, parsed, this.#runtime.now());
     if (ask.method === 'GET') this.#checkFloor(response);
     return { status: response.status, body: parsed };
@@ -133,20 +130,14 @@ export class Caller {
   }
 }
 
-/**
- * While another node remains to be tried, an attempt leaves it half of the time. A call that must not be sent twice
- * gets all of its time for one node, since it cannot move on after a timeout.
- */
+/** While another node remains, an attempt leaves it half of the time, unless a call must not be sent twice. */
 function attemptMsOf(ask: Ask, leftMs: number, hasNext: boolean): number {
   const wholeMs = Math.min(ask.attemptMs, leftMs);
   if (!hasNext || ask.repeat === 'unsent') return wholeMs;
   return Math.min(wholeMs, leftMs / 2, bounds.failoverAttemptMs);
 }
 
-/**
- * True if another node may succeed. False if the peer sends too much or too slowly, or if a write meets an overload,
- * since every node forwards writes to the same leader.
- */
+/** False if the peer sends too much or too slowly, or a write meets an overload: all nodes forward it to one leader. */
 function isOfNode({ code, status }: TrustError, { method }: Ask): boolean {
   if (code === 'overloaded') return method === 'GET';
   return code === 'unexpected_answer' || (status !== 408 && status !== 429);
@@ -172,17 +163,7 @@ function trustErrorOf(error: unknown): TrustError {
 /** Returns the same error, marked if an earlier attempt of the call has an unknown outcome. */
 export function markedUnknown(error: TrustError, repeated: boolean): TrustError {
   if (!repeated || error.outcomeUnknown) return error;
-  const { status, retryAfterMs, details, requestId, cause } = error;
-  const facts = { status, retryAfterMs, details, requestId, cause, outcomeUnknown: true };
-  return new TrustError(error.code, error.message, facts);
-}
-
-function parse(text: string, response: TransportResponse): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw unexpected(response, 'the answer is not JSON');
-  }
+  return new TrustError(error.code, error.message, { ...error, cause: error.cause, outcomeUnknown: true });
 }
 
 /** The error for an answer outside the contract, such as a proxy's page or a truncated body. */
@@ -234,8 +215,4 @@ export async function readText(response: TransportResponse): Promise<string> {
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

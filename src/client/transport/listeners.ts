@@ -1,13 +1,7 @@
-/**
- * Calls listeners of the game so that their exceptions disturb nothing, warns where there is none, and runs callbacks
- * when an abort signal is aborted.
- */
+/** Calls listeners of the game, warns where there is none, and runs callbacks when a signal is aborted. */
 import type { TrustError } from '../trust-error.js';
 
-/**
- * Calls a listener of the game once the running code has ended: an exception in the listener then becomes an uncaught
- * exception of its own and does not disturb the client.
- */
+/** Calls a listener once the running code has ended: its exception is an uncaught one and disturbs no client. */
 export function notify<T>(listener: ((value: T) => void) | undefined, value: T): void {
   if (listener !== undefined) queueMicrotask(() => listener(value));
 }
@@ -56,6 +50,18 @@ function listenTo(signal: AbortSignal): Waiting {
   return { runs, listener };
 }
 
+/** Settles like the promise, or rejects with the signal's reason if the signal is aborted first. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  // The promise may be awaited by another caller or by none.
+  promise.catch(() => undefined);
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const release = onAbort(signal, () => reject(signal.reason));
+    promise.then(resolve, reject).finally(release);
+  });
+}
+
 /** Returns a controller that is also aborted by `signal`, until `release` is called. */
 export function linked(signal: AbortSignal | undefined): { controller: AbortController; release: () => void } {
   const controller = new AbortController();
@@ -64,4 +70,16 @@ export function linked(signal: AbortSignal | undefined): { controller: AbortCont
   if (!signal.aborted) return { controller, release: onAbort(signal, follow) };
   follow();
   return { controller, release: () => undefined };
+}
+
+/** A promise that other code settles. An unobserved rejection does not count as an unhandled one. */
+export function withResolve() {
+  let resolve: () => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
 }

@@ -1,7 +1,4 @@
-/**
- * Creates the default transport: undici's pool of keep-alive connections, without the layers that `fetch` puts on top
- * of it.
- */
+/** Creates the default transport: undici's pool of keep-alive connections, without the layers of `fetch`. */
 import { Pool } from 'undici';
 import { bounds } from '../bounds.js';
 import { invalidArgument } from '../trust-error.js';

@@ -1,7 +1,4 @@
-/**
- * Remembers how far this client has read the log, whichever node answered. A node of a cluster reports its position in
- * `X-Applied-Seq`, cut to two digits; an answer that is certainly from an earlier position is refused.
- */
+/** Remembers how far this client has read the log, to refuse an answer that is certainly older (`X-Applied-Seq`). */
 import { bounds } from '../bounds.js';
 import type { Runtime } from './time.js';
 import type { TransportResponse } from './transport.js';
@@ -24,18 +21,13 @@ export class ReadFloor {
     this.#heldUntil = now + bounds.readFloorMs;
   }
 
-  /**
-   * True if an answer that includes all records up to `seq` is no step back. A floor that no answer has reached for
-   * `readFloorMs` expires, because a restored cluster begins further back.
-   */
+  /** True if an answer up to `seq` is no step back. A floor expires, because a restored cluster begins further back. */
   admits(seq: number): boolean {
     return seq >= this.#seq || this.#runtime.elapsedMs() >= this.#heldUntil;
   }
 }
 
-/**
- * Bounds of the log record up to which the node had applied when it answered; undefined if the node does not say.
- */
+/** Bounds of the log record that the node had applied when it answered; undefined if it does not say. */
 export function appliedSeqOf(
   response: TransportResponse,
 ): { readonly least: number; readonly most: number } | undefined {

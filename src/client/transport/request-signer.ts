@@ -1,7 +1,4 @@
-/**
- * Signs writes with the peer's Ed25519 key (RFC 9421, with the body digest of RFC 9530), and generates such keys. Each
- * attempt has a new signature, because the node accepts no signature twice.
- */
+/** Signs each attempt of a write with the peer's Ed25519 key (RFC 9421, RFC 9530), and generates such keys. */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { httpbis } from 'http-message-signatures';
 import { invalidArgument } from '../trust-error.js';

@@ -1,6 +1,4 @@
-/**
- * Decides when a failed call is sent again: no sooner than the node requested, with jitter, and before its deadline.
- */
+/** Decides when a failed call is sent again: no sooner than the node requested, and before its deadline. */
 import { bounds } from '../bounds.js';
 import type { TrustError } from '../trust-error.js';
 import { fullJitterMs, type Runtime } from './time.js';

@@ -1,7 +1,4 @@
-/**
- * Chooses the node that a call tries next: the first of the list that is not failing and was not tried in this round. A
- * round ends when every node was tried; the caller pauses between two rounds.
- */
+/** Chooses the node that a call tries next: the first that is not failing and was not tried in this round. */
 import { TrustError } from '../trust-error.js';
 import type { Breaker } from './breaker.js';
 import type { Runtime } from './time.js';
@@ -45,10 +42,7 @@ export class Round {
     if (this.#nodes.length > 1) this.#restUntil.set(node, this.#runtime.elapsedMs() + ms);
   }
 
-  /**
-   * Ends the round after its last failure, and returns the failure that determines the pause. If the failure concerns
-   * its node, the shortest remaining wait of all nodes counts.
-   */
+  /** Ends the round and returns the failure that determines the pause: one of its node waits for the soonest node. */
   end(error: TrustError, isOfNode: boolean): TrustError {
     this.#tried.clear();
     if (this.#nodes.length === 1 || !isOfNode) return error;

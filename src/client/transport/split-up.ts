@@ -1,9 +1,6 @@
 /** Splits the items of one call of the game server into calls that the node accepts. */
 
-/**
- * Returns parts of at most `countMax` items and `bytesMax` bytes, in order; a larger item is a part of its own. Each
- * item takes one byte more than `bytesOf`, for the comma.
- */
+/** Returns parts within both bounds, in order; a larger item is a part of its own. A comma follows each item. */
 export function splitUp<T>(
   items: readonly T[],
   countMax: number,

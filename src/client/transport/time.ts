@@ -1,7 +1,4 @@
-/**
- * Declares the client's source of time and random values, which tests replace, and derives ages, pauses and jitter from
- * it.
- */
+/** Declares the client's source of time and randomness, which tests replace, with ages, pauses and jitter. */
 import { randomUUID } from 'node:crypto';
 import { bounds } from '../bounds.js';
 import { onAbort } from './listeners.js';

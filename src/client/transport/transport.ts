@@ -1,7 +1,4 @@
-/**
- * Declares the interface through which requests leave the client. It is small, so that a game server can plug in its
- * own HTTP library, and a test needs none.
- */
+/** Declares the interface through which requests leave the client, so that a game can plug in its own HTTP library. */
 import { onAbort } from './listeners.js';
 
 /** One request as the client passes it to a transport. @public */

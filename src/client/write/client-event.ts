@@ -1,11 +1,9 @@
-/**
- * Declares the events that a game server submits and their outcomes, and converts between the names of the client and
- * those of the contract.
- */
+/** Declares the events that a game server submits and their outcomes, in the names of the client and the contract. */
 import type { EventBody } from '../../contract/request-bodies.js';
 import type { BatchResultBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';
-import { type Answer, isRecord, notTheContract, unexpected } from '../transport/caller.js';
+import { isRecord } from '../json-text.js';
+import { type Answer, notTheContract, unexpected } from '../transport/caller.js';
 import { splitUp } from '../transport/split-up.js';
 import type { Runtime } from '../transport/time.js';
 import { invalidArgument, TrustError, type TrustErrorCode } from '../trust-error.js';

@@ -1,7 +1,4 @@
-/**
- * Delivers one batch until each of its events has a result: events that the node could not accept yet are sent again,
- * and a call that takes too long is split into smaller ones.
- */
+/** Delivers one batch until each event has a result: sends events again, and splits a call that takes too long. */
 import type { EventBody } from '../../contract/request-bodies.js';
 import { markedUnknown } from '../transport/caller.js';
 import { Retries } from '../transport/retries.js';
@@ -19,10 +16,7 @@ export interface DeliverAll {
   readonly call: { size: number };
 }
 
-/**
- * Resolves with one outcome per event, in order. Rejects with the error that prevents delivery if no event is delivered
- * for as long as the deadline.
- */
+/** One outcome per event, in order. Rejects if no event is delivered for as long as the deadline. */
 export async function deliverAll(
   batch: readonly EventBody[],
   { deliver, wait, runtime, deadlineMs, call }: DeliverAll,

@@ -3,8 +3,7 @@ import { basename, extname } from 'node:path';
 import type { Command } from 'commander';
 import { isDangerous, knownCells } from '../formats/description.js';
 import { draftIn, partsOf, shapeOf } from '../formats/recognise.js';
-import { decodeList } from '../sources/decode.js';
-import { fileBytes } from '../sources/file-bytes.js';
+import { decodeList, fileBytes } from '../sources/decode.js';
 import { examples, type Session } from './session.js';
 
 const help = `

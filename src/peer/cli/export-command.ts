@@ -1,5 +1,5 @@
 /** `ptf-peer export`: writes a native ban list of the players of this server that the group does not trust. */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { bounds } from '../../client/bounds.js';
@@ -11,7 +11,7 @@ import { type ListedPlayer, nativeLists } from '../export/native-lists.js';
 import { groupKinds } from '../node/group-kinds.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { AllowFile } from '../sidecar/allow-file.js';
-import { decodeList } from '../sources/decode.js';
+import { decodeList, fileBytes } from '../sources/decode.js';
 import { duration, kindList, share } from './options.js';
 import { examples, type Session } from './session.js';
 
@@ -136,9 +136,7 @@ async function listIn(
   allowPath: string,
 ): Promise<Listing> {
   const list = nativeLists.find(({ name }) => name === format)!;
-  const { size } = await stat(ids);
-  if (size > bounds.importFileBytes) throw wrongUsage(`${ids} is larger than ${bounds.importFileBytes} bytes`);
-  const { text } = decodeList(await readFile(ids));
+  const { text } = decodeList(await fileBytes(ids));
   const { players, refused } = knownIds(text, { kind: kind?.[0], kinds });
   // A program that writes the ids anew empties the file for a moment.
   if (follow !== undefined && players.size === 0) throw wrongUsage(`${ids} names no player`);

@@ -1,28 +1,22 @@
 /** `ptf-peer import`: reads a ban list and sends it through the spool, or prints the events that it would send. */
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { isTimeZone } from '../formats/reading/time-cells.js';
 import { assertDescribed, type DecodedList, listOf } from '../import/list-format.js';
 import { type ImportPlan, type PlanOptions, planOf } from '../import/plan.js';
-import { BAN_HALF_LIFE_DAYS, HALF_LIFE_DAYS } from '../import/plan-constants.js';
 import { type Counts, countsOf, planLines, planText } from '../import/plan-document.js';
 import { sendEntries } from '../import/send.js';
+import { BAN_HALF_LIFE_DAYS, HALF_LIFE_DAYS } from '../import/severity.js';
 import { groupKinds } from '../node/group-kinds.js';
 import { peerClient } from '../node/peer-client.js';
 import { uncountedText } from '../node/plain-words.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { type Source, sourceOf } from '../sources/source.js';
-import { addListOptions, isCommand, kindList, type ListOptions, share, wholeNumber } from './options.js';
+import { addListOptions, isCommand, kindList, type ListOptions, wholeNumber } from './options.js';
 import { examples, type Session } from './session.js';
 
 interface ImportOptions extends ListOptions {
   readonly dryRun?: true;
-  readonly origin?: string;
-  readonly timeZone: string;
-  readonly game?: string;
   readonly kinds?: readonly string[];
-  readonly offlineServer?: string;
-  readonly severity?: number;
   readonly halfLife: number;
   readonly banHalfLife: number;
   readonly sendFaded?: true;
@@ -55,12 +49,8 @@ export function addImport(program: Command, session: Session): void {
   const command = program.command('import').description('read a ban list of a game or tool and report its bans');
   addListOptions(command)
     .option('--dry-run', 'print what would be sent, and what is refused and why; nothing leaves this machine')
-    .option('--origin <name>', 'name of the public list, as the operator of the node declared it')
-    .option('--time-zone <zone>', 'IANA zone of times without a zone, such as Europe/Berlin', 'UTC')
     .option('--game <id>', 'the game to report for (default: the first of the configuration)')
     .option('--kinds <list>', "kinds of ids to report, the preferred first (default: the group's)", kindList)
-    .option('--offline-server <name>', 'the server in offline mode that created Minecraft UUIDs of version 3')
-    .option('--severity <number>', 'severity of every event (default: by the length of the ban; see below)', share)
     .option('--half-life <days>', "the group's half-life of reports, for marks", wholeNumber(0, 3_650), HALF_LIFE_DAYS)
     .option('--ban-half-life <days>', "the group's half-life of bans", wholeNumber(0, 3_650), BAN_HALF_LIFE_DAYS)
     .option('--send-faded', 'also send bans of which decay has left less than 1 %')
@@ -77,7 +67,6 @@ export function addImport(program: Command, session: Session): void {
 }
 
 async function runImport(source: Source, options: ImportOptions, session: Session): Promise<void> {
-  if (!isTimeZone(options.timeZone)) throw wrongUsage(`--time-zone must be an IANA zone such as Europe/Berlin`);
   if (options.dryRun === true) {
     const plan = await planned(source, options, options.kinds ?? null, session);
     printPlan(source.label, plan, session);
@@ -97,18 +86,8 @@ async function planned(
   const found = await listIn(source, options, ending);
   const { label } = source;
   if (!json()) terminal.err(`${label}: ${found.format.title} (${found.why}), ${found.encoding}\n`);
-  const plan = planOf(found.format, found.text, {
-    now: Date.now(),
-    timeZone: options.timeZone,
-    ignore: options.ignore,
-    kinds,
-    offlineServer: options.offlineServer,
-    severity: options.severity ?? null,
-    halfLifeDays: options.halfLife,
-    banHalfLifeDays: options.banHalfLife,
-    sendFaded: options.sendFaded === true,
-    restate: options.restate === true,
-  });
+  const halfLives = { halfLifeDays: options.halfLife, banHalfLifeDays: options.banHalfLife };
+  const plan = planOf(found.format, found.text, { ...options, ...halfLives, now: Date.now(), kinds });
   const { harmless } = plan.unknown;
   if (harmless.length > 0 && !json()) terminal.err(`${label}: cells without a known meaning: ${harmless.join(', ')}\n`);
   assertDescribed(plan);
@@ -117,8 +96,7 @@ async function planned(
 
 /** Reads the list. A separate function, so that its bytes can be freed before the plan is made. */
 async function listIn(source: Source, options: ImportOptions, signal: AbortSignal): Promise<DecodedList> {
-  const { format, description } = options;
-  return listOf(await source.read(signal), { format, description, name: source.name });
+  return listOf(await source.read(signal), { ...options, name: source.name });
 }
 
 function printPlan(file: string, plan: ImportPlan, { terminal, json }: Session): void {
@@ -171,13 +149,7 @@ async function send(source: Source, options: ImportOptions, session: Session): P
   try {
     const sent = await sendEntries(entries, {
       to: client,
-      events: {
-        peerId,
-        groupSalt,
-        list: plan.list,
-        gameId,
-        origin: options.origin,
-      },
+      events: { peerId, groupSalt, list: plan.list, gameId, origin: options.origin },
       folder: join(stateDir, 'imports'),
       signal: ending,
       onProgress: (done, total) => progress.to(done, total),

@@ -1,11 +1,9 @@
-/**
- * Parses the values of options that several commands share. Each parser throws the error of commander, which names the
- * option.
- */
+/** Parses the options that several commands share. A wrong value throws the error of commander, which names it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { isKind } from '../../player-ids/kinds.js';
-import type { Description } from '../formats/description.js';
+import { isTimeZone } from '../formats/reading/time-cells.js';
 import { formatNames } from '../import/list-format.js';
+import type { ListReading } from '../import/plan.js';
 import { readDescription } from './read-description.js';
 
 /** Parses a whole number from `least` to `most`. */
@@ -38,13 +36,16 @@ export function kindList(text: string): readonly string[] {
   throw new InvalidArgumentError('expected kinds such as steam,minecraft,eos in lower case.');
 }
 
+export function timeZone(text: string): string {
+  if (isTimeZone(text)) return text;
+  throw new InvalidArgumentError('expected an IANA zone such as Europe/Berlin.');
+}
+
 /** The options of every command that reads a list. */
-export interface ListOptions {
-  readonly format: string;
-  readonly description?: Description;
-  readonly ignore?: readonly string[];
+export interface ListOptions extends ListReading {
   readonly table?: string;
   readonly headerFile?: string;
+  readonly game?: string;
 }
 
 export function addListOptions(command: Command): Command {
@@ -54,10 +55,11 @@ export function addListOptions(command: Command): Command {
     .option('--description <file>', 'a description of the list, which `ptf-peer describe` drafts', readDescription)
     .option('--ignore <cell>', 'ignore a cell that looks like an end, a type or a removal (repeatable)', gathered)
     .option('--table <name>', 'the table of a SQLite file')
-    .option(
-      '--header-file <file>',
-      'headers of requests to an address, such as "Authorization: Bearer …" in each line',
-    );
+    .option('--header-file <file>', 'headers of requests to an address, such as "Authorization: Bearer …" in each line')
+    .option('--origin <name>', 'name of the public list, as the operator of the node declared it')
+    .option('--time-zone <zone>', 'IANA zone of times without a zone, such as Europe/Berlin', timeZone, 'UTC')
+    .option('--offline-server <name>', 'the server in offline mode that created Minecraft UUIDs of version 3')
+    .option('--severity <number>', 'severity of every event (default: by the length of the ban; see below)', share);
 }
 
 /** True if the list is the output of a command, whose words stand after `--`. */

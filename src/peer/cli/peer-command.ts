@@ -1,7 +1,4 @@
-/**
- * Runs the command `ptf-peer`: turns a command line into output and an exit code (see `ExitCode`). It does not touch
- * the process: streams, environment and signals are arguments.
- */
+/** Runs `ptf-peer`: a command line becomes output and an exit code. Streams, environment and signals are arguments. */
 import { CommanderError } from 'commander';
 import { TrustError } from '../../client/trust-error.js';
 import { type ExitCode, endOf, PeerError, wrongUsage } from '../peer-error.js';

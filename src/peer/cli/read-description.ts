@@ -1,5 +1,6 @@
 /** Reads a description of the user's own, and says what is wrong with one. */
 import { readFileSync } from 'node:fs';
+import { isRecord, jsonIn } from '../../client/json-text.js';
 import { type Description, lengthUnits, shapes } from '../formats/description.js';
 import { wrongUsage } from '../peer-error.js';
 
@@ -12,80 +13,56 @@ const members = new Set(
 
 /** Returns the description in a JSON file. Throws `wrong_usage` with the member that is wrong. */
 export function readDescription(file: string): Description {
-  let given: Partial<Description>;
+  let text = '';
   try {
-    given = JSON.parse(readFileSync(file, 'utf8').replace(/^\ufeff/, ''));
+    text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
   } catch {
-    throw wrongUsage(`${file} cannot be read as JSON`);
+    // The text is then none in JSON.
   }
-  const fault = faultOf(given);
+  const given = jsonIn(text);
+  if (given === undefined) throw wrongUsage(`${file} cannot be read as JSON`);
+  const fault = faultOf(given as Partial<Description>);
   if (fault !== null) throw wrongUsage(`the description ${file}: ${fault}`);
   return completed(given as Description);
 }
 
 const lower = (text: unknown) => String(text).toLowerCase();
-const lowerKeys = (named: object) => Object.fromEntries(Object.entries(named).map(([key, one]) => [lower(key), one]));
-const lowerAll = (texts: readonly unknown[]) => texts.map(lower);
+/** Members that hold lists of names or values. */
+const lists = ['is', 'not', 'cells', 'without', 'columns', 'known'];
 
-/** Names and values are compared in lower case. The columns that tell what stands must be there. */
+/** Names and values are compared in lower case. The path and the cells that tell what stands must be there. */
 function completed(given: Description): Description {
-  const { shape, start, end, length, type, lifted = [] } = given;
+  const { shape, path = '', start, end, length, permanent, type, lifted = [], over = [] } = given;
   const isLines = shape === 'lines';
   // The cells of lines are groups of their expression.
-  const cells = isLines ? ['kinds', 'others'] : ['cell', 'kindCell', 'kinds', 'others'];
-  const walk = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(walk);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, one]) => {
-        if (key === 'is' || key === 'not') return [key, lowerAll(one)];
-        if (!cells.includes(key)) return [key, walk(one)];
-        return [key, typeof one === 'string' ? lower(one) : lowerKeys(one)];
-      }),
-    );
+  const names = isLines ? [] : ['cell', 'kindCell'];
+  const loweredMember = ([key, one]: [string, unknown]): [string, unknown] => {
+    if (lists.includes(key)) return [key, (one as unknown[]).map(lower)];
+    if (names.includes(key)) return [key, lower(one)];
+    if (key !== 'kinds' && key !== 'others') return [key, lowered(one)];
+    return [key, Object.fromEntries(Object.entries(one as object).map(([name, value]) => [lower(name), value]))];
   };
-  const { columns, known, recognise = { why: 'described by hand' } } = given;
-  const hasColumns = shape === 'csv' || shape === 'sql';
-  const needed = [start, end, length, type, ...lifted].flatMap((one) => (one === undefined ? [] : [lower(one.cell)]));
-  return {
-    ...(walk(given) as Description),
-    recognise: {
-      ...recognise,
-      ...(recognise.cells === undefined ? {} : { cells: lowerAll(recognise.cells) }),
-      ...(recognise.without === undefined ? {} : { without: lowerAll(recognise.without) }),
-    },
-    ...(columns === undefined ? {} : { columns: lowerAll(columns) }),
-    ...(known === undefined ? {} : { known: lowerAll(known) }),
-    ...(hasColumns ? { needs: needed } : {}),
+  const lowered = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(lowered);
+    return isRecord(value) ? Object.fromEntries(Object.entries(value).map(loweredMember)) : value;
   };
+  const read = [start, end, length, permanent, type, ...lifted, ...over].filter((one) => one !== undefined);
+  const needs = [...(path === '' ? [] : [path]), ...read.map(({ cell }) => lower(cell))];
+  const { recognise = { why: 'described by hand' }, ...rest } = lowered(given) as Description;
+  const whole = { ...rest, recognise };
+  return isLines ? whole : { ...whole, needs };
 }
 
-function faultOf(given: Partial<Description>): string | null {
-  if (typeof given !== 'object' || given === null) return 'it must be an object';
+function faultOf(given: Partial<Description> & { readonly choose?: readonly string[] }): string | null {
+  if (!isRecord(given)) return 'it must be an object';
   const unknown = Object.keys(given).find((name) => !members.has(name));
   if (unknown !== undefined) return `it has no member ${unknown}`;
-  const open = (given as { readonly choose?: readonly string[] }).choose ?? [];
-  if (open.length > 0) return `choose still holds ${open.join(', ')}: say what each means`;
-  const {
-    name,
-    shape,
-    ids,
-    start,
-    end,
-    length,
-    permanent,
-    lifted = [],
-    over = [],
-    type,
-    line,
-    skip,
-    known,
-    recognise,
-  } = given;
+  const { name, shape, ids, start, end, length, permanent, type, lifted = [], over = [] } = given;
+  const { choose = [], line, skip, known, recognise } = given;
+  if (choose.length > 0) return `choose still holds ${choose.join(', ')}: say what each means`;
   if (typeof name !== 'string' || !/^[a-z0-9-]{1,40}$/.test(name)) return 'name must be a word in lower case';
   if (!shapes.includes(shape!)) return `shape must be one of ${shapes.join(', ')}`;
-  const hasCell = (one: unknown) =>
-    typeof one === 'object' && one !== null && 'cell' in one && typeof one.cell === 'string';
+  const hasCell = (one: unknown) => isRecord(one) && typeof one.cell === 'string';
   if (!Array.isArray(ids) || ids.length === 0 || !ids.every(hasCell)) return 'ids must be a list of {"cell"}';
   if (!Array.isArray(lifted) || !Array.isArray(over)) return 'lifted and over must be lists of {"cell"}';
   for (const one of [start, end, length, permanent, type, ...lifted, ...over]) {
@@ -98,12 +75,12 @@ function faultOf(given: Partial<Description>): string | null {
   const lengths = Object.keys(lengthUnits);
   if (length !== undefined && !lengths.includes(length.unit))
     return `the unit of length must be one of ${lengths.join(', ')}`;
-  if (type !== undefined && (typeof type.kinds !== 'object' || type.kinds === null)) return 'type must have kinds';
+  if (type !== undefined && !isRecord(type.kinds)) return 'type must have kinds';
   const kinds = Object.values(type?.kinds ?? {});
   if (!kinds.every((kind) => ['ban', 'cheating', 'toxicity'].includes(kind)))
     return 'kinds must be ban, cheating or toxicity; name other measures in others';
   for (const one of [type?.others, ...ids.map((id) => id.kinds)]) {
-    if (one !== undefined && (typeof one !== 'object' || one === null)) return 'kinds and others must be objects';
+    if (one !== undefined && !isRecord(one)) return 'kinds and others must be objects';
   }
   if (known !== undefined && !Array.isArray(known)) return 'known must be a list of cells';
   const texts = (one: unknown) => one === undefined || (Array.isArray(one) && one.every((t) => typeof t !== 'object'));

@@ -1,16 +1,13 @@
-/**
- * `ptf-peer register`: registers a peer with its node, or takes over a registered one, and writes the configuration.
- */
+/** `ptf-peer register`: registers a peer with its node, or takes over one, and writes the configuration. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { bounds } from '../../client/bounds.js';
-import { saltCheckOf } from '../../client/ids/salt-check.js';
 import { secretText } from '../../client/ids/secret-text.js';
 import { TrustClient } from '../../client/trust-client.js';
 import { type ConfigFile, configPathOf, variableOf } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
-import { NodeReader } from '../node/node-reader.js';
-import { PeerError, talkingTo, wrongUsage } from '../peer-error.js';
+import { verifiedGroup } from '../node/group-kinds.js';
+import { talkingTo, wrongUsage } from '../peer-error.js';
 import { gathered, webAddress } from './options.js';
 import { examples, type Session } from './session.js';
 
@@ -65,7 +62,8 @@ async function register(options: RegisterOptions, session: Session): Promise<voi
     throw wrongUsage(`${path} exists; --force replaces it, and the key in it is then lost`);
   }
   const salt = await saltOf(options, session);
-  await talkingTo(url, () => checkSalt(url, salt.text));
+  // Before a peer is created: each registration creates a new one.
+  await talkingTo(url, () => verifiedGroup(url, salt.text));
   const { apiKey, peerId: id } =
     peerId === undefined
       ? await talkingTo(url, () => registered(options, name!, gameIds))
@@ -87,16 +85,16 @@ async function register(options: RegisterOptions, session: Session): Promise<voi
 }
 
 async function saltOf({ saltFile }: RegisterOptions, { env, terminal }: Session): Promise<Salt> {
-  const file = saltFile ?? env[variableOf.group_salt_file];
+  const file = saltFile ?? env[variableOf('group_salt_file')];
   if (file !== undefined && file !== '') {
     const text = await readSmallFile(file);
     if (text === undefined) throw wrongUsage(`there is no ${file}`);
     return { text: checked(text), members: { group_salt_file: resolve(file) } };
   }
-  const given = env[variableOf.group_salt];
+  const given = env[variableOf('group_salt')];
   const text = given !== undefined && given !== '' ? given : await terminal.askSecret?.("The group's salt");
   if (text === undefined || text === '') {
-    throw wrongUsage(`the group's salt is required: give --salt-file, or set ${variableOf.group_salt}`);
+    throw wrongUsage(`the group's salt is required: give --salt-file, or set ${variableOf('group_salt')}`);
   }
   return { text: checked(text), members: { group_salt: checked(text) } };
 }
@@ -105,19 +103,6 @@ function checked(text: string): string {
   const salt = secretText('the salt', text);
   if (Buffer.byteLength(salt) >= bounds.saltBytesMin) return salt;
   throw wrongUsage(`the salt must have at least ${bounds.saltBytesMin} bytes`);
-}
-
-/** Detects a wrong salt before a peer is created: each registration creates a new one. */
-async function checkSalt(url: string, salt: string): Promise<void> {
-  const reader = new NodeReader(url);
-  try {
-    const { groupId, saltCheck } = await reader.group();
-    if (saltCheck === null || saltCheck === saltCheckOf(salt)) return;
-    const text = `the salt is not that of the group ${JSON.stringify(groupId)}: its salt_check is ${saltCheck}, that of the salt given is ${saltCheckOf(salt)}`;
-    throw new PeerError('salt_mismatch', text, 2);
-  } finally {
-    await reader.close();
-  }
 }
 
 async function registered({ url, email }: RegisterOptions, peerName: string, gameIds: readonly string[]) {
@@ -130,9 +115,9 @@ async function registered({ url, email }: RegisterOptions, peerName: string, gam
 }
 
 async function keyOf({ apiKeyFile }: RegisterOptions, { env }: Session): Promise<string> {
-  const text = apiKeyFile === undefined ? env[variableOf.api_key] : await readSmallFile(apiKeyFile);
+  const text = apiKeyFile === undefined ? env[variableOf('api_key')] : await readSmallFile(apiKeyFile);
   if (text === undefined || text === '') {
-    throw wrongUsage(`--peer-id needs the peer's key: give --api-key-file, or set ${variableOf.api_key}`);
+    throw wrongUsage(`--peer-id needs the peer's key: give --api-key-file, or set ${variableOf('api_key')}`);
   }
   return secretText('the key', text);
 }

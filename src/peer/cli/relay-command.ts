@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { isOpenToOthers, readSmallFile, replaceSmallFile } from '../config/peer-file.js';
+import { readSmallFile, secretInFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 import { relayFolder, relayVerdicts } from '../relay/relay.js';
 import { webAddress } from './options.js';
@@ -73,14 +73,8 @@ async function addressOf({ webhook, webhookFile }: RelayCommandOptions): Promise
 
 /** Reads the secret of the webhooks. A file that an option names must exist; the relay's own file is created once. */
 async function secretIn(path: string, isNamed: boolean): Promise<string> {
-  const text = (await readSmallFile(path))?.trim();
-  if (text === undefined && isNamed) throw wrongUsage(`there is no ${path}`);
-  if (text === undefined) {
-    const secret = `whsec_${randomBytes(24).toString('base64')}`;
-    await replaceSmallFile(path, `${secret}\n`);
-    return secret;
-  }
-  if (await isOpenToOthers(path)) throw wrongUsage(`${path} is open to other users: chmod 600 ${path}`);
+  if (isNamed && (await readSmallFile(path)) === undefined) throw wrongUsage(`there is no ${path}`);
+  const text = (await secretInFile(path, () => `whsec_${randomBytes(24).toString('base64')}`)).trim();
   const base64 = text.replace(/^whsec_/, '');
   const isSecret = /^[A-Za-z0-9+/]+=*$/.test(base64) && Buffer.from(base64, 'base64').byteLength >= 24;
   if (!isSecret) throw wrongUsage(`${path} must contain "whsec_" and at least 24 bytes in base64`);

@@ -1,7 +1,4 @@
-/**
- * Declares the context that every command of `ptf-peer` receives: the terminal, the environment of the process, the
- * signal to end, and the exit code.
- */
+/** Declares the context of every command of `ptf-peer`: terminal, environment, signal to end, and exit code. */
 import { loadPeerConfig, type PeerConfig, type Surroundings } from '../config/peer-config.js';
 import type { ExitCode } from '../peer-error.js';
 
@@ -52,13 +49,6 @@ export function sessionOf(
     config: () => loadPeerConfig(deps, configOption()),
     end,
   };
-}
-
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 export function examples(...lines: readonly string[]): string {

@@ -1,5 +1,6 @@
 /** `ptf-peer sidecar`: runs the local HTTP service until it is stopped. */
 
+import { once } from 'node:events';
 import { isIPv4, isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -9,7 +10,7 @@ import { startLocalServer } from '../sidecar/local-server.js';
 import { Sidecar } from '../sidecar/sidecar.js';
 import { checkToken, tokenIn } from '../sidecar/token.js';
 import { share, wholeNumber } from './options.js';
-import { examples, type Session, untilAborted } from './session.js';
+import { examples, type Session } from './session.js';
 
 interface SidecarCommandOptions {
   readonly host: string;
@@ -116,7 +117,7 @@ async function runSidecar(options: SidecarCommandOptions, session: Session): Pro
       );
     else terminal.out(`sidecar on ${url}, mode ${options.mode}, token in ${where}\n`);
     if (pathSecret !== null) log(`answers game servers under /answers/SECRET, with the secret in ${secretFile}`);
-    await untilAborted(ending);
+    if (!ending.aborted) await once(ending, 'abort');
     await server.close();
   } finally {
     await sidecar.close();

@@ -2,20 +2,11 @@
 import type { Command } from 'commander';
 import { wrongUsage } from '../peer-error.js';
 import { sourceOf } from '../sources/source.js';
-import { watchList } from '../watch/list-watch.js';
-import { addListOptions, duration, isCommand, type ListOptions, share } from './options.js';
+import { type WatchOptions, watchList } from '../watch/list-watch.js';
+import { addListOptions, duration, isCommand, type ListOptions } from './options.js';
 import { examples, type Session } from './session.js';
 
-interface WatchCommandOptions extends ListOptions {
-  readonly every?: number;
-  readonly game?: string;
-  readonly severity?: number;
-  readonly origin?: string;
-  readonly timeZone: string;
-  readonly offlineServer?: string;
-  readonly newOnly?: true;
-  readonly allowMassLift?: true;
-}
+type WatchCommandOptions = ListOptions & Pick<WatchOptions, 'every' | 'newOnly' | 'allowMassLift'>;
 
 const explained = `
 A ban has severity 1 if it is permanent or lasts 30 days or longer, else its days / 30, at least 0.2.
@@ -33,10 +24,6 @@ export function addWatch(program: Command, session: Session): void {
   addListOptions(command)
     .option('--every <time>', 'how often to read what is no plain file, such as 30s, 5m, 1h', duration)
     .option('--game <id>', 'game to report for (default: the only game of the configuration)')
-    .option('--severity <number>', 'severity of every report (default: by the length of the ban)', share)
-    .option('--origin <name>', 'name of the public list, as the operator of the node declared it')
-    .option('--time-zone <zone>', 'zone of times without a zone, such as Europe/Paris', 'UTC')
-    .option('--offline-server <name>', 'server in offline mode that created Minecraft ids of version 3')
     .option('--new-only', 'treat the bans at the first start as known')
     .option('--allow-mass-lift', 'also withdraw bans that left the list with half of it or more')
     .addHelpText('after', explained)
@@ -48,36 +35,18 @@ export function addWatch(program: Command, session: Session): void {
         "watch --every 5m --format litebans -- mysql --batch litebans -e 'SELECT * FROM litebans_bans'",
       ),
     )
-    .action((list: readonly string[], options: WatchCommandOptions) =>
-      runWatch(list, isCommand(program), options, session),
-    );
-}
-
-async function runWatch(
-  list: readonly string[],
-  isOutput: boolean,
-  options: WatchCommandOptions,
-  session: Session,
-): Promise<void> {
-  if (list[0] === '-') throw wrongUsage('standard input cannot be followed; give a file, an address or a command');
-  const config = await session.config();
-  const gameId = options.game ?? (config.gameIds.length === 1 ? config.gameIds[0] : undefined);
-  if (gameId === undefined) throw wrongUsage(`--game must be one of ${config.gameIds.join(', ')}`);
-  await watchList({
-    config,
-    source: await sourceOf(list, isOutput, options),
-    everyMs: options.every,
-    format: options.format,
-    description: options.description,
-    ignore: options.ignore,
-    gameId,
-    severity: options.severity ?? null,
-    origin: options.origin,
-    timeZone: options.timeZone,
-    offlineServer: options.offlineServer,
-    newOnly: options.newOnly === true,
-    allowMassLift: options.allowMassLift === true,
-    log: (line) => session.terminal.err(`${new Date().toISOString()} watch ${line}\n`),
-    signal: session.ending,
-  });
+    .action(async (list: readonly string[], options: WatchCommandOptions) => {
+      if (list[0] === '-') throw wrongUsage('standard input cannot be followed; give a file, an address or a command');
+      const config = await session.config();
+      const gameId = options.game ?? (config.gameIds.length === 1 ? config.gameIds[0] : undefined);
+      if (gameId === undefined) throw wrongUsage(`--game must be one of ${config.gameIds.join(', ')}`);
+      await watchList({
+        ...options,
+        config,
+        source: await sourceOf(list, isCommand(program), options),
+        gameId,
+        log: (line) => session.terminal.err(`${new Date().toISOString()} watch ${line}\n`),
+        signal: session.ending,
+      });
+    });
 }

@@ -1,10 +1,8 @@
-/**
- * Reads the configuration of a peer: a JSON file of mode 0600 that `ptf-peer register` writes, overridden by
- * environment variables. An error names the member or variable and the expected value, never the value of a secret.
- */
+/** Reads a peer's configuration, a file overridden by environment variables. No error shows the value of a secret. */
 import { join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { secretText } from '../../client/ids/secret-text.js';
+import { isRecord, jsonIn } from '../../client/json-text.js';
 import { signingPublicKey } from '../../client/transport/request-signer.js';
 import { TrustError } from '../../client/trust-error.js';
 import { wrongUsage } from '../peer-error.js';
@@ -42,20 +40,23 @@ export interface PeerConfig {
   readonly path: string;
 }
 
-export const variableOf = {
-  url: 'PTF_PEER_URL',
-  peer_id: 'PTF_PEER_ID',
-  api_key: 'PTF_PEER_API_KEY',
-  api_key_file: 'PTF_PEER_API_KEY_FILE',
-  group_salt: 'PTF_PEER_GROUP_SALT',
-  group_salt_file: 'PTF_PEER_GROUP_SALT_FILE',
-  signing_key: 'PTF_PEER_SIGNING_KEY',
-  signing_key_file: 'PTF_PEER_SIGNING_KEY_FILE',
-  game_ids: 'PTF_PEER_GAME_IDS',
-  state_dir: 'PTF_PEER_STATE_DIR',
-} as const satisfies Record<keyof ConfigFile, string>;
+const members: readonly (keyof ConfigFile)[] = [
+  'url',
+  'peer_id',
+  'api_key',
+  'api_key_file',
+  'group_salt',
+  'group_salt_file',
+  'signing_key',
+  'signing_key_file',
+  'game_ids',
+  'state_dir',
+];
 
-const members = Object.keys(variableOf) as (keyof ConfigFile)[];
+/** The variable that overrides a member. */
+export function variableOf(member: keyof ConfigFile): string {
+  return `PTF_${member === 'peer_id' ? '' : 'PEER_'}${member.toUpperCase()}`;
+}
 
 /** `--config`, else `PTF_PEER_CONFIG`, else `ptf-peer/config.json` in the user's configuration folder. */
 export function configPathOf({ env, home }: Surroundings, option: string | undefined): string {
@@ -74,7 +75,7 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
   const file = await readConfigFile(path, option !== undefined);
   const given = withEnvironment(file, surroundings.env);
   const faults: string[] = [];
-  const where = (member: keyof ConfigFile) => `${variableOf[member]} (${member} in ${path})`;
+  const where = (member: keyof ConfigFile) => `${variableOf(member)} (${member} in ${path})`;
   const text = (member: 'url' | 'peer_id') => {
     const value = given[member];
     if (typeof value === 'string' && value !== '') return value;
@@ -94,7 +95,7 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
     try {
       const value = await secretOf(given, member);
       if (value !== undefined) return secretText(member, value);
-      if (isRequired) faults.push(`${where(member)} or ${variableOf[`${member}_file`]} must be given`);
+      if (isRequired) faults.push(`${where(member)} or ${variableOf(`${member}_file`)} must be given`);
     } catch (error) {
       if (!(error instanceof TrustError) && !(error instanceof Error && error.name === 'PeerError')) throw error;
       faults.push(error.message);
@@ -119,7 +120,6 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
 }
 
 type SecretMember = 'api_key' | 'group_salt' | 'signing_key';
-const secretMembers: readonly string[] = ['api_key', 'group_salt', 'signing_key'] satisfies SecretMember[];
 
 function isSigningKey(text: string): boolean {
   try {
@@ -138,31 +138,22 @@ async function readConfigFile(path: string, isNamed: boolean): Promise<Members |
     if (isNamed) throw wrongUsage(`there is no ${path}; ptf-peer register writes one`);
     return undefined;
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw wrongUsage(`${path} must be JSON, as ptf-peer register writes it`);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw wrongUsage(`${path} must be a JSON object, as ptf-peer register writes it`);
-  }
+  const value = jsonIn(text);
+  const form = value === undefined ? 'JSON' : 'a JSON object';
+  if (!isRecord(value)) throw wrongUsage(`${path} must be ${form}, as ptf-peer register writes it`);
   const unknown = Object.keys(value).filter((name) => !(members as string[]).includes(name));
   if (unknown.length > 0) throw wrongUsage(`${path} has unknown members: ${unknown.join(', ')}`);
   return value;
 }
 
-/**
- * A variable that is set and not blank overrides its member; a key or salt also overrides the file named by the other.
- */
+/** A variable that is set and not blank overrides its member, and the file or text that stands for it. */
 function withEnvironment(file: Members | undefined, env: Surroundings['env']): Members {
   const given: Record<string, unknown> = { ...file };
   for (const member of members) {
-    const value = setText(env[variableOf[member]]);
+    const value = setText(env[variableOf(member)]);
     if (value === undefined) continue;
     given[member] = member === 'game_ids' ? value.split(',').map((one) => one.trim()) : value;
-    if (secretMembers.includes(member)) delete given[`${member}_file`];
-    else if (member.endsWith('_file')) delete given[member.replace('_file', '')];
+    delete given[member.endsWith('_file') ? member.replace('_file', '') : `${member}_file`];
   }
   return given;
 }

@@ -1,11 +1,9 @@
-/**
- * Reads small files of `ptf-peer` with a bound, and replaces them atomically with mode 0600, so that a kill leaves
- * either the old or the new text.
- */
+/** Reads small files with a bound, and replaces them atomically: a kill leaves either the old or the new text. */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bounds } from '../../client/bounds.js';
+import { syncFolder } from '../../client/write/spool/journal.js';
 import { wrongUsage } from '../peer-error.js';
 
 /** Returns the text of a small file; undefined if there is none. Throws `wrong_usage` if it cannot be read. */
@@ -25,10 +23,7 @@ export async function readSmallFile(
   }
 }
 
-/**
- * Replaces a file atomically, readable by its owner only unless `mode` says otherwise, and syncs it. Creates its folder
- * with mode 0700 if missing.
- */
+/** Replaces a file atomically and syncs it, readable by its owner only unless `mode` says otherwise. */
 export async function replaceSmallFile(path: string, text: string, mode = 0o600): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
@@ -54,18 +49,24 @@ export async function isOpenToOthers(path: string): Promise<boolean> {
   return found !== undefined && (found.mode & 0o077) !== 0;
 }
 
+/**
+ * Returns the secret in a file, without a final line break; creates the file if there is none. Throws `wrong_usage` if
+ * other users may read it.
+ */
+export async function secretInFile(path: string, make: () => string): Promise<string> {
+  const text = await readSmallFile(path);
+  if (text === undefined) {
+    const secret = make();
+    await replaceSmallFile(path, `${secret}\n`);
+    return secret;
+  }
+  if (await isOpenToOthers(path)) throw wrongUsage(`${path} is open to other users: chmod 600 ${path}`);
+  return text.replace(/\r?\n$/, '');
+}
+
 /** Returns the code of a system error, such as `ENOENT`; undefined for any other error. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error
     ? error.code
     : undefined;
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -1,20 +1,25 @@
-/**
- * Runs the checks of `ptf-peer doctor`: configuration, node, clock, salt, kinds of ids, key and status of the peer,
- * games and spools. The checks change nothing: the events that test the key and the games have a time in the year 9999,
- * which every node refuses.
- */
+/** Runs the checks of `ptf-peer doctor`. They change nothing: its events have a time that every node refuses. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
-import { saltCheckOf } from '../../client/ids/salt-check.js';
 import { isRetryable, TrustError } from '../../client/trust-error.js';
 import { inspectSpool } from '../../client/write/spool/inspection.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { codeOf, isOpenToOthers } from '../config/peer-file.js';
+import { saltFault } from '../node/group-kinds.js';
 import { type GroupFacts, NodeReader } from '../node/node-reader.js';
 import { peerClient } from '../node/peer-client.js';
 import { plainWords } from '../node/plain-words.js';
-import { type Finding, fail, ok, warn } from './doctor-findings.js';
+
+export interface Finding {
+  readonly check: 'configuration' | 'node' | 'clock' | 'salt' | 'ids' | 'peer' | 'games' | 'spool';
+  readonly result: 'ok' | 'warn' | 'fail';
+  readonly text: string;
+}
+
+const ok = (check: Finding['check'], text: string): Finding => ({ check, result: 'ok', text });
+const warn = (check: Finding['check'], text: string): Finding => ({ check, result: 'warn', text });
+const fail = (check: Finding['check'], text: string): Finding => ({ check, result: 'fail', text });
 
 export interface Examination {
   readonly findings: readonly Finding[];
@@ -22,8 +27,6 @@ export interface Examination {
 }
 
 const farAhead = Date.UTC(9999, 11, 31);
-/** Codes by which a node shows that only the time of an event was refused. */
-const refusedForTime: readonly string[] = ['timestamp_in_future'];
 
 /** Runs all checks. Never rejects because of their findings. */
 export async function examine(config: PeerConfig): Promise<Examination> {
@@ -40,9 +43,7 @@ export async function examine(config: PeerConfig): Promise<Examination> {
     }
     if (group !== null) {
       findings.push(await judgeClock(reader), judgeSalt(config, group), judgeIds(group));
-      if (group.saltCheck === null || group.saltCheck === saltCheckOf(config.groupSalt)) {
-        findings.push(...(await judgePeer(config, reader)));
-      }
+      if (saltFault(group, config.groupSalt) === null) findings.push(...(await judgePeer(config, reader)));
     }
     findings.push(...(await judgeSpools(config)));
     return { findings, reachable: group !== null };
@@ -59,12 +60,7 @@ async function judgeConfiguration({ path, peerId, gameIds }: PeerConfig): Promis
 }
 
 async function judgeClock(reader: NodeReader): Promise<Finding> {
-  let aheadMs: number | null = null;
-  try {
-    aheadMs = await reader.clockAheadMs();
-  } catch (error) {
-    if (!(error instanceof TrustError)) throw error;
-  }
+  const aheadMs = await reader.clockAheadMs().catch(() => null);
   if (aheadMs === null) return warn('clock', 'the node sent no time, so that the clock could not be compared');
   const seconds = Math.round(Math.abs(aheadMs) / 1_000);
   const text = `this machine's clock is ${seconds} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the node's`;
@@ -72,12 +68,13 @@ async function judgeClock(reader: NodeReader): Promise<Finding> {
   return fail('clock', `${text}: correct the clock, for example with an NTP client`);
 }
 
-function judgeSalt({ groupSalt }: PeerConfig, { groupId, saltCheck }: GroupFacts): Finding {
-  if (saltCheck === null) return warn('salt', 'the node publishes no salt_check, so that the salt cannot be compared');
-  const own = saltCheckOf(groupSalt);
-  if (saltCheck === own) return ok('salt', `the salt is that of the group (salt_check ${own})`);
-  const text = `the salt is not that of the group ${JSON.stringify(groupId)}: its salt_check is ${saltCheck}, that of this peer is ${own}`;
-  return fail('salt', `${text}; ask the operator for the group's salt`);
+function judgeSalt({ groupSalt }: PeerConfig, group: GroupFacts): Finding {
+  if (group.saltCheck === null) {
+    return warn('salt', 'the node publishes no salt_check, so that the salt cannot be compared');
+  }
+  const fault = saltFault(group, groupSalt);
+  if (fault !== null) return fail('salt', `${fault}; ask the operator for the group's salt`);
+  return ok('salt', `the salt is that of the group (salt_check ${group.saltCheck})`);
 }
 
 function judgeIds({ playerIdKinds, identityMode }: GroupFacts): Finding {
@@ -113,7 +110,8 @@ async function judgePeer(config: PeerConfig, reader: NodeReader): Promise<Findin
     const findings = [ok('peer', `the key is valid and the peer ${peerId} is active`)];
     for (const [index, error] of codes.entries()) {
       const game = JSON.stringify(gameIds[index]);
-      if (refusedForTime.includes(error.code)) findings.push(ok('games', `reports for ${game} are accepted`));
+      // The node refused the time of the event alone.
+      if (error.code === 'timestamp_in_future') findings.push(ok('games', `reports for ${game} are accepted`));
       else findings.push(fail('games', `reports for ${game} are refused: ${plainWords(error, url)} (${error.code})`));
     }
     return findings;
@@ -143,25 +141,14 @@ async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
       const facts = await inspectSpool(folder);
       if (facts === null) continue;
       const { pending, setAside, lastSetAsideCode, damaged } = facts;
+      const why = lastSetAsideCode === null ? '' : `, the last for ${lastSetAsideCode}`;
+      const refused = `the node refused ${setAside} reports of the spool ${name} for good${why}`;
+      const broken = `${damaged} records of the spool ${name} are damaged on disk`;
       const waiting = `${pending} reports are waiting in the spool ${name}`;
-      if (setAside > 0) {
-        const why = lastSetAsideCode === null ? '' : `, the last for ${lastSetAsideCode}`;
-        findings.push(
-          fail(
-            'spool',
-            `the node refused ${setAside} reports of the spool ${name} for good${why}; see set-aside.ndjson in ${folder}`,
-          ),
-        );
-      }
-      if (damaged > 0)
-        findings.push(
-          fail('spool', `${damaged} records of the spool ${name} are damaged on disk; see *.damaged in ${folder}`),
-        );
-      findings.push(
-        pending > 0
-          ? warn('spool', `${waiting}; they are sent while the program that owns the spool runs`)
-          : ok('spool', waiting),
-      );
+      if (setAside > 0) findings.push(fail('spool', `${refused}; see set-aside.ndjson in ${folder}`));
+      if (damaged > 0) findings.push(fail('spool', `${broken}; see *.damaged in ${folder}`));
+      if (pending === 0) findings.push(ok('spool', waiting));
+      else findings.push(warn('spool', `${waiting}; they are sent while the program that owns the spool runs`));
     } catch (error) {
       findings.push(fail('spool', `the spool ${name} cannot be read: ${codeOf(error) ?? 'unknown error'}`));
     }

@@ -1,10 +1,7 @@
-/**
- * Reads the file that names a server's own players for `ptf-peer export`, one id per line. The node stores only hashes,
- * so that only players with an id in this file can be exported.
- */
+/** Reads a server's own players for `ptf-peer export`, one id per line: the node stores only hashes. */
 
 import { readPlayerId } from '../../player-ids/player-id.js';
-import { eachLine } from '../formats/reading/lines.js';
+import { eachLine } from '../formats/reading/records.js';
 
 export interface KnownIds {
   /** Canonical ids with their kinds, each once, in the order of the file. */

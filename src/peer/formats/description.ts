@@ -1,7 +1,4 @@
-/**
- * Declares the description of a tool's ban list: data that says how a list is recognised, and what each of its cells
- * means. Names of cells are in lower case with `_` for blanks; those of JSON are paths, such as `attributes.expires`.
- */
+/** Declares the description of a tool's list. Names of cells are in lower case; in JSON they are paths with dots. */
 import type { RowKind } from './list-row.js';
 
 export const shapes = ['csv', 'json', 'json-lines', 'sql', 'xml', 'keyvalues', 'lines'] as const;
@@ -61,7 +58,7 @@ export interface Description {
   readonly form?: string;
   /** SQL: the columns of a table that the dump does not define. */
   readonly columns?: readonly string[];
-  /** Columns without which the ends, removals and types of a table are not known; alternatives joined by `|`. */
+  /** Cells, or the path, without which ends, removals and types are not known; alternatives joined by `|`. */
   readonly needs?: readonly string[];
   readonly ids: readonly IdCell[];
   readonly start?: { readonly cell: string; readonly unit: TimeUnit };
@@ -110,10 +107,8 @@ export function isDangerous(cell: string): boolean {
 /** Returns a test of whether a description says what a cell means. */
 export function knownCells(description: Description): (cell: string) => boolean {
   const { ids, start, end, length, permanent, lifted = [], over = [], type, refuse, known = [] } = description;
-  const read = [start, end, length, permanent, type, refuse, ...lifted, ...over].flatMap((one) =>
-    one === undefined ? [] : [one.cell],
-  );
-  const exact = new Set([...read, ...ids.flatMap(({ cell, kindCell }) => [cell, kindCell ?? cell]), ...known]);
+  const read = [start, end, length, permanent, type, refuse, ...lifted, ...over, ...ids].map((one) => one?.cell);
+  const exact = new Set([...read, ...ids.map(({ kindCell }) => kindCell), ...known]);
   const prefixes = known.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
   return (cell) => exact.has(cell) || prefixes.some((prefix) => cell.startsWith(prefix));
 }

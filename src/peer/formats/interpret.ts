@@ -9,10 +9,9 @@ import {
   lengthUnits,
 } from './description.js';
 import type { ReadOptions, RowId, RowSink } from './list-row.js';
-import { arrayOf, type Json, objectOf, textOf } from './reading/json-elements.js';
+import { arrayOf, type Cell, isWholeCell, type Json, objectOf, textOf } from './reading/records.js';
 import { endOf, formOf, hasZone, timeOf } from './reading/time-cells.js';
-import { isWholeCell } from './reading/whole-cells.js';
-import { type Cell, readShape } from './shapes.js';
+import { readShape } from './shapes.js';
 
 const no = /^(?:|0|false|f|no|n|null|none|#expired#?|0000-00-00.*)$/i;
 const absent = /^(?:NULL|\\N)$/i;
@@ -22,17 +21,16 @@ const floodgateUuid = /^0{8}-?0{4}-?0{4}-?/;
 
 /** Reads a list. Rows and refused lines come in the order of the file; no text makes it throw. */
 export function readList(description: Description, text: string, sink: RowSink, options: ReadOptions): void {
+  const { ids, start, end, length, needs = [], known, path } = description;
   const isKnown = knownCells(description);
   const ignored = new Set(options.ignore);
   const seen = new Set<string>();
   // Unknown cells that are harmless by their names. A structure may hold an end or a type all the same.
   const open = new Set<string>();
   const isDraft = description.sameAs === 'csv';
-  const { ids, start, end, length } = description;
-  const exact = new Set([...ids, start, end, length].flatMap((one) => (one === undefined ? [] : [one.cell])));
-  const harmless = new Set(description.known);
-  const isRead = (name: string) => isKnown(name) && !harmless.has(name);
-  readShape(description, text, {
+  const exact = new Set([...ids, start, end, length].map((one) => one?.cell));
+  const isRead = (name: string) => isKnown(name) && known?.includes(name) !== true;
+  const isThere = readShape(description, text, {
     isRead,
     cells: (names) => {
       for (const name of names) {
@@ -49,16 +47,16 @@ export function readList(description: Description, text: string, sink: RowSink, 
         open.delete(name);
         sink.unknown(name, true);
       }
-      readRecord(description, cell, line, sink, options);
+      readRecord(description, cell, line, sink, options.timeZone);
     },
     refuse: (line, reason, measure) => sink.refuse(line, reason, measure),
     damaged: (line, reason) => sink.damaged(line, reason),
     isWhole: (name, cell) => !isRead(name) || (cell !== '' && (!exact.has(name) || isWholeCell(cell))),
   });
-  if (seen.size === 0) return;
-  for (const group of description.needs ?? []) {
-    const names = group.split('|');
-    if (!names.some((name) => seen.has(name) || ignored.has(name))) sink.lacks(names[0]!);
+  const isSaid = (name: string) => seen.has(name) || ignored.has(name) || (isThere && name === path);
+  for (const [first = '', ...others] of needs.map((group) => group.split('|'))) {
+    // A list without entries has no cells.
+    if (![first, ...others].some(isSaid) && (seen.size > 0 || first === path)) sink.lacks(first);
   }
 }
 
@@ -68,74 +66,58 @@ function textIn(value: Json | undefined): string {
   return absent.test(text) ? '' : text;
 }
 
-function holds({ cell: name, is, not }: CellTest, cell: Cell): boolean {
+/** The result of a test; undefined if the value is neither for nor against it. */
+function outcomeOf({ cell: name, is, not }: CellTest, cell: Cell): boolean | undefined {
   const text = textIn(cell(name)).toLowerCase();
-  if (is !== undefined) return is.includes(text);
-  return not === undefined ? !no.test(text) : !not.includes(text);
+  if (is === undefined) return not === undefined ? !no.test(text) : !not.includes(text);
+  return is.includes(text) || (not === undefined || not.includes(text) ? false : undefined);
 }
 
-function isUnclear({ cell: name, is, not }: CellTest, cell: Cell): boolean {
-  const text = textIn(cell(name)).toLowerCase();
-  return is !== undefined && not !== undefined && !is.includes(text) && !not.includes(text);
-}
-
-function readRecord(
-  description: Description,
-  cell: Cell,
-  line: number,
-  sink: RowSink,
-  { timeZone }: ReadOptions,
-): void {
+function readRecord(description: Description, cell: Cell, line: number, sink: RowSink, timeZone: string) {
   const { start, end, length, permanent, lifted = [], over = [], refuse } = description;
+  const fail = (reason: string, measure?: string) => sink.refuse(line, reason, measure);
   const kind = kindOf(description, cell);
+  if (kind === null) return fail(`${description.type!.cell} has a value that the description does not know`);
   if (typeof kind !== 'string') {
-    if (kind === null) sink.refuse(line, `${description.type!.cell} has a value that the description does not know`);
-    else if (kind.measure === addressBan) sink.refuse(line, 'an IP ban names no player');
-    else sink.refuse(line, leftOut(kind.measure), kind.measure);
-    return;
+    const { measure } = kind;
+    if (measure === addressBan) return fail('an IP ban names no player');
+    return fail(`a ${measure} is no ban, and is left out`, measure);
   }
   if (refuse !== undefined && textIn(cell(refuse.cell)).toLowerCase().startsWith(refuse.begins)) {
-    sink.refuse(line, refuse.reason);
-    return;
+    return fail(refuse.reason);
   }
-  const unclear = [...lifted, ...over].find((test) => isUnclear(test, cell));
   const ids = description.ids.flatMap((one) => idsIn(one, cell));
-  const began = start === undefined ? '' : textIn(cell(start.cell));
-  const ends = end === undefined ? '' : textIn(cell(end.cell));
+  if (ids.length === 0) return fail('the row names no player');
+  const unclear = [...lifted, ...over].find((test) => outcomeOf(test, cell) === undefined);
+  if (unclear !== undefined) return fail(`${unclear.cell} says neither yes nor no`);
+  const textAt = (one: { readonly cell: string } | undefined) => (one === undefined ? '' : textIn(cell(one.cell)));
+  const [began, ends] = [textAt(start), textAt(end)];
   const bannedAt = began === '' ? null : timeOf(began, start!.unit, timeZone);
-  const span = length === undefined ? undefined : spanOf(textIn(cell(length.cell)), length.unit);
-  const isEndless = span === 'never' || (permanent !== undefined && holds(permanent, cell));
+  if (bannedAt === undefined) return fail(`${start!.cell} is not ${formOf[start!.unit]}`);
+  const span = length === undefined ? undefined : spanOf(textAt(length), length.unit);
+  if (span === null) return fail(`${length!.cell} is not a length in ${length!.unit}`);
+  const isEndless = span === 'never' || (permanent !== undefined && outcomeOf(permanent, cell) === true);
   const until = isEndless || end === undefined ? 'never' : endOf(ends, end.unit, timeZone);
-  if (ids.length === 0) sink.refuse(line, 'the row names no player');
-  else if (unclear !== undefined) sink.refuse(line, `${unclear.cell} says neither yes nor no`);
-  else if (bannedAt === undefined) sink.refuse(line, `${start!.cell} is not ${formOf(start!.unit)}`);
-  else if (span === null) sink.refuse(line, `${length!.cell} is not a length in ${length!.unit}`);
-  else if (until === undefined) sink.refuse(line, `${end!.cell} is neither permanent nor ${formOf(end!.unit)}`);
-  else if (permanent !== undefined && !isEndless && until === 'never' && span === undefined) {
-    sink.refuse(line, `${permanent.cell} says that the ban ends, but no end is stated`);
-  } else {
-    const isTimed = typeof span === 'number' && until === 'never';
-    const at = until !== 'never' ? until.at : isTimed && bannedAt !== null ? bannedAt + span : null;
-    const isOver = over.some((test) => holds(test, cell));
-    const hasEnd = at !== null || isTimed;
-    const hasDates = start !== undefined || end !== undefined || length !== undefined;
-    const note = hasDates ? noteOf([began, ends], isTimed && bannedAt === null, timeZone) : 'the list states no dates';
-    sink.row({
-      ids,
-      bannedAt,
-      expiresAt: at,
-      ...(isTimed && bannedAt === null ? { lengthMs: span } : {}),
-      lifted: lifted.some((test) => holds(test, cell)) || (isOver && !hasEnd),
-      ...(isOver ? { over: true as const } : {}),
-      kind,
-      line,
-      ...(note === undefined ? {} : { note }),
-    });
+  if (until === undefined) return fail(`${end!.cell} is neither permanent nor ${formOf[end!.unit]}`);
+  if (permanent !== undefined && !isEndless && until === 'never' && span === undefined) {
+    return fail(`${permanent.cell} says that the ban ends, but no end is stated`);
   }
-}
-
-export function leftOut(measure: string): string {
-  return `a ${measure} is no ban, and is left out`;
+  const isTimed = typeof span === 'number' && until === 'never';
+  const hasNoStart = isTimed && bannedAt === null;
+  const expiresAt = until !== 'never' ? until : isTimed && bannedAt !== null ? bannedAt + span : null;
+  const isOver = over.some((test) => outcomeOf(test, cell));
+  const hasDates = start !== undefined || end !== undefined || length !== undefined;
+  sink.row({
+    ids,
+    bannedAt,
+    expiresAt,
+    ...(hasNoStart && { lengthMs: span }),
+    lifted: lifted.some((test) => outcomeOf(test, cell)) || (isOver && expiresAt === null && !isTimed),
+    over: isOver,
+    kind,
+    line,
+    note: hasDates ? noteOf([began, ends], hasNoStart, timeZone) : 'the list states no dates',
+  });
 }
 
 /** The kind of the record; another measure; or null for a value that the description does not know. */

@@ -1,7 +1,5 @@
-/**
- * Declares the result of reading a ban list: one row for each measure against one person, and one refusal for each
- * other line.
- */
+/** Declares the result of reading a ban list: one row for each measure against one person, one refusal for the rest. */
+import type { RecordSink } from './reading/records.js';
 
 /** An id as the list spells it, with its kind if the description or the row states it. */
 export interface RowId {
@@ -22,27 +20,20 @@ export interface ListRow {
   readonly lengthMs?: number;
   readonly lifted: boolean;
   /** True if the list says that the measure has run out, whatever its end. */
-  readonly over?: true;
+  readonly over: boolean;
   readonly kind: RowKind;
   /** Line of the file at which the row begins, from 1. */
   readonly line: number;
   /** A remark about the reading of the row, for people. Contains no id, name, reason or address. */
-  readonly note?: string;
+  readonly note: string | undefined;
 }
 
 /** Receives the rows and the refused lines of a list, in the order of the file. */
-export interface RowSink {
+export interface RowSink extends Pick<RecordSink, 'refuse' | 'damaged'> {
   row(row: ListRow): void;
-  /**
-   * Refuses a line that is damaged or contains no measure against a person. `reason` contains no text of the line.
-   * `measure` names a measure that is no ban, such as a mute.
-   */
-  refuse(line: number, reason: string, measure?: string): void;
-  /** Refuses a line after which nothing is read. */
-  damaged(line: number, reason: string): void;
   /** Names a cell that the description does not know. `isDangerous`: it may state an end, a type or a removal. */
   unknown(cell: string, isDangerous: boolean): void;
-  /** Names a cell that the list lacks and the description needs. */
+  /** Names a cell or a path that the list lacks and the description needs. */
   lacks(cell: string): void;
 }
 

@@ -2,12 +2,9 @@
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { Description, Shape } from './description.js';
 import { draftOf } from './draft.js';
-import { columnsOf } from './reading/csv-records.js';
-import { type Json, readElements, textOf } from './reading/json-elements.js';
-import { readKeyValues } from './reading/key-values.js';
+import { textOf } from './reading/records.js';
 import { readInserts } from './reading/sql-values.js';
-import { readXml } from './reading/xml-elements.js';
-import { flat, isTable } from './shapes.js';
+import { isTable, readShape } from './shapes.js';
 import { tools } from './tools.js';
 
 export interface Detected {
@@ -16,11 +13,8 @@ export interface Detected {
   readonly why: string;
 }
 
-/** The tables, arrays or elements of a list with the names of their cells. */
-export interface Part {
-  readonly name: string;
-  readonly cells: readonly string[];
-}
+/** A table, an array or the elements of a list, with the names of their cells. */
+export type Part = { readonly name: string; readonly cells: readonly string[] };
 
 const sampleLength = 65_536;
 const arraysMax = 20;
@@ -42,24 +36,19 @@ export function detectFormat(text: string, name: string): Detected | string {
       if (fits.some((part) => isTable({ ...format, recognise: columns }, '', part.cells))) unsure.push(format);
     }
   }
-  if (unsure.length > 0) return unsureText(unsure, shape);
+  if (unsure.length > 0) {
+    const what = shape === 'sql' ? 'the name of the table' : 'its name, such as bans.csv';
+    return `the cells are those of ${unsure[0]!.title}, but do not tell bans from mutes, warnings or past bans; say it by ${what}, or by --format (${unsure.map((one) => one.name).join(', ')})`;
+  }
   if (shape === 'sql') {
     const tables = parts.map((part) => part.name).join(', ');
     return `the dump is one of a tool that is not known; it holds the table ${tables || 'of no name'}`;
   }
-  if (shape !== 'xml' && shape !== 'keyvalues') {
-    const format = draftIn(parts, shape);
-    if (format.ids.length > 0) return { format, why: format.recognise.why };
-  }
+  const format = draftIn(parts, shape);
+  if (shape !== 'xml' && shape !== 'keyvalues' && format.ids.length > 0) return { format, why: format.recognise.why };
   const found = parts.find(({ cells }) => cells.length > 0);
   const cells = found === undefined ? '' : `; its cells are ${found.cells.slice(0, 20).join(', ')}`;
   return `the list has none of the known formats${cells}`;
-}
-
-function unsureText(formats: readonly Description[], shape: Shape): string {
-  const names = formats.map(({ name }) => name).join(', ');
-  const what = shape === 'sql' ? 'the name of the table' : 'its name, such as bans.csv';
-  return `the cells are those of ${formats[0]!.title}, but do not tell bans from mutes, warnings or past bans; say it by ${what}, or by --format (${names})`;
 }
 
 /** Returns the draft for the first part that holds ids; without ids if none does. */
@@ -80,6 +69,8 @@ export function shapeOf(text: string): Shape {
     : 'csv';
 }
 
+const nothing = { refuse: () => undefined, damaged: () => undefined };
+
 /** Returns the parts of the beginning of the text; of a dump, those of the whole text. */
 export function partsOf(text: string, shape: Shape, name: string): readonly Part[] {
   const head = text.slice(0, sampleLength);
@@ -89,34 +80,30 @@ export function partsOf(text: string, shape: Shape, name: string): readonly Part
       if (columns !== null || !tables.has(table)) tables.set(table, columns ?? []);
       return null;
     };
-    readInserts(text, found, { row: () => undefined, refuse: () => undefined, damaged: () => undefined });
+    readInserts(text, found, { ...nothing, record: () => undefined });
     return Array.from(tables, ([table, cells]) => ({ name: table, cells }));
   }
-  if (shape === 'csv') return [{ name, cells: columnsOf(head) }];
-  if (shape === 'json-lines') return [cellsAt(`[${head.trim().split('\n', 100).join(',')}]`, [], '')];
-  if (shape === 'json') {
-    const paths = ['', ...[...head.matchAll(/"(\w+)"\s*:\s*\[/g)].slice(0, arraysMax).map(([, path]) => path!)];
-    return paths.map((path) => cellsAt(head, path === '' ? [] : [path], path));
-  }
-  const cells = new Set<string>();
-  const sink = {
-    record: (found: ReadonlyMap<string, string>) => {
-      for (const cell of found.keys()) cells.add(cell);
-    },
-    damaged: () => undefined,
-  };
-  if (shape === 'xml') readXml(head, [], sink);
-  else readKeyValues(head, sink);
-  return [{ name, cells: [...cells] }];
+  if (shape !== 'json') return [{ name, cells: cellsIn(head, shape, '') }];
+  const paths = [...head.matchAll(/"(\w+)"\s*:\s*\[/g)].slice(0, arraysMax).map(([, path]) => path!);
+  return ['', ...paths].map((path) => ({ name: path, cells: cellsIn(head, shape, path) }));
 }
 
-function cellsAt(text: string, path: readonly string[], name: string): Part {
+function cellsIn(head: string, shape: Shape, path: string): readonly string[] {
   const cells = new Set<string>();
-  const element = (value: Json) => {
-    const text = textOf(value);
-    if (text !== undefined && !readPlayerId(text).ok) return;
-    for (const cell of flat(value).keys()) cells.add(cell);
-  };
-  readElements(text, path, { element, damaged: () => undefined });
-  return { name, cells: [...cells] };
+  let last: readonly string[] = [];
+  readShape({ name: '', title: '', shape, path, recognise: { why: '' }, ids: [] }, head, {
+    ...nothing,
+    cells: (names) => {
+      last = [...names];
+      if (shape === 'csv') for (const name of last) cells.add(name);
+    },
+    record: (cell) => {
+      // A list of texts is one of ids or of something else.
+      const text = last.join() === 'value' && shape === 'json' ? textOf(cell('value')) : undefined;
+      if (text === undefined || readPlayerId(text).ok) for (const name of last) cells.add(name);
+    },
+    isRead: () => false,
+    isWhole: () => true,
+  });
+  return [...cells];
 }

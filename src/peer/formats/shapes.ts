@@ -1,28 +1,19 @@
 /** Reads a list of any shape into records of named cells. It knows nothing of bans. */
 import type { Description } from './description.js';
-import { columnName, readCsv } from './reading/csv-records.js';
-import { type Json, objectOf, readElements } from './reading/json-elements.js';
+import { readCsv } from './reading/csv-records.js';
+import { readElements } from './reading/json-elements.js';
 import { readKeyValues } from './reading/key-values.js';
-import { eachLine } from './reading/lines.js';
+import {
+  columnName,
+  eachLine,
+  isWholeCell,
+  type Json,
+  objectOf,
+  type RecordSink,
+  takeCells,
+} from './reading/records.js';
 import { readInserts } from './reading/sql-values.js';
-import { isWholeCell } from './reading/whole-cells.js';
 import { readXml } from './reading/xml-elements.js';
-
-/** Returns the value of a cell of a record by its name. */
-export type Cell = (name: string) => Json | undefined;
-
-export interface RecordSink {
-  /** The names of the cells of the next record; may repeat names. */
-  cells(names: Iterable<string>): void;
-  record(cell: Cell, line: number): void;
-  refuse(line: number, reason: string, measure?: string): void;
-  /** Refuses a line after which nothing is read. */
-  damaged(line: number, reason: string): void;
-  /** True if the description says what the cell means for a ban. */
-  isRead(name: string): boolean;
-  /** False if the last cell of a text without a final line break may be truncated. */
-  isWhole(name: string, cell: string): boolean;
-}
 
 const flatDepthMax = 8;
 const lineLengthMax = 65_536;
@@ -33,87 +24,66 @@ const measures = /mute|gag|comm|warn|kick|jail|freeze/i;
 const tableOfBans = /(?:^|[_.-])(?:player_?)?bans?(?:list)?(?:$|[_.-])/i;
 const tableOfMeasures = /ban|punish|sanction|infraction|record/i;
 
-export function readShape(description: Description, text: string, sink: RecordSink): void {
+/** Returns false if the list has no place at the path of the description. */
+export function readShape(description: Description, text: string, sink: RecordSink): boolean {
   const { shape, path = '' } = description;
-  const take = (value: Json, line: number) => takeCells(flat(value), line, sink);
   const names = path === '' ? [] : path.split('.');
-  if (shape === 'csv') {
-    const { record, refuse, damaged, cells, isRead } = sink;
-    readCsv(text, { header: cells, isRead, record, refuse, damaged }, sink.isWhole);
-  } else if (shape === 'json') {
-    readElements(text, names, { element: take, damaged: sink.damaged });
-  } else if (shape === 'json-lines') {
+  const element = (value: Json, line: number) => takeCells(flat(value), line, sink);
+  if (shape === 'json') return readElements(text, names, { element, damaged: sink.damaged });
+  if (shape === 'xml') return readXml(text, names, sink);
+  if (shape === 'csv') readCsv(text, sink);
+  else if (shape === 'sql') readTables(description, text, sink);
+  else if (shape === 'lines') readLines(description, text, sink);
+  else if (shape === 'keyvalues') readKeyValues(text, sink);
+  else {
     eachLine(text, sink, (line, number) => {
-      const object = line === '' ? null : objectOfLine(line);
-      if (object !== null) take(object, number);
+      const object = objectIn(line);
+      if (object !== null) element(object, number);
       else if (line !== '') sink.refuse(number, 'the line is not a JSON object');
     });
-  } else if (shape === 'sql') readTables(description, text, sink);
-  else if (shape === 'lines') readLines(description, text, sink);
-  else {
-    const { damaged } = sink;
-    const record = (cells: ReadonlyMap<string, string>, line: number) => takeCells(cells, line, sink);
-    if (shape === 'xml') readXml(text, names, { record, damaged });
-    else readKeyValues(text, { record, damaged });
   }
-}
-
-function takeCells(cells: ReadonlyMap<string, Json>, line: number, sink: RecordSink): void {
-  sink.cells(cells.keys());
-  sink.record((name) => cells.get(name), line);
+  return true;
 }
 
 /** Returns the members of an object by their paths. Any other value is the only cell, with the name `value`. */
-export function flat(value: Json): ReadonlyMap<string, Json> {
+function flat(value: Json): ReadonlyMap<string, Json> {
   const cells = new Map<string, Json>();
   const add = (prefix: string, one: Json, depth: number) => {
     const object = depth > flatDepthMax ? null : objectOf(one);
     if (object === null) cells.set(prefix, one);
-    else {
-      for (const [name, member] of Object.entries(object)) {
-        if (member !== undefined) add(`${prefix}${prefix === '' ? '' : '.'}${columnName(name)}`, member, depth + 1);
-      }
+    for (const [name, member] of Object.entries(object ?? {})) {
+      if (member !== undefined) add(`${prefix}${prefix === '' ? '' : '.'}${columnName(name)}`, member, depth + 1);
     }
   };
   add(objectOf(value) === null ? 'value' : '', value, 0);
   return cells;
 }
 
-function objectOfLine(line: string): Json | null {
-  let found: Json | null = null;
-  readElements(line, 'root', {
-    element: (value) => {
-      found = objectOf(value);
-    },
-    damaged: () => {
-      found = null;
-    },
-  });
-  return found;
+/** Returns the object that a line holds; null if it holds none, or more. */
+function objectIn(line: string): Json | null {
+  const found: Json[] = [];
+  const damaged = () => {
+    found.length = 0;
+  };
+  readElements(`[${line}]`, [], { element: (value) => found.push(value), damaged });
+  return found.length === 1 ? objectOf(found[0]) : null;
 }
 
 function readTables(description: Description, text: string, sink: RecordSink): void {
   const named = new Set<string>();
-  readInserts(
-    text,
-    (table, stated, line) => {
-      const columns = stated ?? (tableOfBans.test(table) ? description.columns : null) ?? null;
-      const isWanted = columns !== null && isTable(description, table, columns);
-      if (isWanted && !named.has(table)) sink.cells(columns);
-      if (!isWanted && !named.has(table) && (measures.test(table) || tableOfMeasures.test(table))) {
-        const measure = measures.exec(table)?.[0].toLowerCase();
-        const why = measure === undefined ? `is not one of ${description.title}` : `holds no bans (${measure})`;
-        sink.refuse(line, `the table ${table} ${why}, and is left out`, measure);
-      }
-      named.add(table);
-      return isWanted ? columns : null;
-    },
-    {
-      row: (values, line) => sink.record((name) => values.get(name) ?? '', line),
-      refuse: (line, reason) => sink.refuse(line, reason),
-      damaged: sink.damaged,
-    },
-  );
+  const columnsOf = (table: string, stated: readonly string[] | null, line: number) => {
+    const columns = stated ?? (tableOfBans.test(table) ? description.columns : null) ?? null;
+    const isWanted = columns !== null && isTable(description, table, columns);
+    if (isWanted && !named.has(table)) sink.cells(columns);
+    if (!isWanted && !named.has(table) && (measures.test(table) || tableOfMeasures.test(table))) {
+      const measure = measures.exec(table)?.[0].toLowerCase();
+      const why = measure === undefined ? `is not one of ${description.title}` : `holds no bans (${measure})`;
+      sink.refuse(line, `the table ${table} ${why}, and is left out`, measure);
+    }
+    named.add(table);
+    return isWanted ? columns : null;
+  };
+  readInserts(text, columnsOf, sink);
 }
 
 /** True if the description is one of a table with this name and these columns. */
@@ -129,17 +99,13 @@ function readLines({ line: pattern = '', skip, form, refuse }: Description, text
   eachLine(text, sink, (line, number, isEnded) => {
     if (line === '' || passed?.test(line) === true) return;
     const groups = line.length > lineLengthMax ? undefined : wanted.exec(line)?.groups;
-    if (groups === undefined) {
-      sink.refuse(number, form ?? 'the line has another form');
-      return;
-    }
+    if (groups === undefined) return sink.refuse(number, form ?? 'the line has another form');
     const cells = Object.values(groups).filter((cell) => cell !== undefined);
     // A tail that is cut may be the beginning of one for which the line would be refused.
     const { tail } = groups;
     const isWhole =
       tail === undefined ? isWholeCell(cells.at(-1) ?? '') : !refuse?.begins.startsWith(tail.trim().toLowerCase());
-    if (!isEnded && !isWhole) {
-      sink.refuse(number, 'the file ends in this line without a line break, so that its end may be truncated');
-    } else sink.record((name) => groups[name], number);
+    if (isEnded || isWhole) sink.record((name) => groups[name], number);
+    else sink.refuse(number, 'the file ends in this line without a line break, so that its end may be truncated');
   });
 }

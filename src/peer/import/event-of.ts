@@ -1,7 +1,4 @@
-/**
- * Builds the event that reports an entry of an import plan. Its event id depends on the ban and not on the spelling of
- * the list, so that a repeated import changes nothing.
- */
+/** Builds the event that reports an entry of a plan, with an event id that follows from the ban. */
 import * as crypto from 'node:crypto';
 import type { TrustEvent } from '../../client/write/client-event.js';
 import type { RowKind } from '../formats/list-row.js';

@@ -5,17 +5,13 @@ import { isTable } from '../formats/shapes.js';
 import { tools } from '../formats/tools.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { type Decoded, decodeList } from '../sources/decode.js';
-import type { ImportPlan } from './plan.js';
+import type { ImportPlan, ListReading } from './plan.js';
 
 export interface DecodedList extends Decoded, Detected {}
 
-/** The choice of a format: a name, or a description of the user's own. */
-export interface FormatChoice {
-  /** `auto`, or a name. */
-  readonly format: string;
+export interface FormatChoice extends Pick<ListReading, 'format' | 'description'> {
   /** The name of the file, without its folder. */
   readonly name: string;
-  readonly description?: Description | undefined;
 }
 
 const genericShapes: ReadonlyMap<string, Shape> = new Map([
@@ -29,10 +25,7 @@ export const formatNames: readonly string[] = [
   ...new Set(['auto', ...tools.map(({ name, sameAs }) => sameAs ?? name), ...genericShapes.keys()]),
 ];
 
-/**
- * Returns the list in the bytes. Throws `wrong_usage` for an unknown format name, and `format_not_recognised` (exit
- * code 4) if the list has no known format.
- */
+/** Throws `wrong_usage` for an unknown format, and `format_not_recognised` (exit code 4) if none fits. */
 export function listOf(bytes: Uint8Array, { format: formatName, name, description }: FormatChoice): DecodedList {
   const decoded = decodeList(bytes);
   if (description !== undefined) return { ...decoded, format: description, why: 'given by --description' };

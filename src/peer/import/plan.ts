@@ -1,19 +1,12 @@
-/**
- * Computes the plan of an import: one entry for each player and ban, in the order of the file, and one refusal for each
- * other line. Pure: it sends nothing and makes no requests.
- */
+/** Computes the plan of an import: an entry for each player and ban, a refusal for each other line. Pure. */
 
 import type { Description } from '../formats/description.js';
 import { readList } from '../formats/interpret.js';
 import type { ListRow, RowKind } from '../formats/list-row.js';
-import { DAY_MS, WEIGHT_MIN } from './plan-constants.js';
 import { type Player, playersOf } from './player-of.js';
-import { severityOf } from './severity.js';
+import { BAN_HALF_LIFE_DAYS, DAY_MS, HALF_LIFE_DAYS, severityOf, WEIGHT_MIN } from './severity.js';
 
-/**
- * The state of an entry: it is sent, or it is not, because it has expired, was lifted, or is so old that decay leaves
- * less than 1 % of its weight.
- */
+/** `faded`: so old that decay leaves less than 1 % of its weight. */
 export type EntryState = 'send' | 'expired' | 'lifted' | 'faded';
 
 export interface PlanEntry {
@@ -69,24 +62,34 @@ export interface ImportPlan {
   readonly unknown: UnknownCells;
 }
 
-export interface PlanOptions {
-  /** ms since 1970. */
-  readonly now: number;
-  /** IANA name of the zone for times without a zone. */
-  readonly timeZone: string;
+/** How a list is read and reported, whether once or again and again. */
+export interface ListReading {
+  /** `auto`, or a name. */
+  readonly format: string;
+  /** A description of the user's own, instead of a format. */
+  readonly description?: Description | undefined;
   /** Cells to ignore although their name looks like an end, a type or a removal. */
   readonly ignore?: readonly string[] | undefined;
-  /** The group's kinds of ids, the preferred one first; null if ids are opaque or the kinds are unknown. */
-  readonly kinds: readonly string[] | null;
+  /** IANA name of the zone for times without a zone. */
+  readonly timeZone: string;
   /** The server in offline mode that created Minecraft UUIDs of version 3. */
   readonly offlineServer?: string | undefined;
-  /** Severity of every event, 0 to 1; null derives it from the list. */
-  readonly severity: number | null;
-  readonly halfLifeDays: number;
-  readonly banHalfLifeDays: number;
-  readonly sendFaded: boolean;
+  /** Severity of every event, 0 to 1; if absent, it follows from the list. */
+  readonly severity?: number | null | undefined;
+  /** Name of the public list, as the operator declared it; absent if the list is the peer's own. */
+  readonly origin?: string | undefined;
+}
+
+export interface PlanOptions extends Pick<ListReading, 'timeZone' | 'ignore' | 'offlineServer' | 'severity'> {
+  /** ms since 1970. */
+  readonly now: number;
+  /** The group's kinds of ids, the preferred one first; null if ids are opaque or the kinds are unknown. */
+  readonly kinds: readonly string[] | null;
+  readonly halfLifeDays?: number;
+  readonly banHalfLifeDays?: number;
+  readonly sendFaded?: boolean;
   /** Dates permanent and still active bans, and those without a date, as of today. */
-  readonly restate: boolean;
+  readonly restate?: boolean;
 }
 
 export function planOf(format: Description, text: string, options: PlanOptions): ImportPlan {
@@ -94,9 +97,7 @@ export function planOf(format: Description, text: string, options: PlanOptions):
   const refused: Refused[] = [];
   const leftOut: Record<string, number> = {};
   const unknown = { harmless: [] as string[], dangerous: [] as string[], lacking: [] as string[] };
-  /**
-   * Indexes of the entries about a player. Nearly every player has one, and a plain number takes no memory of its own.
-   */
+  /** Indexes of the entries about a player: mostly one, and a plain number takes no memory of its own. */
   const places = new Map<string, number | number[]>();
   const { timeZone, ignore, now } = options;
   let unread: Refused | null = null;
@@ -125,7 +126,7 @@ export function planOf(format: Description, text: string, options: PlanOptions):
     places.set(player.id, found === undefined ? entries.length : [...known, entries.length]);
     const { line, bannedAt, expiresAt, lifted, over, kind: says, note } = row;
     const severity = options.severity ?? severityOf(row, now);
-    const ban = { line, row: rows, says, bannedAt, expiresAt, lifted, over: over === true, severity, note };
+    const ban = { line, row: rows, says, bannedAt, expiresAt, lifted, over, severity, note };
     entries.push(entryOf(player, ban, none, options));
   };
   const sink = {
@@ -149,7 +150,7 @@ function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
 /** Merges a ban with a second row of it: it counts if one of the rows does, and ends with the later end. */
 function repeated(entry: PlanEntry, row: ListRow, options: PlanOptions): PlanEntry {
   const before = { ...entry, lifted: entry.state === 'lifted', over: entry.state === 'expired' };
-  const after = { ...row, over: row.over === true, severity: options.severity ?? severityOf(row, options.now) };
+  const after = { ...row, severity: options.severity ?? severityOf(row, options.now) };
   const standing = [before, after].filter(({ lifted }) => !lifted);
   const rows = standing.length === 0 ? [before, after] : standing;
   const isEndless = rows.some(({ expiresAt }) => expiresAt === null);
@@ -176,7 +177,8 @@ function entryOf(player: Player, row: Ban, repeats: readonly number[], options: 
   const { now, sendFaded } = options;
   const { bannedAt, expiresAt } = row;
   const isOver = row.over || (expiresAt !== null && expiresAt <= now);
-  const isRestated = options.restate && !isOver && !row.lifted && (bannedAt === null || bannedAt < startOfDay(now));
+  const isRestated =
+    options.restate === true && !isOver && !row.lifted && (bannedAt === null || bannedAt < startOfDay(now));
   const at = isRestated ? startOfDay(now) : bannedAt;
   const weight = weightOf(at, row.says, options);
   const isFaded = weight < WEIGHT_MIN && !sendFaded;
@@ -205,24 +207,23 @@ function noteOf(
   weight: number,
   repeats: readonly number[],
 ): string | undefined {
-  // Nearly every entry of a long list shares one of these texts.
-  if (said === undefined && !isRestated && repeats.length === 0) return weight < 1 ? weightNote(weight) : undefined;
   const notes = [
     said,
     isRestated ? 're-stated as of today' : undefined,
     weight < 1 ? weightNote(weight) : undefined,
     repeats.length > 0 ? repeatNote(repeats) : undefined,
   ].filter((note) => note !== undefined);
-  return notes.length === 0 ? undefined : notes.join('; ');
+  // Nearly every entry of a long list shares one text.
+  return notes.length < 2 ? notes[0] : notes.join('; ');
 }
 
 /** Factor for evidence of a time as of now. */
-function weightOf(at: number | null, says: RowKind, { now, halfLifeDays, banHalfLifeDays }: PlanOptions): number {
+function weightOf(at: number | null, says: RowKind, options: PlanOptions): number {
+  const { now, halfLifeDays = HALF_LIFE_DAYS, banHalfLifeDays = BAN_HALF_LIFE_DAYS } = options;
   const halfLife = says === 'ban' ? banHalfLifeDays : halfLifeDays;
   if (at === null || halfLife === 0) return 1;
   const age = Math.max(0, now - at) / DAY_MS;
-  const weight = 2 ** (-age / halfLife);
-  return Math.round(weight * 10_000) / 10_000;
+  return Math.round(2 ** (-age / halfLife) * 10_000) / 10_000;
 }
 
 /** One shared text for each percentage, since a list has many entries of the same age. */
@@ -240,8 +241,7 @@ const repeatsNamed = 5;
 
 function repeatNote(lines: readonly number[]): string {
   const more = lines.length - repeatsNamed;
-  const named = lines.slice(0, repeatsNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
-  return `repeated in line ${named}`;
+  return `repeated in line ${lines.slice(0, repeatsNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function startOfDay(now: number): number {

@@ -33,10 +33,7 @@ interface Hints {
   readonly offlineServer?: string | undefined;
 }
 
-/**
- * Returns the first canonical id of each of the group's kinds, or the reason for none, which contains no id. Without
- * kinds of the group, it is one id, of the kind that most games know.
- */
+/** The first id of each of the group's kinds, else one of the kind that most games know; or the reason for none. */
 export function playersOf(ids: readonly RowId[], { kinds, offlineServer }: Hints): PlayersFound {
   const order = kinds ?? usualKinds;
   const rankOf = ({ kind }: Player) => (order.includes(kind) ? order.indexOf(kind) : order.length);

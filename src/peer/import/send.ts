@@ -1,10 +1,9 @@
-/**
- * Sends the entries of a plan through a spool on disk, so that an interrupted import continues where it stopped, and a
- * repeated one changes nothing. Only event ids, hashes, times and the fields of the contract leave this machine.
- */
+/** Sends the entries of a plan through a spool on disk, so that an interrupted import continues where it stopped. */
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
+import { isRecord, jsonIn } from '../../client/json-text.js';
+import { abortable, onAbort } from '../../client/transport/listeners.js';
 import { type Runtime, systemRuntime } from '../../client/transport/time.js';
 import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
@@ -65,7 +64,7 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
     if (watch.obstacle === null) await watch.until(spool.drained());
     const { delivered, duplicates, uncounted, pending } = spool.progress;
     const refused = linesOf(setAside, entries, options.events);
-    if (pending === 0 && watch.obstacle === null) await forgetPlace(folder);
+    if (pending === 0 && watch.obstacle === null) await replaceSmallFile(progressPath(folder), 'null\n');
     const obstacle = pending === 0 ? null : watch.obstacle;
     return { delivered, duplicates, uncounted, refused, waiting: pending, obstacle };
   } finally {
@@ -106,20 +105,11 @@ function progressPath(folder: string): string {
   return join(folder, 'place.json');
 }
 
+/** An unreadable position costs time only: the node recognises events that arrive twice. */
 async function readProgress(folder: string): Promise<ImportProgress | null> {
-  try {
-    const place: unknown = JSON.parse((await readSmallFile(progressPath(folder))) ?? 'null');
-    const isProgress = typeof place === 'object' && place !== null && 'list' in place && 'added' in place;
-    return isProgress && Number.isSafeInteger(place.added) ? (place as ImportProgress) : null;
-  } catch (error) {
-    // An unreadable position costs time only: the node recognises events that arrive twice.
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-async function forgetPlace(folder: string): Promise<void> {
-  await replaceSmallFile(progressPath(folder), 'null\n');
+  const place = jsonIn((await readSmallFile(progressPath(folder))) ?? '');
+  if (!isRecord(place) || typeof place.list !== 'string' || !Number.isSafeInteger(place.added)) return null;
+  return { list: place.list, added: place.added as number };
 }
 
 /** Returns the lines of the events that the node refused. */
@@ -139,11 +129,10 @@ function linesOf(
 class Watch {
   /** Aborted with the obstacle. */
   readonly signal: AbortSignal;
+  /** Ends the listening to the caller. */
+  readonly #release: () => void;
   readonly #controller = new AbortController();
   readonly #runtime: Runtime;
-  readonly #caller: AbortSignal;
-  readonly #onAbort = () => this.#give(new TrustError('closed', 'the import was interrupted'));
-  #obstacle: TrustError | null = null;
   #lastError: TrustError | null = null;
   #cancel: (() => void) | null = null;
   #onProgress: () => void = () => undefined;
@@ -151,18 +140,18 @@ class Watch {
   constructor(runtime: Runtime, caller: AbortSignal) {
     this.signal = this.#controller.signal;
     this.#runtime = runtime;
-    this.#caller = caller;
-    if (caller.aborted) this.#onAbort();
-    else caller.addEventListener('abort', this.#onAbort, { once: true });
+    const interrupt = () => this.#controller.abort(new TrustError('closed', 'the import was interrupted'));
+    this.#release = onAbort(caller, interrupt);
+    if (caller.aborted) interrupt();
   }
 
   get obstacle(): TrustError | null {
-    return this.#obstacle;
+    return this.signal.aborted ? (this.signal.reason as TrustError) : null;
   }
 
   /** Resolves once the spool has room for another step. */
   async roomIn(spool: EventSpool): Promise<void> {
-    while (spool.progress.pendingBytes > bounds.importSpoolBytes / 2 && this.#obstacle === null) {
+    while (spool.progress.pendingBytes > bounds.importSpoolBytes / 2 && this.obstacle === null) {
       await new Promise<void>((resolve) => {
         this.#onProgress = resolve;
       });
@@ -172,43 +161,29 @@ class Watch {
   see({ phase, lastError }: SpoolProgress): void {
     this.#onProgress();
     this.#lastError = lastError;
-    if (phase === 'refused' && lastError !== null) this.#give(lastError);
+    if (phase === 'refused' && lastError !== null) this.#controller.abort(lastError);
     else if (phase === 'waiting') this.#cancel ??= this.#runtime.after(bounds.importStallMs, () => this.#giveUp());
     else this.#calm();
   }
 
   /** True if the work was done before an obstacle came up. Rejects if the work itself fails. */
   async until(work: Promise<unknown>): Promise<boolean> {
-    let stop = () => {};
-    const aborted = new Promise<false>((resolve) => {
-      stop = () => resolve(false);
-      if (this.signal.aborted) stop();
-      else this.signal.addEventListener('abort', stop, { once: true });
-    });
-    const done = work.then(() => true);
     try {
-      return await Promise.race([done, aborted]);
+      await abortable(work, this.signal);
+      return true;
     } catch (error) {
-      if (this.#obstacle !== null) return false;
+      if (this.obstacle !== null) return false;
       throw error;
-    } finally {
-      this.signal.removeEventListener('abort', stop);
-      done.catch(() => undefined);
     }
   }
 
   end(): void {
     this.#calm();
-    this.#caller.removeEventListener('abort', this.#onAbort);
+    this.#release();
   }
 
   #giveUp(): void {
-    this.#give(this.#lastError ?? new TrustError('unreachable', 'the node accepts no events'));
-  }
-
-  #give(obstacle: TrustError): void {
-    this.#obstacle ??= obstacle;
-    this.#controller.abort(obstacle);
+    this.#controller.abort(this.#lastError ?? new TrustError('unreachable', 'the node accepts no events'));
   }
 
   #calm(): void {

@@ -1,6 +1,14 @@
-/** States how serious the entries of a ban list are, if the user names no severity. */
+/** States how serious the entries of a ban list are, if the user names no severity, and the defaults of their decay. */
 import type { ListRow } from '../formats/list-row.js';
-import { DAY_MS } from './plan-constants.js';
+
+export const DAY_MS = 86_400_000;
+
+/** Entries whose weight has decayed below this are sent only on request. */
+export const WEIGHT_MIN = 0.01;
+
+/** The default half-lives in a group. */
+export const HALF_LIFE_DAYS = 30;
+export const BAN_HALF_LIFE_DAYS = 180;
 
 /** A ban of this length or longer counts in full, like a permanent one. */
 const FULL_DAYS = 30;

@@ -1,10 +1,8 @@
-/**
- * Keeps the kinds of player ids that the group's node states, and stores them in the state folder, so that ids can also
- * be converted while the node is down. The kinds of a group do not change.
- */
+/** Keeps the kinds of ids that the node states on disk, so that ids can also be converted while it is down. */
 import { join } from 'node:path';
 import { normalizePlayerId } from '../../client/ids/normalize.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
+import { isRecord, jsonIn } from '../../client/json-text.js';
 import type { PlayerIdRefusal } from '../../player-ids/id-refusals.js';
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { PeerConfig } from '../config/peer-config.js';
@@ -15,37 +13,30 @@ import type { NodeReader } from './node-reader.js';
 const idsOfNobody: ReadonlySet<PlayerIdRefusal> = new Set(['placeholder', 'address', 'rounded_number']);
 
 export class KnownKinds {
+  /** Empty if ids are opaque; null if the node was never reached. */
+  kinds: readonly string[] | null;
+  /** True once the node has stated the kinds to this process. */
+  isFresh = false;
   readonly #path: string;
   readonly #url: string;
-  #kinds: readonly string[] | null;
-  #isFresh = false;
 
   private constructor(path: string, url: string, kinds: readonly string[] | null) {
     this.#path = path;
     this.#url = url;
-    this.#kinds = kinds;
+    this.kinds = kinds;
   }
 
   static async open({ stateDir, url }: PeerConfig): Promise<KnownKinds> {
     const path = join(stateDir, 'group.json');
-    return new KnownKinds(path, url, kindsIn(await readSmallFile(path), url));
-  }
-
-  /** Empty if ids are opaque; null if the node was never reached. */
-  get kinds(): readonly string[] | null {
-    return this.#kinds;
-  }
-
-  get isFresh(): boolean {
-    return this.#isFresh;
+    return new KnownKinds(path, url, kindsIn((await readSmallFile(path)) ?? '', url));
   }
 
   /** Asks the node. Rejects with a `TrustError` if it does not answer. */
   async learn(reader: NodeReader): Promise<void> {
     const { playerIdKinds: kinds } = await reader.group();
-    const isNew = JSON.stringify(kinds) !== JSON.stringify(this.#kinds);
-    this.#kinds = kinds;
-    this.#isFresh = true;
+    const isNew = JSON.stringify(kinds) !== JSON.stringify(this.kinds);
+    this.kinds = kinds;
+    this.isFresh = true;
     if (isNew) await replaceSmallFile(this.#path, `${JSON.stringify({ url: this.#url, kinds })}\n`);
   }
 
@@ -56,7 +47,7 @@ export class KnownKinds {
    */
   canonical(id: string): string {
     if (isSubjectHash(id)) return id;
-    const kinds = this.#kinds ?? [];
+    const kinds = this.kinds ?? [];
     if (kinds.length > 0) return normalizePlayerId(id, { kinds });
     const found = readPlayerId(id);
     if (found.ok) return found.id;
@@ -64,13 +55,8 @@ export class KnownKinds {
   }
 }
 
-function kindsIn(text: string | undefined, url: string): readonly string[] | null {
-  try {
-    const value: unknown = JSON.parse(text ?? 'null');
-    if (typeof value !== 'object' || value === null) return null;
-    const { url: of, kinds } = value as { url?: unknown; kinds?: unknown };
-    return of === url && Array.isArray(kinds) && kinds.every((kind) => typeof kind === 'string') ? kinds : null;
-  } catch {
-    return null;
-  }
+function kindsIn(text: string, url: string): readonly string[] | null {
+  const value = jsonIn(text);
+  if (!isRecord(value) || value.url !== url || !Array.isArray(value.kinds)) return null;
+  return value.kinds.every((kind) => typeof kind === 'string') ? value.kinds : null;
 }

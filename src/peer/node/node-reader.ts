@@ -1,9 +1,7 @@
-/**
- * Reads public facts about a node, its group and its peers that the client has no call for; used by the status of the
- * sidecar, by `ptf-peer register` and by `ptf-peer doctor`.
- */
+/** Reads public facts about a node, its group and its peers that the client has no call for. */
 import { bounds } from '../../client/bounds.js';
-import { Caller, isRecord, readText } from '../../client/transport/caller.js';
+import { isRecord } from '../../client/json-text.js';
+import { Caller, readText } from '../../client/transport/caller.js';
 import { poolTransport } from '../../client/transport/pool-transport.js';
 import { ReadFloor } from '../../client/transport/read-floor.js';
 import { type Runtime, systemRuntime } from '../../client/transport/time.js';
@@ -65,10 +63,7 @@ export class NodeReader {
     return null;
   }
 
-  /**
-   * Returns how far this machine's clock is ahead of the node's, in ms, with an error of a second plus half the
-   * duration of the call; null if the node sends no time. Rejects with a `TrustError` if the node does not answer.
-   */
+  /** How far this machine's clock is ahead, in ms, give or take a second; null if the node sends no time. */
   async clockAheadMs(): Promise<number | null> {
     const began = this.#runtime.now();
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(bounds.peerCallMs)]);

@@ -1,12 +1,9 @@
-/**
- * Records the deliveries of a relay on disk: the delivered verdict of each player that is not neutral, and the event id
- * from which the stream continues. The journal consists of lines that are synced one by one, is rewritten when it has
- * grown, and contains subject hashes only.
- */
+/** Records the deliveries of a relay on disk, as synced lines with subject hashes, rewritten when they have grown. */
 import { type FileHandle, mkdir, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
+import { isRecord, jsonIn } from '../../client/json-text.js';
 import type { Verdict } from '../../client/player-trust.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 
@@ -17,7 +14,8 @@ export class RelayJournal {
   /** Verdicts by subject hash. Players without an entry are neutral. */
   readonly verdicts = new Map<string, Verdict>();
   readonly #path: string;
-  #lastEventId = '';
+  /** The event id from which the stream continues; empty if nothing was delivered yet. */
+  lastEventId = '';
   /** Number of deliveries since the last id, by subject hash; it distinguishes equal changes of one player. */
   readonly #since = new Map<string, number>();
   #handle: FileHandle | null = null;
@@ -42,11 +40,6 @@ export class RelayJournal {
     return journal;
   }
 
-  /** The event id from which the stream continues; empty if nothing was delivered yet. */
-  get lastEventId(): string {
-    return this.#lastEventId;
-  }
-
   deliveredSinceId(subject: string): number {
     return this.#since.get(subject) ?? 0;
   }
@@ -58,7 +51,7 @@ export class RelayJournal {
 
   /** Records that everything up to this id is delivered; resolves once it is on disk. */
   async reached(lastEventId: string): Promise<void> {
-    if (lastEventId !== this.#lastEventId) await this.#append({ id: lastEventId });
+    if (lastEventId !== this.lastEventId) await this.#append({ id: lastEventId });
   }
 
   /** Records all verdicts as delivered, without a line for each. */
@@ -91,7 +84,7 @@ export class RelayJournal {
   async #rewrite(): Promise<void> {
     await this.close();
     const lines: Line[] = Array.from(this.verdicts, ([s, v]) => ({ s, v }));
-    lines.push({ id: this.#lastEventId });
+    lines.push({ id: this.lastEventId });
     await replaceSmallFile(this.#path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     this.#lines = lines.length;
   }
@@ -99,7 +92,7 @@ export class RelayJournal {
   #take(line: Line): void {
     this.#lines++;
     if ('id' in line) {
-      this.#lastEventId = line.id;
+      this.lastEventId = line.id;
       this.#since.clear();
       return;
     }
@@ -112,14 +105,10 @@ export class RelayJournal {
 const verdictNames: readonly unknown[] = ['trusted', 'neutral', 'suspicious', 'untrusted', null];
 
 function lineOf(text: string): Line | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return null;
-    if ('id' in value && typeof value.id === 'string') return { id: value.id };
-    const { s, v } = value as { s?: unknown; v?: unknown };
-    if (typeof s !== 'string' || !isSubjectHash(s) || !verdictNames.includes(v)) return null;
-    return { s, v: v as Verdict | null };
-  } catch {
-    return null;
-  }
+  const value = jsonIn(text);
+  if (!isRecord(value)) return null;
+  const { id, s, v } = value;
+  if (typeof id === 'string') return { id };
+  if (typeof s !== 'string' || !isSubjectHash(s) || !verdictNames.includes(v)) return null;
+  return { s, v: v as Verdict | null };
 }

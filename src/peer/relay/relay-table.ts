@@ -1,8 +1,4 @@
-/**
- * Receives the verdict stream for a relay: holds the verdict of each player and turns differences from the delivered
- * verdicts into changes. The stream is read further only once these changes are delivered, so that nothing accumulates
- * here.
- */
+/** Turns the verdict stream into changes for a relay. The stream is read further only once these are delivered. */
 import type { StreamTable } from '../../client/feed/stream-table.js';
 import type { TrustValues, Verdict } from '../../client/player-trust.js';
 import type { RelayJournal } from './relay-journal.js';

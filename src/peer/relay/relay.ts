@@ -1,7 +1,4 @@
-/**
- * Relays changes of verdicts from the node's stream to a webhook: at least once, in order, resumed after the last
- * delivery. While the receiver is down the stream is not read, so that nothing accumulates in memory.
- */
+/** Relays changes of verdicts to a webhook: at least once, in order. While the receiver is down, nothing is read. */
 import { hash } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +9,7 @@ import { ReadFloor } from '../../client/transport/read-floor.js';
 import { AgeClock, pause, type Runtime, systemRuntime } from '../../client/transport/time.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { plainWords } from '../node/plain-words.js';
+import { ProblemLog } from '../node/problem-log.js';
 import { PeerError } from '../peer-error.js';
 import { RelayJournal } from './relay-journal.js';
 import { RelayTable } from './relay-table.js';
@@ -23,9 +21,7 @@ export interface RelayOptions {
   readonly url: string;
   readonly secret: string;
   readonly discord: boolean;
-  /**
-   * Sends only future changes. Otherwise the relay first sends one change for each player whose verdict is not neutral.
-   */
+  /** Sends only future changes, and not first one for each player whose verdict is not neutral. */
   readonly newOnly: boolean;
   /** Writes one line without a secret; players are named by their hashes. */
   readonly log: (line: string) => void;
@@ -44,13 +40,8 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
   const journal = await RelayJournal.open(join(folder, 'journal.ndjson'));
   const ending = new AbortController();
   const signal = AbortSignal.any([options.signal, ending.signal]);
-  let problem: string | null = null;
-  const say = (text: string | null) => {
-    if (text === problem) return;
-    problem = text;
-    log(text ?? 'webhooks are accepted again');
-  };
-  const sender = new WebhookSender({ url, secret: options.secret, discord: options.discord, runtime, signal, say });
+  const problems = new ProblemLog(log, 'webhooks are accepted again');
+  const sender = new WebhookSender({ ...options, runtime, signal, say: (text) => problems.set(text) });
   let delivered = 0;
   const deliver = async (change: VerdictChange) => {
     try {
@@ -63,7 +54,6 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
   };
   const table = new RelayTable({ journal, newOnly: options.newOnly, now: () => runtime.now(), deliver });
   const transport = poolTransport(config.url, { connections: 1 });
-  const { lastEventId } = journal;
   const feed = new VerdictFeed({
     transports: [transport],
     runtime,
@@ -71,16 +61,12 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
     ages: new AgeClock(runtime),
     table,
     key: config.apiKey,
-    path: '/api/v1/verdicts/stream',
-    readyPath: '/api/v1/ready',
-    ...(lastEventId === '' ? {} : { resumeFrom: lastEventId }),
-    groupId: undefined,
+    resumeFrom: journal.lastEventId,
     salt: null,
     onState: ({ phase, lastError }) => {
       if (phase === 'live') log('follows the stream');
       else if (lastError !== null) log(`stream: ${plainWords(lastError, config.url)} (${lastError.code})`);
     },
-    onErased: undefined,
   });
   try {
     feed.start();

@@ -1,10 +1,8 @@
-/**
- * Delivers one webhook until the receiver accepts it: signed according to Standard Webhooks, retried with backoff and
- * at least as long as the receiver asks to wait. The address may contain a secret, so that only its host is logged.
- */
+/** Delivers one webhook until the receiver accepts it. Its address may contain a secret: only the host is logged. */
 import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
 import { bounds } from '../../client/bounds.js';
+import { isRecord, jsonIn } from '../../client/json-text.js';
 import { retryAfterMs } from '../../client/transport/caller.js';
 import { fullJitterMs, pause, type Runtime } from '../../client/transport/time.js';
 import { PeerError } from '../peer-error.js';
@@ -38,11 +36,7 @@ export class WebhookSender {
     this.#host = new URL(options.url).host;
   }
 
-  /**
-   * Resolves with true if the receiver accepted the webhook, and with false if it rejected the message itself
-   * repeatedly. Rejects with `webhook_gone` if the receiver wants no further webhooks, and with the reason of the
-   * signal.
-   */
+  /** False if the receiver rejected the message itself repeatedly. Rejects with `webhook_gone`, or if aborted. */
   async send(change: VerdictChange): Promise<boolean> {
     const { discord, runtime, signal, say } = this.#options;
     const text = JSON.stringify(discord ? discordBody(change) : webhookBody(change));
@@ -104,9 +98,6 @@ async function codeIn(body: AsyncIterable<Buffer>): Promise<unknown> {
     text += part.toString('latin1');
     if (text.length > answerMax) return undefined;
   }
-  try {
-    return (JSON.parse(text) as { code?: unknown } | null)?.code;
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(text);
+  return isRecord(value) ? value.code : undefined;
 }

@@ -1,6 +1,7 @@
 /** Stores the sidecar's allow list on disk: subject hashes, dates and notes; raw player ids never reach the file. */
 import { bounds } from '../../client/bounds.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
+import { isRecord, jsonIn } from '../../client/json-text.js';
 import { AllowList, type AllowListEntry } from '../../client/policy/client-allow-list.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
@@ -52,21 +53,14 @@ export class AllowFile {
 }
 
 function entriesIn(text: string, path: string): AllowListEntry[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  if (!Array.isArray(value) || !value.every(isEntry)) {
-    throw wrongUsage(`${path} is not an allow list of ptf-peer; restore it, or remove it to begin an empty one`);
-  }
-  return value;
+  const value = jsonIn(text);
+  if (Array.isArray(value) && value.every(isEntry)) return value;
+  throw wrongUsage(`${path} is not an allow list of ptf-peer; restore it, or remove it to begin an empty one`);
 }
 
 function isEntry(value: unknown): value is AllowListEntry {
-  if (typeof value !== 'object' || value === null) return false;
-  const { playerId, until, note } = value as Partial<Record<keyof AllowListEntry, unknown>>;
+  if (!isRecord(value)) return false;
+  const { playerId, until, note } = value;
   return (
     typeof playerId === 'string' && isSubjectHash(playerId) && typeof until === 'number' && typeof note === 'string'
   );

@@ -1,7 +1,4 @@
-/**
- * Declares a refusal of the sidecar: a status and the body `{error, code, details?}`, in the same form as refusals of
- * the node.
- */
+/** Declares a refusal of the sidecar, whose body has the form of those of the node. */
 import { TrustError } from '../../client/trust-error.js';
 
 export class LocalError extends Error {

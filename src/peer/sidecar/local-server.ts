@@ -1,16 +1,14 @@
-/**
- * Runs the local HTTP server of a sidecar: token, routes, bodies and refusals. It knows the paths of the API and
- * nothing about trust; each route calls `Sidecar`. Paths may contain player ids, so that no path reaches a log or an
- * error.
- */
+/** Runs the local HTTP server of a sidecar. Paths may contain player ids: none reaches a log or an error. */
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { bounds } from '../../client/bounds.js';
+import { isAnswered } from '../../client/write/spool/claim.js';
+import { isoOf } from '../import/iso.js';
 import { PeerError } from '../peer-error.js';
 import { LocalError, refusalOf } from './local-error.js';
 import type { Sidecar } from './sidecar.js';
-import { allowOf, jsonOf, reportOf } from './sidecar-bodies.js';
+import { allowOf, bodyIn, reportOf } from './sidecar-bodies.js';
 import { tokenTest } from './token.js';
 
 export interface LocalServerOptions {
@@ -38,9 +36,6 @@ interface Answer {
   readonly body: unknown;
 }
 
-const playersPath = '/v1/players/';
-const allowPath = '/v1/allow/';
-
 /** Listens on both addresses. Rejects with a `PeerError` if one is in use. */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const isToken = tokenTest(options.token);
@@ -58,7 +53,8 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   try {
     const tcp = await listen({ host: options.host, port: options.port });
     if (options.socketPath !== undefined) {
-      await removeStaleSocket(options.socketPath);
+      // The socket of a killed sidecar goes. One on which a process still answers stays, and `listen` then fails.
+      if (!(await isAnswered(options.socketPath))) await rm(options.socketPath, { force: true });
       await listen({ path: options.socketPath });
       await chmod(options.socketPath, 0o600);
     }
@@ -95,10 +91,7 @@ function serverOf(answer: (request: IncomingMessage) => Promise<Answer>, log: (l
   return server;
 }
 
-/**
- * Closes the longest idle connection for each one beyond the bound, or that one itself if none is idle. Returns the
- * idle connections, which the server keeps up to date.
- */
+/** Closes the longest idle connection for each one beyond the bound. Returns the idle ones, to be updated. */
 function boundConnections(server: Server): Set<Socket> {
   const idle = new Set<Socket>();
   let open = 0;
@@ -135,60 +128,80 @@ function send(response: ServerResponse, status: number, body: unknown): void {
     .end(text);
 }
 
+interface Call {
+  readonly sidecar: Sidecar;
+  readonly gameIds: readonly string[];
+  /** The rest of the path, decoded. */
+  readonly id: () => string;
+  /** The ids of the query. */
+  readonly ids: () => readonly string[];
+  /** The body, as JSON. */
+  readonly json: () => Promise<unknown>;
+}
+
+interface LocalRoute {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: RegExp;
+  readonly status?: number;
+  readonly body: (call: Call) => Promise<unknown>;
+}
+
+const localRoutes: readonly LocalRoute[] = [
+  {
+    method: 'GET',
+    path: /^\/v1\/players$/,
+    body: async ({ sidecar, ids }) => ({ data: await sidecar.players(ids()) }),
+  },
+  { method: 'GET', path: /^\/v1\/persons$/, body: async ({ sidecar, ids }) => sidecar.person(ids()) },
+  { method: 'GET', path: /^\/v1\/players\/(.+)$/, body: async ({ sidecar, id }) => sidecar.player(id()) },
+  {
+    method: 'POST',
+    path: /^\/v1\/reports$/,
+    status: 202,
+    body: async ({ sidecar, gameIds, json }) => {
+      const ids = await sidecar.report(reportOf(await json(), gameIds));
+      return { event_id: ids[0], ...(ids.length > 1 ? { event_ids: ids } : {}), status: 'spooled' };
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/v1\/allow$/,
+    status: 201,
+    body: async ({ sidecar, json }) => {
+      const entry = allowOf(await json());
+      await sidecar.allow(entry);
+      return { player_id: entry.playerId, until: isoOf(entry.until), note: entry.note };
+    },
+  },
+  {
+    method: 'DELETE',
+    path: /^\/v1\/allow\/(.+)$/,
+    body: async ({ sidecar, id }) => ({ player_id: id(), removed: await sidecar.disallow(id()) }),
+  },
+  { method: 'GET', path: /^\/v1\/status$/, body: async ({ sidecar }) => sidecar.status },
+];
+
 async function route(
   request: IncomingMessage,
   { sidecar, gameIds }: LocalServerOptions,
   isToken: (text: string) => boolean,
   isSecret: ((text: string) => boolean) | null,
 ): Promise<Answer> {
-  const url = request.url ?? '/';
-  const at = url.indexOf('?');
-  const path = at < 0 ? url : url.slice(0, at);
+  const [, path = '', query = ''] = /^([^?]*)\??(.*)$/.exec(request.url ?? '/') ?? [];
   const [, secret = '', game = ''] = /^\/answers\/([^/]+)\/(.+)$/.exec(path) ?? [];
   if (isSecret !== null && game !== '' && isSecret(secret)) {
     only(request, 'GET');
     return gameAnswer(sidecar, game);
   }
   authorize(request, isToken);
-  const query = at < 0 ? '' : url.slice(at + 1);
-  if (path === '/v1/players') {
-    only(request, 'GET');
-    return { status: 200, body: { data: await sidecar.players(idsOf(query)) } };
+  const found = localRoutes.find((one) => one.path.test(path));
+  if (found === undefined) {
+    throw new LocalError(404, 'route_not_found', 'the sidecar has no such route; see ptf-peer sidecar --help');
   }
-  if (path === '/v1/persons') {
-    only(request, 'GET');
-    return { status: 200, body: await sidecar.person(idsOf(query)) };
-  }
-  if (path.startsWith(playersPath) && path.length > playersPath.length) {
-    only(request, 'GET');
-    return { status: 200, body: await sidecar.player(decoded(path.slice(playersPath.length))) };
-  }
-  if (path === '/v1/reports') {
-    only(request, 'POST');
-    const report = reportOf(await bodyOf(request), gameIds);
-    const ids = await sidecar.report(report);
-    return {
-      status: 202,
-      body: { event_id: ids[0], ...(ids.length > 1 ? { event_ids: ids } : {}), status: 'spooled' },
-    };
-  }
-  if (path === '/v1/allow') {
-    only(request, 'POST');
-    const entry = allowOf(await bodyOf(request));
-    await sidecar.allow(entry);
-    const { playerId, until, note } = entry;
-    return { status: 201, body: { player_id: playerId, until: new Date(until).toISOString(), note } };
-  }
-  if (path.startsWith(allowPath) && path.length > allowPath.length) {
-    only(request, 'DELETE');
-    const playerId = decoded(path.slice(allowPath.length));
-    return { status: 200, body: { player_id: playerId, removed: await sidecar.disallow(playerId) } };
-  }
-  if (path === '/v1/status') {
-    only(request, 'GET');
-    return { status: 200, body: sidecar.status };
-  }
-  throw new LocalError(404, 'route_not_found', 'the sidecar has no such route; see ptf-peer sidecar --help');
+  only(request, found.method);
+  const id = () => decoded(found.path.exec(path)![1]!);
+  const call = { sidecar, gameIds, id, ids: () => idsOf(query), json: () => jsonOf(request) };
+  return { status: found.status ?? 200, body: await found.body(call) };
 }
 
 /** Answers that unmodified game servers understand. Bans are short, since the server asks again. */
@@ -240,7 +253,7 @@ function decoded(text: string): string {
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function jsonOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -250,7 +263,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
     }
     chunks.push(chunk);
   }
-  return jsonOf(Buffer.concat(chunks).toString('utf8'));
+  return bodyIn(Buffer.concat(chunks).toString('utf8'));
 }
 
 function listening(server: Server, where: { host: string; port: number } | { path: string }): Promise<void> {
@@ -263,19 +276,6 @@ function listening(server: Server, where: { host: string; port: number } | { pat
     });
     server.listen(where, resolve);
   });
-}
-
-/** Removes the socket of a killed sidecar. A socket on which a process still answers stays, and `listen` then fails. */
-async function removeStaleSocket(path: string): Promise<void> {
-  const isStale = await new Promise<boolean>((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(false);
-    });
-    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
-  });
-  if (isStale) await rm(path, { force: true });
 }
 
 function closed(server: Server): Promise<void> {

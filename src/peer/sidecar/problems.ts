@@ -1,7 +1,4 @@
-/**
- * Keeps the present problems of a sidecar in plain words, and logs one line when a problem begins and one when it ends.
- * No text contains a key, a salt, a token or a player id.
- */
+/** Keeps the present problems of a sidecar and logs when one begins and ends. No text contains a secret or an id. */
 
 export type ProblemPart = 'stream' | 'spool' | 'reports';
 
@@ -16,12 +13,10 @@ export interface Problem {
 
 export class Problems {
   readonly #log: (line: string) => void;
-  readonly #now: () => number;
   readonly #open = new Map<ProblemPart, Problem>();
 
-  constructor(log: (line: string) => void, now: () => number) {
+  constructor(log: (line: string) => void) {
     this.#log = log;
-    this.#now = now;
   }
 
   get open(): readonly Problem[] {
@@ -30,22 +25,14 @@ export class Problems {
 
   /** The newest of the present problems. */
   get last(): Problem | null {
-    return this.open.reduce<Problem | null>(
-      (last, one) => (last === null || one.since >= last.since ? one : last),
-      null,
-    );
+    return this.open.toSorted((one, other) => one.since - other.since).at(-1) ?? null;
   }
 
   /** Sets the present problem of a part; null if there is none. A lasting problem is logged once. */
   set(part: ProblemPart, found: { readonly code: string; readonly text: string } | null): void {
-    const before = this.#open.get(part);
-    if (found === null) {
-      if (this.#open.delete(part)) this.#log(`${part}: works again`);
-      return;
-    }
-    if (before?.code === found.code) return;
-    const problem: Problem = { part, ...found, since: this.#now() };
-    this.#open.set(part, problem);
-    this.#log(`${part}: ${found.text} (${found.code})`);
+    if (found?.code === this.#open.get(part)?.code) return;
+    if (found === null) this.#open.delete(part);
+    else this.#open.set(part, { part, ...found, since: Date.now() });
+    this.#log(`${part}: ${found === null ? 'works again' : `${found.text} (${found.code})`}`);
   }
 }

@@ -1,6 +1,8 @@
 /** Checks the request bodies of the sidecar: reports and entries of the allow list. */
 import { bounds } from '../../client/bounds.js';
+import { isRecord, jsonIn } from '../../client/json-text.js';
 import type { EventType } from '../../client/write/client-event.js';
+import { timeOf } from '../formats/reading/time-cells.js';
 import { LocalError, memberFault } from './local-error.js';
 
 export interface ReportBody {
@@ -39,107 +41,82 @@ const reportMembers = ['player_id', 'player_ids', 'event_type', 'game_id', 'seve
 const allowMembers = ['player_id', 'until', 'note'];
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
+type Given = Readonly<Record<string, unknown>>;
+
 export function reportOf(body: unknown, gameIds: readonly string[]): ReportBody {
   const given = objectOf(body, reportMembers);
-  const { event_type: eventType, severity, event_id: eventId, timestamp } = given;
-  const playerIds = given.player_ids === undefined ? [textOf(given, 'player_id', bounds.hashedIdLength)] : idsOf(given);
-  if (typeof eventType !== 'string' || !Object.hasOwn(eventTypes, eventType)) {
-    throw memberFault(
-      '/event_type',
-      eventType === undefined ? 'required' : 'enum',
-      `event_type must be one of ${Object.keys(eventTypes).join(', ')}`,
-    );
-  }
-  if (typeof severity !== 'number' || !(severity >= 0 && severity <= 1)) {
-    throw memberFault(
-      '/severity',
-      severity === undefined ? 'required' : 'range',
-      'severity must be a number from 0 to 1',
-    );
-  }
-  if (
-    eventId !== undefined &&
-    (typeof eventId !== 'string' || eventId === '' || eventId.length > bounds.eventIdLength)
-  ) {
-    throw memberFault('/event_id', 'length', `event_id must be a string of 1 to ${bounds.eventIdLength} characters`);
-  }
+  const { player_ids: ids, event_type: eventType, severity, event_id: eventId, timestamp } = given;
+  const playerIds = ids === undefined ? [idOf(given)] : ids;
+  const isList = Array.isArray(playerIds) && playerIds.length > 0 && playerIds.length <= bounds.personIds;
+  const areIds = isList && playerIds.every((id) => isText(id, bounds.hashedIdLength));
+  const isOne = ids === undefined || given.player_id === undefined;
+  const accounts = `1 to ${bounds.personIds} accounts of one person, without player_id`;
+  check(given, 'player_ids', areIds && isOne, 'type', accounts);
+  const isType = typeof eventType === 'string' && Object.hasOwn(eventTypes, eventType);
+  check(given, 'event_type', isType, 'enum', `one of ${Object.keys(eventTypes).join(', ')}`);
+  const isShare = typeof severity === 'number' && severity >= 0 && severity <= 1;
+  check(given, 'severity', isShare, 'range', 'a number from 0 to 1');
+  const isName = eventId === undefined || isText(eventId, bounds.eventIdLength);
+  check(given, 'event_id', isName, 'length', `a string of 1 to ${bounds.eventIdLength} characters`);
+  const gameId = given.game_id === undefined && gameIds.length === 1 ? gameIds[0] : given.game_id;
+  const isGame = typeof gameId === 'string' && gameIds.includes(gameId);
+  check(given, 'game_id', isGame, 'enum', `one of this peer's games: ${gameIds.join(', ')}`);
+  const at = timestamp === undefined ? undefined : timeIn(given, 'timestamp');
   return {
-    playerIds,
+    playerIds: playerIds as readonly string[],
     eventType: eventType as EventType,
-    gameId: gameOf(given.game_id, gameIds),
-    severity,
-    eventId,
-    at: timestamp === undefined ? undefined : timeOf(timestamp, 'timestamp'),
+    gameId: gameId as string,
+    severity: severity as number,
+    eventId: eventId as string | undefined,
+    at,
   };
-}
-
-function idsOf({ player_id, player_ids: ids }: Readonly<Record<string, unknown>>): readonly string[] {
-  const isId = (id: unknown) => typeof id === 'string' && id !== '' && id.length <= bounds.hashedIdLength;
-  const isList = Array.isArray(ids) && ids.length > 0 && ids.length <= bounds.personIds && ids.every(isId);
-  if (isList && player_id === undefined) return ids;
-  throw memberFault(
-    '/player_ids',
-    'type',
-    `player_ids must be 1 to ${bounds.personIds} accounts of one person, without player_id`,
-  );
 }
 
 export function allowOf(body: unknown): AllowBody {
   const given = objectOf(body, allowMembers);
-  const playerId = textOf(given, 'player_id', bounds.hashedIdLength);
-  const until = timeOf(given.until, 'until');
+  const playerId = idOf(given);
+  const until = timeIn(given, 'until');
   const { note = '' } = given;
-  if (typeof note !== 'string' || note.length > bounds.allowNoteLength) {
-    throw memberFault('/note', 'length', `note must be a string of at most ${bounds.allowNoteLength} characters`);
-  }
-  return { playerId, until, note };
+  const isNote = typeof note === 'string' && note.length <= bounds.allowNoteLength;
+  check(given, 'note', isNote, 'length', `a string of at most ${bounds.allowNoteLength} characters`);
+  return { playerId, until, note: note as string };
 }
 
-function objectOf(body: unknown, members: readonly string[]): Readonly<Record<string, unknown>> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw memberFault('', 'type', 'the body must be a JSON object');
-  }
+/** Refuses a member that is not right: `what` says what it must be, `violation` the keyword that it violates. */
+function check(given: Given, member: string, isRight: boolean, violation: string, what: string): void {
+  if (isRight) return;
+  throw memberFault(`/${member}`, given[member] === undefined ? 'required' : violation, `${member} must be ${what}`);
+}
+
+function isText(value: unknown, lengthMax: number): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= lengthMax;
+}
+
+function objectOf(body: unknown, members: readonly string[]): Given {
+  if (!isRecord(body)) throw memberFault('', 'type', 'the body must be a JSON object');
   const unknown = Object.keys(body).find((name) => !members.includes(name));
-  if (unknown !== undefined) {
-    const field = `/${unknown.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    throw memberFault(field, 'additionalProperties', `the body may have only these members: ${members.join(', ')}`);
-  }
-  return body as Readonly<Record<string, unknown>>;
+  if (unknown === undefined) return body;
+  const field = `/${unknown.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  throw memberFault(field, 'additionalProperties', `the body may have only these members: ${members.join(', ')}`);
 }
 
-function textOf(given: Readonly<Record<string, unknown>>, member: string, lengthMax: number): string {
-  const value = given[member];
-  if (typeof value === 'string' && value !== '' && value.length <= lengthMax) return value;
-  const violation = value === undefined ? 'required' : 'type';
-  throw memberFault(`/${member}`, violation, `${member} must be a string of 1 to ${lengthMax} characters`);
+function idOf(given: Given): string {
+  const { player_id: id } = given;
+  const isId = isText(id, bounds.hashedIdLength);
+  check(given, 'player_id', isId, 'type', `a string of 1 to ${bounds.hashedIdLength} characters`);
+  return id as string;
 }
 
-function gameOf(value: unknown, gameIds: readonly string[]): string {
-  if (value === undefined && gameIds.length === 1) return gameIds[0]!;
-  if (typeof value === 'string' && gameIds.includes(value)) return value;
-  const violation = value === undefined ? 'required' : 'enum';
-  throw memberFault('/game_id', violation, `game_id must be one of this peer's games: ${gameIds.join(', ')}`);
+function timeIn(given: Given, member: string): number {
+  const text = given[member];
+  const at = typeof text === 'string' && rfc3339.test(text) ? timeOf(text, 'text', 'UTC') : undefined;
+  check(given, member, at !== undefined, 'format', 'a time in RFC 3339, such as 2026-11-25T12:00:00Z');
+  return at as number;
 }
 
-/** Returns whether the calendar has the day. `Date.parse` reads February 30 as March 2. */
-function isDay(day: string): boolean {
-  const at = Date.parse(day);
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
-}
-
-function timeOf(value: unknown, member: string): number {
-  const at =
-    typeof value === 'string' && rfc3339.test(value) && isDay(value.slice(0, 10)) ? Date.parse(value) : Number.NaN;
-  if (!Number.isNaN(at)) return at;
-  const violation = value === undefined ? 'required' : 'format';
-  throw memberFault(`/${member}`, violation, `${member} must be a time in RFC 3339, such as 2026-11-25T12:00:00Z`);
-}
-
-export function jsonOf(text: string): unknown {
-  try {
-    // A byte order mark is no part of the text (RFC 8259, section 8.1).
-    return JSON.parse(text.replace(/^\ufeff/, ''));
-  } catch {
-    throw new LocalError(400, 'malformed_json', 'the body must be JSON');
-  }
+export function bodyIn(text: string): unknown {
+  // A byte order mark is no part of the text (RFC 8259, section 8.1).
+  const value = jsonIn(text.replace(/^\ufeff/, ''));
+  if (value !== undefined) return value;
+  throw new LocalError(400, 'malformed_json', 'the body must be JSON');
 }

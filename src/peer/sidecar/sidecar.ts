@@ -1,8 +1,4 @@
-/**
- * Implements the sidecar of a game server: answers reads from the cache of the stream, writes reports to disk before it
- * answers them, and decides the action by an allow list and a policy. Raw player ids are hashed immediately; the
- * client, the spool and the allow list only receive hashes.
- */
+/** Implements the sidecar of a game server. Raw ids are hashed at once: client, spool and allow list get hashes. */
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
@@ -16,6 +12,7 @@ import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { PeerConfig } from '../config/peer-config.js';
+import { isoOf } from '../import/iso.js';
 import { playersOf } from '../import/player-of.js';
 import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader, type PeerStatus } from '../node/node-reader.js';
@@ -96,7 +93,7 @@ export class Sidecar {
   /** Opens the spool and the allow list and begins to follow the stream, without waiting for the node. */
   static async open(options: SidecarOptions): Promise<Sidecar> {
     const { stateDir } = options.config;
-    const problems = new Problems(options.log, Date.now);
+    const problems = new Problems(options.log);
     const allow = await AllowFile.open(join(stateDir, 'sidecar', 'allow.json'));
     const kinds = await KnownKinds.open(options.config);
     const client = peerClient(options.config, { playersMax: options.playersMax });
@@ -136,10 +133,7 @@ export class Sidecar {
     return this.#answerOf(id, trust!);
   }
 
-  /**
-   * Resolves with the worst answer among the accounts of one person, whose `player_id` says which one it is, and with
-   * the ids that are none. An account of the allow list decides before all others.
-   */
+  /** The worst answer among the accounts of one person, and the ids that are none. The allow list comes first. */
   async person(ids: readonly string[]): Promise<PlayerAnswer & { readonly refused: readonly RefusedId[] }> {
     const found = await this.players(ids);
     const refused = found.filter((one): one is RefusedId => 'error' in one);
@@ -160,9 +154,7 @@ export class Sidecar {
     return found.flatMap((one) => ('error' in one || !this.#bars(one) ? [] : [one.player_id]));
   }
 
-  /**
-   * Resolves with the event ids once the report is on disk: one event for each of the group's kinds among the accounts.
-   */
+  /** Resolves with the event ids, one for each of the group's kinds among the accounts, once they are on disk. */
   async report({ playerIds, eventType, gameId, severity, eventId, at }: ReportBody): Promise<readonly string[]> {
     // Wait for the kinds, because an id in a spelling that the group does not use would permanently name another
     // player.
@@ -237,7 +229,7 @@ export class Sidecar {
     this.refresh();
     const { config, version, mode } = this.#options;
     const { phase, asOf, players, complete, connections, lastError } = this.#feed.state;
-    const { lastError: spoolError, ...spool } = this.#spool.progress;
+    const { lastError: spoolError, pendingBytes, setAside, ...spool } = this.#spool.progress;
     const problems = this.#problems.open;
     const { last } = this.#problems;
     const { rss, heapUsed } = this.#options.memory();
@@ -253,24 +245,13 @@ export class Sidecar {
       },
       peer: { peer_id: config.peerId, game_ids: config.gameIds, status: this.#peerStatus },
       salt: { check: saltCheckOf(config.groupSalt), matches: isMismatch ? false : phase === 'live' ? true : null },
-      stream: { phase, as_of: timeOf(asOf), players, complete, connections },
-      spool: {
-        phase: spool.phase,
-        pending: spool.pending,
-        pending_bytes: spool.pendingBytes,
-        delivered: spool.delivered,
-        duplicates: spool.duplicates,
-        uncounted: spool.uncounted,
-        set_aside: spool.setAside,
-        last_set_aside: this.#lastSetAside,
-        dropped: spool.dropped,
-        damaged: spool.damaged,
-      },
+      stream: { phase, as_of: isoOf(asOf), players, complete, connections },
+      spool: { ...spool, pending_bytes: pendingBytes, set_aside: setAside, last_set_aside: this.#lastSetAside },
       policy: { mode, tally: this.#policy.tally },
       player_id_kinds: this.#kinds.kinds,
       allow_list: { players: this.#allow.list.entries().length },
-      problems: problems.map(({ part, code, text, since }) => ({ part, code, text, since: timeOf(since) })),
-      last_error: last === null ? null : { part: last.part, code: last.code, text: last.text, at: timeOf(last.since) },
+      problems: problems.map(({ part, code, text, since }) => ({ part, code, text, since: isoOf(since) })),
+      last_error: last === null ? null : { part: last.part, code: last.code, text: last.text, at: isoOf(last.since) },
     };
   }
 
@@ -333,22 +314,19 @@ export class Sidecar {
   }
 
   #subjectOf(id: string): string | LocalError {
+    this.#see(id);
     try {
-      return this.#requiredSubject(id);
+      return this.#client.subjectOf(this.#kinds.canonical(id));
     } catch (error) {
-      if (error instanceof LocalError) return error;
+      if (error instanceof TrustError) return new LocalError(400, 'invalid_parameter', error.message, error.details);
       throw error;
     }
   }
 
   #requiredSubject(id: string): string {
-    this.#see(id);
-    try {
-      return this.#client.subjectOf(this.#kinds.canonical(id));
-    } catch (error) {
-      if (error instanceof TrustError) throw new LocalError(400, 'invalid_parameter', error.message, error.details);
-      throw error;
-    }
+    const subject = this.#subjectOf(id);
+    if (subject instanceof LocalError) throw subject;
+    return subject;
   }
 
   /** Returns a report's event id, with only a digest of the game's name, which may contain an account id. */
@@ -362,22 +340,7 @@ export class Sidecar {
     const allowed = trust.allowed === true || this.#allow.list.has(trust.playerId);
     const { score, confidence, known, source, asOf, cause } = trust;
     const verdict = allowed ? 'neutral' : trust.verdict;
-    return {
-      player_id: id,
-      verdict,
-      score,
-      confidence,
-      known,
-      source,
-      as_of: timeOf(asOf),
-      cause,
-      allowed,
-      action,
-      would,
-    };
+    const as_of = isoOf(asOf);
+    return { player_id: id, verdict, score, confidence, known, source, as_of, cause, allowed, action, would };
   }
-}
-
-function timeOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

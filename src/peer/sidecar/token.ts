@@ -1,21 +1,12 @@
-/**
- * Provides the local token of a sidecar: a given one, or one that is generated once and stored in a file of mode 0600.
- */
+/** Provides the local token of a sidecar: a given one, or one that is generated once and stored. */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { bounds } from '../../client/bounds.js';
-import { isOpenToOthers, readSmallFile, replaceSmallFile } from '../config/peer-file.js';
+import { secretInFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 
 /** Creates the token if there is no file. Throws `wrong_usage` for a file that other users may read. */
 export async function tokenIn(path: string): Promise<string> {
-  const text = await readSmallFile(path);
-  if (text === undefined) {
-    const token = randomBytes(32).toString('base64url');
-    await replaceSmallFile(path, `${token}\n`);
-    return token;
-  }
-  if (await isOpenToOthers(path)) throw wrongUsage(`${path} is open to other users: chmod 600 ${path}`);
-  return checkToken(text.replace(/\r?\n$/, ''), path);
+  return checkToken(await secretInFile(path, () => randomBytes(32).toString('base64url')), path);
 }
 
 /** Returns the token. Throws `wrong_usage` if it is too short or a header cannot carry it. */

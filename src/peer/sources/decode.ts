@@ -1,4 +1,7 @@
-/** Decodes a list's bytes: UTF-8, UTF-16 or Latin-1, without the byte order mark, with `\n` for every line break. */
+/** Reads the file of a list, and decodes UTF-8, UTF-16 or Latin-1, with `\n` for every line break. */
+import { readFile, stat } from 'node:fs/promises';
+import { bounds } from '../../client/bounds.js';
+import { type PeerError, wrongUsage } from '../peer-error.js';
 
 export interface Decoded {
   readonly text: string;
@@ -7,9 +10,7 @@ export interface Decoded {
 
 const sampleBytes = 4_096;
 
-/**
- * Decodes a list. Bytes that are neither UTF-8 nor UTF-16 are read as Windows-1252, in which every byte is a character.
- */
+/** Bytes that are neither UTF-8 nor UTF-16 are read as Windows-1252, in which every byte is a character. */
 export function decodeList(bytes: Uint8Array): Decoded {
   const marked = encodingOfMark(bytes);
   const wide = marked === 'utf-8' ? null : (marked ?? encodingOfZeros(bytes));
@@ -97,4 +98,14 @@ function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
     }
   }
   return bytes;
+}
+
+export async function fileBytes(path: string): Promise<Buffer> {
+  const { size } = await stat(path);
+  if (size > bounds.importFileBytes) throw tooLarge(path);
+  return readFile(path);
+}
+
+export function tooLarge(label: string): PeerError {
+  return wrongUsage(`${label} is larger than ${bounds.importFileBytes} bytes; split it`);
 }

@@ -1,8 +1,4 @@
-/**
- * Knows where a ban list lives besides a file that a game server writes: standard input, an address, a table of a
- * SQLite file, or the output of a command. Each read returns the whole list or rejects, so that half a list is never
- * seen.
- */
+/** Knows where a ban list lives. Each read returns the whole list or rejects, so that half a list is never seen. */
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -10,7 +6,7 @@ import { basename, extname, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { readSmallFile } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
-import { fileBytes, tooLarge } from './file-bytes.js';
+import { fileBytes, tooLarge } from './decode.js';
 import { isSqlite, readTable } from './sqlite.js';
 
 export interface Source {
@@ -40,37 +36,25 @@ export async function sourceOf(
   options: SourceOptions,
 ): Promise<Source> {
   if (first === '') throw wrongUsage('name a file, - for standard input, an https address, or a command after --');
+  const unnamed = { name: '', isPlainFile: false };
   if (isCommand) {
-    const key = keyOf('command', first, ...rest);
-    return { label: first, key, name: '', isPlainFile: false, read: (signal) => outputOf(first, rest, signal) };
+    const read = (signal: AbortSignal) => outputOf(first, rest, signal);
+    return { ...unnamed, label: first, key: keyOf('command', first, ...rest), read };
   }
   if (rest.length > 0) throw wrongUsage('name one list; a command stands after --');
-  if (first === '-')
-    return {
-      label: 'standard input',
-      key: keyOf('standard input'),
-      name: '',
-      isPlainFile: false,
-      read: () => collected(createReadStream('', { fd: 0 })),
-    };
+  if (first === '-') {
+    const read = () => collected(createReadStream('', { fd: 0 }));
+    return { ...unnamed, label: 'standard input', key: keyOf('standard input'), read };
+  }
   if (/^https?:\/\//i.test(first)) return addressSource(first, options.headerFile);
   if (options.table !== undefined || (await isSqlite(first))) {
-    const table = options.table ?? '';
-    return {
-      label: `${first} ${table}`,
-      key: keyOf('table', resolve(first), table),
-      name: table,
-      isPlainFile: false,
-      read: () => readTable(first, table),
-    };
+    const { table = '' } = options;
+    const key = keyOf('table', resolve(first), table);
+    return { ...unnamed, label: `${first} ${table}`, key, name: table, read: () => readTable(first, table) };
   }
-  return {
-    label: first,
-    key: hash('sha256', resolve(first), 'hex'),
-    name: basename(first, extname(first)),
-    isPlainFile: true,
-    read: () => fileBytes(first),
-  };
+  const key = hash('sha256', resolve(first), 'hex');
+  const name = basename(first, extname(first));
+  return { label: first, key, name, isPlainFile: true, read: () => fileBytes(first) };
 }
 
 function keyOf(...parts: readonly string[]): string {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
-import { fileBytes } from './file-bytes.js';
+import { fileBytes } from './decode.js';
 
 const mark = 'SQLite format 3\0';
 
@@ -19,10 +19,7 @@ export async function isSqlite(path: string): Promise<boolean> {
   }
 }
 
-/**
- * Returns the rows of the table. Reads a copy in a folder of its own, since a program that opens a database in place
- * takes locks that the game server would wait for. Any fault but a wrong use is `source_unreachable`.
- */
+/** Reads a copy, since whoever opens a database in place takes locks that the game server would wait for. */
 export async function readTable(path: string, table: string): Promise<Buffer> {
   try {
     const before = await signatureOf(path);

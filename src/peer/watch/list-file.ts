@@ -1,7 +1,4 @@
-/**
- * Reads the file of a ban list while other programs change it: it returns only a text during whose reading the file did
- * not change, how long the file has been unchanged, and whether the previous file was rotated away.
- */
+/** Reads a list while programs change it: a text during whose reading the file did not change, and its rotations. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
@@ -88,11 +85,7 @@ interface Before extends Signature {
   readonly content: Buffer;
 }
 
-/**
- * Detects a rotation. If the list was moved away, another file in the folder has its inode. If the list was copied and
- * truncated, its text no longer continues the former text, and another file in the folder, whose name begins with the
- * name of the list, contains the former text.
- */
+/** A list that was moved away has its inode elsewhere in the folder; of one that was truncated there is a copy. */
 async function isRotated(path: string, before: Before, now: Signature, content: Buffer): Promise<boolean> {
   const wasMoved = before.inode !== now.inode;
   if (!wasMoved && content.subarray(0, before.bytes).equals(before.content)) return false;

@@ -1,7 +1,4 @@
-/**
- * Compares a list with the reported bans: finds new, expired and lifted ones. Pure: it changes nothing and makes no
- * requests.
- */
+/** Compares a list with the reported bans: finds new, expired and lifted ones. Pure. */
 import { bounds } from '../../client/bounds.js';
 import type { PlanEntry } from '../import/plan.js';
 import type { StandingBan } from './watch-state.js';

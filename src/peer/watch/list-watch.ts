@@ -1,7 +1,4 @@
-/**
- * Follows a native ban list: reports new bans through a spool and withdraws lifted ones. Its state changes only after
- * the spool or the node has stored the data, so that a kill at any time loses nothing and repeats nothing.
- */
+/** Follows a native ban list. Its state changes once the data are stored: a kill loses nothing and repeats nothing. */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
@@ -11,15 +8,14 @@ import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
 import type { SpoolProgress } from '../../client/write/spool/progress.js';
 import type { PeerConfig } from '../config/peer-config.js';
-import type { Description } from '../formats/description.js';
 import { type EventOptions, eventOf } from '../import/event-of.js';
 import { assertDescribed, type DecodedList, listOf } from '../import/list-format.js';
-import { type ImportPlan, planOf } from '../import/plan.js';
-import { BAN_HALF_LIFE_DAYS, HALF_LIFE_DAYS } from '../import/plan-constants.js';
+import { type ImportPlan, type ListReading, planOf } from '../import/plan.js';
 import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader } from '../node/node-reader.js';
 import { peerClient } from '../node/peer-client.js';
 import { plainWords, uncountedText } from '../node/plain-words.js';
+import { ProblemLog } from '../node/problem-log.js';
 import { PeerError } from '../peer-error.js';
 import type { Source } from '../sources/source.js';
 import { ListFile } from './list-file.js';
@@ -28,24 +24,15 @@ import { PolledList } from './polled-list.js';
 import { type Mark, WatchState } from './watch-state.js';
 import { wholeTextOf } from './whole-text.js';
 
-export interface WatchOptions {
+export interface WatchOptions extends ListReading {
   readonly config: PeerConfig;
   readonly source: Source;
   /** How often to read a source that is no plain file, in ms. */
-  readonly everyMs: number | undefined;
-  readonly format: string;
-  readonly description: Description | undefined;
-  readonly ignore: readonly string[] | undefined;
+  readonly every?: number | undefined;
   readonly gameId: string;
-  /** Severity of every report; null derives it from the list. */
-  readonly severity: number | null;
-  /** Name of the public list, as the operator declared it. */
-  readonly origin: string | undefined;
-  readonly timeZone: string;
-  readonly offlineServer: string | undefined;
   /** Treats the bans at the first start as known. */
-  readonly newOnly: boolean;
-  readonly allowMassLift: boolean;
+  readonly newOnly?: boolean;
+  readonly allowMassLift?: boolean;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
   readonly runtime?: Runtime | undefined;
@@ -65,13 +52,9 @@ export async function watchList(options: WatchOptions): Promise<void> {
   const reader = new NodeReader(url);
   const state = await WatchState.open(join(stateDir, 'watch', `${name}.json`));
   const client = peerClient(config);
-  let problem: string | null = null;
-  const say = (error: TrustError | null) => {
-    const code = error?.code ?? null;
-    if (code === problem) return;
-    problem = code;
-    options.log(error === null ? 'works again' : `${plainWords(error, url)} (${error.code})`);
-  };
+  const problems = new ProblemLog(options.log, 'works again');
+  const say = (error: TrustError | null) =>
+    problems.set(error && `${plainWords(error, url)} (${error.code})`, error?.code);
   let uncounted = 0;
   const sayUncounted = (progress: SpoolProgress) => {
     if (progress.phase === 'delivering' || progress.uncounted === uncounted) return;
@@ -92,7 +75,7 @@ export async function watchList(options: WatchOptions): Promise<void> {
         options.log(`the node will never accept a report as it is: ${reason} (${code})`),
     });
     await learnKinds(kinds, reader, options, say);
-    const withdrawals = new Withdrawals(state, client, spool, options, say);
+    const withdrawals = new Withdrawals({ state, client, spool, options, say });
     await new ListWatch({ options, path, state, spool, kinds, withdrawals }).run();
     await withdrawals.ended;
   } catch (error) {
@@ -104,10 +87,7 @@ export async function watchList(options: WatchOptions): Promise<void> {
   }
 }
 
-/**
- * Waits until the node has stated its kinds of ids once. Nothing is reported before, because an id in a wrong spelling
- * would permanently name another player.
- */
+/** Nothing is reported before the kinds are known: an id in a wrong spelling would name another player for good. */
 async function learnKinds(
   kinds: KnownKinds,
   reader: NodeReader,
@@ -152,11 +132,10 @@ class ListWatch {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#runtime = parts.options.runtime ?? systemRuntime;
-    const { source, everyMs, log, signal } = parts.options;
     const elapsedMs = () => this.#runtime.elapsedMs();
-    this.#file = source.isPlainFile
+    this.#file = parts.options.source.isPlainFile
       ? new ListFile(parts.path, elapsedMs)
-      : new PolledList(source, everyMs, elapsedMs, log, signal);
+      : new PolledList({ ...parts.options, elapsedMs });
     this.#isFirst = parts.state.format === null;
   }
 
@@ -195,12 +174,12 @@ class ListWatch {
       stillMs: found.stillMs,
       isWhole,
       isRotated: found.isRotated,
-      allowMassLift: options.allowMassLift,
+      allowMassLift: options.allowMassLift === true,
     };
     const changes = changesOf(listed, state.standing, look);
     if (changes.isUndecided) this.#decided = null;
     this.#tell(plan, changes.doubts);
-    const isBaseline = this.#isFirst && options.newOnly;
+    const isBaseline = this.#isFirst && options.newOnly === true;
     const { begun, ended, lifted, rotated, doubted, returned, isAccepted } = changes;
     const mark = isAccepted ? 'present' : 'fresh';
     await this.#report(begun, mark, events, isBaseline);
@@ -224,10 +203,9 @@ class ListWatch {
   /** Reads the list in its former format; null if it is too short for recognition. */
   #listIn(bytes: Buffer, isStill: boolean): DecodedList | null {
     const { options, state } = this.#parts;
-    const name = options.format === 'auto' ? (state.format ?? 'auto') : options.format;
+    const format = options.format === 'auto' ? (state.format ?? 'auto') : options.format;
     try {
-      const { source, description } = options;
-      const list = listOf(bytes, { format: name, name: source.name, description });
+      const list = listOf(bytes, { ...options, format, name: options.source.name });
       state.format = list.format.name;
       return list;
     } catch (error) {
@@ -242,18 +220,14 @@ class ListWatch {
     const { options, kinds } = this.#parts;
     const known = kinds.kinds;
     const plan = planOf(format, text, {
+      ...options,
       now: this.#runtime.now(),
-      timeZone: options.timeZone,
-      ignore: options.ignore,
       kinds: known === null || known.length === 0 ? null : known,
-      offlineServer: options.offlineServer,
-      severity: options.severity,
-      halfLifeDays: HALF_LIFE_DAYS,
-      banHalfLifeDays: BAN_HALF_LIFE_DAYS,
-      sendFaded: false,
-      restate: false,
     });
-    assertDescribed(plan);
+    // Entries of a CSV list or a table have all cells; a cell that no other entry has now may come back.
+    const isTable = format.shape === 'csv' || format.shape === 'sql';
+    const lacking = isTable || this.#isFirst ? plan.unknown.lacking : [];
+    assertDescribed({ ...plan, unknown: { ...plan.unknown, lacking } });
     return plan;
   }
 
@@ -292,27 +266,21 @@ class ListWatch {
   }
 }
 
+interface WithdrawalParts {
+  readonly state: WatchState;
+  readonly client: TrustClient;
+  readonly spool: EventSpool;
+  readonly options: WatchOptions;
+  readonly say: (error: TrustError | null) => void;
+}
+
 /** Withdraws the events of lifted bans, once the spool has delivered them to the node. */
 class Withdrawals {
-  readonly #state: WatchState;
-  readonly #client: TrustClient;
-  readonly #spool: EventSpool;
-  readonly #options: WatchOptions;
-  readonly #say: (error: TrustError | null) => void;
+  readonly #parts: WithdrawalParts;
   #running: Promise<void> | null = null;
 
-  constructor(
-    state: WatchState,
-    client: TrustClient,
-    spool: EventSpool,
-    options: WatchOptions,
-    say: (error: TrustError | null) => void,
-  ) {
-    this.#state = state;
-    this.#client = client;
-    this.#spool = spool;
-    this.#options = options;
-    this.#say = say;
+  constructor(parts: WithdrawalParts) {
+    this.#parts = parts;
     this.begin();
   }
 
@@ -328,35 +296,29 @@ class Withdrawals {
   }
 
   async #run(): Promise<void> {
-    const { signal, log, runtime = systemRuntime } = this.#options;
+    const { state, client, spool, options, say } = this.#parts;
+    const { signal, log, runtime = systemRuntime } = options;
     let withdrawn = 0;
-    while (this.#state.owed.size > 0 && !signal.aborted) {
+    while (state.owed.size > 0 && !signal.aborted) {
       try {
-        await this.#spool.drained({ signal });
-        for (const eventId of this.#state.owed) {
-          await this.#withdraw(eventId, signal);
-          this.#state.owed.delete(eventId);
+        await spool.drained({ signal });
+        for (const eventId of state.owed) {
+          // If the node does not hold the event, it was withdrawn before, or never accepted.
+          await client.withdraw(eventId, { signal }).catch((error: unknown) => {
+            if (!(error instanceof TrustError) || error.code !== 'event_not_found') throw error;
+          });
+          state.owed.delete(eventId);
           withdrawn++;
         }
-        await this.#state.save();
-        this.#say(null);
+        await state.save();
+        say(null);
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof TrustError)) throw error;
-        this.#say(error);
+        say(error);
         await pause(runtime, bounds.withdrawPauseMs, signal).catch(() => undefined);
       }
     }
     if (withdrawn > 0) log(`withdrew ${withdrawn} bans that were lifted`);
-  }
-
-  /** Withdraws one event. If the node does not hold the event, it was withdrawn before, or never accepted. */
-  async #withdraw(eventId: string, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#client.withdraw(eventId, { signal });
-    } catch (error) {
-      const isGone = error instanceof TrustError && error.code === 'event_not_found';
-      if (!isGone) throw error;
-    }
   }
 }

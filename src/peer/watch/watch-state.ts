@@ -1,7 +1,4 @@
-/**
- * Stores the state of a watch on disk: the reported bans and the pending withdrawals. The state contains event ids,
- * which are keyed digests, and dates; no player id and no line of a list.
- */
+/** Stores the reported bans and pending withdrawals of a watch: event ids and dates, no player id and no line. */
 import { bounds } from '../../client/bounds.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
@@ -15,10 +12,7 @@ export interface StandingBan {
   readonly mark: Mark;
 }
 
-/**
- * `fresh`: reported since the list was last accepted. `rotated` and `doubted`: missing by a rotation, or with too many
- * others; the absence of such a ban lifts nothing. The state file holds the index.
- */
+/** `fresh`: in no accepted list yet. The absence of `rotated` and `doubted` bans lifts nothing. A file has indexes. */
 const marks = ['present', 'rotated', 'doubted', 'fresh'] as const;
 export type Mark = (typeof marks)[number];
 

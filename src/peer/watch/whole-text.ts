@@ -1,7 +1,5 @@
-/**
- * Finds the part of a list that is certainly complete, so that neither half a line nor half a document is ever read.
- */
-
+/** Finds the part of a list that is certainly complete: half a line or document is never read. */
+import { jsonIn } from '../../client/json-text.js';
 import type { Description } from '../formats/description.js';
 
 export interface WholeText {
@@ -10,12 +8,9 @@ export interface WholeText {
   readonly isWhole: boolean;
 }
 
-/**
- * Returns the part of the text that can be read now; null if there is none. `isStill`: the file has been unchanged for
- * long, so that a last line without a line break, and an empty file, count as complete.
- */
+/** Null if nothing can be read. `isStill`: unchanged for long, so that a last line without a break counts. */
 export function wholeTextOf(text: string, { shape }: Pick<Description, 'shape'>, isStill: boolean): WholeText | null {
-  if (shape === 'json') return isJson(text) ? { text, isWhole: true } : null;
+  if (shape === 'json') return jsonIn(text) !== undefined ? { text, isWhole: true } : null;
   if (shape === 'xml') {
     const root = /<([\w:-]+)[\s>]/.exec(text)?.[1];
     return root !== undefined && text.trimEnd().endsWith(`</${root}>`) ? { text, isWhole: true } : null;
@@ -23,13 +18,4 @@ export function wholeTextOf(text: string, { shape }: Pick<Description, 'shape'>,
   if (text === '') return isStill ? { text, isWhole: true } : null;
   if (text.endsWith('\n') || isStill) return { text, isWhole: true };
   return { text: text.slice(0, text.lastIndexOf('\n') + 1), isWhole: false };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

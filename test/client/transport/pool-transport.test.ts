@@ -1,6 +1,5 @@
 /**
- * Real connections that do not open, or that are all taken: what a call may take holds all the same, over both
- * transports.
+ * Real connections that do not open, or that are all taken: what a call may take holds all the same.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,9 +9,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
-import { fetchTransport } from '../../../src/client/transport/fetch-transport.js';
 import { poolTransport } from '../../../src/client/transport/pool-transport.js';
-import type { Transport } from '../../../src/client/transport/transport.js';
 import { TrustClient } from '../../../src/client/trust-client.js';
 import { EventSpool } from '../../../src/client/write/spool/event-spool.js';
 
@@ -44,45 +41,40 @@ async function took(work: Promise<unknown>): Promise<number> {
   return performance.now() - from;
 }
 
-for (const [name, make] of Object.entries({ poolTransport, fetchTransport }) as [
-  string,
-  (url: string) => Transport,
-][]) {
-  const clientTo = (scheme: string) => {
-    const url = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return new TrustClient({ url, peerId, transport: make(url), attemptMs: 60_000, deadlineMs: 60_000 });
-  };
+const clientTo = (scheme: string) => {
+  const url = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return new TrustClient({ url, peerId, transport: poolTransport(url), attemptMs: 60_000, deadlineMs: 60_000 });
+};
 
-  test(`${name}: budget, signal and close hold while a connection does not open`, async () => {
-    const client = clientTo('https');
-    const feed = client.follow();
-    const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
-    const spool = await EventSpool.open({ folder, to: client });
-    await spool.add(event);
-    const [read = 0, write = 0] = await Promise.all([
-      took(client.score('p')),
-      took(client.submit(event, { signal: AbortSignal.timeout(50) })),
-    ]);
-    assert.ok(read < soonMs, `the read took ${read} ms`);
-    assert.ok(write < soonMs, `the write took ${write} ms`);
-    const end = await took(Promise.all([feed.close(), spool.close()]).then(() => client.close()));
-    assert.ok(end < soonMs, `the end took ${end} ms`);
-    rmSync(folder, { recursive: true, force: true });
-  });
+test(`budget, signal and close hold while a connection does not open`, async () => {
+  const client = clientTo('https');
+  const feed = client.follow();
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const spool = await EventSpool.open({ folder, to: client });
+  await spool.add(event);
+  const [read = 0, write = 0] = await Promise.all([
+    took(client.score('p')),
+    took(client.submit(event, { signal: AbortSignal.timeout(50) })),
+  ]);
+  assert.ok(read < soonMs, `the read took ${read} ms`);
+  assert.ok(write < soonMs, `the write took ${write} ms`);
+  const end = await took(Promise.all([feed.close(), spool.close()]).then(() => client.close()));
+  assert.ok(end < soonMs, `the end took ${end} ms`);
+  rmSync(folder, { recursive: true, force: true });
+});
 
-  test(`${name}: a read keeps its budget while every connection is in use`, async () => {
-    const client = clientTo('http');
-    const given = new AbortController();
-    // A signal of its own for each: the platform warns of more than ten listeners on one.
-    const writes = Array.from({ length: 2 * bounds.connections }, () =>
-      client.submit(event, { signal: AbortSignal.any([given.signal]) }).catch(() => undefined),
-    );
-    const read = await took(client.score('p'));
-    assert.ok(read < soonMs, `the read took ${read} ms`);
-    given.abort();
-    const end = await took(Promise.all(writes).then(() => client.close()));
-    assert.ok(end < soonMs, `the end took ${end} ms`);
-  });
-}
+test(`a read keeps its budget while every connection is in use`, async () => {
+  const client = clientTo('http');
+  const given = new AbortController();
+  // A signal of its own for each: the platform warns of more than ten listeners on one.
+  const writes = Array.from({ length: 2 * bounds.connections }, () =>
+    client.submit(event, { signal: AbortSignal.any([given.signal]) }).catch(() => undefined),
+  );
+  const read = await took(client.score('p'));
+  assert.ok(read < soonMs, `the read took ${read} ms`);
+  given.abort();
+  const end = await took(Promise.all(writes).then(() => client.close()));
+  assert.ok(end < soonMs, `the end took ${end} ms`);
+});
 
 test.run();

@@ -3,6 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Description } from '../../../src/peer/formats/description.js';
+import { draftOf } from '../../../src/peer/formats/draft.js';
+import { readList } from '../../../src/peer/formats/interpret.js';
 import { tools } from '../../../src/peer/formats/tools.js';
 import { brief, type Given, importPlan, plan } from '../import/plans.js';
 import { PeerWorld } from '../peer-world.js';
@@ -227,6 +230,105 @@ test('a table without a column for an end, a removal or a type is refused with i
       assert.ok(one === undefined || there.includes(one.cell) || name === 'iksadmin-2', `${name} ${one?.cell}`);
     }
   }
+});
+
+test("a user's description of JSON, XML or KeyValues names each cell and path that the list does not have", async () => {
+  const world = new PeerWorld();
+  try {
+    mkdirSync(world.folder, { recursive: true });
+    const [list, file] = [join(world.folder, 'arena.list'), join(world.folder, 'arena.json')];
+    const cell = { end: { cell: 'Until', unit: 's' }, lifted: [{ cell: 'Appeal.At' }], permanent: { cell: 'Ever' } };
+    for (const [shape, path, id, whole, lacking, empty] of [
+      [
+        'json',
+        'bans',
+        'steam_id',
+        `{"bans":[{"steam_id":"${A}","ever":1},{"steam_id":"${B}","until":0,"ever":1,"appeal":{"at":null}}]}`,
+        `{"bans":[{"steam_id":"${A}","until":${soon}}]}`,
+        '{"bans":[]}',
+      ],
+      [
+        'json-lines',
+        undefined,
+        'steam_id',
+        `{"steam_id":"${A}","ever":1}\n{"steam_id":"${B}","until":0,"ever":1,"appeal":{"at":null}}\n`,
+        `{"steam_id":"${A}","until":${soon}}\n`,
+        '\n',
+      ],
+      [
+        'xml',
+        'bans.ban',
+        'steam_id',
+        `<bans><ban steam_id="${A}" ever="1"/><ban steam_id="${B}" until="0" ever="1" appeal.at=""/></bans>`,
+        `<bans><ban steam_id="${A}" until="${soon}"/></bans>`,
+        '<bans></bans>',
+      ],
+      [
+        'keyvalues',
+        undefined,
+        'key',
+        `"${A}" { "reason" "r" "ever" "1" }\n"${B}" { "until" "0" "ever" "1" "appeal.at" "" }\n`,
+        `"${A}" { "until" "${soon}" }\n`,
+        '',
+      ],
+    ] as const) {
+      const ids = [{ cell: id, kind: 'steam' }];
+      const described = { name: 'arena', shape, ids, known: ['reason'], ...cell };
+      writeFileSync(file, JSON.stringify(path === undefined ? described : { ...described, path }));
+      const read = async (text: string, ...more: readonly string[]) => {
+        writeFileSync(list, text);
+        return world.run(['import', list, '--dry-run', '--json', '--description', file, ...more]);
+      };
+      assert.is((await read(whole)).code, 0, shape);
+      const stopped = await read(lacking);
+      assert.equal([stopped.code, /the list lacks ever, appeal\.at,/.test(stopped.out)], [4, true], stopped.out);
+      const passed = await read(lacking, '--ignore', 'ever', '--ignore', 'appeal.at');
+      assert.is(JSON.parse(passed.out).events.length, 1, passed.out);
+      assert.is((await read(empty)).code, 0, `${shape} without entries`);
+      if (path === undefined) continue;
+      writeFileSync(file, JSON.stringify({ ...described, path: 'list.entry' }));
+      const elsewhere = await read(whole);
+      assert.equal([elsewhere.code, /the list lacks list\.entry,/.test(elsewhere.out)], [4, true], elsewhere.out);
+    }
+  } finally {
+    world.remove();
+  }
+});
+
+/** A list of one record with these cells, in the shape of a tool. */
+function listOfCells({ shape, path = '' }: Description, cells: readonly string[]): string {
+  const record = Object.fromEntries(cells.map((cell) => [cell, 'x']));
+  const names = path === '' ? [] : path.split('.');
+  if (shape === 'csv') return `${cells.join(',')}\n${cells.map(() => 'x').join(',')}\n`;
+  if (shape === 'json')
+    return JSON.stringify(names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), [record]));
+  if (shape === 'json-lines') return `${JSON.stringify(record)}\n`;
+  if (shape === 'xml') {
+    const element = `<${names.at(-1)} ${cells.map((cell) => `${cell}="x"`).join(' ')}/>`;
+    return names.slice(0, -1).reduceRight((inner, name) => `<${name}>${inner}</${name}>`, element);
+  }
+  if (shape === 'keyvalues') return `"x"\n{\n${cells.map((cell) => `"${cell}" "x"\n`).join('')}}\n`;
+  return `INSERT INTO \`player_bans\` (${cells.map((cell) => `\`${cell}\``).join(',')}) VALUES (${cells.map(() => "'x'").join(',')});\n`;
+}
+
+test('no description of any shape leaves a dangerous cell unsaid', () => {
+  const shapesSeen = new Set<string>();
+  const drafts = (['csv', 'json', 'json-lines'] as const).map((shape) => draftOf(['steam_id', 'reason'], shape, ''));
+  for (const tool of [...tools, ...drafts]) {
+    if (tool.shape === 'lines') continue;
+    const wanted = tool.recognise.cells ?? [];
+    // A dump is read where its table has the name; any name serves where the description wants none.
+    const description = { ...tool, recognise: { cells: wanted, why: '' } };
+    const list = listOfCells(description, [...new Set([...wanted, tool.ids[0]!.cell, 'pardoned_on'])]);
+    const named: string[] = [];
+    const nothing = () => undefined;
+    const sink = { row: nothing, refuse: nothing, damaged: nothing, lacks: nothing };
+    const unknown = (cell: string, isDangerous: boolean) => isDangerous && named.push(cell);
+    readList(description, list, { ...sink, unknown }, { timeZone: 'UTC' });
+    assert.equal(named, ['pardoned_on'], `${tool.name}: ${list}`);
+    shapesSeen.add(tool.shape);
+  }
+  assert.is(shapesSeen.size, 6);
 });
 
 test('no two tools have one name and one shape, and each says what every cell of its recognition means', () => {

@@ -44,7 +44,7 @@ async function tryOnce(folder: string, runtime: Runtime): Promise<Claim | null> 
   try {
     const others = (await readdir(folder)).filter((other) => pattern.test(other) && other !== name);
     for (const other of others) {
-      if (await answers(join(folder, other))) {
+      if (await isAnswered(join(folder, other))) {
         await release();
         return null;
       }
@@ -74,7 +74,7 @@ function listen(path: string): Promise<Server | null> {
 }
 
 /** True if a process listens on the socket; false only for a refused connection or a missing socket. */
-function answers(path: string): Promise<boolean> {
+export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => {

@@ -1,7 +1,4 @@
-/**
- * The sending half of a spool: sends one batch at a time, in order, until the node has stored it or has refused it for
- * good.
- */
+/** Sends one batch of a spool at a time, in order, until the node has stored it or has refused it for good. */
 import type { EventBody } from '../../../contract/request-bodies.js';
 import { bounds } from '../../bounds.js';
 import { linked, notify, onAbort, warnOnce } from '../../transport/listeners.js';
@@ -20,8 +17,6 @@ export interface DeliveryOptions {
   readonly mark: DeliveredMark;
   /** Events that waited when the spool was opened. */
   readonly waiting: { readonly count: number; readonly bytes: number };
-  /** Size in bytes beyond which the oldest events are dropped. */
-  readonly dropAbove: number;
   readonly runtime: Runtime;
   readonly onProgress: ((progress: SpoolProgress) => void) | undefined;
   readonly onSetAside: ((event: SetAsideEvent) => void) | undefined;
@@ -42,21 +37,18 @@ export class Delivery {
   #running: Promise<void> = Promise.resolve();
   #onRoom: () => void = () => undefined;
   readonly #state: { -readonly [Member in keyof SpoolProgress]: SpoolProgress[Member] };
-  /**
-   * Number of events per batch. Halved if the node refuses a batch because of its content, until the refused event
-   * stands alone, and if a batch does not get through in time.
-   */
+  /** Number of events per batch. Halved if the node refuses a batch for its content, and if one takes too long. */
   #batchMax: number = bounds.eventsPerCall;
   #failures = 0;
   #wake: () => void = () => undefined;
-  /** Number of events delivered, set aside or dropped since the start. */
+  /** Number of events delivered, set aside or skipped since the start. */
   #through = 0;
   readonly #forDrained = new Set<Drained>();
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
     const waiting = { pending: options.waiting.count, pendingBytes: options.waiting.bytes };
-    const none = { delivered: 0, duplicates: 0, uncounted: 0, setAside: 0, dropped: 0, damaged: 0, lastError: null };
+    const none = { delivered: 0, duplicates: 0, uncounted: 0, setAside: 0, damaged: 0, lastError: null };
     this.#state = { phase: 'idle', ...waiting, ...none };
   }
 
@@ -110,7 +102,6 @@ export class Delivery {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        await this.#drop();
         const sent = await this.#next();
         if (sent.length > 0) await this.#send(sent);
         else if (this.#state.pending === 0) await this.#idle();
@@ -121,23 +112,18 @@ export class Delivery {
     }
   }
 
+  /** Returns the first waiting events; an empty list if they are damaged and were skipped. */
   async #next(): Promise<Sent[]> {
     if (this.#state.pending === 0) return [];
-    const entries = await this.#read(this.#batchMax, bounds.batchBytes);
-    return entries.map((entry) => ({ ...entry, event: JSON.parse(entry.payload.toString()) as EventBody }));
-  }
-
-  /** Returns the first waiting events; an empty list if they are damaged and were skipped. */
-  async #read(countMax: number, bytesMax: number): Promise<Entry[]> {
     const { journal, mark } = this.#options;
-    const { entries, damage } = await journal.read(mark.seq + 1, countMax, bytesMax);
+    const { entries, damage } = await journal.read(mark.seq + 1, this.#batchMax, bounds.batchBytes);
     if (damage !== null) {
       this.#state.damaged += damage.count;
       await this.#passed(damage);
     } else if (entries.length === 0) {
       throw new Error('waiting events are missing in the journal');
     }
-    return entries;
+    return entries.map((entry) => ({ ...entry, event: JSON.parse(entry.payload.toString()) as EventBody }));
   }
 
   async #send(sent: readonly Sent[]): Promise<void> {
@@ -179,7 +165,9 @@ export class Delivery {
       rejected.push({ event: sent[through]!.event, code: code ?? 'unexpected_answer', reason: reason ?? '' });
     }
     try {
-      await this.#keepAside(rejected);
+      const at = new Date(this.#options.runtime.now()).toISOString();
+      const lines = rejected.map((one) => ({ at, ...one }));
+      if (lines.length > 0) await setAside(this.#options.folder, lines);
     } catch (error) {
       // No event is lost: the first one stays at the head of the queue, followed by all others.
       failure = failed(error);
@@ -202,20 +190,7 @@ export class Delivery {
     if (failure !== undefined) throw failure;
   }
 
-  async #keepAside(rejected: readonly SetAsideEvent[]): Promise<void> {
-    if (rejected.length === 0) return;
-    const { folder, runtime } = this.#options;
-    const at = new Date(runtime.now()).toISOString();
-    await setAside(
-      folder,
-      rejected.map((one) => ({ at, ...one })),
-    );
-  }
-
-  /**
-   * Removes these events from the queue even if the disk fails: the mark is advisory, and a file that could not be
-   * removed is removed after the next `open`.
-   */
+  /** Goes on if the disk fails: the mark is advisory, and a file that stays is removed after the next `open`. */
   async #passed({ seq, count, bytes }: Stretch): Promise<void> {
     const { mark, journal } = this.#options;
     this.#state.pending -= count;
@@ -229,15 +204,6 @@ export class Delivery {
       this.#onRoom();
       for (const waiting of this.#forDrained) if (waiting.through <= this.#through) waiting.resolve();
       this.#report();
-    }
-  }
-
-  async #drop(): Promise<void> {
-    const { dropAbove } = this.#options;
-    while (this.#state.pendingBytes > dropAbove) {
-      const entries = await this.#read(bounds.eventsPerCall, this.#state.pendingBytes - dropAbove);
-      this.#state.dropped += entries.length;
-      if (entries.length > 0) await this.#passed(stretchOf(entries));
     }
   }
 
@@ -262,28 +228,7 @@ export class Delivery {
     const pauseMs = isWaiting
       ? Math.min(error.retryAfterMs ?? 0, bounds.spoolRetryAfterMsMax) + jitterMs
       : bounds.spoolRefusedMs * (0.5 + runtime.random() / 2);
-    const endsAt = runtime.elapsedMs() + pauseMs;
-    for (let leftMs = pauseMs; leftMs > 0 && !this.#stop.signal.aborted; leftMs = endsAt - runtime.elapsedMs()) {
-      await this.#pauseUntilFull(leftMs, isUnheard);
-      await this.#drop().catch((fault: unknown) => {
-        this.#state.lastError = failed(fault);
-        // A spool that stays above its bound must not end every further pause immediately.
-        return pause(runtime, endsAt - runtime.elapsedMs(), this.#stop.signal).catch(() => undefined);
-      });
-    }
-  }
-
-  /** Pauses, but ends early once the spool exceeds its bound, so that the excess is dropped at once. */
-  async #pauseUntilFull(ms: number, isBackground: boolean): Promise<void> {
-    const { controller, release } = linked(this.#stop.signal);
-    this.#wake = () => {
-      if (this.#state.pendingBytes > this.#options.dropAbove) controller.abort();
-    };
-    // An event that was added before this line could not wake the pause.
-    this.#wake();
-    await pause(this.#options.runtime, ms, controller.signal, isBackground).catch(() => undefined);
-    this.#wake = () => undefined;
-    release();
+    await pause(runtime, pauseMs, this.#stop.signal, isUnheard).catch(() => undefined);
   }
 
   #become(phase: SpoolPhase): void {

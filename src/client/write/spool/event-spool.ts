@@ -18,11 +18,9 @@ import { RECORD_HEAD_BYTES, recordBytes, recordsBytes } from './spool-segment.js
  * The policy for further events while the spool is full:
  *
  * - `refuse`: `add` rejects with `spool_full`.
- * - `wait`: `add` waits until there is room, or until its signal aborts.
- * - `drop-oldest`: the oldest events are dropped and counted. While a batch is being sent, nothing is dropped: the
- *   spool may then grow to twice its bound, beyond which it refuses. @public
+ * - `wait`: `add` waits until there is room, or until its signal aborts. @public
  */
-export type FullPolicy = 'refuse' | 'wait' | 'drop-oldest';
+export type FullPolicy = 'refuse' | 'wait';
 
 /** The options of an {@link EventSpool}. @public */
 export interface SpoolOptions {
@@ -122,10 +120,8 @@ export class EventSpool {
         waiting.count += Math.min(count, seq - through);
         waiting.bytes += bytes;
       });
-      const bytesMax = options.bytesMax ?? bounds.spoolBytes;
-      const dropAbove = options.whenFull === 'drop-oldest' ? bytesMax : Number.POSITIVE_INFINITY;
       const callbacks = { onProgress, onSetAside };
-      const delivery = new Delivery({ folder, to, journal, mark, waiting, dropAbove, runtime, ...callbacks });
+      const delivery = new Delivery({ folder, to, journal, mark, waiting, runtime, ...callbacks });
       const spool = new EventSpool(options, claim, journal, delivery);
       delivery.start(() => spool.#admit());
       return spool;
@@ -173,7 +169,7 @@ export class EventSpool {
   }
 
   /**
-   * Resolves once every event that was added before is delivered, set aside or dropped. Does not wait for later events.
+   * Resolves once every event that was added before is delivered or set aside. Does not wait for later events.
    */
   async drained(options: CallOptions = {}): Promise<void> {
     await this.#lastWritten.catch(() => undefined);
@@ -198,10 +194,7 @@ export class EventSpool {
   }
 
   #hasRoom(bytes: number): boolean {
-    const waiting = this.#delivery.pendingBytes + this.#pendingBytes;
-    // Events are dropped only between two deliveries; until then the spool may grow, up to this bound.
-    const room = this.#options.whenFull === 'drop-oldest' ? 2 * this.#bytesMax : this.#bytesMax;
-    return waiting + bytes <= room;
+    return this.#delivery.pendingBytes + this.#pendingBytes + bytes <= this.#bytesMax;
   }
 
   /** Resolves once `bytes` of room are reserved; rejects with the signal's reason, or if the spool is closed first. */

@@ -1,6 +1,7 @@
 /** Reads the folder of a spool without claiming or changing it, so that a tool can inspect it while its owner works. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isRecord, jsonIn } from '../../json-text.js';
 import { newestSlot } from './side-files.js';
 import { firstSeqOf, piecesOf } from './spool-segment.js';
 
@@ -15,21 +16,16 @@ export interface SpoolFacts {
   readonly damaged: number;
 }
 
-/**
- * Returns the facts about the folder; null if there is no folder. Rejects with the system's error if it cannot be read.
- */
+/** Null if there is no folder. Rejects with the system's error if it cannot be read. */
 export async function inspectSpool(folder: string): Promise<SpoolFacts | null> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  const names = await readdir(folder).catch(orNone);
   if (names === null) return null;
-  const { seq: through } = newestSlot((await readOrNone(join(folder, 'delivered'))) ?? Buffer.alloc(0));
+  const { seq: through } = newestSlot((await readFile(join(folder, 'delivered')).catch(orNone)) ?? Buffer.alloc(0));
   let pending = 0;
   let damaged = names.filter((name) => name.endsWith('.damaged')).length;
   const starts = names.filter((name) => firstSeqOf(name) !== null).sort();
   for (const [index, name] of starts.entries()) {
-    const bytes = await readOrNone(join(folder, name));
+    const bytes = await readFile(join(folder, name)).catch(orNone);
     const next = starts[index + 1];
     const end = next === undefined ? Number.POSITIVE_INFINITY : firstSeqOf(next)!;
     // The owner may have removed the file meanwhile.
@@ -45,23 +41,17 @@ export async function inspectSpool(folder: string): Promise<SpoolFacts | null> {
   return { pending, setAside: lines.length, lastSetAsideCode: codeIn(lines.at(-1)), damaged };
 }
 
-async function readOrNone(path: string): Promise<Buffer | null> {
-  return readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+function orNone(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
 }
 
 async function linesOf(path: string): Promise<string[]> {
-  const text = (await readOrNone(path))?.toString('utf8') ?? '';
+  const text = (await readFile(path, 'utf8').catch(orNone)) ?? '';
   return text.split('\n').filter((line) => line !== '');
 }
 
 function codeIn(line: string | undefined): string | null {
-  try {
-    const value: unknown = line === undefined ? null : JSON.parse(line);
-    return typeof value === 'object' && value !== null && 'code' in value ? String(value.code) : null;
-  } catch {
-    return null;
-  }
+  const value = jsonIn(line ?? '');
+  return isRecord(value) && 'code' in value ? String(value.code) : null;
 }

@@ -1,7 +1,4 @@
-/**
- * Keeps numbered records in the segment files of a spool, as one queue: they are appended in groups that are synced
- * before they count, read in order, and dropped from the front one file at a time. The journal knows nothing of events.
- */
+/** Keeps numbered records in segment files as one queue, synced before they count. It knows nothing of events. */
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../../bounds.js';
@@ -12,10 +9,7 @@ import {
   fileNameOf,
   firstSeqOf,
   HEADER_BYTES,
-  type Piece,
   piecesOf,
-  recordAt,
-  recordBytes,
 } from './spool-segment.js';
 
 interface Segment {
@@ -54,7 +48,7 @@ export class Journal {
   readonly #folder: string;
   readonly #segments: Segment[];
   readonly cuts: readonly Cut[];
-  #nextSeq: number;
+  nextSeq: number;
   /** Records up to this one are no longer needed. */
   #through: number;
   #active: FileHandle | null = null;
@@ -66,13 +60,10 @@ export class Journal {
     this.#segments = segments;
     this.cuts = cuts;
     this.#through = through;
-    this.#nextSeq = nextSeq;
+    this.nextSeq = nextSeq;
   }
 
-  /**
-   * Opens the folder's files, cuts off torn ends, and continues after the last record, at `minNextSeq` or later. Calls
-   * `onRecords` for each whole record and for each stretch of damaged ones.
-   */
+  /** Cuts off torn ends and continues after the last record. Calls `onRecords` for records and damaged stretches. */
   static async open(folder: string, minNextSeq: number, onRecords: (stretch: Stretch) => void): Promise<Journal> {
     const starts = (await readdir(folder)).map(firstSeqOf).filter((seq) => seq !== null);
     starts.sort((a, b) => a - b);
@@ -93,13 +84,9 @@ export class Journal {
     return new Journal(folder, segments, cuts, minNextSeq - 1, nextSeq);
   }
 
-  get nextSeq(): number {
-    return this.#nextSeq;
-  }
-
   /** Resolves with the number of the first record once all are on disk. If it rejects, none counts. */
   async append(payloads: readonly Buffer[]): Promise<number> {
-    const firstSeq = this.#nextSeq;
+    const firstSeq = this.nextSeq;
     const { segment, handle } = await this.#writable();
     const bytes = encodeRecords(firstSeq, payloads);
     try {
@@ -113,32 +100,39 @@ export class Journal {
     }
     segment.bytes += bytes.byteLength;
     segment.count += payloads.length;
-    this.#nextSeq += payloads.length;
+    this.nextSeq += payloads.length;
     return firstSeq;
   }
 
-  /**
-   * Returns records from `seq` on, in order: at most `countMax`, and at most `bytesMax` unless the first is larger;
-   * ends before the next damaged one.
-   */
+  /** Returns records from `seq` on within both bounds, at least one; ends before the next damaged one. */
   async read(seq: number, countMax: number, bytesMax: number): Promise<Read> {
     const segment = this.#segments.find((one) => seq < one.firstSeq + one.count);
     if (segment === undefined) return { entries: [], damage: null };
     const from = Math.max(seq, segment.firstSeq);
+    // Taken before the bytes are read, so that the records of an append that ends meanwhile do not count.
+    const end = segment.firstSeq + segment.count;
+    const size = segment.bytes;
     const isPlace = this.#place.seq === from && from > segment.firstSeq;
     const start = isPlace ? this.#place : { seq: segment.firstSeq, offset: HEADER_BYTES };
-    if (isPlace) {
-      const entries = await this.#readAt(segment, from, this.#place.offset, countMax, bytesMax);
-      if (entries.length > 0) return { entries, damage: null };
+    const bytes = await bytesOf(segment.path, start.offset, size);
+    const entries: Entry[] = [];
+    let roomBytes = bytesMax;
+    // Unless a piece says otherwise, the file was cut by another program.
+    let damage = { seq: end - 1, count: end - from, bytes: size - start.offset - bytes.byteLength };
+    for (const { seq: next, count, at, bytes: length, payload } of piecesOf(bytes, start.seq, end, 0)) {
+      if (next + count <= from) continue;
+      if (entries.length > 0 && (payload === null || entries.length === countMax || length > roomBytes)) break;
+      roomBytes -= length;
+      this.#place = { seq: next + count, offset: start.offset + at + length };
+      if (payload === null) {
+        damage = { seq: next + count - 1, count: next + count - from, bytes: length };
+        break;
+      }
+      entries.push({ seq: next, payload });
     }
-    const piece = await find(segment, from, start);
-    if (piece.payload !== null) {
-      return { entries: await this.#readAt(segment, from, piece.at, countMax, bytesMax), damage: null };
-    }
+    if (entries.length > 0) return { entries, damage: null };
     segment.isDamaged = true;
-    const last = piece.seq + piece.count - 1;
-    this.#place = { seq: last + 1, offset: piece.at + piece.bytes };
-    return { entries: [], damage: { seq: last, count: last + 1 - from, bytes: piece.bytes } };
+    return { entries, damage };
   }
 
   async dropThrough(seq: number): Promise<void> {
@@ -162,36 +156,10 @@ export class Journal {
     await handle?.close();
   }
 
-  /** Returns whole records from `from` on, which begins at `start`. */
-  async #readAt(segment: Segment, from: number, start: number, countMax: number, bytesMax: number): Promise<Entry[]> {
-    // Taken before the bytes are read, so that the records of an append that ends meanwhile do not count.
-    const end = segment.firstSeq + segment.count;
-    const handle = await open(segment.path, 'r');
-    try {
-      // Records are about as long as the earlier ones of the file. The first one is whole in any case.
-      const likely = Math.min(bytesMax, Math.ceil((segment.bytes / segment.count) * countMax));
-      const want = Math.min(segment.bytes - start, likely + 2 * bounds.spoolEventBytes);
-      const bytes = await readAt(handle, start, want);
-      const entries: Entry[] = [];
-      let at = 0;
-      for (let next = from; next < end && entries.length < countMax; next++) {
-        const payload = recordAt(bytes, at, next);
-        if (payload === null) break;
-        if (entries.length > 0 && at + recordBytes(payload) > bytesMax) break;
-        entries.push({ seq: next, payload });
-        at += recordBytes(payload);
-      }
-      this.#place = { seq: from + entries.length, offset: start + at };
-      return entries;
-    } finally {
-      await handle.close();
-    }
-  }
-
   async #writable(): Promise<{ segment: Segment; handle: FileHandle }> {
     const last = this.#segments.at(-1);
     const fits =
-      last !== undefined && last.bytes < bounds.spoolSegmentBytes && last.firstSeq + last.count === this.#nextSeq;
+      last !== undefined && last.bytes < bounds.spoolSegmentBytes && last.firstSeq + last.count === this.nextSeq;
     if (fits) {
       this.#active ??= await open(last.path, 'r+');
       return { segment: last, handle: this.#active };
@@ -199,17 +167,17 @@ export class Journal {
     await this.close();
     // On a full disk, files that are no longer needed may be the only room left.
     await this.dropThrough(this.#through).catch(() => undefined);
-    const path = join(this.#folder, fileNameOf(this.#nextSeq));
+    const path = join(this.#folder, fileNameOf(this.nextSeq));
     const handle = await open(path, 'w+', 0o600);
     try {
-      await writeAll(handle, encodeHeader(this.#nextSeq), 0);
+      await writeAll(handle, encodeHeader(this.nextSeq), 0);
       await handle.datasync();
       await syncFolder(this.#folder);
     } catch (error) {
       await handle.close();
       throw error;
     }
-    const segment = { path, firstSeq: this.#nextSeq, count: 0, bytes: HEADER_BYTES, isDamaged: false };
+    const segment = { path, firstSeq: this.nextSeq, count: 0, bytes: HEADER_BYTES, isDamaged: false };
     // A file with the same name contained no whole record.
     if (this.#segments.at(-1)?.firstSeq === segment.firstSeq) this.#segments.pop();
     this.#segments.push(segment);
@@ -224,19 +192,6 @@ export class Journal {
     // The file then counts as full, so that the next append opens another one.
     else segment.bytes = Math.max(segment.bytes, bounds.spoolSegmentBytes);
   }
-}
-
-/** Returns the record with this number, or the damaged stretch that contains it; searches from `start` on. */
-async function find(
-  { path, firstSeq, count, bytes: size }: Segment,
-  seq: number,
-  start: { readonly seq: number; readonly offset: number },
-): Promise<Piece> {
-  const bytes = (await readFile(path)).subarray(0, size);
-  const end = firstSeq + count;
-  for (const piece of piecesOf(bytes, start.seq, end, start.offset)) if (seq < piece.seq + piece.count) return piece;
-  // The file was cut by another program.
-  return { seq, count: end - seq, at: bytes.byteLength, bytes: size - bytes.byteLength, payload: null };
 }
 
 /** Keeps a file for inspection, under a unique name: numbers may occur again. Resolves with the name. */
@@ -294,19 +249,19 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Pr
   }
 }
 
-async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length);
-  let done = 0;
-  while (done < length) {
-    const { bytesRead } = await handle.read(bytes, done, length - done, position + done);
-    if (bytesRead === 0) break;
-    done += bytesRead;
-  }
-  return bytes.subarray(0, done);
+/** Returns the bytes of a file from `start` to `end`; fewer if another program cut it. */
+async function bytesOf(path: string, start: number, end: number): Promise<Buffer> {
+  if (start >= end) return Buffer.alloc(0);
+  const file = await open(path, 'r');
+  const parts: Buffer[] = [];
+  // The stream closes the file.
+  const stream = file.createReadStream({ start, end: end - 1, highWaterMark: bounds.spoolGroupBytes });
+  for await (const part of stream) parts.push(part as Buffer);
+  return Buffer.concat(parts);
 }
 
 /** A new file's name is on disk only once its folder is synced. Some systems cannot sync a folder, and need not. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   let handle: FileHandle | undefined;
   try {
     handle = await open(folder, 'r');

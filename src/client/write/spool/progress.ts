@@ -51,8 +51,6 @@ export interface SpoolProgress {
   readonly uncounted: number;
   /** Number of events that the service will never accept, which were set aside in a file. */
   readonly setAside: number;
-  /** Number of events dropped because the spool was full. */
-  readonly dropped: number;
   /** Number of events damaged by the disk, which were skipped. Their remains stay in the folder as `*.damaged`. */
   readonly damaged: number;
   /** The error that prevents delivery; null if there is none. */

@@ -1,7 +1,4 @@
-/**
- * Reads and writes the two small files beside a spool's segments: the delivered mark, and the events that the service
- * will never accept.
- */
+/** Reads and writes the files beside a spool's segments: the delivered mark, and the events set aside. */
 import { appendFile, type FileHandle, open, rename, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as zlib from 'node:zlib';

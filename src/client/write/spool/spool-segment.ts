@@ -1,11 +1,6 @@
-/**
- * Encodes and decodes the bytes of a segment file of a spool: a header with the number of its first record, then
- * records, each with its length and a CRC-32 over its number and its bytes. It also finds the whole records in a
- * damaged file. It accesses no file itself.
- */
+/** Encodes and decodes segment files: a header, then records with length and CRC-32. Finds the whole ones in damage. */
 import * as zlib from 'node:zlib';
 import { bounds } from '../../bounds.js';
-import { crc32Before } from './backward-crc.js';
 
 const magic = Buffer.from('PTFSPOOL');
 const version = 1;
@@ -68,7 +63,7 @@ export function encodeRecords(firstSeq: number, payloads: readonly Buffer[]): Bu
 }
 
 /** Returns the record at `at` with this number, or null if it is damaged. */
-export function recordAt(bytes: Buffer, at: number, seq: number): Buffer | null {
+function recordAt(bytes: Buffer, at: number, seq: number): Buffer | null {
   const end = recordEnd(bytes, at);
   if (end === null) return null;
   const payload = bytes.subarray(at + RECORD_HEAD_BYTES, end);
@@ -144,6 +139,21 @@ function numberOf(record: Buffer, near: number): number {
   // The CRC of four bytes from the start value 0 equals the CRC of four zeros with those bytes as the start value.
   // Computing backwards over four zeros therefore yields the bytes.
   return high * 2 ** 32 + crc32Before(Buffer.alloc(4), crc32Before(upper, ofNumber));
+}
+
+/** The usual CRC-32 table, and its inverse: the index of the entry with a given top byte, which is unique. */
+const mixed = Uint32Array.from({ length: 256 }, (_, byte) => ~zlib.crc32(Buffer.of(byte), 0xffff_ffff));
+const byteOf = new Uint8Array(256);
+for (const [byte, value] of mixed.entries()) byteOf[value >>> 24] = byte;
+
+/** Returns the checksum before these bytes: `crc32(bytes, crc32Before(bytes, crc))` is `crc`. */
+function crc32Before(bytes: Uint8Array, crc: number): number {
+  let register = ~crc;
+  for (let at = bytes.byteLength - 1; at >= 0; at--) {
+    const byte = byteOf[register >>> 24]!;
+    register = ((register ^ mixed[byte]!) << 8) | (byte ^ bytes[at]!);
+  }
+  return ~register >>> 0;
 }
 
 /** Returns the extent up to the end of the file if the lengths lead exactly there; a torn file ends within a record. */

@@ -1,22 +1,10 @@
-/**
- * Reads the elements of one array in a JSON text, one at a time, with their lines. Numbers keep their text, since ids
- * have more digits than a double holds. A damaged text yields the elements before the damage.
- */
+/** Reads the elements of one JSON array with their lines. Numbers keep their text: ids exceed a double. */
 import { visit } from 'jsonc-parser';
 import { bounds } from '../../../client/bounds.js';
-import { cellTooLong } from './lines.js';
+import { cellTooLong, type Json, JsonNumber, type RecordSink } from './records.js';
 
-export class JsonNumber {
-  constructor(readonly text: string) {}
-}
-
-export type JsonObject = { readonly [key: string]: Json | undefined };
-export type Json = string | boolean | null | JsonNumber | readonly Json[] | JsonObject;
-
-export interface ElementSink {
+export interface ElementSink extends Pick<RecordSink, 'damaged'> {
   element(value: Json, line: number): void;
-  /** Called if the text cannot be read from this line on; nothing after it is read. */
-  damaged(line: number, reason: string): void;
 }
 
 interface Frame {
@@ -28,49 +16,43 @@ interface Frame {
   key: string;
 }
 
-/** Ends a visit at the first damage. */
 class Damage extends Error {}
 
-const damage = new Damage('the JSON text is damaged');
-
-/** Reads the array at `path`, which holds the keys from the root. With `root`, the root itself is the only element. */
-export function readElements(text: string, path: readonly string[] | 'root', sink: ElementSink): void {
+/** Reads the array at `path`, which holds the keys from the root. Returns false if an intact text has none. */
+export function readElements(text: string, path: readonly string[], sink: ElementSink): boolean {
   const frames: Frame[] = [];
   let elementLine = 0;
-
-  const isTarget = (isArray: boolean) =>
-    path !== 'root' &&
-    isArray &&
-    frames.length === path.length &&
-    frames.every((frame, at) => !frame.isArray && frame.key === path[at]);
-  const startsElement = (parent: Frame | undefined) => (parent === undefined ? path === 'root' : parent.isTarget);
-  const add = (parent: Frame | undefined, value: Json) => {
-    if (parent === undefined || parent.value === null) return;
-    if (Array.isArray(parent.value)) parent.value.push(value);
-    else parent.value[parent.key] = value;
+  let isFound = false;
+  const isPath = () =>
+    frames.length === path.length && frames.every(({ isArray, key }, at) => !isArray && key === path[at]);
+  const add = (value: Json) => {
+    const { value: parent = null, key = '' } = frames.at(-1) ?? {};
+    if (Array.isArray(parent)) parent.push(value);
+    else if (parent !== null) parent[key] = value;
   };
   const fail = (line: number, reason = 'the JSON is damaged here'): never => {
     const isInElement = frames.some(({ value }) => value !== null);
     sink.damaged(isInElement ? elementLine : line + 1, `${reason}, so that nothing from this entry on can be read`);
-    throw damage;
+    throw new Damage();
   };
   const begin = (isArray: boolean, line: number) => {
     const parent = frames.at(-1);
-    const isElement = startsElement(parent);
+    const isElement = parent?.isTarget === true;
     const isInside = isElement || (parent !== undefined && parent.value !== null);
     const value: Frame['value'] = isInside ? (isArray ? [] : Object.create(null)) : null;
     if (isElement) elementLine = line + 1;
-    else if (value !== null) add(parent, value);
+    else if (value !== null) add(value);
     // The parser calls itself for each level.
     if (frames.length === bounds.listDepth) fail(line, `the JSON is nested deeper than ${bounds.listDepth} levels`);
-    frames.push({ isArray, value, isTarget: !isInside && isTarget(isArray), key: '' });
+    const isTarget = !isInside && isArray && isPath();
+    isFound ||= isTarget;
+    frames.push({ isArray, value, isTarget, key: '' });
   };
   const end = (offset: number, line: number, bracket: string) => {
     // The parser also reports the end of a structure that was never closed.
     if (text[offset] !== bracket) fail(line);
-    const frame = frames.pop();
-    const isElement = frame !== undefined && frame.value !== null && startsElement(frames.at(-1));
-    if (isElement) sink.element(frame.value!, elementLine);
+    const value = frames.pop()?.value ?? null;
+    if (value !== null && frames.at(-1)?.isTarget) sink.element(value, elementLine);
   };
   try {
     visit(
@@ -86,10 +68,9 @@ export function readElements(text: string, path: readonly string[] | 'root', sin
         onArrayEnd: (offset, _length, line) => end(offset, line, ']'),
         onLiteralValue: (value: string | number | boolean | null, offset, length, line) => {
           if (length > bounds.listCell) fail(line, cellTooLong);
-          const parent = frames.at(-1);
           const literal = typeof value === 'number' ? new JsonNumber(text.slice(offset, offset + length)) : value;
-          if (startsElement(parent)) sink.element(literal, line + 1);
-          else add(parent, literal);
+          if (frames.at(-1)?.isTarget) sink.element(literal, line + 1);
+          else add(literal);
         },
         onError: (_code, _offset, _length, line) => fail(line),
       },
@@ -97,22 +78,7 @@ export function readElements(text: string, path: readonly string[] | 'root', sin
     );
   } catch (error) {
     if (!(error instanceof Damage)) throw error;
+    return true;
   }
-}
-
-/** Returns the value as an object; null if it is none. */
-export function objectOf(value: Json | undefined): JsonObject | null {
-  const isObject =
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
-  return isObject ? (value as JsonObject) : null;
-}
-
-export function arrayOf(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** Returns a string or a number as text; undefined for any other value. */
-export function textOf(value: Json | undefined): string | undefined {
-  if (typeof value === 'string') return value;
-  return value instanceof JsonNumber ? value.text : undefined;
+  return isFound;
 }

@@ -1,19 +1,6 @@
-/**
- * Reads the rows that the INSERT statements of a dump write to one kind of table. No other statement is executed or
- * read.
- */
+/** Reads the rows that the INSERT statements of a dump write. No other statement is executed or read. */
 import { bounds } from '../../../client/bounds.js';
-import { cellTooLong } from './lines.js';
-
-/** A value: text, or null for NULL. Numbers stay text. */
-export type SqlValue = string | null;
-
-export interface SqlSink {
-  row(values: ReadonlyMap<string, SqlValue>, line: number): void;
-  refuse(line: number, reason: string): void;
-  /** Refuses a row after which nothing is read. */
-  damaged(line: number, reason: string): void;
-}
+import { breaksIn, cellTooLong, type RecordSink } from './records.js';
 
 /** The tokens without an end mark. Their counts are bounded, since a match that long may overflow the regex stack. */
 const token =
@@ -26,29 +13,27 @@ const notAColumn = /^(?:PRIMARY|KEY|UNIQUE|INDEX|FULLTEXT|SPATIAL|CONSTRAINT|FOR
 
 class Damage extends Error {}
 
-/** The tokens of a dump with their lines; blanks and comments are skipped. */
+/** The tokens of a dump; blanks and comments are skipped. */
 class Tokens {
+  /** Line at the end of the present token. */
   line = 1;
+  /** Null at the end. */
+  next: string | null = null;
   #at = 0;
-  #next: string | null;
 
   constructor(private readonly text: string) {
-    this.#next = this.#read();
-  }
-
-  get next(): string | null {
-    return this.#next;
+    this.#read();
   }
 
   take(): string {
-    const taken = this.#next;
+    const taken = this.next;
     if (taken === null || taken === unclosed) throw new Damage();
-    this.#next = this.#read();
+    this.#read();
     return taken;
   }
 
   takeIf(word: string): boolean {
-    if (this.#next?.toUpperCase() !== word) return false;
+    if (this.next?.toUpperCase() !== word) return false;
     this.take();
     return true;
   }
@@ -58,42 +43,45 @@ class Tokens {
   }
 
   skip(): void {
-    while (this.#next !== null && this.#next !== ';') this.take();
+    while (this.next !== null && this.next !== ';') this.take();
     this.takeIf(';');
   }
 
   /** Passes over the data of a COPY statement, up to the line that ends it. */
   skipData(): void {
     const end = this.text.indexOf('\n\\.', this.#at);
-    this.#pass(this.text.slice(this.#at, end < 0 ? this.text.length : end + 3));
-    this.#next = this.#read();
+    this.#pass(end < 0 ? this.text.length : end + 3);
+    this.#read();
   }
 
-  #read(): string | null {
-    while (this.#at < this.text.length) {
+  #read(): void {
+    this.next = null;
+    while (this.next === null && this.#at < this.text.length) {
       const end = endOfToken(this.text, this.#at);
-      if (end === null) return unclosed;
-      const found = this.text.slice(this.#at, end);
-      this.#pass(found);
-      if (!/^(?:\s|--|#|\/\*)/.test(found)) return found;
+      if (end < 0) this.next = unclosed;
+      else {
+        const found = this.#pass(end);
+        if (!/^(?:\s|--|#|\/\*)/.test(found)) this.next = found;
+      }
     }
-    return null;
   }
 
-  /** Lines are counted up to the end of the present token. */
-  #pass(found: string): void {
-    this.#at += found.length;
-    for (let at = found.indexOf('\n'); at >= 0; at = found.indexOf('\n', at + 1)) this.line++;
+  #pass(end: number): string {
+    const found = this.text.slice(this.#at, end);
+    this.line += breaksIn(found);
+    this.#at = end;
+    return found;
   }
 }
 
-/** Returns the position after the token, or null if it is not closed. Each character is looked at once. */
-function endOfToken(text: string, start: number): number | null {
+/** Returns the position after the token, or a negative number if it is not closed. Looks at each character once. */
+function endOfToken(text: string, start: number): number {
   const mark = text.slice(start, start + 2);
-  if (mark === '/*') {
-    const close = text.indexOf('*/', start + 2);
-    return close < 0 ? null : close + 2;
-  }
+  const after = (close: string) => {
+    const at = text.indexOf(close, start + 2);
+    return at < 0 ? at : at + close.length;
+  };
+  if (mark === '/*') return after('*/');
   if (mark === '--' || mark[0] === '#') {
     const lineEnd = text.indexOf('\n', start);
     return lineEnd < 0 ? text.length : lineEnd;
@@ -103,7 +91,7 @@ function endOfToken(text: string, start: number): number | null {
   return start + token.exec(text)![0].length;
 }
 
-function endOfQuoted(text: string, start: number): number | null {
+function endOfQuoted(text: string, start: number): number {
   const quote = text[start];
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '\\' && quote !== '`') at++;
@@ -112,7 +100,11 @@ function endOfQuoted(text: string, start: number): number | null {
       at++;
     }
   }
-  return null;
+  return -1;
+}
+
+function unquoted(text: string): string {
+  return /^[`"]/.test(text) ? text.slice(1, -1) : text;
 }
 
 /** The name within quotes; the last part of `database`.`table`. */
@@ -120,10 +112,6 @@ function nameOf(tokens: Tokens): string {
   let name = unquoted(tokens.take());
   while (tokens.takeIf('.')) name = unquoted(tokens.take());
   return name;
-}
-
-function unquoted(text: string): string {
-  return /^[`"]/.test(text) ? text.slice(1, -1) : text;
 }
 
 function textOf(literal: string): string {
@@ -135,91 +123,88 @@ function textOf(literal: string): string {
     );
 }
 
-function takeValue(tokens: Tokens): SqlValue {
+/** Returns a value as text; numbers keep theirs, and NULL is empty. */
+function takeValue(tokens: Tokens): string {
   const first = tokens.take();
-  if (/^NULL$/i.test(first)) return null;
+  if (/^NULL$/i.test(first)) return '';
   // `_binary 'x'` and `b'1'` have a prefix that states the meaning of the text.
   if (/^_?[A-Za-z]\w*$/.test(first) && /^['"]/.test(tokens.next ?? '')) return textOf(tokens.take());
   if (first.length > 1 && /^['"]/.test(first)) return textOf(first);
   // `mysqldump --hex-blob` writes bytes such as those of a UUID in this form.
   if (/^0x/i.test(first)) return first.slice(2);
-  if (/^[-+]?\d/.test(first) || /^(?:true|false)$/i.test(first)) return first;
+  if (/^(?:[-+]?\d|(?:true|false)$)/i.test(first)) return first;
   throw new Damage();
 }
 
-function namesInBrackets(tokens: Tokens): string[] {
-  const names: string[] = [];
+/** Takes a list in brackets. */
+function listOf<T>(tokens: Tokens, take: () => T): T[] {
+  const found: T[] = [];
   tokens.expect('(');
-  do names.push(nameOf(tokens).toLowerCase());
+  do found.push(take());
   while (tokens.takeIf(','));
   tokens.expect(')');
-  return names;
+  return found;
 }
 
-/** Returns the columns of a CREATE TABLE, whose opening bracket is the next token. */
-function definedColumns(tokens: Tokens): string[] {
-  const names: string[] = [];
-  let depth = 0;
-  let isStart = false;
-  for (;;) {
+/** Takes a definition of a CREATE TABLE, and returns the column that it names. */
+function definedColumn(tokens: Tokens): string[] {
+  const first = tokens.take();
+  for (let depth = 0; depth > 0 || !/^[,)]$/.test(tokens.next ?? ','); ) {
     const found = tokens.take();
-    if (found === '(' && depth++ === 0) isStart = true;
-    else if (found === ')' && --depth === 0) return names;
-    else if (found === ',' && depth === 1) isStart = true;
-    else if (isStart) {
-      isStart = false;
-      if (!notAColumn.test(found)) names.push(unquoted(found).toLowerCase());
-    }
+    depth += found === '(' ? 1 : found === ')' ? -1 : 0;
   }
+  return notAColumn.test(first) ? [] : [unquoted(first).toLowerCase()];
 }
 
 /** The columns of a table; null if the dump does not name them. */
 type Columns = readonly string[] | null;
 
-/**
- * Passes the rows of the tables for which `columnsOf` returns their columns. `columnsOf` is called for each statement
- * that creates or fills a table, with its line.
- */
+/** Passes the rows of the tables whose columns `columnsOf` returns, which is called for each table with its line. */
 export function readInserts(
   text: string,
   columnsOf: (table: string, columns: Columns, line: number) => Columns,
-  sink: SqlSink,
+  sink: Pick<RecordSink, 'record' | 'refuse' | 'damaged'>,
 ): void {
   const tokens = new Tokens(text);
   const described = new Map<string, readonly string[]>();
   let line = 1;
+  const takeTable = (): readonly [table: string, columns: Columns] => {
+    const name = nameOf(tokens);
+    if (tokens.next !== '(') return [name, described.get(name) ?? null];
+    return [name, listOf(tokens, () => nameOf(tokens).toLowerCase())];
+  };
+  const takeAny = (...words: readonly string[]) => {
+    while (words.some((word) => tokens.takeIf(word)));
+  };
   try {
     while (tokens.next !== null) {
       line = tokens.line;
       const verb = tokens.take().toUpperCase();
       if (verb === 'CREATE' && tokens.takeIf('TABLE')) {
-        if (tokens.takeIf('IF')) {
-          tokens.expect('NOT');
-          tokens.expect('EXISTS');
-        }
+        takeAny('IF', 'NOT', 'EXISTS');
         const name = nameOf(tokens);
-        described.set(name, definedColumns(tokens));
-        columnsOf(name, described.get(name)!, line);
+        if (tokens.next === '(') {
+          const columns = listOf(tokens, () => definedColumn(tokens)).flat();
+          described.set(name, columns);
+          columnsOf(name, columns, line);
+        }
         tokens.skip();
       } else if (verb === 'INSERT' || verb === 'REPLACE') {
-        while (['LOW_PRIORITY', 'DELAYED', 'HIGH_PRIORITY', 'IGNORE'].some((word) => tokens.takeIf(word)));
+        takeAny('LOW_PRIORITY', 'DELAYED', 'HIGH_PRIORITY', 'IGNORE');
         tokens.expect('INTO');
-        const name = nameOf(tokens);
-        const stated = tokens.next === '(' ? namesInBrackets(tokens) : (described.get(name) ?? null);
-        const named = columnsOf(name, stated, line);
-        if (named !== null) {
+        const columns = columnsOf(...takeTable(), line);
+        if (columns !== null) {
           if (!tokens.takeIf('VALUES')) tokens.expect('VALUE');
           do {
             line = tokens.line;
-            readRow(tokens, named, line, sink);
+            takeRow(tokens, columns, line, sink);
           } while (tokens.takeIf(','));
         }
         tokens.skip();
       } else if (verb === 'COPY') {
-        const name = nameOf(tokens);
-        const stated = tokens.next === '(' ? namesInBrackets(tokens) : (described.get(name) ?? null);
+        const table = takeTable();
         if (!tokens.takeIf('FROM') || tokens.next?.toUpperCase() !== 'STDIN') tokens.skip();
-        else if (columnsOf(name, stated, line) === null) tokens.skipData();
+        else if (columnsOf(...table, line) === null) tokens.skipData();
         else throw new Damage('the dump holds COPY data, which is not read; write it with pg_dump --inserts');
       } else if (verb !== ';') tokens.skip();
     }
@@ -229,16 +214,12 @@ export function readInserts(
   }
 }
 
-function readRow(tokens: Tokens, columns: readonly string[], line: number, sink: SqlSink): void {
-  tokens.expect('(');
-  const values: SqlValue[] = [];
-  do values.push(takeValue(tokens));
-  while (tokens.takeIf(','));
-  if (tokens.next !== ')') throw new Damage();
+type RowSink = Pick<RecordSink, 'record' | 'refuse'>;
+
+function takeRow(tokens: Tokens, columns: readonly string[], line: number, sink: RowSink): void {
+  const values = listOf(tokens, () => takeValue(tokens));
   if (values.length !== columns.length) {
     sink.refuse(line, `the row has ${values.length} values, but the table has ${columns.length} columns`);
-  } else if (values.some((value) => value !== null && value.length > bounds.listCell)) {
-    sink.refuse(line, cellTooLong);
-  } else sink.row(new Map(columns.map((name, at) => [name, values[at]!])), line);
-  tokens.take();
+  } else if (values.some((value) => value.length > bounds.listCell)) sink.refuse(line, cellTooLong);
+  else sink.record((name) => values[columns.indexOf(name)] ?? '', line);
 }

@@ -12,10 +12,7 @@ const leastSeconds = 1_000_000_000;
 const leastEndSeconds = 1_262_304_000;
 
 const dateTime =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(?:\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?))?$/i;
-
-/** The end of a measure: a time, never, or undefined if it cannot be read. */
-export type End = { readonly at: number } | 'never' | undefined;
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:[.,]\d{1,9})?)?)?(?:\s*(Z|UTC|GMT|([+-]\d\d)(?::?(\d\d))?))?$/i;
 
 /** .NET counts 100 ns since the year 1. */
 const ticksEpochMs = 62_135_596_800_000;
@@ -28,20 +25,17 @@ function millisTime(text: string): number | undefined {
   return /^\d{13,14}$/.test(text) && Number(text) >= leastSeconds * 1_000 ? Number(text) : undefined;
 }
 
-function ticksTime(text: string): number | undefined {
-  return /^[6-9]\d{17}$|^[1-3]\d{18}$/.test(text) ? Number(BigInt(text) / 10_000n) - ticksEpochMs : undefined;
-}
-
 /** Reads a time; undefined if the text is none in this unit. A time without an offset is one in `timeZone`. */
 export function timeOf(text: string, unit: TimeUnit, timeZone: string): number | undefined {
   if (unit === 's') return secondsTime(text);
   if (unit === 'ms') return millisTime(text);
-  if (unit === 'ticks') return ticksTime(text);
   if (unit === 'text') return textTime(text, timeZone);
-  return millisTime(text) ?? secondsTime(text) ?? textTime(text, timeZone);
+  if (unit === 'any') return millisTime(text) ?? secondsTime(text) ?? textTime(text, timeZone);
+  return /^[6-9]\d{17}$|^[1-3]\d{18}$/.test(text) ? Number(BigInt(text) / 10_000n) - ticksEpochMs : undefined;
 }
 
-const forms: Readonly<Record<TimeUnit, string>> = {
+/** The wanted forms of a time, for people. */
+export const formOf: Readonly<Record<TimeUnit, string>> = {
   s: 'a number of seconds since 1970',
   ms: 'a number of ms since 1970',
   ticks: 'a number of .NET ticks',
@@ -49,15 +43,10 @@ const forms: Readonly<Record<TimeUnit, string>> = {
   any: 'a time such as 2026-11-20T12:00:00Z',
 };
 
-/** The wanted form of a time, for people. */
-export function formOf(unit: TimeUnit): string {
-  return forms[unit];
-}
-
 const never = /^(?:forever|never|permanent|perm|infinite|none|null|false|0|-1)?$/i;
 
-/** Reads the end of a measure. */
-export function endOf(text: string, unit: TimeUnit, timeZone: string): End {
+/** The end of a measure; undefined if it cannot be read. */
+export function endOf(text: string, unit: TimeUnit, timeZone: string): number | 'never' | undefined {
   if (never.test(text)) return 'never';
   // A number of ms is no end in seconds, far away as that would be.
   const isMs = millisTime(text) !== undefined && Number(text) < foreverFrom;
@@ -65,32 +54,30 @@ export function endOf(text: string, unit: TimeUnit, timeZone: string): End {
   if (unit === 'ms' && /^\d{15,20}$/.test(text)) return 'never';
   const at = timeOf(text, unit, timeZone);
   if (at === undefined || (unit === 's' && at < leastEndSeconds * 1_000)) return undefined;
-  return at >= foreverFrom || at === lastOf32Bits * 1_000 ? 'never' : { at };
+  return at >= foreverFrom || at === lastOf32Bits * 1_000 ? 'never' : at;
 }
 
 /** Reads a time in text form, such as `2026-11-20 13:00:00 +0100`; in `timeZone` if it has no offset. */
 function textTime(text: string, timeZone: string): number | undefined {
   const match = dateTime.exec(text.trim());
   if (match === null) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0));
-  const ms = Math.floor(Number(`0.${match[7] ?? '0'}`) * 1_000);
-  const utc = Date.UTC(year!, month! - 1, day!, hour!, minute!, second!, ms);
-  const read = new Date(utc);
-  const isReal = read.getUTCMonth() === month! - 1 && read.getUTCDate() === day && hour! < 24 && minute! < 60;
-  if (!isReal || second! > 59) return undefined;
-  const offset = match[8];
-  if (offset === undefined) {
-    return new TZDate(year!, month! - 1, day!, hour!, minute!, second!, ms, timeZone).getTime();
+  const [, day, minute = '00:00', second = ':00', zone, hours, minutes = '00'] = match;
+  const utc = new Date(`${day}T${minute}${second.replace(',', '.')}Z`);
+  // `Date` reads February 30 as March 2.
+  if (Number.isNaN(utc.getTime()) || !utc.toISOString().startsWith(day!)) return undefined;
+  if (hours !== undefined) {
+    if (Math.abs(Number(hours)) > 14) return undefined;
+    const at = Date.parse(`${utc.toISOString().slice(0, -1)}${hours}:${minutes}`);
+    return Number.isNaN(at) ? undefined : at;
   }
-  const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)?$/.exec(offset) ?? [];
-  if (sign === undefined) return utc;
-  if (Number(hours) > 14 || Number(minutes ?? 0) > 59) return undefined;
-  const shift = (Number(hours) * 60 + Number(minutes ?? 0)) * 60_000;
-  return sign === '+' ? utc - shift : utc + shift;
+  if (zone !== undefined) return utc.getTime();
+  const [hour, min, s] = [utc.getUTCHours(), utc.getUTCMinutes(), utc.getUTCSeconds()];
+  const date = [utc.getUTCFullYear(), utc.getUTCMonth(), utc.getUTCDate()] as const;
+  return new TZDate(...date, hour, min, s, utc.getUTCMilliseconds(), timeZone).getTime();
 }
 
 export function hasZone(text: string): boolean {
-  return dateTime.exec(text.trim())?.[8] !== undefined;
+  return dateTime.exec(text.trim())?.[4] !== undefined;
 }
 
 export function isTimeZone(name: string): boolean {

@@ -346,24 +346,22 @@ const hasFullDevice = existsSync('/dev/full');
 if (!hasFullDevice) process.stdout.write('SKIPPED: there is no /dev/full, so no file is without room\n');
 
 if (hasFullDevice) {
-  for (const policy of ['refuse', 'drop-oldest'] as const) {
-    test(`if the mark finds no room on the disk, delivered events still make room (${policy})`, async () => {
-      symlinkSync('/dev/full', join(folder, 'delivered'));
-      const node = new Node();
-      let isBusy = true;
-      node.answer = (one) => (isBusy && one.event_id === 'e-1' ? later() : accepted(one));
-      const runtime = new VirtualRuntime();
-      const spool = await opened(node, { runtime, whenFull: policy, bytesMax: 2_000 });
-      await Promise.all(ids(2).map((id) => spool.add(event(id))));
-      await runtime.until(settled(() => spool.progress.phase === 'waiting'));
-      assert.equal([spool.progress.delivered, spool.progress.pending], [1, 1]);
-      assert.is(spool.progress.lastError?.code, 'overloaded');
-      isBusy = false;
-      await runtime.until(spool.drained());
-      assert.equal(node.took, ids(2));
-      assert.equal([spool.progress.pending, spool.progress.pendingBytes], [0, 0]);
-    });
-  }
+  test('if the mark finds no room on the disk, delivered events still make room', async () => {
+    symlinkSync('/dev/full', join(folder, 'delivered'));
+    const node = new Node();
+    let isBusy = true;
+    node.answer = (one) => (isBusy && one.event_id === 'e-1' ? later() : accepted(one));
+    const runtime = new VirtualRuntime();
+    const spool = await opened(node, { runtime, bytesMax: 2_000 });
+    await Promise.all(ids(2).map((id) => spool.add(event(id))));
+    await runtime.until(settled(() => spool.progress.phase === 'waiting'));
+    assert.equal([spool.progress.delivered, spool.progress.pending], [1, 1]);
+    assert.is(spool.progress.lastError?.code, 'overloaded');
+    isBusy = false;
+    await runtime.until(spool.drained());
+    assert.equal(node.took, ids(2));
+    assert.equal([spool.progress.pending, spool.progress.pendingBytes], [0, 0]);
+  });
 
   test('if a rejected event finds no room to be set aside, it stays, and earlier events are delivered', async () => {
     const aside = join(folder, 'set-aside.ndjson');
@@ -385,19 +383,6 @@ if (hasFullDevice) {
     assert.match(readFileSync(aside, 'utf8'), '"event_id":"e-1"');
   });
 }
-
-test('a spool that cannot read the events to drop waits and reports it', async () => {
-  const node = new Node();
-  node.fail = overloaded;
-  const runtime = new VirtualRuntime();
-  const spool = await opened(node, { runtime, bytesMax: 400, whenFull: 'drop-oldest' });
-  await spool.add(event('e-0'));
-  await settled(() => spool.progress.phase === 'waiting');
-  for (const name of readdirSync(folder).filter((one) => one.endsWith('.events'))) rmSync(join(folder, name));
-  for (const id of ids(2, 1)) await spool.add(event(id));
-  await settled(() => spool.progress.lastError?.code === 'spool_failed');
-  assert.equal([spool.progress.phase, spool.progress.pending], ['waiting', 3]);
-});
 
 test('a full spool refuses, and takes events again when there is room', async () => {
   const node = new Node();
@@ -514,31 +499,12 @@ test('a caller that waits for room gets it even if the events before it could no
 });
 
 test('an event that never fits is refused, whatever a full spool does', async () => {
-  for (const whenFull of ['refuse', 'wait', 'drop-oldest'] as const) {
+  for (const whenFull of ['refuse', 'wait'] as const) {
     const runtime = new VirtualRuntime();
     const spool = await opened(new Node(), { runtime, bytesMax: 100, whenFull });
     assert.is(await runtime.until(codeOf(spool.add(event('e')))), 'invalid_argument');
     await spool.close();
   }
-});
-
-test('a full spool that drops gives up the oldest, counts them, and keeps the newest', async () => {
-  const node = new Node();
-  const runtime = new VirtualRuntime();
-  node.fail = overloaded;
-  const spool = await opened(node, { bytesMax: 2_000, whenFull: 'drop-oldest', runtime });
-  for (const id of ids(60)) {
-    await spool.add(event(id));
-    // Also while it rests after a failure, for up to half a minute.
-    await settled(() => spool.progress.pendingBytes <= 2_000 || spool.progress.phase === 'delivering');
-  }
-  await runtime.until(settled(() => spool.progress.pendingBytes <= 2_000));
-  const { dropped, pending } = spool.progress;
-  assert.ok(dropped > 0);
-  assert.is(dropped + pending, 60);
-  node.fail = () => null;
-  await runtime.until(spool.drained());
-  assert.equal(node.took, ids(pending, dropped));
 });
 
 test('an event that cannot be one is refused before it is written', async () => {

@@ -85,7 +85,7 @@ test('a read is bounded in count and in bytes, but gives at least one record', a
 });
 
 /** Returns the prototype of all file handles. */
-async function handlesOf(path: string): Promise<{ read: FileHandle['read']; datasync: FileHandle['datasync'] }> {
+async function handlesOf(path: string): Promise<Pick<FileHandle, 'read' | 'datasync'>> {
   const probe = await openFile(path, 'r');
   await probe.close();
   return Object.getPrototypeOf(probe) as FileHandle;

@@ -1,0 +1,101 @@
+/** Declares the records that every reader of a shape passes on, and what the readers share. */
+import { bounds } from '../../../client/bounds.js';
+
+/** A number keeps its text. */
+export class JsonNumber {
+  constructor(readonly text: string) {}
+}
+
+type JsonObject = { readonly [key: string]: Json | undefined };
+export type Json = string | boolean | null | JsonNumber | readonly Json[] | JsonObject;
+
+/** Returns the value of a cell of the present record by its name. */
+export type Cell = (name: string) => Json | undefined;
+
+export interface RecordSink {
+  /** The names of the cells of the next record; may repeat names. */
+  cells(names: Iterable<string>): void;
+  record(cell: Cell, line: number): void;
+  /** Refuses a line; `reason` contains no text of it. `measure` names a measure that is no ban, such as a mute. */
+  refuse(line: number, reason: string, measure?: string): void;
+  /** Refuses a line after which nothing is read. */
+  damaged(line: number, reason: string): void;
+  /** True if the description says what the cell means for a ban, so that it may not be there twice. */
+  isRead(name: string): boolean;
+  /** False if the last cell of a text without a final line break may be truncated. */
+  isWhole(name: string, cell: string): boolean;
+}
+
+export const cellTooLong = `a value is longer than ${bounds.listCell} characters`;
+
+export function takeCells(cells: ReadonlyMap<string, Json>, line: number, sink: RecordSink): void {
+  sink.cells(cells.keys());
+  sink.record((name) => cells.get(name), line);
+}
+
+/** Removes a function and an alias of SQL: `HEX(p.id)` is the column `id`. */
+const selected = /^(?:\w+\()?(?:\w+\.)?(\w+)\)?$/;
+
+export function columnName(text: string): string {
+  return text
+    .replace(selected, '$1')
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_');
+}
+
+export function breaksIn(text: string): number {
+  let breaks = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) breaks++;
+  return breaks;
+}
+
+/** Passes each trimmed line. `isEnded`: it is not cut. Refuses one so long that a regex could overflow its stack. */
+export function eachLine(
+  text: string,
+  sink: Pick<RecordSink, 'refuse'>,
+  take: (line: string, number: number, isEnded: boolean) => void,
+): void {
+  let number = 0;
+  for (let start = 0; start < text.length; ) {
+    const at = text.indexOf('\n', start);
+    const end = at < 0 ? text.length : at;
+    number++;
+    if (end - start > bounds.listCell) sink.refuse(number, `the line is longer than ${bounds.listCell} characters`);
+    else take(text.slice(start, end).trim(), number, at >= 0);
+    start = end + 1;
+  }
+}
+
+/** The forms of values whose length or end shows that nothing is missing. */
+const whole = [
+  /^7656(?:119|120)\d{10}$/,
+  /^(?:\d{10}|\d{13}|0|-1)$/,
+  /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,
+  /^[0-9a-f]{32}$/i,
+  /^\[U:\d:\d+(?::\d+)?\]$/i,
+  /Z$/i,
+  /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?: ?[+-]\d\d:?\d\d)?$/,
+  /^(?:forever|never|permanent|true|false|yes|no)$/i,
+];
+
+/** True if the last value of a file is complete although no line break follows it. */
+export function isWholeCell(cell: string): boolean {
+  return cell === '' || whole.some((form) => form.test(cell));
+}
+
+/** Returns the value as an object; null if it is none. */
+export function objectOf(value: Json | undefined): JsonObject | null {
+  const isObject = typeof value === 'object' && !Array.isArray(value) && !(value instanceof JsonNumber);
+  return isObject ? (value as JsonObject | null) : null;
+}
+
+export function arrayOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns a string or a number as text; undefined for any other value. */
+export function textOf(value: Json | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  return value instanceof JsonNumber ? value.text : undefined;
+}

@@ -152,7 +152,10 @@ test('an event leaves the row of its player in its columns, whether the player w
   subjects.ensureEntry(subjectOf('known'), 0, times(1));
   subjects.prefetch(columns);
   for (let i = 0; i < 2; i++) subjects.ensureEntryOfEvent(columns, i, 1, 1);
-  assert.equal([...columns.rows], ['known', 'new'].map((player) => subjects.find(subjectOf(player))));
+  assert.equal(
+    [...columns.rows],
+    ['known', 'new'].map((player) => subjects.find(subjectOf(player))),
+  );
 });
 
 test('keys that differ in one bit only are different players', () => {

@@ -66,15 +66,6 @@ for (const name of logs) {
   });
 }
 
-test('a snapshot of format 1 is refused', () => {
-  const [older] = snapshots;
-  const blocks = read<GoldenSnapshot>(older!).blocks.map(({ key, bytes }) => ({
-    key,
-    bytes: Buffer.from(bytes, 'base64'),
-  }));
-  assert.throws(() => loadSnapshot(blocks, salt));
-});
-
 test('the golden life writes every type of record but those of erasure requests, clusters and notes', async () => {
   const machine = await goldenLife();
   const written = new Set<RecordType>();

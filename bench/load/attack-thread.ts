@@ -8,6 +8,8 @@ import {
   idleConnections,
   oldRepeats,
   repeatedMatches,
+  slowCommands,
+  tunnels,
   unreadStreams,
 } from './attackers.js';
 import type { Credentials } from './requests.js';
@@ -18,7 +20,9 @@ export type AttackName =
   | 'idle connections'
   | 'old repeats'
   | 'repeated matches'
-  | 'unread streams';
+  | 'unread streams'
+  | 'tunnels'
+  | 'slow commands';
 
 export interface AttackTask {
   readonly name: AttackName;
@@ -34,6 +38,8 @@ const begin: Readonly<Record<AttackName, (task: AttackTask) => Promise<Attack>>>
   'idle connections': ({ port, count }) => idleConnections(port, count),
   'old repeats': ({ port, attacker, count }) => oldRepeats(port, attacker, count),
   'repeated matches': ({ port, count }) => repeatedMatches(port, count),
+  tunnels: ({ port, count }) => tunnels(port, count),
+  'slow commands': ({ port, attacker, count }) => slowCommands(port, attacker, count),
   'unread streams': ({ port, attacker, count }) => unreadStreams(port, attacker, count),
 };
 
@@ -42,4 +48,5 @@ const attack = await begin[task.name](task);
 parentPort!.postMessage('under way');
 await once(parentPort!, 'message');
 await attack.end();
+parentPort!.postMessage(attack.opened());
 parentPort!.close();

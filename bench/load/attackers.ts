@@ -4,7 +4,9 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { subjectHash } from '../../src/client/ids/subject.js';
 import { limits } from '../../src/limits.js';
+import { salt } from '../cluster/node-group.js';
 import { type Credentials, fixedTimestamp, gameId, playerId, post, timestampOf } from './requests.js';
 
 export interface Attack {
@@ -173,6 +175,36 @@ export async function oldRepeats(port: number, caller: Credentials, count: numbe
   return keepOpen(port, count, (socket) => {
     socket.on('data', () => send(socket));
     send(socket);
+  });
+}
+
+/** Asks for tunnels to a node without the secret of the nodes, from an address of its own. */
+export function tunnels(port: number, count: number): Promise<Attack> {
+  const request = 'CONNECT ptf-cluster:1 HTTP/1.1\r\nHost: ptf-cluster:1\r\n\r\n';
+  return keepOpen(port, count, (socket) => socket.end(request), '127.0.0.9');
+}
+
+/** Reports a player of its own on each connection and has the player erased, which takes longest of all commands. */
+export function slowCommands(port: number, caller: Credentials, count: number): Promise<Attack> {
+  let players = 0;
+  const key = `x-peer-api-key: ${caller.apiKey}\r\n`;
+  return keepOpen(port, count, (socket) => {
+    let id = '';
+    const report = (): void => {
+      id = `slow-${players++}`;
+      socket.write(post('/api/v1/events', key, attackEvent(caller, id)));
+    };
+    const erase = (): void => {
+      const hash = subjectHash(`player-${id}`, salt);
+      socket.write(`DELETE /api/v1/subjects/${hash} HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
+    };
+    let isReported = false;
+    socket.on('data', () => {
+      isReported = !isReported;
+      if (isReported) erase();
+      else report();
+    });
+    report();
   });
 }
 

@@ -107,25 +107,14 @@ export function floodOfBatches(port: number, caller: Credentials, count: number)
   });
 }
 
-/** Opens verdict streams and reads them for as long as they last. */
-export function heldStreams(port: number, { apiKey }: Credentials, count: number): Promise<Attack> {
+/** Opens verdict streams, and reads them for as long as they last, or nothing of them. */
+export function verdictStreams(port: number, { apiKey }: Credentials, count: number, reads: boolean): Promise<Attack> {
   const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\n\r\n`;
   return keepOpen(port, count, (socket) => {
-    // A refusal leaves the connection open.
     socket.on('data', (chunk: Buffer) => {
+      // A refusal leaves the connection open.
       if (chunk.subarray(0, 12).toString('latin1') === 'HTTP/1.1 503') socket.destroy();
-    });
-    socket.write(request);
-  });
-}
-
-/** Opens verdict streams and reads nothing of them. */
-export function unreadStreams(port: number, { apiKey }: Credentials, count: number): Promise<Attack> {
-  const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\n\r\n`;
-  return keepOpen(port, count, (socket) => {
-    socket.once('data', (chunk: Buffer) => {
-      if (chunk.subarray(0, 12).toString('latin1') === 'HTTP/1.1 503') socket.destroy();
-      else socket.pause();
+      else if (!reads) socket.pause();
     });
     socket.write(request);
   });

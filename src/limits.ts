@@ -472,6 +472,8 @@ export const limits = {
   linkHandshakesPerAddressMax: 512,
   linkHandshakesMax: 1_024,
   linkHandshakeMs: 2_000,
+  /** Proofs of connections that are remembered so that none is accepted twice. */
+  linkProofsMax: 65_536,
   linkIdleMs: 60_000,
   /** Time without progress after which an answer that is being sent is given up. */
   linkSilentMs: 5_000,

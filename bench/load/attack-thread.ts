@@ -8,38 +8,40 @@ import {
   idleConnections,
   oldRepeats,
   repeatedMatches,
-  unreadStreams,
+  slowCommands,
+  tunnels,
+  verdictStreams,
 } from './attackers.js';
 import type { Credentials } from './requests.js';
 
-export type AttackName =
-  | 'half batches'
-  | 'flood of batches'
-  | 'idle connections'
-  | 'old repeats'
-  | 'repeated matches'
-  | 'unread streams';
-
-export interface AttackTask {
-  readonly name: AttackName;
+interface AttackOptions {
   readonly port: number;
   readonly attacker: Credentials;
   /** Number of connections. */
   readonly count: number;
 }
 
-const begin: Readonly<Record<AttackName, (task: AttackTask) => Promise<Attack>>> = {
+const begin = {
   'half batches': ({ port, attacker, count }) => halfBatches(port, attacker, count),
   'flood of batches': ({ port, attacker, count }) => floodOfBatches(port, attacker, count),
   'idle connections': ({ port, count }) => idleConnections(port, count),
   'old repeats': ({ port, attacker, count }) => oldRepeats(port, attacker, count),
   'repeated matches': ({ port, count }) => repeatedMatches(port, count),
-  'unread streams': ({ port, attacker, count }) => unreadStreams(port, attacker, count),
-};
+  tunnels: ({ port, count }) => tunnels(port, count),
+  'slow commands': ({ port, attacker, count }) => slowCommands(port, attacker, count),
+  'unread streams': ({ port, attacker, count }) => verdictStreams(port, attacker, count, false),
+} satisfies Record<string, (options: AttackOptions) => Promise<Attack>>;
+
+export type AttackName = keyof typeof begin;
+
+export interface AttackTask extends AttackOptions {
+  readonly name: AttackName;
+}
 
 const task = workerData as AttackTask;
 const attack = await begin[task.name](task);
 parentPort!.postMessage('under way');
 await once(parentPort!, 'message');
 await attack.end();
+parentPort!.postMessage(attack.opened());
 parentPort!.close();

@@ -4,7 +4,8 @@ import { Worker } from 'node:worker_threads';
 import type { AttackTask } from './attack-thread.js';
 
 export interface RunningAttack {
-  end(): Promise<void>;
+  /** Resolves to the number of connections that the attack has opened. */
+  end(): Promise<number>;
 }
 
 /** Resolves once all connections of the attack are open. */
@@ -14,8 +15,10 @@ export async function startAttack(task: AttackTask): Promise<RunningAttack> {
   return {
     async end() {
       const ended = once(thread, 'exit');
+      const opened = once(thread, 'message');
       thread.postMessage('end');
       await ended;
+      return (await opened)[0] as number;
     },
   };
 }

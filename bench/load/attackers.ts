@@ -4,7 +4,9 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { subjectHash } from '../../src/client/ids/subject.js';
 import { limits } from '../../src/limits.js';
+import { salt } from '../cluster/node-group.js';
 import { type Credentials, fixedTimestamp, gameId, playerId, post, timestampOf } from './requests.js';
 
 export interface Attack {
@@ -105,25 +107,14 @@ export function floodOfBatches(port: number, caller: Credentials, count: number)
   });
 }
 
-/** Opens verdict streams and reads them for as long as they last. */
-export function heldStreams(port: number, { apiKey }: Credentials, count: number): Promise<Attack> {
+/** Opens verdict streams, and reads them for as long as they last, or nothing of them. */
+export function verdictStreams(port: number, { apiKey }: Credentials, count: number, reads: boolean): Promise<Attack> {
   const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\n\r\n`;
   return keepOpen(port, count, (socket) => {
-    // A refusal leaves the connection open.
     socket.on('data', (chunk: Buffer) => {
+      // A refusal leaves the connection open.
       if (chunk.subarray(0, 12).toString('latin1') === 'HTTP/1.1 503') socket.destroy();
-    });
-    socket.write(request);
-  });
-}
-
-/** Opens verdict streams and reads nothing of them. */
-export function unreadStreams(port: number, { apiKey }: Credentials, count: number): Promise<Attack> {
-  const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\n\r\n`;
-  return keepOpen(port, count, (socket) => {
-    socket.once('data', (chunk: Buffer) => {
-      if (chunk.subarray(0, 12).toString('latin1') === 'HTTP/1.1 503') socket.destroy();
-      else socket.pause();
+      else if (!reads) socket.pause();
     });
     socket.write(request);
   });
@@ -173,6 +164,36 @@ export async function oldRepeats(port: number, caller: Credentials, count: numbe
   return keepOpen(port, count, (socket) => {
     socket.on('data', () => send(socket));
     send(socket);
+  });
+}
+
+/** Asks for tunnels to a node without the secret of the nodes, from an address of its own. */
+export function tunnels(port: number, count: number): Promise<Attack> {
+  const request = 'CONNECT ptf-cluster:1 HTTP/1.1\r\nHost: ptf-cluster:1\r\n\r\n';
+  return keepOpen(port, count, (socket) => socket.end(request), '127.0.0.9');
+}
+
+/** Reports a player of its own on each connection and has the player erased, which takes longest of all commands. */
+export function slowCommands(port: number, caller: Credentials, count: number): Promise<Attack> {
+  let players = 0;
+  const key = `x-peer-api-key: ${caller.apiKey}\r\n`;
+  return keepOpen(port, count, (socket) => {
+    let id = '';
+    const report = (): void => {
+      id = `slow-${players++}`;
+      socket.write(post('/api/v1/events', key, attackEvent(caller, id)));
+    };
+    const erase = (): void => {
+      const hash = subjectHash(`player-${id}`, salt);
+      socket.write(`DELETE /api/v1/subjects/${hash} HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
+    };
+    let isReported = false;
+    socket.on('data', () => {
+      isReported = !isReported;
+      if (isReported) erase();
+      else report();
+    });
+    report();
   });
 }
 

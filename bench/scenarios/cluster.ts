@@ -3,27 +3,44 @@
  * latency of a write, what a read costs a follower, and how far followers are behind under full load.
  */
 
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { callNode } from '../../src/operator/cli/node-client.js';
 import { ApiClient } from '../api-client.js';
+import { besideAttack } from '../beside.js';
 import { EtcdMembers, noEtcd } from '../cluster/etcd-members.js';
-import { appliedSeq, type GroupNode, nodeVariables, salt, startGroup } from '../cluster/node-group.js';
+import { appliedSeq, type GroupNode, nodeVariables, salt, settled, startGroup } from '../cluster/node-group.js';
 import { onServerCore } from '../cores.js';
 import { freePorts } from '../free-ports.js';
+import { startAttack } from '../load/attack.js';
+import { attackEvent } from '../load/attackers.js';
 import { at, Latencies } from '../load/latency.js';
-import { eventKind, gameId, only, type Site, scoreKind } from '../load/requests.js';
+import { type Credentials, eventKind, gameId, only, type Site, scoreKind } from '../load/requests.js';
 import { OwnNode } from '../own-node.js';
 import { measured, type Run } from '../run.js';
-import { ratios } from '../statistics.js';
+import { median, ratios } from '../statistics.js';
 import type { Target } from '../target.js';
 import type { Measured, Series } from '../windows.js';
 
 const nodes = 3;
-const settings = { GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' };
+const settings = {
+  GROUP_SALT: salt,
+  HALF_LIFE_DAYS: '3650',
+  LOG_LEVEL: 'info',
+  ERASURE_MODE: 'peer',
+  ERASURE_QUOTA_PER_DAY: '10000',
+};
 const etcdQuotaBytes = 512 * 1024 * 1024;
 /** Tells a node the quota of the members. */
 export const etcdQuota = { ETCD_QUOTA_BACKEND_BYTES: String(etcdQuotaBytes) };
 const etcdFlags = ['--max-wals', '2', '--max-snapshots', '2'];
 const lagPollMs = 10;
+/** Of each kind, calm and beside a flood. */
+const takeovers = 3;
+const slowCommands = 200;
+/** Connections of a stranger to each node, reopened when they are closed. */
+const strangers = 200;
+const victimRate = 100;
 
 export const cluster = measured({
   name: 'cluster',
@@ -92,8 +109,51 @@ export const cluster = measured({
       1.05,
       'x',
     );
+    const [attacker, ...victims] = shared.peers;
+    const victim = {
+      name: 'victim',
+      target: follower.target,
+      workload: only(eventKind({ ...shared, peers: victims })),
+      connections: 32,
+      rate: victimRate,
+    };
+    const { port } = follower.target;
+    await besideAttack(run, victim, { name: 'slow commands', port, attacker: attacker!, count: slowCommands });
+    await besideAttack(run, victim, { name: 'tunnels', port, attacker: attacker!, count: strangers });
+    const calmMs = to.figure('takeover', 'ms', 'less', await takeoverMs(group));
+    const startedMs = performance.now();
+    const flood = group.nodes.map((node) => {
+      return startAttack({ name: 'tunnels', port: node.target.port, attacker: attacker!, count: strangers });
+    });
+    const attacks = await Promise.all(flood);
+    const floodedMs = to.figure('takeover beside tunnels', 'ms', 'less', await takeoverMs(group));
+    const opened = await Promise.all(attacks.map((attack) => attack.end()));
+    const rate = opened.reduce((sum, count) => sum + count, 0) / ((performance.now() - startedMs) / 1000);
+    to.figure('tunnels asked for', '/s', 'more', rate);
+    to.goal('takeover beside tunnels against calm', floodedMs / calmMs, 'at most', 1.5, 'x');
   },
 });
+
+/** The median time from the end of a leader's rule until every node has had an event stored. */
+async function takeoverMs({ nodes, site }: GroupOfThree): Promise<number> {
+  const times: number[] = [];
+  while (times.length < takeovers) {
+    const leader = await settled(nodes);
+    const startedMs = performance.now();
+    await callNode(leader.dir, 'cluster-step-down', {});
+    await Promise.all(nodes.map(({ directUrl }) => storeOne(directUrl, site.peers[0]!)));
+    times.push(performance.now() - startedMs);
+  }
+  return median(times);
+}
+
+/** The client repeats the call until a leader answers. */
+async function storeOne(url: string, { peerId, apiKey }: Credentials): Promise<void> {
+  const client = new ApiClient(url, 1);
+  const event = JSON.parse(attackEvent({ peerId }, randomUUID()));
+  await client.submit([event], apiKey);
+  await client.close();
+}
 
 interface Server extends GroupNode {
   readonly target: Target;
@@ -101,6 +161,7 @@ interface Server extends GroupNode {
 
 export interface GroupOfThree {
   readonly etcd: EtcdMembers;
+  readonly nodes: readonly Server[];
   readonly leader: Server;
   readonly follower: Server;
   readonly site: Site;
@@ -128,7 +189,7 @@ export async function groupOfThree(run: Run): Promise<GroupOfThree | null> {
   });
   const leader = await startGroup(members);
   const follower = members.find((member) => member !== leader)!;
-  return { etcd, leader, follower, site: await siteOf(leader, run) };
+  return { etcd, nodes: members, leader, follower, site: await siteOf(leader, run) };
 }
 
 /** Returns a node that is not started yet. `port`: 0 for a free one. */

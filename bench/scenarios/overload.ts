@@ -94,6 +94,11 @@ export const overload = measured({
     const figure = 'overload: anonymous memory, beyond that of a calm node and what is stored';
     to.rule(figure, grownMb, 'at most', overloadMbMax, ' MB');
     to.rule('answers of 503 without Retry-After', silent, 'at most', 0, '');
+    const [calmReads, overReads] = [calm.driven.kinds[1]!, over.driven.kinds[1]!];
+    const served = (overReads.statuses.get(200) ?? 0) / [...overReads.statuses.values()].reduce((a, b) => a + b, 0);
+    const slower = p99Ms(overReads.latencies) / p99Ms(calmReads.latencies);
+    to.goal('success of reads under overload', 100 * served, 'at least', 99, ' %');
+    to.goal('p99 of reads under overload against calm', slower, 'at most', 3, 'x');
     to.goal('p99 of batches stored under overload against calm', overMs / calmMs, 'at most', 3, 'x');
     to.goal('p99 of batches refused under overload against calm ones stored', refusedMs / calmMs, 'at most', 3, 'x');
   },

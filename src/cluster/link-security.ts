@@ -1,13 +1,16 @@
 /** Secures the link by TLS with a pre-shared key that is derived from the cluster's secret. */
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { PROOF_NONCE_BYTES, SecretProof } from '../core/hashing/secret-proof.js';
+import { limits } from '../limits.js';
 
 /** Begins the authority of the CONNECT request that a node sends to the public port of another node. */
 const AUTHORITY = 'ptf-cluster-2.';
 
-/** Proves the secret before a connection takes room. An overheard authority fails in the handshake. */
+/** Proves the secret before a connection takes room; a proof is accepted once, since it can be overheard. */
 export class LinkAuthority {
   readonly #proof: SecretProof;
+  /** Proofs that were accepted, oldest first. */
+  readonly #used = new Set<string>();
 
   constructor(secret: string, groupId: string) {
     this.#proof = new SecretProof(secret, groupId, 'link');
@@ -19,7 +22,13 @@ export class LinkAuthority {
 
   accepts(authority: string): boolean {
     if (!authority.startsWith(AUTHORITY)) return false;
-    return this.#proof.accepts(Buffer.from(authority.slice(AUTHORITY.length, -2), 'base64url'));
+    const proof = Buffer.from(authority.slice(AUTHORITY.length, -2), 'base64url');
+    const name = proof.toString('latin1');
+    if (this.#used.has(name) || !this.#proof.accepts(proof)) return false;
+    this.#used.add(name);
+    const [oldest = name] = this.#used;
+    if (this.#used.size > limits.linkProofsMax) this.#used.delete(oldest);
+    return true;
   }
 }
 

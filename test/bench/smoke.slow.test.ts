@@ -66,7 +66,7 @@ const scenarios: Readonly<Record<string, Expected>> = {
   recover: { figure: 'replay', goals: 2, judged: 2 },
   snapshot: { figure: 'a snapshot', goals: 1, judged: 1 },
   recompute: { figure: 'a recompute', goals: 4, judged: 3 },
-  overload: { figure: 'batches stored under overload / at capacity', goals: 4, judged: 2 },
+  overload: { figure: 'batches stored under overload / at capacity', goals: 6, judged: 3 },
   neighbour: { figure: 'flood of batches: success of the victim beside it', goals: 12, judged: 3 },
   peers: { figure: 'reads against bare node:http', goals: 8, judged: 1 },
   small: { figure: 'p99 of a match of 50', goals: 3, judged: 2 },

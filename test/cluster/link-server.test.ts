@@ -79,6 +79,17 @@ test('a tunnel is refused unless its authority proves the secret of this group f
   await node.close();
 });
 
+test('an authority that was overheard takes no room, however its bytes are written', async () => {
+  const node = new Node();
+  const url = await node.listen();
+  const name = authority.make();
+  assert.match((await asked(url, name)).answer, /^HTTP\/1\.1 200 /);
+  for (const again of [name, name.replace(/:1$/, '=:1'), name.replace('2.', '2.*')]) {
+    assert.is((await asked(url, again)).answer, 'refused', again);
+  }
+  await node.close();
+});
+
 test('a connection in its handshake closes when the other end closes its half, and after a time', async () => {
   const node = new Node();
   const url = await node.listen();

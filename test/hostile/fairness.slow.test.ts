@@ -12,8 +12,8 @@ import {
   attackEvent,
   floodOfBatches,
   halfBatches,
-  heldStreams,
   idleConnections,
+  verdictStreams,
 } from '../../bench/load/attackers.js';
 import { type Credentials, gameId } from '../../bench/load/requests.js';
 import { limits } from '../../src/limits.js';
@@ -118,7 +118,7 @@ test('keys that use every verdict stream leave one to another peer', async () =>
     const request = `GET /api/v1/verdicts/stream HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${peer.apiKey}\r\n\r\n`;
     const victim = { port, request, expects: 'HTTP/1.1 200', everyMs: 100, connections: 0 };
     await underAttack('held streams', victim, () =>
-      Promise.all(attackers.map((attacker) => heldStreams(port, attacker, limits.streamReadersPerPeer))),
+      Promise.all(attackers.map((attacker) => verdictStreams(port, attacker, limits.streamReadersPerPeer, true))),
     );
   });
 });

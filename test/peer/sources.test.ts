@@ -114,6 +114,36 @@ test('a table of a SQLite file is read as any table of its tool, and the file st
   }
 });
 
+test('rows and cells that a SQLite file computes instead of storing them are not read', async () => {
+  const path = join(folder, 'computed.sqlite');
+  const database = new sqlite.Database(path);
+  const endless = 'WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n WHERE id < 0';
+  database.exec(`CREATE VIEW endless AS ${endless}`);
+  database.exec(`CREATE VIRTUAL TABLE indexed USING fts5(id, content='endless')`);
+  database.exec(`CREATE TABLE bans (steam_id TEXT, large TEXT GENERATED ALWAYS AS (hex(zeroblob(4))))`);
+  database.exec(`INSERT INTO bans VALUES ('${A}')`);
+  database.close();
+  const read = async (table: string) => (await sourceOf([path], false, { table })).read(never);
+  for (const table of ['endless', 'indexed']) {
+    assert.match(await failure(read(table)), /wrong_usage --table must be one of .*bans/);
+  }
+  assert.is(String(await read('bans')), `"steam_id"\n"${A}"\n`);
+});
+
+test('a list cannot control the terminal that shows its words', async () => {
+  const path = join(folder, 'escapes.csv');
+  writeFileSync(path, `steam_id,\x1b]52;c;eA==\x07expires,\x9b31m\u202eend\n${A},never,never\n`);
+  const world = new PeerWorld();
+  try {
+    const { code, out, err } = await world.run(['import', path, '--dry-run']);
+    assert.is(code, 4, out);
+    assert.match(err, '\\u001b]52;c;');
+    assert.not.match(out + err, /(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
+  } finally {
+    world.remove();
+  }
+});
+
 test('sources that differ in an argument, a query or a table have different keys, and a key shows nothing', async () => {
   const sources = await Promise.all([
     sourceOf(['mysql', '-e', 'one', '-psecret'], true, {}),

@@ -6,7 +6,14 @@ import { programOf } from './peer-program.js';
 import type { PeerDeps } from './session.js';
 
 /** Runs one command line (without interpreter and script). Never rejects. */
-export async function runPeerCommand(args: readonly string[], deps: PeerDeps): Promise<ExitCode> {
+export async function runPeerCommand(args: readonly string[], world: PeerDeps): Promise<ExitCode> {
+  const { out, err } = world.terminal;
+  const terminal = {
+    ...world.terminal,
+    out: (text: string) => out(escaped(text)),
+    err: (text: string) => err(escaped(text)),
+  };
+  const deps = { ...world, terminal };
   let code: ExitCode = 0;
   try {
     await programOf(deps, (end) => {
@@ -21,6 +28,13 @@ export async function runPeerCommand(args: readonly string[], deps: PeerDeps): P
     else deps.terminal.err(`ptf-peer: ${end.message} (${end.code})\n`);
     return end.exitCode;
   }
+}
+
+/** Escapes the characters of a list that control a terminal or reverse its text, as JSON does. */
+function escaped(text: string): string {
+  return text.replace(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, (found) => {
+    return `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 function peerErrorOf(error: unknown): PeerError {

@@ -2,9 +2,10 @@
 import { mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bounds } from '../../client/bounds.js';
 import { codeOf } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
-import { fileBytes } from './decode.js';
+import { fileBytes, tooLarge } from './decode.js';
 
 const mark = 'SQLite format 3\0';
 
@@ -60,13 +61,21 @@ async function rowsOf(bytes: Buffer, path: string, table: string): Promise<Buffe
     const { default: sqlite } = await import('node-sqlite3-wasm');
     const database = new sqlite.Database(join(folder, 'copy'));
     try {
-      const tables = database
-        .all("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-        .map(({ name }) => String(name));
+      // Only what is stored: a view, or a virtual table over one, may compute without end.
+      const tables = namesOf(
+        database.all(
+          "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name <> 'sqlite_schema' ORDER BY name",
+        ),
+      );
       if (!tables.includes(table)) throw wrongUsage(`--table must be one of ${path}: ${tables.join(', ')}`);
-      const rows = database.all(`SELECT * FROM "${table.replaceAll('"', '""')}"`);
-      const columns = database.all(`SELECT name FROM pragma_table_info(?)`, [table]).map(({ name }) => String(name));
-      return Buffer.from([columns, ...rows.map((row) => columns.map((name) => row[name]))].map(lineOf).join(''));
+      // Lacks generated columns, whose cells are computed.
+      const columns = namesOf(database.all('SELECT name FROM pragma_table_info(?)', [table]));
+      const rows = database.prepare(`SELECT ${columns.map(quoted).join()} FROM ${quoted(table)}`);
+      try {
+        return csvOf(columns, rows.iterate(), path);
+      } finally {
+        rows.finalize();
+      }
     } finally {
       database.close();
     }
@@ -75,11 +84,32 @@ async function rowsOf(bytes: Buffer, path: string, table: string): Promise<Buffe
   }
 }
 
+function namesOf(rows: readonly Record<string, unknown>[]): string[] {
+  return rows.map(({ name }) => String(name));
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A damaged file may repeat its pages without end. */
+function csvOf(columns: readonly string[], rows: Iterable<Record<string, unknown>>, path: string): Buffer {
+  const lines = [Buffer.from(lineOf(columns))];
+  let bytes = 0;
+  for (const row of rows) {
+    const line = Buffer.from(lineOf(columns.map((name) => row[name])));
+    bytes += line.length;
+    if (bytes > bounds.importFileBytes) throw tooLarge(path);
+    lines.push(line);
+  }
+  return Buffer.concat(lines);
+}
+
 function lineOf(values: readonly unknown[]): string {
   const cells = values.map((value) => {
     if (value === null || value === undefined) return '';
     const text = value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value);
-    return `"${text.replaceAll('"', '""')}"`;
+    return quoted(text);
   });
   return `${cells.join(',')}\n`;
 }

@@ -16,16 +16,20 @@ interface Answers {
   readonly identity_mode?: string;
   /** How far the node's clock is ahead of this machine's; null if it sends no time. */
   readonly aheadMs?: number | null;
+  /** The codes by which the node refuses the events of each game; absent if it knows no key. */
+  readonly codes?: readonly string[];
 }
 
-/** Returns `check result` of each finding, and their texts. The node knows no key. */
-async function found({ aheadMs = 0, ...group }: Answers): Promise<{ results: string[]; texts: string }> {
+/** Returns `check result` of each finding, and their texts. */
+async function found({ aheadMs = 0, codes, ...group }: Answers): Promise<{ results: string[]; texts: string }> {
   const node = createServer((request, response) => {
     response.sendDate = false;
     if (aheadMs !== null) response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString());
     response.setHeader('content-type', 'application/json');
     request.resume();
-    if (request.method === 'POST') {
+    if (request.method === 'POST' && codes !== undefined) {
+      response.end(JSON.stringify({ results: codes.map((code) => ({ status: 400, code, error: 'refused' })) }));
+    } else if (request.method === 'POST') {
       response.statusCode = 401;
       response.end(JSON.stringify({ code: 'invalid_api_key', error: 'invalid api key' }));
     } else response.end(JSON.stringify({ group: { group_id: 'g', ...group }, data: [], next_cursor: null }));
@@ -38,7 +42,7 @@ async function found({ aheadMs = 0, ...group }: Answers): Promise<{ results: str
     apiKey: 'key',
     groupSalt,
     signingKey: undefined,
-    gameIds: ['arena'],
+    gameIds: codes?.map((_, i) => `game-${i}`) ?? ['arena'],
     stateDir: folder,
     path: join(folder, 'config.json'),
   }).finally(() => node.close());
@@ -74,6 +78,16 @@ test('the kinds of ids that are converted are named', async () => {
   assert.match((await found({ salt_check, player_id_kinds: ['steam', 'xuid'] })).texts, 'form: steam, xuid');
   assert.match((await found({ salt_check })).texts, 'the group defines no kinds');
   assert.match((await found({ salt_check, identity_mode: 'high-security' })).texts, 'verified identity tokens');
+});
+
+test('a game whose events are refused for more than their time fails, with its name and code', async () => {
+  const { results, texts } = await found({ codes: ['timestamp_in_future', 'game_not_registered'] });
+  assert.equal(
+    results.filter((one) => /^(?:peer|games) /.test(one)),
+    ['peer ok', 'games ok', 'games fail'],
+  );
+  assert.match(texts, 'reports for "game-0" are accepted');
+  assert.match(texts, /reports for "game-1" are refused: .*\(game_not_registered\)/);
 });
 
 test.run();

@@ -41,6 +41,7 @@ function optionsOf(args) {
       if (!/^\d+$/.test(values[name])) throw new Error(`--${name} must be a whole number, got ${values[name]}`);
       return Number(values[name]);
     };
+    if (!/^(?:\d+(?:,\d+)*)?$/.test(values.pick)) throw new Error(`--pick must be numbers, got ${values.pick}`);
     return {
       seed: number('seed'),
       count: number('count'),
@@ -155,7 +156,8 @@ async function firstFailure(folder, files, { jobs = 1, name = '' } = {}) {
 }
 
 async function main(options) {
-  if (!compile(projects.main, { ifStale: true }) || !compile(projects.tests, { ifStale: true })) return 1;
+  const isBuilt = Object.values(projects).every((project) => compile(project, { ifStale: true, quick: true }));
+  if (!isBuilt) return 1;
   const folder = copyTree();
   const remove = () => rmSync(folder, { recursive: true, force: true });
   for (const signal of ['SIGINT', 'SIGTERM']) {

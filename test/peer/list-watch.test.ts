@@ -188,6 +188,10 @@ test('a rotation is reported until the list after it was accepted, in either way
     appendFileSync(path, 'two\n');
     assert.equal(await look(), ['one\ntwo\n', false], 'an append is none');
     file.accept();
+    copyFileSync(path, `${path}.bak`);
+    appendFileSync(path, 'more\n');
+    assert.equal(await look(), ['one\ntwo\nmore\n', false], 'nor is one after a copy');
+    file.accept();
     renameSync(path, `${path}.1`);
     writeFileSync(path, '');
     assert.equal(await look(), ['', true], 'moved away');

@@ -57,6 +57,7 @@ test('each route passes on what it was asked, and answers what the sidecar answe
     assert.equal(names, ['player', 'players', 'person', 'report', 'disallow']);
     assert.equal(asked[1], ['players', ['a', 'b']]);
     assert.is((await ask('GET', '/v1/status', undefined, `${token}x`))[0], 401);
+    assert.is((await fetch(`http://127.0.0.1:${server.port}/v1/status`)).status, 401);
     assert.is((await ask('POST', '/v1/status', {}))[0], 405);
     assert.is((await ask('GET', '/v1/other'))[0], 404);
     assert.is(asked.length, 5);

@@ -97,7 +97,7 @@ test('a failing test counts, and its whole output is printed', async () => {
 });
 
 test('a file may end with its first failed test, which is named', async () => {
-  const failing = `${uvu}test('good', () => {});\ntest('bad', () => { throw 1; });\n`;
+  const failing = `${uvu}test('good', () => {});\ntest('bad', () => { throw new Error('x'); });\n`;
   const text = `${failing}test('next', () => process.stdout.write('next ran'));\ntest.run();\n`;
   const totals = await run({ 'a.test.js': text }, { stopsAtFailure: true });
   assert.equal([totals.failed, totals.failedDuring], [1, ['"bad"']]);

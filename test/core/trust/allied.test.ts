@@ -29,8 +29,8 @@ function areAllied(close: number, usual: readonly number[]): boolean {
 test('peers are allied that share so many times what is usual for either: the median of its other peers', () => {
   const { alliedTimes: times } = trustConstants;
   for (const [usual, median] of [
-    [[0, 1700, 2400], 1700],
-    [[0, 1700, 2400, 3000], 2050],
+    [[0, 2000, 2400], 2000],
+    [[0, 1600, 2400, 3000], 2000],
     [[0, 0, 3600, 3800], 1800],
     [[0, 0, 900], 0],
   ] as const) {

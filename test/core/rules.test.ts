@@ -154,6 +154,18 @@ test('a note on a peer is audited, replaced and removed, and a repeated one writ
   assert.is(given.state.peers.at(0).note, undefined);
 });
 
+test('a public key is audited as it is set and removed, and a repeated one writes nothing', () => {
+  const given = new Given().peers(1);
+  const put = (publicKey: string | null) => {
+    const decision = decidePeerChange(given.state, { type: 'public_key', peerId: 'peer-0', publicKey, by: 't' }, t0);
+    given.apply(decision.records, t0);
+    return decision.records.map((record) => ('audit' in record ? record.audit.action : record.type));
+  };
+  assert.equal([put(null), put('key'), put('key')], [[], ['peer_public_key_set'], []]);
+  assert.is(given.state.peers.at(0).publicKey, 'key');
+  assert.equal([put(null), put(null)], [['peer_public_key_removed'], []]);
+});
+
 test('neither a key with half of the digest of a peer nor an old key is the key of that peer', () => {
   const given = new Given().peers(1);
   const digestOf = (first: string, last: string) => first.repeat(63) + last;

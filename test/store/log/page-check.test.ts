@@ -76,8 +76,8 @@ function layoutOf(file: string): Layout {
 }
 
 /**
- * A closed log of twenty batches in one leaf, a byte of its file changed by `damage`; what the check says of it. `size`:
- * the bytes of each value.
+ * A closed log of twenty batches in one leaf, a byte of its file changed by `damage`; what the check says of it.
+ * `size`: the bytes of each value.
  */
 async function saysOf(damage: (layout: Layout) => void, size?: number): Promise<string> {
   let said = '';

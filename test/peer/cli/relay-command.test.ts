@@ -24,6 +24,10 @@ test('a relay needs one http or https address, and a secret that an option names
     }
     writeFileSync(file, 'https://h.example/x\n');
     assert.match(await said('--webhook-file', file), `there is no ${secret}`);
+    for (const text of ['whsec_', `whsec_${'A'.repeat(28)}`, 'not base64!'.repeat(4)]) {
+      writeFileSync(secret, `${text}\n`, { mode: 0o600 });
+      assert.match(await said('--webhook-file', file), 'must contain "whsec_"');
+    }
   } finally {
     world.remove();
   }

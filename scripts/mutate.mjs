@@ -3,14 +3,13 @@
  * over all floors, makes one at a time in a copy of the tree, and runs the tests that import the changed file, nearest
  * first, until one fails: first fast files, then slow ones. Prints what was noticed per floor, and the survivors. The
  * same seed draws the same changes of the same tree. `--fast-files` and `--slow-files` bound the files that run for
- * each change.
+ * each change, `--jobs` those that run at a time; `--pick 3,17` runs these numbers of the draw alone.
  */
 import './lib/require-node.mjs';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, posix } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { dirname, join, posix } from 'node:path';
 import { parseArgs } from 'node:util';
 import { closureOf } from './lib/closure.mjs';
 import { compile, dependenciesInstalled, projects, root } from './lib/compile.mjs';
@@ -33,6 +32,8 @@ function optionsOf(args) {
     only: text(''),
     'fast-files': text('30'),
     'slow-files': text('3'),
+    jobs: text('2'),
+    pick: text(''),
   };
   try {
     const { values } = parseArgs({ args, options });
@@ -40,10 +41,13 @@ function optionsOf(args) {
       if (!/^\d+$/.test(values[name])) throw new Error(`--${name} must be a whole number, got ${values[name]}`);
       return Number(values[name]);
     };
+    if (!/^(?:\d+(?:,\d+)*)?$/.test(values.pick)) throw new Error(`--pick must be numbers, got ${values.pick}`);
     return {
       seed: number('seed'),
       count: number('count'),
       only: values.only,
+      jobs: number('jobs'),
+      picked: values.pick === '' ? undefined : new Set(values.pick.split(',').map(Number)),
       filesMax: { fast: number('fast-files'), slow: number('slow-files') },
     };
   } catch (error) {
@@ -122,34 +126,38 @@ function testsFor(file, tests, folder) {
 /** Aborted by a signal: the test processes, which have groups of their own, end with this one. */
 const ending = new AbortController();
 
-/** Runs test files until one fails. Returns the path of that one, or undefined. */
-async function firstFailure(folder, files) {
+/** Runs test files until a test fails. Returns the file and the test, or undefined. */
+async function firstFailure(folder, files, { jobs = 1, name = '' } = {}) {
   const failure = new AbortController();
-  let failed;
+  let found;
   const waiting = [...files];
   const work = async () => {
-    for (let next = waiting.shift(); next !== undefined && failed === undefined; next = waiting.shift()) {
+    for (let next = waiting.shift(); next !== undefined && found === undefined; next = waiting.shift()) {
       const totals = await runTests({
         folder: join(folder, 'build/test'),
         filters: [next.path],
+        name,
         tiers: [next.tier],
         concurrency: 1,
         timeoutMs: fileTimeoutMs,
+        endsWithinMs: 10_000,
+        stopsAtFailure: true,
         limits,
         signal: AbortSignal.any([ending.signal, failure.signal]),
         write: () => undefined,
       });
       if (totals.failed === 0 || failure.signal.aborted) continue;
-      failed = next.path;
+      found = { path: next.path, test: /^"(.*)"$/s.exec(totals.failedDuring[0])?.[1] ?? '' };
       failure.abort();
     }
   };
-  await Promise.all([work(), work()]);
-  return failed;
+  await Promise.all(Array.from({ length: jobs }, work));
+  return found;
 }
 
-async function main({ seed, count, only, filesMax }) {
-  if (!compile(projects.main, { ifStale: true }) || !compile(projects.tests, { ifStale: true })) return 1;
+async function main(options) {
+  const isBuilt = Object.values(projects).every((project) => compile(project, { ifStale: true, quick: true }));
+  if (!isBuilt) return 1;
   const folder = copyTree();
   const remove = () => rmSync(folder, { recursive: true, force: true });
   for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -161,7 +169,7 @@ async function main({ seed, count, only, filesMax }) {
   }
   const api = new API({ cwd: folder });
   try {
-    await measure({ api, folder, seed, count, only, filesMax });
+    await measure({ api, folder, ...options });
   } finally {
     api.close();
     remove();
@@ -169,73 +177,103 @@ async function main({ seed, count, only, filesMax }) {
   return 0;
 }
 
-async function measure({ api, folder, seed, count, only, filesMax }) {
-  // The copy's own module: it compiles the copy.
-  const copied = await import(pathToFileURL(join(folder, 'scripts/lib/compile.mjs')).href);
+async function measure({ api, folder, seed, count, only, filesMax, jobs, picked }) {
   const config = join(folder, 'tsconfig.json');
   const programWith = (changed) =>
     api.updateSnapshot({ openProjects: [config], fileChanges: { changed } }).getProject(config).program;
-  const write = (file, text) => writeFileSync(join(folder, file), text);
-  const build = () => {
-    for (const project of Object.values(copied.projects)) {
-      if (!copied.compile(project, { ifStale: true, quick: true, quiet: true }))
-        throw new Error('the copy was not built');
-    }
-  };
   const program = programWith([]);
   const files = program
     .getSourceFileNames()
     .filter((path) => path.startsWith(join(folder, 'src', only)) && !path.endsWith('.d.ts'))
     .map((path) => path.slice(folder.length + 1))
     .sort();
-  const tests = testsIn(folder);
-  /** Test files that pass, or fail, where nothing was changed. */
-  const isSound = new Map();
 
-  const isRed = async (path, tier) => (await firstFailure(folder, [{ path, tier }])) !== undefined;
-
-  /**
-   * Runs the nearest tests of a tier on a changed copy. A test that fails without the change too is left out from then
-   * on, and one that does not fail again did not notice the change.
-   */
-  const noticedBy = async (place, tier, left = testsFor(place.file, tests, folder)) => {
-    const sound = left.filter((one) => one.tier === tier && isSound.get(one.path) !== false).slice(0, filesMax[tier]);
-    const path = await firstFailure(folder, sound);
-    if (path === undefined) return { files: sound.length };
-    if (!isSound.has(path)) {
-      write(place.file, place.text);
-      build();
-      isSound.set(path, !(await isRed(path, tier)));
-      write(place.file, changed(place));
-      build();
-    }
-    if (isSound.get(path) && (await isRed(path, tier))) return { path };
-    return noticedBy(
-      place,
-      tier,
-      left.filter((one) => one.path !== path),
-    );
-  };
-
-  const results = [];
-  for (const place of drawnFrom(placesIn(program, folder, files), randomFrom(seed))) {
-    if (results.length === count) break;
+  /** Whether the changed source passes the type check: a change that the compiler notices is none for the tests. */
+  const isTyped = (place) => {
     const path = join(folder, place.file);
-    write(place.file, changed(place));
+    writeFileSync(path, changed(place));
     const faults = programWith([path]).getSemanticDiagnostics(path).length;
-    if (faults === 0) {
-      build();
-      const fast = await noticedBy(place, 'fast');
-      const slow = fast.path === undefined ? await noticedBy(place, 'slow') : undefined;
-      const by = fast.path === undefined ? (slow.path === undefined ? 'not' : 'slow') : 'fast';
-      results.push({ ...place, by });
-      const ran = fast.path ?? slow.path ?? `${fast.files} fast and ${slow.files} slow files ran`;
-      console.log(`${results.length} ${by}: ${described(place)} (${ran})`);
-    }
-    write(place.file, place.text);
+    writeFileSync(path, place.text);
     programWith([path]);
+    return faults === 0;
+  };
+  const drawn = [];
+  for (const place of drawnFrom(placesIn(program, folder, files), randomFrom(seed))) {
+    if (drawn.length === count) break;
+    if (isTyped(place)) drawn.push({ ...place, number: drawn.length + 1 });
+  }
+  const chosen = drawn.filter(({ number }) => picked === undefined || picked.has(number));
+  compileChanges(folder, chosen);
+
+  const tests = testsIn(folder);
+  const results = [];
+  for (const place of chosen) {
+    const fast = await noticedBy({ folder, place, tier: 'fast', tests, filesMax, jobs });
+    const slow = fast.path === undefined ? await noticedBy({ folder, place, tier: 'slow', tests, filesMax, jobs }) : {};
+    const by = fast.path === undefined ? (slow.path === undefined ? 'not' : 'slow') : 'fast';
+    results.push({ ...place, by });
+    const ran = fast.path ?? slow.path ?? `${fast.files} fast and ${slow.files} slow files ran`;
+    console.log(`${place.number} ${by}: ${described(place)} (${ran})`);
   }
   report(results, seed);
+}
+
+/** Compiles all changes at once, each into a folder of its own. */
+function compileChanges(folder, places) {
+  const sources = join(folder, 'changes');
+  const pathOf = ({ number, file }) => join(sources, String(number), file);
+  for (const place of places) {
+    mkdirSync(dirname(pathOf(place)), { recursive: true });
+    writeFileSync(pathOf(place), changed(place));
+  }
+  const compilerOptions = { noCheck: true, noResolve: true, types: [], sourceMap: false, rootDir: sources };
+  const config = join(sources, 'tsconfig.json');
+  const extended = join(folder, 'tsconfig.test.json');
+  writeFileSync(config, JSON.stringify({ extends: extended, compilerOptions, include: [], files: places.map(pathOf) }));
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const { status } = spawnSync(process.execPath, [compiler, '-p', config, '--outDir', sources], { stdio: [0, 2, 2] });
+  if (status !== 0) throw new Error('the changes were not compiled');
+}
+
+/** Runs `work` while the outputs in the copy hold the change. */
+async function withChange(folder, { number, file }, work) {
+  const output = file.replace(/\.ts$/, '.js');
+  const text = readFileSync(join(folder, 'changes', String(number), output));
+  const before = [join(folder, 'build', output), join(folder, 'dist', output.replace('src/', ''))].map((path) => ({
+    path,
+    text: readFileSync(path),
+  }));
+  for (const { path } of before) writeFileSync(path, text);
+  try {
+    return await work();
+  } finally {
+    for (const one of before) writeFileSync(one.path, one.text);
+  }
+}
+
+/** Test files that pass, or fail, where nothing was changed, by `path name of the test`. */
+const isSound = new Map();
+
+/**
+ * Runs the nearest tests of a tier on a changed copy. A test that fails without the change too did not notice it, nor
+ * did one that does not fail again: the tests of the other files follow then.
+ */
+async function noticedBy({ folder, place, tier, tests, filesMax, jobs }) {
+  let left = testsFor(place.file, tests, folder)
+    .filter((one) => one.tier === tier)
+    .slice(0, filesMax[tier]);
+  const files = left.length;
+  while (left.length > 0) {
+    const found = await withChange(folder, place, () => firstFailure(folder, left, { jobs }));
+    if (found === undefined) break;
+    const { path, test } = found;
+    const again = () => firstFailure(folder, [{ path, tier }], { name: test });
+    const key = `${path} ${test}`;
+    if (!isSound.has(key)) isSound.set(key, (await again()) === undefined);
+    if (isSound.get(key) && (await withChange(folder, place, again)) !== undefined) return { path };
+    left = left.filter((one) => one.path !== path);
+  }
+  return { files };
 }
 
 function changed({ text, start, end, replacement }) {

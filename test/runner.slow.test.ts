@@ -11,6 +11,7 @@ interface Totals {
   readonly failed: number;
   readonly skips: readonly string[];
   readonly files: number;
+  readonly failedDuring: readonly string[];
   readonly times: readonly { readonly path: string; readonly seconds: number }[];
 }
 
@@ -27,6 +28,7 @@ interface Options {
   readonly timeoutMs: number;
   readonly endsWithinMs?: number;
   readonly limits?: Readonly<Record<'fast' | 'slow', TestLimits>>;
+  readonly stopsAtFailure?: boolean;
   readonly signal?: AbortSignal;
   write(text: string): void;
 }
@@ -92,6 +94,14 @@ test('a failing test counts, and its whole output is printed', async () => {
   assert.equal([totals.passed, totals.failed], [1, 1]);
   assert.match(totals.report, 'FAIL a.test.ts');
   assert.match(totals.report, 'the reason');
+});
+
+test('a file may end with its first failed test, which is named', async () => {
+  const failing = `${uvu}test('good', () => {});\ntest('bad', () => { throw new Error('x'); });\n`;
+  const text = `${failing}test('next', () => process.stdout.write('next ran'));\ntest.run();\n`;
+  const totals = await run({ 'a.test.js': text }, { stopsAtFailure: true });
+  assert.equal([totals.failed, totals.failedDuring], [1, ['"bad"']]);
+  assert.not.match(totals.report, 'next ran');
 });
 
 test('a file that runs no test is refused', async () => {
@@ -227,7 +237,10 @@ test('only the notes of a passed file are printed, and none of its other output'
 });
 
 test('the last line holds the totals alone', () => {
-  assert.is(runner.lastLine({ passed: 12, failed: 3, skips: [], files: 2, times: [] }), '12 passed, 3 failed\n');
+  assert.is(
+    runner.lastLine({ passed: 12, failed: 3, skips: [], failedDuring: [], files: 2, times: [] }),
+    '12 passed, 3 failed\n',
+  );
 });
 
 test.run();

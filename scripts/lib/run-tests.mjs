@@ -30,7 +30,8 @@ const testLimits = {
  * `concurrency` at a time, each for at most `timeoutMs`, and at most `endsWithinMs` after its last test; with `name`
  * only the tests whose name contains it. `write` takes each finished piece of the report. Resolves to
  * `{passed, failed, skips, files, times}`, counted in tests; `skips` are the reasons why tests did not run, `times` the
- * seconds of each file. An aborted `signal` ends the files that run.
+ * seconds of each file, `failedDuring` the last stage of each file that failed. With `stopsAtFailure` a file ends with
+ * its first failed test. An aborted `signal` ends the files that run.
  */
 export async function runTests({
   folder,
@@ -44,9 +45,10 @@ export async function runTests({
   env = process.env,
   write,
   signal,
+  stopsAtFailure = false,
 }) {
   const waiting = testFiles(folder).filter((path) => tiers.includes(tierOf(path)) && matches(path, filters));
-  const totals = { passed: 0, failed: 0, skips: [], files: waiting.length, times: [] };
+  const totals = { passed: 0, failed: 0, skips: [], files: waiting.length, times: [], failedDuring: [] };
   const work = async () => {
     for (let path = waiting.shift(); path !== undefined && !signal?.aborted; path = waiting.shift()) {
       const { namedAfterMs, killedAfterMs = timeoutMs } = limits[tierOf(path)];
@@ -55,7 +57,7 @@ export async function runTests({
         endsWithinMs,
         namedAfterMs,
         killedAfterMs,
-        env: { ...env, TEST_NAME: name },
+        env: { ...env, TEST_NAME: name, TEST_STOPS_AT_FAILURE: stopsAtFailure ? 'true' : '' },
         signal,
         onLong: (test) => write(`LONG ${nameOf(path)}: ${test}: runs for ${namedAfterMs / 1000} s now\n`),
       });
@@ -64,6 +66,7 @@ export async function runTests({
       totals.times.push({ path: nameOf(path), seconds: run.seconds });
       totals.passed += verdict.passed;
       totals.failed += verdict.failed;
+      if (verdict.failed > 0) totals.failedDuring.push(run.stage);
       totals.skips.push(...verdict.skips.map((reason) => `${path}: ${reason}`));
       write(report(path, run, verdict));
     }

@@ -15,5 +15,13 @@ test.before.each(({ __test__: name }) => send({ stage: `"${name}"` }));
 test.after(() => send({ stage: 'the hooks after the last test' }));
 subscribe('ptf.test.until', (condition) => send({ waitsFor: condition }));
 
+if (process.env.TEST_STOPS_AT_FAILURE) {
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = (...args) => {
+    // uvu's mark of a failed test; the next one has not begun.
+    if (String(args[0]).includes('✘')) process.exit(1);
+    return write(...args);
+  };
+}
 if (process.env.TEST_NAME) register('./tests-by-name.mjs', import.meta.url);
 await import(pathToFileURL(process.argv[2]).href);

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { errorSchema } from '../../src/contract/error-bodies.js';
 import { openApiDocument } from '../../src/contract/openapi.js';
 import { everyRoute, type Route, routes } from '../../src/contract/routes.js';
+import { changedPlayerSchema } from '../../src/contract/verdict-stream.js';
 import { errors } from '../../src/errors.js';
 import { validatorOf } from '../../src/validation/validator.js';
 
@@ -100,6 +101,19 @@ test('only the routes that need a key ask for one', () => {
     assert.is(isOpen, route.auth !== 'required', id);
     if (route.auth === 'none' && id !== 'registerPeer') assert.equal(security, [], id);
   }
+});
+
+test('the lowest and the highest score of a changed player are valid, and nothing beyond', () => {
+  const isValid = validatorOf(changedPlayerSchema);
+  const player = { subject_hash: 'ab'.repeat(32), confidence: 0, verdict: 'neutral' };
+  assert.equal(
+    [-0.1, 0, 100, 100.1].map((score) => isValid({ ...player, score }).ok),
+    [false, true, true, false],
+  );
+  assert.equal(
+    [-0.1, 1, 1.1].map((confidence) => isValid({ ...player, score: 50, confidence }).ok),
+    [false, true, false],
+  );
 });
 
 test.run();

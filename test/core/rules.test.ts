@@ -7,6 +7,7 @@ import { decideErasure, decideErasureRefused } from '../../src/core/rules/decide
 import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
 import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { trustOf } from '../../src/core/scoring/score.js';
+import { OPERATOR } from '../../src/core/vocabulary.js';
 import type { Outcome } from '../../src/errors.js';
 import { limits } from '../../src/limits.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';
@@ -151,6 +152,18 @@ test('a note on a peer is audited, replaced and removed, and a repeated one writ
   assert.is(given.state.peers.at(0).note, 'asked on Friday');
   assert.equal(put(null), ['peer_noted']);
   assert.is(given.state.peers.at(0).note, undefined);
+});
+
+test('a public key is audited as it is set and removed, and a repeated one writes nothing', () => {
+  const given = new Given().peers(1);
+  const put = (publicKey: string | null) => {
+    const decision = decidePeerChange(given.state, { type: 'public_key', peerId: 'peer-0', publicKey, by: 't' }, t0);
+    given.apply(decision.records, t0);
+    return decision.records.map((record) => ('audit' in record ? record.audit.action : record.type));
+  };
+  assert.equal([put(null), put('key'), put('key')], [[], ['peer_public_key_set'], []]);
+  assert.is(given.state.peers.at(0).publicKey, 'key');
+  assert.equal([put(null), put(null)], [['peer_public_key_removed'], []]);
 });
 
 test('neither a key with half of the digest of a peer nor an old key is the key of that peer', () => {
@@ -442,6 +455,21 @@ test('in mode own a peer a day old erases players it alone reported; other erasu
   assert.is(outcome('mine', -1, t0 + dayMs), 'pending');
   assert.is(outcome('shared', 0, t0 + dayMs), 'pending');
   assert.is(outcome('shared', -2, t0), 'erased');
+});
+
+test('before the erasure of a player whom others reported, a record counts that its peer asked for one', () => {
+  const given = new Given().peers(2);
+  for (const [peer, player] of [
+    [0, 'mine'],
+    [0, 'shared'],
+    [1, 'shared'],
+  ] as const)
+    given.event(peer, player);
+  const typesOf = (player: string, caller: number) =>
+    decideErasure(given.state, bounds, { ...erasure(player), caller }, t0).records.map(({ type }) => type);
+  assert.equal(typesOf('mine', 0).slice(0, -1), []);
+  assert.equal(typesOf('shared', 0).slice(0, -1), ['shared_erasure_asked']);
+  assert.equal(typesOf('shared', OPERATOR).slice(0, -1), []);
 });
 
 test('fresh keys erase no more together than ten quotas of one peer', () => {

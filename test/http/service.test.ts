@@ -110,6 +110,7 @@ test('the audit log is for active peers, chained, and names no player', async ()
     cursor = body.next_cursor;
   }
   assert.ok(entries.length > 3);
+  assert.is(entries[0].seq, 1, 'from the first record on');
   for (const [at, entry] of entries.entries()) if (at > 0) assert.is(entry.prev_hash, entries[at - 1].hash);
   assert.not(JSON.stringify(entries).includes(subject));
   assert.is((await ask(node.url, '/api/v1/audit?cursor=x', { key: peer.key })).body.code, 'invalid_parameter');

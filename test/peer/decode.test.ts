@@ -26,4 +26,11 @@ test('a long text in any encoding is outside of the heap, and its line breaks ar
   }
 });
 
+test('the zeros of UTF-16 without a mark count from eight bytes on', () => {
+  const wide = Buffer.from('list', 'utf16le');
+  assert.is(decodeList(wide).encoding, 'utf-16le');
+  assert.is(decodeList(Buffer.from(wide).swap16()).encoding, 'utf-16be');
+  assert.is(decodeList(wide.subarray(0, 6)).encoding, 'utf-8');
+});
+
 test.run();

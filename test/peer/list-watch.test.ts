@@ -154,6 +154,24 @@ test('a document is read only if it is complete, however long it has been unchan
   assert.equal(wholeTextOf('[]', { shape: 'json' }, false), { text: '[]', isWhole: true });
 });
 
+test('a list is still from the time at which it was first read as it is', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-list-'));
+  const path = join(folder, 'bans.cfg');
+  let now = 5_000;
+  try {
+    const file = new ListFile(path, () => now);
+    const stillMs = async () => (await file.look())?.stillMs;
+    writeFileSync(path, 'one\n');
+    assert.is(await stillMs(), 0);
+    now += 1_500;
+    assert.is(await stillMs(), 1_500);
+    appendFileSync(path, 'two\n');
+    assert.is(await stillMs(), 0);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('a rotation is reported until the list after it was accepted, in either way', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ptf-list-'));
   const path = join(folder, 'bans.cfg');
@@ -169,6 +187,10 @@ test('a rotation is reported until the list after it was accepted, in either way
     file.accept();
     appendFileSync(path, 'two\n');
     assert.equal(await look(), ['one\ntwo\n', false], 'an append is none');
+    file.accept();
+    copyFileSync(path, `${path}.bak`);
+    appendFileSync(path, 'more\n');
+    assert.equal(await look(), ['one\ntwo\nmore\n', false], 'nor is one after a copy');
     file.accept();
     renameSync(path, `${path}.1`);
     writeFileSync(path, '');

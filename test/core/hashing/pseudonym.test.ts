@@ -47,6 +47,13 @@ test('a hash that was computed already is used as it is, in either case', () => 
   assert.equal(atOnce(pseudonyms, [hash, hash.toUpperCase()]), [hash.toLowerCase(), hash.toLowerCase()]);
 });
 
+test('where the group says which ids are canonical, only these and hashes have a subject', () => {
+  const pseudonyms = new Pseudonyms('a salt of some bytes', 'privacy-first', (id) => id.startsWith('steam:'));
+  assert.is(pseudonyms.of('other'), null);
+  assert.is(subjectHex(pseudonyms.of('steam:1')!), expected('steam:1', 'a salt of some bytes'));
+  assert.is(subjectHex(pseudonyms.of(hash)!), hash.toLowerCase());
+});
+
 test('if raw ids are not allowed, one of them refuses the whole read', () => {
   const pseudonyms = new Pseudonyms('a salt of some bytes', 'high-security');
   assert.is(pseudonyms.ofAll(textsOf([hash, 'player'])), null);

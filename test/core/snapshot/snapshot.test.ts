@@ -114,7 +114,7 @@ test('the digest of a state stays what it is, however many items come to be hash
 
 test('a snapshot with a block missing is refused', () => {
   const blocks = Array.from(snapshotBlocks(lived(3, 100).state), ({ key, bytes }) => ({ key, bytes: bytes.slice() }));
-  for (const key of ['meta', 'ids/00000000', 'audit/00000000', 'bans/00000000']) {
+  for (const key of ['meta', 'ids/00000000', 'audit/00000000', 'bans/00000000', 'repeats/00000000']) {
     assert.throws(() =>
       loadSnapshot(
         blocks.filter((block) => block.key !== key),

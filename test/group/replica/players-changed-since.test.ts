@@ -13,6 +13,7 @@ import { trustOf } from '../../../src/core/scoring/score.js';
 import { endOfMinute } from '../../../src/group/as-of.js';
 import { ChangeTable, type TouchedRows } from '../../../src/group/feed/change-table.js';
 import { playersChangedSince } from '../../../src/group/replica/players-changed-since.js';
+import { limits } from '../../../src/limits.js';
 import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { Random } from '../../support/random.js';
@@ -200,6 +201,17 @@ test('after an erasure, or with a record that does not exist yet, a reader start
   const group = { peersMax: 9, erasureQuotaPerDay: 9, erasureMode: 'peer' } as const;
   await world.apply(decideErasure(world.state, group, command, world.now).records);
   assert.is(playersChangedSince(world.log, world.state, lastSeq), null);
+});
+
+test('a reader that has everything gets nothing, and one that lacks too many records starts anew', async () => {
+  const world = new World();
+  await world.event(0, 'p');
+  const { lastSeq } = world.state;
+  assert.is((playersChangedSince(world.log, world.state, lastSeq) as ReadonlySet<number>).size, 0);
+  let reads = 0;
+  const log = Object.assign(new MemoryLog(), { from: () => [].slice(reads++) });
+  for (const more of [0, 1]) playersChangedSince(log, world.state, lastSeq - limits.streamResumeRecordsMax - more);
+  assert.is(reads, 1);
 });
 
 test.run();

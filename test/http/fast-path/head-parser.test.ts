@@ -57,6 +57,13 @@ test('fields behind the length that differ are read again, as one key behind ano
   assert.is(reader.read(head('Expect: 100-continue\r\n'), 0), undefined);
 });
 
+test('a head may have so many fields, and one with more is left to node:http', () => {
+  const fields = (count: number) => Array.from({ length: count - 1 }, (_, i) => `A${i}: 1\r\n`).join('');
+  const read = (count: number) => new HeadParser().read(`${line}Host: h\r\n${fields(count)}\r\n`, 0);
+  assert.is(Object.keys(read(limits.headerCount)!.headers).length, limits.headerCount);
+  assert.is(read(limits.headerCount + 1), undefined);
+});
+
 test('a second request is read where the first one ended', () => {
   const one = `${line}Host: h\r\n\r\n`;
   const reader = new HeadParser();

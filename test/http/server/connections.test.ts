@@ -115,6 +115,14 @@ test('an address with more than its share, all busy, is refused instead of getti
   assert.not(few.some(({ isDestroyed }) => isDestroyed));
 });
 
+test('where no proxy is connected two addresses with half of the room each lose the oldest connection', () => {
+  const { admit } = tableOf({ max: 6 });
+  const [first, ...others] = sockets(3, '203.0.113.1') as [FakeSocket, ...FakeSocket[]];
+  for (const socket of [first, ...sockets(3, '203.0.113.2'), ...others]) admit(socket);
+  assert.ok(admit(new FakeSocket('203.0.113.2')));
+  assert.ok(first.isDestroyed);
+});
+
 test('a proxy counts as one address, whose connections are not closed for its own', () => {
   const { admit } = tableOf({ max: 8 });
   const [proxied, direct] = [sockets(3, '127.0.0.1'), sockets(5)];

@@ -65,7 +65,7 @@ function readerOf({ feed = {}, reading = true }: Setting) {
     onEnd: (_: StreamReader, reason: string | null) => void ends.push(reason),
     onRows: () => undefined,
   };
-  return { pipe, ends, reader: new StreamReader(pipe, parts) };
+  return { pipe, ends, feed: whole, reader: new StreamReader(pipe, parts) };
 }
 
 const events = (text: string): string[] => [...text.matchAll(/^event: (\w+)$/gm)].map((found) => found[1]!);
@@ -91,6 +91,17 @@ test('a reader that does not read is asked to resume, and disconnected', async (
   await new Promise((resolve) => pipe.once('close', resolve));
   clearInterval(awake);
   assert.ok(pipe.destroyed);
+});
+
+test('a reader that comes before the first publication waits for it, and is then live', async () => {
+  const { pipe, feed, reader } = readerOf({ feed: { mark: null } });
+  const started = reader.start(hello, resumeAt(3));
+  await new Promise((resolve) => setImmediate(resolve));
+  Object.assign(feed, { mark });
+  reader.begin();
+  await started;
+  reader.send({ position: mark.position + 1, changeFor: () => Buffer.from('a change'), rows: 1 });
+  assert.match(pipe.text, 'a change');
 });
 
 test('a reader that catches up asks for no more than it reads', async () => {

@@ -55,6 +55,7 @@ test('the ring of rates stores the newest, oldest first', () => {
   for (let i = 0; i <= samples; i++) history.add(sample(i * 1_000, { accepted: i }));
   const { at, events_per_s } = history.value();
   assert.is(at.length, limits.paceSamplesMax);
+  assert.is(at.length * limits.dashboardBeatMs, 3_600_000, 'an hour');
   assert.equal([at[0], at.at(-1)], [11, samples]);
   assert.ok(at.every((second, i) => i === 0 || second === at[i - 1]! + 1));
   assert.is(events_per_s.at(-1), 1);

@@ -98,6 +98,18 @@ test('a ban fades by the half-life of bans, and a mark by that of reports', () =
   assert.is(faded!.state, 'faded');
 });
 
+test('a note has what the list lacks, that the ban is re-stated, and what is left of its weight', () => {
+  const notes = (list: string, options = {}) => importPlan(list, options).entries.map(({ note }) => note);
+  const dated = `steam_id,banned_at\n${A},${iso(-360)}\n`;
+  assert.equal(notes(dated), ['decay leaves 25 % of its weight']);
+  assert.equal(notes(dated, { restate: true }), ['re-stated as of today']);
+  const undated = 'the list states no dates';
+  assert.equal(notes(`${A}\n`), [undated]);
+  assert.equal(notes(`${A}\n`, { restate: true }), [`${undated}; re-stated as of today`]);
+  const twice = notes(`steam_id,banned_at\n${A},${iso(-1)}\n${A},${iso(-1)}\n`);
+  assert.match(twice[0]!, '3');
+});
+
 function steam2(id: string): string {
   const account = Number(BigInt(id) - 76561197960265728n);
   return `STEAM_1:${account & 1}:${Math.floor(account / 2)}`;

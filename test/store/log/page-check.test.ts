@@ -75,11 +75,14 @@ function layoutOf(file: string): Layout {
   return { bytes, list: rootAt(meta + 48), leaf: rootAt(name + bytes.readUInt16LE(name - 2)), pageBytes };
 }
 
-/** A closed log of twenty batches in one leaf, a byte of its file changed by `damage`; what the check says of it. */
-async function saysOf(damage: (layout: Layout) => void): Promise<string> {
+/**
+ * A closed log of twenty batches in one leaf, a byte of its file changed by `damage`; what the check says of it.
+ * `size`: the bytes of each value.
+ */
+async function saysOf(damage: (layout: Layout) => void, size?: number): Promise<string> {
   let said = '';
   await inLog(async ({ dir, file, writer }) => {
-    for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq), []);
+    for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, size), []);
     await writer.close();
     const layout = layoutOf(file);
     damage(layout);
@@ -164,6 +167,23 @@ test('a page of a commit that never was is named', async () => {
 test('a list of free pages that leads to a page of another kind is named', async () => {
   const said = await saysOf(({ bytes, list }) => bytes.writeUInt16LE(1, list + 18));
   assert.match(said, /has an unexpected kind/);
+});
+
+test('a page that does not begin the value that its leaf names is named', async () => {
+  const runsOf = ({ bytes, pageBytes }: Layout) =>
+    Array.from({ length: bytes.length / pageBytes }, (_, page) => page * pageBytes).filter(
+      (at) => bytes.readUInt16LE(at + 18) === 4 && Number(bytes.readBigUInt64LE(at)) === at / pageBytes,
+    );
+  const damages: ((bytes: Buffer, at: number) => void)[] = [
+    (bytes, at) => bytes.writeUInt16LE(2, at + 18),
+    (bytes, at) => bytes.writeUInt32LE(bytes.readUInt32LE(at + 20) + 1, at + 20),
+  ];
+  for (const damage of damages) {
+    const said = await saysOf((layout) => {
+      for (const at of runsOf(layout)) damage(layout.bytes, at);
+    }, 9_000);
+    assert.match(said, /is not the first page of its value/);
+  }
 });
 
 test.run();

@@ -1,0 +1,47 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { eventTypes } from '../../../src/core/evidence/event-types.js';
+import { type EvidenceContent, RecentEvidence } from '../../../src/core/registers/recent-evidence.js';
+
+const content = (hash: number, more: Partial<EvidenceContent> = {}): EvidenceContent => ({
+  hash,
+  row: 3,
+  peer: 1,
+  type: eventTypes.report_cheating.id,
+  timestamp: 5_000,
+  ...more,
+});
+
+test('a noted event is known by its whole content, until it or its player is forgotten', () => {
+  const recent = new RecentEvidence();
+  for (const hash of [6, 7]) recent.note(content(hash), 10 + hash);
+  assert.equal([recent.seqOf(content(6)), recent.seqOf(content(7)), recent.seqOf(content(8))], [16, 17, 0]);
+  for (const other of [{ row: 4 }, { peer: 2 }, { timestamp: 5_001 }, { type: eventTypes.report_toxicity.id }]) {
+    assert.is(recent.seqOf(content(7, other)), 0);
+  }
+  recent.forget(16);
+  assert.equal([recent.seqOf(content(6)), recent.seqOf(content(7))], [0, 17]);
+  recent.forgetSubject(3);
+  assert.is(recent.seqOf(content(7)), 0);
+});
+
+test('no event of a hash came since a record only if the memory reaches back to that record', () => {
+  const recent = new RecentEvidence();
+  assert.not.ok(recent.hasNoneSince(7, 100), 'nothing was noted');
+  recent.note(content(7), 11);
+  assert.equal(
+    [9, 10, 11].map((seq) => recent.hasNoneSince(6, seq)),
+    [false, true, true],
+  );
+  assert.equal(
+    [9, 10, 11].map((seq) => recent.hasNoneSince(7, seq)),
+    [false, false, true],
+  );
+  recent.missed(20);
+  assert.equal(
+    [19, 20].map((seq) => recent.hasNoneSince(6, seq)),
+    [false, true],
+  );
+});
+
+test.run();

@@ -1,0 +1,26 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { refused } from '../../../src/errors.js';
+import type { Registration } from '../../../src/group/api.js';
+import type { HttpDeps } from '../../../src/http/deps.js';
+import { peerHandlers } from '../../../src/http/handlers/peer-handlers.js';
+import { nodeDouble } from '../group-double.js';
+
+test('a registration takes over the contact and the public key of the body, where it has them', async () => {
+  const registrations: Registration[] = [];
+  const register = async (registration: Registration) => {
+    registrations.push(registration);
+    return refused('registration_closed');
+  };
+  const deps = { node: nodeDouble({ register }), settings: { registrationMode: 'open' } };
+  const { registerPeer } = peerHandlers(deps as unknown as HttpDeps);
+  const names = { peer_name: 'Arena', game_ids: ['arena'] };
+  for (const more of [{}, { contact_email: 'ops@example.com', public_key: 'a key' }]) {
+    const request = { body: { ...names, ...more } } as unknown as Parameters<typeof registerPeer>[0];
+    assert.is((await registerPeer(request)).status, 403);
+  }
+  const named = { peerName: 'Arena', gameIds: ['arena'] };
+  assert.equal(registrations, [named, { ...named, contactEmail: 'ops@example.com', publicKey: 'a key' }]);
+});
+
+test.run();

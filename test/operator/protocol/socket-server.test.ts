@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { commandPath } from '../../../src/operator/protocol/socket-path.js';
+import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
+import { recordedGroup } from '../recorded-group.js';
+
+test('a command whose answer cannot be written is disconnected, and waits for nothing', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ptf-operator-'));
+  const logged: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line) => void logged.push(line) });
+  const version = 1n as unknown as string;
+  const node = { group: recordedGroup(1).group, version, pseudonymise: () => null, unlockDashboard: () => undefined };
+  const socket = await startOperatorSocket({ dir, log, ...node });
+  try {
+    const outcome = await new Promise((resolve) => {
+      const sent = request({ socketPath: socket.path, path: `${commandPath}status`, method: 'POST', agent: false });
+      sent.on('response', ({ statusCode }) => resolve(statusCode)).on('error', ({ message }) => resolve(message));
+      sent.end('{}');
+    });
+    assert.is(outcome, 'socket hang up');
+    assert.match(logged.join(), 'the operator could not be answered');
+  } finally {
+    await socket.close();
+    rmSync(dir, { recursive: true });
+  }
+});
+
+test.run();

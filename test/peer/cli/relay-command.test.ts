@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { PeerWorld } from '../peer-world.js';
+
+test('a relay needs one http or https address, and a secret that an option names', async () => {
+  const world = new PeerWorld();
+  try {
+    world.writeConfig({ url: 'http://127.0.0.1:9', peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
+    const file = join(world.folder, 'address');
+    const secret = join(world.folder, 'secret');
+    const said = async (...options: readonly string[]) => {
+      const { code, err } = await world.run(['relay', ...options, '--secret-file', secret]);
+      assert.is(code, 2, err);
+      return err;
+    };
+    assert.match(await said(), 'give the address with --webhook or with --webhook-file');
+    assert.match(await said('--webhook', 'http://h/', '--webhook-file', file), 'give the address');
+    assert.match(await said('--webhook-file', file), `there is no ${file}`);
+    for (const text of ['h.example/x', 'ftp://h/x', 'http://']) {
+      writeFileSync(file, `${text}\n`);
+      assert.match(await said('--webhook-file', file), 'must contain an http or https address');
+    }
+    writeFileSync(file, 'https://h.example/x\n');
+    assert.match(await said('--webhook-file', file), `there is no ${secret}`);
+    for (const text of ['whsec_', `whsec_${'A'.repeat(28)}`, 'not base64!'.repeat(4)]) {
+      writeFileSync(secret, `${text}\n`, { mode: 0o600 });
+      assert.match(await said('--webhook-file', file), 'must contain "whsec_"');
+    }
+  } finally {
+    world.remove();
+  }
+});
+
+test.run();

@@ -1,0 +1,93 @@
+/** The doctor against a node whose answers the test gives. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
+import { examine } from '../../../src/peer/doctor/examination.js';
+
+const groupSalt = 'a salt of the group, 16 bytes';
+
+interface Answers {
+  readonly salt_check?: string | null;
+  readonly player_id_kinds?: readonly string[];
+  readonly identity_mode?: string;
+  /** How far the node's clock is ahead of this machine's; null if it sends no time. */
+  readonly aheadMs?: number | null;
+  /** The codes by which the node refuses the events of each game; absent if it knows no key. */
+  readonly codes?: readonly string[];
+}
+
+/** Returns `check result` of each finding, and their texts. */
+async function found({ aheadMs = 0, codes, ...group }: Answers): Promise<{ results: string[]; texts: string }> {
+  const node = createServer((request, response) => {
+    response.sendDate = false;
+    if (aheadMs !== null) response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString());
+    response.setHeader('content-type', 'application/json');
+    request.resume();
+    if (request.method === 'POST' && codes !== undefined) {
+      response.end(JSON.stringify({ results: codes.map((code) => ({ status: 400, code, error: 'refused' })) }));
+    } else if (request.method === 'POST') {
+      response.statusCode = 401;
+      response.end(JSON.stringify({ code: 'invalid_api_key', error: 'invalid api key' }));
+    } else response.end(JSON.stringify({ group: { group_id: 'g', ...group }, data: [], next_cursor: null }));
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => node.once('listening', resolve));
+  const folder = join(tmpdir(), 'ptf-doctor-without-files');
+  const { findings } = await examine({
+    url: `http://127.0.0.1:${(node.address() as AddressInfo).port}`,
+    peerId: '3c1e4d0e-7f0b-4c55-9f5e-0d6a1d1f5a10',
+    apiKey: 'key',
+    groupSalt,
+    signingKey: undefined,
+    gameIds: codes?.map((_, i) => `game-${i}`) ?? ['arena'],
+    stateDir: folder,
+    path: join(folder, 'config.json'),
+  }).finally(() => node.close());
+  return {
+    results: findings.map(({ check, result }) => `${check} ${result}`),
+    texts: findings.map(({ text }) => text).join('\n'),
+  };
+}
+
+test('a salt that is not that of the group fails, and its key is not tried', async () => {
+  const wrong = await found({ salt_check: saltCheckOf('another salt of 16 bytes') });
+  assert.ok(wrong.results.includes('salt fail'), wrong.results.join());
+  assert.not.ok(wrong.results.some((one) => one.startsWith('peer')));
+  const right = await found({ salt_check: saltCheckOf(groupSalt) });
+  assert.ok(right.results.includes('salt ok') && right.results.includes('peer fail'), right.results.join());
+  const none = await found({});
+  assert.ok(none.results.includes('salt warn') && none.results.includes('peer fail'), none.results.join());
+  assert.not.match(wrong.texts + right.texts + none.texts, groupSalt);
+});
+
+test('a clock that differs from that of the node by over a minute fails, with its direction', async () => {
+  const salt_check = saltCheckOf('another salt of 16 bytes');
+  assert.ok((await found({ salt_check })).results.includes('clock ok'));
+  const behind = await found({ salt_check, aheadMs: 600_000 });
+  assert.ok(behind.results.includes('clock fail'));
+  assert.match(behind.texts, /clock is (?:599|600|601) s behind the node's/);
+  assert.match((await found({ salt_check, aheadMs: -600_000 })).texts, "s ahead of the node's");
+  assert.ok((await found({ salt_check, aheadMs: null })).results.includes('clock warn'));
+});
+
+test('the kinds of ids that are converted are named', async () => {
+  const salt_check = saltCheckOf('another salt of 16 bytes');
+  assert.match((await found({ salt_check, player_id_kinds: ['steam', 'xuid'] })).texts, 'form: steam, xuid');
+  assert.match((await found({ salt_check })).texts, 'the group defines no kinds');
+  assert.match((await found({ salt_check, identity_mode: 'high-security' })).texts, 'verified identity tokens');
+});
+
+test('a game whose events are refused for more than their time fails, with its name and code', async () => {
+  const { results, texts } = await found({ codes: ['timestamp_in_future', 'game_not_registered'] });
+  assert.equal(
+    results.filter((one) => /^(?:peer|games) /.test(one)),
+    ['peer ok', 'games ok', 'games fail'],
+  );
+  assert.match(texts, 'reports for "game-0" are accepted');
+  assert.match(texts, /reports for "game-1" are refused: .*\(game_not_registered\)/);
+});
+
+test.run();

@@ -29,7 +29,7 @@ const elsewhere: readonly (readonly [start: string, where: string])[] = [
 
 const lines = blocksOf(page, ['sh', 'bash'])
   .flatMap((block) => block.split('\n'))
-  .map((line) => /^npm exec ptf -- (.*)$/.exec(line.trim())?.[1])
+  .map((line) => /^ptf (.*)$/.exec(line.trim())?.[1])
   .filter((line) => line !== undefined);
 
 let node: TestNode;

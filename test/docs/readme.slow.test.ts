@@ -44,6 +44,7 @@ test('the sample in JavaScript runs as pasted', async () => {
     const { code, out } = await run(file);
     assert.is(code, 0);
     assert.match(out, /playerId: 'player-2'/);
+    assert.is(node.group.counts().events, 1, 'the report reached the node');
   } finally {
     unlinkSync(file);
     rmSync(folder, { recursive: true, force: true });

@@ -38,6 +38,7 @@ export async function runHere(
     configuration: () => configuration,
     defaultDir: () => dir,
     lastLine: () => undefined,
+    foreignEntry: () => undefined,
     verifyFolder: () => Promise.reject(new Error('not asked for')),
     startProblems: async () => [],
     keepSecret: () => {

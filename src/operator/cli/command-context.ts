@@ -57,6 +57,8 @@ export interface CommandDeps {
   defaultDir(): string;
   /** Returns the time and text of the last line that a node on a folder logged; undefined if there is none. */
   lastLine(dir: string): string | undefined;
+  /** Returns an entry of a folder that shows that the folder is no node's. */
+  foreignEntry(dir: string): string | undefined;
   /** Verifies the store of a folder without a node. */
   verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport>;
   /**
@@ -91,6 +93,7 @@ export interface CommandContext
     | 'runtime'
     | 'configuration'
     | 'lastLine'
+    | 'foreignEntry'
     | 'verifyFolder'
     | 'startProblems'
     | 'keepSecret'

@@ -21,6 +21,7 @@ import {
   judgeDisk,
   judgeEtcd,
   judgeEvidence,
+  judgeFolder,
   judgeMemory,
   judgePermissions,
   judgeRunning,
@@ -48,13 +49,15 @@ async function examine(session: CommandContext): Promise<Finding[]> {
   // A node that serves its group alone has none.
   const cluster = running === null ? null : await session.ask('cluster-status', {}).catch(() => null);
   const isAbsent = running === null && silence === null;
-  const store = isAbsent ? await storeOf(session, dir, folder) : null;
+  const foreign = isAbsent && folder.files.length > 0 ? session.foreignEntry(dir) : undefined;
+  const store = isAbsent && foreign === undefined ? await storeOf(session, dir, folder) : null;
   return [
-    { check: 'folder', result: 'ok', text: dir },
+    judgeFolder(dir, foreign),
     ...judgeConfiguration(configuration, running, store?.refusals),
     ...judgeVersions(session.runtime, running),
     ...judgeClock(Date.now(), folder, await isSynchronised()),
-    ...judgePermissions(folder),
+    // Their remedies would harm a folder of the system or of another program.
+    ...(foreign === undefined ? judgePermissions(folder) : []),
     ...judgeDisk(folder, running?.disk?.free_min ?? configuration.diskFreeMinBytes),
     ...judgeMemory(session.runtime.memoryBytes, running),
     ...(store?.findings ?? []),

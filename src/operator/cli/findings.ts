@@ -191,6 +191,13 @@ export function judgeClock(nowMs: number, { files }: FolderFacts, isSynchronised
   return [ok(check, `${now}, ${known}`)];
 }
 
+/** `foreign`: an entry that no node made, of a folder without a log. */
+export function judgeFolder(dir: string, foreign: string | undefined): Finding {
+  if (foreign === undefined) return ok('folder', dir);
+  const text = `${dir} has the entry ${foreign}, which no node made: it is no data folder, and a start refuses it`;
+  return fail('folder', text, 'leave it as it is, and name the folder of the node with --data-dir');
+}
+
 export function judgePermissions({ folder, isFolder, files, uid, above, mayMake }: FolderFacts): Finding[] {
   const check = 'permissions';
   if (folder === null && mayMake) return [ok(check, 'no data folder yet: the first start creates it')];

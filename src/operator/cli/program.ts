@@ -57,6 +57,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
     runtime: deps.runtime,
     configuration: deps.configuration,
     lastLine: deps.lastLine,
+    foreignEntry: deps.foreignEntry,
     verifyFolder: deps.verifyFolder,
     startProblems: deps.startProblems,
     keepSecret: deps.keepSecret,

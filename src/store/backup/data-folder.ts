@@ -27,13 +27,18 @@ export function makeDataFolder(dir: string): void {
   makePrivate(dir);
 }
 
-/** Says which entry of a folder without a node's log no node made; undefined if there is none. */
+/** Returns the refusal of a folder that has an entry which no node made; undefined if it has none. */
 export function foreignProblem(dir: string): string | undefined {
-  if (isNodes(dir)) return undefined;
-  const foreign = namesIn(dir).find((name) => !own.test(name) && !isOwnLog(dir, name) && !isPlaceholder(dir, name));
+  const foreign = foreignEntry(dir);
   return foreign === undefined
     ? undefined
     : `it has the entry ${foreign}, which no node made; nothing was changed: name an empty or a new folder`;
+}
+
+/** Returns an entry of a folder without a node's log that no node made. */
+export function foreignEntry(dir: string): string | undefined {
+  if (isNodes(dir)) return undefined;
+  return namesIn(dir).find((name) => !own.test(name) && !isOwnLog(dir, name) && !isPlaceholder(dir, name));
 }
 
 function isNodes(dir: string): boolean {

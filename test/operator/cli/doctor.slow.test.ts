@@ -342,6 +342,17 @@ test('if there is no folder yet, the nearest one above it is examined', async ()
   assert.match(out, /^ok {4}disk {2,}\d/m);
 });
 
+test('a folder that no node made is an error, and nothing is advised that would change it', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  chmodSync(dir, 0o755);
+  writeFileSync(join(dir, 'notes.txt'), '');
+  const { code, out } = await runPtf(['doctor'], dir);
+  assert.is(code, 1, out);
+  assert.match(out, new RegExp(`^fail {2}folder {2,}${dir} has the entry notes.txt, which no node made`, 'm'));
+  assert.not.match(out, /chmod|chown|the first start/);
+  rmSync(dir, { recursive: true });
+});
+
 test('a dead node is an error, with the absolute folder and the last line that it logged', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
   const nodeLine = async () => {

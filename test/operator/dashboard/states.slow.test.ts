@@ -348,6 +348,25 @@ function define(): void {
     assert.equal(seen.complaints, []);
   });
 
+  test('in a wide window no table of the allow list or of origins reaches beyond its card', async () => {
+    const dashboard = await serve({
+      allowedPlayers: () => [{ subject: 'a'.repeat(64), entryId: 'an entry', until: 0, note: 'appeal 4711' }],
+      origins: () => [
+        { name: 'a-public-list', declaredAt: 0, isDeclared: true, carriers: [], weight: 0, tau: 0, a: 0, b: 0 },
+      ],
+    });
+    const { page } = await open(dashboard, '');
+    for (const view of ['allowed', 'origins']) {
+      await goTo(page, dashboard, view);
+      await page.getByRole('button', { name: /Remove/ }).waitFor();
+      const beyond = await page.evaluate(`(() => {
+        const table = document.querySelector('.table');
+        return table.getBoundingClientRect().right - table.closest('.card').getBoundingClientRect().right;
+      })()`);
+      assert.ok(Number(beyond) < 0, `${view}: ${beyond} pixels`);
+    }
+  });
+
   test('every text and every badge has its contrast, in light and in dark, in each state of the node', async () => {
     let condition: Partial<ReturnType<GroupApi['status']>> = {};
     const group = groupOf(everyKind, everySignal);

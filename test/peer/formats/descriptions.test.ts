@@ -7,6 +7,7 @@ import type { Description } from '../../../src/peer/formats/description.js';
 import { draftOf } from '../../../src/peer/formats/draft.js';
 import { readList } from '../../../src/peer/formats/interpret.js';
 import { tools } from '../../../src/peer/formats/tools.js';
+import { blocksOf } from '../../support/markdown.js';
 import { brief, type Given, importPlan, plan } from '../import/plans.js';
 import { PeerWorld } from '../peer-world.js';
 
@@ -366,6 +367,27 @@ test('a draft names what a person must choose, and completed it reads the list',
     const wrong = await world.run(['import', list, '--dry-run', '--description', file]);
     assert.equal([wrong.code, /shape must be one of csv/.test(wrong.err)], [2, true], wrong.err);
     assert.ok(readFileSync(list).length > 0);
+  } finally {
+    world.remove();
+  }
+});
+
+test('the description that the guide shows is accepted, and leaves the mutes out by name', async () => {
+  const guide = readFileSync(new URL('../../../../docs/GAME-SERVERS.md', import.meta.url), 'utf8');
+  const shown = blocksOf(guide, ['json']).find((block) => block.includes('"shape"')) ?? '';
+  const world = new PeerWorld();
+  try {
+    mkdirSync(world.folder, { recursive: true });
+    const [list, file] = [join(world.folder, 'bans.csv'), join(world.folder, 'bans.json')];
+    const cells = 'account,ban_length,why,kind,added,removed_by';
+    writeFileSync(
+      list,
+      `${cells}\n${A},0,,ban,2026-11-21,\n${B},60,,mute,2026-11-21,\n${C},0,,ban,2026-11-21,moderator\n`,
+    );
+    writeFileSync(file, shown);
+    const read = JSON.parse((await world.run(['import', list, '--dry-run', '--json', '--description', file])).out);
+    assert.equal(brief(read), [`2 ${A} send`, `4 ${C} lifted`]);
+    assert.equal(read.left_out, { mute: 1 });
   } finally {
     world.remove();
   }

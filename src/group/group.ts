@@ -5,12 +5,12 @@
 
 import { hash } from 'node:crypto';
 import type { ChangePeer, DecideDispute, EventSubmission, Registration } from '../core/commands.js';
-import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
+import { subjectHex } from '../core/hashing/pseudonym.js';
 import type { AskedOf, PeerChangeType } from '../core/peers/peer-changes.js';
 import type { RefusedErasure } from '../core/registers/erasure-requests.js';
 import type { PeerRelation } from '../core/relations.js';
 import { holdersOf } from '../core/rules/decide-dispute.js';
-import { foreignReason, readAgain } from '../core/rules/decide-removal.js';
+import { readAgain } from '../core/rules/decide-removal.js';
 import { isAllowed, readTrust } from '../core/scoring/allowed.js';
 import { explanationOf, type TrustExplanation } from '../core/scoring/explanation.js';
 import { publishedFigures, type TrustView } from '../core/scoring/score.js';
@@ -528,11 +528,9 @@ export class Group implements GroupApi {
   pendingErasures(): readonly PendingErasure[] {
     const { state } = this.#current.loop;
     return state.erasureRequests.all().flatMap(([subject, { pending }]) => {
-      const row = state.subjects.find(subjectBytes(subject));
-      const requests = pending.map(({ seq, peer }) => {
-        const requestedAt = state.times.receivedAt(seq);
-        const reason = (row < 0 ? null : foreignReason(state, peer, row, requestedAt)) ?? 'operator_mode';
-        return { requestedAt, peerId: state.peers.has(peer) ? state.peers.at(peer).peerId : null, reason };
+      const requests = pending.map(({ seq, peer, reason = 'operator_mode' as const }) => {
+        const peerId = state.peers.has(peer) ? state.peers.at(peer).peerId : null;
+        return { requestedAt: state.times.receivedAt(seq), peerId, reason };
       });
       return requests.length === 0 ? [] : [{ subject, requests }];
     });

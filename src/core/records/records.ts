@@ -9,7 +9,7 @@ import type { PeerChangeStated } from '../peers/peer-changes.js';
 import type { PeerRelation } from '../relations.js';
 import type { SettingName } from '../settings.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
-import type { DisputeStatus, Environment, IdentityMode } from '../vocabulary.js';
+import type { DisputeStatus, Environment, IdentityMode, PendingReason } from '../vocabulary.js';
 
 /** The part of a record that the audit log shows, chained by its hashes. */
 export interface AuditPart {
@@ -198,6 +198,8 @@ export interface ErasureRequested {
   /** Peer that asked for the erasure, or `NO_KEY`. */
   readonly peer: number;
   readonly subject: string | null;
+  /** The reason why it waits; absent in records of earlier releases. */
+  readonly reason?: PendingReason;
   readonly audit: AuditPart;
 }
 

@@ -1,6 +1,5 @@
 /**
- * Implements `GroupApi`: passes commands to the actor and long reads to the pool, and answers views from the state in
- * memory. It contains no rules.
+ * Implements `GroupApi` by commands to the actor, long reads in the pool, and views of the state. It contains no rules.
  */
 
 import { hash } from 'node:crypto';
@@ -20,17 +19,13 @@ import { groupsOf } from '../core/trust/witnesses.js';
 import { type DisputeStatus, NO_KEY, OPERATOR, type Verdict } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
-import { disputeView } from './access/dispute-views.js';
-import { originView } from './access/origin-views.js';
-import { peerView } from './access/peer-view.js';
-import { preTrustedIds, SignalViews } from './access/peer-views.js';
 import { exportOf } from './access/subject-export.js';
+import { auditEntry, disputeView, originView, peerView, preTrustedIds, SignalViews } from './access/views.js';
 import { type Submitting, submitAll } from './actor/submission.js';
 import type { Command } from './actor-commands.js';
 import type {
   AcceptedEvent,
   AllowedPlayer,
-  AuditEntry,
   AuditPage,
   DisputeView,
   Erasure,
@@ -75,7 +70,6 @@ export interface GroupDeps {
   readonly current: CurrentLoop;
   readonly verdicts: VerdictChanges;
   readonly check: Pick<BackgroundCheck, 'status'>;
-  /** Null if this node serves its group alone. */
   readonly cluster: ClusterHealth | null;
   readonly clock: Clock;
   readonly random: RandomSource;
@@ -109,7 +103,6 @@ export class Group implements GroupApi {
     this.#isOpen = true;
   }
 
-  /** Applies a part of the configuration before anything is admitted. */
   configure(
     command: Extract<Command, { type: 'half_life' | 'configured_pre_trust' | 'scoring' | 'setting' }>,
   ): Promise<Outcome<null>> {
@@ -253,7 +246,6 @@ export class Group implements GroupApi {
     return newest !== undefined && newest >= at;
   }
 
-  /** The time to which reads decay evidence, in ms since 1970. */
   get #readAt(): number {
     return this.#asOf.of(this.#current.loop.state).at;
   }
@@ -597,7 +589,6 @@ export class Group implements GroupApi {
     });
   }
 
-  /** Creates a receipt, with the commitment that the audit log stores. */
   #receiptFor(subject: Uint8Array): { readonly receipt: string; readonly commitment: string } {
     const receipt = Buffer.from(this.#deps.random.bytes(limits.keyBytes)).toString('base64url');
     return { receipt, commitment: hash('sha256', receipt + subjectHex(subject), 'hex') };
@@ -627,10 +618,9 @@ export class Group implements GroupApi {
     const seqs = Array.from({ length: Math.max(0, to - from) }, (_, i) => auditSeqs.at(from + i));
     const read = await this.#calls.pool((pool) => pool.records(seqs, holder));
     if (!read.ok) return read;
-    const entries = read.value.map(({ record, at }, i): AuditEntry => {
+    const entries = read.value.map(({ record, at }, i) => {
       if (!('audit' in record)) throw new Error(`group: record ${seqs[i]} is not audited`);
-      const { action, actor, target, prev_hash: prevHash, hash: entryHash } = record.audit;
-      return { seq: seqs[i]!, at, action, actor, target, prevHash, hash: entryHash };
+      return auditEntry(seqs[i]!, at, record.audit);
     });
     return granted({ entries, nextAfter: to < end ? (seqs.at(-1) ?? null) : null });
   }

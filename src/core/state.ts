@@ -226,7 +226,10 @@ export class GroupState {
         this.#erased(record, seq, at);
         break;
       case 'erasure_requested':
-        if (record.subject !== null) this.erasureRequests.request(record.subject, record.peer, seq);
+        if (record.subject !== null) {
+          const { peer, reason } = record;
+          this.erasureRequests.request(record.subject, { seq, peer, ...(reason === undefined ? {} : { reason }) });
+        }
         this.#countFor(this.erasuresBy, record.peer, at);
         break;
       case 'erasure_refused':

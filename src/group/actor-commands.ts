@@ -27,15 +27,14 @@ import type { Holdings } from './access/subject-holdings.js';
 import type { AcceptedEvent, DisputeView } from './api.js';
 import type { Chains } from './ports/chains.js';
 
-/** Position of an event in the log, as of a count of removals from it; 0 for an unknown id. */
+/** Position of an event as of a count of removals from the log; 0 for an unknown id. */
 export interface Located {
   readonly seq: number;
   readonly asOf: number;
 }
 
 /**
- * No event of a submission was decided, because some events may repeat others. The caller reads the log about these
- * `checks` and sends the submission again with the answers.
+ * No event was decided: the caller reads the log about these `checks` and sends the submission again with the answers.
  */
 export interface RepeatsUnknown {
   readonly type: 'repeats_unknown';
@@ -43,7 +42,6 @@ export interface RepeatsUnknown {
   readonly checks: readonly RepeatCheck[];
   /** Events up to this record have left the log. */
   readonly expired: number;
-  /** Withdrawn events that the log may still contain. */
   readonly withdrawn: readonly number[];
 }
 
@@ -95,22 +93,17 @@ export interface Answers extends Record<PeerChangeType, Outcome<number>> {
     readonly at: number;
   }>;
   refuse_erasure: Outcome<null>;
-  /** True if the weights became a record. */
   publish_weights: Outcome<boolean>;
 }
 
 export type Answer = Answers[keyof Answers];
 
 /**
- * The format of the records that a command writes, if it is not format 1. A release that adds a type of record, or a
- * member to a type, raises the format of the cluster and enters the new number here for the commands that write such
- * records. Format 2 is the third version of scoring: events, weights, carried sums and changes of half-life have
- * members of their own only once a record says that it applies. Format 3 has the settings of a group and refused
- * erasures.
+ * The format of the records that a command writes, if not 1: a release that adds a type of record, or a member to a
+ * type, raises it. Format 2 is the third version of scoring; format 3 has settings of a group and refused erasures.
  */
 const commandFormats: Partial<Record<Command['type'], number>> = { scoring: 2, setting: 3, refuse_erasure: 3 };
 
-/** Returns the format of records that every node of a group must read before the command may be carried out. */
 export function formatOfCommand(type: Command['type']): number {
   return peerChanges[type as PeerChangeType]?.format ?? commandFormats[type] ?? 1;
 }

@@ -1,6 +1,6 @@
 /**
- * Computes the time to which reads decay evidence: the end of the present minute. The body of a response and its ETag
- * then stay the same for a minute, and no evidence is newer than the read.
+ * Computes the time to which reads decay evidence: the end of the present minute, so that a body and its ETag stay the
+ * same for a minute, and no evidence is newer than the read.
  */
 import { type AsOf, asOfTime, type Scale } from '../core/evidence/decay.js';
 import type { GroupState } from '../core/state.js';
@@ -8,7 +8,6 @@ import type { Clock } from './ports/clock.js';
 
 const MINUTE_MS = 60_000;
 
-/** Returns the end of the minute of `now`; both in ms since 1970. */
 export function endOfMinute(now: number): number {
   return Math.ceil(now / MINUTE_MS) * MINUTE_MS;
 }

@@ -1,4 +1,3 @@
-/** Sends commands to the actor of a group and work to its pool, and returns the answer or the refusal of each. */
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import type { Resolve } from './actor/effects.js';
 import type { GroupLoop } from './actor/loop.js';
@@ -29,9 +28,7 @@ export class GroupCalls {
     });
   }
 
-  /**
-   * Queues a command and passes its answer to `answered`, or returns the refusal. `holder`: the holder of its events.
-   */
+  /** Returns the refusal, or passes the answer to `answered`. `holder`: that of its events. */
   offer<C extends Command>(
     command: C,
     answered: (answer: Answers[C['type']]) => void,
@@ -54,7 +51,6 @@ export class GroupCalls {
     }
   }
 
-  /** Does long work unless work of the same kind is in progress. */
   async alone<R>(what: 'simulation' | 'verification', work: () => Promise<Outcome<R>>): Promise<Outcome<R>> {
     if (this.#underWay.has(what)) return refused('overloaded', { text: `another ${what} is under way` });
     this.#underWay.add(what);

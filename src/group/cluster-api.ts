@@ -1,6 +1,6 @@
 /**
- * Declares what the callers and the operator of a node see of its cluster, and the operator's commands on the cluster.
- * Times are in ms since 1970.
+ * Declares what callers and operator see of a node's cluster, and the operator's commands on it. Times in ms since
+ * 1970.
  */
 import type { Outcome } from '../errors.js';
 import type { RefusedNode, Scrubbed, WalSettings } from './ports/shared-log.js';
@@ -13,9 +13,8 @@ export interface ClusterHealth {
   readonly appliedSeq: number;
   /** ms since this node last knew that it was up to date. */
   readonly stalenessMs: number;
-  /** True if reads are refused because of the staleness. */
   readonly isStale: boolean;
-  /** The reason why the node left, or why it may not join; null if there is none. */
+  /** Why the node left, or may not join. */
   readonly reason: string | null;
   /** Remaining time of this node's lease in ms, by its own clock; 0 once the lease is over. */
   readonly leaseMs: number;
@@ -23,13 +22,12 @@ export interface ClusterHealth {
   readonly floorSeq: number;
   readonly takeovers: number;
   readonly forwarded: number;
-  /** Size of the largest database of an etcd member, as the leader saw it; 0 on other nodes. */
+  /** Of the largest member, as the leader saw it; 0 on other nodes. */
   readonly etcdBytes: number;
-  /** The size at which the members of etcd refuse to write, by the configuration of this node. */
+  /** The size at which members refuse to write, by the configuration of this node. */
   readonly etcdQuotaBytes: number;
   /** True if the last scrub of etcd's files failed or was incomplete, as known to the leader. */
   readonly isScrubIncomplete: boolean;
-  /** Nodes that ask for a place in the group in vain, as known to the leader. */
   readonly refusedNodes: number;
 }
 
@@ -65,12 +63,10 @@ export interface ClusterStatus extends ClusterHealth {
   readonly scrubbed: Scrubbed | null;
 }
 
-/** Operator commands about the nodes of a cluster. */
 export interface ClusterOperations {
   status(): Promise<Outcome<ClusterStatus>>;
-  /** The leader hands leadership over to another node. */
   stepDown(): Promise<Outcome<{ readonly nodeId: string }>>;
-  /** Has every member of etcd delete the files that contain erased data. Reports its progress to `onProgress`. */
+  /** Has every member of etcd delete the files that contain erased data. */
   scrub(
     settings?: Partial<WalSettings>,
     onProgress?: (done: number, total: number) => void,

@@ -1,4 +1,3 @@
-/** Computes the health of a group, and defines the health of a node that has not recovered its group yet. */
 import type { GroupLoop } from './actor/loop.js';
 import type { GroupHealth, WeightsStatus } from './api.js';
 import type { ClusterHealth } from './cluster-api.js';
@@ -12,7 +11,7 @@ export const recoveringHealth: GroupHealth = {
   weights: { basedOnSeq: 0, computedAt: null },
 };
 
-/** `isOpen`: calls from outside are admitted. `cluster` is null if the node serves its group alone. */
+/** `isOpen`: calls from outside are admitted. */
 export function healthOf(loop: GroupLoop, isOpen: boolean, cluster: ClusterHealth | null): GroupHealth {
   const reached = { lastSeq: loop.actor.durableSeq, weights: weightsStatus(loop) };
   if (loop.failed) return { ...notReady, reason: 'log_failed', ...reached };

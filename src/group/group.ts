@@ -1,16 +1,15 @@
 /**
- * Implements `GroupApi`: passes commands to the actor and long reads to the pool, and answers views from the state in
- * memory. It contains no rules.
+ * Implements `GroupApi` by commands to the actor, long reads in the pool, and views of the state. It contains no rules.
  */
 
 import { hash } from 'node:crypto';
 import type { ChangePeer, DecideDispute, EventSubmission, Registration } from '../core/commands.js';
-import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
+import { subjectHex } from '../core/hashing/pseudonym.js';
 import type { AskedOf, PeerChangeType } from '../core/peers/peer-changes.js';
 import type { RefusedErasure } from '../core/registers/erasure-requests.js';
 import type { PeerRelation } from '../core/relations.js';
 import { holdersOf } from '../core/rules/decide-dispute.js';
-import { foreignReason, readAgain } from '../core/rules/decide-removal.js';
+import { readAgain } from '../core/rules/decide-removal.js';
 import { isAllowed, readTrust } from '../core/scoring/allowed.js';
 import { explanationOf, type TrustExplanation } from '../core/scoring/explanation.js';
 import { publishedFigures, type TrustView } from '../core/scoring/score.js';
@@ -20,17 +19,13 @@ import { groupsOf } from '../core/trust/witnesses.js';
 import { type DisputeStatus, NO_KEY, OPERATOR, type Verdict } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
-import { disputeView } from './access/dispute-views.js';
-import { originView } from './access/origin-views.js';
-import { peerView } from './access/peer-view.js';
-import { preTrustedIds, SignalViews } from './access/peer-views.js';
 import { exportOf } from './access/subject-export.js';
+import { auditEntry, disputeView, originView, peerView, preTrustedIds, SignalViews } from './access/views.js';
 import { type Submitting, submitAll } from './actor/submission.js';
 import type { Command } from './actor-commands.js';
 import type {
   AcceptedEvent,
   AllowedPlayer,
-  AuditEntry,
   AuditPage,
   DisputeView,
   Erasure,
@@ -75,7 +70,6 @@ export interface GroupDeps {
   readonly current: CurrentLoop;
   readonly verdicts: VerdictChanges;
   readonly check: Pick<BackgroundCheck, 'status'>;
-  /** Null if this node serves its group alone. */
   readonly cluster: ClusterHealth | null;
   readonly clock: Clock;
   readonly random: RandomSource;
@@ -109,7 +103,6 @@ export class Group implements GroupApi {
     this.#isOpen = true;
   }
 
-  /** Applies a part of the configuration before anything is admitted. */
   configure(command: Extract<Command, { type: 'scoring' | 'setting' }>): Promise<Outcome<null>> {
     return this.#calls.ask(command);
   }
@@ -251,7 +244,6 @@ export class Group implements GroupApi {
     return newest !== undefined && newest >= at;
   }
 
-  /** The time to which reads decay evidence, in ms since 1970. */
   get #readAt(): number {
     return this.#asOf.of(this.#current.loop.state).at;
   }
@@ -526,11 +518,9 @@ export class Group implements GroupApi {
   pendingErasures(): readonly PendingErasure[] {
     const { state } = this.#current.loop;
     return state.erasureRequests.all().flatMap(([subject, { pending }]) => {
-      const row = state.subjects.find(subjectBytes(subject));
-      const requests = pending.map(({ seq, peer }) => {
-        const requestedAt = state.times.receivedAt(seq);
-        const reason = (row < 0 ? null : foreignReason(state, peer, row, requestedAt)) ?? 'operator_mode';
-        return { requestedAt, peerId: state.peers.has(peer) ? state.peers.at(peer).peerId : null, reason };
+      const requests = pending.map(({ seq, peer, reason = 'operator_mode' as const }) => {
+        const peerId = state.peers.has(peer) ? state.peers.at(peer).peerId : null;
+        return { requestedAt: state.times.receivedAt(seq), peerId, reason };
       });
       return requests.length === 0 ? [] : [{ subject, requests }];
     });
@@ -597,7 +587,6 @@ export class Group implements GroupApi {
     });
   }
 
-  /** Creates a receipt, with the commitment that the audit log stores. */
   #receiptFor(subject: Uint8Array): { readonly receipt: string; readonly commitment: string } {
     const receipt = Buffer.from(this.#deps.random.bytes(limits.keyBytes)).toString('base64url');
     return { receipt, commitment: hash('sha256', receipt + subjectHex(subject), 'hex') };
@@ -627,10 +616,9 @@ export class Group implements GroupApi {
     const seqs = Array.from({ length: Math.max(0, to - from) }, (_, i) => auditSeqs.at(from + i));
     const read = await this.#calls.pool((pool) => pool.records(seqs, holder));
     if (!read.ok) return read;
-    const entries = read.value.map(({ record, at }, i): AuditEntry => {
+    const entries = read.value.map(({ record, at }, i) => {
       if (!('audit' in record)) throw new Error(`group: record ${seqs[i]} is not audited`);
-      const { action, actor, target, prev_hash: prevHash, hash: entryHash } = record.audit;
-      return { seq: seqs[i]!, at, action, actor, target, prevHash, hash: entryHash };
+      return auditEntry(seqs[i]!, at, record.audit);
     });
     return granted({ entries, nextAfter: to < end ? (seqs.at(-1) ?? null) : null });
   }

@@ -1,5 +1,2 @@
-/**
- * Declares the holder of a bounded resource: the number of the peer whose key was sent, or else the address of the
- * caller. Every bound that callers share is counted by holder.
- */
+/** A holder of a bounded resource: the number of the peer whose key was sent, or else the address of the caller. */
 export type Holder = number | string;

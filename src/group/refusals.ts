@@ -1,6 +1,4 @@
-/**
- * Creates the refusals for commands that a group cannot accept at present, such as in an overload or without a leader.
- */
+/** Creates the refusals for commands that a group cannot accept at present. */
 import { type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 
@@ -13,7 +11,6 @@ export function overloaded(): Refusal {
   return refused('overloaded');
 }
 
-/** For a node whose wall clock is ahead, see `clock-guard.ts`. */
 export function clockAhead(isOneOfSeveral = false): Refusal {
   const text = 'the clock of this node jumped ahead: reads are answered, writes are refused';
   return unfit('clock_ahead', text, isOneOfSeveral);
@@ -37,15 +34,11 @@ export function logFull(): Refusal {
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.noLeaderRetryAfterS });
 }
 
-/** For a node of a cluster that has no leader, or cannot reach the leader. Only the leader decides. */
 export function noLeader(): Refusal {
   return refused('no_leader', { retryAfterS: limits.noLeaderRetryAfterS });
 }
 
-/**
- * For a leader that cannot reach the shared log. `isUnknown`: the command may be recorded nevertheless; a repeated
- * event is recognized by its `event_id`.
- */
+/** For a leader that cannot reach the shared log. `isUnknown`: the command may be recorded nevertheless. */
 export function logUnreachable(isUnknown = false): Refusal {
   const text = isUnknown
     ? 'the replicated log did not answer in time; the command may have been recorded'
@@ -54,13 +47,11 @@ export function logUnreachable(isUnknown = false): Refusal {
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.noLeaderRetryAfterS });
 }
 
-/** For a command that writes records which a node of an older release could not read. */
 export function mixedReleases(): Refusal {
   const text = 'a node of the group runs an older release; this command is accepted once all nodes are upgraded';
   return refused('dependency_unavailable', { text, details: { reason: 'mixed_releases' } });
 }
 
-/** True for the refusal of `mixedReleases`. */
 export function isOfMixedReleases({ details }: Refusal): boolean {
   return details !== undefined && 'reason' in details && details.reason === 'mixed_releases';
 }

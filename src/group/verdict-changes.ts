@@ -1,16 +1,61 @@
-/** Declares the change feed as its readers see it: rows, positions, and the listener. */
+/** Declares the change feed as its readers see it: players, rows, positions, and the listener. */
 
-import type { Verdict } from '../core/vocabulary.js';
+import { CONFIDENCE_UNIT, SCORE_UNIT } from '../core/scoring/score.js';
+import { type Verdict, verdicts } from '../core/vocabulary.js';
 
-/** One published player: its row of a frame as JSON (`toldPlayerSchema` of the contract), or null if it was erased. */
-export interface ChangeRow {
+/** Rounded as in a score read. */
+export interface PublishedPlayer {
   /** Hex. */
   readonly subject: string;
-  readonly text: string | null;
-  /**
-   * Numbers of the peers whose events were removed with an erased player; for a player that has not changed but is
-   * disputed, or whose erasure was refused, those of the peers that receive the row.
-   */
+  readonly score: number;
+  readonly confidence: number;
+  readonly verdict: Verdict;
+  readonly allowed: boolean;
+}
+
+/** Values as the change table stores them. */
+export interface PublishedValues {
+  /** In hundredths. */
+  readonly score: number;
+  /** In ten-thousandths. */
+  readonly confidence: number;
+  /** The number of the verdict, with `ALLOWED` added for a player on the allow list. */
+  readonly verdict: number;
+}
+
+export const ALLOWED = 0x80;
+
+/** Players in columns: as objects they would take the node's thread much longer to receive from the replica. */
+export interface PublishedPlayers {
+  /** Hashes in hex, one behind the other. */
+  readonly subjects: string;
+  readonly scores: Uint16Array;
+  readonly confidences: Uint16Array;
+  readonly verdicts: Uint8Array;
+}
+
+export function playerOf(subject: string, { score, confidence, verdict }: PublishedValues): PublishedPlayer {
+  return {
+    subject,
+    score: score / SCORE_UNIT,
+    confidence: confidence / CONFIDENCE_UNIT,
+    verdict: verdicts[verdict & ~ALLOWED]!,
+    allowed: (verdict & ALLOWED) !== 0,
+  };
+}
+
+export function playersIn({ subjects, scores, confidences, verdicts }: PublishedPlayers): PublishedPlayer[] {
+  const digits = subjects.length / scores.length;
+  return Array.from(scores, (score, i) => {
+    const values = { score, confidence: confidences[i]!, verdict: verdicts[i]! };
+    return playerOf(subjects.slice(i * digits, (i + 1) * digits), values);
+  });
+}
+
+export interface ChangeRow {
+  readonly subject: string;
+  readonly player: PublishedPlayer | null;
+  /** Peers whose events were removed with an erased player, or that must see a new mark on an unchanged one. */
   readonly peers?: readonly number[];
   /** Set if the row is sent to `peers` only. */
   readonly quiet?: true;
@@ -25,7 +70,7 @@ export interface ChangesUpTo {
 }
 
 export interface ChangePiece {
-  /** Number of pieces with rows so far; the position of this one. */
+  /** Number of pieces with rows so far. */
   readonly position: number;
   /** Erased players first. */
   readonly rows: readonly ChangeRow[];
@@ -36,24 +81,20 @@ export interface ChangePiece {
   readonly moreErased: boolean;
 }
 
-/** A part of the rows published after a position, in the order of rows. */
+/** In the order of rows. */
 export interface ChangeWalk {
   /** Position of the table when it was read. */
   readonly position: number;
-  readonly count: number;
-  /** Rows as JSON, joined by commas. */
-  readonly text: string;
-  /** The row to continue from; null at the end. */
+  readonly players: PublishedPlayers;
+  /** Null at the end. */
   readonly next: number | null;
 }
 
-/**
- * A position in the published rows: positions count within a generation, which ends with the node and with the replica.
- */
+/** Positions count within a generation, which ends with the node and with the replica. */
 export interface FeedPosition extends ChangesUpTo {
   readonly generation: string;
   readonly position: number;
-  /** Identifies the log that several nodes share, so that a reader can continue at another; absent on a single node. */
+  /** So that a reader can continue at another node; absent on a single node. */
   readonly logTag?: string;
 }
 
@@ -62,28 +103,25 @@ export type ResumeFrom = number | ChangesUpTo;
 
 export interface FeedListener {
   /**
-   * Receives published rows in order; `mark` is null if not everything was published once yet. The next piece is read
-   * once the promise resolves, except that erasures do not wait.
+   * `mark` is null if not everything was published once yet. The next piece is read once the promise resolves, except
+   * that erasures do not wait.
    */
   publish(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void>;
   /** The published state was lost: no reader can continue from its position. */
   forgotten(): void;
 }
 
-/** The change feed: every change of a verdict, in order, as it becomes durable. */
 export interface VerdictChanges {
-  /** The newest position; null before everything was published once. */
+  /** Null before everything was published once. */
   readonly mark: FeedPosition | null;
   /** Position at which an erased player was last published: data read before may name an erased player. */
   readonly erasedAt: number;
-  /** Calls a listener from now on, until the returned function is called. */
   listen(listener: FeedListener): () => void;
-  /** Rows as JSON that were published after a position; null if memory does not reach back that far. */
-  recent(position: number): string[] | null;
+  /** Null if memory does not reach back that far. */
+  recent(position: number): PublishedPlayer[] | null;
   /**
-   * Resolves with a piece of the rows published after `since`, from row `from` on; with null if the generation is over
-   * or the pool failed; with `forgotten` if the rows that a reader of another node lacks are not known. A piece may be
-   * older than rows published meanwhile, which its position shows.
+   * Resolves with null if the generation is over or the pool failed; with `forgotten` if the rows that a reader of
+   * another node lacks are not known. A piece may be older than rows published meanwhile, which its position shows.
    */
   walk(generation: string, from: number, since: ResumeFrom): Promise<ChangeWalk | 'forgotten' | null>;
 }

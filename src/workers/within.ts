@@ -1,5 +1,3 @@
-/** Waits for a promise for a limited time, for example during shutdown. */
-
 /** Resolves once `work` settles, at the latest after `ms`. Ignores its failure and does not cancel it. */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -8,7 +8,7 @@ import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.j
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../src/core/state.js';
 import { NO_KEY, OPERATOR } from '../../src/core/vocabulary.js';
-import { disputeView } from '../../src/group/access/dispute-views.js';
+import { disputeView } from '../../src/group/access/views.js';
 import { limits } from '../../src/limits.js';
 import { bounds, dayMs, formedRecord, Given, hourMs, salt, subjectOf, t0 } from '../support/given.js';
 

@@ -377,6 +377,8 @@ test('an erased subject is unknown at once; an erasure that needs the operator i
   given.apply(asked.records, t0);
   assert.ok(given.row('a') >= 0);
   assert.is(given.state.erasureRequests.pending, 1);
+  const [request] = given.state.erasureRequests.of(subjectOf('a').toString('hex')).pending;
+  assert.equal(request, { seq: given.state.lastSeq, peer: 0, reason: 'operator_mode' });
   const done = decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, erasure('a', -2), t0);
   given.apply(done.records, t0);
   assert.is(given.row('a'), -1);

@@ -5,6 +5,7 @@ import { VerdictFeed } from '../../src/group/feed/change-feed.js';
 import type { FeedPiece } from '../../src/group/ports/pool.js';
 import { limits } from '../../src/limits.js';
 import { t0 } from '../support/given.js';
+import { publishedPlayer } from '../support/published-players.js';
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -61,7 +62,7 @@ class Given {
   }
 
   async answer(subject: string, isFirst: boolean): Promise<void> {
-    const rows = [{ subject, text: '{}' }];
+    const rows = [{ subject, player: publishedPlayer(subject) }];
     const upTo = { seq: 1, asOf: t0 };
     this.answers.shift()!({ position: 1, rows, upTo, more: false, moreErased: false, isFirst });
     await settled();

@@ -6,7 +6,7 @@ import type { PeerChangeStated } from '../peers/peer-changes.js';
 import type { PeerRelation } from '../relations.js';
 import type { SettingName } from '../settings.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
-import type { DisputeStatus, Environment, IdentityMode } from '../vocabulary.js';
+import type { DisputeStatus, Environment, IdentityMode, PendingReason } from '../vocabulary.js';
 
 /** The part of a record that the audit log shows, chained by its hashes. */
 export interface AuditPart {
@@ -176,6 +176,8 @@ export interface ErasureRequested extends Audited<'erasure_requested'> {
   /** Peer that asked for the erasure, or `NO_KEY`. */
   readonly peer: number;
   readonly subject: string | null;
+  /** The reason why it waits; absent in records of earlier releases. */
+  readonly reason?: PendingReason;
 }
 
 /** The operator refuses the pending requests for the erasure of a subject. */

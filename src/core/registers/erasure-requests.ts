@@ -1,9 +1,13 @@
 /** Stores erasures that wait for the operator, its newest refusals, and the records that name the player. */
 
+import type { PendingReason } from '../vocabulary.js';
+
 export interface ErasureRequest {
   readonly seq: number;
   /** The asking peer, or `NO_KEY`. */
   readonly peer: number;
+  /** Absent if an earlier release recorded the request. */
+  readonly reason?: PendingReason;
 }
 
 export interface RefusedErasure {
@@ -40,12 +44,13 @@ export class ErasureRegister {
     return [...this.#subjects].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  request(subject: string, peer: number, seq: number): void {
+  request(subject: string, request: ErasureRequest): void {
     const { pending, refused, seqs } = this.of(subject);
+    const { seq, peer } = request;
     // A peer that asks again waits again: the earlier answer no longer concerns it.
     const peers = refused?.peers.filter((other) => other !== peer) ?? [];
     const still = refused === null || peers.length === 0 ? null : { ...refused, peers };
-    this.set(subject, { pending: [...pending, { seq, peer }], refused: still, seqs: [...seqs, seq] });
+    this.set(subject, { pending: [...pending, request], refused: still, seqs: [...seqs, seq] });
   }
 
   refuse(subject: string, reason: string, seq: number, at: number): void {

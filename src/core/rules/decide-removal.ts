@@ -273,7 +273,7 @@ export function decideErasure(
   const before = shared === null ? [] : [shared];
   const audit = auditPart(shared?.audit.hash ?? state.auditHead, state.lastSeq + 1 + before.length, now, fact);
   if (pending) {
-    const record: LogRecord = { type: 'erasure_requested', peer: command.caller, subject, audit };
+    const record: LogRecord = { type: 'erasure_requested', peer: command.caller, subject, reason, audit };
     return { records: [...before, record], outcome: granted({ events: 0, pending, reason }) };
   }
   const events = row < 0 ? 0 : eventsOf(state, row);
@@ -299,7 +299,7 @@ export function decideErasureRefused(state: GroupState, command: RefuseErasure, 
 }
 
 /** Returns the reason why an erasure is not a matter of the asking peer alone; null if it is. */
-export function foreignReason(state: GroupState, caller: number, row: number, now: number): PendingReason | null {
+function foreignReason(state: GroupState, caller: number, row: number, now: number): PendingReason | null {
   // A new peer must not learn whether others reported the player.
   if (caller < 0 || now - state.peers.at(caller).registeredAt < limits.erasureAgeMs) return 'peer_too_new';
   return isOwn(state, caller, row) ? null : 'reported_by_others';

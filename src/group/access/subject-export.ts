@@ -1,18 +1,19 @@
 /** Collects everything that a group holds of one player for the operator, from the state and the log. */
 import { eventTypeName } from '../../core/evidence/event-types.js';
+import type { LogRecord, RecordType } from '../../core/records/records.js';
 import type { GroupState } from '../../core/state.js';
 import { NO_KEY } from '../../core/vocabulary.js';
 import { granted, type Outcome } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { AuditEntry, DisputeView, ExportedEvent, SubjectExport } from '../api.js';
 import type { GroupPool, ListedEvent } from '../ports/pool.js';
-import { disputeView } from './dispute-views.js';
-import type { Holdings, PairHolding } from './subject-holdings.js';
 
-/** Runs work in the pool, or returns the refusal if the pool has no room. */
+import type { Holdings, PairHolding } from './subject-holdings.js';
+import { auditEntry, disputeView } from './views.js';
+
+/** Refuses the work if the pool has no room. */
 export type AskPool = <R>(work: (pool: GroupPool) => Promise<R>) => Promise<Outcome<R>>;
 
-/** `receipt` proves the export against the commitment in the audit log. Codes: overloaded. */
+/** `receipt` proves the export against the audit log's SHA-256(receipt + hash). Codes: overloaded. */
 export async function exportOf(
   state: GroupState,
   subject: string,
@@ -22,51 +23,65 @@ export async function exportOf(
 ): Promise<Outcome<SubjectExport>> {
   const events = await eventsOf(state, holdings, ask);
   if (!events.ok) return events;
-  const { erasureRequests, disputes, droppedDisputes, allowed, allowRecords, seq } = holdings;
+  const { erasureRequests, disputes, droppedDisputes, allowRecords, seq } = holdings;
   const ofDisputes = [...droppedDisputes, ...disputes.flatMap((one) => [one.seq, ...one.decisions])];
-  const seqs = [...erasureRequests, ...allowRecords, ...ofDisputes, seq];
-  const read = await ask((pool) => pool.records(seqs.sort((p, q) => p - q)));
+  const seqs = [...erasureRequests, ...allowRecords, ...ofDisputes, seq].sort((p, q) => p - q);
+  const read = await ask((pool) => pool.records(seqs));
   if (!read.ok) return read;
-  const audit: AuditEntry[] = [];
-  const requests: SubjectExport['erasureRequests'][number][] = [];
-  const refusals: SubjectExport['refusedErasures'][number][] = [];
-  const pastAllowed: SubjectExport['pastAllowed'][number][] = [];
-  const pastDisputes: SubjectExport['pastDisputes'][number][] = [];
+  const named = read.value.map((one, i) => ({ ...one, seq: seqs[i]! }));
+  return granted({ subject, receipt, ...heldOf(state, holdings, named), ...events.value });
+}
+
+interface NamedRecord {
+  readonly record: LogRecord;
+  readonly at: number;
+  readonly seq: number;
+}
+
+export interface SubjectExport extends Readonly<ReturnType<typeof heldOf>> {
+  readonly subject: string;
+  readonly receipt: string;
+  /** Newest first. */
+  readonly events: readonly ExportedEvent[];
+  /** False if there are more events than one export holds. */
+  readonly isComplete: boolean;
+}
+
+/** `named`: the records that name the player, oldest first. */
+function heldOf(state: GroupState, holdings: Holdings, named: readonly NamedRecord[]) {
+  const { pairs, trust, at: exportedAt, disputes, droppedDisputes, allowed } = holdings;
   const idOf = (peer: number) => (peer === NO_KEY ? null : state.peers.at(peer).peerId);
-  for (const [i, { record, at }] of read.value.entries()) {
-    if (!('audit' in record)) continue;
-    const { prev_hash: prevHash, ...entry } = record.audit;
-    audit.push({ seq: seqs[i]!, at, ...entry, prevHash });
-    if (record.type === 'erasure_requested') requests.push({ requestedAt: at, peerId: idOf(record.peer) });
-    if (record.type === 'erasure_refused') refusals.push({ at, reason: record.reason });
-    if (record.type === 'player_allowed' && record.id !== allowed?.id) {
-      pastAllowed.push({ id: record.id, addedAt: at, until: record.until, note: record.note ?? '' });
-    }
-    if (record.type === 'dispute_opened' && droppedDisputes.includes(seqs[i]!)) {
-      pastDisputes.push({ id: record.dispute_id, openedAt: at, peerId: idOf(record.peer), text: record.text });
-    }
-  }
-  const { pairs, trust, at } = holdings;
-  return granted({
-    subject,
-    exportedAt: at,
-    receipt,
+  const of = <T extends RecordType>(type: T) =>
+    named.filter((one): one is NamedRecord & { record: Extract<LogRecord, { type: T }> } => one.record.type === type);
+  return {
+    exportedAt,
     trust,
+    /** The decayed evidence of each peer, including that of expired events. */
     sums: pairs.map(({ sender, origin, events: count, lowering, raising, measure: bans, isVoid }) => {
       return { peerId: state.peers.at(sender).peerId, origin, events: count, lowering, raising, bans, isVoid };
     }),
-    ...events.value,
-    disputes: disputes.map((dispute): DisputeView => disputeView(state, dispute)),
-    pastDisputes,
-    erasureRequests: requests,
-    refusedErasures: refusals,
+    disputes: disputes.map((dispute) => disputeView(state, dispute)),
+    /** Dropped rejected disputes, whose texts are only in the log. */
+    pastDisputes: of('dispute_opened')
+      .filter(({ seq }) => droppedDisputes.includes(seq))
+      .map(({ record, at }) => {
+        return { id: record.dispute_id, openedAt: at, peerId: idOf(record.peer), text: record.text };
+      }),
+    /** Erasures that waited for the operator; the id is null for a peer without a key. */
+    erasureRequests: of('erasure_requested').map(({ record, at }) => {
+      return { requestedAt: at, peerId: idOf(record.peer) };
+    }),
+    refusedErasures: of('erasure_refused').map(({ record, at }) => ({ at, reason: record.reason })),
     allowed,
-    pastAllowed,
-    audit,
-  });
+    /** Entries that ended or were replaced, the oldest first. */
+    pastAllowed: of('player_allowed')
+      .filter(({ record }) => record.id !== allowed?.id)
+      .map(({ record, at }) => ({ id: record.id, addedAt: at, until: record.until, note: record.note ?? '' })),
+    /** Entries of the audit log that concern the player without naming the player. */
+    audit: named.flatMap(({ record, at, seq }) => ('audit' in record ? auditEntry(seq, at, record.audit) : [])),
+  };
 }
 
-/** Returns the events of all pairs, newest first; `isComplete` is false if there are more than one export holds. */
 async function eventsOf(
   state: GroupState,
   { pairs, withdrawn, expired }: Holdings,
@@ -97,7 +112,7 @@ function exportedEvent(
   seq: number,
   receivedAt: number,
   event: ListedEvent['event'],
-): ExportedEvent {
+) {
   const peer = state.peers.at(sender);
   return {
     seq,
@@ -111,6 +126,9 @@ function exportedEvent(
     gameId: peer.gameIds[event.game]!,
     severity: event.severity,
     timestamp: event.timestamp,
+    /** True if an upheld dispute excludes the event from the score. */
     isVoid,
   };
 }
+
+export interface ExportedEvent extends Readonly<ReturnType<typeof exportedEvent>> {}

@@ -1,7 +1,4 @@
-/**
- * Collects what the state holds about one player, as of one record: the heads of the player's chains in the log,
- * decayed sums, score, disputes and allow-list entry. The events themselves are only in the log.
- */
+/** Collects what the state holds about one player, as of one record. The events themselves are only in the log. */
 import { asOfTime, decayed, decayFactorFor, measureFactorFor } from '../../core/evidence/decay.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
 import type { AllowEntry } from '../../core/registers/allow-list.js';
@@ -16,7 +13,6 @@ export interface PairHolding extends ChainHead {
   /** Decayed sums, in events of severity 1. */
   readonly lowering: number;
   readonly raising: number;
-  /** The decayed sum of standing bans. */
   readonly measure: number;
   /** True if an upheld dispute excludes the evidence from the score. */
   readonly isVoid: boolean;
@@ -26,13 +22,11 @@ export interface Holdings {
   readonly seq: number;
   /** ms since 1970. */
   readonly at: number;
-  /** Null if no event is held. */
   readonly trust: TrustView | null;
   readonly pairs: readonly PairHolding[];
   readonly disputes: readonly Dispute[];
-  /** The `dispute_opened` records of dropped rejected disputes. */
   readonly droppedDisputes: readonly number[];
-  /** The entry of the allow list, or null; and the records that name the player for it. */
+  /** The entry of the allow list, and the records that name the player for it. */
   readonly allowed: AllowEntry | null;
   readonly allowRecords: readonly number[];
   readonly erasureRequests: readonly number[];
@@ -75,7 +69,6 @@ export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
   };
 }
 
-/** Returns the heads of a player's chains; null if no event of the player is known. */
 export function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
   const { subjects, disputes } = state;
   const row = subjects.find(subject);
@@ -105,7 +98,6 @@ function headsOf({ subjects, origins }: GroupState, row: number): ChainHead[] {
   });
 }
 
-/** Returns the withdrawn events of the player (hex) that the log may still contain. */
 function withdrawnOf(state: GroupState, subject: string): number[] {
   const withdrawn: number[] = [];
   for (const [eventSeq, withdrawal] of state.withdrawals) if (withdrawal.subject === subject) withdrawn.push(eventSeq);

@@ -1,7 +1,6 @@
 /**
- * Implements the actor of one group, the only owner of the group's state. It has no promises, no clock and no I/O:
- * `loop.ts` calls its methods to report what happened, and carries out the effects that they return. One turn is in
- * flight at a time, and its answers are returned once the turn is durable.
+ * Implements the actor of one group, the only owner of its state: no promises, no clock, no I/O. `loop.ts` reports to
+ * it what happened, and carries out the effects that it returns. One turn is in flight at a time.
  */
 
 import type { GroupBounds } from '../../core/commands.js';
@@ -27,7 +26,7 @@ export class GroupActor<T> {
   #chain: Uint8Array;
   #durableChain: Uint8Array;
   #durableSeq: number;
-  /** Answers that wait for the commit in flight; null if none is in flight. */
+  /** Answers that wait for the commit in flight. */
   #inFlight: Effect<T>[] | null = null;
   readonly #prefetch: Prefetch;
   readonly #batch = new BatchWriter();
@@ -44,12 +43,10 @@ export class GroupActor<T> {
     this.removal = new RemovalProcess(state, () => this.#durableSeq);
   }
 
-  /** The newest durable record. */
   get durableSeq(): number {
     return this.#durableSeq;
   }
 
-  /** The newest durable record and the chain value of its batch. */
   get durableHead(): { readonly lastSeq: number; readonly chain: Uint8Array } {
     return { lastSeq: this.#durableSeq, chain: this.#durableChain };
   }
@@ -58,12 +55,10 @@ export class GroupActor<T> {
     return this.#mailbox;
   }
 
-  /** True if a turn could be taken now. */
   get hasTurn(): boolean {
     return this.#inFlight === null && (!this.#mailbox.empty || this.removal.hasRecord);
   }
 
-  /** True if a caller waits for an answer. */
   get answering(): boolean {
     return this.#inFlight !== null || !this.#mailbox.empty || this.removal.isAwaited;
   }
@@ -73,7 +68,6 @@ export class GroupActor<T> {
     return this.#inFlight === null && this.state.lastSeq === this.#durableSeq && !this.removal.busy;
   }
 
-  /** True if the batch directly follows the applied records. */
   precedes(stored: StoredBatch): boolean {
     return batchFrom(stored).follows(this.#chain, this.state.lastSeq);
   }
@@ -88,22 +82,17 @@ export class GroupActor<T> {
     this.#durableSeq = this.state.lastSeq;
   }
 
-  /** Queues a command; false if the mailbox is full. */
   offer(envelope: Envelope<Command, T>): boolean {
     return this.#mailbox.offer(envelope);
   }
 
-  /**
-   * Makes room for a command of a holder with few events by refusing commands of a holder with more; returns the
-   * answers to the refused commands.
-   */
+  /** Refuses commands of holders with more events to make room for one of a holder with few. */
   makeRoomFor(envelope: Envelope<Command, T>): Effect<T>[] {
     return this.#mailbox.pushOutFor(envelope).map(({ token, events }) => {
       return { type: 'answer', token, answer: Array.from({ length: events }, overloaded) };
     });
   }
 
-  /** Refuses every waiting command that satisfies `isRefused`. */
   refuseWaiting(isRefused: (command: Command) => boolean, refusal: Refusal): Effect<T>[] {
     return this.#mailbox.removeWhere(isRefused).map(({ command, token, events }) => {
       const answer = command.type === 'submit' ? Array.from({ length: events }, () => refusal) : refusal;
@@ -111,10 +100,7 @@ export class GroupActor<T> {
     });
   }
 
-  /**
-   * Gives up all waits for the turn in flight and for removals that are not durable yet, because their outcome will not
-   * be known in time. Returns the answers.
-   */
+  /** Gives up all waits for outcomes that will not be known in time. */
   refuseInFlight(refusal: Refusal): Effect<T>[] {
     const late: Effect<T>[] = [];
     if (this.#inFlight !== null) {
@@ -126,9 +112,7 @@ export class GroupActor<T> {
     return [...late, ...this.removal.refuseInFlight(refusal)];
   }
 
-  /**
-   * Takes a turn: decides and applies waiting commands, and requests one commit. `now` stamps every record of the turn.
-   */
+  /** `now` stamps every record of the turn. */
   takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
     const turn = new Turn<T>(this.state, this.#bounds, now, this.#prefetch, this.#batch);
@@ -149,7 +133,6 @@ export class GroupActor<T> {
     return this.#mailbox.takeTurn(this.#turnBounds);
   }
 
-  /** Notes that the commit in flight is durable; returns its answers. */
   committed(): Effect<T>[] {
     if (this.#inFlight === null) throw new Error('actor: no turn is in flight');
     const effects = this.#inFlight;
@@ -161,7 +144,7 @@ export class GroupActor<T> {
   }
 }
 
-/** Returns the answer to a command in place of `answer`, which depends on records that may not be durable. */
+/** Replaces an answer that depends on records that may not be durable. */
 function refusalFor(answer: Answer, refusal: Refusal): Answer {
   if (Array.isArray(answer)) return answer.map(() => refusal);
   return answer !== null && typeof answer === 'object' && 'ok' in answer ? refusal : answer;

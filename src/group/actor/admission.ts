@@ -1,21 +1,18 @@
 /**
- * Decides whether further events are admitted, by the time that the events before them will take. Once its queue has
- * filled up, the node is overloaded: few events may wait, so that admitted ones are answered soon, and all others are
- * refused at once, except those of a holder below its share. The overload ends after a short idle time, or after a
- * while without refusals.
+ * Decides by the time that earlier events will take whether further ones are admitted. Once its queue has filled up,
+ * the node is overloaded: few events may wait, all others are refused at once, except those of a holder below its
+ * share. The overload ends after a short idle time, or a while without refusals.
  */
 import { limits } from '../../limits.js';
 import type { Holder } from '../holder.js';
 import { Shares } from './shares.js';
 
 export class Admission {
-  /** ms, by a monotonic clock. */
   readonly #elapsed: () => number;
   #overloaded = false;
   #refusedAt = 0;
-  /** Time since which no command waits; null while a command waits. */
   #restingSince: number | null = Number.NEGATIVE_INFINITY;
-  /** Time that an event takes in a turn, and time that a commit takes: means of the last turns. */
+  /** Time of an event in a turn, and of a commit: means of the last turns. */
   readonly #eventMs = new RunningMean();
   readonly #commitMs = new RunningMean();
   readonly #shares = new Shares();
@@ -35,8 +32,8 @@ export class Admission {
   }
 
   /**
-   * True if `more` events of a holder are admitted. `before`: number of events that have their turn earlier; `own`:
-   * those of them that are of the same holder and not admitted yet. A refusal starts an overload, or prolongs it.
+   * `before`: events that have their turn earlier; `own`: those of them of the same holder that are not admitted yet. A
+   * refusal starts an overload, or prolongs it.
    */
   admits(before: number, more: number, holder: Holder, own = 0): boolean {
     if (before <= limits.eventsAheadAlways || this.hasRoom(holder, own + more)) return true;
@@ -51,10 +48,7 @@ export class Admission {
     this.#refusedAt = this.#elapsed();
   }
 
-  /**
-   * Notes that an event was refused without a call of `admits`, if it would have been refused with this number of
-   * waiting events.
-   */
+  /** Notes a refusal without a call of `admits`. */
   noteRefusal(waiting: number): void {
     if (waiting > limits.eventsAheadAlways) this.#refusedAt = this.#elapsed();
   }
@@ -65,10 +59,7 @@ export class Admission {
     if (holder !== null) this.#shares.add(holder, events);
   }
 
-  /**
-   * Notes a turn of `events`, which took `ms`. A turn with few events measures the turn's own cost, not that of an
-   * event.
-   */
+  /** A turn with few events measures the turn's own cost, not that of an event. */
   turnTaken(events: number, ms: number): void {
     const now = this.#elapsed();
     if (now - this.#periodSince >= limits.sharePeriodMs) {
@@ -78,7 +69,6 @@ export class Admission {
     if (events >= limits.eventsTimed) this.#eventMs.add(ms / events);
   }
 
-  /** Notes that a turn is durable; its commit took `ms`. */
   committed(ms: number): void {
     this.#commitMs.add(ms);
   }
@@ -106,7 +96,7 @@ export class Admission {
   }
 }
 
-/** A mean of the last few values in which newer ones count more. */
+/** A mean in which newer values count more. */
 class RunningMean {
   value = 0;
   #isFirst = true;

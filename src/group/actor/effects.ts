@@ -1,7 +1,4 @@
-/**
- * Declares the effects that the actor returns and `loop.ts` carries out: commits, answers, counts of decided events,
- * and the steps of a removal.
- */
+/** Declares the effects that the actor returns and `loop.ts` carries out. */
 import type { Answer } from '../actor-commands.js';
 import type { StoredBatch } from '../ports/log.js';
 import type { RemovalStep } from '../removal/removal-process.js';

@@ -1,7 +1,6 @@
 /**
  * Runs the actor: takes turns, commits one batch at a time, sends answers once they are permitted, passes work to the
- * pool, and starts snapshots when they are due. A failed commit has an unknown outcome and ends the loop. A node that
- * serves its group alone then ends, and a cluster's follows with a new loop; recovery finds out the outcome.
+ * pool. A failed commit has an unknown outcome and ends the loop; recovery finds out the outcome.
  */
 import { NONCE_BYTES } from '../../core/records/batch.js';
 import type { GroupState } from '../../core/state.js';
@@ -52,48 +51,38 @@ export interface LoopDeps {
   readonly clock: Clock;
   readonly clockGuard: Pick<ClockGuard, 'clockAhead' | 'isAheadNow'>;
   readonly timers: Timers;
-  /** Makes the nonces of turns. */
   readonly random: RandomSource;
   readonly observer: GroupObserver;
   /** In log records. */
   readonly snapshotEvery: number;
   readonly weightsIntervalMs: number;
-  /** Resolves once readers of the verdict stream have received every durable erasure. */
   readonly publishErasures: () => Promise<void>;
   /** Set if several nodes take turns as leader, each with its own clock. */
   readonly isOneOfSeveral?: true;
-  /** True, or absent, if this node decides. `lead` and `follow` change that. */
+  /** `lead` and `follow` change it. Default: true. */
   readonly leading?: boolean;
-  /** Returns the newest format of records that every node of the group reads; absent if this node is alone. */
+  /** The newest format of records that every node reads; absent if this node is alone. */
   readonly formatMax?: () => number;
-  /** Returns the format of the records that a command may write. Default: the table of this release. */
+  /** Default: the table of this release. */
   readonly formatOf?: (type: Command['type']) => number;
-  /**
-   * ms after which callers no longer wait for a commit, whose outcome then stays unknown; absent if they wait without
-   * limit.
-   */
+  /** ms after which callers no longer wait for a commit, whose outcome then stays unknown; absent: no limit. */
   readonly commitPatienceMs?: number;
-  /** Returns whether the log that several nodes share has hardly any room left. */
   readonly logIsFull?: () => boolean;
   /** Called if the log could not be written: a node alone must end, and one of several stops leading. */
   readonly onFatal: (error: unknown) => void;
-  /** Called if an operation failed that will be repeated. */
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
 /**
- * Writes of callers, and the steps of an erasure. An operator's changes of peers are not included: they are few and
- * small, and a stolen key must stop working at once, however full the disk is.
+ * Writes of callers. An operator's changes of peers are few, and a stolen key must stop working however full the disk
+ * is.
  */
 const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
-/**
- * Commands that a turn refuses on a disk without room for its commit. Weights are computed again once there is room.
- */
+/** Refused by a turn on a disk without room for its commit. Weights are computed again once there is room. */
 const refusedIfFull = ({ type }: Command): boolean => needsRoom.has(type) || type === 'publish_weights';
-/** Commands that a turn refuses while the clock is wrong: those that may become a record with its time. */
+/** Refused by a turn while the clock is wrong: what may become a record with its time. */
 const refusedIfClockAhead = (command: Command): boolean => !isRead(command);
 
-/** True if a command changes nothing, so that any node can answer it. */
 function isRead({ type }: Command): boolean {
   return type === 'locate' || type === 'chains';
 }
@@ -115,7 +104,6 @@ export class GroupLoop {
   /** True once no further turn is taken. */
   #closed = false;
   #leading: boolean;
-  /** True while a commit takes longer than its callers wait. */
   #stalled = false;
   #turnScheduled = false;
   #whenAnswered: (() => void)[] = [];
@@ -171,7 +159,6 @@ export class GroupLoop {
     return this.#weightsWork.schedule;
   }
 
-  /** True if no new work may begin. */
   get #isEnded(): boolean {
     return this.#failed || this.#closed;
   }
@@ -184,7 +171,7 @@ export class GroupLoop {
     return this.#draining;
   }
 
-  /** Continues unfinished redactions and retention, see `RemovalProcess.resume`. */
+  /** See `RemovalProcess.resume`. */
   resume(expireBefore?: AgeBound): void {
     this.#carryOut(this.actor.removal.resume(expireBefore));
     this.#snapshotWork.makeIfDue();
@@ -196,13 +183,12 @@ export class GroupLoop {
     return this.#stalled;
   }
 
-  /** Makes this node decide from now on. */
   lead(): void {
     this.#leading = true;
     this.writableChanged();
   }
 
-  /** Stops this node from deciding, because another node does: every command that waits for a decision is refused. */
+  /** Every command that waits for a decision is refused: another node decides. */
   follow(): void {
     this.#leading = false;
     this.#setRemovals();
@@ -222,12 +208,10 @@ export class GroupLoop {
     this.#wake();
   }
 
-  /** Removes every snapshot, since one may name an erased player. */
   async forgetErased(): Promise<void> {
     await this.#removalSteps.forgetErased();
   }
 
-  /** True if the shared log is nearly full: nothing that may be refused is written. */
   get logIsFull(): boolean {
     return this.#deps.logIsFull?.() ?? false;
   }
@@ -259,7 +243,6 @@ export class GroupLoop {
     removal.mayRemove = this.#leading && this.disk.fitsRemoval && !clockAhead;
   }
 
-  /** Notes that the disk became low, or has room again; then waiting work resumes. */
   diskChanged(low: boolean): void {
     if (!low) this.#snapshotWork.rested();
     this.writableChanged();
@@ -273,7 +256,6 @@ export class GroupLoop {
     this.#admission.noteRefusal(this.actor.mailbox.events);
   }
 
-  /** True if `events` of a holder take precedence over those of others. */
   hasRoom(events: number, holder: Holder): boolean {
     return this.#admission.hasRoom(holder, events);
   }
@@ -291,7 +273,6 @@ export class GroupLoop {
     return this.#admission.admits(first, events, holder, own);
   }
 
-  /** Queues a command from outside, or returns the refusal. */
   admit(envelope: Envelope<Command, Resolve>): Refusal | undefined {
     if (this.#draining || this.#failed) return notThere();
     if (!this.#leading && !isRead(envelope.command)) return noLeader();
@@ -325,17 +306,13 @@ export class GroupLoop {
     return this.#offer({ command, token: answered, events: 1, bytes, holder: null }) ? answer : null;
   }
 
-  /**
-   * Prepares the end of the node: callers that still wait for bytes to leave the log are answered after `waitMs`. The
-   * removal is durable and continues at the next start.
-   */
+  /** Callers that still wait for bytes to leave the log are answered after `waitMs`; the next start continues. */
   endSoon(waitMs: number): void {
     this.#deps.timers.later(() => {
       if (!this.#failed) this.#carryOut(this.actor.removal.giveUp());
     }, waitMs);
   }
 
-  /** Resolves when every caller has its answer and no write is in progress. No further command is admitted. */
   async drain(): Promise<void> {
     this.#draining = true;
     this.#weightsWork.stop();
@@ -345,25 +322,19 @@ export class GroupLoop {
     await this.#removalSteps.end();
   }
 
-  /**
-   * Stops all decisions and writes, because the process is about to end. A drain that waits for answers ends, since
-   * none will come.
-   */
+  /** Stops all decisions and writes, because the process is about to end. */
   abandon(): void {
     this.#failed = true;
     for (const resolve of this.#whenAnswered.splice(0)) resolve();
   }
 
-  /** Ends this loop because another one takes its place, and refuses waiting commands, which nobody would answer. */
+  /** Ends this loop because another one takes its place. */
   replace(): void {
     this.abandon();
     this.#carryOut(this.actor.refuseWaiting(() => true, notThere()));
   }
 
-  /**
-   * Writes a last snapshot of everything that is durable. Resolves with false if it was not begun because `msLeft` is
-   * too short.
-   */
+  /** Resolves with false if no snapshot was begun because `msLeft` is too short. */
   snapshotNow(msLeft: () => number = () => Number.POSITIVE_INFINITY): Promise<boolean> {
     return this.#snapshotWork.makeLast(msLeft);
   }
@@ -447,7 +418,6 @@ export class GroupLoop {
     });
   }
 
-  /** Gives up the waits for the commit in flight and for the turns after it. */
   #stall(): void {
     if (this.#isEnded) return;
     this.#stalled = true;
@@ -463,7 +433,6 @@ export class GroupLoop {
     }, ms);
   }
 
-  /** Ends the loop, because the log could not be written. */
   fail(error: unknown): void {
     if (this.#failed) return;
     this.abandon();

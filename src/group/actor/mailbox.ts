@@ -1,7 +1,6 @@
 /**
- * Queues the commands before the actor, bounded in events and bytes. Holders take turns in the queue, see `FairQueue`.
- * A command is admitted as a whole or not at all. If the queue is full, a holder may push out commands of the holder
- * with the most events, as long as it has fewer.
+ * Queues the commands before the actor, bounded in events and bytes. A command is admitted as a whole or not at all; if
+ * the queue is full, a holder may push out commands of the holder with the most events.
  */
 import { FairQueue } from '../../core/fair-queue.js';
 import { limits } from '../../limits.js';
@@ -9,12 +8,12 @@ import type { Holder } from '../holder.js';
 
 export interface Envelope<C, T> {
   readonly command: C;
-  /** Identifies the caller that waits for the answer; opaque here. */
+  /** Opaque here. */
   readonly token: T;
-  /** Number of events in the command, at least 1. */
+  /** At least 1. */
   readonly events: number;
   readonly bytes: number;
-  /** Holder of its events; null for a command that is never pushed out. */
+  /** Null for a command that is never pushed out. */
   readonly holder: Holder | null;
 }
 
@@ -49,7 +48,6 @@ export class Mailbox<C, T> {
     return this.#queue.sizeBefore(holder, more);
   }
 
-  /** Adds an envelope; false if the mailbox would overflow. */
   offer(envelope: Envelope<C, T>): boolean {
     if (!this.#hasRoomFor(envelope)) return false;
     this.#queue.push(envelope.holder, envelope);
@@ -58,8 +56,8 @@ export class Mailbox<C, T> {
   }
 
   /**
-   * Removes the newest envelope of the holder with the most events, repeatedly, until there is room for `envelope` or
-   * its holder would have as many events as any other. Returns the removed envelopes.
+   * Removes the newest envelopes of the holder with the most events until there is room, or that holder has no more
+   * events than this one would have.
    */
   pushOutFor(envelope: Envelope<C, T>): Envelope<C, T>[] {
     const out: Envelope<C, T>[] = [];
@@ -79,7 +77,7 @@ export class Mailbox<C, T> {
     return this.#without(this.#queue.removeWhere(({ command }) => leaves(command)));
   }
 
-  /** Removes and returns the envelopes of one turn: holder by holder, up to its bounds, at least one. */
+  /** Removes the envelopes of one turn, at least one. */
   takeTurn(bounds: TurnBounds = turnBounds): Envelope<C, T>[] {
     let events = 0;
     let bytes = 0;

@@ -1,6 +1,5 @@
 /**
- * Prefetches the memory that the decisions about a turn's events will read. It looks up many events together, because
- * overlapping reads of memory take little longer than a single one.
+ * Prefetches the memory that the decisions of a turn will read: overlapping reads take little longer than a single one.
  */
 import type { EventSubmission } from '../../core/commands.js';
 import type { GroupState } from '../../core/state.js';
@@ -20,7 +19,7 @@ export class Prefetch {
     this.#state = state;
   }
 
-  /** Looks up the events of commands from `from` on; returns the index at which the next call begins. */
+  /** Returns the index at which the next call begins. */
   look(envelopes: readonly { readonly command: Command }[], from: number): number {
     const events: EventSubmission[] = [];
     let to = from;
@@ -42,7 +41,6 @@ export class Prefetch {
     return to;
   }
 
-  /** Returns the lookup keys of the next event, in the order of the events. */
   next(): EventKeys {
     return { columns: this.#columns, i: this.#next++ };
   }

@@ -1,8 +1,4 @@
-/**
- * Counts the recently admitted events of each holder. A holder below its share is admitted while others are refused, so
- * that a holder that floods the node does not lock others out. The class has no clock: the caller ends each period by
- * `endPeriod`.
- */
+/** Counts the recently admitted events of each holder, so that one that floods the node does not lock others out. */
 import { limits } from '../../limits.js';
 import type { Holder } from '../holder.js';
 
@@ -12,10 +8,7 @@ export class Shares {
   readonly #recent = new Map<Holder, number>();
   #total = 0;
 
-  /**
-   * True if `more` events of a holder take precedence: with these events the holder stays below a part of the mean, or
-   * below two batches.
-   */
+  /** True if the holder then stays below a part of the mean, or below two batches. */
   hasRoom(holder: Holder, more: number): boolean {
     const recent = this.#recent.get(this.#counted(holder)) ?? 0;
     return recent + more <= Math.max(limits.shareFirstEvents, limits.shareFirst * this.#mean);
@@ -40,12 +33,10 @@ export class Shares {
     return this.#total / Math.max(1, this.#recent.size);
   }
 
-  /** Holders beyond the bound are counted as one. */
   #counted(holder: Holder): Holder {
     return this.#recent.has(holder) || this.#recent.size < limits.sharesMax ? holder : OTHERS;
   }
 
-  /** Multiplies the numbers of admitted events by `part`, and drops holders without any events. */
   #keep(part: number): void {
     this.#total = 0;
     for (const [holder, before] of this.#recent) {

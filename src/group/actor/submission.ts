@@ -1,6 +1,5 @@
 /**
- * Handles a submission until it is decided: if only the log can answer whether events are repeats, reads the log and
- * offers the submission again with the answers.
+ * Handles a submission until it is decided: if only the log can tell repeats, reads it and offers the submission again.
  */
 import type { RepeatFound, SubmitEvents } from '../../core/commands.js';
 import type { Outcome, Refusal } from '../../errors.js';
@@ -11,15 +10,11 @@ import type { ChainPlace, RepeatQuery, RepeatsPiece } from '../ports/pool.js';
 import { overloaded } from '../refusals.js';
 
 export interface Submitting {
-  /** Offers the submission to the actor; returns a refusal at once, and passes any other answer to `answered`. */
   offer(submission: SubmitEvents, answered: (answer: Answers['submit']) => void): Refusal | undefined;
   read(query: Omit<RepeatQuery, 'holder'>): Promise<Outcome<RepeatsPiece>>;
 }
 
-/**
- * Resolves with the outcome of each event. `tries`: how often the log is read, since a pair of peer and player may have
- * changed meanwhile.
- */
+/** `tries`: how often the log is read, since a pair of peer and player may have changed meanwhile. */
 export async function submitAll(
   to: Submitting,
   submission: SubmitEvents,

@@ -1,7 +1,4 @@
-/**
- * Decides the commands of one turn in order, applies their records to the state at once, and collects the records in
- * one batch.
- */
+/** Decides the commands of one turn in order, applies their records at once, and collects them in one batch. */
 
 import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../../core/commands.js';
 import type { Decision } from '../../core/decision.js';
@@ -36,8 +33,8 @@ import { decideSetting } from '../../core/rules/decide-setting.js';
 import type { GroupState } from '../../core/state.js';
 import { bytesOf, type EventKeys } from '../../core/tables/event-columns.js';
 import { granted, type Outcome } from '../../errors.js';
-import { disputeView } from '../access/dispute-views.js';
 import { chainsOf, holdingsOf } from '../access/subject-holdings.js';
+import { disputeView } from '../access/views.js';
 import type { Answer, Answers, Command } from '../actor-commands.js';
 import type { AcceptedEvent } from '../api.js';
 import type { WaitingAnswer } from '../removal/removal-process.js';
@@ -54,14 +51,10 @@ export class Turn<T> {
   readonly #bounds: GroupBounds;
   readonly #now: number;
   readonly #prefetch: Prefetch;
-  /** The answer to every accepted event of the turn. */
   readonly #accepted: Outcome<AcceptedEvent>;
-  /** The answer to every accepted event that is no evidence. */
   readonly #uncounted: Outcome<AcceptedEvent>;
-  /** Accepted events by type. */
   readonly #decided = new Map<EventTypeId, { -readonly [K in keyof DecidedEvents]: DecidedEvents[K] }>();
 
-  /** `batch`: an empty writer. */
   constructor(state: GroupState, bounds: GroupBounds, now: number, prefetch: Prefetch, batch: BatchWriter) {
     this.batch = batch;
     this.#state = state;
@@ -72,7 +65,6 @@ export class Turn<T> {
     this.#uncounted = granted({ receivedAt: now, counts: false });
   }
 
-  /** Adds a record to the batch and applies it. */
   record(record: LogRecord): void {
     this.batch.add(record);
     this.#state.apply(record, this.#now);
@@ -159,7 +151,6 @@ export class Turn<T> {
     return outcome.ok ? granted({ openedAt: this.#now }) : outcome;
   }
 
-  /** Decides all events of a command in order, or none if the log must be read first. */
   #submitAll(command: SubmitEvents): Answers['submit'] {
     const keys = command.events.map(() => this.#prefetch.next());
     const { unknown: checks, known } = repeatsOf(this.#state, command, keys);

@@ -8,16 +8,13 @@ export interface BackupTask {
 
 export interface BackupManifest {
   readonly format: number;
-  /** ISO 8601 in UTC. */
   readonly made_at: string;
   readonly version: string;
   readonly group_id: string;
   readonly environment: string;
   /** The log contains every record up to this one, and none behind it. */
   readonly last_seq: number;
-  /** Chain value (hex) of its newest batch. */
   readonly chain: string;
-  /** SHA-256 (hex) of all batches as stored. */
   readonly digest: string;
   readonly batches: number;
   readonly records: number;
@@ -29,11 +26,9 @@ export interface BackupManifest {
 export interface RestoreTask {
   readonly dir: string;
   readonly dataDir: string;
-  /** Whether the contents of `dataDir` may be moved aside. */
   readonly replace: boolean;
   /** The folder whose log lists the erasures after the backup; null: `dataDir` itself, if it has a store. */
   readonly erasuresFrom: string | null;
-  /** Whether to skip the erasures that the old folder lists. */
   readonly withoutErasures: boolean;
 }
 
@@ -41,28 +36,25 @@ export interface RestoreReport {
   readonly data_dir: string;
   readonly backup_seq: number;
   readonly last_seq: number;
-  /** Folder whose log listed the erasures after the backup; null if there was none. */
   readonly erasures_from: string | null;
   /** Erasures, requests for one, and withdrawals newer than the backup that were applied again. */
   readonly erasures: number;
   readonly requests: number;
   readonly withdrawals: number;
-  /** Lost events, which are newer than the backup. */
   readonly events_lost: number;
-  /** Lost actions of peers and operators, which are newer than the backup and missing in the restored log. */
+  /** Actions of peers and operators that the restored log lacks. */
   readonly acts_lost: readonly {
     readonly at: string;
     readonly action: string;
     readonly actor: string;
     readonly target: string;
   }[];
-  /** Folder within the data folder that received its previous contents; null if it was empty. */
+  /** Folder within the data folder that received its previous contents. */
   readonly replaced: string | null;
   /** Whether this run completed an interrupted restore; then it did nothing else. */
   readonly resumed: boolean;
 }
 
-/** The work was not done. Contains a stable code and a text for people. */
 export interface CopyRefusal {
   readonly ok: false;
   readonly code: CopyCode;
@@ -83,7 +75,6 @@ export type CopyCode =
 
 export type CopyOutcome<T> = { readonly ok: true; readonly value: T } | CopyRefusal;
 
-/** Progress for a person who waits. */
 export interface CopyStatus {
   readonly phase: 'checking the backup' | 'copying' | 'verifying';
   readonly done: number;

@@ -1,7 +1,6 @@
 /**
- * Copies a log, of this machine or of another node, while its owner continues to write; the copy is the log as of one
- * record. Batches that an erasure rewrites meanwhile are read again, so that the copy contains neither half of an
- * erasure nor a byte that had already left the log.
+ * Copies a log while its owner continues to write. Batches that an erasure rewrites meanwhile are read again, so that
+ * the copy contains neither half of an erasure nor a byte that had already left the log.
  */
 import { type Batch, chainStart } from '../../core/records/batch.js';
 import type { LogRecord } from '../../core/records/records.js';
@@ -13,15 +12,13 @@ import { RewrittenBatches } from '../recovery/rewritten.js';
 
 export interface LogSource {
   lastSeq(): number | Promise<number>;
-  /** Returns the next batches from record `firstSeq` on, of a size that one step can copy; none at the end. */
+  /** The next batches from record `firstSeq` on, of a size that one step can copy. */
   from(firstSeq: number): StoredBatch[] | Promise<StoredBatch[]>;
-  /** Returns the batch that starts at record `firstSeq` as it is now; undefined if there is none. */
   at(firstSeq: number): StoredBatch | undefined | Promise<StoredBatch | undefined>;
 }
 
 /** Destination of a copy. Each call is one transaction. */
 export interface LogSink {
-  /** In the order of the log. */
   add(batches: readonly StoredBatch[]): Promise<void>;
   /** Existing batches only. */
   replace(batches: readonly StoredBatch[]): Promise<void>;
@@ -30,11 +27,10 @@ export interface LogSink {
 export interface CopiedLog {
   readonly lastSeq: number;
   readonly chain: Uint8Array;
-  /** The newest copied record that removed a subject, 0 for none: an older snapshot still contains the subject. */
+  /** The newest copied record that removed a subject: an older snapshot still contains the subject. */
   readonly erasedSeq: number;
 }
 
-/** The record after which a copy begins. */
 export type CopyStart = Pick<CopiedLog, 'lastSeq' | 'chain'>;
 
 const wholeLog: CopyStart = { lastSeq: 0, chain: chainStart };
@@ -45,7 +41,6 @@ export type CopyProgress = (done: number, total: number) => void;
 /** How often the copy continues to the current end of the log. The second stretch is short. */
 const STRETCHES = 2;
 
-/** Returns the log of this machine as the source of a copy. */
 export function sourceOf(log: LogReader): LogSource {
   return {
     lastSeq: () => lastSeqOf(log),
@@ -55,9 +50,8 @@ export function sourceOf(log: LogReader): LogSource {
 }
 
 /**
- * Copies the log behind `start`, up to which the sink has it, and the batches up to there that were rewritten later.
- * Throws `DamagedError` if the log is not intact or does not continue that of the sink, and whatever `source` and
- * `progress` throw.
+ * Copies the log behind `start`, which the sink has, and the batches up to there that were rewritten later. Throws
+ * `DamagedError` if the log is not intact or does not continue that of the sink.
  */
 export async function copyFrom(
   source: LogSource,
@@ -91,12 +85,10 @@ class Copy {
     this.chain = chain;
   }
 
-  /** Whether every rewritten batch matches the copied records, so that the copy is the log as of `lastSeq`. */
   get isWhole(): boolean {
     return this.#rewritten.areAccountedFor;
   }
 
-  /** Copies the next batches, and again the batches that they state as rewritten. */
   async step(): Promise<void> {
     const stored = await this.#source.from(this.lastSeq + 1);
     if (stored.length === 0) {

@@ -1,6 +1,6 @@
 /**
- * Defines the bytes in which a node sends a piece of its log to a node that joins: batches in order, each behind its
- * first sequence number (f64) and its length (u32), little-endian. A batch has checksums of its own.
+ * Defines a piece of the log as a joining node gets it: batches in order, each behind its first sequence number (f64)
+ * and its length (u32), little-endian.
  */
 import type { LogReader, StoredBatch } from '../ports/log.js';
 import { DamagedError } from '../ports/storage-errors.js';
@@ -9,8 +9,8 @@ const LENGTH_AT = 8;
 const HEAD_BYTES = 12;
 
 /**
- * Writes a piece into `memory`: up to `limit` batches from record `firstSeq` on, as many as fit. Returns its length, or
- * the piece itself if its first batch does not fit.
+ * Writes up to `limit` batches, as many as fit in `memory`. Returns the length, or the piece itself if not even one
+ * fits.
  */
 export function writePiece(log: LogReader, firstSeq: number, limit: number, memory: Buffer): number | Buffer {
   let length = 0;
@@ -36,7 +36,7 @@ function encode({ firstSeq, bytes }: StoredBatch, to: Buffer, at: number): void 
   to.set(bytes, at + HEAD_BYTES);
 }
 
-/** Returns the batches of a piece, as views of it. Throws `DamagedError` if the piece is incomplete. */
+/** The batches are views of the piece. Throws `DamagedError` if it is incomplete. */
 export function batchesIn(piece: Buffer): StoredBatch[] {
   const batches: StoredBatch[] = [];
   for (let at = 0; at < piece.length; ) {

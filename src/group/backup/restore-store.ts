@@ -1,7 +1,6 @@
 /**
- * Restores a log from a backup, and removes what was already removed from the log that it replaces: records that are
- * tombstones there are written as tombstones, and erasures and withdrawals after the backup are applied again, in their
- * order and at their times.
+ * Restores a log from a backup. What the replaced log has removed stays removed: its tombstones are written again, and
+ * its later erasures and withdrawals are applied again, in their order and at their times.
  */
 
 import { Bits } from '../../core/bits.js';
@@ -33,7 +32,6 @@ export class ForeignLogError extends Error {
   override readonly name = 'ForeignLogError';
 }
 
-/** An audited action of the old log, newer than the backup, that is not applied again. */
 export interface LostFact {
   readonly at: number;
   readonly action: string;
@@ -48,16 +46,15 @@ export interface RestoredLog {
   readonly erasures: number;
   readonly requests: number;
   readonly withdrawals: number;
-  /** Events and audited actions that are newer than the backup, and are not applied again. */
+  /** Newer than the backup, and not applied again. */
   readonly lostEvents: number;
   readonly lostFacts: readonly LostFact[];
 }
 
 export interface RestoreDeps {
   readonly backup: LogReader;
-  /** Returns the state at the end of the backup, which the restore changes. Called at most once. */
+  /** The state at the end of the backup, which the restore changes. Called at most once. */
   readonly stateOfBackup: () => GroupState;
-  /** The replaced log; null if there is none. */
   readonly old: LogReader | null;
   readonly sink: Pick<LogSink, 'add'>;
   readonly nonce: () => Uint8Array;
@@ -83,10 +80,7 @@ class Restore {
   #lastSeq = 0;
   #lastAt = 0;
   #chain: Uint8Array = chainStart;
-  /**
-   * Records of the old log, counted from the end of the backup, whose chain begins in the backup: their player was not
-   * erased in between.
-   */
+  /** Records of the old log, counted from the end of the backup, whose chain begins in the backup. */
   readonly #erasedSeqs = new Bits();
   readonly #written = new Map<number, LogRecord>();
   #backupSeq = 0;
@@ -125,7 +119,7 @@ class Restore {
     return { lastSeq: this.#lastSeq, chain: this.#chain, changed, ...this.#found };
   }
 
-  /** Returns a batch without what the old log has removed from it; unchanged if the old log ends before. */
+  /** Removes from a batch what the old log has removed from it. */
   #asLeft(batch: Batch): Batch {
     const old = this.#nextOld();
     if (old === undefined) return batch;
@@ -151,10 +145,7 @@ class Restore {
     }
   }
 
-  /**
-   * Returns the records that the restored log needs because of a record of the old log that is newer than the backup.
-   * They are applied at once.
-   */
+  /** Applies and returns the records that the restored log needs because of a newer record of the old log. */
   #again(record: LogRecord, seq: number, at: number): LogRecord[] {
     const goesOn =
       'prev' in record &&
@@ -190,10 +181,7 @@ class Restore {
     }
   }
 
-  /**
-   * Returns the same record with an audit entry that continues this log. The operator takes the place of a peer that
-   * this log does not know, which has no quota here.
-   */
+  /** The audit entry continues this log. The operator takes the place of a peer that this log does not know. */
   #reissued<R extends SubjectErased | ErasureRequested>(record: R, at: number): R {
     const state = this.#stateNow();
     const peer = state.peers.has(record.peer) ? record.peer : OPERATOR;
@@ -201,13 +189,11 @@ class Restore {
     return this.#applied({ ...record, peer, audit: audited(state, at, { action, actor, target }) }, at);
   }
 
-  /** Returns the events that left the old log with an erasure and are in the backup, which now has their tombstones. */
   #erased(record: EventsErased, at: number): LogRecord[] {
     const events = record.events.filter((seq) => seq <= this.#backupSeq);
     return events.length === 0 ? [] : [this.#applied({ ...record, events }, at)];
   }
 
-  /** Returns the withdrawal of an event in the backup, with the sums that result here. */
   #withdrawn({ subject, event_seq: eventSeq }: EventWithdrawn, at: number): LogRecord[] {
     // A subject that was erased afterwards is already removed here.
     if (subject === null || eventSeq > this.#backupSeq) return [];
@@ -225,9 +211,7 @@ class Restore {
     return decision.records.map((record) => this.#applied(record, at));
   }
 
-  /**
-   * Returns the chain of an event's pair, as a withdrawal needs it, from the backup and from the records written since.
-   */
+  /** From the backup and from the records written since. */
   #pairRecordsTo({ subject, peer }: EventAccepted, eventSeq: number): PairRecord[] {
     const state = this.#stateNow();
     const reader = new RecordReader(this.#deps.backup);
@@ -235,7 +219,6 @@ class Restore {
     return pairRecordsTo(read, headOfPair(state, subject, peer), eventSeq, state.retired.seq, limits.walkRecordsMax);
   }
 
-  /** Returns the current sums of a pair for tombstones of events that left by their age. */
   #carriedSums({ subject, peer }: CarriedSums, at: number): LogRecord[] {
     const sums = subject === null ? null : carriedSums(this.#stateNow(), subject, peer);
     return sums === null ? [] : [this.#applied(sums, at)];

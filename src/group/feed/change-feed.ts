@@ -1,8 +1,6 @@
 /**
- * Supplies the verdict stream. While the stream has readers, asks the replica repeatedly for the changes in the durable
- * log; in a group of several peers only at whole intervals, so that the time of a change does not reveal whose event
- * caused it. Only the newest changes stay in memory, for readers that resume; older ones are read in the pool, one
- * piece at a time.
+ * Supplies the verdict stream: while it has readers, asks the replica repeatedly for the changes in the durable log; in
+ * a group of several peers at whole intervals, so that the time of a change does not reveal whose event caused it.
  */
 
 import { limits } from '../../limits.js';
@@ -10,7 +8,14 @@ import { endOfMinute } from '../as-of.js';
 import type { Clock, Timers } from '../ports/clock.js';
 import type { GroupPool } from '../ports/pool.js';
 import type { RandomSource } from '../ports/random.js';
-import type { ChangeWalk, FeedListener, FeedPosition, ResumeFrom, VerdictChanges } from '../verdict-changes.js';
+import type {
+  ChangeWalk,
+  FeedListener,
+  FeedPosition,
+  PublishedPlayer,
+  ResumeFrom,
+  VerdictChanges,
+} from '../verdict-changes.js';
 import { ChangeRing } from './change-ring.js';
 
 export interface FeedDeps {
@@ -19,7 +24,7 @@ export interface FeedDeps {
   readonly timers: Timers;
   readonly random: RandomSource;
   readonly durableSeq: () => number;
-  /** Returns the interval in ms; 0 publishes changes as they come. */
+  /** 0 publishes changes as they come. */
   readonly intervalMs: () => number;
   /** Names the log that several nodes share; absent: this node serves its group alone. */
   readonly logTag?: () => string;
@@ -30,10 +35,7 @@ export class VerdictFeed implements VerdictChanges {
   readonly #deps: FeedDeps;
   readonly #ring = new ChangeRing(limits.streamRingRows);
   readonly #listeners = new Set<FeedListener>();
-  /**
-   * Walks in progress, whose results several readers may share, and the last walk of the queue: the pool gets one at a
-   * time.
-   */
+  /** Walks in progress, which readers share, and the last one of the queue: the pool gets one at a time. */
   readonly #walks = new Map<string, Promise<ChangeWalk | 'forgotten' | null>>();
   #line: Promise<unknown> = Promise.resolve();
   /** Null while there are no readers. */
@@ -49,10 +51,8 @@ export class VerdictFeed implements VerdictChanges {
   #askedAt = -1;
   #more = true;
   #asking: Promise<boolean> | null = null;
-  /** Resolves when the listeners have the last published changes. */
   #heard: Promise<unknown> = Promise.resolve();
   #cancel: () => void = () => undefined;
-  /** Time by `timers.elapsed()`. */
   #unreadSince = 0;
   #closed = false;
 
@@ -81,7 +81,7 @@ export class VerdictFeed implements VerdictChanges {
     };
   }
 
-  recent(position: number): string[] | null {
+  recent(position: number): PublishedPlayer[] | null {
     return this.#ring.after(position);
   }
 
@@ -207,7 +207,7 @@ export class VerdictFeed implements VerdictChanges {
       this.#askedAt = at;
       this.#more = more;
     }
-    if (rows.some(({ text }) => text === null)) this.#erasedAt = position;
+    if (rows.some(({ player }) => player === null)) this.#erasedAt = position;
     const isWhole = !erasedOnly && this.#mark === null && publishedUpTo !== null;
     if (erasedOnly) this.#mark = this.#mark && { ...this.#mark, position };
     else if (publishedUpTo !== null) {

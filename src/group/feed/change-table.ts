@@ -1,6 +1,6 @@
 /**
- * Stores the last published values of each player and finds the changes since: columns by the row of a state, updated
- * record by record. Values are published instead of events, so a player that changed twice is published once.
+ * Stores the last published values of each player, in columns by the row of a state, and finds the changes since.
+ * Values are published instead of events, so a player that changed twice is published once.
  */
 
 import { KEY_WORDS } from '../../core/columns/packed-keys.js';
@@ -8,20 +8,27 @@ import type { AsOf } from '../../core/evidence/decay.js';
 import { subjectBytes, subjectHex } from '../../core/hashing/pseudonym.js';
 import type { LogRecord } from '../../core/records/records.js';
 import { readTrust } from '../../core/scoring/allowed.js';
-import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../../core/scoring/score.js';
+import { wholeConfidence, wholeScore } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
 import type { EventColumns } from '../../core/tables/event-columns.js';
 import { verdictNumbers, verdicts } from '../../core/vocabulary.js';
-import type { ChangePiece, ChangeRow, ChangesUpTo, ChangeWalk } from '../verdict-changes.js';
+import {
+  ALLOWED,
+  type ChangePiece,
+  type ChangeRow,
+  type ChangesUpTo,
+  type ChangeWalk,
+  type PublishedValues,
+  playerOf,
+} from '../verdict-changes.js';
 
 /** Minimum changes that are published: hundredths of a score, ten-thousandths of a confidence. */
 export interface ChangeSteps {
   readonly score: number;
   readonly confidence: number;
   /**
-   * Divides all values into steps of this size and publishes a row that leaves its step. All nodes then publish the
-   * same rows whenever they began, and a published value is less than a step off as well. Absent: a row is published
-   * once it has moved by a step, which is less often.
+   * Publishes a row that leaves its step: all nodes then publish the same rows whenever they began. Absent: a row is
+   * published once it has moved by a step, which is less often.
    */
   readonly fixed?: true;
 }
@@ -29,7 +36,7 @@ export interface ChangeSteps {
 /** The rows of the state that records after a certain one may have changed; `all` if any row may have changed. */
 export type TouchedRows = ReadonlySet<number> | 'all';
 
-/** Bounds of one call: rows published, rows read, and changed rows that are tracked one by one. */
+/** Bounds of one call; `touchedMax`: changed rows that are tracked one by one. */
 export interface ChangeBounds {
   readonly rowsMax: number;
   readonly lookedAtMax: number;
@@ -46,8 +53,6 @@ interface Pass extends ChangesUpTo {
   left: number;
 }
 
-const ALLOWED = 0x80;
-
 function isInSameStep(one: number, other: number, step: number): boolean {
   return Math.floor(one / step) === Math.floor(other / step);
 }
@@ -56,20 +61,12 @@ function isWithinStep(one: number, other: number, step: number): boolean {
   return Math.abs(one - other) < step;
 }
 
-/** Values of a row in hundredths and ten-thousandths; the number of its verdict, with `ALLOWED` added. */
-interface RowValues {
-  readonly score: number;
-  readonly confidence: number;
-  readonly verdict: number;
-}
-
 function rowOf(subject: string | null, state: GroupState): number | null {
   return subject === null ? null : state.subjects.find(subjectBytes(subject));
 }
 
 /**
- * Returns the row whose values a record may change, below 0 if the state no longer has the player. `all`: any row may
- * change; `erased`: the record erases a player; null: no row changes.
+ * Returns the row whose values a record may change, below 0 if the state no longer has the player; `all` if any may.
  */
 export function reachOf(record: LogRecord, state: GroupState): number | 'all' | 'erased' | null {
   switch (record.type) {
@@ -105,20 +102,14 @@ export class ChangeTable {
   /** Columns by row: values in hundredths and ten-thousandths; the position of publication, 0 for never. */
   #score = new Uint16Array(0);
   #confidence = new Uint16Array(0);
-  /** The number of the verdict, with `ALLOWED` added for a player on the allow list. */
   #verdict = new Uint8Array(0);
   #publishedAt = new Uint32Array(0);
   #position = 0;
   readonly #touched = new Set<number>();
-  /** Touched rows of players with a new dispute, or with a new decision about one. */
   readonly #disputed = new Set<number>();
-  /** Touched rows of players whose erasure was refused. */
   readonly #refused = new Set<number>();
   #erased: ChangeRow[] = [];
-  /**
-   * A sweep over all rows: the one in progress, and whether another is due, because weights, peers or the time changed,
-   * or too many rows were changed.
-   */
+  /** A sweep over all rows, due when weights, peers or the time changed, or too many rows did. */
   #sweep: Sweep | null = null;
   #sweepDue = true;
   #pass: Pass | null = null;
@@ -141,7 +132,7 @@ export class ChangeTable {
     this.#refused.delete(row);
     if (!this.#isPublished(row)) return;
     this.#publishedAt[row] = 0;
-    this.#erased.push({ subject: record.subject, text: null, peers: this.#reportersOf(row) });
+    this.#erased.push({ subject: record.subject, player: null, peers: this.#reportersOf(row) });
   }
 
   /** Call after the state has applied the record. */
@@ -159,9 +150,8 @@ export class ChangeTable {
   }
 
   /**
-   * Publishes the next piece, once all players were read for the first time. Until then readers have no values that
-   * could change, and a walk sends them. Values are as reads see them at `asOf`, in a state that contains everything up
-   * to `upToAt` (ms since 1970).
+   * Publishes the next piece, once all players were read for the first time; until then a walk sends them. Values are
+   * as reads see them at `asOf`, in a state that contains everything up to `upToAt` (ms since 1970).
    */
   next(asOf: AsOf, upToAt: number): ChangePiece {
     if (asOf.at !== this.#asOfAt) {
@@ -192,8 +182,8 @@ export class ChangeTable {
   }
 
   /**
-   * Returns the rows, from row `from` on, that are missing for a reader that received the values of `asOf` from another
-   * node. `touched`: the rows that a record has changed since then. The steps must be fixed.
+   * The rows that a reader lacks who got the values of `asOf` from another node. `touched`: changed since then. The
+   * steps must be fixed.
    */
   walkElsewhere(from: number, touched: TouchedRows, asOf: AsOf): ChangeWalk {
     return this.#walk(from, (row) => {
@@ -205,11 +195,17 @@ export class ChangeTable {
   #walk(from: number, isLacking: (row: number) => boolean): ChangeWalk {
     const { rowsMax, lookedAtMax } = this.#bounds;
     const end = Math.min(this.#state.subjects.rows, this.#publishedAt.length, from + lookedAtMax);
-    const rowTexts: string[] = [];
+    const rows: number[] = [];
     let row = from;
-    for (; row < end && rowTexts.length < rowsMax; row++) if (isLacking(row)) rowTexts.push(this.#textOf(row));
+    for (; row < end && rows.length < rowsMax; row++) if (isLacking(row)) rows.push(row);
     const isAtEnd = row >= this.#state.subjects.rows || row >= this.#publishedAt.length;
-    return { position: this.#position, count: rowTexts.length, text: rowTexts.join(','), next: isAtEnd ? null : row };
+    const players = {
+      subjects: rows.map((one) => this.#subjectOf(one)).join(''),
+      scores: Uint16Array.from(rows, (one) => this.#score[one]!),
+      confidences: Uint16Array.from(rows, (one) => this.#confidence[one]!),
+      verdicts: Uint8Array.from(rows, (one) => this.#verdict[one]!),
+    };
+    return { position: this.#position, players, next: isAtEnd ? null : row };
   }
 
   #reportersOf(row: number): number[] {
@@ -222,10 +218,12 @@ export class ChangeTable {
     return [...peers];
   }
 
-  /** The peers that asked in vain for the erasure of a player. */
   #refusedOf(row: number): readonly number[] {
-    const { subjects, erasureRequests } = this.#state;
-    return erasureRequests.of(subjectHex(subjects.keyOf(row))).refused?.peers ?? [];
+    return this.#state.erasureRequests.of(this.#subjectOf(row)).refused?.peers ?? [];
+  }
+
+  #subjectOf(row: number): string {
+    return subjectHex(this.#state.subjects.keyOf(row));
   }
 
   /** `row` below 0: there is no such player. */
@@ -235,10 +233,7 @@ export class ChangeTable {
     else this.#touched.add(row);
   }
 
-  /**
-   * Reads changed rows in the order of their change. A pending sweep gets half of the piece, however many changed rows
-   * there are.
-   */
+  /** In the order of their change. A pending sweep gets half of the piece, however many changed rows there are. */
   #lookAtTouched(asOf: AsOf, upToAt: number, position: number, rows: ChangeRow[]): void {
     const isSweeping = this.#sweep !== null || this.#sweepDue;
     const rowsMax = isSweeping ? Math.ceil(this.#bounds.rowsMax / 2) : this.#bounds.rowsMax;
@@ -260,7 +255,7 @@ export class ChangeTable {
     this.#upTo = { seq, asOf: upToAt };
   }
 
-  /** Continues the sweep. Returns true if no rows are left to read. */
+  /** Returns true if no rows are left to read. */
   #sweepOn(asOf: AsOf, upToAt: number, position: number, rows: ChangeRow[]): boolean {
     const { subjects, lastSeq } = this.#state;
     if (this.#sweep === null) {
@@ -280,7 +275,6 @@ export class ChangeTable {
     return !this.#sweepDue;
   }
 
-  /** Publishes a row that is new or has changed enough. */
   #look(row: number, asOf: AsOf, position: number, rows: ChangeRow[]): void {
     const { subjects } = this.#state;
     if (!subjects.has(row)) return;
@@ -304,14 +298,13 @@ export class ChangeTable {
     if (this.#upTo !== null) rows.push({ ...this.#rowOf(row), ...changed });
   }
 
-  #read(row: number, asOf: AsOf): RowValues {
+  #read(row: number, asOf: AsOf): PublishedValues {
     const view = readTrust(this.#state, row, asOf);
     const verdict = verdictNumbers.get(view.verdict)! | (view.allowed === undefined ? 0 : ALLOWED);
     return { score: wholeScore(view), confidence: wholeConfidence(view), verdict };
   }
 
-  /** Whether values are so near to the published ones of a row that they need not be published. */
-  #isNear(row: number, { score, confidence, verdict }: RowValues): boolean {
+  #isNear(row: number, { score, confidence, verdict }: PublishedValues): boolean {
     if (this.#verdict[row] !== verdict) return false;
     const { score: scoreStep, confidence: confidenceStep, fixed } = this.#steps;
     const isWithin = fixed === true ? isInSameStep : isWithinStep;
@@ -321,27 +314,15 @@ export class ChangeTable {
   }
 
   #rowOf(row: number): ChangeRow {
-    return { subject: subjectHex(this.#state.subjects.keyOf(row)), text: this.#textOf(row) };
+    const subject = this.#subjectOf(row);
+    const values = { score: this.#score[row]!, confidence: this.#confidence[row]!, verdict: this.#verdict[row]! };
+    return { subject, player: playerOf(subject, values) };
   }
 
   #isPublished(row: number): boolean {
     return row < this.#publishedAt.length && this.#publishedAt[row]! > 0;
   }
 
-  /**
-   * Returns the contract's JSON. A walk crosses from the replica as one string, because building it in the node's
-   * thread would delay requests.
-   */
-  #textOf(row: number): string {
-    const subject = subjectHex(this.#state.subjects.keyOf(row));
-    const score = this.#score[row]! / SCORE_UNIT;
-    const confidence = this.#confidence[row]! / CONFIDENCE_UNIT;
-    const verdict = verdicts[this.#verdict[row]! & ~ALLOWED];
-    const allowed = this.#verdict[row]! & ALLOWED ? ',"allowed":true' : '';
-    return `{"subject_hash":"${subject}","score":${score},"confidence":${confidence},"verdict":"${verdict}"${allowed}}`;
-  }
-
-  /** Makes room for all rows and half as many again. */
   #grow(): void {
     const length = Math.ceil(this.#state.subjects.rows * 1.5);
     const grown = <T extends Uint8Array | Uint16Array | Uint32Array>(to: T, from: T): T => {

@@ -1,19 +1,15 @@
 /**
- * Decides whether the wall clock is so far ahead that nothing may be written with its time: a single event with such a
- * time would devalue all later evidence until that time has come. It contains only the rule; the clock and earlier
- * times are passed in.
+ * Decides whether the wall clock is so far ahead that nothing may be written: a single event with such a time would
+ * devalue all later evidence until that time has come.
  */
 import { limits } from '../../limits.js';
 import type { Clock, Timers } from '../ports/clock.js';
 
 export interface ClockGuardDeps {
   readonly clock: Clock;
-  /**
-   * A monotonic clock that is never set and includes the time during which the machine was suspended: it tells a jump
-   * of the wall clock from elapsed time.
-   */
+  /** Never set, and includes the time of a suspended machine: tells a jump of the wall clock from elapsed time. */
   readonly timers: Pick<Timers, 'elapsed'>;
-  /** The newest time that was seen before the guard was created; 0 if there is none. */
+  /** The newest time of earlier runs; 0 if there is none. */
   readonly seenAt: number;
   /** Called once for each change: the clock went ahead, or is right again. */
   readonly onChange: (ahead: boolean, aheadMs: number) => void;
@@ -21,7 +17,7 @@ export interface ClockGuardDeps {
 
 export class ClockGuard {
   readonly #deps: ClockGuardDeps;
-  /** The wall clock and the elapsed time at the last check that did not find the wall clock ahead. */
+  /** At the last check that did not find the wall clock ahead. */
   #rightAt: number;
   #rightElapsed: number;
   /** The newest time of a right clock: a clock that was set back may return to it. */
@@ -35,7 +31,6 @@ export class ClockGuard {
     this.#newestAt = Math.max(deps.seenAt, this.#rightAt);
   }
 
-  /** The newest time, in ms since 1970, that a right clock has shown. */
   get newestAt(): number {
     return this.#newestAt;
   }
@@ -64,9 +59,8 @@ export class ClockGuard {
 }
 
 /**
- * Returns the reason why a node must not run at `now`; null if it may. `seenAt` is the newest time in the log or of an
- * earlier run of the node, 0 if there is none. `acceptedUntil` is the operator's assurance that the clock was right up
- * to then.
+ * Returns why a node must not run at `now`. `seenAt` is the newest time in the log or of an earlier run, 0 for none.
+ * `acceptedUntil`: the operator's assurance that the clock was right up to then.
  */
 export function clockProblem(now: number, seenAt: number, acceptedUntil: number | null): string | null {
   const isAhead = seenAt > 0 && now - seenAt > limits.clockAheadMs;

@@ -1,7 +1,4 @@
-/**
- * Watches the free disk space: below the watermark the group refuses writes, and continues to answer reads, until there
- * is room again. The class owns the rule and the last result; a port measures the space.
- */
+/** Watches the free disk space: below the watermark the group refuses writes, and still answers reads. */
 import { limits } from '../../limits.js';
 import { every, type Timers } from '../ports/clock.js';
 import type { DiskGauge, DiskUse } from '../ports/disk.js';
@@ -9,11 +6,11 @@ import type { DiskGauge, DiskUse } from '../ports/disk.js';
 export interface DiskWatchDeps {
   readonly gauge: DiskGauge;
   readonly timers: Pick<Timers, 'later'>;
-  /** Free space below which nothing new is written; at least `limits.commitFreeBytes`. */
+  /** At least `limits.commitFreeBytes`. */
   readonly minBytes: number;
-  /** Called when the disk becomes low or is no longer low, and when room for a removal disappears or returns. */
+  /** The disk became low or has room again, or room for a removal disappeared or returned. */
   readonly onChange: (low: boolean, use: DiskUse) => void;
-  /** Called once when the disk cannot be read, until a read succeeds; the last result remains valid. */
+  /** Called once until a read succeeds; the last result remains valid. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -31,7 +28,6 @@ export class DiskWatch {
     this.minBytes = Math.max(deps.minBytes, limits.commitFreeBytes);
   }
 
-  /** True if there is too little room for writes of callers. */
   get low(): boolean {
     return this.#low;
   }
@@ -42,8 +38,8 @@ export class DiskWatch {
   }
 
   /**
-   * Reads the free space before a commit begins. True if the commit would not find its space, by the rule for callers'
-   * writes: a disk may fill up between two regular checks, and a commit without space ends the process.
+   * True if a commit would not find its space now: a disk may fill up between two regular checks, and a commit without
+   * space ends the process.
    */
   isFullNow(): boolean {
     if (this.#use === null) return false;
@@ -61,8 +57,8 @@ export class DiskWatch {
   }
 
   /**
-   * True if one more snapshot leaves the disk above the watermark. The next one is due at half as many records again as
-   * the newest covers, so that twice its size is enough; the first one is smaller than the log.
+   * True if one more snapshot leaves the disk above the watermark. The next one is due at half as many records again,
+   * so twice the newest size is enough; the first one is smaller than the log.
    */
   get fitsSnapshot(): boolean {
     if (this.#use === null) return true;
@@ -71,7 +67,6 @@ export class DiskWatch {
     return freeBytes - expectedBytes >= this.minBytes;
   }
 
-  /** Checks now and regularly until `stop`. */
   async start(): Promise<void> {
     await this.look();
     this.#cancel = every(this.#deps.timers, limits.diskLookMs, () => void this.look());
@@ -81,7 +76,6 @@ export class DiskWatch {
     this.#cancel();
   }
 
-  /** Checks once; does nothing if a check is in progress. */
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;

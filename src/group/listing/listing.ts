@@ -1,7 +1,4 @@
-/**
- * Lists a player's events from the log: the public summary over all peers, and the caller's own in full. Runs in the
- * pool.
- */
+/** Reads records of the log in the pool: listings of a player's events, chains, and repeats. */
 
 import type { RepeatCheck } from '../../core/commands.js';
 import { type EventTypeName, eventTypeName } from '../../core/evidence/event-types.js';
@@ -10,7 +7,7 @@ import type { Batch } from '../../core/records/batch.js';
 import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.js';
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { DAY_MS, limits } from '../../limits.js';
-import type { OwnEvent, PeerView, SummaryRow } from '../api.js';
+import type { PeerView } from '../access/views.js';
 import type { ChainHead } from '../ports/chains.js';
 import type { LogReader } from '../ports/log.js';
 import type {
@@ -23,6 +20,7 @@ import type {
   PairEventsQuery,
   RepeatQuery,
   RepeatsPiece,
+  SummaryRow,
 } from '../ports/pool.js';
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom } from '../recovery/recovery.js';
@@ -69,9 +67,8 @@ export function readChain(log: LogReader, { head, eventSeq, expired }: ChainQuer
 }
 
 /**
- * Searches the log for the events that the checks may repeat: walks each chain back once, up to
- * `limits.walkRecordsMax` records, and reads at most `recordsMax` records in all. The caller asks again for the checks
- * that are missing in the answer.
+ * Walks each chain back once, up to `limits.walkRecordsMax` records, and at most `recordsMax` in all. The caller asks
+ * again for the checks that are missing in the answer.
  */
 export function readRepeats(
   log: LogReader,
@@ -156,7 +153,6 @@ function ownEvents(
   return { events, next: next.length === 0 ? null : next };
 }
 
-/** Returns the events of one pair, newest first, from at most `limits.walkRecordsMax` records. */
 export function readPairEvents(log: LogReader, { head, expired }: PairEventsQuery): PairEvents {
   const reader = new RecordReader(log);
   const events: ListedEvent[] = [];
@@ -170,10 +166,7 @@ export function readPairEvents(log: LogReader, { head, expired }: PairEventsQuer
   return { events, read, next: seq > expired ? seq : null };
 }
 
-/**
- * Returns an event as a listing holds it, without the subject, which is a view of a whole batch that would be copied to
- * the other thread, and without the tag, which no caller sees.
- */
+/** Leaves out the subject, a view whose whole batch would be copied to the other thread, and the tag. */
 function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: EventAccepted): ListedEvent {
   return { seq, receivedAt, event };
 }
@@ -183,9 +176,8 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * Returns the newest events of all peers about the player, newest first: a merge of their chains. After very many
- * removed events, chains with more than their share of them are abandoned, so that a peer with many withdrawals does
- * not hide the events of others.
+ * Merges the chains, newest first. After very many removed events, chains with more than their share of them are
+ * abandoned, so that a peer with many withdrawals does not hide the events of others.
  */
 function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
   const found: ListedEvent[] = [];
@@ -244,12 +236,13 @@ export function isoWeek(at: number): string {
   return `${sign}${String(Math.abs(year)).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
 }
 
+/** Returns one of the caller's own events. `isDisputed`: it is disputed, or an upheld dispute excludes it from the score. */
 export function ownEvent(
   { seq, receivedAt, event }: ListedEvent,
   peer: PeerView,
   heads: readonly ChainHead[],
   isDisputed: boolean,
-): OwnEvent {
+) {
   const origin = heads.find((head) => head.peer === event.peer)?.origin ?? null;
   return {
     seq,
@@ -265,3 +258,5 @@ export function ownEvent(
     receivedAt,
   };
 }
+
+export interface OwnEvent extends Readonly<ReturnType<typeof ownEvent>> {}

@@ -1,12 +1,10 @@
 /** Declares the clock and the timers as ports, so that a simulation can control time. */
 
-/** The wall clock, so that a simulation can control it. */
 export interface Clock {
   /** ms since 1970. */
   now(): number;
 }
 
-/** Timers, so that a simulation can control them. */
 export interface Timers {
   /** ms since an arbitrary time, by a monotonic clock. */
   elapsed(): number;
@@ -16,7 +14,6 @@ export interface Timers {
   later(act: () => void, ms: number): () => void;
 }
 
-/** Calls `act` every `ms` until the returned function is called. */
 export function every(timers: Pick<Timers, 'later'>, ms: number, act: () => void): () => void {
   let cancel = timers.later(tick, ms);
   function tick(): void {

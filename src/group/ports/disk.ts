@@ -1,21 +1,18 @@
-/**
- * Declares the disk under the data folder as a port: its free space, the space that the store takes, and the reserve
- * for commits on a full disk.
- */
+/** Declares the disk under the data folder as a port: its free space and the reserve for commits on a full disk. */
 
-/** Free space of the disk under the data folder, and the space that the store takes. All in bytes. */
+/** In bytes. */
 export interface DiskUse {
   /** Space that this process may still use, which excludes the space reserved for root. */
   readonly freeBytes: number;
   readonly logBytes: number;
-  /** All snapshots together, including left-overs. */
+  /** Includes left-overs. */
   readonly snapshotsBytes: number;
   /** 0 if there is no snapshot. */
   readonly newestSnapshotBytes: number;
 }
 
 export interface DiskGauge {
-  /** Space that this process may still use, in bytes: one system call, which never waits for the disk. */
+  /** One system call, which never waits for the disk. */
   freeBytes(): number;
   look(): Promise<DiskUse>;
 }

@@ -1,9 +1,6 @@
-/**
- * Declares the append log as a port: its reader and its single writer. The bytes of batches are opaque here;
- * `core/records` defines their format.
- */
+/** Declares the append log as a port: its reader and its single writer. The bytes of batches are opaque here. */
 
-/** One batch of records as stored: the key is the sequence number of its first record. */
+/** The key is the sequence number of its first record. */
 export interface StoredBatch {
   readonly firstSeq: number;
   readonly bytes: Uint8Array;
@@ -11,16 +8,12 @@ export interface StoredBatch {
 
 /** Reads the log. Every call is a short read transaction of its own; nothing stays open between calls. */
 export interface LogReader {
-  /** Returns the newest batch, or undefined if the log is empty. */
   last(): StoredBatch | undefined;
   /** Returns the batch with the greatest `firstSeq` at or below `seq`. The bytes are a copy that the caller owns. */
   at(seq: number): StoredBatch | undefined;
   /** Returns batches from `firstSeq` on, in order: up to `limit`, or about `maxBytes`, but at least one. */
   from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[];
-  /**
-   * Like `from`, but passes each batch to `take` as a borrowed view, whose bytes are valid until `take` returns. Throws
-   * what `take` throws. Returns the number of batches.
-   */
+  /** Like `from`, but as views that are valid until `take` returns. Throws what `take` throws. Returns their number. */
   borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number;
   close(): Promise<void>;
 }
@@ -36,14 +29,11 @@ export interface LogWriter extends LogReader {
    * transit and applied it. With any other error the outcome is unknown: the caller must stop and leave it to recovery.
    */
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
-  /**
-   * Resolves once the files of this node hold every batch that was appended before the call. In a cluster other
-   * machines make a batch durable, and this node's file follows by some ms. Rejects if the file could not be written.
-   */
+  /** Resolves once the files of this node hold every batch appended before: in a cluster they follow by some ms. */
   stored(): Promise<void>;
   /**
-   * Overwrites the free space that replaced values left behind, so that no erased byte stays in the file. Rejects with
-   * `ScrubDeferredError` if it must wait, or if `signal` ends it.
+   * Overwrites the free space that replaced values left behind. Rejects with `ScrubDeferredError` if it must wait, or
+   * if `signal` ends it.
    */
   scrub(signal?: AbortSignal): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
  * Declares the log that the nodes of a cluster share, as a port: ordered slots, which only the leader appends, the
- * leader itself, and the status of the nodes. The bytes of batches are opaque here.
+ * leader itself, and the status of the nodes.
  */
 
 /** The records of a stored batch that a turn replaced. The new content of each record follows from its old content. */
@@ -9,34 +9,28 @@ export type Redaction =
   /** The new batch itself, if it does not follow from the old one. */
   | { readonly type: 'bytes'; readonly firstSeq: number; readonly bytes: Uint8Array };
 
-/** One batch of the shared log, named by the sequence number of its first record. */
 export interface Slot {
   readonly firstSeq: number;
   readonly bytes: Uint8Array;
-  /** Earlier batches that are rewritten together with this one. */
   readonly redactions: readonly Redaction[];
 }
 
 /** The right to append. It lasts as long as the leader's key still has this create revision. */
 export interface Fence {
-  /** Grows from leader to leader. */
   readonly revision: string;
 }
 
-/** How the last scrub of etcd's files ended. */
 export interface Scrubbed {
-  /** ms since 1970. */
   readonly at: number;
   readonly complete: boolean;
   readonly detail: string;
   /**
-   * Hex of random bytes that the scrub wrote before it made etcd begin new write-ahead logs: a file that still contains
-   * them may also contain data that was erased earlier. Null if an older release made the scrub.
+   * Hex of random bytes that the scrub wrote before etcd began new write-ahead logs: a file that still contains them
+   * may contain erased data. Null if an older release made the scrub.
    */
   readonly marker: string | null;
 }
 
-/** The settings of etcd's members that a scrub needs. */
 export interface WalSettings {
   /** `--snapshot-count`. */
   readonly snapshotEntries: number;
@@ -44,7 +38,6 @@ export interface WalSettings {
   readonly files: number;
 }
 
-/** States that a leader gave up its leadership, and why. */
 export interface Resignation {
   readonly fence: Fence;
   readonly cause: string;
@@ -55,12 +48,11 @@ export interface LeaderView {
   readonly url: string;
   /** ms since 1970, by the leader's clock. */
   readonly since: number;
-  /** The reason why the previous leader no longer leads. */
   readonly cause: string;
   readonly fence: Fence;
 }
 
-/** The content of the shared log as of one time, which is not before the call. */
+/** As of one time, which is not before the call. */
 export interface SharedView {
   readonly leader: LeaderView | null;
   /** Slots from the requested one on, in order; empty if the requested slot does not exist yet. */
@@ -68,7 +60,7 @@ export interface SharedView {
   /** Slots up to this record were deleted. */
   readonly trimmed: number;
   readonly nodes: readonly NodeView[];
-  /** The newest format of records that the log may hold: every node reads it. */
+  /** Every node reads it. */
   readonly format: number;
   readonly revision: string;
 }
@@ -82,18 +74,14 @@ export interface NodeView {
   readonly durable: number;
   readonly snapshot: number;
   readonly version: string;
-  /** The newest format of records that the node reads. */
+  /** The newest format that the node reads. */
   readonly format: number;
   readonly started: number;
   readonly reason: string | null;
-  /**
-   * Record up to which the leader has computed peer weights, published or not, and the time of the computation in ms
-   * since 1970.
-   */
+  /** Record up to which the leader has computed weights, published or not. */
   readonly weights?: { readonly basedOnSeq: number; readonly computedAt: number | null };
 }
 
-/** A node that asks for a place in the group in vain. */
 export interface RefusedNode {
   readonly nodeId: string;
   readonly url: string;
@@ -105,57 +93,45 @@ export class SharedLogUnavailableError extends Error {
   override readonly name = 'SharedLogUnavailableError';
 }
 
-/** The log that the nodes share. Every call may reject with `SharedLogUnavailableError`. */
+/** Every call may reject with `SharedLogUnavailableError`. */
 export interface SharedLog {
   /** Resolves with the leader and the slots from record `firstSeq` on, as of one time after the call began. */
   view(firstSeq: number, limit?: number, timeoutMs?: number): Promise<SharedView>;
-  /**
-   * Watches the log: calls `heard` with the slots that are written from `revision` on, in order, and `ended` once if
-   * the watch ends by itself. The returned function ends the watch.
-   */
+  /** Calls `heard` with the slots written from `revision` on, and `ended` once if the watch ends by itself. */
   watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void;
   /** Sends further calls to another member of etcd, because the present one seems to hang. */
   rotate(): void;
-  /**
-   * Sends further calls to the member that leads etcd, because every other one passes a write on to it. Null: to any
-   * member, which differs between nodes.
-   */
+  /** Prefers the member that leads etcd, because every other one passes a write on to it. Null: any member. */
   prefer(member: number | null): void;
   grantLease(id: string, ttlS: number): Promise<void>;
   /** Resolves with the remaining seconds of the lease; 0 once it is over. */
   keepAlive(id: string, timeoutMs: number): Promise<number>;
   revokeLease(id: string): Promise<void>;
-  /**
-   * Resolves with the fence if the node of `lease` leads from now on, or with null if another one does, or if the node
-   * has no place among the nodes.
-   */
+  /** Resolves with null if another node leads, or if that of `lease` has no place among the nodes. */
   campaign(leader: Omit<LeaderView, 'fence'>, lease: string): Promise<Fence | null>;
   /** Gives leadership up if the fence is still valid, and records the cause for the next leader. */
   resign(resignation: Resignation): Promise<void>;
-  /** Resolves with the last leadership that was given up; null if none was. */
   resigned(): Promise<Resignation | null>;
   /** Permits records of this format from now on. Rejects with `OwnerLostError` under an old fence. */
   raiseFormat(fence: Fence, format: number): Promise<void>;
   /** Resolves with whether this node has the secret of the group. The first node determines the secret. */
   hasSecret(): Promise<boolean>;
   /**
-   * Writes the report of a node, which has its place among the nodes as long as its lease. Resolves with null, or with
-   * the node that has the place under another lease; then nothing was written.
+   * Keeps the node's place as long as its lease. Resolves with the node that has the place under another lease; then
+   * nothing was written.
    */
   putNode(node: NodeView, lease: string): Promise<NodeView | null>;
   nodes(): Promise<NodeView[]>;
   /** Reports that a node is refused. The report ends with the lease, or once the node has its place. */
   putRefused(node: RefusedNode, lease: string): Promise<void>;
   refused(): Promise<RefusedNode[]>;
-  /** Result of the last scrub of etcd's files; null if there was none. */
   scrubbed(): Promise<Scrubbed | null>;
   putScrubbed(ended: Scrubbed): Promise<void>;
-  /** The newest erased record that no scrub has covered yet; null if there is none. */
+  /** The newest erased record that no scrub has covered yet. */
   scrubDue(): Promise<number | null>;
   putScrubDue(seq: number): Promise<void>;
   /** Notes that a scrub has covered record `seq`. Changes nothing if another record is due meanwhile. */
   clearScrubDue(seq: number): Promise<void>;
-  /** Returns the first sequence numbers of at most `limit` slots from `from` on. */
   slotSeqs(from: number, limit: number): Promise<number[]>;
   /** Deletes the slots before the one at `firstSeq`, which stays. Rejects with `OwnerLostError` under an old fence. */
   trim(fence: Fence, firstSeq: number, floor: number): Promise<void>;

@@ -1,5 +1,3 @@
-/** Declares the storage errors that callers distinguish. */
-
 /** Another process owns the data folder now. */
 export class OwnerLostError extends Error {
   override readonly name = 'OwnerLostError';
@@ -10,10 +8,7 @@ export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
-/**
- * The next batch of the group's log does not follow the last one of this node, so the two logs have different
- * histories.
- */
+/** The next batch of the group's log does not follow the last one of this node. */
 export class DivergedError extends Error {
   override readonly name = 'DivergedError';
 }

@@ -1,11 +1,6 @@
 /**
- * Maps sequence numbers, which mostly come in order, to digests, in 24 bytes each. A `Map` would take five times as
- * much memory, and is limited to 16,777,216 entries. The rows are sorted, in runs of one size:
- *
- * | at | type | meaning                        |
- * |----|------|--------------------------------|
- * | 0  | f64  | number                         |
- * | 8  | 16 B | first half of a SHA-256 digest |
+ * Maps sequence numbers, which mostly come in order, to the first 16 bytes of SHA-256 digests, in 24 bytes each. A
+ * `Map` would take five times as much memory, and is limited to 16,777,216 entries.
  */
 const DIGEST_AT = 8;
 const ROW_BYTES = 24;
@@ -23,12 +18,10 @@ class Run {
     return this.rows.readDoubleLE(row * ROW_BYTES);
   }
 
-  /** Returns the first row at or above `seq`. */
   rowFrom(seq: number): number {
     return firstWhere(this.count, (row) => this.seq(row) >= seq);
   }
 
-  /** Moves the rows from `row` on to `to`. */
   move(row: number, to: number): void {
     this.rows.copyWithin(to * ROW_BYTES, row * ROW_BYTES, this.count * ROW_BYTES);
     this.count += to - row;
@@ -44,7 +37,7 @@ class Run {
   }
 }
 
-/** Returns the first of `count` places at which `holds` becomes true and stays so; `count` for none. */
+/** Returns the first of `count` places at which `holds` becomes and stays true. */
 function firstWhere(count: number, holds: (at: number) => boolean): number {
   let low = 0;
   let high = count;
@@ -60,7 +53,6 @@ export class DigestTable {
   /** No run is empty. */
   readonly #runs: Run[] = [];
 
-  /** The smallest number; undefined if the table is empty. */
   get first(): number | undefined {
     return this.#runs[0]?.seq(0);
   }
@@ -70,7 +62,6 @@ export class DigestTable {
     return run !== undefined && isAt(run, run.rowFrom(seq), seq);
   }
 
-  /** Returns whether `seq` is present with `digest` (hex). */
   holds(seq: number, digest: string): boolean {
     const run = this.#runs[this.#runOf(seq)];
     if (run === undefined) return false;
@@ -81,7 +72,6 @@ export class DigestTable {
     );
   }
 
-  /** `digest` is SHA-256 in hex. */
   set(seq: number, digest: string): void {
     const run = this.#withRoom(seq);
     const row = run.rowFrom(seq);
@@ -100,7 +90,7 @@ export class DigestTable {
     if (run.count === 0) this.#runs.splice(index, 1);
   }
 
-  /** Returns the index of the run of `seq`: the last run that begins at or below it, or else the first. */
+  /** The last run that begins at or below `seq`, or else the first. */
   #runOf(seq: number): number {
     return Math.max(0, firstWhere(this.#runs.length, (i) => this.#runs[i]!.seq(0) > seq) - 1);
   }

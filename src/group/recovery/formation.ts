@@ -23,7 +23,6 @@ export interface Formation {
   readonly salt: Uint8Array;
 }
 
-/** Writes the first record of an empty log, which defines the group permanently. */
 export async function formGroup(
   { identity, halfLifeDays, banHalfLifeDays, salt }: Formation,
   writer: LogWriter,
@@ -60,7 +59,6 @@ function kindsText(kinds: readonly string[] | undefined): string {
   return kinds === undefined ? 'unset' : kinds.join(',');
 }
 
-/** Lists the differences between the configured group and the formed one; empty if there are none. */
 export function formationProblems(
   { identity, salt }: Omit<Formation, 'halfLifeDays' | 'banHalfLifeDays'>,
   formed: GroupFormed,

@@ -1,7 +1,4 @@
-/**
- * Recovers the state from disk: from the newest intact snapshot and the tail of the log, else from an older snapshot,
- * else from the whole log. The replica follows the log by the same code.
- */
+/** Recovers the state from disk: from the newest intact snapshot and the tail of the log, else from the whole log. */
 
 import { Bits } from '../../core/bits.js';
 import { Batch, chainStart } from '../../core/records/batch.js';
@@ -21,7 +18,7 @@ import { DamagedError } from '../ports/storage-errors.js';
 export class Follower {
   readonly state: GroupState;
   chain: Uint8Array;
-  /** Table of published changes, while the verdict stream has readers. */
+  /** Set while the verdict stream has readers. */
   changes: ChangeTable | null = null;
   readonly #events = new EventColumns();
   readonly #begunAt: number;
@@ -90,10 +87,7 @@ export class Follower {
   }
 }
 
-/**
- * Returns a stored batch. Throws an error with its record number if it is damaged, or stored under another number than
- * its own.
- */
+/** Throws `DamagedError` if the batch is damaged, or stored under another number than its own. */
 export function batchFrom({ firstSeq, bytes }: StoredBatch): Batch {
   const batch = wholeBatch(bytes, firstSeq);
   if (batch.firstSeq === firstSeq) return batch;
@@ -108,15 +102,15 @@ function wholeBatch(bytes: Uint8Array, firstSeq: number): Batch {
   }
 }
 
-/** Returns the last sequence number of a log, 0 if it is empty. */
+/** 0 if it is empty. */
 export function lastSeqOf(log: LogReader): number {
   const last = log.last();
   return last === undefined ? 0 : batchFrom(last).lastSeq;
 }
 
 /**
- * Throws `DamagedError` if the log ends before a record that it contained when it was verified. Only the first commit
- * uses pages that LMDB lists as free. If their list is damaged, that commit may have overwritten other pages.
+ * Throws `DamagedError` if the log ends before a record that it held when it was verified. Only the first commit uses
+ * pages that LMDB lists as free; if their list is damaged, it may have overwritten others.
  */
 export function mustReach(log: LogReader, seq: number): void {
   const lastSeq = lastSeqOf(log);
@@ -132,10 +126,7 @@ export interface Recovered {
   readonly problems: readonly string[];
 }
 
-/**
- * Recovers the state of a folder up to record `upTo`; null for an empty log. Throws `DamagedError` if neither a
- * snapshot nor the whole log leads there.
- */
+/** Null for an empty log. Throws `DamagedError` if neither a snapshot nor the whole log leads to record `upTo`. */
 export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Array, upTo: number): Recovered | null {
   if (upTo === 0) return null;
   const problems: string[] = [];
@@ -161,7 +152,6 @@ function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, p
   }
 }
 
-/** Returns the header of a snapshot. Throws if it does not have this release's format. */
 export function headerOf(snapshots: SnapshotStore, seq: number): SnapshotHeader {
   const header = snapshots.readHeader(seq);
   if (header.version === SNAPSHOT_VERSION) return header;
@@ -169,9 +159,7 @@ export function headerOf(snapshots: SnapshotStore, seq: number): SnapshotHeader 
   throw new DamagedError(`has format ${header.version} of ${release} release; expected format ${SNAPSHOT_VERSION}`);
 }
 
-/**
- * Returns the state of one snapshot. Throws if the snapshot is incomplete, or if its content differs from its header.
- */
+/** Throws if the snapshot is incomplete, or if its content differs from its header. */
 export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Array): Follower {
   const header = headerOf(snapshots, seq);
   const state = loadSnapshot(snapshots.borrowBlocks(seq), salt);
@@ -182,7 +170,7 @@ export function snapshotAt(snapshots: SnapshotStore, seq: number, salt: Uint8Arr
   return new Follower(state, Buffer.from(header.chain, 'hex'));
 }
 
-/** Returns the first record. Throws `DamagedError` if the log does not start with one that defines the group. */
+/** Throws `DamagedError` if the log does not start with the record that defines the group. */
 export function formationOf(log: LogReader): GroupFormed {
   const stored = log.from(1, 1, 1)[0];
   if (stored === undefined || stored.firstSeq !== 1) throw new DamagedError('the log does not start at record 1');

@@ -1,8 +1,6 @@
 /**
- * Checks the rewritten batches of a log against the records that state their new content. The log is read from its
- * beginning, or from a later record; batches before it that such a record names are then read again. Such a record
- * comes after the batches that it names (under retention, days later), so each entry takes few bytes and is removed as
- * soon as the record is read.
+ * Checks the rewritten batches of a log against the records that state their new content, which come later, under
+ * retention days later. Batches before the walk that such a record names are read again.
  */
 import type { Batch } from '../../core/records/batch.js';
 import type { BatchesRewritten } from '../../core/records/records.js';
@@ -34,15 +32,12 @@ export class RewrittenBatches {
     }
   }
 
-  /**
-   * Yields the first records of batches that were rewritten behind the walk, according to records read since. The
-   * caller reads each of them anew and calls `readAgain`.
-   */
+  /** Yields batches that were rewritten behind the walk. The caller reads each anew and calls `readAgain`. */
   *batchesToReadAgain(): Generator<number> {
     for (const firstSeq of this.#stated.keys()) yield firstSeq;
   }
 
-  /** Notes the present content of a batch to read again, and returns it. Throws `DamagedError` if it is missing. */
+  /** Throws `DamagedError` if the batch is missing. */
   readAgain(firstSeq: number, stored: StoredBatch | undefined): StoredBatch {
     if (stored?.firstSeq !== firstSeq) throw new DamagedError(`log: the batch at record ${firstSeq} is missing`);
     const found = batchFrom(stored).digestNow();
@@ -51,7 +46,7 @@ export class RewrittenBatches {
     return stored;
   }
 
-  /** Reads these batches again from a log of this machine. Must not run during a `borrow`. */
+  /** Must not run during a `borrow`. */
   readAllAgain(log: LogReader): void {
     for (const firstSeq of this.batchesToReadAgain()) this.readAgain(firstSeq, log.at(firstSeq));
   }
@@ -62,7 +57,7 @@ export class RewrittenBatches {
 
   /**
    * Call at the end of the log. Content and the record that states it are written together, so a reader of one finds
-   * the other. Throws `DamagedError` if a batch is not accounted for.
+   * the other.
    */
   mustBeAccountedFor(): void {
     const { first } = this.#expected;

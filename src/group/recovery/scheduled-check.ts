@@ -1,16 +1,10 @@
-/**
- * Runs the background check, which repeatedly verifies the whole log and all snapshots against their checksums and
- * chain, so that damage to unread data is found while a backup still exists. It changes nothing, and remembers the last
- * finding.
- */
+/** Verifies the whole store repeatedly, so that damage to unread data is found while a backup still exists. */
 import { limits } from '../../limits.js';
 import type { CheckStatus, VerifyReport } from '../api.js';
 import type { Clock, Timers } from '../ports/clock.js';
 import type { GroupPool } from '../ports/pool.js';
 
-/**
- * Start times of checks, in ms: of the first after a start, and of each further one after the start of the one before.
- */
+/** In ms: the first check after a start, and each further one after the start of the one before. */
 export interface CheckTimes {
   readonly checkFirstMs: number;
   readonly checkEveryMs: number;
@@ -21,7 +15,7 @@ export interface CheckDeps {
   readonly timers: Timers;
   readonly clock: Clock;
   readonly onReport: (report: VerifyReport) => void;
-  /** Reports a check that could not be completed. The next check is scheduled as after a completed one. */
+  /** The next check is scheduled as after a completed one. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -42,7 +36,7 @@ export class BackgroundCheck {
     return this.#status;
   }
 
-  /** Starts the schedule. The first check is delayed, because a start is busy and has verified what it read. */
+  /** The first check is delayed, because a start is busy and has verified what it read. */
   start(): void {
     this.#plan(this.#times.checkFirstMs);
   }

@@ -1,7 +1,6 @@
 /**
- * Verifies a store without changing anything: snapshots against their checksums and digest, the log against its
- * checksums, chain, rewritten content and audit chain. Runs in its own process, because a damaged file can kill its
- * reader.
+ * Verifies a store without changing anything: checksums, digests, chain, rewritten content and audit chain. Runs in its
+ * own process, because a damaged file can kill its reader.
  */
 import { createHash } from 'node:crypto';
 import { auditHash, auditStart } from '../../core/records/audit.js';
@@ -19,9 +18,8 @@ import { batchFrom, headerOf, snapshotAt } from './recovery.js';
 import { RewrittenBatches } from './rewritten.js';
 
 /**
- * `start`: the newest complete snapshot, and the log behind it, as a start reads them. `full`: all snapshots, loaded
- * and compared with their digests, and the log from its first record. `background`: like `full`, but snapshots are only
- * checked for completeness, so that no state takes memory or time.
+ * `start`: the newest snapshot and the log behind it. `full`: everything, with all snapshots loaded. `background`: like
+ * `full`, but snapshots are only checked for completeness, so that no state takes memory or time.
  */
 export type VerifyMode = 'start' | 'full' | 'background';
 
@@ -40,7 +38,7 @@ interface Position {
 
 const noSalt = new Uint8Array(0);
 
-/** Verifies in steps, each a bounded read. Yields the progress in the log and returns the report. */
+/** Verifies in bounded steps, and yields the progress in the log. */
 export function* verifySteps(
   log: LogReader,
   snapshots: SnapshotStore,
@@ -97,10 +95,7 @@ function* stepsBy(
   };
 }
 
-/**
- * Returns whether a batch of the log ends at a position. A log that lost all of its batches looks like one that ends
- * there.
- */
+/** A log that lost all of its batches looks like one that ends at the position. */
 function endsAt(log: LogReader, { seq, chain }: Position): boolean {
   try {
     const stored = log.at(seq);
@@ -112,7 +107,6 @@ function endsAt(log: LogReader, { seq, chain }: Position): boolean {
   }
 }
 
-/** Returns where the log continues after a snapshot that matches its digest, or the fault of the snapshot. */
 function verifyContent(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
   try {
     const { state, chain } = snapshotAt(snapshots, seq, noSalt);
@@ -122,10 +116,7 @@ function verifyContent(snapshots: SnapshotStore, seq: number): Position | { read
   }
 }
 
-/**
- * Returns where the log continues after a snapshot with intact blocks, or its fault. Does not check the content; a
- * start that loads it does.
- */
+/** Checks only the blocks; a start that loads the snapshot checks the content. */
 function verifyBlocks(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
   try {
     const { chain } = headerOf(snapshots, seq);
@@ -156,7 +147,7 @@ class Walk {
     return this.#position.seq;
   }
 
-  /** Returns the digest of all that was read. May be called once. */
+  /** May be called once. */
   digest(): string {
     return this.#bytes.digest('hex');
   }

@@ -1,6 +1,6 @@
 /**
- * Removes an erased subject or a withdrawn event from the log: walks the chains backwards and rewrites the batches on
- * the way, one bounded piece at a time. Only reads; the actor commits the result.
+ * Removes erased subjects and withdrawn events from the log: walks the chains backwards and rewrites the batches, one
+ * bounded piece at a time. Only reads; the actor commits the result.
  */
 
 import type { IdTag } from '../../core/columns/packed-keys.js';
@@ -62,7 +62,7 @@ class Replacements {
   }
 }
 
-/** Does one piece of the work, within the bounds of a piece. Throws if the log lacks a record of a chain. */
+/** Throws if the log lacks a record of a chain. */
 export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: string) => IdTag): RemovalPiece {
   const replacements = new Replacements(log);
   const events = [...work.events];
@@ -107,13 +107,12 @@ function forget(replacements: Replacements, seq: number): void {
 
 const noSums = { subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 } as const;
 
-/** Returns the replacement of a record that a redaction rewrote; the record itself if nothing of it must be removed. */
 export function replacementOf(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord {
   if (record.type === 'subject_erased') return { ...record, subject: null };
   return blanked(record, tagOf) ?? record;
 }
 
-/** Returns the rest of a record of an erased subject; null if nothing of the record must be removed. */
+/** Null if nothing of the record must be removed. */
 export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord | null {
   switch (record.type) {
     case 'event_accepted':

@@ -28,11 +28,7 @@ import { limits } from '../../limits.js';
 import type { Answer } from '../actor-commands.js';
 import type { RedactionPiece, RedactionWork, RemovalPiece, RemovalWork, RetentionPiece } from '../ports/pool.js';
 
-/**
- * A step outside the actor. `drop_snapshots`: remove every snapshot, since it may contain an erased subject; then call
- * `snapshotsDropped`. `redact`: work for the pool, whose result comes back by `redacted` or `failed`. `scrub`:
- * overwrite the free space of the log; then call `scrubbed`.
- */
+/** A step outside the actor; `snapshotsDropped`, `redacted` or `failed`, and `scrubbed` report its end. */
 export type RemovalStep =
   | { readonly type: 'drop_snapshots' }
   | { readonly type: 'redact'; readonly work: RedactionWork }
@@ -46,11 +42,9 @@ interface AnswerEffect<T> {
 
 export type RemovalEffect<T> = RemovalStep | AnswerEffect<T>;
 
-/** An answer that waits until the removed events are out of the log, including its free space. */
 export interface WaitingAnswer<T> {
   readonly token: T;
   readonly answer: Answer;
-  /** The record of the erasure or withdrawal. */
   readonly seq: number;
   /** The `subject_erased` record of an erasure, or the withdrawn event. */
   readonly erasure?: number;
@@ -63,7 +57,6 @@ export interface AgeBound {
   readonly now: number;
 }
 
-/** Numbers of `subject_erased` records and of withdrawn events. */
 interface Removals {
   readonly erasures: readonly number[];
   readonly withdrawals: readonly number[];
@@ -71,16 +64,13 @@ interface Removals {
 
 interface RemovalJob extends Removals {
   readonly type: 'removal';
-  /** The work that remains to be walked; null if there is none. */
   work: RemovalWork | null;
-  /** Whether the job has failed before. */
   readonly retried?: true;
-  /** Whether snapshots were removed for the job. */
   withoutSnapshots?: true;
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
 
-/** One piece of the events that leave by their age, or the free space after the last one. */
+/** One piece, or the free space after the last one. */
 interface RetentionJob {
   readonly type: 'retention';
   waitsFor: 'piece' | 'commit' | 'scrub' | 'record';
@@ -98,13 +88,11 @@ export class RemovalProcess<T> {
   #endsErasure = false;
   #job: Job | null = null;
   #piece: RedactionPiece | null = null;
-  /** Bound of the events that must leave the log by their age, while some of them may still be there. */
+  /** While events older than that may still be there. */
   #retention: (AgeBound & { readonly upTo: number }) | null = null;
-  /** The last record known to be beyond the bound. */
   #expireUpTo = 0;
   /**
-   * Whether a job may remove events by their age. A job in progress continues while `mayRemove` is set. The freed space
-   * is reused, but the removal itself grows the file: by the carried sums, and by overwriting free pages.
+   * Whether events may leave by their age: freed space is reused, but carried sums and overwritten pages grow the file.
    */
   mayExpire = true;
   /** Whether erasures and withdrawals may start, and a piece of any job be committed. */
@@ -136,14 +124,14 @@ export class RemovalProcess<T> {
     return job?.type === 'removal' && (job.waitsFor === 'snapshots' || job.withoutSnapshots === true);
   }
 
-  /** Whether a caller waits. A removal that is durable but not complete counts only while its caller waits. */
+  /** A removal that is durable but not complete counts only while its caller waits. */
   get isAwaited(): boolean {
     return this.#waiting.length > 0;
   }
 
   /**
-   * Starts the next job if none is in progress; a start of the node also calls it to continue unfinished ones. Events
-   * older than `expireBefore` leave the log from now on. Only durable records are processed.
+   * Starts the next job if none is in progress. Events older than `expireBefore` leave the log from now on. Only
+   * durable records are processed.
    */
   resume(expireBefore?: AgeBound): RemovalStep[] {
     const durableSeq = this.#durableSeq();
@@ -157,7 +145,7 @@ export class RemovalProcess<T> {
     );
   }
 
-  /** Starts the oldest events, or the free space after the last of them; null if no event is too old. */
+  /** Null if no event is too old. */
   #expire(durableSeq: number): RemovalStep[] | null {
     if (!this.mayExpire) return null;
     const { retired } = this.#state;
@@ -220,10 +208,7 @@ export class RemovalProcess<T> {
     return open;
   }
 
-  /**
-   * Handles a piece from the pool. The next turn writes it. A piece that forgets an erased subject waits until no
-   * snapshot is left.
-   */
+  /** A piece that forgets an erased subject waits until no snapshot is left. */
   redacted(piece: RedactionPiece): RemovalStep[] {
     const job = this.#expect('piece');
     if (job.type === 'removal' && piece.type === 'removal') return this.#removed(job, piece);
@@ -250,8 +235,8 @@ export class RemovalProcess<T> {
   }
 
   /**
-   * Handles a failure of the pool. Other jobs continue. The failed job may be retried after `again`, split in two if
-   * this was its second attempt. Events that leave by their age wait for the next bound.
+   * Other jobs continue. The failed one may be retried after `again`, split in two if this was its second attempt.
+   * Events that leave by their age wait for the next bound.
    */
   failed(): RemovalStep[] {
     const job = this.#expect('piece');
@@ -296,7 +281,6 @@ export class RemovalProcess<T> {
     });
   }
 
-  /** Returns the current sums of the pairs whose records a piece removes. */
   #expired(piece: RetentionPiece): LogRecord[] {
     // If nothing was removed, the free space has no removed bytes.
     const done = piece.rewrites.length === 0 && !this.#state.retired.open;
@@ -304,7 +288,6 @@ export class RemovalProcess<T> {
     return [...carried, { type: 'events_retired', up_to: piece.upTo, done }];
   }
 
-  /** Handles a durable turn: continues, and answers the callers whose removal is complete. */
   committed(): RemovalEffect<T>[] {
     this.#endsErasure = false;
     return [...this.#proceed(), ...this.#answers(), ...this.resume()];
@@ -333,15 +316,11 @@ export class RemovalProcess<T> {
     return this.#answers('this node no longer leads; the erasure is recorded and continues on the next leader', true);
   }
 
-  /** Gives up the waits for removals that are not durable yet. Returns the answers. */
   refuseInFlight(refusal: Refusal): AnswerEffect<T>[] {
     return this.#answer((removal) => (removal.seq <= this.#durableSeq() ? null : refusal));
   }
 
-  /**
-   * Answers the removals whose completion is durable. With `early` it answers every durable one: a withdrawal already
-   * counts, and an erasure is answered as incomplete. Both continue in the background.
-   */
+  /** With `early` answers every durable removal: a withdrawal already counts, an erasure is answered as incomplete. */
   #answers(
     text = 'the node shuts down; the erasure is recorded and continues at the next start',
     early = this.#givenUp,
@@ -355,7 +334,7 @@ export class RemovalProcess<T> {
     });
   }
 
-  /** Answers the waiting callers for whom `answerOf` returns an answer; for the others it returns null. */
+  /** `answerOf` returns null for callers that still wait. */
   #answer(answerOf: (removal: WaitingAnswer<T>) => Answer | null): AnswerEffect<T>[] {
     const effects: AnswerEffect<T>[] = [];
     this.#waiting = this.#waiting.filter((removal) => {
@@ -366,7 +345,6 @@ export class RemovalProcess<T> {
     return effects;
   }
 
-  /** Handles the end of a scrub. The next turn records it. */
   scrubbed(): void {
     this.#expect('scrub').waitsFor = 'record';
   }

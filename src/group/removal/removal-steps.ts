@@ -12,27 +12,18 @@ export interface RemovalDeps {
   readonly log: Pick<LogWriter, 'scrub'>;
   readonly timers: Pick<Timers, 'elapsed'>;
   readonly observer: Pick<GroupObserver, 'workDone'>;
-  /** Resolves once readers of the verdict stream have received every durable erasure. */
   readonly publishErasures: () => Promise<void>;
-  /** Called if an operation failed that will be repeated. */
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
-/** The group as its removals need it. */
 export interface RemovalSite<T> {
   readonly removal: RemovalProcess<T>;
   readonly durableSeq: () => number;
-  /** Removes every snapshot. */
   readonly dropSnapshots: () => Promise<void>;
-  /** Carries out what a report to the removal led to, and takes the turn that became due. */
   readonly report: (effects: RemovalEffect<T>[]) => void;
-  /** True if no new work may begin. */
   readonly ended: () => boolean;
-  /** True if failures no longer matter. */
   readonly closed: () => boolean;
-  /** Calls `act` after `ms`, unless the work has ended by then. */
   readonly later: (act: () => void, ms: number) => void;
-  /** Ends the loop, because the log could not be written. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -41,9 +32,7 @@ export class RemovalSteps<T> {
   readonly #site: RemovalSite<T>;
   /** Aborts a scrub that waits for readers. */
   readonly #ending = new AbortController();
-  /** Number of consecutive failed attempts of redactions. */
   #redactionsFailed = 0;
-  /** The scrub in progress. */
   #scrubbing: Promise<void> | null = null;
 
   constructor(deps: RemovalDeps, site: RemovalSite<T>) {
@@ -57,16 +46,14 @@ export class RemovalSteps<T> {
     else this.#scrubbing = this.#scrub();
   }
 
-  /** Resolves once no scrub is in progress. */
   async end(): Promise<void> {
     this.#ending.abort();
     await this.#scrubbing;
   }
 
   /**
-   * Removes every snapshot, since one may name an erased player; the replica and the stream forget erased players, too.
-   * The replica is loaded first, because without snapshots it would have to read the whole log. Resolves with false,
-   * without removing any, if `mayDrop` returns false by then.
+   * Makes snapshots, replica and stream forget erased players. The replica is loaded first, because without snapshots
+   * it would have to read the whole log. Resolves with false, without removing any, if `mayDrop` returns false by then.
    */
   async forgetErased(mayDrop: () => boolean = () => true): Promise<boolean> {
     await this.#deps.pool.follow(this.#site.durableSeq());

@@ -1,6 +1,6 @@
 /**
- * Removes events from the log by their age, batch by batch from the oldest on. The evidence of the pairs stays: the
- * turn that commits a piece carries the sums of every pair of the piece, so the log remains complete. Only reads.
+ * Removes events by their age, batch by batch from the oldest on. The turn that commits a piece carries the sums of its
+ * pairs, so the log remains complete. Only reads.
  */
 
 import type { IdTag } from '../../core/columns/packed-keys.js';
@@ -14,13 +14,12 @@ import type { RedactionPiece, RedactionWork, RetentionPiece, RetentionWork } fro
 import { batchFrom, type Follower } from '../recovery/recovery.js';
 import { blanked, redactPiece, rewrittenBy } from './redaction.js';
 
-/** Does one piece of any redaction. For a removal the follower only computes tags, and may lag behind the log. */
+/** For a removal the follower only computes tags, and may lag behind the log. */
 export function removeExpired(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {
   const tagOf = (eventId: string) => follower.state.idTags.of(eventId);
   return work.type === 'removal' ? redactPiece(log, work, tagOf) : retentionPiece(log, work, tagOf, follower);
 }
 
-/** Does one piece of at least one batch. */
 function retentionPiece(
   log: LogReader,
   { after, upTo }: RetentionWork,
@@ -56,17 +55,14 @@ function retentionPiece(
   return { type: 'retention', ...rewrittenBy(rewritten), upTo: end, pairs: [...pairs.values()] };
 }
 
-/**
- * Returns whether a record carries sums. A withdrawal does not count, because a restore repeats only withdrawals of
- * events in the backup.
- */
+/** A withdrawal does not count, because a restore repeats only withdrawals of events in the backup. */
 function carriesSums(record: LogRecord): boolean {
   return record.type === 'evidence_kept' && record.subject !== null;
 }
 
 /**
  * Returns the pair whose sums leave with a record. The subject is a copy, because a view would keep its whole batch in
- * memory. Null if the record stays: a withdrawal only states sums, and a restore needs it.
+ * memory. Null for a withdrawal, too: it only states sums, and a restore needs it.
  */
 function pairOf(record: LogRecord): { readonly subject: Uint8Array; readonly peer: number } | null {
   switch (record.type) {

@@ -1,7 +1,4 @@
-/**
- * Finds the players that changed after a given log record. The verdict stream needs them to resume a reader that
- * another node served before, because this node does not know which values that node sent.
- */
+/** Finds the players that changed after a log record, for a reader that another node served before. */
 import type { GroupState } from '../../core/state.js';
 import { limits } from '../../limits.js';
 import { reachOf, type TouchedRows } from '../feed/change-table.js';
@@ -9,8 +6,7 @@ import type { LogReader } from '../ports/log.js';
 import { batchFrom } from '../recovery/recovery.js';
 
 /**
- * Reads the records after `seq` up to the newest one of the state. Returns null if the records cannot tell: a player
- * was erased, so the log no longer names the player, or there are too many records.
+ * Returns null if the records cannot tell: a player was erased, so the log no longer names it, or they are too many.
  */
 export function playersChangedSince(log: LogReader, state: GroupState, seq: number): TouchedRows | null {
   if (seq > state.lastSeq || state.lastSeq - seq > limits.streamResumeRecordsMax) return null;

@@ -1,7 +1,6 @@
 /**
  * Implements the replica, a second state that follows the log with the same `apply`, for weights, snapshots and the
- * change feed. Each task first catches up to the record that it names, then does its work. The replica does not depend
- * on its place, such as a worker thread or a simulation.
+ * change feed. Each task first catches up to the record that it names.
  */
 
 import { asOfTime } from '../../core/evidence/decay.js';
@@ -47,7 +46,6 @@ const changeBounds = {
   touchedMax: limits.streamTouchedRows,
 };
 
-/** The configured values of scoring; by default those of `trustConstants`. */
 export interface ScoringSettings extends Partial<Pick<TrustConstants, 'badSharePrior' | 'newPeerDays'>> {
   /** The node is one of a cluster, in which the values in the log are in force. */
   readonly isLogged?: boolean;
@@ -63,12 +61,10 @@ export class Replica {
   #follower: Follower | null = null;
   /** The newest record that a task named: later ones may not be durable, although the log contains them. */
   #durable = 0;
-  /** Identifies the published part of the follower's state. */
   #generation = '';
   /** Rows that were changed after a record, for the pieces of one walk for readers that come from another node. */
   #touched: { readonly seq: number; readonly rows: TouchedRows | null } | null = null;
 
-  /** The computation of weights calls `yieldCore` regularly. */
   constructor(
     log: LogReader,
     snapshots: SnapshotStore,
@@ -108,8 +104,8 @@ export class Replica {
   }
 
   /**
-   * Loads the whole log: batches may have been rewritten because of records that are newer than any requested one, and
-   * they are valid only together with these.
+   * Loads the whole log: batches may have been rewritten because of newer records, and are valid only together with
+   * these.
    */
   #load(): Follower {
     const recovered = recover(this.#log, this.#snapshots, this.#salt, lastSeqOf(this.#log));
@@ -120,9 +116,8 @@ export class Replica {
   }
 
   /**
-   * Writes a snapshot of the state at `upTo` or later, under the owner's `epoch`. Returns null, and writes none, if the
-   * loaded state contains a commit that may still be lost: the log would then end before its snapshot; nor while the
-   * group still counts bans as claims, as in an upgrade of a cluster.
+   * Returns null, and writes none, if the loaded state contains a commit that may still be lost: the log would then end
+   * before its snapshot; nor while the group still counts bans as claims, as in an upgrade of a cluster.
    */
   async snapshot(upTo: number, epoch: number): Promise<Pick<SnapshotMade, 'seq'> | null> {
     const { state, chain } = this.follow(upTo);
@@ -151,9 +146,7 @@ export class Replica {
     return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, z, witness, measures, signals };
   }
 
-  /**
-   * Computes the verdicts of the state at `upTo` under different assumptions. Neither the state nor the store changes.
-   */
+  /** Neither the state nor the store changes. */
   simulate({ upTo, at, scenario, rowsMax }: SimulationWork, onProgress: OnProgress): Simulation {
     const { state } = this.follow(upTo);
     const asOf = Math.max(at, state.lastAt);
@@ -163,7 +156,7 @@ export class Replica {
     return simulate(state, asOf, scenario, decayed, rowsMax, this.#constantsOf(state));
   }
 
-  /** Computes the sums that other half-lives would have given; reads the whole log. */
+  /** Reads the whole log. */
   #decayedBy(halfLives: HalfLives, state: GroupState, at: number, onProgress: OnProgress): ScenarioHalfLife {
     const other = new ScenarioHalfLife(state, halfLives, at);
     let next = 1;
@@ -192,7 +185,6 @@ export class Replica {
     return { ...(erasedOnly ? changes.nextErased() : changes.next(asOfTime(state, at), asOf)), isFirst };
   }
 
-  /** Returns null if the generation is unknown, and `forgotten` if the rows that a reader lacks are unknown. */
   walkChanges({ generation, from, since }: WalkWork): ChangeWalk | 'forgotten' | null {
     const changes = this.#follower?.changes ?? null;
     if (changes === null || this.#generation !== generation) return null;
@@ -204,7 +196,6 @@ export class Replica {
     return rows === null ? 'forgotten' : changes.walkElsewhere(from, rows, asOfTime(state, endOfMinute(since.asOf)));
   }
 
-  /** Forgets the published state, because the stream has no readers any more. */
   endFeed(): void {
     if (this.#follower !== null) this.#follower.changes = null;
   }

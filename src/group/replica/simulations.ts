@@ -1,13 +1,21 @@
-/**
- * Converts the operator's request for a simulation to a scenario, and the result to the view that the operator sees:
- * peer ids become numbers, and numbers become ids. `core/scoring/simulation.ts` computes the result.
- */
+/** Converts the operator's request for a simulation to a scenario, and the result to the operator's view. */
 
 import { trustConstants as k } from '../../core/evidence/trust-constants.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { GroupState } from '../../core/state.js';
 import { granted, type Outcome, refused } from '../../errors.js';
-import type { SimulationQuery, SimulationView } from '../api.js';
+
+export interface SimulationQuery {
+  /** Peer ids; null for the present set. */
+  readonly preTrusted: readonly string[] | null;
+  /** Peer ids whose evidence does not count. */
+  readonly without: readonly string[];
+  /** As if they had always applied; null for the present ones. */
+  readonly halfLifeDays: number | null;
+  readonly banHalfLifeDays: number | null;
+  /** Largest number of players, and of peers, in the answer. */
+  readonly rowsMax: number;
+}
 
 /** Codes: unknown_peer. */
 export function scenarioOf({ peers }: GroupState, query: SimulationQuery): Outcome<Scenario> {
@@ -22,7 +30,8 @@ export function scenarioOf({ peers }: GroupState, query: SimulationQuery): Outco
   });
 }
 
-export function simulationView({ peers }: GroupState, simulation: Simulation, rowsMax: number): SimulationView {
+/** `peers` are those whose weight changes, the largest change first. */
+export function simulationView({ peers }: GroupState, simulation: Simulation, rowsMax: number) {
   const { weightsBefore, weightsAfter, ...rest } = simulation;
   const moved = [...weightsBefore.keys()]
     .filter((number) => peers.has(number))
@@ -36,3 +45,5 @@ export function simulationView({ peers }: GroupState, simulation: Simulation, ro
   });
   return { ...rest, peers: named };
 }
+
+export interface SimulationView extends Readonly<ReturnType<typeof simulationView>> {}

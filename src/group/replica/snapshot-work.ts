@@ -9,13 +9,12 @@ import type { SnapshotStore } from '../ports/snapshots.js';
 export interface SnapshotDeps {
   readonly log: Pick<LogWriter, 'epoch'>;
   readonly snapshots: SnapshotStore;
-  /** The snapshot from which recovery started, 0 if there is none: newer ones were not usable. */
+  /** 0 if there is none: newer ones were not usable. */
   readonly recoveredFrom: number;
   readonly pool: Pick<GroupPool, 'snapshot'>;
   readonly disk: { readonly fitsSnapshot: boolean };
   readonly timers: Pick<Timers, 'elapsed'>;
   readonly observer: Pick<GroupObserver, 'workDone'>;
-  /** In log records. */
   readonly snapshotEvery: number;
   readonly onFailure: (what: string, error: unknown) => void;
 }
@@ -23,15 +22,12 @@ export interface SnapshotDeps {
 export interface SnapshotSite {
   readonly durableSeq: () => number;
   /**
-   * True from the removal of the snapshots for an erasure until it is complete: a snapshot written now would still
-   * name the player after the erasure.
+   * True from the removal of the snapshots for an erasure until it is complete: a snapshot would still name the player.
    */
   readonly forbidsSnapshots: () => boolean;
   /** True if no snapshot but the last one may begin. */
   readonly ending: () => boolean;
-  /** True if failures no longer matter. */
   readonly closed: () => boolean;
-  /** Calls `act` after `ms`, unless the work has ended by then. */
   readonly later: (act: () => void, ms: number) => void;
 }
 
@@ -42,13 +38,10 @@ export class SnapshotWork {
   #newest: number;
   /** Snapshots from which recovery is impossible. The next snapshot removes or replaces them. */
   #unusable: readonly number[];
-  /** Duration of the newest snapshot; 0 if it was not written here. */
   #newestMs = 0;
   /** Time since which a snapshot is owed, because none is left or the newest is unusable; null if none is. */
   #dueSince: number | null = null;
-  /**
-   * Times by `timers.elapsed()` before which no snapshot is tried: after a failure, and for a while after an erasure.
-   */
+  /** By `timers.elapsed()`: no snapshot is tried after a failure, and for a while after an erasure. */
   #pauseUntil = 0;
   #quietUntil = 0;
 
@@ -71,10 +64,7 @@ export class SnapshotWork {
     this.#making = this.#makeAndLookAgain();
   }
 
-  /**
-   * Writes a snapshot and checks again afterwards: new records may be due, a failure must be repeated, and on an idle
-   * node no commit would trigger the check.
-   */
+  /** Checks again afterwards: on an idle node no commit would trigger the check. */
   async #makeAndLookAgain(): Promise<void> {
     const { timers, onFailure } = this.#deps;
     let waitMs: number = limits.workRetryMs;
@@ -90,14 +80,13 @@ export class SnapshotWork {
     }
   }
 
-  /** Lifts the pause, because the reason of the last failure is gone. */
   rested(): void {
     this.#pauseUntil = 0;
   }
 
   /**
-   * Writes a snapshot of everything that is durable, unless the newest one covers it already or an erasure forbids it.
-   * Resolves with false, without beginning one, if the newest took longer than `msLeft` allows.
+   * Writes nothing if the newest covers it already or an erasure forbids it. Resolves with false, without beginning
+   * one, if the newest took longer than `msLeft` allows.
    */
   async makeLast(msLeft: () => number): Promise<boolean> {
     await this.#making;
@@ -117,9 +106,7 @@ export class SnapshotWork {
     this.#owe();
   }
 
-  /**
-   * The owed snapshot is written after a while without erasures, but a trickle of erasures cannot delay it for ever.
-   */
+  /** A while after the last erasure, but a trickle of erasures cannot delay it for ever. */
   #owe(): void {
     const now = this.#deps.timers.elapsed();
     this.#dueSince ??= now;

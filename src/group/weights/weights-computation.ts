@@ -19,7 +19,6 @@ export interface WeightsDeps {
 
 export interface WeightsSite {
   readonly published: { readonly basedOnSeq: number; readonly computedAt: number | null };
-  /** The newest durable record, and the newest durable one that affects weights. */
   readonly durableSeq: () => number;
   readonly evidenceSeq: () => number;
   /** The newest durable event of a peer that has no weights yet. */
@@ -28,7 +27,7 @@ export interface WeightsSite {
   readonly ending: () => boolean;
   /** True if nothing may begin now, since it could not be published. */
   readonly readOnly: () => boolean;
-  /** Queues a command; resolves once it is decided and its record is durable. Null if there is no room. */
+  /** Resolves once its record is durable. Null if there is no room. */
   readonly publish: (command: PublishWeights, bytes: number) => Promise<Answers['publish_weights']> | null;
 }
 

@@ -3,7 +3,6 @@ import { trustConstants as k } from '../../core/evidence/trust-constants.js';
 import type { GroupState } from '../../core/state.js';
 import { measureWeightOf, publishedWeight, weightOf } from '../../core/tables/peer-weights.js';
 import { limits } from '../../limits.js';
-import type { PublishedWeights } from '../api.js';
 import type { LogReader } from '../ports/log.js';
 import type { WeightsPiece } from '../ports/pool.js';
 import { batchFrom } from '../recovery/recovery.js';
@@ -29,7 +28,8 @@ export function readWeights(log: LogReader, after: number, last: number): Weight
   return { published, upTo };
 }
 
-export function publishedWeights({ peers }: GroupState, one: WeightsPiece['published'][number]): PublishedWeights {
+/** `pi` is the group's share of bad players. */
+export function publishedWeights({ peers }: GroupState, one: WeightsPiece['published'][number]) {
   const { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, measures } = one.record;
   // Origins and carriers have numbers, too.
   const numbers = Array.from(tau.keys()).filter((number) => peers.has(number));
@@ -42,3 +42,5 @@ export function publishedWeights({ peers }: GroupState, one: WeightsPiece['publi
   });
   return { seq: one.seq, at: one.at, basedOnSeq, computedAt, pi, peers: named };
 }
+
+export interface PublishedWeights extends Readonly<ReturnType<typeof publishedWeights>> {}

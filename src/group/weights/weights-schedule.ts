@@ -1,11 +1,7 @@
-/**
- * Decides when peer weights are computed, and remembers the last computation. Pure: it gets times as arguments and
- * returns the time of the next start; `weights-computation.ts` owns the timer and uses the pool.
- */
+/** Decides when peer weights are computed, and remembers the last computation. Gets times as arguments. */
 import { limits } from '../../limits.js';
 import type { WeightsComputed, WeightsSignals } from '../ports/pool.js';
 
-/** Times in ms since 1970. */
 export class WeightsSchedule {
   readonly #intervalMs: number;
   #startedAt = Number.NEGATIVE_INFINITY;
@@ -15,7 +11,7 @@ export class WeightsSchedule {
   /** Start of the hour after which weights are computed again. */
   #hourFrom: number;
   #running = false;
-  /** The newest record that the last computation included, whether published or not. */
+  /** Whether published or not. */
   basedOnSeq: number;
   computedAt: number | null;
   signals: WeightsSignals | null = null;
@@ -28,10 +24,9 @@ export class WeightsSchedule {
   }
 
   /**
-   * Returns the time at which the next computation may start; null if none is needed. `evidenceSeq` is the newest
-   * record that affects weights. Without a new one, weights are computed again hourly, since decay changes them, and
-   * once after a start, since no record holds the signals. Evidence of a peer without weights, whose newest record is
-   * `newVoiceSeq`, does not wait for the interval, because it counts for nothing until then.
+   * Null if none is needed. Without new evidence, weights are computed again hourly, since decay changes them, and once
+   * after a start, since no record holds the signals. Evidence of a peer without weights, up to `newVoiceSeq`, does not
+   * wait for the interval, because it counts for nothing until then.
    */
   startsAt(evidenceSeq: number, now: number, newVoiceSeq = 0): number | null {
     if (this.#running || evidenceSeq === 0) return null;

@@ -1,11 +1,11 @@
 /**
  * Writes the frames of the verdict stream as text, and reads the position from an event id
- * (docs/VERDICT-STREAM.md). Rows are JSON texts from the pool.
+ * (docs/VERDICT-STREAM.md).
  */
 
 import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';
 import type { RefusedErasure } from '../../group/api.js';
-import type { FeedPosition } from '../../group/verdict-changes.js';
+import type { FeedPosition, PublishedPlayer } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 
@@ -78,17 +78,12 @@ export function marksFor(peer: number | null, disputed: readonly number[], refus
   return { disputed: disputed.includes(peer), erasureRefused };
 }
 
-export function markedRow(text: string, { disputed, erasureRefused }: RowMarks): string {
-  if (!disputed && erasureRefused === undefined) return text;
+/** Returns the row of a player (`changedPlayerSchema`). A template takes half of the time of `JSON.stringify`. */
+export function playerRow(player: PublishedPlayer, { disputed, erasureRefused }: RowMarks): string {
+  const { subject, score, confidence, verdict, allowed } = player;
+  const marks = `${allowed ? ',"allowed":true' : ''}${disputed ? ',"disputed":true' : ''}`;
   const refusal = erasureRefused === undefined ? '' : `,"erasure_refused":${JSON.stringify(erasureRefused)}`;
-  return `${text.slice(0, -1)}${disputed ? ',"disputed":true' : ''}${refusal}}`;
-}
-
-const rowOfPlayer = /\{"subject_hash":"([0-9a-f]{64})"[^{}]*\}/g;
-
-/** Returns `rows`, joined JSON texts, with the marks of each subject. */
-export function markedRows(rows: string, marksOf: (subject: string) => RowMarks): string {
-  return rows.replace(rowOfPlayer, (row, subject: string) => markedRow(row, marksOf(subject)));
+  return `{"subject_hash":"${subject}","score":${score},"confidence":${confidence},"verdict":"${verdict}"${marks}${refusal}}`;
 }
 
 export function heartbeatFrame(mark: FeedPosition): string {

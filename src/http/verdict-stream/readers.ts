@@ -13,7 +13,7 @@ import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
 import { Holdings } from '../room/holdings.js';
 import type { ReadTurns } from '../room/read-turns.js';
-import { changeFrame, erasedFrame, erasedRow, helloFrame, markedRow, marksFor } from './frames.js';
+import { changeFrame, erasedFrame, erasedRow, helloFrame, marksFor, playerRow } from './frames.js';
 import { Spread } from './spread.js';
 import { StreamReader } from './stream-reader.js';
 
@@ -110,7 +110,7 @@ export class StreamReaders {
   }
 
   async #publish(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void> {
-    const erased = rows.filter(({ text }) => text === null);
+    const erased = rows.filter(({ player }) => player === null);
     if (erased.length > 0) {
       // Send immediately, because the next frame to a reader that is catching up may be newer.
       const asOf = mark?.asOf ?? this.#deps.clock.now();
@@ -193,11 +193,11 @@ function framesByPeer(
 }
 
 function rowText(
-  { subject, text, peers, quiet, disputed = [], refused = null }: MarkedRow,
+  { subject, player, peers, quiet, disputed = [], refused = null }: MarkedRow,
   reader: number | null,
 ): string | [] {
   const isOwn = reader !== null && peers?.includes(reader) === true;
-  if (text === null) return erasedRow(subject, isOwn);
+  if (player === null) return erasedRow(subject, isOwn);
   if (quiet && !isOwn) return [];
-  return markedRow(text, marksFor(reader, disputed, refused));
+  return playerRow(player, marksFor(reader, disputed, refused));
 }

@@ -6,14 +6,20 @@ import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ResumeData } from '../../contract/verdict-stream.js';
 import type { GroupViews } from '../../group/api.js';
-import type { ChangesUpTo, FeedPosition, ResumeFrom } from '../../group/verdict-changes.js';
+import {
+  type ChangesUpTo,
+  type FeedPosition,
+  type PublishedPlayer,
+  playersIn,
+  type ResumeFrom,
+} from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import {
   changeFrame,
   comment,
   heartbeatFrame,
-  markedRows,
   placeOf,
+  playerRow,
   type RowMarks,
   resetFrame,
   resumeFrame,
@@ -187,29 +193,29 @@ export class StreamReader {
       // This piece was read before changes that the reader already has. It would restore an erased player.
       if (piece.position < Math.max(mark.position, feed.erasedAt)) continue;
       from = piece.next;
-      if (piece.count === 0 && from !== null) continue;
+      const players = playersIn(piece.players);
+      if (players.length === 0 && from !== null) continue;
       const isLast = from === null;
-      const text = this.#marked(piece.text);
+      const text = this.#rowsOf(players);
       this.#write(since === null ? snapshotFrame(text, isLast, mark) : changeFrame(text, isLast, mark));
-      this.#parts.onRows(piece.count);
+      this.#parts.onRows(players.length);
     }
     return this.#isEnded ? 'ended' : 'sent';
   }
 
-  #goLive(rows: readonly string[], mark: FeedPosition): void {
-    for (let from = 0; from < rows.length; from += limits.streamFrameRows) {
+  #goLive(players: readonly PublishedPlayer[], mark: FeedPosition): void {
+    for (let from = 0; from < players.length; from += limits.streamFrameRows) {
       const to = from + limits.streamFrameRows;
-      this.#write(changeFrame(this.#marked(rows.slice(from, to).join(',')), to >= rows.length, mark));
+      this.#write(changeFrame(this.#rowsOf(players.slice(from, to)), to >= players.length, mark));
     }
-    this.#parts.onRows(rows.length);
+    this.#parts.onRows(players.length);
     this.#write(heartbeatFrame(mark));
     this.#sentTo = mark.position;
   }
 
   /** Returns the rows with the marks that only the reader's peer may see. */
-  #marked(rows: string): string {
-    const { peer, marksOf } = this.#parts;
-    return peer === null ? rows : markedRows(rows, marksOf);
+  #rowsOf(players: readonly PublishedPlayer[]): string {
+    return players.map((player) => playerRow(player, this.#parts.marksOf(player.subject))).join(',');
   }
 
   #woken(): Promise<void> {

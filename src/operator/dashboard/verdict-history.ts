@@ -1,5 +1,4 @@
 /** Holds the newest changes of verdicts for the dashboard, from the change feed. Forgets a player that is erased. */
-import type { Verdict } from '../../core/vocabulary.js';
 import type { ChangeRow, FeedListener, FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { isoTime } from '../../operations/operation.js';
@@ -10,10 +9,10 @@ export class VerdictHistory implements FeedListener {
   readonly #changes = new Map<string, VerdictChangeValue>();
 
   async publish(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void> {
-    for (const { subject, text, was } of rows) {
-      if (text === null) this.#changes.delete(subject);
-      if (text === null || was === undefined || mark === null) continue;
-      const { verdict }: { readonly verdict: Verdict } = JSON.parse(text);
+    for (const { subject, player, was } of rows) {
+      if (player === null) this.#changes.delete(subject);
+      if (player === null || was === undefined || mark === null) continue;
+      const { verdict } = player;
       this.#changes.delete(subject);
       this.#changes.set(subject, { subject_hash: subject, at: isoTime(mark.asOf), was, verdict });
       const [oldest] = this.#changes.keys();

@@ -1,7 +1,4 @@
-/**
- * Provides the parts that backups and restores share: progress, cancellation, the check of the written store, and error
- * codes.
- */
+/** Provides what backups and restores share: progress, cancellation, the check of the written store, error codes. */
 import { hasCode, messageOf } from '../../errors.js';
 import type { VerifyReport } from '../../group/api.js';
 import type { CopyCode, CopyRefusal, CopyStatus } from '../../group/backup/backup-tasks.js';

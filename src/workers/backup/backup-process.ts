@@ -1,7 +1,6 @@
 /**
- * Runs one backup or restore as a process, since the files that it reads may be damaged and kill it. The task is in its
- * arguments; its progress and outcome go to its parent. If a signal or the end of the parent ends it, no unfinished
- * result stays in place.
+ * Runs one backup or restore as a process, since the files that it reads may be damaged and kill it. If a signal or the
+ * end of the parent ends it, no unfinished result stays in place.
  */
 import { randomBytes } from 'node:crypto';
 import type { BackupTask, CopyOutcome, CopyStatus, RestoreTask } from '../../group/backup/backup-tasks.js';
@@ -9,7 +8,6 @@ import { type CopyContext, refusalOf } from './backup-context.js';
 import { backUp } from './backup-task.js';
 import { restore } from './restore-task.js';
 
-/** Messages to the parent: progress, then one outcome. */
 export type CopyMessage = { readonly status: CopyStatus } | { readonly outcome: CopyOutcome<unknown> };
 
 const REPORT_EVERY_MS = 100;

@@ -1,6 +1,6 @@
 /**
- * Starts each backup or restore in a process of its own, because a damaged file may kill the process that reads it, and
- * because the work then costs a running node only disk time. Also verifies any folder, whether a store or a backup.
+ * Starts each backup or restore in a process of its own, because a damaged file may kill the process that reads it.
+ * Also verifies any folder, whether a store or a backup.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -59,7 +59,6 @@ export async function verifyAny(dir: string, mode: VerifyMode, onProgress?: OnPr
   return half === undefined ? report : { ...report, ok: false, faults: [half, ...report.faults] };
 }
 
-/** Verifies a backup: its store must be intact and must match its manifest byte for byte. */
 async function verifyBackup(dir: string, onProgress?: OnProgress, signal?: AbortSignal): Promise<VerifyReport> {
   const report = await verifyInChild(storeOf(dir), 'full', onProgress, signal);
   const faults = [...report.faults, ...problemsOfManifest(dir, report)];

@@ -49,7 +49,7 @@ export async function backUp({ dataDir, dir, version }: BackupTask, context: Cop
   }
 }
 
-/** Copies the newest intact snapshot of the copied log; it only makes the first start faster. */
+/** It only makes the first start faster. */
 async function copySnapshot(from: SnapshotStore, to: SnapshotStore, { lastSeq, erasedSeq }: CopiedLog): Promise<void> {
   for (const seq of from.list()) {
     if (seq > lastSeq || seq < erasedSeq) continue;

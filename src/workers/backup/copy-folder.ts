@@ -15,24 +15,21 @@ import { writeExpectedHead } from '../../store/log/expected-head.js';
 import { claimFolder } from '../../store/ownership/owner.js';
 
 export interface CopiedInto extends CopiedLog {
-  /** True if batches that the folder already had were replaced. */
   readonly isRewritten: boolean;
 }
 
 export interface CopyHooks {
-  /** Called after each step with the copied records and their total. Throws to end the copy. */
   readonly progress: CopyProgress;
   /** Called once, before the first change of the folder's log. */
   readonly beforeChange?: () => Promise<void>;
-  /** Called if replaced bytes are left in the free space, because the scrub must wait or was aborted. */
+  /** Replaced bytes are left in the free space, because the scrub must wait or was aborted. */
   readonly scrubDeferred?: () => void;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Copies a log into the folder `dir`, which this process owns meanwhile, from where the log of the folder ends. An
- * erased byte does not stay in the free space. Rejects with what `copyFrom` throws, and without `scrubDeferred` with
- * `ScrubDeferredError`.
+ * Copies a log into `dir`, which this process owns meanwhile, from where its log ends. Rejects with what `copyFrom`
+ * throws, and without `scrubDeferred` with `ScrubDeferredError`.
  */
 export async function copyIntoFolder(
   dir: string,
@@ -73,7 +70,7 @@ export async function copyIntoFolder(
   }
 }
 
-/** Writes the head that the log of the copy must reach. Removes the heartbeat of the process that made the copy. */
+/** Also removes the heartbeat of the process that made the copy. */
 export async function writeCopiedHead(dir: string, { lastSeq, chain }: CopyStart): Promise<void> {
   rmSync(join(dir, 'heartbeat'), { force: true });
   await writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync: true });

@@ -62,9 +62,7 @@ function erasuresFromOf({ dataDir, erasuresFrom, withoutErasures }: RestoreTask)
   return erasuresFrom ?? (heldStore(dataDir) ? dataDir : null);
 }
 
-/**
- * Opens the old log. Throws if it cannot list the erasures after the backup, because the operator must know of them.
- */
+/** Throws if the log cannot list the erasures after the backup, because the operator must know of them. */
 function openOld(dir: string): LogReader {
   const unknown = (why: string) =>
     new CopyError('erasures_unknown', `${why}; the erasures after the backup cannot be read from ${dir}`);

@@ -1,7 +1,6 @@
 /**
  * Implements the worker pools of a group: one replica, and separate readers, so that a listing never waits for a
- * snapshot. Both are Piscina pools with bounded queues, whose threads start with the first task. A dead worker is
- * replaced, and its task rejects. A task that waits for workers that cannot load rejects as well.
+ * snapshot. Both are Piscina pools with bounded queues. A dead worker is replaced, and its task rejects.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -45,13 +44,10 @@ export class PiscinaPool implements GroupPool {
   readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #piece = Buffer.from(new SharedArrayBuffer(limits.copyPieceBytes));
   #closed: Promise<void> | null = null;
-  /**
-   * Resolves once the files, which the workers read, hold every acknowledged batch. Set on a node of a cluster, whose
-   * files follow the shared log some ms later.
-   */
+  /** Resolves once the files, which the workers read, hold every acknowledged batch. Set on a node of a cluster. */
   filesStored: (() => Promise<void>) | null = null;
 
-  /** `entries` holds the files of the workers. Tests pass other files, whose workers fail. */
+  /** Tests pass other `entries`, whose workers fail. */
   constructor(
     folder: WorkerFolder,
     entries = ownEntries,
@@ -126,8 +122,8 @@ export class PiscinaPool implements GroupPool {
   }
 
   /**
-   * Terminates the threads. A thread that is still loading gets `loadMs` to finish, and `poolMs` to close its files. An
-   * unfinished snapshot is aborted at once. Never resolves if a thread cannot be terminated. May be called repeatedly.
+   * Gives a loading thread `loadMs` to finish, and `poolMs` to close its files; aborts a snapshot at once. Never
+   * resolves if a thread cannot be terminated. May be called repeatedly.
    */
   close(loadMs: number = limits.shutdownLoadMs, poolMs: number = limits.shutdownPoolMs): Promise<void> {
     Atomics.store(this.#ending, 0, 1);
@@ -143,7 +139,7 @@ export class PiscinaPool implements GroupPool {
 class LazyPool {
   readonly #make: () => Piscina;
   #pool: Piscina | null = null;
-  /** Settled once every worker that started with the first task has loaded, or has failed to load. */
+  /** Settled once every first worker has loaded, or has failed to. */
   #loaded: Promise<unknown> = Promise.resolve();
   readonly #deaths = new WeakMap<Piscina, Error>();
   #isClosed = false;
@@ -192,8 +188,8 @@ class LazyPool {
   }
 
   /**
-   * Discards a pool without workers. Piscina starts no others once one could not load, and the tasks would wait for
-   * ever. They reject, and the next task starts a new pool.
+   * Piscina starts no other workers once one could not load, and the tasks would wait for ever. They reject, and the
+   * next task starts a new pool.
    */
   #discardIfDead(pool: Piscina, error: Error): void {
     if (this.#pool !== pool || pool.threads.length > 0 || this.#isClosed) return;
@@ -222,10 +218,7 @@ export function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQue
   return pool;
 }
 
-/**
- * Lets a pool's workers close their files, then terminates them. A thread that is terminated during a call into LMDB,
- * or while it opens its environment, can end the whole process.
- */
+/** Lets workers close their files first: a thread that is terminated during a call into LMDB can end the process. */
 async function end(pool: Piscina, closeMs: number): Promise<void> {
   await within(closeMs, Promise.allSettled(onEach(pool, 'close')));
   await pool.destroy();

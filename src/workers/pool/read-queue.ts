@@ -1,15 +1,14 @@
 /**
- * Queues reads of the log for the thread that executes them. A read may take a fifth of a second, and any caller may
- * request one. Each holder is therefore charged with the time of its reads, and the one that has used the least is
- * next; no request waits for longer than a bound.
+ * Queues reads of the log for the thread that executes them. A read may take a fifth of a second, so each holder is
+ * charged with the time of its reads, and the one that has used the least is next.
  */
 import type { Holder } from '../../group/holder.js';
 import { PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 
 /**
- * Classes in the order of their turns if several holders, or the requests of one, have the same claim: single records
- * (a withdrawal, the audit), listings with a key and the log for a joining node, public listings.
+ * In the order of their turns at the same claim: single records (a withdrawal, the audit), listings with a key and the
+ * log for a joining node, public listings.
  */
 export type ReadClass = 'records' | 'own' | 'public';
 
@@ -47,10 +46,7 @@ export class ReadQueue {
     this.#now = now;
   }
 
-  /**
-   * Runs `read` in its turn. Rejects with `PoolBusyError` if too many reads wait, or this one too long. `holder`: null
-   * for the node itself.
-   */
+  /** Rejects with `PoolBusyError` if too many reads wait, or this one too long. `holder`: null for the node itself. */
   async run<R>(readClass: ReadClass, holder: Holder | null, read: () => Promise<R>): Promise<R> {
     await this.#turn(this.#waiting[readClass], holder);
     this.#turnMs = this.#usedBy(holder);
@@ -64,7 +60,6 @@ export class ReadQueue {
     }
   }
 
-  /** Number of holders whose time is remembered. */
   get holders(): number {
     return this.#usedMs.size;
   }

@@ -1,4 +1,4 @@
-/** Runs as the reader, a worker that reads the log for listings and single records. It holds no state of the group. */
+/** Runs as the reader, a worker that reads the log. It holds no state of the group. */
 import { workerData } from 'node:worker_threads';
 import { writePiece } from '../../group/backup/log-piece.js';
 import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../group/listing/listing.js';

@@ -1,7 +1,4 @@
-/**
- * Runs the replica as a worker: one `Replica` over the folder's files, at the lowest priority, so that the main thread
- * never waits for it.
- */
+/** Runs the replica as a worker, at the lowest priority, so that the main thread never waits for it. */
 import { setPriority } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { FeedWork, RedactionWork, SimulationWork, SnapshotMade, WalkWork } from '../../group/ports/pool.js';

@@ -1,7 +1,6 @@
 /**
  * Provides the yield of a long computation on a worker thread. On a single core the thread sleeps after each short
- * piece of work, so that the main thread can answer. The scheduler would give a thread that never sleeps whole ticks of
- * milliseconds, even at the lowest priority.
+ * piece of work: the scheduler would give it whole ticks of milliseconds, even at the lowest priority.
  */
 import { availableParallelism } from 'node:os';
 
@@ -11,9 +10,7 @@ const WORK_MS = 0.1;
 const SLEEP_MS = 0.05;
 
 export interface YieldClock {
-  /** Monotonic, in ms. */
   now(): number;
-  /** Blocks the thread for about `ms`. */
   sleep(ms: number): void;
 }
 
@@ -25,7 +22,7 @@ const systemClock: YieldClock = {
   sleep: (ms) => void Atomics.wait(never, 0, 0, ms),
 };
 
-/** Returns the function that a computation calls repeatedly. Does nothing if the main thread has another core. */
+/** Does nothing if the main thread has another core. */
 export function workerYield(cores: number = availableParallelism(), clock: YieldClock = systemClock): () => void {
   if (cores > 1) return () => undefined;
   let awakeSince = clock.now();

@@ -1,7 +1,4 @@
-/**
- * Lists the reasons why a node would refuse to start on a data folder: an interrupted restore, a wrong salt, other
- * group settings or a wrong clock. `ptf doctor` uses this list; the node itself runs the checks of `node/startup.ts`.
- */
+/** Lists for `ptf doctor` why a node would refuse to start on a data folder; the node itself runs `node/startup.ts`. */
 import type { GroupIdentity } from '../../group/api.js';
 import { clockProblem } from '../../group/health/clock-guard.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
@@ -13,16 +10,12 @@ import { storedSalt } from '../../store/files/stored-salt.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 
 export interface StartClock {
-  /** ms since 1970. */
   readonly now: number;
   /** `CLOCK_ACCEPTED_UNTIL`, in ms since 1970. */
   readonly acceptedUntil: number | null;
 }
 
-/**
- * Returns why a start on the folder `dir`, whose store was verified and is not empty, would be refused; empty if it
- * would not. `salt` is the configured salt, or null.
- */
+/** The store of `dir` was verified and is not empty. `salt` is the configured salt, or null. */
 export async function startProblems(
   dir: string,
   identity: GroupIdentity,

@@ -9,10 +9,7 @@ import { logFolderOf, openLogReader, tryWriting } from '../../store/log/lmdb-log
 import { checkPages } from '../../store/log/page-check.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 
-/**
- * Runs `verifyFolder` in mode `start` and then tries a first write, which is aborted: LMDB may end the process at an
- * operation of a start, so such an operation is tried in this process first.
- */
+/** Mode `start`, and then a first write, which is aborted: LMDB may end the process at an operation of a start. */
 export async function verifyForStart(dir: string): Promise<VerifyReport> {
   const report = await verifyFolder(dir, 'start');
   if (!report.ok || report.lastSeq === 0) return report;
@@ -25,8 +22,8 @@ export async function verifyForStart(dir: string): Promise<VerifyReport> {
 }
 
 /**
- * Verifies the store of a folder and awaits `onProgress` between two steps. Never rejects for damage, which the report
- * contains. Some damage kills the process that reads it, so the caller should be a separate process.
+ * Awaits `onProgress` between two steps. Never rejects for damage, which the report contains. Some damage kills the
+ * process that reads it.
  */
 export async function verifyFolder(
   dir: string,

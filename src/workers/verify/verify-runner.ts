@@ -1,6 +1,6 @@
 /**
- * Verifies a store in another process. A truncated or damaged file may kill the process that reads it (SIGBUS,
- * SIGSEGV), which must become a finding and must not end the node.
+ * Verifies a store in another process: a truncated or damaged file may kill its reader (SIGBUS, SIGSEGV), which must
+ * become a finding and must not end the node.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,6 @@ import { refuseIfFull } from '../../store/files/full-disk.js';
 import { dataFileOf } from '../../store/files/lmdb-file.js';
 import { logFolderOf } from '../../store/log/lmdb-log.js';
 
-/** Messages of the verifying process: its progress, and finally its report. */
 export type VerifyMessage =
   | { readonly progress: readonly [done: number, total: number] }
   | { readonly report: VerifyReport };
@@ -30,8 +29,8 @@ export function reportOfDeath(dir: string, how: string): VerifyReport {
 }
 
 /**
- * Verifies the store in the data folder `dir`. Never rejects for damage; the report contains the damage. Rejects with
- * an `AbortError` if `ending` aborts, and with `UnreadError` if a full disk or an outside signal ended the process.
+ * Never rejects for damage; the report contains it. Rejects with an `AbortError` if `ending` aborts, and with
+ * `UnreadError` if a full disk or an outside signal ended the process.
  */
 export function verifyInChild(
   dir: string,

@@ -3,8 +3,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { VerdictFeed } from '../../../src/group/feed/change-feed.js';
 import type { FeedPiece, FeedWork } from '../../../src/group/ports/pool.js';
-import type { ChangeRow, FeedPosition } from '../../../src/group/verdict-changes.js';
+import type { ChangeRow, ChangeWalk, FeedPosition } from '../../../src/group/verdict-changes.js';
 import { limits } from '../../../src/limits.js';
+import { publishedPlayer, publishedPlayers } from '../../support/published-players.js';
 
 const minuteMs = 60_000;
 
@@ -33,7 +34,7 @@ class World {
       },
       walkChanges: async ({ since }) => {
         if (this.failsWalks) throw new Error('the pool is busy');
-        return { position: this.#position, count: 1, text: `behind ${since}`, next: null };
+        return { position: this.#position, players: publishedPlayers(`behind ${since}`), next: null };
       },
       endFeed: async () => {
         this.ended++;
@@ -100,8 +101,8 @@ class World {
   }
 }
 
-const row = (subject: string): ChangeRow => ({ subject, text: `{"of":"${subject}"}` });
-const gone = (subject: string): ChangeRow => ({ subject, text: null });
+const row = (subject: string): ChangeRow => ({ subject, player: publishedPlayer(subject) });
+const gone = (subject: string): ChangeRow => ({ subject, player: null });
 
 test('the replica is not asked while there is no listener', async () => {
   const world = new World();
@@ -143,7 +144,7 @@ test('changes are resumed from memory, except those before the first complete pu
       ['c', 3],
     ],
   );
-  assert.equal(world.feed.recent(2), ['{"of":"c"}']);
+  assert.equal(world.feed.recent(2), [publishedPlayer('c')]);
   assert.is(world.feed.recent(0), null);
 });
 
@@ -163,7 +164,7 @@ test('an erasure is sent before it is answered, and nothing here names the playe
     [gone('x'), gone('a')],
   );
   assert.is(world.feed.rows, 1);
-  assert.equal(world.feed.recent(0), ['{"of":"b"}']);
+  assert.equal(world.feed.recent(0), [publishedPlayer('b')]);
   assert.is(world.feed.erasedAt, world.feed.mark?.position);
 });
 
@@ -313,7 +314,7 @@ test('walks that are asked for at the same time are one', async () => {
   const world = new World();
   const [one, other] = [world.feed.walk('g', 0, 3), world.feed.walk('g', 0, 3)];
   assert.is(one, other);
-  assert.is(((await one) as { readonly text: string } | null)?.text, 'behind 3');
+  assert.is(((await one) as ChangeWalk).players.subjects, 'behind 3');
   assert.is.not(world.feed.walk('g', 0, 3), one);
 });
 

@@ -8,26 +8,20 @@ import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { EventColumns } from '../../../src/core/tables/event-columns.js';
 import { ChangeTable } from '../../../src/group/feed/change-table.js';
-import type { ChangePiece } from '../../../src/group/verdict-changes.js';
+import type { ChangePiece, PublishedPlayer } from '../../../src/group/verdict-changes.js';
 import { dayMs, Given, subjectOf, t0 } from '../../support/given.js';
+import { readInto } from '../../support/published-players.js';
 import { Random } from '../../support/random.js';
 import { weightsOf } from '../../support/weights.js';
 
 const steps = { score: 100, confidence: 500 };
 const bounds = { rowsMax: 3, lookedAtMax: 5, touchedMax: 4 };
 
-interface Row {
-  readonly subject_hash: string;
-  readonly score: number;
-  readonly confidence: number;
-  readonly verdict: string;
-}
-
 /** A state whose records a table follows, and a reader of what it tells. */
 class TableReader {
   readonly given = new Given(30).peers(4).weigh({ a: [3, 3, 3, 3], b: [3, 3, 3, 3], z: [1, 1, 1, 1] });
   readonly table = new ChangeTable(this.given.state, steps, bounds);
-  readonly reader = new Map<string, Row>();
+  readonly reader = new Map<string, PublishedPlayer>();
   now = t0;
   #isBegun = false;
 
@@ -78,19 +72,19 @@ class TableReader {
       this.#isBegun = true;
       this.walk(0, this.reader);
     }
-    for (const { subject, text } of piece.rows) {
-      if (text === null) this.reader.delete(subject);
-      else this.reader.set(subject, JSON.parse(text) as Row);
+    for (const { subject, player } of piece.rows) {
+      if (player === null) this.reader.delete(subject);
+      else this.reader.set(subject, player);
     }
     return piece;
   }
 
   /** Reads what was told behind a position into a reader's table. */
-  walk(since: number, into: Map<string, Row>): void {
+  walk(since: number, into: Map<string, PublishedPlayer>): void {
     for (let from: number | null = 0; from !== null; ) {
-      const { text, next, count } = this.table.walk(from, since);
-      assert.ok(count <= bounds.rowsMax);
-      for (const row of JSON.parse(`[${text}]`) as Row[]) into.set(row.subject_hash, row);
+      const { players, next } = this.table.walk(from, since);
+      assert.ok(players.scores.length <= bounds.rowsMax);
+      readInto(into, players);
       from = next;
     }
   }
@@ -104,7 +98,7 @@ class TableReader {
   }
 
   /** Checks the rows of every player of the state, and of no other, within the steps. */
-  holds(rows: ReadonlyMap<string, Row> = this.reader): void {
+  holds(rows: ReadonlyMap<string, PublishedPlayer> = this.reader): void {
     const { subjects } = this.given.state;
     const moment = asOfTime(this.given.state, this.now);
     assert.is(rows.size, subjects.size);
@@ -151,7 +145,10 @@ test('a walk first reads all players in pieces, then sends them', () => {
       [0, reader.given.state.lastSeq, 1],
     ],
   );
-  assert.equal([table.walk(0, 0).count, table.walk(0, 1).count], [bounds.rowsMax, 0]);
+  assert.equal(
+    [table.walk(0, 0), table.walk(0, 1)].map(({ players }) => players.scores.length),
+    [bounds.rowsMax, 0],
+  );
   reader.all();
   reader.holds();
 });
@@ -232,7 +229,7 @@ test('an erased player is sent before all others, and a later one under its name
   reader.event(2, 'p0');
   const piece = reader.piece();
   // With the peers whose events went, which are those that had reported it by then.
-  assert.equal(piece.rows[0], { subject: subjectHex(subjectOf('p0')), text: null, peers: [0, 1] });
+  assert.equal(piece.rows[0], { subject: subjectHex(subjectOf('p0')), player: null, peers: [0, 1] });
   reader.all();
   reader.holds();
 });
@@ -245,7 +242,7 @@ test('erased players are sent alone if only these are requested, and the others 
   for (let i = 0; i < 4; i++) reader.erase(`p${i}`);
   const pieces = [reader.table.nextErased(), reader.table.nextErased(), reader.table.nextErased()];
   assert.equal(
-    pieces.map(({ rows, moreErased }) => [rows.map(({ text }) => text), moreErased]),
+    pieces.map(({ rows, moreErased }) => [rows.map(({ player }) => player), moreErased]),
     [
       [[null, null, null], true],
       [[null], false],

@@ -14,20 +14,15 @@ import { endOfMinute } from '../../../src/group/as-of.js';
 import { ChangeTable, type TouchedRows } from '../../../src/group/feed/change-table.js';
 import { playersChangedSince } from '../../../src/group/replica/players-changed-since.js';
 import { limits } from '../../../src/limits.js';
+import type { PublishedPlayer } from '../../../src/group/verdict-changes.js';
 import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
+import { readInto } from '../../support/published-players.js';
 import { Random } from '../../support/random.js';
 import { weightsOf } from '../../support/weights.js';
 
 const steps = { score: 100, confidence: 500, fixed: true } as const;
 const bounds = { rowsMax: 7, lookedAtMax: 11, touchedMax: 1_000 };
-
-interface Row {
-  readonly subject_hash: string;
-  readonly score: number;
-  readonly confidence: number;
-  readonly verdict: string;
-}
 
 /** A group with two nodes whose tables begin at different times, and the log that they share. */
 class World {
@@ -85,42 +80,42 @@ class World {
   }
 
   /** Has a node tell everything to a reader; the place up to which it has. */
-  publish(table: ChangeTable, reader: Map<string, Row>): { readonly seq: number; readonly asOf: number } {
+  publish(table: ChangeTable, reader: Map<string, PublishedPlayer>): { readonly seq: number; readonly asOf: number } {
     for (;;) {
       const { rows, more, upTo } = table.next(asOfTime(this.state, endOfMinute(this.now)), this.now);
-      for (const { subject, text } of rows) {
-        if (text === null) reader.delete(subject);
-        else reader.set(subject, JSON.parse(text) as Row);
+      for (const { subject, player } of rows) {
+        if (player === null) reader.delete(subject);
+        else reader.set(subject, player);
       }
       if (!more) return upTo!;
     }
   }
 
   /** Everything that a node has told. */
-  snapshot(table: ChangeTable): Map<string, Row> {
-    const reader = new Map<string, Row>();
+  snapshot(table: ChangeTable): Map<string, PublishedPlayer> {
+    const reader = new Map<string, PublishedPlayer>();
     for (let from: number | null = 0; from !== null; ) {
-      const { text, next } = table.walk(from, 0);
-      for (const row of JSON.parse(`[${text}]`) as Row[]) reader.set(row.subject_hash, row);
+      const { players, next } = table.walk(from, 0);
+      readInto(reader, players);
       from = next;
     }
     return reader;
   }
 
   /** The rows that a reader lacks who was told everything up to a place by another node; their number. */
-  resume(table: ChangeTable, touched: TouchedRows, asOf: number, reader: Map<string, Row>): number {
+  resume(table: ChangeTable, touched: TouchedRows, asOf: number, reader: Map<string, PublishedPlayer>): number {
     let count = 0;
     for (let from: number | null = 0; from !== null; ) {
       const piece = table.walkElsewhere(from, touched, asOfTime(this.state, endOfMinute(asOf)));
-      for (const row of JSON.parse(`[${piece.text}]`) as Row[]) reader.set(row.subject_hash, row);
-      count += piece.count;
+      readInto(reader, piece.players);
+      count += piece.players.scores.length;
       from = piece.next;
     }
     return count;
   }
 
   /** Fails unless a reader holds the verdict of each player, and numbers that are less than a step off. */
-  holds(reader: ReadonlyMap<string, Row>): void {
+  holds(reader: ReadonlyMap<string, PublishedPlayer>): void {
     const asOf = asOfTime(this.state, endOfMinute(this.now));
     const { subjects } = this.state;
     assert.is(reader.size, subjects.size);

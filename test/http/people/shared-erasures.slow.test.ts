@@ -24,6 +24,11 @@ async function reported(...peers: readonly PeerClient[]): Promise<string> {
   return player;
 }
 
+function reasonsAt({ group }: TestNode): string[] {
+  const requests = group.pendingErasures().flatMap((pending) => pending.requests);
+  return requests.map(({ reason }) => reason).sort();
+}
+
 test('erasures of players whom others reported are counted per peer, in the audit and after a restart', async () => {
   for (const ERASURE_MODE of ['peer', 'operator']) {
     const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE });
@@ -68,10 +73,12 @@ test('the answer to a waiting erasure states the reason', async () => {
   const byOthers = await erase(node, old, shared);
   assert.equal([byOthers.status, byOthers.body.status, byOthers.body.reason], [202, 'pending', 'reported_by_others']);
   assert.is((await erase(node, old, await reported(old))).status, 200);
+  assert.equal(reasonsAt(node), ['peer_too_new', 'reported_by_others'], 'the operator reads the same reasons later');
   await node.close();
   const cautious = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
   const peer = await registerPeer(cautious.url);
   assert.is((await erase(cautious, peer, await reported(peer))).body.reason, 'operator_mode');
+  assert.equal(reasonsAt(cautious), ['operator_mode']);
   await cautious.close();
 });
 

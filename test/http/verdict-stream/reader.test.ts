@@ -10,6 +10,7 @@ import type { ChangeWalk, FeedPosition } from '../../../src/group/verdict-change
 import { comment, helloFrame } from '../../../src/http/verdict-stream/frames.js';
 import { StreamReader } from '../../../src/http/verdict-stream/stream-reader.js';
 import { limits } from '../../../src/limits.js';
+import { publishedPlayer, publishedPlayers } from '../../support/published-players.js';
 
 const hello = helloFrame({
   version: 1,
@@ -106,7 +107,7 @@ test('a reader that comes before the first publication waits for it, and is then
 
 test('a reader that catches up asks for no more than it reads', async () => {
   let asked = 0;
-  const walk = async (): Promise<ChangeWalk> => ({ position: 3, count: 1, text: '{}', next: ++asked });
+  const walk = async (): Promise<ChangeWalk> => ({ position: 3, players: publishedPlayers('ab'), next: ++asked });
   const { pipe, ends, reader } = readerOf({ feed: { walk, recent: () => null }, reading: false });
   const started = reader.start(hello, '');
   for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve));
@@ -147,11 +148,11 @@ test('a heartbeat never overtakes a change that is in flight', async () => {
 
 test('a piece that was read before an erasure was sent is read again', async () => {
   const feed = { mark, erasedAt: 0, recent: (since: number) => (since === mark.position ? [] : null) };
-  const texts = ['{"erased":1}', '{"kept":1}'];
+  const subjects = ['erased', 'kept'];
   const walk = async (): Promise<ChangeWalk> => {
     // It overtakes the first piece.
-    if (texts.length === 2) Object.assign(setting.feed, { erasedAt: 4 });
-    return { position: texts.length === 2 ? 3 : 4, count: 1, text: texts.shift()!, next: null };
+    if (subjects.length === 2) Object.assign(setting.feed, { erasedAt: 4 });
+    return { position: subjects.length === 2 ? 3 : 4, players: publishedPlayers(subjects.shift()!), next: null };
   };
   const setting = { feed: Object.assign(feed, { walk, listen: () => () => undefined }) };
   const pipe = new Pipe(true);
@@ -178,7 +179,7 @@ test('a reader gets erasures at once, and changes only after it has caught up', 
   const changeFor = () => Buffer.from('event: change\n\n');
   reader.send({ position: 3, changeFor, rows: 1 });
   reader.erasedMeanwhile(() => Buffer.from('event: gone\n\n'));
-  answer({ position: 3, count: 0, text: '', next: null });
+  answer({ position: 3, players: publishedPlayers(), next: null });
   await started;
   // The reader receives the change late, but has been up to date since.
   reader.send({ position: 3, changeFor, rows: 1 });
@@ -195,8 +196,8 @@ test('an id is resumed if it is of this generation and no erasure was sent since
     [resumeAt(4), 0, ['hello', 'reset', 'snapshot', 'heartbeat']],
     ['7-ba9876543210.2', 0, ['hello', 'reset', 'snapshot', 'heartbeat']],
   ] as const) {
-    const recent = (since: number) => (since >= mark.position ? [] : ['{}']);
-    const walk = async (): Promise<ChangeWalk> => ({ position: 3, count: 1, text: '{}', next: null });
+    const recent = (since: number) => (since >= mark.position ? [] : [publishedPlayer('ab')]);
+    const walk = async (): Promise<ChangeWalk> => ({ position: 3, players: publishedPlayers('ab'), next: null });
     const { pipe, reader } = readerOf({ feed: { erasedAt, recent, walk } });
     await reader.start(hello, id);
     assert.equal(events(pipe.text), expected, id);
@@ -206,7 +207,11 @@ test('an id is resumed if it is of this generation and no erasure was sent since
 test('changes older than memory are walked in the pool, and only the last frame has the id', async () => {
   const recent = (since: number) => (since >= mark.position ? [] : null);
   const pieces = [1, 2, null];
-  const walk = async (): Promise<ChangeWalk> => ({ position: 3, count: 1, text: '{}', next: pieces.shift() ?? null });
+  const walk = async (): Promise<ChangeWalk> => ({
+    position: 3,
+    players: publishedPlayers('ab'),
+    next: pieces.shift() ?? null,
+  });
   const { pipe, reader } = readerOf({ feed: { recent, walk } });
   await reader.start(hello, resumeAt(1));
   assert.equal(events(pipe.text), ['hello', 'change', 'change', 'change', 'heartbeat']);
@@ -228,7 +233,7 @@ test('an id of another node of the same group is resumed by its record and time,
   const asked: unknown[] = [];
   const walk = async (...args: unknown[]): Promise<ChangeWalk> => {
     asked.push(args);
-    return { position: 3, count: 1, text: '{}', next: null };
+    return { position: 3, players: publishedPlayers('ab'), next: null };
   };
   const { pipe, reader } = readerOf({ feed: { mark: shared, walk } });
   await reader.start(hello, idElsewhere(5));
@@ -242,7 +247,7 @@ test('a reader that got more from another node waits until this node has sent as
   const seqs: number[] = [];
   const walk = async (): Promise<ChangeWalk> => {
     seqs.push(feed.mark.seq);
-    return { position: 3, count: 0, text: '', next: null };
+    return { position: 3, players: publishedPlayers(), next: null };
   };
   const pipe = new Pipe(true);
   const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk };
@@ -263,7 +268,7 @@ test('a reader that got more from another node waits until this node has sent as
 });
 
 test('an id of another group is unknown, and one from before an erasure too old', async () => {
-  const piece: ChangeWalk = { position: 3, count: 1, text: '{}', next: null };
+  const piece: ChangeWalk = { position: 3, players: publishedPlayers('ab'), next: null };
   const walk = async (_generation: string, _from: number, since: unknown) => (since === 0 ? piece : 'forgotten');
   const foreign = readerOf({ feed: { mark: shared, walk } });
   await foreign.reader.start(hello, idElsewhere(5, 'bbbbbbbbbbbb'));

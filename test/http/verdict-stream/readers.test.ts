@@ -7,6 +7,7 @@ import type { FeedListener, FeedPosition } from '../../../src/group/verdict-chan
 import { ReadTurns } from '../../../src/http/room/read-turns.js';
 import { StreamReaders } from '../../../src/http/verdict-stream/readers.js';
 import { limits } from '../../../src/limits.js';
+import { publishedPlayers } from '../../support/published-players.js';
 import { nodeDouble, peerView } from '../group-double.js';
 
 const atOnce = { next: () => Promise.resolve() };
@@ -41,7 +42,7 @@ test('every reader gets an erasure at once, which is answered as soon as the fee
   for (const to of all)
     readers.open(to, { lastEventId: '7-0123456789ab.3', peer: null, holder: '127.0.0.1', keyDigest: '' });
   await turnOfLoop();
-  const sent = listener?.publish([{ subject: 'ab'.repeat(32), text: null }], { ...mark, position: 4 });
+  const sent = listener?.publish([{ subject: 'ab'.repeat(32), player: null }], { ...mark, position: 4 });
   for (const { text } of all) assert.match(text, /^data: \{"changes":\[\{"subject_hash":"(?:ab){32}","gone":true\}\]/m);
   await sent;
   readers.close();
@@ -69,7 +70,7 @@ test('only readers of a peer whose events were erased are notified of that', asy
   });
   await turnOfLoop();
   const subject = 'ab'.repeat(32);
-  await listener?.publish([{ subject, text: null, peers: [1, 2] }], { ...mark, position: 4 });
+  await listener?.publish([{ subject, player: null, peers: [1, 2] }], { ...mark, position: 4 });
   const plain = `{"subject_hash":"${subject}","gone":true}`;
   const own = `{"subject_hash":"${subject}","gone":true,"subject_erased":true}`;
   assert.equal(
@@ -125,7 +126,7 @@ test('a peer may have 16 streams, whatever room there is', () => {
 test('readers that missed changes get them in turn, one of them in each turn of the loop', async () => {
   const pending: (() => void)[] = [];
   const turns = new ReadTurns((run) => void pending.push(run));
-  const walk = async () => ({ position: 3, count: 1, text: '{}', next: null });
+  const walk = async () => ({ position: 3, players: publishedPlayers('ab'.repeat(32)), next: null });
   const verdicts = { mark, erasedAt: 0, listen: () => () => undefined, recent: () => null, walk };
   const metrics = { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} };
   const readers = new StreamReaders({ node: nodeDouble({ verdicts }), clock: { now: () => 0 }, metrics }, turns);

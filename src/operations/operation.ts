@@ -50,8 +50,8 @@ export interface Operation<R, V> {
 /** The commands of `ptf` that consist of others. */
 export const commandGroups = {
   peers: {
-    text: 'list, add and change the peers of the group',
-    examples: ['peers list', `peers suspend ${exampleId}`],
+    text: 'list, add and change the peers of the group; lists them if no command is given',
+    examples: ['peers', `peers suspend ${exampleId}`],
   },
   pretrust: {
     text: "manage the group's set of pre-trusted peers, 1 to 3 as a rule",
@@ -101,6 +101,8 @@ export type PtfCommand<R, V> = {
   /** The command that this one belongs to; absent for one of its own. */
   readonly group?: keyof typeof commandGroups;
   readonly command: string;
+  /** Runs also if its group is given alone. */
+  readonly isDefault?: true;
   readonly text: string;
   /** Command lines without `ptf`. */
   readonly examples: readonly string[];

@@ -85,20 +85,7 @@ export interface MovedData {
   readonly last_seq: number;
 }
 
-export interface CommandContext
-  extends Pick<
-    CommandDeps,
-    | 'runtime'
-    | 'configuration'
-    | 'lastLine'
-    | 'verifyFolder'
-    | 'startProblems'
-    | 'keepSecret'
-    | 'backups'
-    | 'adoptFolder'
-    | 'moveData'
-  > {
-  readonly terminal: Terminal;
+export interface CommandContext extends Omit<CommandDeps, 'defaultDir'> {
   dir(): string;
   /** Sends a request to the node. A request that the schema refuses is wrong usage, whether or not a node runs. */
   ask<N extends OperationName>(name: N, request: Requests[N], progress?: Progress): Promise<Values[N]>;

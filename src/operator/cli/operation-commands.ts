@@ -42,7 +42,7 @@ export function addCommand<N extends OperationName>(
   const { properties } = operations[name].request;
   const given = Object.entries<Argument<unknown>>(row.given ?? {});
   const parent = row.group === undefined ? program : groupOf(program, row.group);
-  const command = parent.command(row.command).description(row.text);
+  const command = parent.command(row.command, { isDefault: row.isDefault === true }).description(row.text);
   if ('by' in properties) signed(command);
   for (const [member, argument] of given) {
     if (!('fixed' in argument))

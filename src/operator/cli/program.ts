@@ -47,22 +47,13 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
     .exitOverride();
   const dir = (): string => resolve(program.opts<{ dataDir?: string }>().dataDir ?? deps.defaultDir());
   const session: CommandContext = {
-    terminal,
+    ...deps,
     dir,
     async ask(command, request, progress) {
       const checked = checkRequest(command, request);
       if (!checked.ok) throw new OperatorError('wrong_usage', violationTexts(checked).join('; '), 2, checked.details);
       return callNode(dir(), command, request, progress);
     },
-    runtime: deps.runtime,
-    configuration: deps.configuration,
-    lastLine: deps.lastLine,
-    verifyFolder: deps.verifyFolder,
-    startProblems: deps.startProblems,
-    keepSecret: deps.keepSecret,
-    backups: deps.backups,
-    adoptFolder: deps.adoptFolder,
-    moveData: deps.moveData,
     done,
   };
   addOperations(program, session);

@@ -64,7 +64,6 @@ const reads = [
   'disputeIds',
   'disputes',
   'auditTail',
-  'publishedWeights',
   'verdictCounts',
   'simulate',
   'verify',

@@ -198,33 +198,6 @@ export interface DiskStatus {
   readonly snapshotsBytes: number;
 }
 
-/** Peer weights as published by one record. */
-export interface PublishedWeights {
-  readonly seq: number;
-  readonly at: number;
-  readonly basedOnSeq: number;
-  readonly computedAt: number;
-  /** The group's share of bad players. */
-  readonly pi: number;
-  readonly peers: readonly {
-    readonly peerId: string;
-    readonly weight: number;
-    readonly tau: number;
-    readonly a: number;
-    readonly b: number;
-    readonly m: number;
-    readonly finds: number;
-  }[];
-}
-
-export interface WeightsPage {
-  /** Oldest first; a page may be empty without being the last. */
-  readonly entries: readonly PublishedWeights[];
-  /** Record to continue after, or null at the end. */
-  readonly nextAfter: number | null;
-  readonly lastSeq: number;
-}
-
 /** The assumptions of a simulation. */
 export interface SimulationQuery {
   /** Peer ids of the assumed set of pre-trusted peers; null for the present set. */
@@ -620,8 +593,6 @@ export interface GroupOperations {
   refuseErasure(subject: Uint8Array, reason: string, by: string): Promise<Outcome<null>>;
   /** The newest `count` entries; with `before`, the newest ones below that sequence number. */
   auditTail(count: number, before?: number): Promise<Outcome<AuditPage>>;
-  /** Peer weights published after record `after`, from one piece of the log. Codes: overloaded. */
-  publishedWeights(after: number): Promise<Outcome<WeightsPage>>;
   /** Number of players by verdict, counted in the pool. Codes: overloaded. */
   verdictCounts(): Promise<Outcome<VerdictCounts>>;
   /** Computed in the pool, one at a time; changes nothing. Codes: unknown_peer, overloaded. */

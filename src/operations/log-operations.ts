@@ -1,6 +1,6 @@
-/** The audit log, the published peer weights, and the verification of the store. */
+/** The audit log, and the verification of the store. */
 import { granted } from '../errors.js';
-import type { AuditEntry, OperatorApi, PublishedWeights, VerifyReport } from '../group/api.js';
+import type { AuditEntry, OperatorApi, VerifyReport } from '../group/api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
 import { parseCount, parseSince } from './arguments.js';
@@ -74,18 +74,6 @@ export const logOperations = {
       })),
   }),
 
-  /** Peer weights published after record `after`. */
-  'weights-page': operation({
-    request: shape({ after: anySeq }),
-    isSlow: true,
-    answer: async ({ after }, { group }) =>
-      mapped(await group.publishedWeights(after), ({ entries, nextAfter, lastSeq }) => ({
-        data: entries.map(publishedWeightsValue),
-        next_after: nextAfter,
-        last_seq: lastSeq,
-      })),
-  }),
-
   /** `ptf verify` also checks a folder without a node: see `operator/cli/verify.ts`. */
   verify: operation({
     request: shape({}),
@@ -100,12 +88,6 @@ export function auditEntryValue(entry: AuditEntry) {
   return { seq, at: isoTime(at), action, actor, target, prev_hash: prevHash, hash };
 }
 export interface AuditEntryValue extends ReturnType<typeof auditEntryValue> {}
-
-function publishedWeightsValue({ seq, at, basedOnSeq, computedAt, pi, peers }: PublishedWeights) {
-  const named = peers.map(({ peerId, ...figures }) => ({ peer_id: peerId, ...figures }));
-  const times = { at: isoTime(at), based_on_seq: basedOnSeq, computed_at: isoTime(computedAt) };
-  return { seq, ...times, bad_share: pi, peers: named };
-}
 
 /** Converts a report to wire names, also one that was made without a node. */
 export function verifyValue(report: VerifyReport) {

@@ -5,7 +5,7 @@
 
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import type { PairRecord } from '../../core/records/pair-records.js';
-import type { DecidedEvent, LogRecord, WeightsPublished } from '../../core/records/records.js';
+import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
 import type { WitnessPair } from '../../core/relations.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
@@ -200,12 +200,6 @@ export interface WeightsSignals {
   readonly shared: Uint32Array;
 }
 
-export interface WeightsPiece {
-  readonly published: readonly { readonly seq: number; readonly at: number; readonly record: WeightsPublished }[];
-  /** The last record that was examined. */
-  readonly upTo: number;
-}
-
 /** The pool has no room for more work now. */
 export class PoolBusyError extends Error {
   override readonly name = 'PoolBusyError';
@@ -244,8 +238,6 @@ export interface GroupPool {
   list(query: ListingQuery): Promise<Listing | null>;
   /** Returns the events of one pair, as far as one piece reaches. */
   pairEvents(query: PairEventsQuery): Promise<PairEvents>;
-  /** Returns the peer weights published after record `after`, up to record `last`, as far as one piece reaches. */
-  publishedWeights(after: number, last: number): Promise<WeightsPiece>;
   /** Returns the records with these sequence numbers, each with the time of its batch. */
   records(
     seqs: readonly number[],

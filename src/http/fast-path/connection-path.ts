@@ -9,16 +9,17 @@ import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
 import { exchangeOf, recordAnswer } from '../request/answering.js';
+import { bodyText, parseJson } from '../request/body.js';
 import { parseTarget } from '../request/head.js';
 import type { Incoming } from '../request/pipeline.js';
 import { type Exchange, internalErrorReply, replyText, wireReply } from '../request/reply.js';
 import type { ApiReply } from '../request/request.js';
 import { newRequestId } from '../request/request-id.js';
-import { then } from '../request/then.js';
+import { type MaybeAsync, then } from '../request/then.js';
 import { answerRaw } from '../server/client-error.js';
 import { closeGently } from '../server/closing.js';
 import type { FastPath } from '../server/fast-path-port.js';
-import { bodyText, type FastRoute, type FastRoutes, parseJson } from './fast-routes.js';
+import type { FastRoute, FastRoutes } from './fast-routes.js';
 import { HeadParser, type ParsedHead } from './head-parser.js';
 
 const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`;
@@ -207,10 +208,10 @@ class FastConnection {
         path: target.path,
         query: target.query,
         remote: this.#socket,
-        readBody: (room, holder, arriving, check) => {
+        readBody: ({ arriving, check, inTurn }) => {
           // The whole body has arrived already.
           arriving?.end();
-          return then(room.inTurn(holder, arriving), (refusal) => {
+          return then(inTurn(), (refusal) => {
             if (refusal !== undefined) return refusal;
             if (!this.#socket.writable) return refused('malformed_json');
             return check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head));
@@ -233,7 +234,7 @@ class FastConnection {
     return { requestId: isGiven ? requestId : newRequestId(), problem, keySent, ifNoneMatch };
   }
 
-  #replyTo({ fastRoute, exchange }: Asked, incoming: Incoming): ApiReply | Promise<ApiReply> {
+  #replyTo({ fastRoute, exchange }: Asked, incoming: Incoming): MaybeAsync<ApiReply> {
     try {
       return fastRoute.endpoint.answer(incoming);
     } catch (error) {

@@ -25,7 +25,7 @@ import {
   readPlaces,
   readPlayerId,
 } from '../request/request-parameters.js';
-import { then } from '../request/then.js';
+import { type MaybeAsync, then } from '../request/then.js';
 import type { ReadTurns } from '../room/read-turns.js';
 
 interface SubjectTrust {
@@ -50,11 +50,7 @@ export function playerHandlers(
     return subject === null ? refusal : granted(subject);
   }
 
-  function trustOf(
-    playerId: string,
-    caller: PeerView | null,
-    remote: Remote,
-  ): Outcome<SubjectTrust> | Promise<Outcome<SubjectTrust>> {
+  function trustOf(playerId: string, caller: PeerView | null, remote: Remote): MaybeAsync<Outcome<SubjectTrust>> {
     const found = subjectOf(playerId);
     if (!found.ok) return found;
     const subject = found.value;
@@ -65,7 +61,7 @@ export function playerHandlers(
     });
   }
 
-  function getTrustScore({ params, query, caller, remote }: ApiRequest<undefined>): ApiReply | Promise<ApiReply> {
+  function getTrustScore({ params, query, caller, remote }: ApiRequest<undefined>): MaybeAsync<ApiReply> {
     const playerId = params.id ?? '';
     const explain = readExplain(query);
     if (!explain.ok) return refusalReply(explain);
@@ -81,14 +77,14 @@ export function playerHandlers(
     });
   }
 
-  function getVerdict({ params, caller, remote }: ApiRequest<undefined>): ApiReply | Promise<ApiReply> {
+  function getVerdict({ params, caller, remote }: ApiRequest<undefined>): MaybeAsync<ApiReply> {
     const playerId = params.id ?? '';
     return then(trustOf(playerId, caller, remote), (trust) =>
       trust.ok ? ok(verdictBody(playerId, trust.value.view)) : refusalReply(trust),
     );
   }
 
-  function getTrustScores({ query, caller, remote }: ApiRequest<undefined>): ApiReply | Promise<ApiReply> {
+  function getTrustScores({ query, caller, remote }: ApiRequest<undefined>): MaybeAsync<ApiReply> {
     const ids = readIds(query);
     if (!ids.ok) return refusalReply(ids);
     if (!pseudonyms.writeAll(ids.value.texts, players.keys)) return refusalReply(refusal);

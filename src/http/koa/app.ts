@@ -11,7 +11,7 @@ import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
 import { brokeOff, exchangeOf, openStream, recordAnswer, send, targetOf } from '../request/answering.js';
-import { createBodyReader } from '../request/body.js';
+import { readJson } from '../request/body.js';
 import type { Target } from '../request/head.js';
 import { type Exchange, internalErrorReply, refusalReply, wireReply } from '../request/reply.js';
 import type { ApiReply } from '../request/request.js';
@@ -90,7 +90,7 @@ function routerOf(endpoints: Endpoints): Router<State> {
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const endpoint of Object.values(endpoints)) {
     const { route } = endpoint;
-    const read = createBodyReader(route.body?.bytesMax ?? limits.eventBodyBytes);
+    const bytesMax = route.body?.bytesMax ?? limits.eventBodyBytes;
     router.register(route.path.replace(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
       const { answering } = ctx.state;
       answering.route = route;
@@ -100,8 +100,7 @@ function routerOf(endpoints: Endpoints): Router<State> {
         path: answering.target.path,
         query: answering.target.query,
         remote: ctx.req.socket,
-        // Koa reads and parses a body in one step, so a batch cannot wait between the two for its turn to be parsed.
-        readBody: (room, holder, arriving, check) => room.refusal(holder, arriving) ?? read(ctx, arriving, check),
+        readBody: (reading) => readJson(ctx.req, bytesMax, reading),
       });
     });
   }

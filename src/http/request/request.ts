@@ -9,6 +9,7 @@ import type { ErrorBody } from '../../contract/error-bodies.js';
 import type { BodyOf, OperationId } from '../../contract/routes.js';
 import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
+import type { MaybeAsync } from './then.js';
 
 /** A connection as handlers see it. Its address is read if a limit needs it. */
 export interface Remote {
@@ -57,7 +58,6 @@ export interface ApiReply {
 export interface BodyStart {
   readonly holder: Holder;
   readonly socket: Socket;
-  readonly events: number;
   /** Time by `performance.now()`. */
   readonly now: number;
   /** Whether the node is overloaded. */
@@ -69,8 +69,6 @@ export interface BodyStart {
 export interface ArrivingBody {
   /** Frees the received part of the body. The reader of the body sets it. */
   onDrop: () => void;
-  /** Maximum number of events of the batch. */
-  readonly events: number;
   /** Counts further bytes. Returns false if the body was ended; the bytes must then be dropped. */
   arrived(bytes: number): boolean;
   /** Marks the body as complete or broken off. */
@@ -82,6 +80,6 @@ export interface BodyAdmission {
   beginBody(start: BodyStart): ArrivingBody | undefined;
 }
 
-export type Handler<Body> = (request: ApiRequest<Body>) => ApiReply | Promise<ApiReply>;
+export type Handler<Body> = (request: ApiRequest<Body>) => MaybeAsync<ApiReply>;
 
 export type Handlers = { readonly [Id in OperationId]: Handler<BodyOf<Id>> };

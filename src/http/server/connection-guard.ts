@@ -93,7 +93,6 @@ class BatchBody implements ArrivingBody {
   onDrop: () => void = () => undefined;
   readonly of: BodiesOfHolder;
   readonly socket: Socket;
-  readonly events: number;
   readonly since: number;
   readonly #guard: ConnectionGuard;
   bytes = 0;
@@ -101,11 +100,10 @@ class BatchBody implements ArrivingBody {
   slowLooks = 0;
   isClosed = false;
 
-  constructor(guard: ConnectionGuard, of: BodiesOfHolder, { socket, events, now }: BodyStart) {
+  constructor(guard: ConnectionGuard, of: BodiesOfHolder, { socket, now }: BodyStart) {
     this.#guard = guard;
     this.of = of;
     this.socket = socket;
-    this.events = events;
     this.since = now;
   }
 

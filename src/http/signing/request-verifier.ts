@@ -9,6 +9,7 @@ import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
+import type { MaybeAsync } from '../request/then.js';
 import { type BodyCheck, bodyCheckOf } from './content-digest.js';
 import { ReplayMemory } from './replay-memory.js';
 import { namesScheme, type SignedRequest, signatureBase } from './signature-base.js';
@@ -35,7 +36,7 @@ export class RequestVerifier {
    * Verifies a request. Refuses with signature_missing, signature_invalid, signature_expired or signature_replayed.
    * `caller` is null if no peer acts.
    */
-  check(route: Route, request: SignedRequest, caller: PeerView | null): Verified | Promise<Verified> {
+  check(route: Route, request: SignedRequest, caller: PeerView | null): MaybeAsync<Verified> {
     const { requestSigning } = this.#deps.settings;
     if (requestSigning === 'off' || caller === null || !isWrite(route)) return unchecked;
     const { publicKey } = caller;
@@ -46,12 +47,7 @@ export class RequestVerifier {
     });
   }
 
-  #checkSigned(
-    route: Route,
-    request: SignedRequest,
-    caller: PeerView,
-    publicKey: string,
-  ): Verified | Promise<Verified> {
+  #checkSigned(route: Route, request: SignedRequest, caller: PeerView, publicKey: string): MaybeAsync<Verified> {
     const covers = { body: route.body !== undefined, query: request.query !== '' };
     const read = readSignature(request.headers, covers, this.#now());
     if (!read.ok) return read;

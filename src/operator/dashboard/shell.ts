@@ -10,7 +10,6 @@ export type SignInNotice =
   | { readonly why: 'ended' | 'wrong' | 'unset' | 'name' | 'cross_site' }
   | { readonly why: 'too_many'; readonly retryAfterS: number };
 
-/** `theme.js` runs before the first paint if the browser supports blocking modules. */
 function head(title: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -21,8 +20,7 @@ function head(title: string): string {
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" type="image/svg+xml" href="assets/icon.svg">
-<link rel="stylesheet" href="assets/style.css">
-<script type="module" src="assets/theme.js" blocking="render"></script>`;
+<link rel="stylesheet" href="assets/style.css">`;
 }
 
 /** `operator`: the initial value of the name field. */

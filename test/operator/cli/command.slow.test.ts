@@ -157,7 +157,7 @@ test('wrong usage ends with 2 and asks for no node', async () => {
   const wrong = [
     [],
     ['reboot'],
-    ['peers'],
+    ['pretrust'],
     ['peers', 'remove', id],
     ['peers', 'suspend'],
     ['peers', 'suspend', id, 'another'],

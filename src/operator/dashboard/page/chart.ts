@@ -1,4 +1,4 @@
-/** Draws a chart of lines over time with uPlot, in the colours of the theme, with the newest values as text. */
+/** Draws a chart of lines over time with uPlot, in the colours of the page, with the newest values as text. */
 import { type Child, html } from './html.js';
 
 /** One value for each time; null means no value. */
@@ -27,14 +27,12 @@ export class Chart extends preact.Component<ChartProps, { readonly index: number
   override state = { index: null };
   readonly #element = preact.createRef<HTMLDivElement>();
   readonly #resized = new ResizeObserver(() => this.#fit());
-  readonly #rethemed = new MutationObserver(() => this.#draw());
   readonly #system = matchMedia('(prefers-color-scheme: dark)');
   readonly #recolour = (): void => this.#draw();
   #plot: uPlot | null = null;
 
   override componentDidMount(): void {
     this.#resized.observe(this.#element.current!);
-    this.#rethemed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     this.#system.addEventListener('change', this.#recolour);
   }
 
@@ -44,7 +42,6 @@ export class Chart extends preact.Component<ChartProps, { readonly index: number
 
   override componentWillUnmount(): void {
     this.#resized.disconnect();
-    this.#rethemed.disconnect();
     this.#system.removeEventListener('change', this.#recolour);
     this.#plot?.destroy();
   }
@@ -138,7 +135,7 @@ function timesOf(_plot: uPlot, splits: readonly number[]): string[] {
   return splits.map((split) => clockTime(split).slice(0, isClose ? 8 : 5));
 }
 
-/** Resolves a custom property for the canvas, including the theme's side of `light-dark`. */
+/** Resolves a custom property for the canvas, including its side of `light-dark`. */
 function resolvedColor(inside: HTMLElement, name: string): string {
   const probe = document.createElement('span');
   probe.hidden = true;

@@ -1,7 +1,4 @@
-/**
- * Parses the arguments of the command line. Each parser throws commander's error, whose message names the expected
- * format.
- */
+/** Parses the arguments of the command line. Commander's error names the expected format. */
 import { InvalidArgumentError } from 'commander';
 import { DAY_MS, HOUR_MS, limits } from '../limits.js';
 import { parseUtcDateTime } from '../validation/formats.js';
@@ -67,8 +64,8 @@ export function parseNames(text: string): readonly string[] {
 }
 
 /**
- * Parses a day in UTC, such as `2026-12-31`, which counts up to its end, or a time in RFC 3339. Returns a time in UTC,
- * as ISO 8601.
+ * Parses a day in UTC, such as `2026-12-31`, which counts up to its end, or a time in RFC 3339. Returns ISO 8601 in
+ * UTC.
  */
 export function parseUntil(text: string): string {
   const ms = parseUtcDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T23:59:59.999Z` : text);

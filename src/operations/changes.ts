@@ -1,6 +1,6 @@
 /**
  * The changes of a group that its leader decides, whichever node is asked: how their arguments travel between nodes,
- * and whether every node must apply a change before it is answered. A change is a method of `GroupApi`.
+ * and whether every node must apply a change before it is answered.
  */
 import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
 import { bytesOf, keyOf } from '../core/tables/event-columns.js';

@@ -12,8 +12,8 @@ const anySeq = count(0, Number.MAX_SAFE_INTEGER);
 
 export const logOperations = {
   /**
-   * The newest entries; with `before`, the newest ones below that sequence number. `actor` and `action`: only entries
-   * that contain these texts. `next_before` is null if there are no further entries.
+   * The newest entries; with `before`, those below that sequence number. `actor` and `action`: only entries that
+   * contain these texts.
    */
   'audit-tail': operation({
     request: shape(
@@ -104,10 +104,7 @@ interface Wanted {
   readonly action?: string | undefined;
 }
 
-/**
- * Reads backwards until enough entries are found, at most `limits.auditReadMax` of them; with `is_cut`, more may be
- * older. Oldest first.
- */
+/** Reads backwards until enough entries are found, at most `limits.auditReadMax`; with `is_cut`, more may be older. */
 async function newestEntries(group: OperatorApi, { count: most, before, since, actor = '', action = '' }: Wanted) {
   const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
   const found: AuditEntry[] = [];

@@ -1,6 +1,6 @@
 /**
- * Declares the row of an operation: a question or a change that an operator asks of a node by `ptf` or the dashboard.
- * The socket's protocol, the dashboard's commands, and the commands of `ptf` follow from the rows in `table.ts`.
+ * The row of an operation: a question or a change that an operator asks of a node. The socket's protocol, the
+ * dashboard's commands, and the commands of `ptf` follow from the rows in `table.ts`.
  */
 import { granted, type Outcome } from '../errors.js';
 import type { OnProgress, OperatorApi } from '../group/api.js';
@@ -178,8 +178,8 @@ const line = (maxLength: number) =>
   ({ type: 'string', minLength: 1, maxLength, pattern: operatorPatterns.oneLine }) as const;
 
 /**
- * Name of the operator for the audit log; without it the log says `operator`. A single line, because people read the
- * audit log on terminals.
+ * Name of the operator for the audit log, which says `operator` without it: one line, because people read it on
+ * terminals.
  */
 export const by = line(limits.peerNameLength);
 export const note = line(limits.allowNoteLength);

@@ -1,6 +1,4 @@
-/**
- * The sources that peers may pass on. Each origin counts as one witness, whichever peer carries it.
- */
+/** The sources that peers may pass on. Each counts as one witness, whichever peer carries it. */
 import { granted } from '../errors.js';
 import type { OriginView } from '../group/api.js';
 import { originName } from '../validation/identifiers.js';

@@ -1,6 +1,6 @@
 /**
- * Formats text for terminals: aligned columns that fit the terminal's width, without control characters. An infinite
- * width fits everything.
+ * Formats text for terminals: aligned columns that fit the width, without control characters. An infinite width fits
+ * everything.
  */
 
 export type Cell = string | number;
@@ -9,10 +9,7 @@ const GAP = '  ';
 /** Least width of a text column, unless its head is wider. */
 const COLUMN_MIN = 8;
 
-/**
- * Returns `text` with escapes in place of characters that control a terminal or reverse its text: peers choose their
- * own names.
- */
+/** Escapes characters that control a terminal or reverse its text: peers choose their own names. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => `<${found.codePointAt(0)?.toString(16)}>`);
 }
@@ -46,9 +43,8 @@ export function facts(rows: readonly (readonly [name: string, value: Cell])[], w
 }
 
 /**
- * Formats rows under their heads, with numbers aligned to the right. If they are too wide, text columns are truncated,
- * the widest first, in the middle but for the last column, except those in `whole`; if that is not enough, each row
- * becomes a block of its own without truncation.
+ * Formats rows under their heads, numbers to the right. Too wide, text columns are cut, the widest first, in the middle
+ * but for the last column, except those in `whole`; if that is not enough, each row becomes a block of its own.
  */
 export function table(
   rows: readonly (readonly Cell[])[],
@@ -86,10 +82,7 @@ function blocks(rows: readonly (readonly Cell[])[], width: number, heads: readon
   });
 }
 
-/**
- * Returns widths with a sum of at most `room`, reducing the widest columns first; null if even the least widths exceed
- * it.
- */
+/** Returns widths with a sum of at most `room`, the widest reduced first; null if even the least widths exceed it. */
 function fitted(natural: readonly number[], least: readonly number[], room: number): number[] | null {
   const widths = [...natural];
   let over = widths.reduce((sum, width) => sum + width, 0) - room;

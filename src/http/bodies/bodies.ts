@@ -1,6 +1,6 @@
 /**
- * Builds the response bodies of the API, except those of scores, which `score-json.ts` writes. The functions are pure:
- * they round figures, cut counts to fewer digits and format times. No body is built in two places.
+ * Builds the response bodies of the API, except those of scores: rounds figures, cuts counts to fewer digits and
+ * formats times.
  */
 
 import type {
@@ -142,8 +142,8 @@ export function summaryRowBody(row: SummaryRow): PlayerEventsBody['summary'][num
 }
 
 /**
- * Returns a peer's entry in the list of peers. `delayedCount` is the event count that active peers may see; null for
- * any other caller, which sees neither the count nor whether the peer is pre-trusted.
+ * `delayedCount`: the event count that active peers may see; null for any other caller, which sees neither it nor
+ * pre-trust.
  */
 export function peerBody(peer: PeerView, delayedCount: number | null): PeerListBody['data'][number] {
   return {

@@ -1,6 +1,6 @@
 /**
- * Checks whether a parsed JSON value, written as UTF-8 without blanks, fits into a number of bytes. It does not recurse
- * as `JSON.stringify` does, because the parser accepts values that are nested deeper than the stack.
+ * Checks the size of a parsed JSON value, written as UTF-8 without blanks. Does not recurse as `JSON.stringify` does:
+ * the parser accepts values that are nested deeper than the stack.
  */
 import { plainText } from './bodies.js';
 

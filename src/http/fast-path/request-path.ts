@@ -1,7 +1,4 @@
-/**
- * Answers requests of the fast routes on connections that `connection-path.ts` has passed to node:http: finds the route
- * of the parsed request and reads the body. Koa gets every other request unchanged.
- */
+/** Answers requests of the fast routes on connections that `connection-path.ts` has passed to node:http. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpDeps } from '../deps.js';
 import { brokeOff, exchangeOf, recordAnswer, send, targetOf } from '../request/answering.js';

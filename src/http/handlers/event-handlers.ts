@@ -1,7 +1,4 @@
-/**
- * Handles submissions of one event, submissions of a batch, and withdrawals. The handlers only translate requests and
- * answers; the group decides about the event.
- */
+/** Handles submissions of events and withdrawals: translates requests and answers; the group decides. */
 
 import { eventValidator } from '../../contract/event-validator.js';
 import type { BatchEnvelope, EventBody } from '../../contract/request-bodies.js';
@@ -85,17 +82,13 @@ export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHa
     });
   }
 
-  /**
-   * Submits a batch. While the commit is pending, only ids are kept and nothing else of the body, because the garbage
-   * collector copies what is kept.
-   */
+  /** While the commit is pending, only ids are kept of the body, because the garbage collector copies what is kept. */
   function submitEvents({ body, caller, remote }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
     const ids: (string | null)[] = [];
     const refusals = new Map<number, Refusal>();
     const events: EventBody[] = [];
     for (const [place, item] of body.events.entries()) {
-      // Only the first faulty events list further faults, so that the answer to a batch of nothing but faulty events is
-      // not many times as long as the batch.
+      // Only the first faulty events list further faults, or the answer could be many times as long as the batch.
       const checked = checkedItem(item, refusals.size < limits.batchFaultsExplained ? limits.furtherFaultsMax : 0);
       if (checked.ok) {
         ids.push(checked.value.event_id);
@@ -124,8 +117,8 @@ export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHa
 }
 
 /**
- * Checks an event of a batch as if it were alone, its size included. The schema bounds all fields except the signature,
- * so an event without a signature is not measured.
+ * Checks an event of a batch as if it were alone. The schema bounds all fields except the signature, so that only an
+ * event with one is measured.
  */
 function checkedItem(item: unknown, moreMax: number): Outcome<EventBody> {
   const checked = validateEvent(item, moreMax);
@@ -133,10 +126,7 @@ function checkedItem(item: unknown, moreMax: number): Outcome<EventBody> {
   return isJsonWithin(item, limits.eventBodyBytes) ? checked : refused('payload_too_large');
 }
 
-/**
- * `ids` contains the ids of all events of a batch, null for an event without one. `refusals` contains, by place, the
- * events that were not submitted.
- */
+/** `ids`: of all events of a batch, null for an event without one. `refusals`: by place, the events not submitted. */
 function batchReply(
   ids: readonly (string | null)[],
   refusals: ReadonlyMap<number, Refusal>,

@@ -1,6 +1,4 @@
-/**
- * Handles reads about players: scores, verdicts and events. All except the listing of events read memory synchronously.
- */
+/** Handles reads about players. All except the listing of events read memory synchronously. */
 
 import type { PlayerEventsBody } from '../../contract/response-bodies.js';
 import { keyColumns } from '../../core/tables/event-columns.js';

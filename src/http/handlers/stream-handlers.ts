@@ -1,6 +1,6 @@
 /**
- * Handles requests for the verdict stream: checks whether the caller may read it, and takes the start position from
- * the request. `verdict-stream/` writes everything after the response head.
+ * Handles requests for the verdict stream: whether the caller may read it, and from where. `verdict-stream/` writes the
+ * rest.
  */
 import { keyDigestOf } from '../request/auth.js';
 import { refusalReply } from '../request/reply.js';

@@ -1,7 +1,6 @@
 /**
- * Creates the Koa application, which finds the route of a request, calls its endpoint and sends the reply. The only
- * contract rules here are 404, 405 and `OPTIONS`, which follow from the table of routes; any other rule would be
- * missing on the fast path.
+ * Creates the Koa application, which finds the route of a request, calls its endpoint and sends the reply. Its only
+ * rules of the contract are 404, 405 and `OPTIONS`: any other would be missing on the fast path.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';

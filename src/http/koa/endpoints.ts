@@ -1,6 +1,6 @@
 /**
- * Creates the endpoint of every operation of the contract: its checks joined with its handler. Koa and the fast path
- * call the same endpoints.
+ * Creates the endpoint of every operation of the contract, for Koa and the fast path: its checks joined with its
+ * handler.
  */
 import type { OperationId } from '../../contract/routes.js';
 import { routes } from '../../contract/routes.js';

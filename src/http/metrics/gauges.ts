@@ -1,7 +1,4 @@
-/**
- * Registers the gauges that are read at each scrape: the group's status, its peers, and the labels of this build and
- * group.
- */
+/** Registers the gauges that are read at each scrape. */
 import { Gauge, type Registry } from 'prom-client';
 import { peerStatuses } from '../../core/vocabulary.js';
 import type { GroupStatus, OperatorApi, PeerSignals, PeerView } from '../../group/api.js';

@@ -1,7 +1,6 @@
 /**
- * Owns the counters and histograms of the node and renders the text that Prometheus reads. Labels are route templates,
- * statuses and codes; never ids, which would be a leak and an unbounded label set. `gauges.ts` has the gauges that are
- * read at a scrape.
+ * Owns the counters and histograms of the node and renders the text for Prometheus. Labels are route templates,
+ * statuses and codes; never ids, which would be a leak and an unbounded label set.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { routes } from '../../contract/routes.js';
@@ -22,8 +21,8 @@ const readRoutes: ReadonlySet<string> = new Set(
 const eventRoutes: ReadonlySet<string> = new Set([routes.submitEvent, routes.submitEvents].map(({ path }) => path));
 
 /**
- * Gauges of prom-client that are removed, because they have names of counters, which `promtool check metrics` refuses.
- * Each is the sum of the gauge without `_total`.
+ * Gauges of prom-client with names of counters, which `promtool check metrics` refuses. Each is the sum of the gauge
+ * without `_total`.
  */
 const misnamedGauges = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 

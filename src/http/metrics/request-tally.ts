@@ -1,7 +1,6 @@
 /**
- * Counts and times answers of the public port by route template, method, status and code. A library's counter looks its
- * labels up at each call, which would cost a score read a sixth of its time. Here a few nested maps find the counters,
- * which become Prometheus text at a scrape.
+ * Counts and times answers by route template, method, status and code, in nested maps: a library's counter looks its
+ * labels up at each call, which would cost a score read a sixth of its time.
  */
 import { getOrMake } from '../../core/get-or-make.js';
 

@@ -19,8 +19,7 @@ export function targetOf(
   const url = request.url ?? '';
   const refusal = headRefusal(url, request.rawHeaders);
   if (refusal !== undefined) return { code: refusal };
-  // RFC 9112, section 3.2: a request of HTTP/1.1 without Host, or with two, is malformed. Node would refuse the former
-  // without a body and accept the latter.
+  // RFC 9112, section 3.2. Node would refuse a request without Host without a body, and accept two.
   const hosts = hostCount(request.rawHeaders);
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return { code: 'invalid_parameter' };
   if (hasForeignExpectation(request)) return { code: 'expectation_failed' };
@@ -28,10 +27,7 @@ export function targetOf(
   return parseTarget(url) ?? { code: 'invalid_parameter' };
 }
 
-/**
- * Returns whether a request has an expectation that this server does not meet (RFC 9110, section 10.1.1). HTTP/1.0 has
- * no expectations.
- */
+/** Returns whether a request has an expectation that is not met (RFC 9110, section 10.1.1). HTTP/1.0 has none. */
 export function hasForeignExpectation({ headers, httpVersion }: IncomingMessage): boolean {
   const { expect } = headers;
   return expect !== undefined && httpVersion !== '1.0' && expect.trim().toLowerCase() !== '100-continue';
@@ -49,16 +45,16 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
 }
 
 /**
- * Returns whether an answer can still be sent. After the last answer, such as a 408, nothing is carried out, because
- * the caller would never learn the outcome.
+ * Whether an answer can still be sent. After the last one, such as a 408, nothing is carried out: its outcome would be
+ * lost.
  */
 export function isAnswerable({ socket }: IncomingMessage): boolean {
   return socket.writable;
 }
 
 /**
- * Returns whether the caller left, or got its last answer, before the request had arrived. Such a request is not
- * counted as an answer of its route.
+ * Whether the caller left, or got its last answer, before the request had arrived. It is not counted as an answer of
+ * its route.
  */
 export function brokeOff(request: IncomingMessage): boolean {
   return !request.complete && !isAnswerable(request);
@@ -117,8 +113,8 @@ export function openStream(response: ServerResponse, reply: WireReply, stream: (
 }
 
 /**
- * Sends the whole answer but keeps the connection until the caller stops sending. Closing at once would reset the
- * connection, and the caller could lose the answer.
+ * Sends the whole answer, but keeps the connection until the caller stops sending: closing at once could lose the
+ * answer.
  */
 function endAfterRequest(request: IncomingMessage, response: ServerResponse, payload: string | Uint8Array): void {
   const end = (): void => {

@@ -22,8 +22,8 @@ export function decodeCursor(kind: CursorKind, text: string): number | undefined
 }
 
 /**
- * Returns the cursor of a listing of own events, which continues at several places: one for each of the caller's chains
- * of events about the player.
+ * Returns the cursor of a listing of own events, which continues at one place for each of the caller's chains of
+ * events.
  */
 export function encodePlaces(places: readonly number[]): string {
   return Buffer.from(`1:events:${places.join('.')}`).toString('base64url');

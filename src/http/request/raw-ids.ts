@@ -1,13 +1,10 @@
-/** Explains why a group does not accept a raw player id, and what the caller should send instead. */
+/** Explains which ids a group accepts instead of raw ones. */
 import { refusalOfRawIds } from '../../core/hashing/pseudonym.js';
 import { type Refusal, refused } from '../../errors.js';
 import type { GroupIdentity } from '../../group/api.js';
 import { canonicalForm } from '../../player-ids/kinds.js';
 
-/**
- * Returns the refusal of an id that has no pseudonym in the group. The text describes canonical ids and never contains
- * the id.
- */
+/** Returns the refusal of an id without a pseudonym. The text never contains the id. */
 export function rawIdRefusal({ identityMode, playerIdKinds = [] }: GroupIdentity): Refusal {
   const code = refusalOfRawIds(identityMode);
   if (code === 'subject_hash_required') return refused(code);

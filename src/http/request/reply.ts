@@ -1,6 +1,6 @@
 /**
  * Converts a reply to its wire form: error bodies, also as problem details (RFC 9457), entity tags, caching and
- * security headers. Pure: the same reply and exchange give the same bytes, through Koa or on the fast path.
+ * security headers. The same reply and exchange give the same bytes through Koa and on the fast path.
  */
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
@@ -54,7 +54,7 @@ export function ok(body: unknown): ApiReply {
 }
 
 /**
- * `json` must be ASCII. `tag` must differ whenever the body at the same URL differs; if absent, it is computed from the
+ * `json` must be ASCII. `tag` must differ whenever the body at the same URL does; if absent, it is computed from the
  * body.
  */
 export function okJson(json: string, tag?: { readonly text: string }): ApiReply {
@@ -92,10 +92,7 @@ function refusalHeaders(refusal: Refusal, status: number): Record<string, string
   return { 'Retry-After': String(retryAfterS), RateLimit: `"${refusal.code}";r=0;t=${retryAfterS}` };
 }
 
-/**
- * Returns the answer to an internal error. Contains only the request id, by which the operator finds the error in
- * the log.
- */
+/** The answer to an internal error contains only the request id, by which the operator finds it in the log. */
 export function internalErrorReply(requestId: string): ApiReply {
   return refusalReply(refused('internal_error', { details: { request_id: requestId } }));
 }
@@ -132,8 +129,7 @@ const sharedHeads = new Map<string, SharedHead>();
 let newestHead: SharedHead | undefined;
 
 /**
- * Builds the head of a kind once, because building it for each answer cost more than the score itself. `type` is empty
- * if there is no body.
+ * Builds the head of a kind once: building it for each answer cost more than the score. `type` is empty without a body.
  */
 function sharedHead(status: number, type: string, caching: string, vary: string): SharedHead {
   const newest = newestHead;
@@ -179,10 +175,7 @@ export function replyHeaders(reply: WireReply): Record<string, string | number> 
   return headers;
 }
 
-/**
- * Returns a reply as text for a connection. The payload must be text. `date` is an HTTP date; `connection` is the field
- * line to add if the reply has none.
- */
+/** Returns a reply as text. `date`: an HTTP date; `connection`: the field line to add if the reply has none. */
 export function replyText(
   { shared, more, position, requestId, tag, length, payload }: WireReply,
   date: string,
@@ -240,10 +233,7 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
   return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }
 
-/**
- * Returns whether `Accept` names `application/problem+json` and does not prefer plain JSON to it (RFC 9110, section
- * 12.5.1).
- */
+/** Whether `Accept` names problem details and does not prefer plain JSON (RFC 9110, section 12.5.1). */
 export function wantsProblem(accept: string | undefined): boolean {
   if (accept === undefined || !accept.toLowerCase().includes('application/problem+json')) return false;
   const problem = qualityOf(accept, 'application/problem+json');

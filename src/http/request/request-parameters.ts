@@ -1,6 +1,4 @@
-/**
- * Parses the parameters of paths and queries, or refuses them with `invalid_parameter`. Unknown parameters are ignored.
- */
+/** Parses the parameters of paths and queries, or refuses them with `invalid_parameter`. Unknown ones are ignored. */
 import { ByteStrings } from '../../core/columns/byte-strings.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -79,8 +77,8 @@ export interface MatchIds {
 }
 
 /**
- * Returns the ids of the match read: those of `ids`, decoded and then split at commas, so that a proxy or library that
- * escapes the commas changes nothing, and then those of each `id`, which may contain commas.
+ * Returns the ids of the match read: those of `ids`, decoded and then split at commas, so that a proxy that escapes the
+ * commas changes nothing, and those of each `id`, which may contain commas.
  */
 export function readIds(query: string): Outcome<MatchIds> {
   const raw = singleRaw(query, 'ids');

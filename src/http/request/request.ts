@@ -1,6 +1,6 @@
 /**
- * Declares the input and output of handlers: plain values without Koa and sockets, so that both Koa and the fast path
- * can call the handlers. `pipeline.ts` has the checks before a handler.
+ * The input and output of handlers: plain values without Koa and sockets, so that both Koa and the fast path can call
+ * them.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,7 +1,6 @@
 /**
- * Counts the pieces of a bounded resource per holder, such as connections per address, and finds the holder with the
- * most pieces in constant time, so that this holder loses pieces first when there is no room. The caller decides which
- * pieces to remove.
+ * Counts the pieces of a bounded resource per holder, and finds the holder with the most in constant time, so that this
+ * holder loses pieces first when there is no room.
  */
 import { getOrMake } from '../../core/get-or-make.js';
 

@@ -1,6 +1,6 @@
 /**
- * Limits the number of batch events that the node parses in one turn of the event loop, so that other work can run.
- * Each holder receives a fair share of a turn. While new connections arrive, parsing runs in one period out of four.
+ * Limits the batch events that are parsed in one turn of the event loop, with a fair share for each holder. While new
+ * connections arrive, parsing runs in one period out of four.
  */
 import { FairQueue } from '../../core/fair-queue.js';
 import type { Holder } from '../../group/holder.js';

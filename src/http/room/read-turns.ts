@@ -1,6 +1,6 @@
 /**
- * Lets long work of readers take turns on the main thread: reads that visit many entries, and frames for streams that
- * catch up. One piece of it runs in each turn of the event loop, and holders take turns.
+ * Lets long work of readers take turns: reads that visit many entries, and frames for streams that catch up. One piece
+ * runs in each turn of the event loop.
  */
 import { FairQueue } from '../../core/fair-queue.js';
 import type { Holder } from '../../group/holder.js';

@@ -1,7 +1,6 @@
 /**
- * Watches the connections of the public port and enforces one table of bounds, `connectionBounds`: callers that do not
- * read, requests that arrive too late, pipelines that grow too long, bodies of batches that arrive too slowly or take
- * too much room. Decides which connection must end; the server answers and closes it. Reads no bytes.
+ * Enforces `connectionBounds` on the connections of the public port: decides which connection must end; the server
+ * answers and closes it. Reads no bytes.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -124,8 +123,8 @@ export class ConnectionGuard implements BodyAdmission {
   readonly #watched = new Map<Duplex, Watched>();
   #places = 0;
   /**
-   * Late connections, with what had arrived when they were reported. A few are ended at a time, so that other
-   * connections are served in between.
+   * Late connections, with what had arrived when they were reported. A few are ended at a time, so that others are
+   * served.
    */
   #late: (readonly [Watched, Arrived])[] = [];
   readonly #holders = new Map<Holder, BodiesOfHolder>();
@@ -237,7 +236,7 @@ export class ConnectionGuard implements BodyAdmission {
 
   /**
    * Counts a request that waits for the answer before it, and pauses the connection while too many wait. Returns false
-   * if all connections together have too many; the connection must then end.
+   * if the connection must end, because all connections together have too many.
    */
   enqueue({ socket, headers }: Request): boolean {
     const watched = this.#watched.get(socket);
@@ -264,8 +263,8 @@ export class ConnectionGuard implements BodyAdmission {
   #pauseIfFull({ socket, places }: Watched): void {
     // After the last answer was sent, further bytes are dropped instead.
     if (!socket.writable || places < this.#bounds.placesPerConnection) return;
-    // A paused socket emits nothing when it is paused again, although node:http may have started its reads. The event
-    // `pause` stops them.
+    // A paused socket emits nothing when it is paused again, but the event `pause` stops reads that node:http may have
+    // started.
     if (socket.isPaused()) socket.emit('pause');
     else socket.pause();
   }
@@ -279,9 +278,9 @@ export class ConnectionGuard implements BodyAdmission {
   // Bodies of batches
 
   /**
-   * Admits the body of a batch. Returns undefined during an overload if too many are in flight: the batch is then
-   * refused by its head and its body is dropped piece by piece, because half-read bodies cost the garbage collector
-   * tens of milliseconds. A body that takes long stops counting, so that slow callers cannot keep others out.
+   * Admits the body of a batch; undefined during an overload if too many are in flight: half-read bodies cost the
+   * garbage collector tens of milliseconds. A body that takes long stops counting, so that slow callers cannot keep
+   * others out.
    */
   beginBody(start: BodyStart): BatchBody | undefined {
     const { holder, now, overloaded, isFirst } = start;

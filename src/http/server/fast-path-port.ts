@@ -1,7 +1,4 @@
-/**
- * Declares the interface through which the server uses a fast path. The server knows no implementation; `node.ts` plugs
- * one in.
- */
+/** The interface through which the server uses a fast path, which `node.ts` plugs in. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpDeps } from '../deps.js';

@@ -1,6 +1,6 @@
 /**
- * Owns the public port: runs node:http with the bounds of the contract, gives requests to the fast path or to Koa,
- * answers connections whose bytes are no request, and shuts down without dropping accepted requests.
+ * Owns the public port: runs node:http with the bounds of the contract, gives requests to the fast path or to Koa, and
+ * shuts down without dropping accepted requests.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -103,8 +103,7 @@ class NodeApiServer implements ApiServer {
     let looksTooLate = 0;
     const sweeping = setInterval(() => {
       const closedMs = performance.now() - startedAt;
-      // A process that was suspended has read nothing meanwhile. One more check lets it read what the kernel has
-      // buffered.
+      // A process that was suspended gets one more check, to read what the kernel has buffered.
       if (closedMs >= arrivalMs) looksTooLate++;
       for (const socket of this.#sockets.keys()) this.#sweep(socket, looksTooLate > 1);
       this.#fastPath?.closeIdle();
@@ -116,8 +115,7 @@ class NodeApiServer implements ApiServer {
   }
 
   /**
-   * Accepts the connections that the system has already accepted, one per turn of the event loop. The system would
-   * otherwise reset these connections.
+   * Accepts, one per turn of the event loop, the connections that the system has accepted and would otherwise reset.
    */
   async #acceptLast(endMs: number): Promise<void> {
     let before: number;
@@ -164,8 +162,7 @@ class NodeApiServer implements ApiServer {
   /** `useNodeHttp` makes the connection one of node:http, which first reads `rest`. */
   #onConnection(socket: Socket, useNodeHttp: (rest: Buffer) => void): void {
     this.#accepted += 1;
-    // This listener stays for life: node:http removes its own for a tunnel, and a caller that disconnects then would
-    // end the process.
+    // node:http removes its own listener for a tunnel, and a caller that disconnects then would end the process.
     socket.on('error', () => socket.destroy());
     this.#guard.watch(socket);
     if (!this.#connections.admit(socket)) {
@@ -178,9 +175,8 @@ class NodeApiServer implements ApiServer {
   }
 
   /**
-   * Returns whether a connection has no request in progress. An incomplete head is no request. A request that waits for
-   * a body that no route reads does not count either; otherwise a caller could hold a connection by announcing such a
-   * body.
+   * Returns whether a connection has no request in progress. An incomplete head is none, nor is a request that waits
+   * for a body that no route reads: else a caller could hold a connection by announcing such a body.
    */
   #isIdle(socket: Socket): boolean {
     if (this.#tunnels.has(socket)) return false;
@@ -233,8 +229,8 @@ class NodeApiServer implements ApiServer {
     if (!isAnswerable(request)) return;
     const hasBody = hasUnreadBody(request);
     const isExpected = !hasForeignExpectation(request);
-    // The status 100 waits for the request's turn, because Node would write it before pending answers. A body of a
-    // declared length above the bound is refused before it is sent.
+    // The status 100 waits for the request's turn: Node would write it before pending answers. A declared length above
+    // the bound is refused before the body is sent.
     if (
       this.#awaited.has(request) &&
       isExpected &&
@@ -249,8 +245,7 @@ class NodeApiServer implements ApiServer {
       else setImmediate(() => this.#answerUnlessFailed(request, response));
       return;
     }
-    // Answer only when all bytes have proved to be a request. Otherwise it would be carried out and then answered with
-    // 400 too.
+    // Otherwise it would be carried out and then answered with 400 too, if further bytes are no request.
     request.once('end', () => this.#answer(request, response));
     request.resume();
   }
@@ -283,8 +278,8 @@ class NodeApiServer implements ApiServer {
     if (last === undefined || last.response.writableFinished) {
       answerRaw(this.#deps, socket, code);
     } else if (last.request.complete || last.response.writableEnded) {
-      // The fault lies in the bytes after an accepted request, which is answered first. This listener must precede the
-      // one of Node, which closes the connection of a caller that has ended its half.
+      // The fault follows an accepted request, which is answered first. This listener must precede the one of Node,
+      // which closes the connection of a caller that has ended its half.
       last.response.prependOnceListener('finish', () => {
         if (last.response.shouldKeepAlive) answerRaw(this.#deps, socket, code);
       });

@@ -1,7 +1,7 @@
 /**
- * Builds the bytes that a signature signs (RFC 9421, section 2.5), for components without parameters. Hand-written for
- * speed: a library that supports every component of the RFC takes a third of the time of an event. Tests compare it
- * with that library and with the vectors of the RFC.
+ * Builds the bytes that a signature signs (RFC 9421, section 2.5), for components without parameters. Hand-written: a
+ * library that supports every component takes a third of the time of an event. Tests compare it with that library and
+ * the vectors of the RFC.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestSignature } from './signature-fields.js';

@@ -1,6 +1,6 @@
 /**
  * Reads `Signature-Input` and `Signature` (RFC 9421, section 4) and checks the signer's choices against this service's
- * rules. It reads only the request head and does not verify the signature.
+ * rules.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type InnerList, isInnerList, parseDictionary, serializeInnerList } from 'structured-headers';

@@ -1,6 +1,6 @@
 /**
- * Writes the frames of the verdict stream as text, and reads the position from an event id
- * (docs/VERDICT-STREAM.md). Rows are JSON texts from the pool.
+ * Writes the frames of the verdict stream (docs/VERDICT-STREAM.md), and reads positions. Rows are JSON texts from the
+ * pool.
  */
 
 import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';
@@ -21,10 +21,7 @@ function idOf({ seq, generation, position, logTag, asOf }: FeedPosition): string
   return `${seq}-${generation}.${position}${elsewhere}`;
 }
 
-/**
- * Returns the position in an event id; undefined if no node makes such an id. `asOf` is 0 if the id comes from a node
- * without a cluster.
- */
+/** Returns the position in an event id; undefined if no node makes it. `asOf` is 0 for a node without a cluster. */
 export function placeOf(id: string): FeedPosition | undefined {
   const found = idForm.exec(id);
   if (found === null) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Distributes frames to many readers without blocking the thread: it sends to a slice of readers at a time and lets
- * other requests run in between. Every reader gets every frame in order.
+ * Distributes frames to a slice of the readers at a time, and lets other requests run in between. Every reader gets
+ * every frame in order.
  */
 import { limits } from '../../limits.js';
 import type { ChangeFrames, StreamReader } from './stream-reader.js';

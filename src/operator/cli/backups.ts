@@ -77,8 +77,8 @@ async function withProgress<T>(
 }
 
 /**
- * A restore moves everything in the data folder aside; a backup inside would be moved as well, and an interrupted
- * restore could not be resumed.
+ * A restore moves all of the data folder aside; a backup inside would be moved too, and an interrupted restore could
+ * not resume.
  */
 function refuseInside({ dataDir, dir }: { readonly dataDir: string; readonly dir: string }): void {
   if (!`${dir}${sep}`.startsWith(`${dataDir}${sep}`)) return;

@@ -1,7 +1,4 @@
-/**
- * Declares the context of every `ptf` command: the terminal, the node's socket and the access to data folders. It
- * also contains helpers that commands share.
- */
+/** The context of every `ptf` command, and helpers that commands share. */
 import type { Command } from 'commander';
 import type { VerifyReport } from '../../group/api.js';
 import type {
@@ -59,20 +56,17 @@ export interface CommandDeps {
   lastLine(dir: string): string | undefined;
   /** Verifies the store of a folder without a node. */
   verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport>;
-  /**
-   * Returns the reasons why a start with this valid environment would refuse a folder with an intact store; empty if it
-   * would not.
-   */
+  /** Returns the reasons why a start with this valid environment would refuse a folder with an intact store. */
   startProblems(dir: string): Promise<readonly string[]>;
   /**
-   * Stores a small secret in a data folder atomically and durably, readable by its owner only. Throws `OperatorError`
-   * if the folder is another user's.
+   * Stores a small secret atomically and durably, readable by its owner only. Throws `OperatorError` for another user's
+   * folder.
    */
   keepSecret(dir: string, name: string, text: string): Promise<void>;
   readonly backups: BackupCommands;
   /**
-   * Detaches a copied data folder from the owner that runs on the original. Rejects with `OperatorError` if that owner
-   * uses this very folder.
+   * Detaches a copied data folder from the original's owner. Rejects with `OperatorError` if that uses this very
+   * folder.
    */
   adoptFolder(dir: string): Promise<'adopted' | 'free'>;
   /** Moves a folder into an empty cluster, or out of one. Rejects with `OperatorError` if that is refused. */

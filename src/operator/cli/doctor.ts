@@ -1,7 +1,4 @@
-/**
- * Defines `ptf doctor`, which examines everything that a node needs, whether or not it runs, and says what to do. It
- * changes nothing.
- */
+/** `ptf doctor` examines everything that a node needs, whether or not it runs, and says what to do. Changes nothing. */
 import { access, constants, lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -68,8 +65,8 @@ async function examine(session: CommandContext): Promise<Finding[]> {
 }
 
 /**
- * Examines the store of a folder without a node, and lists the reasons why a start would refuse an intact store. Null
- * if this user must not open the store.
+ * Examines the store of a folder without a node, and lists why a start would refuse it. Null if this user must not open
+ * it.
  */
 async function storeOf(
   session: CommandContext,

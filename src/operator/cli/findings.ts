@@ -1,6 +1,4 @@
-/**
- * Turns the facts of an examination into findings. Each judgement is a pure function, and each finding says what to do.
- */
+/** Turns the facts of an examination into findings, each of which says what to do. Pure functions. */
 import type { IdentityMode } from '../../core/vocabulary.js';
 import type { ClusterValue } from '../../operations/cluster-operations.js';
 import type { VerifyValue } from '../../operations/log-operations.js';
@@ -54,10 +52,7 @@ export interface FolderFacts {
   readonly files: readonly FileFacts[];
   /** The user who runs the command. */
   readonly uid: number;
-  /**
-   * The nearest existing folder, which is the data folder or one above it, and whether this user may create files in
-   * it.
-   */
+  /** The nearest existing folder, the data folder or one above it, and whether this user may create files in it. */
   readonly above: string;
   readonly mayMake: boolean;
   readonly freeBytes: number;
@@ -76,10 +71,7 @@ export interface Surroundings {
 }
 
 const MB = 1e6;
-/**
- * Measured constants of the formula in "Sizing" of OPERATING.md: a player with 2.3 peers, an event id, a node with its
- * replica.
- */
+/** Measured (see "Sizing"): a player with 2.3 peers, an event id, a node with its replica. */
 const PLAYER_BYTES = 127;
 const EVENT_ID_BYTES = 23;
 const STATE_TIMES = 3.5;
@@ -108,8 +100,8 @@ const warn = (check: string, text: string, advice: string): Finding => ({ check,
 const fail = (check: string, text: string, advice: string): Finding => ({ check, result: 'fail', text, advice });
 
 /**
- * `running`: the status of a running node, which started with a valid configuration, perhaps another one than this.
- * `refusals`: reasons why a start with this configuration would refuse the folder.
+ * `running`: the status of a running node, perhaps with another configuration. `refusals`: why a start would refuse the
+ * folder.
  */
 export function judgeConfiguration(
   facts: ConfigurationFacts,
@@ -267,7 +259,6 @@ export function judgeMemory(bytes: number, running: StatusValue | null): Finding
   return [warn(check, text, 'add memory, or the system may kill the node; see "Sizing"')];
 }
 
-/** Reports a node that owns its socket and did not answer in time. */
 /** Judges a folder on which no node runs. `lastLine` is the last one that a node on this folder logged. */
 export function judgeAbsence(
   dir: string,

@@ -27,10 +27,7 @@ export class NoNodeError extends OperatorError {
   }
 }
 
-/**
- * Resolves with the value of a command; reports the progress of long work to `progress`. Rejects with `NoNodeError`, or
- * with an `OperatorError` that has the code of the refusal.
- */
+/** Rejects with `NoNodeError`, or with an `OperatorError` that has the code of the refusal. */
 export async function callNode<N extends OperationName>(
   dir: string,
   name: N,

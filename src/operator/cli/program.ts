@@ -1,6 +1,4 @@
-/**
- * Builds the command line of `ptf`: the arguments and help of each command, and the request that it sends to the node.
- */
+/** Builds the command line of `ptf`. */
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { subjectExportSchema } from '../../operations/export-document.js';

@@ -1,6 +1,6 @@
 /**
- * Reads the files of the dashboard's page once and holds them in memory: its own modules, style and icon, and the
- * scripts of preact, htm and uPlot as installed. No other file is served.
+ * Reads the files of the dashboard's page once: its own modules, style and icon, and preact, htm and uPlot as
+ * installed.
  */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Authenticates requests to the dashboard: checks that changes come from the dashboard's own page and that a caller has
- * a session, begins and ends sessions, and serves the public files.
+ * Authenticates requests to the dashboard: checks that changes come from its own page and that a caller has a session,
+ * begins and ends sessions, and serves the public files.
  */
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
@@ -44,10 +44,7 @@ export class Authentication {
     else answerWith(ctx, refused('cross_site'));
   };
 
-  /**
-   * Lets requests with a session through. Without one, serves only the sign-in form and the public assets, and refuses
-   * everything else.
-   */
+  /** Without a session, serves only the sign-in form and the public assets. */
   readonly withSession: DashboardMiddleware = async (ctx, next) => {
     const session = await this.#deps.sessions.read(ctx.cookies.get(sessionCookie));
     if (await this.#answerOpen(ctx, session !== undefined)) return;

@@ -1,8 +1,4 @@
-/**
- * Starts the dashboard's server on an address of its own, with helmet's headers, authentication (a session, and changes
- * from the dashboard's own page only), and the routes. It opens nothing but its socket; the group and all other
- * dependencies are passed in.
- */
+/** Starts the dashboard's server on an address of its own, with helmet's headers, authentication and the routes. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Router } from '@koa/router';

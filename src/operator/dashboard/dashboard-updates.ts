@@ -1,6 +1,6 @@
 /**
- * Watches the node for the dashboard: records the samples for the charts, counts verdicts while a page is open, and
- * updates the open pages. One timer serves all pages, and updates never overlap.
+ * Watches the node for the dashboard: samples for the charts, verdicts while a page is open, and updates of the open
+ * pages. One timer serves all pages.
  */
 import { limits } from '../../limits.js';
 import type { Ask } from '../../operations/table.js';
@@ -86,8 +86,8 @@ export class DashboardUpdates {
   }
 
   /**
-   * Counts in the worker pool, since a large group takes a while. The pause after a count is many times as long as the
-   * count.
+   * Counts in the worker pool; the pause after a count is many times as long as the count, which takes a while in a
+   * large group.
    */
   async #countVerdicts(): Promise<void> {
     const started = performance.now();

@@ -1,7 +1,4 @@
-/**
- * Collects the data of the dashboard's plots: rates, latencies and peer weights of the last hours, in ring buffers of a
- * fixed size.
- */
+/** Rates, latencies and peer weights of the last hours for the dashboard's plots, in ring buffers. */
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { HistoryValue, WeightHistoryValue } from './wire.js';
@@ -108,10 +105,7 @@ export function paceBetween(before: Sample, after: Sample): Pace {
   };
 }
 
-/**
- * Returns the 99th percentile of the requests between two counts. Interpolates as Prometheus does
- * (`histogram_quantile`): linearly within a bucket, and the last bound for values beyond it.
- */
+/** Returns the 99th percentile between two counts, interpolated as Prometheus' `histogram_quantile` does. */
 function latencyMs(before: LatencyCounts, { boundsS, upTo, total }: LatencyCounts): number | null {
   const requests = total - before.total;
   if (requests <= 0) return null;
@@ -133,18 +127,13 @@ export class WeightHistory {
   #sampledAt = Number.NEGATIVE_INFINITY;
   #computedAt: number | null = null;
 
-  /**
-   * True if a sample is due, which is earlier if weights were published since. A clock that was set back does not delay
-   * it.
-   */
+  /** A sample is due earlier if weights were published since. A clock that was set back does not delay it. */
   isDue(at: number, computedAt: number | null): boolean {
     const pauseMs = computedAt === this.#computedAt ? limits.weightSampleMs : limits.weightSampleMsMin;
     return at < this.#sampledAt || at >= this.#sampledAt + pauseMs;
   }
 
-  /**
-   * `peers`: all peers, or the first ones, in the order of their numbers; their weights were computed at `computedAt`.
-   */
+  /** `peers`: all peers, or the first ones, in the order of their numbers. */
   add(at: number, computedAt: number | null, peers: readonly PeerView[]): void {
     this.#sampledAt = at;
     this.#computedAt = computedAt;

@@ -1,6 +1,6 @@
 /**
- * Renders the two documents of the dashboard: the sign-in form, and the shell that its modules fill. They contain no
- * script or style.
+ * The two documents of the dashboard: the sign-in form, and the shell that its modules fill. They contain no script or
+ * style.
  */
 import type { GroupIdentity } from '../../group/api.js';
 import { limits } from '../../limits.js';

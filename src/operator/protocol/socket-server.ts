@@ -1,6 +1,6 @@
 /**
  * Serves the operator's access to a running node: HTTP with JSON over a Unix socket in the data folder, which only the
- * node's own user may open. It never listens on a port.
+ * node's own user may open.
  */
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';

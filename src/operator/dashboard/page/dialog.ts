@@ -122,10 +122,7 @@ export class Copied extends preact.Component<{ readonly text: string }, { readon
   }
 }
 
-/**
- * Copies an element's text. Pages without TLS cannot use the clipboard; the text is then selected, so that a key press
- * copies it.
- */
+/** Without TLS there is no clipboard; the text is then selected, so that a key press copies it. */
 async function copyFrom(element: Element | null): Promise<string> {
   try {
     await navigator.clipboard.writeText(element?.textContent ?? '');

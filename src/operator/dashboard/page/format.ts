@@ -81,8 +81,8 @@ export function words(name: string): string {
 }
 
 /**
- * A name that a peer chose for itself, with escapes in place of characters that break or reverse its text. If a name
- * has no visible character that could be read or clicked, the id replaces it.
+ * Escapes characters that break or reverse the text of a name that a peer chose. The id replaces a name without any
+ * visible character.
  */
 export function displayName(name: string, id: string): string {
   if (!/[^\p{Default_Ignorable_Code_Point}\p{Z}\p{C}\u2800]/u.test(name)) return id;

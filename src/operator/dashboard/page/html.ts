@@ -1,6 +1,6 @@
 /**
- * Builds the page with htm's templates, which preact draws, and holds the elements that several views share. Values in
- * a template stay text: nothing is parsed as markup.
+ * Builds the page with htm's templates, and holds the elements that several views share. Values in a template stay
+ * text.
  */
 import { ago, asOf, head, localTime } from './format.js';
 

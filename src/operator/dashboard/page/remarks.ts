@@ -1,7 +1,4 @@
-/**
- * Describes what an operator should check about a peer, and the look of its status, for the dashboard and for `ptf`.
- * Needs no document.
- */
+/** What an operator should check about a peer, and the look of its status, for the dashboard and for `ptf`. */
 
 import type { WitnessReason } from '../../../core/relations.js';
 import type { ListedPeerValue } from '../../../operations/peer-operations.js';

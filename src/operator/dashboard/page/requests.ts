@@ -1,7 +1,4 @@
-/**
- * Calls the dashboard's server from the page. A refusal becomes an error that carries its code; a lost session leads to
- * the sign-in form.
- */
+/** Calls the dashboard's server. A refusal becomes an error with its code; a lost session leads to the sign-in form. */
 import type { OperationName, Requests, Values } from '../../../operations/table.js';
 import type { RefusalValue } from '../wire.js';
 

@@ -39,10 +39,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`;
 }
 
-/**
- * True if `stored` is the hash of this password; the time does not depend on where they differ. Throws if `stored` is
- * no hash.
- */
+/** Takes the same time wherever the hashes differ. Throws if `stored` is no hash. */
 export async function isPassword(password: string, stored: string): Promise<boolean> {
   const parsed = parse(stored);
   if (parsed === null) throw new Error('the stored hash of the password is not readable');

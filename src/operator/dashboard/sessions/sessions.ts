@@ -1,6 +1,6 @@
 /**
- * Manages the sessions of the dashboard: a signed token in a cookie, and an entry here that makes the token valid.
- * Without its entry a token is worthless, so that a sign-out, a new password and the end of the process end a session.
+ * The sessions of the dashboard: a signed token in a cookie, and an entry here that makes the token valid, so that a
+ * sign-out, a new password and the end of the process end a session.
  */
 import { randomBytes } from 'node:crypto';
 import { errors as joseErrors, jwtVerify, SignJWT } from 'jose';
@@ -52,8 +52,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session for an operator who proved to know the password with this hash, and returns its token. The oldest
-   * session is dropped if there are too many.
+   * `passwordHash`: of the password that the operator proved to know. The oldest session is dropped if there are too
+   * many.
    */
   async open(operator: string | null, passwordHash: string): Promise<{ session: Session; token: string }> {
     const now = this.#clock.now();
@@ -103,10 +103,7 @@ export class Sessions {
     this.#entries.delete(id);
   }
 
-  /**
-   * For a token whose signature and expiry were already checked: false only if this dashboard issued it and its session
-   * has ended.
-   */
+  /** For a verified token: false only if this dashboard issued it and its session has ended. */
   holds(claims: { readonly iss?: string | undefined; readonly jti?: string | undefined }): boolean {
     return claims.iss !== issuer || this.#live(claims.jti) !== undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * Turns a name and a password into a session or a refusal. Attempts are counted before they are checked, by address and
- * in total, and are checked one after the other, because each check takes a core and 64 MiB for a short time.
+ * Turns a name and a password into a session. Attempts are counted before they are checked, by address and in total,
+ * and checked one after the other, because each takes a core and 64 MiB for a short time.
  */
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { limits } from '../../../limits.js';
@@ -26,8 +26,8 @@ export class SignInAttempts {
   #all = limiter(limits.signInFailuresTotal);
 
   /**
-   * Counts an attempt. Returns the seconds to wait if it is not allowed. Such attempts are not counted for all, or one
-   * address could lock out every operator.
+   * Returns the seconds to wait if an attempt is not allowed. Such attempts are not counted for all, or one address
+   * could lock out every operator.
    */
   async begin(address: string): Promise<number | undefined> {
     return (await consumed(this.#byAddress, address)) ?? (await consumed(this.#all, everybody));

@@ -1,6 +1,4 @@
-/**
- * Shows the nodes of a group that several nodes serve: the leader, the progress of each node, and the members of etcd.
- */
+/** Shows the nodes of a group that several nodes serve, and the members of etcd. */
 import type { ClusterValue } from '../../../../operations/cluster-operations.js';
 import { Loaded, type View } from '../draw.js';
 import { bytes, count, plural } from '../format.js';

@@ -130,6 +130,11 @@ export function refused(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}
   return { ok: false, code, ...more };
 }
 
+/** Returns the members that the body of every error has. */
+export function errorMembers({ code, text = errors[code].text, details }: Refusal) {
+  return { error: text, code, ...(details === undefined ? {} : { details }) };
+}
+
 /** Returns the message of a thrown value, or of the value with which a promise rejected. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

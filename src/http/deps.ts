@@ -11,7 +11,6 @@ export interface HttpSettings {
   readonly authEnabled: boolean;
   readonly registrationMode: RegistrationMode;
   readonly requestSigning: RequestSigning;
-  /** Whether `GET /peers` contains the fingerprint of the salt. */
   readonly publishSaltCheck: boolean;
   /** Verifies `service_session` cookies. Required in `session` mode, otherwise unused. */
   readonly sessionSecret: Uint8Array | null;
@@ -21,21 +20,15 @@ export interface HttpSettings {
   /** Requests of one peer, and of one address, per second; 0 means no limit. */
   readonly rateLimitPeerPerS: number;
   readonly rateLimitAddressPerS: number;
-  /** Registrations of one address per hour; 0 means no limit. */
   readonly registrationsPerAddressPerHour: number;
 }
 
-/** The ids and names that callers choose. */
 export type IdName = 'player_id' | 'event_id' | 'game_id' | 'peer_name';
 
 /** Receives every answer on the public port. Labels are route templates and codes, never ids. */
 export interface RequestObserver {
-  /**
-   * `route`: the template, or `none`; `code`: of the refusal, or empty; `ms`: from the arrival of the head; 0 without a
-   * request.
-   */
+  /** `route`: the template, or `none`; `code`: of the refusal, or empty; `ms`: from the arrival of the head, or 0. */
   requestAnswered(route: string, method: string, status: number, code: string, ms: number): void;
-  /** Called when an id or a name was refused for its characters. */
   idRefused(id: IdName): void;
   streamReaders(open: number): void;
   streamSynced(rows: number): void;

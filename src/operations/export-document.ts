@@ -1,7 +1,4 @@
-/**
- * The document of `ptf subject export`, and its JSON Schema, which `docs/operating/subject-export.schema.json`
- * publishes.
- */
+/** The document of `ptf subject export`, and its published JSON Schema, `docs/operating/subject-export.schema.json`. */
 import { eventTypeNames } from '../core/evidence/event-types.js';
 import { publishedFigures } from '../core/scoring/score.js';
 import { disputeStatuses, verdicts } from '../core/vocabulary.js';

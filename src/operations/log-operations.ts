@@ -11,10 +11,7 @@ const filterText = { type: 'string', minLength: 1, maxLength: 100 } as const;
 const anySeq = count(0, Number.MAX_SAFE_INTEGER);
 
 export const logOperations = {
-  /**
-   * The newest entries; with `before`, those below that sequence number. `actor` and `action`: only entries that
-   * contain these texts.
-   */
+  /** The newest entries, below `before` if given. `actor`, `action`: only entries that contain these texts. */
   'audit-tail': operation({
     request: shape(
       {
@@ -63,7 +60,6 @@ export const logOperations = {
     },
   }),
 
-  /** Entries with a sequence number above `after`. */
   'audit-page': operation({
     request: shape({ after: anySeq, limit: count(1, limits.pageMax) }),
     isSlow: true,

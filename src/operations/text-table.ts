@@ -1,7 +1,4 @@
-/**
- * Formats text for terminals: aligned columns that fit the width, without control characters. An infinite width fits
- * everything.
- */
+/** Formats text for terminals: aligned columns that fit the width, if it is finite, without control characters. */
 
 export type Cell = string | number;
 
@@ -14,7 +11,6 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => `<${found.codePointAt(0)?.toString(16)}>`);
 }
 
-/** `1 peer`, `2 peers`. */
 export function plural(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
@@ -69,6 +65,22 @@ export function table(
       })
       .join(GAP)
       .trimEnd(),
+  );
+}
+
+/** The same with a column for each head, which shows a cell of each row. */
+export function columns<R>(
+  rows: readonly R[],
+  width: number,
+  shown: readonly (readonly [head: string, cell: (row: R) => Cell])[],
+  whole: readonly string[] = [],
+): string[] {
+  const cells = rows.map((row) => shown.map(([, cell]) => cell(row)));
+  return table(
+    cells,
+    width,
+    shown.map(([head]) => head),
+    whole,
   );
 }
 

@@ -1,7 +1,4 @@
-/**
- * Builds the response bodies of the API, except those of scores: rounds figures, cuts counts to fewer digits and
- * formats times.
- */
+/** Builds the response bodies, except those of scores: rounds figures, cuts counts, formats times. */
 
 import type {
   BatchResultBody,
@@ -18,7 +15,6 @@ import { errors, type Outcome } from '../../errors.js';
 import type { AcceptedEvent, OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../../group/api.js';
 import { HOUR_MS, limits } from '../../limits.js';
 import type { FromSchema } from '../../validation/schema.js';
-import { cutCount } from '../public-counts.js';
 
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();
@@ -28,6 +24,24 @@ export function timeText(ms: number): string {
 export function rounded(value: number, decimals: number): number {
   const unit = 10 ** decimals;
   return Math.round(value * unit) / unit + 0;
+}
+
+/** Cuts a public counter to two significant digits: one that moves by one would reveal who caused it. */
+export function cutCount(count: number): number {
+  const unit = unitOf(count);
+  return Math.floor(count / unit) * unit;
+}
+
+/** Rounds up to two significant digits. */
+export function raisedCount(count: number): number {
+  const unit = unitOf(count);
+  return Math.ceil(count / unit) * unit;
+}
+
+function unitOf(count: number): number {
+  let unit = 1;
+  while (count / unit >= 100) unit *= 10;
+  return unit;
 }
 
 export type ExplanationBody = FromSchema<typeof explanationSchema>;
@@ -141,10 +155,7 @@ export function summaryRowBody(row: SummaryRow): PlayerEventsBody['summary'][num
   return { event_type: row.eventType, ...(row.week === undefined ? {} : { week: row.week }), count: row.count };
 }
 
-/**
- * `delayedCount`: the event count that active peers may see; null for any other caller, which sees neither it nor
- * pre-trust.
- */
+/** `delayedCount`: the event count for active peers; null for a caller that may see neither it nor pre-trust. */
 export function peerBody(peer: PeerView, delayedCount: number | null): PeerListBody['data'][number] {
   return {
     peer_id: peer.peerId,

@@ -1,7 +1,4 @@
-/**
- * Checks the size of a parsed JSON value, written as UTF-8 without blanks. Does not recurse as `JSON.stringify` does:
- * the parser accepts values that are nested deeper than the stack.
- */
+/** Measures a parsed JSON value without recursion: the parser accepts values nested deeper than the stack. */
 import { plainText } from './bodies.js';
 
 /** Returns whether `value`, from `JSON.parse`, needs at most `bytesMax` bytes. Stops at the bound. */

@@ -24,10 +24,7 @@ export class ScoreTag {
   #a = 0x2545f491;
   #b = 0x4f6cdd1d;
 
-  /**
-   * Adds the figures of the next player: score and confidence in their smallest units, number of the verdict, hour of
-   * the newest change since 1970.
-   */
+  /** Adds the next player's figures: score, confidence (smallest units), number of the verdict, hour since 1970. */
   add(score: number, confidence: number, verdict: number, eventCount: number, hour: number, isAllowed = false): void {
     // The first figure takes 29 bits. An allowed player has an inverted hour, which no other player has.
     this.#mix((score * FIGURES + confidence) * verdicts.length + verdict, eventCount, isAllowed ? ~hour : hour);

@@ -18,7 +18,7 @@ import { newRequestId } from '../request/request-id.js';
 import { type MaybeAsync, then } from '../request/then.js';
 import { answerRaw } from '../server/client-error.js';
 import { closeGently } from '../server/closing.js';
-import type { FastPath } from '../server/fast-path-port.js';
+import type { FallBack, FastPath } from '../server/fast-path-port.js';
 import type { FastRoute, FastRoutes } from './fast-routes.js';
 import { HeadParser, type ParsedHead } from './head-parser.js';
 
@@ -68,7 +68,7 @@ interface Arrival {
 
 class FastConnection {
   readonly #socket: Socket;
-  readonly #fallBack: (rest: Buffer) => void;
+  readonly #fallBack: FallBack;
   readonly #shared: Shared;
   readonly #heads = new HeadParser();
   readonly #waiting: Buffer[] = [];
@@ -83,7 +83,7 @@ class FastConnection {
   #exchangeHeaders: IncomingHttpHeaders | undefined;
   #exchange: Exchange | undefined;
 
-  constructor(socket: Socket, fallBack: (rest: Buffer) => void, shared: Shared) {
+  constructor(socket: Socket, fallBack: FallBack, shared: Shared) {
     this.#socket = socket;
     this.#fallBack = fallBack;
     this.#shared = shared;
@@ -136,7 +136,6 @@ class FastConnection {
     this.#waiting.length = 0;
   };
 
-  /** Processes waiting chunks until an answer is pending. */
   #goOn(): void {
     while (!this.#left && !this.#awaiting && !this.#socket.writableNeedDrain) {
       const next = this.#waiting.shift();
@@ -286,9 +285,7 @@ class FastConnection {
     socket.off('drain', this.#onDrain).off('error', this.#onError).off('close', this.#onClose);
     this.#shared.open.delete(this.#socket);
     this.#left = true;
-    this.#fallBack(Buffer.concat([rest, ...this.#waiting.splice(0)]));
-    if (this.#ended) socket.emit('end');
-    else socket.resume();
+    this.#fallBack(Buffer.concat([rest, ...this.#waiting.splice(0)]), this.#ended);
   }
 }
 

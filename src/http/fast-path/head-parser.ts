@@ -1,7 +1,4 @@
-/**
- * Parses the head of a request in the plainest form of HTTP/1.1 (RFC 9112), as game servers send it. All others are
- * left to node:http.
- */
+/** Parses a head in the plainest form of HTTP/1.1 (RFC 9112), as game servers send it; others are left to node:http. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { limits } from '../../limits.js';
 

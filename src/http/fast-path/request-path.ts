@@ -9,7 +9,6 @@ import type { ApiReply } from '../request/request.js';
 import type { FastPath } from '../server/fast-path-port.js';
 import type { FastRoute, FastRoutes } from './fast-routes.js';
 
-/** Answers a request, or returns false without any effect. */
 export function createRequestPath(
   routeOf: FastRoutes,
   deps: Pick<HttpDeps, 'metrics' | 'log'>,

@@ -13,12 +13,10 @@ import { parseUtcDateTime } from '../../validation/formats.js';
 import { batchEntryText, batchResultText, storedEventBody, timeText } from '../bodies/bodies.js';
 import { isJsonWithin } from '../bodies/json-size.js';
 import type { HttpDeps } from '../deps.js';
-import { rawIdRefusal } from '../request/raw-ids.js';
 import { countRefusedIds } from '../request/refused-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
-import { holderOf } from '../request/request-holder.js';
-import { readEventId } from '../request/request-parameters.js';
+import { type ApiReply, type ApiRequest, type Handlers, holderOf } from '../request/request.js';
+import { rawIdRefusal, readEventId } from '../request/request-parameters.js';
 
 type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEvent'>;
 
@@ -26,7 +24,6 @@ type EventDeps = Pick<HttpDeps, 'node' | 'pseudonyms' | 'metrics'>;
 
 const validateEvent = eventValidator('the event');
 
-/** Subject hashes of one batch, reused between batches. */
 const playerIds = new ByteStrings();
 
 export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHandlers {
@@ -116,10 +113,7 @@ export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHa
   return { submitEvent, submitEvents, withdrawEvent };
 }
 
-/**
- * Checks an event of a batch as if it were alone. The schema bounds all fields except the signature, so that only an
- * event with one is measured.
- */
+/** Checks an event as if it were alone. Only one with a signature, which no schema bounds, is measured. */
 function checkedItem(item: unknown, moreMax: number): Outcome<EventBody> {
   const checked = validateEvent(item, moreMax);
   if (checked.ok && checked.value.signature === undefined) return checked;

@@ -2,9 +2,8 @@
 
 import type { HealthBody } from '../../contract/health-body.js';
 import { refused } from '../../errors.js';
-import { timeText } from '../bodies/bodies.js';
+import { cutCount, raisedCount, timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
-import { cutCount, raisedCount } from '../public-counts.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, Handlers } from '../request/request.js';
 

@@ -11,12 +11,11 @@ import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.
 import { ScoreTag } from '../bodies/score-tag.js';
 import type { HttpDeps } from '../deps.js';
 import { encodePlaces } from '../request/cursor.js';
-import { rawIdRefusal } from '../request/raw-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
-import type { ApiReply, ApiRequest, Handlers, Remote } from '../request/request.js';
-import { holderOf } from '../request/request-holder.js';
+import { type ApiReply, type ApiRequest, type Handlers, holderOf, type Remote } from '../request/request.js';
 import {
   type MatchIds,
+  rawIdRefusal,
   readExplain,
   readIds,
   readLimit,
@@ -37,7 +36,6 @@ export function playerHandlers(
   { node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>,
   turns: ReadTurns,
 ): PlayerHandlers {
-  /** Keys of one match, reused between matches. */
   const players = keyColumns(limits.matchIdsMax);
   const refusal = rawIdRefusal(node.identity);
 

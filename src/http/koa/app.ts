@@ -28,17 +28,12 @@ interface State extends Koa.DefaultState {
 
 type FaceContext = Koa.ParameterizedContext<State>;
 
-export interface Application {
-  /** Answers one request. Never rejects. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-}
-
-/** `isDraining` returns true once connections must close after their answer. */
+/** Returns the function that answers one request. `isDraining`: connections must close after their answer. */
 export function createApplication(
   endpoints: Endpoints,
   deps: Pick<HttpDeps, 'metrics' | 'log'>,
   isDraining: () => boolean,
-): Application {
+): (request: IncomingMessage, response: ServerResponse) => unknown {
   const app = new Koa<State>();
   app.use(async (ctx, next) => {
     ctx.respond = false;
@@ -79,7 +74,7 @@ export function createApplication(
     return answering;
   }
 
-  return { handle: app.callback() };
+  return app.callback();
 }
 
 const notFound = refusalReply(refused('route_not_found'));

@@ -12,7 +12,6 @@ import { type Exchange, replyHeaders, type WireReply, wantsProblem } from './rep
 import type { ApiReply } from './request.js';
 import { newRequestId } from './request-id.js';
 
-/** Returns the target of a request, or the code of its head's refusal. */
 export function targetOf(
   request: IncomingMessage,
 ): Target | { readonly code: 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'expectation_failed' } {
@@ -44,18 +43,12 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   };
 }
 
-/**
- * Whether an answer can still be sent. After the last one, such as a 408, nothing is carried out: its outcome would be
- * lost.
- */
+/** Whether an answer can still be sent. After the last one, such as a 408, nothing is carried out. */
 export function isAnswerable({ socket }: IncomingMessage): boolean {
   return socket.writable;
 }
 
-/**
- * Whether the caller left, or got its last answer, before the request had arrived. It is not counted as an answer of
- * its route.
- */
+/** Whether the caller left, or got its last answer, before the request had arrived. It is not counted then. */
 export function brokeOff(request: IncomingMessage): boolean {
   return !request.complete && !isAnswerable(request);
 }
@@ -65,7 +58,6 @@ export interface Answered {
   readonly reply: ApiReply;
   readonly method: string;
   readonly requestId: string;
-  /** Time from the arrival of the head to the answer. */
   readonly ms: number;
 }
 
@@ -98,7 +90,6 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
   }
 }
 
-/** Sends the head of an answer without a defined end. */
 export function openStream(response: ServerResponse, reply: WireReply, stream: (to: Writable) => void): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(reply.status, replyHeaders(reply));
@@ -112,10 +103,7 @@ export function openStream(response: ServerResponse, reply: WireReply, stream: (
   }
 }
 
-/**
- * Sends the whole answer, but keeps the connection until the caller stops sending: closing at once could lose the
- * answer.
- */
+/** Keeps the connection until the caller stops sending: closing at once could lose the answer. */
 function endAfterRequest(request: IncomingMessage, response: ServerResponse, payload: string | Uint8Array): void {
   const end = (): void => {
     clearTimeout(timer);

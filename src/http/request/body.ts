@@ -72,7 +72,6 @@ export function readJson(
   });
 }
 
-/** Returns the text of a body; undefined if it is not UTF-8. */
 export function bodyText(bytes: Buffer): string | undefined {
   const text = bytes.toString();
   // Decoding replaces invalid UTF-8 by this mark. Only bodies with the mark need a check of the bytes.

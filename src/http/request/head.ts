@@ -26,12 +26,7 @@ export function headRefusal(
 
 /** Returns the number of `Host` fields. `rawHeaders` alternates names and values. */
 export function hostCount(rawHeaders: readonly string[]): number {
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts;
+  return rawHeaders.filter((text, i) => i % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host').length;
 }
 
 /** Scheme and authority of a target in absolute form: a name or an address (IPv6 in brackets), up to path or query. */

@@ -18,19 +18,18 @@ import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
 import { addressKeyOf } from '../../validation/address-key.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
+import { cutCount } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
-import { cutCount } from '../public-counts.js';
 import type { BatchPace } from '../room/batch-pace.js';
 import type { ParseScheduler } from '../room/parse-scheduler.js';
-import type { BodyCheck } from '../signing/content-digest.js';
 import type { RequestVerifier } from '../signing/request-verifier.js';
+import type { BodyCheck } from '../signing/signature-fields.js';
 import { callerOf, mayRegister } from './auth.js';
 import { bodyRefusal } from './body.js';
 import { decodeText } from './head.js';
 import type { CallerLimit, RateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
-import type { ApiReply, ArrivingBody, BodyAdmission, Handler } from './request.js';
-import { holderOf } from './request-holder.js';
+import { type ApiReply, type ArrivingBody, type BodyAdmission, type Handler, holderOf } from './request.js';
 import { type MaybeAsync, then } from './then.js';
 
 export interface Incoming {
@@ -72,18 +71,11 @@ export interface SharedBounds {
   readonly signing: RequestVerifier;
 }
 
-/** Joins a route of the table, its handler and the checks before the handler. */
-export function createEndpoint<Id extends OperationId>(
-  id: Id,
-  handle: Handler<BodyOf<Id>>,
-  deps: EndpointDeps,
-  bounds: SharedBounds,
-): Endpoint {
-  return new CheckedEndpoint(id, handle, deps, bounds);
-}
-
-/** One method for each step of the order above, starting with readiness. A step that refuses ends the request. */
-class CheckedEndpoint<Id extends OperationId> implements Endpoint {
+/**
+ * Joins a route of the table, its handler and the checks before the handler: one method for each step of the order above,
+ * starting with readiness. A step that refuses ends the request.
+ */
+export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly route: Route;
   readonly #id: Id;
   readonly #isRead: boolean;

@@ -42,10 +42,7 @@ export class CallerLimit {
   readonly #callers = new Map<string, number>();
   #sweptAt = 0;
 
-  /**
-   * `name`: the policy in answers; `count`: the quota in each `windowS`; `callersMax`: callers with a count of their
-   * own.
-   */
+  /** `name`: the policy in answers; `count`: the quota in `windowS`; `callersMax`: callers with an own count. */
   constructor(name: string, count: number, windowS = 1, callersMax: number = limits.rateLimitCallersMax) {
     this.#name = name;
     this.#count = count;

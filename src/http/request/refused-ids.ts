@@ -2,7 +2,6 @@
 import type { ErrorDetails } from '../../errors.js';
 import type { IdName, RequestObserver } from '../deps.js';
 
-/** Names of ids by the field or the parameter that contains them. */
 const idNames: Readonly<Record<string, IdName>> = {
   player_id: 'player_id',
   id: 'player_id',

@@ -6,15 +6,13 @@ import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { ErrorBody, ProblemBody } from '../../contract/error-bodies.js';
 import type { Route } from '../../contract/routes.js';
-import { errors, type Refusal, refused } from '../../errors.js';
+import { errorMembers, errors, type Refusal, refused } from '../../errors.js';
 import { retryAfterOf } from '../../group/retry-after.js';
 import type { ApiReply, Position } from './request.js';
 
-/** The parts of a request that shape the form of its answer. */
 export interface Exchange {
   readonly requestId: string;
   readonly problem: boolean;
-  /** Whether the request carried an API key, valid or not. */
   readonly keySent: boolean;
   readonly ifNoneMatch: string | undefined;
 }
@@ -31,7 +29,6 @@ interface SharedHead {
 export interface WireReply {
   readonly status: number;
   readonly shared: SharedHead;
-  /** Fields of this answer alone, which override shared ones. */
   readonly more: Readonly<Record<string, string>> | undefined;
   readonly position: Position | undefined;
   readonly requestId: string;
@@ -53,22 +50,14 @@ export function ok(body: unknown): ApiReply {
   return { status: 200, body };
 }
 
-/**
- * `json` must be ASCII. `tag` must differ whenever the body at the same URL does; if absent, it is computed from the
- * body.
- */
+/** `json` must be ASCII. `tag` must differ whenever the body at the same URL does; by default that of the body. */
 export function okJson(json: string, tag?: { readonly text: string }): ApiReply {
   return { status: 200, body: undefined, json, tag };
 }
 
-/** Returns the reply to a refusal, with the headers that its status requires. */
 export function refusalReply(refusal: Refusal): ApiReply {
-  const { status, text } = errors[refusal.code];
-  const body: ErrorBody = {
-    error: refusal.text ?? text,
-    code: refusal.code,
-    ...(refusal.details === undefined ? {} : { details: refusal.details }),
-  };
+  const { status } = errors[refusal.code];
+  const body: ErrorBody = errorMembers(refusal);
   const headers = refusalHeaders(refusal, status);
   return headers === undefined ? { status, body, error: body } : { status, body, error: body, headers };
 }

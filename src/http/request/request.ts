@@ -1,7 +1,4 @@
-/**
- * The input and output of handlers: plain values without Koa and sockets, so that both Koa and the fast path can call
- * them.
- */
+/** The input and output of handlers: plain values, which both Koa and the fast path can give and take. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
@@ -9,21 +6,24 @@ import type { ErrorBody } from '../../contract/error-bodies.js';
 import type { BodyOf, OperationId } from '../../contract/routes.js';
 import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
+import { addressKeyOf } from '../../validation/address-key.js';
 import type { MaybeAsync } from './then.js';
 
 /** A connection as handlers see it. Its address is read if a limit needs it. */
 export interface Remote {
   readonly remoteAddress?: string | undefined;
-  /** True once the caller has gone. */
   readonly destroyed?: boolean;
 }
 
+/** Returns the holder to which a request is charged: the peer, or the address if no peer acts. */
+export function holderOf(caller: PeerView | null, remote: Remote): Holder {
+  return caller === null ? addressKeyOf(remote.remoteAddress) : caller.index;
+}
+
 export interface ApiRequest<Body> {
-  /** Path parameters, percent-decoded once. */
   readonly params: Readonly<Record<string, string>>;
   /** The query as sent, without `?` and not decoded, see `parameters.ts`. */
   readonly query: string;
-  /** The body as validated by the schema. */
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
   /** The acting, active peer. Null without a valid key on a public read, and always if peer authentication is off. */
@@ -60,7 +60,6 @@ export interface BodyStart {
   readonly socket: Socket;
   /** Time by `performance.now()`. */
   readonly now: number;
-  /** Whether the node is overloaded. */
   readonly overloaded: boolean;
   /** Whether the holder has priority in an overload. */
   readonly isFirst: boolean;
@@ -71,12 +70,10 @@ export interface ArrivingBody {
   onDrop: () => void;
   /** Counts further bytes. Returns false if the body was ended; the bytes must then be dropped. */
   arrived(bytes: number): boolean;
-  /** Marks the body as complete or broken off. */
   end(): void;
 }
 
 export interface BodyAdmission {
-  /** Returns undefined if too many bodies are in flight. */
   beginBody(start: BodyStart): ArrivingBody | undefined;
 }
 

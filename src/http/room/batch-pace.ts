@@ -76,7 +76,6 @@ export class BatchPace {
     return (own + 1) * holders <= limits.pacedBatchesMax;
   }
 
-  /** Forgets paid debts, from time to time. */
   #sweep(now: number): void {
     if (now - this.#sweptAt < limits.sharePeriodMs) return;
     this.#sweptAt = now;

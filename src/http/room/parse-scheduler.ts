@@ -1,7 +1,4 @@
-/**
- * Limits the batch events that are parsed in one turn of the event loop, with a fair share for each holder. While new
- * connections arrive, parsing runs in one period out of four.
- */
+/** Limits the batch events parsed in a turn of the loop, with fair shares; parses less while connections arrive. */
 import { FairQueue } from '../../core/fair-queue.js';
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';

@@ -21,7 +21,6 @@ interface Connection {
   readonly address: string | null;
   /** Bytes that had arrived when the connection was put at the end of the queue. */
   bytesRead: number;
-  /** How often the connection may still be passed over while it is idle. */
   chances: number;
 }
 
@@ -34,7 +33,6 @@ export class Connections {
   /** Connections of a proxy, which counts as one address. */
   #uncounted = 0;
 
-  /** `isIdle` returns whether a connection has no request in progress. */
   constructor(bounds: ConnectionBounds, isIdle: (socket: Socket) => boolean) {
     this.#bounds = bounds;
     this.#isIdle = isIdle;
@@ -67,7 +65,6 @@ export class Connections {
     else this.#perAddress.delete(address, connection);
   }
 
-  /** Closes an idle connection to make room for one of `address`. */
   #makeRoom(address: string | null): boolean {
     const { largest } = this.#perAddress;
     if (largest !== undefined && this.#perAddress.countOf(largest) > this.#shareWith(address)) {
@@ -85,10 +82,7 @@ export class Connections {
     return this.#bounds.max / addresses;
   }
 
-  /**
-   * Closes the first idle connection without chances left. One that was active since the last check gets new chances.
-   * If every checked one is passed over, the first idle one is closed.
-   */
+  /** Closes the first idle connection without chances left, which activity renews; else the first idle one. */
   #evictFrom(queue: ReadonlySet<Connection>): boolean {
     let fallback: Connection | undefined;
     let looks = Math.min(queue.size, limits.evictionLooks);

@@ -9,7 +9,6 @@ import { limits } from '../../limits.js';
 const SLICE_S = 10;
 const SLOTS_AT_FIRST = 64;
 
-/** An open-addressed set of 64-bit fingerprints. */
 class Fingerprints {
   size = 0;
   #words = new Uint32Array(2 * SLOTS_AT_FIRST);

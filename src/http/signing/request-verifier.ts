@@ -10,10 +10,9 @@ import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
 import type { MaybeAsync } from '../request/then.js';
-import { type BodyCheck, bodyCheckOf } from './content-digest.js';
 import { ReplayMemory } from './replay-memory.js';
 import { namesScheme, type SignedRequest, signatureBase } from './signature-base.js';
-import { type RequestSignature, readSignature } from './signature-fields.js';
+import { type BodyCheck, bodyCheckOf, type RequestSignature, readSignature } from './signature-fields.js';
 
 /** The check of the body; null if there is nothing to check. */
 export type Verified = Outcome<BodyCheck | null>;
@@ -33,8 +32,7 @@ export class RequestVerifier {
   }
 
   /**
-   * Refuses with signature_missing, signature_invalid, signature_expired or signature_replayed. `caller`: null if no
-   * peer acts.
+   * Codes: signature_missing, signature_invalid, signature_expired, signature_replayed. `caller` null: no peer acts.
    */
   check(route: Route, request: SignedRequest, caller: PeerView | null): MaybeAsync<Verified> {
     const { requestSigning } = this.#deps.settings;

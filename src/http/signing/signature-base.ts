@@ -6,7 +6,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestSignature } from './signature-fields.js';
 
-/** A request as it arrived. */
 export interface SignedRequest {
   readonly method: string;
   /** The path as sent, not decoded. */
@@ -19,7 +18,6 @@ export interface SignedRequest {
 /** The scheme that was signed. A node behind a proxy that ends TLS cannot know it. */
 export type Scheme = 'http' | 'https';
 
-/** Returns whether the base of a signature depends on the scheme. */
 export function namesScheme({ components }: RequestSignature): boolean {
   return components.includes('@target-uri') || components.includes('@scheme');
 }

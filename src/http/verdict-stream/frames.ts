@@ -1,7 +1,4 @@
-/**
- * Writes the frames of the verdict stream (docs/VERDICT-STREAM.md), and reads positions. Rows are JSON texts from the
- * pool.
- */
+/** Writes the frames of the verdict stream (docs/VERDICT-STREAM.md), with rows from the pool; reads positions. */
 
 import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';
 import type { RefusedErasure } from '../../group/api.js';
@@ -62,7 +59,6 @@ export function erasedRow(subject: string, isOwn: boolean): string {
 
 /** Marks of a player that only the reader's peer may see. */
 export interface RowMarks {
-  /** Events of the peer about the player are disputed. */
   readonly disputed: boolean;
   /** The operator refused the peer's request to erase the player, for this reason. */
   readonly erasureRefused: string | undefined;

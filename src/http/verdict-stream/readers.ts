@@ -17,10 +17,8 @@ import { StreamReader } from './stream-reader.js';
 export interface ReaderOpening {
   /** As sent; empty for none. */
   readonly lastEventId: string;
-  /** Null if authentication is off. */
   readonly peer: PeerView | null;
   readonly holder: Holder;
-  /** Digest of the key by which `peer` was authenticated. */
   readonly keyDigest: string;
 }
 
@@ -51,7 +49,6 @@ export class StreamReaders {
     return refused('overloaded', { text });
   }
 
-  /** Adds a reader whose answer head was sent. */
   open(to: Writable, opening: ReaderOpening): void {
     const { node, metrics } = this.#deps;
     const refusal = this.refusal(opening);
@@ -75,7 +72,6 @@ export class StreamReaders {
     else reader.end(this.#isClosed ? 'draining' : 'limit');
   }
 
-  /** Admits no further readers, and ends the open ones. */
   close(): void {
     this.#isClosed = true;
     for (const reader of this.#readers.keys()) reader.end('draining');
@@ -168,10 +164,7 @@ interface MarkedRow extends ChangeRow {
   readonly refused?: RefusedErasure | null;
 }
 
-/**
- * Returns one frame for all readers, and one for each peer that lost events to an erasure or sees a mark. Empty without
- * rows.
- */
+/** One frame for all readers, and one for each peer that lost events or sees a mark. Empty without rows. */
 function framesByPeer(
   rows: readonly MarkedRow[],
   frameOf: (texts: readonly string[]) => string,

@@ -32,9 +32,7 @@ export type EndReason = ResumeData['reason'];
 
 export interface ReaderParts {
   readonly feed: GroupViews['verdicts'];
-  /** Returns the marks of a player (hex) that only the reader's peer may see. */
   readonly marksOf: (subject: string) => RowMarks;
-  /** Number of the reading peer; null if authentication is off. */
   readonly peer: number | null;
   /** Resolves when this reader may send a further part of what it missed. */
   readonly turn: () => Promise<void>;
@@ -80,7 +78,6 @@ export class StreamReader {
     if (this.#sentTo === null) this.#write(erasedFor(this.#parts.peer));
   }
 
-  /** Wakes a reader that waits for the first publication before it catches up. */
   begin(): void {
     this.#wake();
   }
@@ -132,10 +129,7 @@ export class StreamReader {
     }
   }
 
-  /**
-   * Resolves to the position in an event id of another node of the cluster; undefined if it is none, or not reached in
-   * time.
-   */
+  /** The position in an event id of another node of the cluster; undefined if it is none, or not reached in time. */
   async #placeElsewhere(id: string, mark: FeedPosition): Promise<ChangesUpTo | undefined> {
     const place = placeOf(id);
     if (place?.logTag === undefined || place.logTag !== mark.logTag) return undefined;
@@ -154,10 +148,7 @@ export class StreamReader {
     return null;
   }
 
-  /**
-   * Waits until this node, which may be behind the other for a moment, has published everything up to `seq`; false if
-   * that takes too long.
-   */
+  /** Waits until this node, perhaps behind the other, has published all up to `seq`; false if that takes too long. */
   async #reached(seq: number): Promise<boolean> {
     const { feed } = this.#parts;
     const endMs = performance.now() + limits.streamBehindMs;
@@ -206,7 +197,6 @@ export class StreamReader {
     this.#sentTo = mark.position;
   }
 
-  /** Returns the rows with the marks that only the reader's peer may see. */
   #marked(rows: string): string {
     const { peer, marksOf } = this.#parts;
     return peer === null ? rows : markedRows(rows, marksOf);

@@ -1,7 +1,4 @@
-/**
- * Searches the files of a member of etcd for a byte sequence: once none contains the marker of a scrub, none contains
- * anything that was erased before it.
- */
+/** Searches a member of etcd: once no file has the marker of a scrub, none has anything erased before it. */
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -16,7 +16,6 @@ interface Node {
     readonly wantsFolder: boolean;
   }[];
   readonly choices: readonly string[];
-  /** True if its argument is a folder. */
   readonly wantsFolder: boolean;
 }
 

@@ -1,13 +1,10 @@
 /**
- * Defines `ptf audit verify`, and `ptf export audit`, which writes the audit log to standard output, one JSON object per
- * line. It holds one page at a time and waits for the reader of the output.
+ * `ptf audit verify`, and `ptf export audit`, which holds one page at a time and waits for the reader of its output.
  */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
-import type { AuditEntryValue } from '../../operations/log-operations.js';
-import type { Values } from '../../operations/table.js';
 import { facts } from '../../operations/text-table.js';
-import { type ChainReport, verifyChain } from '../protocol/audit-chain.js';
+import { auditPages, type ChainReport, verifyChain } from '../protocol/audit-chain.js';
 import { type CommandContext, examples, type Progress, type Rendered, showing } from './command-context.js';
 import { groupOf } from './operation-commands.js';
 
@@ -16,7 +13,7 @@ export function addAuditVerify(program: Command, session: CommandContext): void 
     .command('verify')
     .description('fetch every entry and recompute the chain of hashes')
     .addHelpText('after', examples('audit verify', 'audit verify --json'))
-    .action(async () => session.done(chain(await verifyChain(auditPages(session)))));
+    .action(async () => session.done(chain(await verifyChain(pagesOf(session)))));
 }
 
 export function addExport(program: Command, session: CommandContext): void {
@@ -31,21 +28,15 @@ export function addExport(program: Command, session: CommandContext): void {
 
 async function writeAudit(session: CommandContext, progress: Progress): Promise<void> {
   const total = (await session.ask('status', {})).last_seq;
-  for await (const data of auditPages(session)) {
+  for await (const data of pagesOf(session)) {
     const lines = data.map((entry) => `${JSON.stringify(entry)}\n`).join('');
     if (lines !== '' && !(await session.terminal.stream(lines))) return;
     progress.to(data.at(-1)?.seq ?? total, total);
   }
 }
 
-/** Yields the pages of the audit log, oldest first. */
-export async function* auditPages({ ask }: CommandContext): AsyncGenerator<readonly AuditEntryValue[]> {
-  let after: number | null = 0;
-  while (after !== null) {
-    const page: Values['audit-page'] = await ask('audit-page', { after, limit: limits.pageMax });
-    yield page.data;
-    after = page.next_after;
-  }
+function pagesOf({ ask }: CommandContext) {
+  return auditPages((after) => ask('audit-page', { after, limit: limits.pageMax }));
 }
 
 function chain(value: ChainReport): Rendered {

@@ -58,7 +58,6 @@ function report(line: string, progress: Progress | undefined): void {
   if (Array.isArray(progressLine)) progress?.to(Number(progressLine[0]), Number(progressLine[1]));
 }
 
-/** Returns the path of the node's socket. */
 function placeOf(dir: string): string | undefined {
   try {
     return findSocketPath(dir);

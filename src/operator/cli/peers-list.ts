@@ -47,7 +47,6 @@ export const peersList: PtfCommand<Requests['peers-list'], Values['peers-list']>
   },
 };
 
-/** Describes in a few words what an operator should check about a peer. */
 function remarkOf(peer: ListedPeerValue, group: GroupFacts): string {
   return remarksOf(peer, group)
     .map(({ text, hint }) => (hint === null ? text : `${text} (${hint})`))

@@ -1,7 +1,4 @@
-/**
- * Authenticates requests to the dashboard: checks that changes come from its own page and that a caller has a session,
- * begins and ends sessions, and serves the public files.
- */
+/** Checks that changes come from the dashboard's own page, and sessions; serves the sign-in and the public files. */
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { Asset } from './assets.js';

@@ -2,9 +2,8 @@
 import { Router } from '@koa/router';
 import { granted, type Outcome, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { AuditEntryValue } from '../../operations/log-operations.js';
 import { type Ask, isOperationName, operations, type Values } from '../../operations/table.js';
-import { type ChainReport, verifyChain } from '../protocol/audit-chain.js';
+import { auditPages, type ChainReport, verifyChain } from '../protocol/audit-chain.js';
 import { answerWith, type DashboardDeps, type DashboardState } from './context.js';
 import type { DashboardUpdates } from './dashboard-updates.js';
 import type { LivePages } from './live.js';
@@ -94,21 +93,12 @@ function registeredValue(added: Values['peers-add']): RegisteredValue {
 /** Recomputes the chain of the whole audit log, page by page. */
 async function checkedChain(ask: Ask): Promise<Outcome<ChainReport>> {
   let failed: Outcome<never> | undefined;
-  async function* auditPages(): AsyncGenerator<readonly AuditEntryValue[]> {
-    let after: number | null = 0;
-    while (after !== null) {
-      const page: Outcome<Values['audit-page']> = await ask('audit-page', {
-        after,
-        limit: limits.pageMax,
-      });
-      if (!page.ok) {
-        failed = page;
-        return;
-      }
-      yield page.value.data;
-      after = page.value.next_after;
-    }
-  }
-  const report = await verifyChain(auditPages());
+  const pages = auditPages(async (after) => {
+    const page = await ask('audit-page', { after, limit: limits.pageMax });
+    if (page.ok) return page.value;
+    failed = page;
+    return { data: [], next_after: null };
+  });
+  const report = await verifyChain(pages);
   return failed ?? granted(report);
 }

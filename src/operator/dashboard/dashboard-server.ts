@@ -63,7 +63,6 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   };
 }
 
-/** The middleware of every call, in order. */
 function createApp(authentication: Authentication, router: Router<DashboardState>, log: Logger): Koa<DashboardState> {
   const app = new Koa<DashboardState>();
   app.use(failuresAnswered(log));
@@ -105,7 +104,6 @@ function failuresAnswered(log: Logger): DashboardMiddleware {
   };
 }
 
-/** Returns the address in use. */
 async function listening(server: Server, host: string, port: number): Promise<Pick<Dashboard, 'host' | 'port'>> {
   const up = once(server, 'listening');
   server.listen(port, host);

@@ -1,13 +1,9 @@
-/**
- * Watches the node for the dashboard: samples for the charts, verdicts while a page is open, and updates of the open
- * pages. One timer serves all pages.
- */
+/** Watches the node for the dashboard: samples, counted verdicts, updates of open pages, by one timer for all. */
 import { limits } from '../../limits.js';
 import type { Ask } from '../../operations/table.js';
 import type { DashboardDeps } from './context.js';
-import { PaceHistory, WeightHistory } from './history.js';
+import { PaceHistory, VerdictHistory, WeightHistory } from './history.js';
 import type { LivePages } from './live.js';
-import { VerdictHistory } from './verdict-history.js';
 import type { OverviewValue, VerdictsValue } from './wire.js';
 
 export class DashboardUpdates {
@@ -85,10 +81,7 @@ export class DashboardUpdates {
     };
   }
 
-  /**
-   * Counts in the worker pool; the pause after a count is many times as long as the count, which takes a while in a
-   * large group.
-   */
+  /** Counts in the worker pool; the pause after a count is many times as long as the count. */
   async #countVerdicts(): Promise<void> {
     const started = performance.now();
     if (this.#counting || started < this.#verdictsPauseUntil) return;

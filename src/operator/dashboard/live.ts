@@ -23,7 +23,6 @@ export class LivePages {
     return this.#pages.size;
   }
 
-  /** True if there is room for one more page. */
   get hasRoom(): boolean {
     return this.#pages.size < limits.livePagesMax;
   }

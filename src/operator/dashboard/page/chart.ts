@@ -6,15 +6,12 @@ export type Values = readonly (number | null)[];
 
 export interface ChartProps {
   readonly title: string;
-  /** One label for each of at most two lines. */
   readonly labels: readonly string[];
   /** Times in seconds since 1970, then one column per line; empty before the first read. */
   readonly data: readonly Values[];
-  /** Formats a value at the axis and below the plot. */
   readonly format: (value: number) => string;
   /** Range of the value axis. Default: from 0 to the greatest value. */
   readonly range?: readonly [number, number];
-  /** Replaces the plot while no line has a value. */
   readonly emptyText?: string;
 }
 

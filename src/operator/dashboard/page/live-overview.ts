@@ -27,7 +27,6 @@ export class Live {
     }, lookMs);
   }
 
-  /** Age of the newest overview. */
   get ageMs(): number {
     return performance.now() - this.#receivedAt;
   }

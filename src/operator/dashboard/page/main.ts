@@ -23,7 +23,6 @@ import { simulationView } from './views/simulation-view.js';
 
 interface PageRoute {
   readonly view: (context: ViewContext) => View;
-  /** Text of the view's entry in the navigation. */
   readonly entry?: string;
   /** The view whose entry stands for this one, too. */
   readonly under?: string;

@@ -6,7 +6,6 @@ import { count, plural } from './format.js';
 
 export interface Remark {
   readonly text: string;
-  /** The most probable reason; null if the text states it. */
   readonly hint: string | null;
 }
 

@@ -50,7 +50,6 @@ function sentence(text: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** Returns the text to show for an error of a call. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

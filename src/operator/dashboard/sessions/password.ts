@@ -2,11 +2,9 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { limits } from '../../../limits.js';
 
-/** Name of the file with the hash in the data folder. */
 export const passwordFile = 'dashboard-password';
 
 interface Cost {
-  /** log2 of N. */
   readonly ln: number;
   readonly r: number;
   readonly p: number;
@@ -23,7 +21,6 @@ const hashBytes = 32;
 /** PHC string format: `$scrypt$ln=16,r=8,p=2$salt$hash`, where salt and hash are base64 without padding. */
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,})\$([A-Za-z0-9+/]{43})$/;
 
-/** Returns the problem with a new password; undefined if there is none. */
 export function passwordProblem(password: string): string | undefined {
   const length = [...password].length;
   if (length < limits.passwordLengthMin) return `must have at least ${limits.passwordLengthMin} characters`;
@@ -46,7 +43,6 @@ export async function isPassword(password: string, stored: string): Promise<bool
   return timingSafeEqual(await derive(password, parsed.salt, parsed.cost), parsed.hash);
 }
 
-/** True if a text is a hash that `isPassword` can read. */
 export function isPasswordHash(text: string): boolean {
   return parse(text) !== null;
 }

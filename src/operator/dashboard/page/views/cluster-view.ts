@@ -5,7 +5,6 @@ import { bytes, count, plural } from '../format.js';
 import { badge, type Child, card, empty, facts, heading, html, table, time, timeAgo } from '../html.js';
 import { command } from '../requests.js';
 
-/** How the page shows each role. */
 const looks: Readonly<Record<string, string>> = { leader: 'trusted', follower: 'active', joining: 'neutral' };
 export function clusterView(): View {
   const status = new Loaded(() => command('cluster-status', {}));

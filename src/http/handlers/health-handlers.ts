@@ -2,8 +2,9 @@
 
 import type { HealthBody } from '../../contract/health-body.js';
 import { refused } from '../../errors.js';
-import { cutCount, raisedCount, timeText } from '../bodies/bodies.js';
+import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
+import { cutCount, raisedCount } from '../public-counts.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, Handlers } from '../request/request.js';
 

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { isAnswerable } from './answering.js';
-import type { BodyReading } from './pipeline.js';
+import type { BodyReading } from './request.js';
 import { then } from './then.js';
 
 /** Returns `unsupported_media_type` or `payload_too_large` as far as the head alone shows them. */

@@ -18,8 +18,8 @@ import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
 import { addressKeyOf } from '../../validation/address-key.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
-import { cutCount } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
+import { cutCount } from '../public-counts.js';
 import type { BatchPace } from '../room/batch-pace.js';
 import type { ParseScheduler } from '../room/parse-scheduler.js';
 import type { RequestVerifier } from '../signing/request-verifier.js';
@@ -29,7 +29,7 @@ import { bodyRefusal } from './body.js';
 import { decodeText } from './head.js';
 import type { CallerLimit, RateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
-import { type ApiReply, type ArrivingBody, type BodyAdmission, type Handler, holderOf } from './request.js';
+import { type ApiReply, type BodyAdmission, type BodyReading, type Handler, holderOf } from './request.js';
 import { type MaybeAsync, then } from './then.js';
 
 export interface Incoming {
@@ -41,18 +41,6 @@ export interface Incoming {
   readonly remote: Socket;
   /** Reads and parses the body, up to the size that the route accepts. */
   readonly readBody: (reading: BodyReading) => MaybeAsync<Outcome<unknown>>;
-}
-
-export interface BodyReading {
-  /** Receives the bytes of a batch that comes in pieces. */
-  readonly arriving: ArrivingBody | null;
-  /** Checks the bytes of a signed body before they are parsed. */
-  readonly check: BodyCheck | null;
-  /**
-   * Called once the body has arrived: refuses it, before it is parsed, if no further events of its holder are admitted,
-   * and lets a batch wait for its turn.
-   */
-  readonly inTurn: () => MaybeAsync<Refusal | undefined>;
 }
 
 export interface Endpoint {

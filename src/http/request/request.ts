@@ -4,9 +4,11 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { ErrorBody } from '../../contract/error-bodies.js';
 import type { BodyOf, OperationId } from '../../contract/routes.js';
+import type { Refusal } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
 import { addressKeyOf } from '../../validation/address-key.js';
+import type { BodyCheck } from '../signing/signature-fields.js';
 import type { MaybeAsync } from './then.js';
 
 /** A connection as handlers see it. Its address is read if a limit needs it. */
@@ -71,6 +73,18 @@ export interface ArrivingBody {
   /** Counts further bytes. Returns false if the body was ended; the bytes must then be dropped. */
   arrived(bytes: number): boolean;
   end(): void;
+}
+
+export interface BodyReading {
+  /** Receives the bytes of a batch that comes in pieces. */
+  readonly arriving: ArrivingBody | null;
+  /** Checks the bytes of a signed body before they are parsed. */
+  readonly check: BodyCheck | null;
+  /**
+   * Called once the body has arrived: refuses it, before it is parsed, if no further events of its holder are admitted,
+   * and lets a batch wait for its turn.
+   */
+  readonly inTurn: () => MaybeAsync<Refusal | undefined>;
 }
 
 export interface BodyAdmission {

@@ -41,7 +41,7 @@ export interface Operation<R, V> {
   readonly ptf: readonly PtfCommand<R, V>[];
 }
 
-/** What the commands of `ptf` that consist of others do. */
+/** Describes the commands of `ptf` that consist of others. */
 export const commandGroups = {
   peers: 'list, add and change the peers of the group; lists them if no command is given',
   pretrust: "manage the group's set of pre-trusted peers, 1 to 3 as a rule",

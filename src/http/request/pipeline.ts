@@ -60,7 +60,7 @@ export interface SharedBounds {
 }
 
 /**
- * Joins a route of the table, its handler and the checks before the handler: one method for each step of the order above,
+ * Joins a route of the table, its handler and the checks before it: one method for each step of the order above,
  * starting with readiness. A step that refuses ends the request.
  */
 export class CheckedEndpoint<Id extends OperationId> implements Endpoint {

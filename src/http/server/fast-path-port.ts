@@ -7,7 +7,7 @@ import type { Endpoints } from '../koa/endpoints.js';
 export type FallBack = (unread: Buffer, isEnded: boolean) => void;
 
 export interface FastPath {
-  /** Opens a new connection. `fallBack` passes it to node:http, which first reads `unread`, and the end if it was read. */
+  /** Opens a connection. `fallBack` passes it to node:http, which first reads `unread`, and the end if it was read. */
   open(socket: Socket, fallBack: FallBack): void;
   /** Returns whether a connection of the fast path has no request in progress. True for any other connection. */
   isIdle(socket: Socket): boolean;

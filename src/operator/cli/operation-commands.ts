@@ -19,7 +19,7 @@ export function addOperations(program: Command, session: CommandContext): void {
   for (const name of Object.keys(operations)) if (isOperationName(name)) add(name);
 }
 
-/** Returns the command that consists of others, and adds it unless it is there. Its examples are the first of its rows. */
+/** Returns the command that consists of others, or adds it. Its examples are the first of its rows. */
 export function groupOf(program: Command, name: keyof typeof commandGroups): Command {
   const existing = program.commands.find((command) => command.name() === name);
   if (existing !== undefined) return existing;

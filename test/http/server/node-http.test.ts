@@ -1,4 +1,4 @@
-/** What the server uses of node:http without a word in Node's documentation: it must fail here when Node changes. */
+/** The server uses some of node:http that Node does not document: these tests fail when Node changes it. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';

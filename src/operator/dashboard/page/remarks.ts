@@ -1,4 +1,4 @@
-/** What an operator should check about a peer, and the look of its status, for the dashboard and for `ptf`. */
+/** Describes what an operator should check about a peer, and its status, for the dashboard and for `ptf`. */
 
 import type { WitnessReason } from '../../../core/relations.js';
 import type { ListedPeerValue } from '../../../operations/peer-operations.js';

@@ -1,4 +1,4 @@
-/** Where a request comes from: whether the dashboard's own page sent it, its address, and whether it came over TLS. */
+/** Finds where a request comes from: whether from the dashboard's own page, its address, and whether over TLS. */
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { addressKeyOf } from '../../../validation/address-key.js';

@@ -20,6 +20,7 @@ export function addExport(program: Command, session: CommandContext): void {
   program
     .command('export')
     .description('write the audit log as one JSON object per line')
+    .addHelpText('after', examples('export audit | gzip > audit.ndjson.gz'))
     .command('audit')
     .description('every entry of the audit log, oldest first')
     .addHelpText('after', examples('export audit > audit.ndjson'))

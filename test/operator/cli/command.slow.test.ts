@@ -132,7 +132,6 @@ test('every command has a help with examples, and printing it exits with 0', asy
     'audit verify',
     'export',
     'export audit',
-    'export weights',
     'simulate',
     'doctor',
     'verify',

@@ -122,6 +122,11 @@ export function refused(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}
   return { ok: false, code, ...more };
 }
 
+/** Returns the members that the body of every error has. */
+export function errorMembers({ code, text = errors[code].text, details }: Refusal) {
+  return { error: text, code, ...(details === undefined ? {} : { details }) };
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -347,8 +347,6 @@ export const limits = {
   weightsQuickMs: 100,
   weightsQuickFactor: 10,
   weightsRestFactor: 4,
-  /** Weights of peers on one page of the weights' history; a page may exceed the bound by one computation. */
-  weightsPagePeers: 10_000,
   /** A computation that takes longer is considered hung, and its worker is replaced. */
   weightsTimeoutMs: 120_000,
 

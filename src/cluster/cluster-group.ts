@@ -61,7 +61,6 @@ const reads = [
   'disputeIds',
   'disputes',
   'auditTail',
-  'publishedWeights',
   'verdictCounts',
   'simulate',
   'verify',

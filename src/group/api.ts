@@ -30,7 +30,6 @@ import type { OwnEvent } from './listing/listing.js';
 import type { OnProgress, SummaryRow, VerifyReport } from './ports/pool.js';
 import type { SimulationQuery, SimulationView } from './replica/simulations.js';
 import type { VerdictChanges } from './verdict-changes.js';
-import type { PublishedWeights } from './weights/weights-history.js';
 
 export type {
   AuditEntry,
@@ -42,7 +41,6 @@ export type {
   OwnEvent,
   PeerSignals,
   PeerView,
-  PublishedWeights,
   RefusedErasure,
   Registration,
   SimulationQuery,
@@ -147,13 +145,6 @@ export interface DiskStatus {
   readonly minBytes: number;
   readonly logBytes: number;
   readonly snapshotsBytes: number;
-}
-
-export interface WeightsPage {
-  /** Oldest first; a page may be empty without being the last. */
-  readonly entries: readonly PublishedWeights[];
-  readonly nextAfter: number | null;
-  readonly lastSeq: number;
 }
 
 export interface CheckStatus {
@@ -370,8 +361,6 @@ export interface GroupOperations {
   refuseErasure(subject: Uint8Array, reason: string, by: string): Promise<Outcome<null>>;
   /** The newest `count` entries; with `before`, the newest ones below that sequence number. */
   auditTail(count: number, before?: number): Promise<Outcome<AuditPage>>;
-  /** Peer weights published after record `after`, from one piece of the log. Codes: overloaded. */
-  publishedWeights(after: number): Promise<Outcome<WeightsPage>>;
   /** Number of players by verdict, counted in the pool. Codes: overloaded. */
   verdictCounts(): Promise<Outcome<VerdictCounts>>;
   /** Computed in the pool, one at a time; changes nothing. Codes: unknown_peer, overloaded. */

@@ -49,7 +49,6 @@ import type {
   SubjectExport,
   VerdictCounts,
   VerifyReport,
-  WeightsPage,
 } from './api.js';
 import { MinuteAsOf } from './as-of.js';
 import { type CurrentLoop, GroupCalls } from './calls.js';
@@ -63,7 +62,6 @@ import type { BackgroundCheck } from './recovery/scheduled-check.js';
 import { overloaded } from './refusals.js';
 import { scenarioOf, simulationView } from './replica/simulations.js';
 import type { VerdictChanges } from './verdict-changes.js';
-import { publishedWeights } from './weights/weights-history.js';
 
 export interface GroupDeps {
   readonly identity: GroupIdentity;
@@ -539,15 +537,6 @@ export class Group implements GroupApi {
     const end = auditSeqs.firstAbove(before - 1);
     const from = Math.max(0, end - count);
     return this.#auditPage(from, Math.min(count, end - from));
-  }
-
-  async publishedWeights(after: number): Promise<Outcome<WeightsPage>> {
-    const { durableSeq: lastSeq, state } = this.#current.loop.actor;
-    const read = await this.#calls.pool((pool) => pool.publishedWeights(after, lastSeq));
-    if (!read.ok) return read;
-    const { published, upTo } = read.value;
-    const entries = published.map((one) => publishedWeights(state, one));
-    return granted({ entries, nextAfter: upTo < lastSeq && upTo > after ? upTo : null, lastSeq });
   }
 
   verdictCounts(): Promise<Outcome<VerdictCounts>> {

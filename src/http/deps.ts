@@ -1,7 +1,4 @@
-/**
- * Declares the settings and dependencies that the HTTP interface receives from its creator. The interface opens nothing
- * itself except its sockets.
- */
+/** The settings and dependencies that the HTTP interface receives. It opens nothing itself except its sockets. */
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
@@ -14,7 +11,6 @@ export interface HttpSettings {
   readonly authEnabled: boolean;
   readonly registrationMode: RegistrationMode;
   readonly requestSigning: RequestSigning;
-  /** Whether `GET /peers` contains the fingerprint of the salt. */
   readonly publishSaltCheck: boolean;
   /** Verifies `service_session` cookies. Required in `session` mode, otherwise unused. */
   readonly sessionSecret: Uint8Array | null;
@@ -24,21 +20,15 @@ export interface HttpSettings {
   /** Requests of one peer, and of one address, per second; 0 means no limit. */
   readonly rateLimitPeerPerS: number;
   readonly rateLimitAddressPerS: number;
-  /** Registrations of one address per hour; 0 means no limit. */
   readonly registrationsPerAddressPerHour: number;
 }
 
-/** The ids and names that callers choose. */
 export type IdName = 'player_id' | 'event_id' | 'game_id' | 'peer_name';
 
 /** Receives every answer on the public port. Labels are route templates and codes, never ids. */
 export interface RequestObserver {
-  /**
-   * `route` is the template, or `none`. `code` is that of the refusal, or empty. `ms` runs from the arrival of the head
-   * to the answer; 0 if no request was answered.
-   */
+  /** `route`: the template, or `none`; `code`: of the refusal, or empty; `ms`: from the arrival of the head, or 0. */
   requestAnswered(route: string, method: string, status: number, code: string, ms: number): void;
-  /** Called when an id or a name was refused for its characters. */
   idRefused(id: IdName): void;
   streamReaders(open: number): void;
   streamSynced(rows: number): void;
@@ -53,10 +43,7 @@ export interface SessionClaims {
 
 export interface HttpDeps {
   readonly node: GroupNode;
-  /**
-   * Returns whether the session of a verified token is still valid: false only if this node's dashboard issued the
-   * token and the session has ended.
-   */
+  /** False only if this node's dashboard issued the verified token and its session has ended. */
   readonly sessionHolds: (claims: SessionClaims) => boolean;
   readonly pseudonyms: Pick<Pseudonyms, 'of' | 'ofAll' | 'writeAll' | 'saltCheck'>;
   readonly settings: HttpSettings;
@@ -64,9 +51,6 @@ export interface HttpDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly metrics: RequestObserver;
-  /**
-   * Takes over a connection that asks for a tunnel to `authority`; returns false if it refuses the tunnel. Absent if
-   * all tunnels are refused.
-   */
+  /** Takes over a connection that asks for a tunnel; returns false if it refuses. Absent if all tunnels are refused. */
   readonly tunnel?: (authority: string, socket: Duplex, head: Buffer) => boolean;
 }

@@ -1,6 +1,6 @@
 /** Rounds counters that anybody may read. */
 
-/** Cuts to two significant digits, so that a counter that moves by one does not reveal who caused it. */
+/** Cuts a public counter to two significant digits: one that moves by one would reveal who caused it. */
 export function cutCount(count: number): number {
   const unit = unitOf(count);
   return Math.floor(count / unit) * unit;

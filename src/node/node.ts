@@ -20,7 +20,7 @@ import type { BackgroundCheck, CheckTimes } from '../group/recovery/scheduled-ch
 import type { HttpDeps } from '../http/deps.js';
 import { createFastPath } from '../http/fast-path/fast-path.js';
 import { createMetrics } from '../http/metrics/metrics.js';
-import { createApiServer } from '../http/server/server.js';
+import { ApiServer } from '../http/server/server.js';
 import { limits } from '../limits.js';
 import { passwordFile } from '../operator/dashboard/sessions/password.js';
 import { Sessions } from '../operator/dashboard/sessions/sessions.js';
@@ -261,7 +261,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
     metrics,
     ...(cluster === null ? {} : { tunnel: (authority, socket, head) => cluster.tunnel(authority, socket, head) }),
   };
-  const face = createApiServer(httpDeps, config.fastPath ? createFastPath : null);
+  const face = new ApiServer(httpDeps, config.fastPath ? createFastPath : null);
   const pool = new PiscinaPool({
     dir,
     salt,

@@ -1,50 +1,47 @@
-/**
- * Parses the arguments of the command line. Each parser throws commander's error, whose message names the expected
- * format.
- */
+/** Parses the arguments of the command line. Commander's error names the expected format. */
 import { InvalidArgumentError } from 'commander';
 import { DAY_MS, HOUR_MS, limits } from '../limits.js';
 import { parseUtcDateTime } from '../validation/formats.js';
 import { publicKey } from '../validation/identifiers.js';
 
-const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: HOUR_MS, d: DAY_MS };
+
+/** Returns the ms of a number and one of the units, such as `12h`; NaN for another text. */
+function timeOf(text: string, units: string): number {
+  const [, number, unit = ''] = new RegExp(`^(\\d{1,6})([${units}])$`).exec(text) ?? [];
+  return Number(number) * (unitsMs[unit] ?? Number.NaN);
+}
 
 /** Parses `30s`, `15m`, `1h` into ms; at most `limits.keyOverlapMsMax`. */
 export function parseOverlap(text: string): number {
-  const found = /^(\d{1,9})([smh])$/.exec(text);
-  const ms = Number(found?.[1]) * (unitsMs[found?.[2] ?? ''] ?? Number.NaN);
+  const ms = timeOf(text, 'smh');
   if (ms <= limits.keyOverlapMsMax) return ms;
-  throw new InvalidArgumentError(`Write a number and s, m or h, at most ${limits.keyOverlapMsMax / 3_600_000}h: 1h`);
+  throw new InvalidArgumentError(`Write a number and s, m or h, at most ${limits.keyOverlapMsMax / HOUR_MS}h: 1h`);
 }
 
 /** Parses the least age of a registration, such as `30m`, `12h` or `7d`, into ms. */
 export function parseIdle(text: string): number {
-  const found = /^(\d{1,6})([mhd])$/.exec(text);
-  const ms = Number(found?.[1]) * ({ m: 60_000, h: HOUR_MS, d: DAY_MS }[found?.[2] ?? ''] ?? Number.NaN);
+  const ms = timeOf(text, 'mhd');
   if (ms <= limits.purgeIdleMsMax) return ms;
   throw new InvalidArgumentError(`Write a number and m, h or d, at most ${limits.purgeIdleMsMax / DAY_MS}d: 1d`);
 }
 
-/** Parses `none` or comma-separated peer ids. */
 export function parsePeerSet(text: string): readonly string[] {
   return text.trim() === 'none' ? [] : parseNames(text);
 }
 
-/** Parses a half-life in days; 0 means no decay. */
 export function parseHalfLife(text: string): number {
   const days = /^\d{1,9}$/.test(text) ? Number(text) : -1;
   if (days >= 0 && days <= limits.halfLifeDaysMax) return days;
   throw new InvalidArgumentError(`Write a whole number of days, 0 (no decay) to ${limits.halfLifeDaysMax}.`);
 }
 
-/** Parses a weight, a number from 0 to 1. */
 export function parseShare(text: string): number {
   const share = /^(?:\d|\d?\.\d{1,9})$/.test(text) ? Number(text) : 2;
   if (share <= 1) return share;
   throw new InvalidArgumentError('Write a number from 0 to 1: 0.1');
 }
 
-/** Parses a number of entries. */
 export const parseCount = countUpTo(limits.pageMax);
 
 /** Returns the parser of a whole number from 1 to `most`. */
@@ -56,7 +53,6 @@ export function countUpTo(most: number): (text: string) => number {
   };
 }
 
-/** Parses comma-separated names, without blanks around them. */
 export function parseNames(text: string): readonly string[] {
   const names = text
     .split(',')
@@ -66,10 +62,7 @@ export function parseNames(text: string): readonly string[] {
   throw new InvalidArgumentError('Write at least one, with commas between: chess,go');
 }
 
-/**
- * Parses a day in UTC, such as `2026-12-31`, which counts up to its end, or a time in RFC 3339. Returns a time in UTC,
- * as ISO 8601.
- */
+/** Parses a day in UTC (`2026-12-31`), up to its end, or a time in RFC 3339. Returns ISO 8601 in UTC. */
 export function parseUntil(text: string): string {
   const ms = parseUtcDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T23:59:59.999Z` : text);
   if (ms !== undefined) return new Date(ms).toISOString();
@@ -78,9 +71,8 @@ export function parseUntil(text: string): string {
 
 /** Parses a day or a time in UTC, or an age such as `12h` or `7d`. Returns a time in UTC, as ISO 8601. */
 export function parseSince(text: string): string {
-  const age = /^(\d{1,6})([mhd])$/.exec(text);
-  const unit = { m: 60_000, h: HOUR_MS, d: DAY_MS }[age?.[2] ?? ''];
-  if (unit !== undefined) return new Date(Date.now() - Number(age![1]) * unit).toISOString();
+  const age = timeOf(text, 'mhd');
+  if (!Number.isNaN(age)) return new Date(Date.now() - age).toISOString();
   const ms = parseUtcDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (ms !== undefined) return new Date(ms).toISOString();
   throw new InvalidArgumentError('Write a day, 2026-12-31, a time in UTC, 2026-12-31T18:00:00Z, or an age, 12h or 7d.');
@@ -88,7 +80,6 @@ export function parseSince(text: string): string {
 
 const publicKeyText = new RegExp(publicKey.pattern);
 
-/** Parses an Ed25519 public key, 32 bytes in base64url. */
 export function parsePublicKey(text: string): string {
   if (publicKeyText.test(text)) return text;
   throw new InvalidArgumentError('A public key is 32 raw bytes in base64url: 43 characters, without padding.');

@@ -1,19 +1,17 @@
 /**
  * The changes of a group that its leader decides, whichever node is asked: how their arguments travel between nodes,
- * and whether every node must apply a change before it is answered. A change is a method of `GroupApi`.
+ * and whether every node must apply a change before it is answered.
  */
 import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
 import { bytesOf, keyOf } from '../core/tables/event-columns.js';
 import { type Refusal, refused } from '../errors.js';
 import type { EventSubmission, GroupApi, PeerView } from '../group/api.js';
 
-/** Converts an argument to JSON and back. */
 interface Codec<T, Json> {
   readonly encode: (value: T) => Json;
   readonly decode: (json: Json, group: Pick<GroupApi, 'peerById'>) => T | Refusal;
 }
 
-/** The codec of an argument whose type its change knows. */
 interface AnyCodec {
   encode(value: unknown): unknown;
   decode(json: unknown, group: Pick<GroupApi, 'peerById'>): unknown;
@@ -52,7 +50,6 @@ type CodecOf<T> = [T] extends [Uint8Array]
       : typeof plain;
 
 interface Change<Args extends readonly unknown[]> {
-  /** One for each argument. */
   readonly codecs: { readonly [I in keyof Args]: CodecOf<Args[I]> };
   /** The change must be in effect on every node before it is answered, as for a revoked key. */
   readonly isEverywhere?: true;
@@ -90,7 +87,6 @@ export type ChangeValue<N extends ChangeName> = Awaited<ReturnType<GroupApi[N]>>
 /** The methods again, with types that a name of any change selects. */
 export type Changes = { readonly [N in ChangeName]: (...args: ChangeArgs<N>) => Promise<ChangeValue<N>> };
 
-/** A change with encoded arguments. */
 export interface ChangeCall<N extends ChangeName = ChangeName> {
   readonly name: N;
   readonly args: readonly unknown[];

@@ -102,7 +102,6 @@ async function inCluster<T>(
   return refused('invalid_parameter', { text: 'this node serves its group alone (CLUSTER=none)' });
 }
 
-/** Describes the nodes of a group and the members of etcd, as one node sees them. */
 function clusterValue(status: ClusterStatus) {
   const { leader, lastTakeover, nodes, refused, members, scrubbed } = status;
   const newest = Math.max(status.appliedSeq, ...nodes.map(({ applied }) => applied));

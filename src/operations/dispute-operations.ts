@@ -18,7 +18,12 @@ import {
   peerId,
   typed,
 } from './operation.js';
-import { facts, table } from './text-table.js';
+import { columns, facts } from './text-table.js';
+
+const reportersColumn = [
+  'reporters',
+  ({ reporters }: DisputeValue) => reporters.map(({ peer_name }) => peer_name).join(', '),
+] as const;
 
 export const disputeOperations = {
   /** Lists disputes, the oldest first, from position `from` on; those with one status if it is given. */
@@ -58,27 +63,21 @@ export const disputeOperations = {
       show({ data }, width) {
         if (data.length === 0) return ['no disputes'];
         const isWide = width === Number.POSITIVE_INFINITY;
-        const heads = [
-          'dispute',
-          'status',
-          'opened',
-          'player',
-          'by',
-          'against',
-          ...(isWide ? ['reporters'] : []),
-          'text',
-        ];
-        const rows = data.map((one) => [
-          one.dispute_id,
-          one.status,
-          isWide ? one.opened_at : one.opened_at.slice(0, 10),
-          one.subject_hash,
-          one.peer_name ?? 'anonymous',
-          isWide ? againstText(one) : (one.against_name ?? ''),
-          ...(isWide ? [one.reporters.map(({ peer_name }) => peer_name).join(', ')] : []),
-          one.text,
-        ]);
-        return table(rows, width, heads, ['status', 'opened']);
+        return columns(
+          data,
+          width,
+          [
+            ['dispute', (one) => one.dispute_id],
+            ['status', (one) => one.status],
+            ['opened', (one) => (isWide ? one.opened_at : one.opened_at.slice(0, 10))],
+            ['player', (one) => one.subject_hash],
+            ['by', (one) => one.peer_name ?? 'anonymous'],
+            ['against', (one) => (isWide ? againstText(one) : (one.against_name ?? ''))],
+            ...(isWide ? [reportersColumn] : []),
+            ['text', (one) => one.text],
+          ],
+          ['status', 'opened'],
+        );
       },
     },
   }),
@@ -114,22 +113,17 @@ export const disputeOperations = {
         examples: [`disputes uphold ${exampleDispute}`, `disputes uphold ${exampleDispute} --peer ${exampleId}`],
         show: disputeLines,
       },
-      {
-        group: 'disputes',
-        command: 'reject',
-        text: 'reject an open dispute: the events count as before',
-        given: { decision: { fixed: 'reject' }, dispute_id: typed('<id>') },
-        examples: [`disputes reject ${exampleDispute} --by alice`],
+      ...(['reject', 'undo'] as const).map((decision) => ({
+        group: 'disputes' as const,
+        command: decision,
+        text:
+          decision === 'reject'
+            ? 'reject an open dispute: the events count as before'
+            : 'undo a decision: the dispute is open again, and void events count again',
+        given: { decision: { fixed: decision }, dispute_id: typed('<id>') },
+        examples: [`disputes ${decision} ${exampleDispute} --by alice`],
         show: disputeLines,
-      },
-      {
-        group: 'disputes',
-        command: 'undo',
-        text: 'undo a decision: the dispute is open again, and void events count again',
-        given: { decision: { fixed: 'undo' }, dispute_id: typed('<id>') },
-        examples: [`disputes undo ${exampleDispute} --by alice`],
-        show: disputeLines,
-      },
+      })),
     ],
   }),
 };
@@ -144,7 +138,6 @@ export function disputeValue(view: DisputeView) {
     peer_name: disputant?.peerName ?? null,
     subject_hash: subject,
     text,
-    /** The peer that the dispute names, or null. */
     against: against?.peerId ?? null,
     against_name: against?.peerName ?? null,
     /** Other peers that the text names: to uphold, the operator must then choose. */
@@ -152,7 +145,6 @@ export function disputeValue(view: DisputeView) {
     status,
     decided_at: decidedAt === null ? null : isoTime(decidedAt),
     voids,
-    /** The peers with lowering evidence about the player. */
     reporters: view.reporters.map(({ peerId: peer_id, peerName: peer_name, direction, events, lastAt, weight }) => {
       return { peer_id, peer_name, direction, event_count: events, last_at: isoTime(lastAt), weight };
     }),

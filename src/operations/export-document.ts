@@ -1,7 +1,4 @@
-/**
- * Defines the document of `ptf subject export`: its JSON Schema, which `docs/operating/subject-export.schema.json`
- * publishes, and its creation from the group's data.
- */
+/** The document of `ptf subject export`, and its published JSON Schema, `docs/operating/subject-export.schema.json`. */
 import { eventTypeNames } from '../core/evidence/event-types.js';
 import { publishedFigures } from '../core/scoring/score.js';
 import { disputeStatuses, verdicts } from '../core/vocabulary.js';

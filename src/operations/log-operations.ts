@@ -1,6 +1,6 @@
-/** The audit log, the published peer weights, and the verification of the store. */
+/** The audit log, and the verification of the store. */
 import { granted } from '../errors.js';
-import type { AuditEntry, OperatorApi, PublishedWeights, VerifyReport } from '../group/api.js';
+import type { AuditEntry, OperatorApi, VerifyReport } from '../group/api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
 import { parseCount, parseSince } from './arguments.js';
@@ -11,10 +11,7 @@ const filterText = { type: 'string', minLength: 1, maxLength: 100 } as const;
 const anySeq = count(0, Number.MAX_SAFE_INTEGER);
 
 export const logOperations = {
-  /**
-   * The newest entries; with `before`, the newest ones below that sequence number. `actor` and `action`: only entries
-   * that contain these texts. `next_before` is null if there are no further entries.
-   */
+  /** The newest entries, below `before` if given. `actor`, `action`: only entries that contain these texts. */
   'audit-tail': operation({
     request: shape(
       {
@@ -63,7 +60,6 @@ export const logOperations = {
     },
   }),
 
-  /** Entries with a sequence number above `after`. */
   'audit-page': operation({
     request: shape({ after: anySeq, limit: count(1, limits.pageMax) }),
     isSlow: true,
@@ -71,18 +67,6 @@ export const logOperations = {
       mapped(await group.audit(after, limit), ({ entries, nextAfter }) => ({
         data: entries.map(auditEntryValue),
         next_after: nextAfter,
-      })),
-  }),
-
-  /** Peer weights published after record `after`. */
-  'weights-page': operation({
-    request: shape({ after: anySeq }),
-    isSlow: true,
-    answer: async ({ after }, { group }) =>
-      mapped(await group.publishedWeights(after), ({ entries, nextAfter, lastSeq }) => ({
-        data: entries.map(publishedWeightsValue),
-        next_after: nextAfter,
-        last_seq: lastSeq,
       })),
   }),
 
@@ -101,12 +85,6 @@ export function auditEntryValue(entry: AuditEntry) {
 }
 export interface AuditEntryValue extends ReturnType<typeof auditEntryValue> {}
 
-function publishedWeightsValue({ seq, at, basedOnSeq, computedAt, pi, peers }: PublishedWeights) {
-  const named = peers.map(({ peerId, ...figures }) => ({ peer_id: peerId, ...figures }));
-  const times = { at: isoTime(at), based_on_seq: basedOnSeq, computed_at: isoTime(computedAt) };
-  return { seq, ...times, bad_share: pi, peers: named };
-}
-
 /** Converts a report to wire names, also one that was made without a node. */
 export function verifyValue(report: VerifyReport) {
   const { ok, lastSeq, batches, records, auditEntries, snapshots, faults } = report;
@@ -122,10 +100,7 @@ interface Wanted {
   readonly action?: string | undefined;
 }
 
-/**
- * Reads backwards until enough entries are found, at most `limits.auditReadMax` of them; with `is_cut`, more may be
- * older. Oldest first.
- */
+/** Reads backwards until enough entries are found, at most `limits.auditReadMax`; with `is_cut`, more may be older. */
 async function newestEntries(group: OperatorApi, { count: most, before, since, actor = '', action = '' }: Wanted) {
   const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
   const found: AuditEntry[] = [];

@@ -1,6 +1,6 @@
 /**
- * Declares the row of an operation: a question or a change that an operator asks of a node by `ptf` or the dashboard.
- * The socket's protocol, the dashboard's commands, and the commands of `ptf` follow from the rows in `table.ts`.
+ * The row of an operation: a question or a change that an operator asks of a node. The socket's protocol, the
+ * dashboard's commands, and the commands of `ptf` follow from the rows in `table.ts`.
  */
 import { granted, type Outcome } from '../errors.js';
 import type { OnProgress, OperatorApi } from '../group/api.js';
@@ -15,31 +15,25 @@ export const exampleDispute = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
 /** Returns the 32 bytes of a player's subject hash; null if the group does not accept the entered id. */
 export type Pseudonymise = (playerId: string) => Uint8Array | null;
 
-/** The node whose operator asks. */
 export interface AskedNode {
   readonly group: OperatorApi;
-  /** This release. */
   readonly version: string;
   readonly pseudonymise: Pseudonymise;
   /** Lets everybody try again to sign in to the dashboard of this node. */
   readonly unlockDashboard?: () => void;
 }
 
-/** The node and the circumstances of a request. */
 export interface Asked extends AskedNode {
-  /** Name of the asking operator for the audit log. */
   readonly by: string;
   readonly onProgress: OnProgress;
 }
 
-/** The schema of any request. */
 type AnyShape = Schema & { readonly properties: Readonly<Record<string, Schema>> };
 
 /** `R`: the request, whose type follows from its schema; `V`: the value of the answer. */
 export interface Operation<R, V> {
   /** A request with `by` is a change, whose audit entry names the operator. One with `from` lists page by page. */
   readonly request: AnyShape;
-  /** The dashboard may ask, too. */
   readonly dashboard?: true;
   /** The work grows with the store, and has no time limit. */
   readonly isSlow?: true;
@@ -47,45 +41,18 @@ export interface Operation<R, V> {
   readonly ptf: readonly PtfCommand<R, V>[];
 }
 
-/** The commands of `ptf` that consist of others. */
+/** Describes the commands of `ptf` that consist of others. */
 export const commandGroups = {
-  peers: {
-    text: 'list, add and change the peers of the group',
-    examples: ['peers list', `peers suspend ${exampleId}`],
-  },
-  pretrust: {
-    text: "manage the group's set of pre-trusted peers, 1 to 3 as a rule",
-    examples: ['pretrust list', `pretrust add ${exampleId} --by alice`],
-  },
-  group: {
-    text: 'change the settings that all nodes of a group share',
-    examples: ['group set RETENTION_DAYS 365 --by alice'],
-  },
-  origins: {
-    text: 'list and declare the sources that peers may pass on',
-    examples: ['origins list', 'origins add public-ban-list --by alice'],
-  },
-  disputes: {
-    text: 'list and decide the disputes of peers',
-    examples: ['disputes list', `disputes uphold ${exampleDispute} --by alice`],
-  },
-  subject: {
-    text: 'answer the request of a player for the data that the group holds',
-    examples: [`subject export ${exampleHash} > player.json`],
-  },
-  allow: {
-    text: "manage the group's allow list: players that read as neutral until a date",
-    examples: ['allow list', `allow add ${exampleHash} --until 2026-12-31 --note "appeal 4711"`],
-  },
-  dashboard: {
-    text: 'set up the dashboard',
-    examples: ['dashboard set-password', 'dashboard unlock'],
-  },
-  audit: { text: 'read and check the audit log', examples: ['audit tail', 'audit verify'] },
-  cluster: {
-    text: 'show and control the nodes of a group that several nodes serve',
-    examples: ['cluster status', 'cluster step-down'],
-  },
+  peers: 'list, add and change the peers of the group; lists them if no command is given',
+  pretrust: "manage the group's set of pre-trusted peers, 1 to 3 as a rule",
+  group: 'change the settings that all nodes of a group share',
+  origins: 'list and declare the sources that peers may pass on',
+  disputes: 'list and decide the disputes of peers',
+  subject: 'answer the request of a player for the data that the group holds',
+  allow: "manage the group's allow list: players that read as neutral until a date",
+  dashboard: 'set up the dashboard',
+  audit: 'read and check the audit log',
+  cluster: 'show and control the nodes of a group that several nodes serve',
 } as const;
 
 /** Reads what a question about a peer must say. Rejects if there is no such peer. */
@@ -101,12 +68,12 @@ export type PtfCommand<R, V> = {
   /** The command that this one belongs to; absent for one of its own. */
   readonly group?: keyof typeof commandGroups;
   readonly command: string;
+  /** Runs also if its group is given alone. */
+  readonly isDefault?: true;
   readonly text: string;
-  /** Command lines without `ptf`. */
   readonly examples: readonly string[];
   /** The question to ask at a terminal without `--yes`, with the facts that it needs. */
   readonly confirm?: (request: R, peer: PeerFacts) => string | Promise<string>;
-  /** Returns what is wrong with the arguments together. */
   readonly problem?: (request: R) => string | undefined;
   /** For a list: what `--sort` may name, with the value of a row. Numbers are sorted from the greatest down. */
   readonly sorts?: Readonly<Record<string, (row: RowOf<V>) => number | string>>;
@@ -116,7 +83,6 @@ export type PtfCommand<R, V> = {
   readonly show: (value: V, width: number) => readonly string[];
 } & (Record<never, never> extends Given<R> ? { readonly given?: Given<R> } : { readonly given: Given<R> });
 
-/** A row of a list. */
 export type RowOf<V> = V extends { readonly data: readonly (infer Row)[] } ? Row : never;
 
 /** The arguments that give the members of a request. `ptf` adds `--by`, and asks for every page of a list. */
@@ -147,7 +113,6 @@ export function operation<const S extends AnyShape, V extends object>(
   return { ...row, ptf: 'command' in ptf ? [ptf] : ptf };
 }
 
-/** An argument that the request contains as it is typed. */
 export function typed(flags: string, text = ''): TypedArgument<string> {
   return { flags, text };
 }
@@ -175,10 +140,7 @@ export const count = (minimum: number, maximum: number) => ({ type: 'integer', m
 const line = (maxLength: number) =>
   ({ type: 'string', minLength: 1, maxLength, pattern: operatorPatterns.oneLine }) as const;
 
-/**
- * Name of the operator for the audit log; without it the log says `operator`. A single line, because people read the
- * audit log on terminals.
- */
+/** The operator's name for the audit log, else `operator`: one line, because people read it on terminals. */
 export const by = line(limits.peerNameLength);
 export const note = line(limits.allowNoteLength);
 export const subjectHash = { type: 'string', pattern: operatorPatterns.subjectHash } as const;

@@ -1,12 +1,15 @@
-/**
- * The sources that peers may pass on. Each origin counts as one witness, whichever peer carries it.
- */
+/** The sources that peers may pass on. Each counts as one witness, whichever peer carries it. */
 import { granted } from '../errors.js';
 import type { OriginView } from '../group/api.js';
 import { originName } from '../validation/identifiers.js';
 import { shape } from '../validation/schema.js';
 import { by, isoTime, mapped, operation, typed } from './operation.js';
 import { printable, table } from './text-table.js';
+
+const changeTexts = {
+  add: 'declare an origin: from now on peers may send events that name it',
+  remove: 'accept no further events of an origin; stored ones stay as they are',
+};
 
 export const originOperations = {
   'origins-list': operation({
@@ -38,24 +41,14 @@ export const originOperations = {
     dashboard: true,
     answer: async ({ change, name }, { group, by: actor }) =>
       mapped(await group.changeOrigin(change, name, actor), originValue),
-    ptf: [
-      {
-        group: 'origins',
-        command: 'add',
-        text: 'declare an origin: from now on peers may send events that name it',
-        given: { change: { fixed: 'add' }, name: typed('<name>') },
-        examples: ['origins add public-ban-list --by alice'],
-        show: (origin) => [originLine(origin)],
-      },
-      {
-        group: 'origins',
-        command: 'remove',
-        text: 'accept no further events of an origin; stored ones stay as they are',
-        given: { change: { fixed: 'remove' }, name: typed('<name>') },
-        examples: ['origins remove public-ban-list --by alice'],
-        show: (origin) => [originLine(origin)],
-      },
-    ],
+    ptf: (['add', 'remove'] as const).map((change) => ({
+      group: 'origins' as const,
+      command: change,
+      text: changeTexts[change],
+      given: { change: { fixed: change }, name: typed('<name>') },
+      examples: [`origins ${change} public-ban-list --by alice`],
+      show: originLines,
+    })),
   }),
 };
 
@@ -64,6 +57,6 @@ function originValue({ name, declaredAt, isDeclared, carriers, weight, tau, a, b
   return { name, status, declared_at: isoTime(declaredAt), carriers, weight, tau, a, b };
 }
 
-function originLine({ name, status }: ReturnType<typeof originValue>): string {
-  return printable(`${name}  ${status}`);
+function originLines({ name, status }: ReturnType<typeof originValue>): string[] {
+  return [printable(`${name}  ${status}`)];
 }

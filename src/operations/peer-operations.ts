@@ -14,6 +14,17 @@ const otherExampleId = '7d9e1f3a-2b4c-4d6e-8f01-23456789abcd';
 const id = typed('<id>');
 const oneLine = (peer: PeerValue): string[] => [peerLine(peer)];
 
+const relations = {
+  same: [
+    'declare that one operator runs two peers, so that they count as one witness',
+    'They count as one witness from the next computation of weights on.',
+  ],
+  independent: [
+    'declare that two peers are independent, so that they never count as one witness',
+    'They never count as one witness, from the next computation of weights on.',
+  ],
+} as const;
+
 export const peerOperations = {
   /** `ptf peers list` is in `operator/cli/peers-list.ts`, as it shares its remarks with the dashboard. */
   'peers-list': operation({
@@ -213,30 +224,14 @@ export const peerOperations = {
         return { relation, peers: [peerValue(one), peerValue(other)] as const };
       });
     },
-    ptf: [
-      {
-        group: 'peers',
-        command: 'same',
-        text: 'declare that one operator runs two peers, so that they count as one witness',
-        given: { relation: { fixed: 'same' }, peer_id: id, other_id: typed('<other-id>') },
-        examples: [`peers same ${exampleId} ${otherExampleId} --by alice`],
-        show: ({ peers }) => [
-          ...peers.map(peerLine),
-          'They count as one witness from the next computation of weights on.',
-        ],
-      },
-      {
-        group: 'peers',
-        command: 'independent',
-        text: 'declare that two peers are independent, so that they never count as one witness',
-        given: { relation: { fixed: 'independent' }, peer_id: id, other_id: typed('<other-id>') },
-        examples: [`peers independent ${exampleId} ${otherExampleId} --by alice`],
-        show: ({ peers }) => [
-          ...peers.map(peerLine),
-          'They never count as one witness, from the next computation of weights on.',
-        ],
-      },
-    ],
+    ptf: (['same', 'independent'] as const).map((relation) => ({
+      group: 'peers' as const,
+      command: relation,
+      text: relations[relation][0],
+      given: { relation: { fixed: relation }, peer_id: id, other_id: typed('<other-id>') },
+      examples: [`peers ${relation} ${exampleId} ${otherExampleId} --by alice`],
+      show: ({ peers }: { readonly peers: readonly PeerValue[] }) => [...peers.map(peerLine), relations[relation][1]],
+    })),
   }),
 
   'peers-purge': operation({
@@ -276,24 +271,17 @@ export const peerOperations = {
     dashboard: true,
     answer: async ({ change, peer_id }, { group, by: actor }) =>
       mapped(await group.preTrust(change, peer_id, actor), ({ preTrusted }) => preTrustValue(group, preTrusted)),
-    ptf: [
-      {
-        group: 'pretrust',
-        command: 'add',
-        text: 'add a peer to the set: its weight never falls below a minimum',
-        given: { change: { fixed: 'add' }, peer_id: id },
-        examples: [`pretrust add ${exampleId} --by alice`],
-        show: preTrustLines,
-      },
-      {
-        group: 'pretrust',
-        command: 'remove',
-        text: 'remove a peer from the set',
-        given: { change: { fixed: 'remove' }, peer_id: id },
-        examples: [`pretrust remove ${exampleId} --by alice`],
-        show: preTrustLines,
-      },
-    ],
+    ptf: (['add', 'remove'] as const).map((change) => ({
+      group: 'pretrust' as const,
+      command: change,
+      text:
+        change === 'add'
+          ? 'add a peer to the set: its weight never falls below a minimum'
+          : 'remove a peer from the set',
+      given: { change: { fixed: change }, peer_id: id },
+      examples: [`pretrust ${change} ${exampleId} --by alice`],
+      show: preTrustLines,
+    })),
   }),
 };
 

@@ -1,6 +1,4 @@
-/**
- * Looks a player up for the operator: the score with its explanation, and the public summary. Returns no peer's events.
- */
+/** Looks a player up for the operator: the score with its explanation, and the public summary. */
 import { refusalOfRawIds } from '../core/hashing/pseudonym.js';
 import { reasonsOf } from '../core/scoring/reasons.js';
 import { publishedFigures } from '../core/scoring/score.js';

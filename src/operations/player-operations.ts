@@ -26,7 +26,6 @@ import { table } from './text-table.js';
 const hash = parsed('<hash>', 'subject hash, 64 hexadecimal characters', { parse: parseHash });
 
 export const playerOperations = {
-  /** Lists entries from position `from` on. */
   'allow-list': operation({
     request: shape(page(limits.allowedSubjectsMax)),
     dashboard: true,

@@ -5,7 +5,7 @@ import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
 import { parseCount, parseHalfLife, parseNames, parsePeerSet } from './arguments.js';
 import { count, exampleId, isoTime, mapped, operation, parsed, peerId } from './operation.js';
-import { facts, table } from './text-table.js';
+import { type Cell, columns, facts } from './text-table.js';
 
 export const simulationOperations = {
   /** At least one of the assumptions, besides `rows`: the largest number of players, and of peers, to list. */
@@ -93,24 +93,10 @@ function simulationLines(value: SimulationValue, width: number): string[] {
   const moves = verdicts.flatMap((was) =>
     verdicts
       .filter((is) => is !== was && value.verdicts[was][is] > 0)
-      .map((is) => [was, is, value.verdicts[was][is]] as const),
+      .map((is) => ({ was, is, players: value.verdicts[was][is] })),
   );
-  const players = value.changed.map(({ subject_hash, event_count, before, after }) => [
-    subject_hash,
-    event_count,
-    before.verdict,
-    before.score.toFixed(2),
-    after.verdict,
-    after.score.toFixed(2),
-    after.confidence.toFixed(2),
-  ]);
-  const peers = value.peers.map(({ peer_id, peer_name, weight_before, weight_after }) => [
-    peer_id,
-    weight_before.toFixed(3),
-    weight_after.toFixed(3),
-    peer_name,
-  ]);
-  const whole = ['player', 'before', 'after', 'peer'];
+  const shown = <R>(rows: readonly R[], ...cells: readonly (readonly [string, (row: R) => Cell])[]): string[] =>
+    rows.length === 0 ? [] : ['', ...columns(rows, width, cells, ['player', 'before', 'after', 'peer'])];
   return [
     ...facts(
       [
@@ -121,15 +107,24 @@ function simulationLines(value: SimulationValue, width: number): string[] {
       ],
       width,
     ),
-    ...section(moves, (rows) => table(rows, width, ['before', 'after', 'players'], whole)),
-    ...section(peers, (rows) => table(rows, width, ['peer', 'weight', 'then', 'name'], whole)),
-    ...section(players, (rows) =>
-      table(rows, width, ['player', 'events', 'before', 'score', 'after', 'then', 'confidence'], whole),
+    ...shown(moves, ['before', ({ was }) => was], ['after', ({ is }) => is], ['players', ({ players }) => players]),
+    ...shown(
+      value.peers,
+      ['peer', (one) => one.peer_id],
+      ['weight', (one) => one.weight_before.toFixed(3)],
+      ['then', (one) => one.weight_after.toFixed(3)],
+      ['name', (one) => one.peer_name],
+    ),
+    ...shown(
+      value.changed,
+      ['player', (one) => one.subject_hash],
+      ['events', (one) => one.event_count],
+      ['before', ({ before }) => before.verdict],
+      ['score', ({ before }) => before.score.toFixed(2)],
+      ['after', ({ after }) => after.verdict],
+      ['then', ({ after }) => after.score.toFixed(2)],
+      ['confidence', ({ after }) => after.confidence.toFixed(2)],
     ),
     ...(value.changed.length < value.changed_count ? ['', `${value.changed.length} of them listed; see --rows`] : []),
   ];
-}
-
-function section<R>(rows: readonly R[], lines: (rows: readonly R[]) => readonly string[]): string[] {
-  return rows.length === 0 ? [] : ['', ...lines(rows)];
 }

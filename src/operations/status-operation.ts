@@ -34,7 +34,6 @@ export const statusOperations = {
   }),
 };
 
-/** `version` is this release. */
 function statusValue(view: GroupStatus, version: string) {
   const { identity, weights, disk, check, ...status } = view;
   return {
@@ -119,7 +118,6 @@ function diskLine(disk: StatusValue['disk']): string {
   return `${mb(disk.free)} free, writes are refused below ${mb(disk.free_min)}; log ${mb(disk.log)}, snapshots ${mb(disk.snapshots)}`;
 }
 
-/** Describes the groups of peers that count as one. */
 function witnessGroupsLine({ witness_groups: { groups, peers } }: StatusValue): string {
   return groups === 0 ? 'none: every peer is its own witness' : `${groups}, of ${peers} peers`;
 }

@@ -1,7 +1,4 @@
-/**
- * The operations of a node by the names that socket and dashboard know. Answers a request by its row, with the ids of
- * peers and disputes in place of the names and beginnings of ids in the request.
- */
+/** The operations of a node by name. Answers a request by its row, with ids in place of names and beginnings of ids. */
 import { granted, type Outcome, refused } from '../errors.js';
 import type { OnProgress, OperatorApi } from '../group/api.js';
 import { limits } from '../limits.js';
@@ -106,9 +103,8 @@ export function withIds<R extends object>(
 }
 
 /**
- * A peer chooses its own name, which may be another's name or the beginning of another's id: whatever fits several
- * peers is refused. A revoked peer counts only if no other fits, since its server may have registered again. A text
- * that fits none is passed on, for the operation to refuse.
+ * A peer chooses its own name, which may be another's name or the beginning of another's id: what fits several peers is
+ * refused. A revoked peer counts only if no other fits, since its server may have registered again.
  */
 function peerNamed(group: OperatorApi, text: string): Outcome<string> {
   if (group.peerById(text) !== undefined) return granted(text);

@@ -1,7 +1,4 @@
-/**
- * Formats text for terminals: aligned columns that fit the terminal's width, without control characters. An infinite
- * width fits everything.
- */
+/** Formats text for terminals: aligned columns that fit the width, if it is finite, without control characters. */
 
 export type Cell = string | number;
 
@@ -9,15 +6,11 @@ const GAP = '  ';
 /** Least width of a text column, unless its head is wider. */
 const COLUMN_MIN = 8;
 
-/**
- * Returns `text` with escapes in place of characters that control a terminal or reverse its text: peers choose their
- * own names.
- */
+/** Escapes characters that control a terminal or reverse its text: peers choose their own names. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => `<${found.codePointAt(0)?.toString(16)}>`);
 }
 
-/** `1 peer`, `2 peers`. */
 export function plural(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
@@ -46,9 +39,8 @@ export function facts(rows: readonly (readonly [name: string, value: Cell])[], w
 }
 
 /**
- * Formats rows under their heads, with numbers aligned to the right. If they are too wide, text columns are truncated,
- * the widest first, in the middle but for the last column, except those in `whole`; if that is not enough, each row
- * becomes a block of its own without truncation.
+ * Formats rows under their heads, numbers to the right. Too wide, text columns are cut, the widest first, in the middle
+ * but for the last column, except those in `whole`; if that is not enough, each row becomes a block of its own.
  */
 export function table(
   rows: readonly (readonly Cell[])[],
@@ -76,6 +68,22 @@ export function table(
   );
 }
 
+/** The same with a column for each head, which shows a cell of each row. */
+export function columns<R>(
+  rows: readonly R[],
+  width: number,
+  shown: readonly (readonly [head: string, cell: (row: R) => Cell])[],
+  whole: readonly string[] = [],
+): string[] {
+  const cells = rows.map((row) => shown.map(([, cell]) => cell(row)));
+  return table(
+    cells,
+    width,
+    shown.map(([head]) => head),
+    whole,
+  );
+}
+
 function blocks(rows: readonly (readonly Cell[])[], width: number, heads: readonly string[]): string[] {
   return rows.flatMap((row, n) => {
     const lines = facts(
@@ -86,10 +94,7 @@ function blocks(rows: readonly (readonly Cell[])[], width: number, heads: readon
   });
 }
 
-/**
- * Returns widths with a sum of at most `room`, reducing the widest columns first; null if even the least widths exceed
- * it.
- */
+/** Returns widths with a sum of at most `room`, the widest reduced first; null if even the least widths exceed it. */
 function fitted(natural: readonly number[], least: readonly number[], room: number): number[] | null {
   const widths = [...natural];
   let over = widths.reduce((sum, width) => sum + width, 0) - room;

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { Pseudonyms } from '../../src/core/hashing/pseudonym.js';
 import type { HttpDeps, HttpSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
 import { createFastPath } from '../../src/http/fast-path/fast-path.js';
-import { createApiServer } from '../../src/http/server/server.js';
+import { ApiServer } from '../../src/http/server/server.js';
 import { limits } from '../../src/limits.js';
 import { nodeDouble, type Replaced } from './group-double.js';
 
@@ -60,7 +60,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       streamEnded() {},
     },
   };
-  const face = createApiServer(deps, (options.fastPath ?? withFastPath) ? createFastPath : null);
+  const face = new ApiServer(deps, (options.fastPath ?? withFastPath) ? createFastPath : null);
   const { host, port } = await face.listen('127.0.0.1', 0);
   return { url: `http://${host}:${port}`, port, logged, drain: () => face.drain() };
 }

@@ -180,7 +180,6 @@ export function recordedGroup(peers: number, replaced: Partial<OperatorApi> = {}
     confirmErasure: async () => granted({ status: 'erased', reason: null, eventsErased: 3, erasedAt: 0, receipt: 'r' }),
     auditTail: async () => granted({ entries: [entry], nextAfter: null }),
     verdictCounts: notAsked,
-    publishedWeights: async () => granted({ entries: [], nextAfter: null, lastSeq: 1 }),
     simulate: async ({ rowsMax }) => granted({ ...simulation, changed: simulation.changed.slice(0, rowsMax) }),
     verify: async () => granted(report),
     ...replaced,

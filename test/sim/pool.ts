@@ -26,12 +26,10 @@ import {
   type SimulationWork,
   type SnapshotMade,
   type WalkWork,
-  type WeightsPiece,
 } from '../../src/group/ports/pool.js';
 import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
 import { Replica } from '../../src/group/replica/replica.js';
 import type { ChangeWalk } from '../../src/group/verdict-changes.js';
-import { readWeights } from '../../src/group/weights/weights-history.js';
 import { verifyStore } from '../support/verify-store.js';
 import type { Process, Thread } from './world.js';
 
@@ -128,10 +126,6 @@ export class SimPool implements GroupPool {
 
   pairEvents(query: PairEventsQuery): Promise<PairEvents> {
     return this.#run('reader', 'pairEvents', () => readPairEvents(this.#log, query));
-  }
-
-  publishedWeights(after: number, last: number): Promise<WeightsPiece> {
-    return this.#run('reader', 'publishedWeights', () => readWeights(this.#log, after, last));
   }
 
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {

@@ -84,7 +84,6 @@ function byNumber<T>(map: ReadonlyMap<number, T>): [number, T][] {
 
 /** Returns a state with everything but its tables, which the caller fills. `meta` becomes a part of the state. */
 export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
-  if (meta.measureScale === undefined) throw new Error('snapshot: the scale of measures is missing');
   const state = new GroupState(meta.formed, salt);
   for (const peer of meta.peers) state.peers.add(peer);
   for (const origin of meta.origins ?? []) state.origins.add(origin);

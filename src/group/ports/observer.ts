@@ -6,3 +6,20 @@ export interface GroupObserver {
   eventsDecided(eventType: string, outcome: string, events: number): void;
   workDone(kind: 'snapshot' | 'redaction' | 'weights', ok: boolean, ms: number): void;
 }
+
+/** Requests counted by their duration, since the start. */
+export interface LatencyCounts {
+  /** Upper bounds of the buckets in seconds, ascending; longer requests than the last bound are in no bucket. */
+  readonly boundsS: readonly number[];
+  /** Number of requests within each bound. */
+  readonly upTo: readonly number[];
+  readonly total: number;
+}
+
+/** Totals of the public port since the start of the node. */
+export interface Traffic {
+  readonly reads: LatencyCounts;
+  readonly events: LatencyCounts;
+  /** Ids and names refused for forbidden characters. */
+  readonly idsRefused: number;
+}

@@ -3,7 +3,7 @@
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import type { EventTypeName } from '../../core/evidence/event-types.js';
 import type { PairRecord } from '../../core/records/pair-records.js';
-import type { DecidedEvent, LogRecord, WeightsPublished } from '../../core/records/records.js';
+import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
 import type { WitnessPair } from '../../core/relations.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
@@ -202,11 +202,6 @@ export interface WeightsSignals {
   readonly shared: Uint32Array;
 }
 
-export interface WeightsPiece {
-  readonly published: readonly { readonly seq: number; readonly at: number; readonly record: WeightsPublished }[];
-  readonly upTo: number;
-}
-
 export class PoolBusyError extends Error {
   override readonly name = 'PoolBusyError';
 }
@@ -238,8 +233,6 @@ export interface GroupPool {
   endFeed(): Promise<void>;
   list(query: ListingQuery): Promise<Listing | null>;
   pairEvents(query: PairEventsQuery): Promise<PairEvents>;
-  /** Returns the peer weights published after record `after`, up to record `last`, as far as one piece reaches. */
-  publishedWeights(after: number, last: number): Promise<WeightsPiece>;
   records(
     seqs: readonly number[],
     holder?: Holder | null,

@@ -1,7 +1,4 @@
-/**
- * Builds the response bodies of the API, except those of scores, which `score-json.ts` writes. The functions are pure:
- * they round figures, cut counts to fewer digits and format times. No body is built in two places.
- */
+/** Builds the response bodies, except those of scores: rounds figures, cuts counts, formats times. */
 
 import type {
   BatchResultBody,
@@ -141,10 +138,7 @@ export function summaryRowBody(row: SummaryRow): PlayerEventsBody['summary'][num
   return { event_type: row.eventType, ...(row.week === undefined ? {} : { week: row.week }), count: row.count };
 }
 
-/**
- * Returns a peer's entry in the list of peers. `delayedCount` is the event count that active peers may see; null for
- * any other caller, which sees neither the count nor whether the peer is pre-trusted.
- */
+/** `delayedCount`: the event count for active peers; null for a caller that may see neither it nor pre-trust. */
 export function peerBody(peer: PeerView, delayedCount: number | null): PeerListBody['data'][number] {
   return {
     peer_id: peer.peerId,

@@ -1,7 +1,4 @@
-/**
- * Checks whether a parsed JSON value, written as UTF-8 without blanks, fits into a number of bytes. It does not recurse
- * as `JSON.stringify` does, because the parser accepts values that are nested deeper than the stack.
- */
+/** Measures a parsed JSON value without recursion: the parser accepts values nested deeper than the stack. */
 import { plainText } from './bodies.js';
 
 /** Returns whether `value`, from `JSON.parse`, needs at most `bytesMax` bytes. Stops at the bound. */

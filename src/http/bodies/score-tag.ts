@@ -1,8 +1,7 @@
 /**
- * Computes the entity tag of an answer with scores from the figures of each player; the ids need not enter it, because
- * the URL names the players. A digest of the whole body took a twentieth of the time of a read and a tenth of that of a
- * match. A new member of these bodies must enter the tag too; otherwise a caller that cached the old body would never
- * receive the new one.
+ * Computes the entity tag of an answer with scores from the figures of each player; the URL names the players. A digest
+ * of the body took a twentieth of the time of a read. A new member of these bodies must enter the tag too; otherwise a
+ * caller that cached the old body would never receive the new one.
  */
 import { CONFIDENCE_UNIT } from '../../core/scoring/score.js';
 import { verdicts } from '../../core/vocabulary.js';
@@ -20,18 +19,14 @@ function digit(bits: number): number {
 }
 
 export class ScoreTag {
-  // Two sums like the final step of murmur3, with different constants. A difference in one figure always changes the
-  // tag; differences in several do, except for one case in 2 ** 64.
+  // Two sums like the final step of murmur3. A difference in one figure always changes the tag; differences in several
+  // do, except for one case in 2 ** 64.
   #a = 0x2545f491;
   #b = 0x4f6cdd1d;
 
-  /**
-   * Adds the published figures of the next player: score and confidence in their smallest units, the number of the
-   * verdict, the hour of the newest change, since 1970, and whether the player is on the allow list.
-   */
+  /** Adds the next player's figures: score, confidence (smallest units), number of the verdict, hour since 1970. */
   add(score: number, confidence: number, verdict: number, eventCount: number, hour: number, isAllowed = false): void {
-    // The first figure takes 29 bits: 10,001 scores, 10,001 confidences, four verdicts. An allowed player has an
-    // inverted hour, which no other player has.
+    // The first figure takes 29 bits. An allowed player has an inverted hour, which no other player has.
     this.#mix((score * FIGURES + confidence) * verdicts.length + verdict, eventCount, isAllowed ? ~hour : hour);
   }
 
@@ -41,7 +36,7 @@ export class ScoreTag {
 
   get text(): string {
     const [a, b] = [this.#a, this.#b];
-    // Formats all 64 bits, six at a time, in a third of the time that two formatted numbers would take.
+    // All 64 bits, six at a time: a third of the time of two formatted numbers.
     return String.fromCharCode(
       digit(a >>> 26),
       digit(a >>> 20),

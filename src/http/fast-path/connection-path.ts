@@ -1,6 +1,6 @@
 /**
- * Answers requests of the fast routes directly on the connection, before node:http sees any byte. The first request
- * that is of another kind, or that does not arrive whole in one read, passes the connection to node:http permanently.
+ * Answers requests of the fast routes on the connection, before node:http sees any byte. The first request of another
+ * kind, or that does not arrive whole in one read, passes the connection to node:http permanently.
  */
 import { isAscii } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -9,16 +9,17 @@ import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
 import { exchangeOf, recordAnswer } from '../request/answering.js';
+import { bodyText, parseJson } from '../request/body.js';
 import { parseTarget } from '../request/head.js';
 import type { Incoming } from '../request/pipeline.js';
 import { type Exchange, internalErrorReply, replyText, wireReply } from '../request/reply.js';
 import type { ApiReply } from '../request/request.js';
 import { newRequestId } from '../request/request-id.js';
-import { then } from '../request/then.js';
+import { type MaybeAsync, then } from '../request/then.js';
 import { answerRaw } from '../server/client-error.js';
 import { closeGently } from '../server/closing.js';
-import type { FastPath } from '../server/fast-path-port.js';
-import { bodyText, type FastRoute, type FastRoutes, parseJson } from './fast-routes.js';
+import type { FallBack, FastPath } from '../server/fast-path-port.js';
+import type { FastRoute, FastRoutes } from './fast-routes.js';
 import { HeadParser, type ParsedHead } from './head-parser.js';
 
 const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`;
@@ -42,7 +43,6 @@ export function createConnectionPath(
   };
 }
 
-/** State shared by all connections. */
 interface Shared {
   readonly routeOf: FastRoutes;
   readonly deps: Pick<HttpDeps, 'metrics' | 'log'>;
@@ -51,8 +51,7 @@ interface Shared {
 }
 
 /**
- * The parts of a request that its answer needs. They must not reference the bytes of the read, which would stay in
- * memory while the answer is pending.
+ * What the answer needs of a request. Must not reference the bytes of the read, which would stay in memory meanwhile.
  */
 interface Asked {
   readonly method: ParsedHead['method'];
@@ -69,7 +68,7 @@ interface Arrival {
 
 class FastConnection {
   readonly #socket: Socket;
-  readonly #fallBack: (rest: Buffer) => void;
+  readonly #fallBack: FallBack;
   readonly #shared: Shared;
   readonly #heads = new HeadParser();
   readonly #waiting: Buffer[] = [];
@@ -84,7 +83,7 @@ class FastConnection {
   #exchangeHeaders: IncomingHttpHeaders | undefined;
   #exchange: Exchange | undefined;
 
-  constructor(socket: Socket, fallBack: (rest: Buffer) => void, shared: Shared) {
+  constructor(socket: Socket, fallBack: FallBack, shared: Shared) {
     this.#socket = socket;
     this.#fallBack = fallBack;
     this.#shared = shared;
@@ -123,8 +122,7 @@ class FastConnection {
   readonly #onTimeout = (): void => {
     // A caller that reads slowly has its own bound (`ConnectionGuard`).
     if (this.#awaiting || this.#socket.writableLength > 0) return;
-    // As node:http does: a connection without any request gets an answer; a connection that is idle between requests is
-    // only closed.
+    // As node:http does: a connection without any request gets an answer; an idle one between requests is only closed.
     if (this.#answered || this.#ended) closeGently(this.#socket);
     else answerRaw(this.#shared.deps, this.#socket, 'request_timeout');
   };
@@ -138,7 +136,6 @@ class FastConnection {
     this.#waiting.length = 0;
   };
 
-  /** Processes waiting chunks until an answer is pending. */
   #goOn(): void {
     while (!this.#left && !this.#awaiting && !this.#socket.writableNeedDrain) {
       const next = this.#waiting.shift();
@@ -152,8 +149,7 @@ class FastConnection {
   }
 
   /**
-   * Answers the requests of a chunk, up to a request with a pending answer, or until the output of the connection is
-   * full.
+   * Answers the requests of a chunk, up to one with a pending answer, or until the output of the connection is full.
    */
   #onChunk(chunk: Buffer): void {
     // After the last answer the caller would never see the outcome of further requests.
@@ -207,10 +203,10 @@ class FastConnection {
         path: target.path,
         query: target.query,
         remote: this.#socket,
-        readBody: (room, holder, arriving, check) => {
+        readBody: ({ arriving, check, inTurn }) => {
           // The whole body has arrived already.
           arriving?.end();
-          return then(room.inTurn(holder, arriving), (refusal) => {
+          return then(inTurn(), (refusal) => {
             if (refusal !== undefined) return refusal;
             if (!this.#socket.writable) return refused('malformed_json');
             return check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head));
@@ -233,7 +229,7 @@ class FastConnection {
     return { requestId: isGiven ? requestId : newRequestId(), problem, keySent, ifNoneMatch };
   }
 
-  #replyTo({ fastRoute, exchange }: Asked, incoming: Incoming): ApiReply | Promise<ApiReply> {
+  #replyTo({ fastRoute, exchange }: Asked, incoming: Incoming): MaybeAsync<ApiReply> {
     try {
       return fastRoute.endpoint.answer(incoming);
     } catch (error) {
@@ -289,16 +285,11 @@ class FastConnection {
     socket.off('drain', this.#onDrain).off('error', this.#onError).off('close', this.#onClose);
     this.#shared.open.delete(this.#socket);
     this.#left = true;
-    this.#fallBack(Buffer.concat([rest, ...this.#waiting.splice(0)]));
-    if (this.#ended) socket.emit('end');
-    else socket.resume();
+    this.#fallBack(Buffer.concat([rest, ...this.#waiting.splice(0)]), this.#ended);
   }
 }
 
-/**
- * Returns the text of a body. If every character is one byte, the text is cut from that of the read, which saves half a
- * microsecond per event.
- */
+/** Returns the text of a body. Cut from that of the read if it is ASCII, which saves half a microsecond per event. */
 function bodyOf(bytes: Buffer, text: string, { end, contentLength }: ParsedHead): string | undefined {
   return isAscii(bytes) ? text.slice(end, end + contentLength) : bodyText(bytes);
 }

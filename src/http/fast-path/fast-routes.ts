@@ -1,10 +1,8 @@
 /**
- * Finds the endpoint of a request on the fast path (one score, the scores of a match, one event, a batch of events) and
- * parses its body, which must be plain JSON with a declared, admissible length. Koa answers every other request.
+ * Finds the endpoint of a request on the fast path: one score, the scores of a match, one event, a batch of events. A
+ * body must be plain JSON with a declared, admissible length. Koa answers every other request.
  */
-import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { granted, type Outcome, refused } from '../../errors.js';
 import type { Endpoints } from '../koa/endpoints.js';
 import type { Endpoint } from '../request/pipeline.js';
 
@@ -45,20 +43,4 @@ function hasPlainBody(headers: IncomingHttpHeaders, { endpoint }: FastRoute): bo
     headers['content-encoding'] === undefined &&
     headers.expect === undefined
   );
-}
-
-/** Returns the text of a body; undefined if it is not UTF-8. */
-export function bodyText(bytes: Buffer): string | undefined {
-  const text = bytes.toString();
-  // Decoding replaces invalid UTF-8 by this mark. Only bodies with the mark need a check of the bytes.
-  return text.includes('\uFFFD') && !isUtf8(bytes) ? undefined : text;
-}
-
-export function parseJson(text: string | undefined): Outcome<unknown> {
-  if (text === undefined) return refused('malformed_json');
-  try {
-    return granted(JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as unknown);
-  } catch {
-    return refused('malformed_json');
-  }
 }

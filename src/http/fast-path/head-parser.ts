@@ -1,7 +1,4 @@
-/**
- * Parses the head of a request from the bytes of a connection if it has the plainest form of HTTP/1.1 (RFC 9112), as
- * game servers send it. All other heads are left to node:http and not refused here.
- */
+/** Parses a head in the plainest form of HTTP/1.1 (RFC 9112), as game servers send it; others are left to node:http. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { limits } from '../../limits.js';
 
@@ -28,18 +25,14 @@ const notPlain = new Set([
 ]);
 
 /**
- * A field line: a token, a colon, printable ASCII with optional surrounding blanks. Other forms of RFC 9110 (folded
- * lines, other bytes) are not plain. The pattern matches blanks in one way only, because two ways would backtrack over
- * every combination.
+ * A field line: a token, a colon, printable ASCII with optional surrounding blanks. Blanks match in one way only,
+ * because two ways would backtrack over every combination.
  */
 const fieldLine = /([!#$%&'*+.^_`|~\dA-Za-z-]+):[ \t]*(?:([\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)[ \t]*)?\r\n/y;
 
 /** A body whose length needs more digits exceeds every bound. */
 const lengthDigitsMax = String(limits.batchBodyBytes).length;
-/**
- * A content length in its plainest form. node:http accepts some blanks around the digits and refuses others, so other
- * forms are left to it.
- */
+/** A content length in its plainest form. node:http accepts some blanks around the digits and refuses others. */
 const plainLength = new RegExp(`(?:^|\\r\\n)content-length: ?\\d{1,${lengthDigitsMax}}\\r\\n`, 'i');
 
 const lengthField = /(?:^|\r\n)content-length: ?/i;
@@ -95,8 +88,7 @@ export class HeadParser {
     this.#known = undefined;
     const end = text.indexOf(HEAD_END, at) + HEAD_END.length;
     if (end < HEAD_END.length || end - at > limits.fastPathHeadBytes) return undefined;
-    // Copy the fields: a substring would keep the whole read in memory, bodies included, as long as the connection
-    // lives.
+    // A substring would keep the whole read in memory, bodies included, as long as the connection lives.
     const fields = Buffer.from(text.slice(at, end), 'latin1').toString('latin1');
     const headers = headersOf(fields);
     if (headers === undefined) return undefined;

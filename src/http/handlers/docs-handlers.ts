@@ -1,7 +1,4 @@
-/**
- * Serves the OpenAPI document of the API, and a page that displays it with the installed swagger-ui-dist, without
- * external resources.
- */
+/** Serves the OpenAPI document, and a page that displays it with the installed swagger-ui-dist. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { openApiDocument } from '../../contract/openapi.js';

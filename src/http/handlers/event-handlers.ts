@@ -1,7 +1,4 @@
-/**
- * Handles submissions of one event, submissions of a batch, and withdrawals. The handlers only translate requests and
- * answers; the group decides about the event.
- */
+/** Handles submissions of events and withdrawals: translates requests and answers; the group decides. */
 
 import { eventValidator } from '../../contract/event-validator.js';
 import type { BatchEnvelope, EventBody } from '../../contract/request-bodies.js';
@@ -16,12 +13,10 @@ import { parseUtcDateTime } from '../../validation/formats.js';
 import { batchEntryText, batchResultText, storedEventBody, timeText } from '../bodies/bodies.js';
 import { isJsonWithin } from '../bodies/json-size.js';
 import type { HttpDeps } from '../deps.js';
-import { rawIdRefusal } from '../request/raw-ids.js';
 import { countRefusedIds } from '../request/refused-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
-import { holderOf } from '../request/request-holder.js';
-import { readEventId } from '../request/request-parameters.js';
+import { type ApiReply, type ApiRequest, type Handlers, holderOf } from '../request/request.js';
+import { rawIdRefusal, readEventId } from '../request/request-parameters.js';
 
 type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEvent'>;
 
@@ -29,7 +24,6 @@ type EventDeps = Pick<HttpDeps, 'node' | 'pseudonyms' | 'metrics'>;
 
 const validateEvent = eventValidator('the event');
 
-/** Subject hashes of one batch, reused between batches. */
 const playerIds = new ByteStrings();
 
 export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHandlers {
@@ -85,17 +79,13 @@ export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHa
     });
   }
 
-  /**
-   * Submits a batch. While the commit is pending, only ids are kept and nothing else of the body, because the garbage
-   * collector copies what is kept.
-   */
+  /** While the commit is pending, only ids are kept of the body, because the garbage collector copies what is kept. */
   function submitEvents({ body, caller, remote }: ApiRequest<BatchEnvelope>): Promise<ApiReply> {
     const ids: (string | null)[] = [];
     const refusals = new Map<number, Refusal>();
     const events: EventBody[] = [];
     for (const [place, item] of body.events.entries()) {
-      // Only the first faulty events list further faults, so that the answer to a batch of nothing but faulty events is
-      // not many times as long as the batch.
+      // Only the first faulty events list further faults, or the answer could be many times as long as the batch.
       const checked = checkedItem(item, refusals.size < limits.batchFaultsExplained ? limits.furtherFaultsMax : 0);
       if (checked.ok) {
         ids.push(checked.value.event_id);
@@ -123,20 +113,14 @@ export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHa
   return { submitEvent, submitEvents, withdrawEvent };
 }
 
-/**
- * Checks an event of a batch as if it were alone, its size included. The schema bounds all fields except the signature,
- * so an event without a signature is not measured.
- */
+/** Checks an event as if it were alone. Only one with a signature, which no schema bounds, is measured. */
 function checkedItem(item: unknown, moreMax: number): Outcome<EventBody> {
   const checked = validateEvent(item, moreMax);
   if (checked.ok && checked.value.signature === undefined) return checked;
   return isJsonWithin(item, limits.eventBodyBytes) ? checked : refused('payload_too_large');
 }
 
-/**
- * `ids` contains the ids of all events of a batch, null for an event without one. `refusals` contains, by place, the
- * events that were not submitted.
- */
+/** `ids`: of all events of a batch, null for an event without one. `refusals`: by place, the events not submitted. */
 function batchReply(
   ids: readonly (string | null)[],
   refusals: ReadonlyMap<number, Refusal>,

@@ -23,8 +23,8 @@ export function healthHandlers({
       const details = cluster === null ? { reason } : { reason: cluster.reason ?? reason, role: cluster.role };
       return refusalReply(refused('dependency_unavailable', { details }));
     }
-    // An exact number would reveal when an event came. One number is rounded up and the other down, so that lagging
-    // weights still show as lagging.
+    // An exact number would reveal when an event came. One is rounded up and the other down, so that a lag still
+    // shows.
     const roundedSeq = raisedCount(lastSeq);
     const isCovered = weights.basedOnSeq >= lastSeq;
     return ok({

@@ -1,6 +1,4 @@
-/**
- * Handles reads about players: scores, verdicts and events. All except the listing of events read memory synchronously.
- */
+/** Handles reads about players. All except the listing of events read memory synchronously. */
 
 import type { PlayerEventsBody } from '../../contract/response-bodies.js';
 import { keyColumns } from '../../core/tables/event-columns.js';
@@ -13,19 +11,18 @@ import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.
 import { ScoreTag } from '../bodies/score-tag.js';
 import type { HttpDeps } from '../deps.js';
 import { encodePlaces } from '../request/cursor.js';
-import { rawIdRefusal } from '../request/raw-ids.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
-import type { ApiReply, ApiRequest, Handlers, Remote } from '../request/request.js';
-import { holderOf } from '../request/request-holder.js';
+import { type ApiReply, type ApiRequest, type Handlers, holderOf, type Remote } from '../request/request.js';
 import {
   type MatchIds,
+  rawIdRefusal,
   readExplain,
   readIds,
   readLimit,
   readPlaces,
   readPlayerId,
 } from '../request/request-parameters.js';
-import { then } from '../request/then.js';
+import { type MaybeAsync, then } from '../request/then.js';
 import type { ReadTurns } from '../room/read-turns.js';
 
 interface SubjectTrust {
@@ -39,7 +36,6 @@ export function playerHandlers(
   { node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>,
   turns: ReadTurns,
 ): PlayerHandlers {
-  /** Keys of one match, reused between matches. */
   const players = keyColumns(limits.matchIdsMax);
   const refusal = rawIdRefusal(node.identity);
 
@@ -50,11 +46,7 @@ export function playerHandlers(
     return subject === null ? refusal : granted(subject);
   }
 
-  function trustOf(
-    playerId: string,
-    caller: PeerView | null,
-    remote: Remote,
-  ): Outcome<SubjectTrust> | Promise<Outcome<SubjectTrust>> {
+  function trustOf(playerId: string, caller: PeerView | null, remote: Remote): MaybeAsync<Outcome<SubjectTrust>> {
     const found = subjectOf(playerId);
     if (!found.ok) return found;
     const subject = found.value;
@@ -65,7 +57,7 @@ export function playerHandlers(
     });
   }
 
-  function getTrustScore({ params, query, caller, remote }: ApiRequest<undefined>): ApiReply | Promise<ApiReply> {
+  function getTrustScore({ params, query, caller, remote }: ApiRequest<undefined>): MaybeAsync<ApiReply> {
     const playerId = params.id ?? '';
     const explain = readExplain(query);
     if (!explain.ok) return refusalReply(explain);
@@ -81,14 +73,14 @@ export function playerHandlers(
     });
   }
 
-  function getVerdict({ params, caller, remote }: ApiRequest<undefined>): ApiReply | Promise<ApiReply> {
+  function getVerdict({ params, caller, remote }: ApiRequest<undefined>): MaybeAsync<ApiReply> {
     const playerId = params.id ?? '';
     return then(trustOf(playerId, caller, remote), (trust) =>
       trust.ok ? ok(verdictBody(playerId, trust.value.view)) : refusalReply(trust),
     );
   }
 
-  function getTrustScores({ query, caller, remote }: ApiRequest<undefined>): ApiReply | Promise<ApiReply> {
+  function getTrustScores({ query, caller, remote }: ApiRequest<undefined>): MaybeAsync<ApiReply> {
     const ids = readIds(query);
     if (!ids.ok) return refusalReply(ids);
     if (!pseudonyms.writeAll(ids.value.texts, players.keys)) return refusalReply(refusal);

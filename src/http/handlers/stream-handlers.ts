@@ -1,11 +1,7 @@
-/**
- * Handles requests for the verdict stream: checks whether the caller may read it, and takes the start position from
- * the request. `verdict-stream/` writes everything after the response head.
- */
+/** Handles requests for the verdict stream: who may read it, and from where. `verdict-stream/` writes it. */
 import { keyDigestOf } from '../request/auth.js';
 import { refusalReply } from '../request/reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
-import { holderOf } from '../request/request-holder.js';
+import { type ApiReply, type ApiRequest, type Handlers, holderOf } from '../request/request.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
 
 /** A proxy must not buffer this answer, because it never ends. */

@@ -12,8 +12,7 @@ import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
 import { encodeCursor } from '../request/cursor.js';
 import { ok, refusalReply } from '../request/reply.js';
-import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
-import { holderOf } from '../request/request-holder.js';
+import { type ApiReply, type ApiRequest, type Handlers, holderOf } from '../request/request.js';
 import { readCursor, readLimit, readSubjectHash } from '../request/request-parameters.js';
 
 type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'openDispute' | 'listErasedEvents' | 'listAudit'>;

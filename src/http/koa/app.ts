@@ -1,7 +1,6 @@
 /**
- * Creates the Koa application, which finds the route of a request, calls its endpoint and sends the reply. The only
- * contract rules here are 404, 405 and `OPTIONS`, which follow from the table of routes; any other rule would be
- * missing on the fast path.
+ * Creates the Koa application, which finds the route of a request, calls its endpoint and sends the reply. Its only
+ * rules of the contract are 404, 405 and `OPTIONS`: any other would be missing on the fast path.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';
@@ -11,7 +10,7 @@ import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
 import { brokeOff, exchangeOf, openStream, recordAnswer, send, targetOf } from '../request/answering.js';
-import { createBodyReader } from '../request/body.js';
+import { readJson } from '../request/body.js';
 import type { Target } from '../request/head.js';
 import { type Exchange, internalErrorReply, refusalReply, wireReply } from '../request/reply.js';
 import type { ApiReply } from '../request/request.js';
@@ -29,17 +28,12 @@ interface State extends Koa.DefaultState {
 
 type FaceContext = Koa.ParameterizedContext<State>;
 
-export interface Application {
-  /** Answers one request. Never rejects. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-}
-
-/** `isDraining` returns true once connections must close after their answer. */
+/** Returns the function that answers one request. `isDraining`: connections must close after their answer. */
 export function createApplication(
   endpoints: Endpoints,
   deps: Pick<HttpDeps, 'metrics' | 'log'>,
   isDraining: () => boolean,
-): Application {
+): (request: IncomingMessage, response: ServerResponse) => unknown {
   const app = new Koa<State>();
   app.use(async (ctx, next) => {
     ctx.respond = false;
@@ -80,7 +74,7 @@ export function createApplication(
     return answering;
   }
 
-  return { handle: app.callback() };
+  return app.callback();
 }
 
 const notFound = refusalReply(refused('route_not_found'));
@@ -90,7 +84,7 @@ function routerOf(endpoints: Endpoints): Router<State> {
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const endpoint of Object.values(endpoints)) {
     const { route } = endpoint;
-    const read = createBodyReader(route.body?.bytesMax ?? limits.eventBodyBytes);
+    const bytesMax = route.body?.bytesMax ?? limits.eventBodyBytes;
     router.register(route.path.replace(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
       const { answering } = ctx.state;
       answering.route = route;
@@ -100,8 +94,7 @@ function routerOf(endpoints: Endpoints): Router<State> {
         path: answering.target.path,
         query: answering.target.query,
         remote: ctx.req.socket,
-        // Koa reads and parses a body in one step, so a batch cannot wait between the two for its turn to be parsed.
-        readBody: (room, holder, arriving, check) => room.refusal(holder, arriving) ?? read(ctx, arriving, check),
+        readBody: (reading) => readJson(ctx.req, bytesMax, reading),
       });
     });
   }

@@ -1,9 +1,5 @@
-/**
- * Creates the endpoint of every operation of the contract: its checks joined with its handler. Koa and the fast path
- * call the same endpoints.
- */
-import type { OperationId } from '../../contract/routes.js';
-import { routes } from '../../contract/routes.js';
+/** Creates the endpoint of every operation, for Koa and the fast path: its checks joined with its handler. */
+import { type OperationId, routes } from '../../contract/routes.js';
 import type { HttpDeps } from '../deps.js';
 import { docsHandlers } from '../handlers/docs-handlers.js';
 import { eventHandlers } from '../handlers/event-handlers.js';
@@ -12,7 +8,7 @@ import { peerHandlers } from '../handlers/peer-handlers.js';
 import { playerHandlers } from '../handlers/player-handlers.js';
 import { streamHandlers } from '../handlers/stream-handlers.js';
 import { subjectHandlers } from '../handlers/subject-handlers.js';
-import { createEndpoint, type Endpoint } from '../request/pipeline.js';
+import { CheckedEndpoint, type Endpoint } from '../request/pipeline.js';
 import { createRateLimits } from '../request/rate-limits.js';
 import type { BodyAdmission, Handlers } from '../request/request.js';
 import { BatchPace } from '../room/batch-pace.js';
@@ -23,7 +19,6 @@ import type { StreamReaders } from '../verdict-stream/readers.js';
 
 export type Endpoints = Readonly<Record<OperationId, Endpoint>>;
 
-/** `accepted` returns the number of connections accepted so far. */
 export function createEndpoints(
   deps: HttpDeps,
   readers: StreamReaders,
@@ -49,7 +44,7 @@ export function createEndpoints(
   };
   const entry = <Id extends OperationId>(id: Id): [Id, Endpoint] => [
     id,
-    createEndpoint(id, handlers[id], deps, bounds),
+    new CheckedEndpoint(id, handlers[id], deps, bounds),
   ];
   return Object.fromEntries((Object.keys(routes) as OperationId[]).map(entry)) as Record<OperationId, Endpoint>;
 }

@@ -1,19 +1,18 @@
 /**
- * Owns the counters and histograms of the node and renders the text that Prometheus reads. Labels are route templates,
- * statuses and codes; never ids, which would be a leak and an unbounded label set. `gauges.ts` has the gauges that are
- * read at a scrape.
+ * Owns the counters and histograms of the node and renders the text for Prometheus. Labels are route templates,
+ * statuses and codes; never ids, which would be a leak and an unbounded label set.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { routes } from '../../contract/routes.js';
-import type { GroupObserver } from '../../group/ports/observer.js';
+import type { GroupObserver, Traffic } from '../../group/ports/observer.js';
 import type { RequestObserver } from '../deps.js';
 import { registerGauges, type WatchedGroup } from './gauges.js';
-import { type LatencyCounts, RequestTally } from './request-tally.js';
+import { RequestTally } from './request-tally.js';
 
 export interface Metrics extends GroupObserver, RequestObserver {
   text(): Promise<string>;
   readonly contentType: string;
-  traffic(): { readonly reads: LatencyCounts; readonly events: LatencyCounts; readonly idsRefused: number };
+  traffic(): Traffic;
 }
 
 const readRoutes: ReadonlySet<string> = new Set(
@@ -21,10 +20,7 @@ const readRoutes: ReadonlySet<string> = new Set(
 );
 const eventRoutes: ReadonlySet<string> = new Set([routes.submitEvent, routes.submitEvents].map(({ path }) => path));
 
-/**
- * Gauges of prom-client that are removed, because they have names of counters, which `promtool check metrics` refuses.
- * Each is the sum of the gauge without `_total`.
- */
+/** With names of counters, which promtool refuses. Each is the sum of the gauge without `_total`. */
 const misnamedGauges = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
 const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];

@@ -1,22 +1,15 @@
 /**
- * Counts and times answers of the public port by route template, method, status and code. A library's counter looks its
- * labels up at each call, which would cost a score read a sixth of its time. Here a few nested maps find the counters,
- * which become Prometheus text at a scrape.
+ * Counts and times answers by route template, method, status and code, in nested maps: a library's counter looks its
+ * labels up at each call, which would cost a score read a sixth of its time.
  */
 import { getOrMake } from '../../core/get-or-make.js';
+import type { LatencyCounts } from '../../group/ports/observer.js';
 
 /** Upper bounds of the histogram, in seconds. A score from memory takes less than a tenth of a millisecond. */
 const bucketsS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 const COUNT = 'ptf_http_requests_total';
 const TIME = 'ptf_http_request_duration_seconds';
-
-/** Answers of some routes by duration: the count up to each bound, in seconds, and the total. */
-export interface LatencyCounts {
-  readonly boundsS: readonly number[];
-  readonly upTo: readonly number[];
-  readonly total: number;
-}
 
 interface Timed {
   readonly buckets: number[];
@@ -52,7 +45,6 @@ export class RequestTally {
     return { boundsS: bucketsS, upTo: upTo.slice(0, -1), total: below };
   }
 
-  /** Returns Prometheus' text format, version 0.0.4. */
   text(): string {
     return `${[...this.#countLines(), '', ...this.#timeLines()].join('\n')}\n`;
   }

@@ -12,15 +12,13 @@ import { type Exchange, replyHeaders, type WireReply, wantsProblem } from './rep
 import type { ApiReply } from './request.js';
 import { newRequestId } from './request-id.js';
 
-/** Returns the target of a request, or the code of its head's refusal. */
 export function targetOf(
   request: IncomingMessage,
 ): Target | { readonly code: 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'expectation_failed' } {
   const url = request.url ?? '';
   const refusal = headRefusal(url, request.rawHeaders);
   if (refusal !== undefined) return { code: refusal };
-  // RFC 9112, section 3.2: a request of HTTP/1.1 without Host, or with two, is malformed. Node would refuse the former
-  // without a body and accept the latter.
+  // RFC 9112, section 3.2. Node would refuse a request without Host without a body, and accept two.
   const hosts = hostCount(request.rawHeaders);
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return { code: 'invalid_parameter' };
   if (hasForeignExpectation(request)) return { code: 'expectation_failed' };
@@ -28,10 +26,7 @@ export function targetOf(
   return parseTarget(url) ?? { code: 'invalid_parameter' };
 }
 
-/**
- * Returns whether a request has an expectation that this server does not meet (RFC 9110, section 10.1.1). HTTP/1.0 has
- * no expectations.
- */
+/** Returns whether a request has an expectation that is not met (RFC 9110, section 10.1.1). HTTP/1.0 has none. */
 export function hasForeignExpectation({ headers, httpVersion }: IncomingMessage): boolean {
   const { expect } = headers;
   return expect !== undefined && httpVersion !== '1.0' && expect.trim().toLowerCase() !== '100-continue';
@@ -48,18 +43,12 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   };
 }
 
-/**
- * Returns whether an answer can still be sent. After the last answer, such as a 408, nothing is carried out, because
- * the caller would never learn the outcome.
- */
+/** Whether an answer can still be sent. After the last one, such as a 408, nothing is carried out. */
 export function isAnswerable({ socket }: IncomingMessage): boolean {
   return socket.writable;
 }
 
-/**
- * Returns whether the caller left, or got its last answer, before the request had arrived. Such a request is not
- * counted as an answer of its route.
- */
+/** Whether the caller left, or got its last answer, before the request had arrived. It is not counted then. */
 export function brokeOff(request: IncomingMessage): boolean {
   return !request.complete && !isAnswerable(request);
 }
@@ -69,7 +58,6 @@ export interface Answered {
   readonly reply: ApiReply;
   readonly method: string;
   readonly requestId: string;
-  /** Time from the arrival of the head to the answer. */
   readonly ms: number;
 }
 
@@ -102,7 +90,6 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
   }
 }
 
-/** Sends the head of an answer without a defined end. */
 export function openStream(response: ServerResponse, reply: WireReply, stream: (to: Writable) => void): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(reply.status, replyHeaders(reply));
@@ -116,10 +103,7 @@ export function openStream(response: ServerResponse, reply: WireReply, stream: (
   }
 }
 
-/**
- * Sends the whole answer but keeps the connection until the caller stops sending. Closing at once would reset the
- * connection, and the caller could lose the answer.
- */
+/** Keeps the connection until the caller stops sending: closing at once could lose the answer. */
 function endAfterRequest(request: IncomingMessage, response: ServerResponse, payload: string | Uint8Array): void {
   const end = (): void => {
     clearTimeout(timer);

@@ -1,7 +1,4 @@
-/**
- * Authenticates peers by their API key, and browsers by their session cookie. Keys are looked up by digest; in the
- * clear they exist only in the header fields of an open connection.
- */
+/** Authenticates peers by their API key, which is looked up by digest, and browsers by their session cookie. */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { errors as joseErrors, jwtVerify } from 'jose';
@@ -32,9 +29,8 @@ export function keyDigestOf(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /**
- * Returns the acting peer of a request. `required` routes refuse with `missing_api_key`, `invalid_api_key` or
- * `peer_not_active`, unless authentication is off; then keys are ignored and no peer acts. On `optional` routes a key
- * that belongs to no active peer counts as no key.
+ * Returns the acting peer. `required` routes refuse with `missing_api_key`, `invalid_api_key` or `peer_not_active`,
+ * unless authentication is off; then no peer acts. On `optional` routes a key of no active peer counts as no key.
  */
 export function callerOf(
   auth: Route['auth'],

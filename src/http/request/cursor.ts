@@ -21,10 +21,7 @@ export function decodeCursor(kind: CursorKind, text: string): number | undefined
   return Number.isSafeInteger(position) && encodeCursor(kind, position) === text ? position : undefined;
 }
 
-/**
- * Returns the cursor of a listing of own events, which continues at several places: one for each of the caller's chains
- * of events about the player.
- */
+/** A listing of own events continues at one place for each of the caller's chains of events. */
 export function encodePlaces(places: readonly number[]): string {
   return Buffer.from(`1:events:${places.join('.')}`).toString('base64url');
 }

@@ -1,7 +1,4 @@
-/**
- * Checks the size of the head of a request, parses its target and decodes percent-encoding, before the route is known.
- * Pure functions.
- */
+/** Checks the size of a request's head, parses its target and decodes percent-encoding, before the route is known. */
 import type { ErrorCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 
@@ -27,26 +24,17 @@ export function headRefusal(
   return rawHeaders.length > 2 * limits.headerCount ? 'headers_too_large' : undefined;
 }
 
-/** Returns the number of `Host` fields of a head. `rawHeaders` alternates names and values. */
+/** Returns the number of `Host` fields. `rawHeaders` alternates names and values. */
 export function hostCount(rawHeaders: readonly string[]): number {
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts;
+  return rawHeaders.filter((text, i) => i % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host').length;
 }
 
-/**
- * Matches scheme and authority of a target in absolute form: a name or an address (IPv6 in brackets), up to path or
- * query.
- */
+/** Scheme and authority of a target in absolute form: a name or an address (IPv6 in brackets), up to path or query. */
 const authority = /^https?:\/\/(?:[^/?[\]]+|\[[^/?[\]]+\](?::\d*)?)(?=[/?]|$)/i;
 
 /**
- * Splits a request target in origin or absolute form; undefined for other forms, and for characters that a target may
- * not contain: unescaped ones beyond ASCII have no agreed meaning, and `#` is never sent. An empty path becomes `/`
- * (RFC 9110, section 4.2.3).
+ * Splits a target in origin or absolute form; undefined for other forms and for characters that a target may not
+ * contain: those beyond ASCII have no agreed meaning. An empty path becomes `/` (RFC 9110, section 4.2.3).
  */
 export function parseTarget(url: string): Target | undefined {
   if (!/^[\x21\x22\x24-\x7e]+$/.test(url)) return undefined;
@@ -57,10 +45,7 @@ export function parseTarget(url: string): Target | undefined {
   return mark < 0 ? { path: origin, query: '' } : { path: origin.slice(0, mark), query: origin.slice(mark + 1) };
 }
 
-/**
- * Percent-decodes once; undefined for a bad escape or bytes that are not UTF-8. `+` stays a plus, because ids are
- * opaque and the query is no form.
- */
+/** Percent-decodes once; undefined unless the result is UTF-8. `+` stays a plus: the query is no form. */
 export function decodeText(text: string): string | undefined {
   if (!text.includes('%')) return text;
   try {

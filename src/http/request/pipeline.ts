@@ -22,16 +22,15 @@ import type { HttpDeps } from '../deps.js';
 import { cutCount } from '../public-counts.js';
 import type { BatchPace } from '../room/batch-pace.js';
 import type { ParseScheduler } from '../room/parse-scheduler.js';
-import type { BodyCheck } from '../signing/content-digest.js';
 import type { RequestVerifier } from '../signing/request-verifier.js';
+import type { BodyCheck } from '../signing/signature-fields.js';
 import { callerOf, mayRegister } from './auth.js';
 import { bodyRefusal } from './body.js';
 import { decodeText } from './head.js';
 import type { CallerLimit, RateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
-import type { ApiReply, ArrivingBody, BodyAdmission, Handler } from './request.js';
-import { holderOf } from './request-holder.js';
-import { then } from './then.js';
+import { type ApiReply, type BodyAdmission, type BodyReading, type Handler, holderOf } from './request.js';
+import { type MaybeAsync, then } from './then.js';
 
 export interface Incoming {
   readonly headers: IncomingHttpHeaders;
@@ -40,33 +39,14 @@ export interface Incoming {
   readonly path: string;
   readonly query: string;
   readonly remote: Socket;
-  /**
-   * Reads and parses the body, up to the size that the route accepts. Checks `room` as late as possible before it
-   * parses, so that a refused body costs little. `arriving` receives the bytes of a batch that comes in pieces. `check`
-   * checks the bytes of a signed body before they are parsed.
-   */
-  readonly readBody: (
-    room: RoomCheck,
-    holder: Holder,
-    arriving: ArrivingBody | null,
-    check: BodyCheck | null,
-  ) => Outcome<unknown> | Promise<Outcome<unknown>>;
-}
-
-/** Refuses a body with `overloaded`, before it is parsed, if no further events of its holder are admitted. */
-export interface RoomCheck {
-  readonly refusal: (holder: Holder, arriving: ArrivingBody | null) => Refusal | undefined;
-  /** Called once the body has arrived: waits until a batch may be parsed. Any other body does not wait. */
-  readonly inTurn: (
-    holder: Holder,
-    arriving: ArrivingBody | null,
-  ) => Refusal | undefined | Promise<Refusal | undefined>;
+  /** Reads and parses the body, up to the size that the route accepts. */
+  readonly readBody: (reading: BodyReading) => MaybeAsync<Outcome<unknown>>;
 }
 
 export interface Endpoint {
   readonly route: Route;
   /** Answers, synchronously if nothing must be awaited. */
-  readonly answer: (incoming: Incoming) => ApiReply | Promise<ApiReply>;
+  readonly answer: (incoming: Incoming) => MaybeAsync<ApiReply>;
 }
 
 export type EndpointDeps = Pick<HttpDeps, 'node' | 'settings' | 'clock' | 'sessionHolds'>;
@@ -79,62 +59,40 @@ export interface SharedBounds {
   readonly signing: RequestVerifier;
 }
 
-/** Holder of a body that takes no shared room. */
-const NO_CALLER: Holder = '';
-
-/** Joins a route of the table, its handler and the checks before the handler. */
-export function createEndpoint<Id extends OperationId>(
-  id: Id,
-  handle: Handler<BodyOf<Id>>,
-  deps: EndpointDeps,
-  bounds: SharedBounds,
-): Endpoint {
-  return new CheckedEndpoint(id, handle, deps, bounds);
-}
-
-/** One method for each step of the order above, starting with readiness. A step that refuses ends the request. */
-class CheckedEndpoint<Id extends OperationId> implements Endpoint {
+/**
+ * Joins a route of the table, its handler and the checks before it: one method for each step of the order above,
+ * starting with readiness. A step that refuses ends the request.
+ */
+export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly route: Route;
   readonly #id: Id;
   readonly #isRead: boolean;
   readonly #handle: Handler<BodyOf<Id>>;
   readonly #deps: EndpointDeps;
+  readonly #bounds: SharedBounds;
   readonly #byAddress: CallerLimit | null;
   readonly #byPeer: CallerLimit | null;
   readonly #registrations: CallerLimit | null;
   readonly #names: readonly string[];
   readonly #validate: Validator<BodyOf<Id>>;
-  readonly #eventsMax: number;
-  readonly #bodies: BodyAdmission;
-  readonly #pace: BatchPace;
-  readonly #parses: ParseScheduler;
-  readonly #signing: RequestVerifier;
 
-  constructor(
-    id: Id,
-    handle: Handler<BodyOf<Id>>,
-    deps: EndpointDeps,
-    { rates, bodies, pace, parses, signing }: SharedBounds,
-  ) {
+  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: EndpointDeps, bounds: SharedBounds) {
+    const { rates } = bounds;
     const isProbe = id === 'getHealth' || id === 'getReadiness';
     this.route = routes[id];
     this.#id = id;
     this.#isRead = this.route.method === 'GET';
     this.#handle = handle;
     this.#deps = deps;
+    this.#bounds = bounds;
     this.#byAddress = isProbe ? null : rates.address;
     this.#byPeer = rates.peer;
-    this.#bodies = bodies;
-    this.#pace = pace;
-    this.#parses = parses;
-    this.#signing = signing;
     this.#registrations = id === 'registerPeer' ? rates.registrations : null;
     this.#names = [...this.route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
     this.#validate = bodyValidator(id);
-    this.#eventsMax = id === 'submitEvents' ? limits.batchEventsMax : id === 'submitEvent' ? 1 : 0;
   }
 
-  answer(incoming: Incoming): ApiReply | Promise<ApiReply> {
+  answer(incoming: Incoming): MaybeAsync<ApiReply> {
     const { node } = this.#deps;
     if (!node.isReady && !this.route.whileNotReady) {
       return refusalReply(refused('dependency_unavailable', { details: { reason: node.health().reason } }));
@@ -147,13 +105,13 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     return then(this.#answerReady(incoming), (reply) => positioned(reply, cluster, appliedSeq));
   }
 
-  #answerReady(incoming: Incoming): ApiReply | Promise<ApiReply> {
+  #answerReady(incoming: Incoming): MaybeAsync<ApiReply> {
     if (this.#byAddress === null) return this.#answerAdmitted(incoming);
     const address = addressKeyOf(incoming.remote.remoteAddress);
     return then(this.#byAddress.consume(address), (refusal) => refusal ?? this.#answerAdmitted(incoming));
   }
 
-  #answerAdmitted(incoming: Incoming): ApiReply | Promise<ApiReply> {
+  #answerAdmitted(incoming: Incoming): MaybeAsync<ApiReply> {
     return then(this.#admit(incoming.headers), (admitted) => {
       if (!admitted.ok) return refusalReply(admitted);
       const caller = admitted.value;
@@ -162,7 +120,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     });
   }
 
-  #admit(headers: IncomingHttpHeaders): Outcome<PeerView | null> | Promise<Outcome<PeerView | null>> {
+  #admit(headers: IncomingHttpHeaders): MaybeAsync<Outcome<PeerView | null>> {
     if (this.#id === 'registerPeer') return mayRegister(this.#deps, headers.cookie);
     const { node } = this.#deps;
     const { authEnabled } = this.#deps.settings;
@@ -174,15 +132,15 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       .then((isFresh) => (isFresh ? callerOf(this.route.auth, authEnabled, headers, node) : refused('stale')));
   }
 
-  #answerVerified(incoming: Incoming, caller: PeerView | null): ApiReply | Promise<ApiReply> {
+  #answerVerified(incoming: Incoming, caller: PeerView | null): MaybeAsync<ApiReply> {
     const { path, query, headers } = incoming;
     const { method } = this.route;
-    return then(this.#signing.check(this.route, { method, path, query, headers }, caller), (verified) =>
+    return then(this.#bounds.signing.check(this.route, { method, path, query, headers }, caller), (verified) =>
       verified.ok ? this.#answerCaller(incoming, caller, verified.value) : refusalReply(verified),
     );
   }
 
-  #answerCaller(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): ApiReply | Promise<ApiReply> {
+  #answerCaller(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<ApiReply> {
     const params = namedParams(this.#names, incoming.captures);
     if (!params.ok) return refusalReply(params);
     return then(this.#readBody(incoming, caller, check), (body) => {
@@ -196,11 +154,7 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     });
   }
 
-  #readBody(
-    incoming: Incoming,
-    caller: PeerView | null,
-    check: BodyCheck | null,
-  ): Outcome<BodyOf<Id>> | Promise<Outcome<BodyOf<Id>>> {
+  #readBody(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<Outcome<BodyOf<Id>>> {
     const { body } = this.route;
     if (body === undefined) return this.#validate(undefined);
     const refusal = bodyRefusal(incoming.headers, body.bytesMax);
@@ -210,21 +164,22 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     );
   }
 
-  #readJson(
-    incoming: Incoming,
-    caller: PeerView | null,
-    check: BodyCheck | null,
-  ): Outcome<unknown> | Promise<Outcome<unknown>> {
-    if (this.#eventsMax === 0) return incoming.readBody(this.#room, NO_CALLER, null, check);
-    const { remote } = incoming;
-    const holder = holderOf(caller, remote);
-    if (this.#id !== 'submitEvents') return incoming.readBody(this.#room, holder, null, check);
+  #readJson(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<Outcome<unknown>> {
+    const holder = holderOf(caller, incoming.remote);
+    if (this.#id === 'submitEvents') return this.#readBatch(incoming, holder, check);
+    const inTurn = () => (this.#id === 'submitEvent' ? this.#roomRefusal(1, holder) : undefined);
+    return incoming.readBody({ arriving: null, check, inTurn });
+  }
+
+  #readBatch(incoming: Incoming, holder: Holder, check: BodyCheck | null): MaybeAsync<Outcome<unknown>> {
+    const { remote, headers } = incoming;
     // The length of a chunked body is unknown; one read of it counts.
-    const bytes = Number(incoming.headers['content-length'] ?? limits.readBytes);
-    const paced = this.#pace.begin(holder, bytes, this.#deps.node.group.overloaded, performance.now());
+    const bytes = Number(headers['content-length'] ?? limits.readBytes);
+    const paced = this.#bounds.pace.begin(holder, bytes, this.#deps.node.group.overloaded, performance.now());
     if (paced.waitMs === null) return refused('overloaded');
     // A caller that has disconnected receives no answer, so the code of the refusal does not matter.
-    const read = () => (remote.destroyed ? refused('malformed_json') : this.#readBatch(incoming, holder, bytes, check));
+    const read = () =>
+      remote.destroyed ? refused('malformed_json') : this.#readAdmitted(incoming, holder, bytes, check);
     const ended = (parsed: Outcome<unknown>) => {
       paced.ended(!parsed.ok && parsed.code === 'overloaded', performance.now());
       return parsed;
@@ -237,44 +192,40 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     });
   }
 
-  #readBatch(
+  #readAdmitted(
     incoming: Incoming,
     holder: Holder,
     bytes: number,
     check: BodyCheck | null,
-  ): Outcome<unknown> | Promise<Outcome<unknown>> {
+  ): MaybeAsync<Outcome<unknown>> {
     const { group } = this.#deps.node;
     const { overloaded } = group;
-    const events = Math.min(this.#eventsMax, Math.ceil(bytes / limits.batchEventBytesMin));
+    const events = Math.min(limits.batchEventsMax, Math.ceil(bytes / limits.batchEventBytesMin));
     const isFirst = overloaded && group.hasRoom(events, holder);
     const now = performance.now();
-    const arriving = this.#bodies.beginBody({ holder, socket: incoming.remote, events, now, overloaded, isFirst });
+    const arriving = this.#bounds.bodies.beginBody({ holder, socket: incoming.remote, now, overloaded, isFirst });
     if (arriving === undefined) {
       group.noteRefusal();
       return refused('overloaded');
     }
-    const read = incoming.readBody(this.#room, holder, arriving, check);
+    const read = incoming.readBody({ arriving, check, inTurn: () => this.#turnOf(events, holder) });
     if (read instanceof Promise) return read.finally(() => arriving.end());
     arriving.end();
     return read;
   }
 
-  readonly #room: RoomCheck = {
-    refusal: (holder, arriving) => {
-      if (this.#eventsMax === 0) return undefined;
-      const admits = this.#deps.node.group.admits(arriving?.events ?? 1, holder, nothingNotOffered);
-      return admits ? undefined : refused('overloaded');
-    },
-    inTurn: (holder, arriving) => {
-      if (arriving === null) return this.#room.refusal(holder, null);
-      const { events } = arriving;
-      const notOffered = { before: this.#parses.eventsBefore(holder, events), own: this.#parses.eventsOf(holder) };
-      const isAdmitted = this.#deps.node.group.admits(events, holder, notOffered) && this.#parses.hasRoomFor(events);
-      if (!isAdmitted) return refused('overloaded');
-      // Events of others may have been admitted meanwhile.
-      return this.#parses.next(holder, events)?.then(() => this.#room.refusal(holder, arriving));
-    },
-  };
+  #turnOf(events: number, holder: Holder): MaybeAsync<Refusal | undefined> {
+    const { parses } = this.#bounds;
+    const notOffered = { before: parses.eventsBefore(holder, events), own: parses.eventsOf(holder) };
+    const isAdmitted = this.#deps.node.group.admits(events, holder, notOffered) && parses.hasRoomFor(events);
+    if (!isAdmitted) return refused('overloaded');
+    // Events of others may have been admitted meanwhile.
+    return parses.next(holder, events)?.then(() => this.#roomRefusal(events, holder));
+  }
+
+  #roomRefusal(events: number, holder: Holder): Refusal | undefined {
+    return this.#deps.node.group.admits(events, holder, nothingNotOffered) ? undefined : refused('overloaded');
+  }
 
   /** Charges the events of a batch beyond the first, which counted as the request. */
   #charge(incoming: Incoming, caller: PeerView | null, body: unknown): void {
@@ -285,10 +236,11 @@ class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 }
 
-/** Adds the newest applied record, cut to two digits, and the staleness of a clustered node to a reply. */
+/**
+ * Adds the newest applied record and the staleness of a clustered node. Exact numbers would reveal when an event came.
+ */
 function positioned(reply: ApiReply, cluster: ClusterHealth, appliedSeq = cluster.appliedSeq): ApiReply {
   const { status, body, json, tag, contentType, headers, error, stream } = reply;
-  // Exact numbers would reveal when an event came.
   const position = { appliedSeq: cutCount(appliedSeq), stalenessMs: Math.ceil(cluster.stalenessMs) };
   // A copy by spread took a tenth of the time of a read, because its objects have slow properties.
   const all = { status, body, json, tag, contentType, headers, position, error, stream };

@@ -1,7 +1,6 @@
 /**
- * Limits the requests of one peer and of one address per second, and registrations of one address per hour. All are off
- * unless the operator turns them on. The pipeline applies them, so they apply to the fast path too. A batch counts its
- * events: it is admitted like one request, and the next request waits for the rest.
+ * Limits the requests of one peer and of one address per second, and registrations of one address per hour; all are off
+ * unless the operator turns them on. A batch is admitted like one request, and the next request waits for the rest.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { refused } from '../../errors.js';
@@ -43,10 +42,7 @@ export class CallerLimit {
   readonly #callers = new Map<string, number>();
   #sweptAt = 0;
 
-  /**
-   * `name` is that of the policy in answers, `count` the quota in each `windowS`, `callersMax` the number of callers
-   * with a count of their own.
-   */
+  /** `name`: the policy in answers; `count`: the quota in `windowS`; `callersMax`: callers with an own count. */
   constructor(name: string, count: number, windowS = 1, callersMax: number = limits.rateLimitCallersMax) {
     this.#name = name;
     this.#count = count;
@@ -69,10 +65,7 @@ export class CallerLimit {
     }
   }
 
-  /**
-   * Counts `more` requests of a caller on top of one that was admitted. If this exceeds the quota of the window, the
-   * next request waits.
-   */
+  /** Counts `more` requests of a caller. If they exceed the quota of the window, the next request waits. */
   async charge(caller: string, more: number): Promise<void> {
     const key = this.#keyOf(caller);
     const { consumedPoints } = await this.#limiter.penalty(key, more);

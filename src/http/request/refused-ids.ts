@@ -1,11 +1,7 @@
-/**
- * Counts ids and names that were refused for their characters. Many of them indicate that a peer corrupts ids before it
- * sends them.
- */
+/** Counts ids and names that were refused for their characters: many of them indicate a peer that corrupts ids. */
 import type { ErrorDetails } from '../../errors.js';
 import type { IdName, RequestObserver } from '../deps.js';
 
-/** Names of ids by the field or the parameter that contains them. */
 const idNames: Readonly<Record<string, IdName>> = {
   player_id: 'player_id',
   id: 'player_id',

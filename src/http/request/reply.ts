@@ -1,20 +1,18 @@
 /**
  * Converts a reply to its wire form: error bodies, also as problem details (RFC 9457), entity tags, caching and
- * security headers. Pure: the same reply and exchange give the same bytes, through Koa or on the fast path.
+ * security headers. The same reply and exchange give the same bytes through Koa and on the fast path.
  */
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { ErrorBody, ProblemBody } from '../../contract/error-bodies.js';
 import type { Route } from '../../contract/routes.js';
-import { errors, type Refusal, refused } from '../../errors.js';
+import { errorMembers, errors, type Refusal, refused } from '../../errors.js';
 import { retryAfterOf } from '../../group/retry-after.js';
 import type { ApiReply, Position } from './request.js';
 
-/** The parts of a request that shape the form of its answer. */
 export interface Exchange {
   readonly requestId: string;
   readonly problem: boolean;
-  /** Whether the request carried an API key, valid or not. */
   readonly keySent: boolean;
   readonly ifNoneMatch: string | undefined;
 }
@@ -31,7 +29,6 @@ interface SharedHead {
 export interface WireReply {
   readonly status: number;
   readonly shared: SharedHead;
-  /** Fields of this answer alone, which override shared ones. */
   readonly more: Readonly<Record<string, string>> | undefined;
   readonly position: Position | undefined;
   readonly requestId: string;
@@ -53,22 +50,14 @@ export function ok(body: unknown): ApiReply {
   return { status: 200, body };
 }
 
-/**
- * `json` must be ASCII. `tag` must differ whenever the body at the same URL differs; if absent, it is computed from the
- * body.
- */
+/** `json` must be ASCII. `tag` must differ whenever the body at the same URL does; by default that of the body. */
 export function okJson(json: string, tag?: { readonly text: string }): ApiReply {
   return { status: 200, body: undefined, json, tag };
 }
 
-/** Returns the reply to a refusal, with the headers that its status requires. */
 export function refusalReply(refusal: Refusal): ApiReply {
-  const { status, text } = errors[refusal.code];
-  const body: ErrorBody = {
-    error: refusal.text ?? text,
-    code: refusal.code,
-    ...(refusal.details === undefined ? {} : { details: refusal.details }),
-  };
+  const { status } = errors[refusal.code];
+  const body: ErrorBody = errorMembers(refusal);
   const headers = refusalHeaders(refusal, status);
   return headers === undefined ? { status, body, error: body } : { status, body, error: body, headers };
 }
@@ -92,10 +81,7 @@ function refusalHeaders(refusal: Refusal, status: number): Record<string, string
   return { 'Retry-After': String(retryAfterS), RateLimit: `"${refusal.code}";r=0;t=${retryAfterS}` };
 }
 
-/**
- * Returns the answer to an internal error. Contains only the request id, by which the operator finds the error in
- * the log.
- */
+/** The answer to an internal error contains only the request id, by which the operator finds it in the log. */
 export function internalErrorReply(requestId: string): ApiReply {
   return refusalReply(refused('internal_error', { details: { request_id: requestId } }));
 }
@@ -132,8 +118,7 @@ const sharedHeads = new Map<string, SharedHead>();
 let newestHead: SharedHead | undefined;
 
 /**
- * Builds the head of a kind once, because building it for each answer cost more than the score itself. `type` is empty
- * if there is no body.
+ * Builds the head of a kind once: building it for each answer cost more than the score. `type` is empty without a body.
  */
 function sharedHead(status: number, type: string, caching: string, vary: string): SharedHead {
   const newest = newestHead;
@@ -179,10 +164,7 @@ export function replyHeaders(reply: WireReply): Record<string, string | number> 
   return headers;
 }
 
-/**
- * Returns a reply as text for a connection. The payload must be text. `date` is an HTTP date; `connection` is the field
- * line to add if the reply has none.
- */
+/** Returns a reply as text. `date`: an HTTP date; `connection`: the field line to add if the reply has none. */
 export function replyText(
   { shared, more, position, requestId, tag, length, payload }: WireReply,
   date: string,
@@ -240,10 +222,7 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
   return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }
 
-/**
- * Returns whether `Accept` names `application/problem+json` and does not prefer plain JSON to it (RFC 9110, section
- * 12.5.1).
- */
+/** Whether `Accept` names problem details and does not prefer plain JSON (RFC 9110, section 12.5.1). */
 export function wantsProblem(accept: string | undefined): boolean {
   if (accept === undefined || !accept.toLowerCase().includes('application/problem+json')) return false;
   const problem = qualityOf(accept, 'application/problem+json');

@@ -1,7 +1,4 @@
-/**
- * Creates ids for requests that arrive without one. The ids only have to differ from each other and from those of other
- * runs.
- */
+/** Creates ids for requests without one. They only have to differ from each other and from those of other runs. */
 import { randomBytes } from 'node:crypto';
 
 const run = randomBytes(12).toString('base64url');

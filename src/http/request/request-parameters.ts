@@ -1,9 +1,10 @@
-/**
- * Parses the parameters of paths and queries, or refuses them with `invalid_parameter`. Unknown parameters are ignored.
- */
+/** Parses the parameters of paths and queries, or refuses them with `invalid_parameter`. Unknown ones are ignored. */
 import { ByteStrings } from '../../core/columns/byte-strings.js';
+import { refusalOfRawIds } from '../../core/hashing/pseudonym.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
+import type { GroupIdentity } from '../../group/api.js';
 import { limits } from '../../limits.js';
+import { canonicalForm } from '../../player-ids/kinds.js';
 import { characterViolation, isEventId } from '../../validation/identifiers.js';
 import { type CursorKind, decodeCursor, decodePlaces } from './cursor.js';
 import { decodeText, rawQueryValues } from './head.js';
@@ -23,7 +24,6 @@ function singleRaw(query: string, name: string): Outcome<string | undefined> {
   return granted(values[0]);
 }
 
-/** Returns at most one value, percent-decoded. */
 function single(query: string, name: string): Outcome<string | undefined> {
   const raw = singleRaw(query, name);
   if (!raw.ok || raw.value === undefined) return raw;
@@ -40,7 +40,6 @@ export function readLimit(query: string): Outcome<number> {
   return invalid(`limit must be a whole number from 1 to ${limits.pageMax}`);
 }
 
-/** Returns the position of a cursor; null if absent. */
 export function readCursor(query: string, kind: CursorKind): Outcome<number | null> {
   const raw = single(query, 'cursor');
   if (!raw.ok) return raw;
@@ -58,7 +57,6 @@ export function readPlaces(query: string): Outcome<readonly number[] | null> {
   return places === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(places);
 }
 
-/** Returns false if absent. */
 export function readExplain(query: string): Outcome<boolean> {
   if (query === '') return granted(false);
   const raw = single(query, 'explain');
@@ -67,7 +65,6 @@ export function readExplain(query: string): Outcome<boolean> {
   return raw.value === 'true' ? granted(true) : invalid('explain must be true or false');
 }
 
-/** Reused between matches. */
 const matchIds = new ByteStrings();
 
 const COMMA = 0x2c;
@@ -79,8 +76,8 @@ export interface MatchIds {
 }
 
 /**
- * Returns the ids of the match read: those of `ids`, decoded and then split at commas, so that a proxy or library that
- * escapes the commas changes nothing, and then those of each `id`, which may contain commas.
+ * Returns the ids of the match read: those of `ids`, decoded and then split at commas, so that a proxy that escapes the
+ * commas changes nothing, and those of each `id`, which may contain commas.
  */
 export function readIds(query: string): Outcome<MatchIds> {
   const raw = singleRaw(query, 'ids');
@@ -144,4 +141,15 @@ function isPlayerId(text: string): boolean {
     text.length <= limits.playerIdLength ||
     (text.length <= 2 * limits.playerIdLength && [...text].length <= limits.playerIdLength)
   );
+}
+
+/** Returns the refusal of an id without a pseudonym. The text never contains the id. */
+export function rawIdRefusal({ identityMode, playerIdKinds = [] }: GroupIdentity): Refusal {
+  const code = refusalOfRawIds(identityMode);
+  if (code === 'subject_hash_required') return refused(code);
+  const forms = playerIdKinds.map((kind) => ({ kind, form: canonicalForm(kind) }));
+  return refused(code, {
+    text: `player_id must be a subject hash or canonical for one of the group's kinds; ${forms.map(({ kind, form }) => `${kind}: ${form}`).join('; ')}`,
+    details: { canonical_forms: forms },
+  });
 }

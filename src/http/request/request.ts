@@ -1,28 +1,31 @@
-/**
- * Declares the input and output of handlers: plain values without Koa and sockets, so that both Koa and the fast path
- * can call the handlers. `pipeline.ts` has the checks before a handler.
- */
+/** The input and output of handlers: plain values, which both Koa and the fast path can give and take. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { ErrorBody } from '../../contract/error-bodies.js';
 import type { BodyOf, OperationId } from '../../contract/routes.js';
+import type { Refusal } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
+import { addressKeyOf } from '../../validation/address-key.js';
+import type { BodyCheck } from '../signing/signature-fields.js';
+import type { MaybeAsync } from './then.js';
 
 /** A connection as handlers see it. Its address is read if a limit needs it. */
 export interface Remote {
   readonly remoteAddress?: string | undefined;
-  /** True once the caller has gone. */
   readonly destroyed?: boolean;
 }
 
+/** Returns the holder to which a request is charged: the peer, or the address if no peer acts. */
+export function holderOf(caller: PeerView | null, remote: Remote): Holder {
+  return caller === null ? addressKeyOf(remote.remoteAddress) : caller.index;
+}
+
 export interface ApiRequest<Body> {
-  /** Path parameters, percent-decoded once. */
   readonly params: Readonly<Record<string, string>>;
   /** The query as sent, without `?` and not decoded, see `parameters.ts`. */
   readonly query: string;
-  /** The body as validated by the schema. */
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
   /** The acting, active peer. Null without a valid key on a public read, and always if peer authentication is off. */
@@ -57,10 +60,8 @@ export interface ApiReply {
 export interface BodyStart {
   readonly holder: Holder;
   readonly socket: Socket;
-  readonly events: number;
   /** Time by `performance.now()`. */
   readonly now: number;
-  /** Whether the node is overloaded. */
   readonly overloaded: boolean;
   /** Whether the holder has priority in an overload. */
   readonly isFirst: boolean;
@@ -69,19 +70,27 @@ export interface BodyStart {
 export interface ArrivingBody {
   /** Frees the received part of the body. The reader of the body sets it. */
   onDrop: () => void;
-  /** Maximum number of events of the batch. */
-  readonly events: number;
   /** Counts further bytes. Returns false if the body was ended; the bytes must then be dropped. */
   arrived(bytes: number): boolean;
-  /** Marks the body as complete or broken off. */
   end(): void;
 }
 
+export interface BodyReading {
+  /** Receives the bytes of a batch that comes in pieces. */
+  readonly arriving: ArrivingBody | null;
+  /** Checks the bytes of a signed body before they are parsed. */
+  readonly check: BodyCheck | null;
+  /**
+   * Called once the body has arrived: refuses it, before it is parsed, if no further events of its holder are admitted,
+   * and lets a batch wait for its turn.
+   */
+  readonly inTurn: () => MaybeAsync<Refusal | undefined>;
+}
+
 export interface BodyAdmission {
-  /** Returns undefined if too many bodies are in flight. */
   beginBody(start: BodyStart): ArrivingBody | undefined;
 }
 
-export type Handler<Body> = (request: ApiRequest<Body>) => ApiReply | Promise<ApiReply>;
+export type Handler<Body> = (request: ApiRequest<Body>) => MaybeAsync<ApiReply>;
 
 export type Handlers = { readonly [Id in OperationId]: Handler<BodyOf<Id>> };

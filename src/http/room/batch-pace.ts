@@ -1,11 +1,8 @@
 /**
- * Slows down holders that send batches again immediately after a refusal, although `Retry-After` asked them to wait.
- * Reading a batch costs time even if the batch is refused, so during an overload the node reads the batches of such
- * holders at a bounded rate. The unread part of a body waits in the caller's own connection.
- *
- * Each refused batch adds its bytes to the debt of its holder, up to a bound, and the debt shrinks at a fixed rate. A
- * batch of a holder with a debt waits until only a small debt is left. A holder that waits for `Retry-After` is not
- * delayed if its debt can shrink within that time. The class has no clock: `now` is in ms of a monotonic clock.
+ * Slows down holders that send batches again immediately after a refusal: reading a batch costs time even if it is
+ * refused. Each refused batch adds its bytes to the debt of its holder, up to a bound, and the debt shrinks at a fixed
+ * rate. During an overload a batch waits, unread, until only a small debt is left; a holder that waits for
+ * `Retry-After` is not delayed if its debt can shrink meanwhile. `now` is in ms of a monotonic clock.
  */
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
@@ -79,7 +76,6 @@ export class BatchPace {
     return (own + 1) * holders <= limits.pacedBatchesMax;
   }
 
-  /** Forgets paid debts, from time to time. */
   #sweep(now: number): void {
     if (now - this.#sweptAt < limits.sharePeriodMs) return;
     this.#sweptAt = now;

@@ -1,8 +1,4 @@
-/**
- * Counts the pieces of a bounded resource per holder, such as connections per address, and finds the holder with the
- * most pieces in constant time, so that this holder loses pieces first when there is no room. The caller decides which
- * pieces to remove.
- */
+/** Counts the pieces of a bounded resource per holder; the holder with the most loses pieces first. */
 import { getOrMake } from '../../core/get-or-make.js';
 
 export class Holdings<H, T> {
@@ -11,7 +7,6 @@ export class Holdings<H, T> {
   #most = 0;
   #pieces = 0;
 
-  /** Number of holders with at least one piece. */
   get holders(): number {
     return this.#of.size;
   }
@@ -47,7 +42,6 @@ export class Holdings<H, T> {
     this.#move(holder, pieces.size + 1, pieces.size);
   }
 
-  /** Makes a piece the newest of its holder. */
   putLast(holder: H, piece: T): void {
     const pieces = this.#of.get(holder);
     if (pieces?.delete(piece)) pieces.add(piece);

@@ -1,7 +1,4 @@
-/**
- * Limits the number of batch events that the node parses in one turn of the event loop, so that other work can run.
- * Each holder receives a fair share of a turn. While new connections arrive, parsing runs in one period out of four.
- */
+/** Limits the batch events parsed in a turn of the loop, with fair shares; parses less while connections arrive. */
 import { FairQueue } from '../../core/fair-queue.js';
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';

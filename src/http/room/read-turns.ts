@@ -1,7 +1,4 @@
-/**
- * Lets long work of readers take turns on the main thread: reads that visit many entries, and frames for streams that
- * catch up. One piece of it runs in each turn of the event loop, and holders take turns.
- */
+/** Lets long work of readers take turns by holder: one piece runs in each turn of the event loop. */
 import { FairQueue } from '../../core/fair-queue.js';
 import type { Holder } from '../../group/holder.js';
 
@@ -14,7 +11,6 @@ export class ReadTurns {
     this.#nextTurn = nextTurn;
   }
 
-  /** Resolves when the next piece of the holder may run. */
   next(holder: Holder): Promise<void> {
     if (this.#queue.empty) this.#nextTurn(() => this.#begin());
     return new Promise((go) => this.#queue.push(holder, go));

@@ -1,8 +1,4 @@
-/**
- * Answers failures of a connection that occur before there is a request: bytes that do not parse, heads over the
- * parser's bound, requests that did not arrive in time. Answers are written to the raw socket, in the form of every
- * other error.
- */
+/** Answers bytes that are no request, or a late one, in the form of every other error, before there is a request. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -12,7 +8,6 @@ import { exchangeOf, recordAnswer } from '../request/answering.js';
 import { refusalReply, replyText, wireReply } from '../request/reply.js';
 import { closeGently } from './closing.js';
 
-/** The fields of a failure of Node's parser that are used here. */
 interface ParserFailure {
   readonly code?: unknown;
   readonly rawPacket?: unknown;

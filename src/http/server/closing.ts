@@ -6,15 +6,13 @@ import type { Duplex } from 'node:stream';
 import { limits } from '../../limits.js';
 
 /**
- * Sends the pending output, then `lastBytes`, and ends the sending half. Then reads and drops input until the caller
- * ends its half, for at most `lingerMs` and `lingerBytes`. `ConnectionGuard` ends a caller that does not read. Does
- * nothing if the sending half has already ended.
+ * Sends the pending output and `lastBytes`, and ends the sending half. Then drops input until the caller ends its half,
+ * for at most `lingerMs` and `lingerBytes`. `ConnectionGuard` ends a caller that does not read.
  */
 export function closeGently(socket: Duplex, lastBytes = '', encoding: 'latin1' | 'utf8' = 'utf8'): void {
   if (!socket.writable) return;
   let dropped = 0;
-  // Also removes the listeners of node:http, whose parser then releases the socket. Bytes that arrive now are no
-  // request.
+  // Also removes the listeners of node:http, whose parser then releases the socket.
   socket.removeAllListeners('data');
   socket.on('data', (chunk: Buffer) => {
     dropped += chunk.length;

@@ -1,8 +1,4 @@
-/**
- * Watches the connections of the public port and enforces one table of bounds, `connectionBounds`: callers that do not
- * read, requests that arrive too late, pipelines that grow too long, bodies of batches that arrive too slowly or take
- * too much room. Decides which connection must end; the server answers and closes it. Reads no bytes.
- */
+/** Decides by its bounds which connection of the public port must end; the server answers and closes it. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -10,42 +6,9 @@ import { getOrMake } from '../../core/get-or-make.js';
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
 import type { ArrivingBody, BodyAdmission, BodyStart } from '../request/request.js';
+import { pauseReads } from './node-http.js';
 
-/** Every bound that the guard enforces. */
-export const connectionBounds = {
-  // A caller that reads nothing of its answers: the connection is destroyed. Bytes that the caller sends do not count.
-  /** How often connections are checked for unread answers. */
-  unreadLookMs: limits.connectionsCheckingIntervalMs,
-  unreadMs: limits.unreadTimeoutMs,
-
-  // A request that arrives too late gets 408.
-  /** Time for a request that was unread while the node did not read from its connection. */
-  headersMs: limits.headersTimeoutMs,
-  /** Time for the body of a request whose head arrived late. */
-  requestMs: limits.requestTimeoutMs,
-  /** Late connections that are ended in a millisecond, and the number of turns in which all of them are ended. */
-  endedPerMs: limits.connectionsEndedPerMs,
-  endedTurns: limits.connectionsEndedTurns,
-
-  // Requests that wait behind an answer of their connection are counted in places of a fixed size.
-  /** The connection is not read while its requests take this many places. */
-  placesPerConnection: limits.pipelinedPerConnection,
-  /** Places of all connections together. A connection that exceeds them is destroyed. */
-  placesMax: limits.pipelinedMax,
-  placeBytes: limits.pipelinedPlaceBytes,
-
-  // Bodies of batches: a slow body gets 408, a body without room 503.
-  bodyLookMs: limits.arrivingLookMs,
-  bodyBytesPerLook: limits.arrivingBytesPerLook,
-  bodySlowLooks: limits.arrivingSlowLooks,
-  /** Bytes of all bodies together. */
-  bodiesBytes: limits.arrivingBytes,
-  /** Number of bodies that are admitted at a time during an overload. A body stops counting after `bodyCountsMs`. */
-  bodiesInOverload: limits.batchesArriving,
-  bodyCountsMs: limits.arrivingMs,
-} as const;
-
-export type ConnectionBounds = Readonly<Record<keyof typeof connectionBounds, number>>;
+export type GuardBounds = Readonly<Record<keyof typeof limits, number>>;
 
 /** Monotonic time in ms, and timers that do not keep the process alive. */
 export interface GuardTime {
@@ -58,7 +21,6 @@ const systemTime: GuardTime = {
   after: (ms, run) => void setTimeout(run, ms).unref(),
 };
 
-/** How much of a connection's newest request had arrived at some time. */
 export interface Arrived {
   readonly request: { readonly complete: boolean } | undefined;
   readonly complete: boolean;
@@ -75,7 +37,6 @@ interface Watched {
   /** Bytes that the kernel accepted in whole writes; since when it accepts no more, null if no bytes wait. */
   sentBytes: number;
   stuckSince: number | null;
-  /** When the connection was last resumed. */
   resumedAt: number;
   places: number;
 }
@@ -93,7 +54,6 @@ class BatchBody implements ArrivingBody {
   onDrop: () => void = () => undefined;
   readonly of: BodiesOfHolder;
   readonly socket: Socket;
-  readonly events: number;
   readonly since: number;
   readonly #guard: ConnectionGuard;
   bytes = 0;
@@ -101,11 +61,10 @@ class BatchBody implements ArrivingBody {
   slowLooks = 0;
   isClosed = false;
 
-  constructor(guard: ConnectionGuard, of: BodiesOfHolder, { socket, events, now }: BodyStart) {
+  constructor(guard: ConnectionGuard, of: BodiesOfHolder, { socket, now }: BodyStart) {
     this.#guard = guard;
     this.of = of;
     this.socket = socket;
-    this.events = events;
     this.since = now;
   }
 
@@ -121,14 +80,11 @@ class BatchBody implements ArrivingBody {
 
 export class ConnectionGuard implements BodyAdmission {
   readonly #server: GuardedServer;
-  readonly #bounds: ConnectionBounds;
+  readonly #bounds: GuardBounds;
   readonly #time: GuardTime;
   readonly #watched = new Map<Duplex, Watched>();
   #places = 0;
-  /**
-   * Late connections, with what had arrived when they were reported. A few are ended at a time, so that other
-   * connections are served in between.
-   */
+  /** Late connections, with what had arrived when reported. A few are ended at a time, so that others are served. */
   #late: (readonly [Watched, Arrived])[] = [];
   readonly #holders = new Map<Holder, BodiesOfHolder>();
   #bodyBytes = 0;
@@ -136,17 +92,17 @@ export class ConnectionGuard implements BodyAdmission {
   readonly #counted = new Set<BatchBody>();
   #timers: readonly NodeJS.Timeout[] = [];
 
-  constructor(server: GuardedServer, bounds: ConnectionBounds = connectionBounds, time: GuardTime = systemTime) {
+  constructor(server: GuardedServer, bounds: GuardBounds = limits, time: GuardTime = systemTime) {
     this.#server = server;
     this.#bounds = bounds;
     this.#time = time;
   }
 
   start(): void {
-    const { unreadLookMs, bodyLookMs } = this.#bounds;
+    const { connectionsCheckingIntervalMs, arrivingLookMs } = this.#bounds;
     this.#timers = [
-      setInterval(() => this.endUnread(), unreadLookMs).unref(),
-      setInterval(() => this.endSlowBodies(), bodyLookMs).unref(),
+      setInterval(() => this.endUnread(), connectionsCheckingIntervalMs).unref(),
+      setInterval(() => this.endSlowBodies(), arrivingLookMs).unref(),
     ];
   }
 
@@ -154,7 +110,6 @@ export class ConnectionGuard implements BodyAdmission {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  /** Watches a connection until it closes. */
   watch(socket: Socket): void {
     const watched = { socket, sentBytes: 0, stuckSince: null, resumedAt: Number.NEGATIVE_INFINITY, places: 0 };
     this.#watched.set(socket, watched);
@@ -176,7 +131,6 @@ export class ConnectionGuard implements BodyAdmission {
 
   // Unread answers
 
-  /** Destroys connections whose caller has read nothing for too long. */
   endUnread(): void {
     const now = this.#time.now();
     for (const watched of this.#watched.values()) {
@@ -187,7 +141,7 @@ export class ConnectionGuard implements BodyAdmission {
       } else if (stuckSince === null || watched.sentBytes !== sentBytes) {
         watched.sentBytes = sentBytes;
         watched.stuckSince = now;
-      } else if (now - stuckSince >= this.#bounds.unreadMs) {
+      } else if (now - stuckSince >= this.#bounds.unreadTimeoutMs) {
         socket.destroy();
       }
     }
@@ -210,8 +164,11 @@ export class ConnectionGuard implements BodyAdmission {
   }
 
   #endLate(): void {
-    const { endedPerMs, endedTurns } = this.#bounds;
-    const now = this.#late.splice(0, Math.max(endedPerMs, Math.ceil(this.#late.length / endedTurns)));
+    const { connectionsEndedPerMs, connectionsEndedTurns } = this.#bounds;
+    const now = this.#late.splice(
+      0,
+      Math.max(connectionsEndedPerMs, Math.ceil(this.#late.length / connectionsEndedTurns)),
+    );
     // Schedule the next turn first, because connections that are added meanwhile rely on it.
     if (this.#late.length > 0) this.#time.after(1, () => this.#endLate());
     for (const [watched, then] of now) this.#endIfStillLate(watched, then);
@@ -221,29 +178,26 @@ export class ConnectionGuard implements BodyAdmission {
   #endIfStillLate(watched: Watched, then: Arrived): void {
     const { socket } = watched;
     if (socket.destroyed) return;
-    const { headersMs, requestMs } = this.#bounds;
+    const { headersTimeoutMs, requestTimeoutMs } = this.#bounds;
     const now = this.#server.arrivedOn(socket);
     if (now.request === then.request && now.complete === then.complete) {
       // The rest of the request may have arrived without being read. The time in which the node did not read does not
       // count.
-      const isExcused = socket.isPaused() || this.#time.now() - watched.resumedAt < headersMs;
-      if (isExcused) this.#time.after(headersMs, () => this.#endSoon(watched, then));
+      const isExcused = socket.isPaused() || this.#time.now() - watched.resumedAt < headersTimeoutMs;
+      if (isExcused) this.#time.after(headersTimeoutMs, () => this.#endSoon(watched, then));
       else this.#server.end(socket, 'request_timeout');
     } else if (now.request !== undefined && !now.complete) {
       // The head arrived after the report, and the parser makes no second report for the body.
-      this.#time.after(requestMs, () => this.#endSoon(watched, now));
+      this.#time.after(requestTimeoutMs, () => this.#endSoon(watched, now));
     }
   }
 
   // Pipelines
 
-  /**
-   * Counts a request that waits for the answer before it, and pauses the connection while too many wait. Returns false
-   * if all connections together have too many; the connection must then end.
-   */
+  /** Pauses the connection while too many requests wait; false if it must end, as all together have too many. */
   enqueue({ socket, headers }: Request): boolean {
     const watched = this.#watched.get(socket);
-    if (watched === undefined || this.#places >= this.#bounds.placesMax) return false;
+    if (watched === undefined || this.#places >= this.#bounds.pipelinedMax) return false;
     const places = this.#placesOf(headers);
     watched.places += places;
     this.#places += places;
@@ -251,7 +205,6 @@ export class ConnectionGuard implements BodyAdmission {
     return true;
   }
 
-  /** Stops counting a request as waiting, because it is handled now. */
   dequeue({ socket, headers }: Request): void {
     const watched = this.#watched.get(socket);
     // The requests of a closed connection no longer count.
@@ -259,43 +212,40 @@ export class ConnectionGuard implements BodyAdmission {
     const before = watched.places;
     watched.places -= this.#placesOf(headers);
     this.#places -= before - watched.places;
-    const few = this.#bounds.placesPerConnection / 2;
+    const few = this.#bounds.pipelinedPerConnection / 2;
     if (before > few && watched.places <= few) socket.resume();
   }
 
   #pauseIfFull({ socket, places }: Watched): void {
     // After the last answer was sent, further bytes are dropped instead.
-    if (!socket.writable || places < this.#bounds.placesPerConnection) return;
-    // A paused socket emits nothing when it is paused again, although node:http may have started its reads. The event
-    // `pause` stops them.
-    if (socket.isPaused()) socket.emit('pause');
-    else socket.pause();
+    if (!socket.writable || places < this.#bounds.pipelinedPerConnection) return;
+    pauseReads(socket);
   }
 
   /** Node buffers at most one read of a body that has no reader yet. */
   #placesOf(headers: Request['headers']): number {
     const bytes = 'transfer-encoding' in headers ? limits.readBytes : Number(headers['content-length'] ?? 0);
-    return 1 + Math.floor(Math.min(bytes, limits.readBytes) / this.#bounds.placeBytes);
+    return 1 + Math.floor(Math.min(bytes, limits.readBytes) / this.#bounds.pipelinedPlaceBytes);
   }
 
   // Bodies of batches
 
   /**
-   * Admits the body of a batch. Returns undefined during an overload if too many are in flight: the batch is then
-   * refused by its head and its body is dropped piece by piece, because half-read bodies cost the garbage collector
-   * tens of milliseconds. A body that takes long stops counting, so that slow callers cannot keep others out.
+   * Admits the body of a batch; undefined during an overload if too many are in flight: half-read bodies cost the
+   * garbage collector tens of milliseconds. A body that takes long stops counting, so that slow callers cannot keep
+   * others out.
    */
   beginBody(start: BodyStart): BatchBody | undefined {
     const { holder, now, overloaded, isFirst } = start;
-    const { bodiesInOverload, bodyCountsMs } = this.#bounds;
+    const { batchesArriving, arrivingMs } = this.#bounds;
     for (const one of this.#counted) {
-      if (now - one.since < bodyCountsMs) break;
+      if (now - one.since < arrivingMs) break;
       this.#uncount(one);
     }
     const known = this.#holders.get(holder);
-    if (overloaded && this.#counted.size >= bodiesInOverload) {
+    if (overloaded && this.#counted.size >= batchesArriving) {
       const holders = this.#holders.size + (known === undefined ? 1 : 0);
-      if ((known?.counted ?? 0) * holders >= bodiesInOverload || !isFirst) return undefined;
+      if ((known?.counted ?? 0) * holders >= batchesArriving || !isFirst) return undefined;
     }
     const of = known ?? getOrMake(this.#holders, holder, () => ({ holder, bodies: new Set(), bytes: 0, counted: 0 }));
     const body = new BatchBody(this, of, start);
@@ -310,7 +260,7 @@ export class ConnectionGuard implements BodyAdmission {
     body.bytes += bytes;
     body.of.bytes += bytes;
     this.#bodyBytes += bytes;
-    while (this.#bodyBytes > this.#bounds.bodiesBytes) this.#dropBody(this.#largestBody(), 'overloaded');
+    while (this.#bodyBytes > this.#bounds.arrivingBytes) this.#dropBody(this.#largestBody(), 'overloaded');
   }
 
   release(body: BatchBody): void {
@@ -323,15 +273,14 @@ export class ConnectionGuard implements BodyAdmission {
     if (of.bodies.size === 0) this.#holders.delete(of.holder);
   }
 
-  /** Ends bodies that were too slow at several consecutive checks. */
   endSlowBodies(): void {
-    const { bodyBytesPerLook, bodySlowLooks } = this.#bounds;
+    const { arrivingBytesPerLook, arrivingSlowLooks } = this.#bounds;
     for (const { bodies } of this.#holders.values()) {
       for (const body of bodies) {
-        const isSlow = body.bytes - body.bytesSeen < bodyBytesPerLook;
+        const isSlow = body.bytes - body.bytesSeen < arrivingBytesPerLook;
         body.bytesSeen = body.bytes;
         body.slowLooks = isSlow ? body.slowLooks + 1 : 0;
-        if (body.slowLooks >= bodySlowLooks) this.#dropBody(body, 'request_timeout');
+        if (body.slowLooks >= arrivingSlowLooks) this.#dropBody(body, 'request_timeout');
       }
     }
   }

@@ -1,8 +1,7 @@
 /**
- * Keeps the table of open connections and bounds the connections of one address. At the bound of all connections it
- * closes an idle one: first one of the address with the most connections if that exceeds its share, else the one that
- * has been idle the longest, so that no caller can exclude others by holding connections. Reads no bytes and answers
- * nothing.
+ * Bounds the connections, of one address and in all. At the bound of all it closes an idle one: first one of the
+ * address with the most, if that exceeds its share, else the longest idle one, so that no caller excludes others by
+ * holding connections.
  */
 import type { Socket } from 'node:net';
 import { limits } from '../../limits.js';
@@ -12,10 +11,7 @@ import { Holdings } from '../room/holdings.js';
 export interface ConnectionBounds {
   readonly max: number;
   readonly perAddressMax: number;
-  /**
-   * Whether connections from a loopback address belong to a proxy, which stands for many callers. `perAddressMax` does
-   * not apply to them.
-   */
+  /** Loopback connections belong to a proxy, which stands for many callers: `perAddressMax` does not apply to them. */
   readonly loopbackIsProxy: boolean;
 }
 
@@ -25,22 +21,18 @@ interface Connection {
   readonly address: string | null;
   /** Bytes that had arrived when the connection was put at the end of the queue. */
   bytesRead: number;
-  /** How often the connection may still be passed over while it is idle. */
   chances: number;
 }
 
 export class Connections {
   readonly #bounds: ConnectionBounds;
   readonly #isIdle: (socket: Socket) => boolean;
-  /**
-   * Connections that have been idle the longest come first, apart from those that were active since they were queued.
-   */
+  /** The longest idle ones come first, apart from those that were active since they were queued. */
   readonly #queue = new Set<Connection>();
   readonly #perAddress = new Holdings<string, Connection>();
   /** Connections of a proxy, which counts as one address. */
   #uncounted = 0;
 
-  /** `isIdle` returns whether a connection has no request in progress. */
   constructor(bounds: ConnectionBounds, isIdle: (socket: Socket) => boolean) {
     this.#bounds = bounds;
     this.#isIdle = isIdle;
@@ -73,7 +65,6 @@ export class Connections {
     else this.#perAddress.delete(address, connection);
   }
 
-  /** Closes an idle connection to make room for one of `address`. */
   #makeRoom(address: string | null): boolean {
     const { largest } = this.#perAddress;
     if (largest !== undefined && this.#perAddress.countOf(largest) > this.#shareWith(address)) {
@@ -91,10 +82,7 @@ export class Connections {
     return this.#bounds.max / addresses;
   }
 
-  /**
-   * Closes the first connection that is idle and has no chances left. A connection that was active since the last check
-   * gets new chances. If every checked connection is passed over, the first idle one is closed.
-   */
+  /** Closes the first idle connection without chances left, which activity renews; else the first idle one. */
   #evictFrom(queue: ReadonlySet<Connection>): boolean {
     let fallback: Connection | undefined;
     let looks = Math.min(queue.size, limits.evictionLooks);

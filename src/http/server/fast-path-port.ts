@@ -1,15 +1,14 @@
-/**
- * Declares the interface through which the server uses a fast path. The server knows no implementation; `node.ts` plugs
- * one in.
- */
+/** The interface through which the server uses a fast path, which `node.ts` plugs in. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpDeps } from '../deps.js';
 import type { Endpoints } from '../koa/endpoints.js';
 
+export type FallBack = (unread: Buffer, isEnded: boolean) => void;
+
 export interface FastPath {
-  /** Opens a new connection. `fallBack` passes it to node:http, which first reads `unread` (possibly empty). */
-  open(socket: Socket, fallBack: (unread: Buffer) => void): void;
+  /** Opens a connection. `fallBack` passes it to node:http, which first reads `unread`, and the end if it was read. */
+  open(socket: Socket, fallBack: FallBack): void;
   /** Returns whether a connection of the fast path has no request in progress. True for any other connection. */
   isIdle(socket: Socket): boolean;
   /** Closes its connections without a request in progress. The others close with their answer. */

@@ -1,15 +1,12 @@
-/**
- * Owns the public port: runs node:http with the bounds of the contract, gives requests to the fast path or to Koa,
- * answers connections whose bytes are no request, and shuts down without dropping accepted requests.
- */
+/** Owns the public port: node:http, the fast path and Koa, and a shutdown that drops no accepted request. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
-import { limits, serverBounds } from '../../limits.js';
+import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
-import { type Application, createApplication } from '../koa/app.js';
+import { createApplication } from '../koa/app.js';
 import { createEndpoints } from '../koa/endpoints.js';
 import { hasForeignExpectation, isAnswerable } from '../request/answering.js';
 import { ReadTurns } from '../room/read-turns.js';
@@ -19,13 +16,7 @@ import { closeGently } from './closing.js';
 import { ConnectionGuard } from './connection-guard.js';
 import { Connections } from './connections.js';
 import type { CreateFastPath, FastPath } from './fast-path-port.js';
-
-export interface ApiServer {
-  /** Resolves with the address in use; `port` 0 picks a free one. Rejects if the address is unavailable. */
-  listen(host: string, port: number): Promise<{ readonly host: string; readonly port: number }>;
-  /** Stops accepting, answers what arrives within a short time, and resolves once all is closed. */
-  drain(): Promise<void>;
-}
+import { createBoundedServer, detachConnections, feedUnread } from './node-http.js';
 
 interface UnderWay {
   readonly request: IncomingMessage;
@@ -39,19 +30,15 @@ const drainMs = limits.shutdownMs - limits.shutdownSnapshotMs;
 /** The part of that time for requests that are still arriving. The last check comes one interval later. */
 const arrivalMs = drainMs - limits.lingerMs - 2 * limits.connectionsCheckingIntervalMs;
 
-/** `createFastPath` is null if Koa answers everything. */
-export function createApiServer(deps: HttpDeps, createFastPath: CreateFastPath | null): ApiServer {
-  return new NodeApiServer(deps, createFastPath);
-}
-
 /** A connection belongs to the fast path first, if there is one, and then to node:http. */
-class NodeApiServer implements ApiServer {
+export class ApiServer {
   readonly #deps: HttpDeps;
   readonly #connections: Connections;
   readonly #server: Server;
+  readonly #adopt: (socket: Duplex) => void;
   readonly #readers: StreamReaders;
   readonly #fastPath: FastPath | null;
-  readonly #application: Application;
+  readonly #application: ReturnType<typeof createApplication>;
   readonly #sockets = new Map<Duplex, UnderWay | undefined>();
   readonly #tunnels = new WeakSet<Duplex>();
   readonly #failed = new WeakSet<Duplex>();
@@ -67,6 +54,7 @@ class NodeApiServer implements ApiServer {
   #accepted = 0;
   #draining = false;
 
+  /** `createFastPath` is null if Koa answers everything. */
   constructor(deps: HttpDeps, createFastPath: CreateFastPath | null) {
     const { connectionsMax, loopbackIsProxy } = deps.settings;
     const isDraining = (): boolean => this.#draining;
@@ -80,9 +68,11 @@ class NodeApiServer implements ApiServer {
     this.#fastPath = createFastPath?.(endpoints, deps, isDraining) ?? null;
     this.#application = createApplication(endpoints, deps, isDraining);
     this.#server = createBoundedServer(connectionsMax);
+    this.#adopt = detachConnections(this.#server);
     this.#listenTo(this.#server);
   }
 
+  /** Resolves with the address in use; `port` 0 picks a free one. Rejects if the address is unavailable. */
   async listen(host: string, port: number): Promise<{ host: string; port: number }> {
     const server = this.#server;
     const up = once(server, 'listening');
@@ -94,6 +84,7 @@ class NodeApiServer implements ApiServer {
     return { host: address.address, port: address.port };
   }
 
+  /** Stops accepting, answers what arrives within a short time, and resolves once all is closed. */
   async drain(): Promise<void> {
     this.#draining = true;
     this.#readers.close();
@@ -103,8 +94,7 @@ class NodeApiServer implements ApiServer {
     let looksTooLate = 0;
     const sweeping = setInterval(() => {
       const closedMs = performance.now() - startedAt;
-      // A process that was suspended has read nothing meanwhile. One more check lets it read what the kernel has
-      // buffered.
+      // A process that was suspended gets one more check, to read what the kernel has buffered.
       if (closedMs >= arrivalMs) looksTooLate++;
       for (const socket of this.#sockets.keys()) this.#sweep(socket, looksTooLate > 1);
       this.#fastPath?.closeIdle();
@@ -116,8 +106,7 @@ class NodeApiServer implements ApiServer {
   }
 
   /**
-   * Accepts the connections that the system has already accepted, one per turn of the event loop. The system would
-   * otherwise reset these connections.
+   * Accepts, one per turn of the event loop, the connections that the system has accepted and would otherwise reset.
    */
   async #acceptLast(endMs: number): Promise<void> {
     let before: number;
@@ -150,37 +139,30 @@ class NodeApiServer implements ApiServer {
       if (code === 'request_timeout') this.#guard.reportLate(socket);
       else this.#refuse(failure, code, socket);
     });
-    // node:http gets the connection only when the fast path passes it on.
-    const useNodeHttp = server.listeners('connection');
-    server.removeAllListeners('connection');
-    server.on('connection', (socket: Socket) => {
-      this.#onConnection(socket, (rest) => {
-        for (const listener of useNodeHttp) listener.call(server, socket);
-        this.#feedUnread(socket, rest);
-      });
-    });
+    server.on('connection', (socket) => this.#onConnection(socket));
   }
 
-  /** `useNodeHttp` makes the connection one of node:http, which first reads `rest`. */
-  #onConnection(socket: Socket, useNodeHttp: (rest: Buffer) => void): void {
+  #onConnection(socket: Socket): void {
     this.#accepted += 1;
-    // This listener stays for life: node:http removes its own for a tunnel, and a caller that disconnects then would
-    // end the process.
+    // node:http removes its own listener for a tunnel, and a caller that disconnects then would end the process.
     socket.on('error', () => socket.destroy());
     this.#guard.watch(socket);
-    if (!this.#connections.admit(socket)) {
-      answerRaw(this.#deps, socket, 'overloaded');
-    } else if (this.#fastPath === null) {
-      useNodeHttp(Buffer.alloc(0));
-    } else {
-      this.#fastPath.open(socket, useNodeHttp);
-    }
+    if (!this.#connections.admit(socket)) answerRaw(this.#deps, socket, 'overloaded');
+    else if (this.#fastPath === null) this.#useNodeHttp(socket, Buffer.alloc(0), false);
+    else this.#fastPath.open(socket, (rest, isEnded) => this.#useNodeHttp(socket, rest, isEnded));
+  }
+
+  #useNodeHttp(socket: Socket, rest: Buffer, isEnded: boolean): void {
+    this.#adopt(socket);
+    this.#sockets.set(socket, undefined);
+    this.#guard.watchParsed(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    feedUnread(socket, rest, isEnded);
   }
 
   /**
-   * Returns whether a connection has no request in progress. An incomplete head is no request. A request that waits for
-   * a body that no route reads does not count either; otherwise a caller could hold a connection by announcing such a
-   * body.
+   * Returns whether a connection has no request in progress. An incomplete head is none, nor is a request that waits
+   * for a body that no route reads: else a caller could hold a connection by announcing such a body.
    */
   #isIdle(socket: Socket): boolean {
     if (this.#tunnels.has(socket)) return false;
@@ -188,16 +170,6 @@ class NodeApiServer implements ApiServer {
     const last = this.#sockets.get(socket);
     if (last === undefined || last.response.writableFinished) return true;
     return !isWaiting(last) && !last.request.complete && !last.response.headersSent && hasUnreadBody(last.request);
-  }
-
-  /** Watches a connection that now belongs to node:http, and passes it the unread bytes. */
-  #feedUnread(socket: Socket, rest: Buffer): void {
-    // node:http calls this to end a connection after its last answer.
-    socket.destroySoon = () => closeGently(socket);
-    this.#sockets.set(socket, undefined);
-    this.#guard.watchParsed(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
-    if (rest.length > 0) socket.emit('data', rest);
   }
 
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -233,8 +205,8 @@ class NodeApiServer implements ApiServer {
     if (!isAnswerable(request)) return;
     const hasBody = hasUnreadBody(request);
     const isExpected = !hasForeignExpectation(request);
-    // The status 100 waits for the request's turn, because Node would write it before pending answers. A body of a
-    // declared length above the bound is refused before it is sent.
+    // The status 100 waits for the request's turn: Node would write it before pending answers. A declared length above
+    // the bound is refused before the body is sent.
     if (
       this.#awaited.has(request) &&
       isExpected &&
@@ -249,8 +221,7 @@ class NodeApiServer implements ApiServer {
       else setImmediate(() => this.#answerUnlessFailed(request, response));
       return;
     }
-    // Answer only when all bytes have proved to be a request. Otherwise it would be carried out and then answered with
-    // 400 too.
+    // Otherwise it would be carried out and then answered with 400 too, if further bytes are no request.
     request.once('end', () => this.#answer(request, response));
     request.resume();
   }
@@ -261,7 +232,7 @@ class NodeApiServer implements ApiServer {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#fastPath?.answer(request, response) !== true) this.#application.handle(request, response);
+    if (this.#fastPath?.answer(request, response) !== true) this.#application(request, response);
   }
 
   /**
@@ -283,8 +254,8 @@ class NodeApiServer implements ApiServer {
     if (last === undefined || last.response.writableFinished) {
       answerRaw(this.#deps, socket, code);
     } else if (last.request.complete || last.response.writableEnded) {
-      // The fault lies in the bytes after an accepted request, which is answered first. This listener must precede the
-      // one of Node, which closes the connection of a caller that has ended its half.
+      // The fault follows an accepted request, which is answered first. This listener must precede the one of Node,
+      // which closes the connection of a caller that has ended its half.
       last.response.prependOnceListener('finish', () => {
         if (last.response.shouldKeepAlive) answerRaw(this.#deps, socket, code);
       });
@@ -316,26 +287,6 @@ class NodeApiServer implements ApiServer {
   }
 }
 
-/** Creates node:http with the contract's bounds. Answers nothing yet. */
-function createBoundedServer(connectionsMax: number): Server {
-  const server = createServer({
-    ...serverBounds,
-    connectionsCheckingInterval: limits.lateRequestsLookMs,
-    // Requests without Host, and bytes that only a lenient parser accepts, are refused in the contract's form.
-    requireHostHeader: false,
-    insecureHTTPParser: false,
-  });
-  // The parser silently drops further fields. One more than the bound shows that the bound was exceeded.
-  server.maxHeadersCount = limits.headerCount + 1;
-  server.maxConnections = connectionsMax + limits.connectionsRefusedAtOnce;
-  // A client that has ended its half still waits for its answer.
-  Object.assign(server, { httpAllowHalfOpen: true });
-  // Node would destroy idle connections; `drain` closes them gracefully.
-  server.closeIdleConnections = () => {};
-  server.on('timeout', (socket) => closeGently(socket));
-  return server;
-}
-
 /** Returns whether a body may follow that no route reads. Only `POST` accepts one. */
 function hasUnreadBody({ method, headers }: IncomingMessage): boolean {
   return method !== 'POST' && ('transfer-encoding' in headers || 'content-length' in headers);
@@ -347,7 +298,6 @@ function hasForeignCoding({ headers }: IncomingMessage): boolean {
   return coding !== undefined && coding.trim().toLowerCase() !== 'chunked';
 }
 
-/** Returns whether a request waits, because an earlier answer has not been sent. */
 function isWaiting(one: UnderWay): one is UnderWay & { readonly before: ServerResponse } {
   const { before } = one;
   return before !== undefined && !before.writableFinished;

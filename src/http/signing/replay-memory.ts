@@ -1,8 +1,7 @@
 /**
- * Remembers the signatures that were accepted within the time window, so that none is accepted twice. Stores the first
- * 8 bytes of each, in slices by the time of creation; a slice is dropped when its window is over. When the memory is
- * full, the oldest slice is dropped early, and signatures as old as that count as expired: the window becomes shorter,
- * and no replay passes.
+ * Remembers the signatures accepted within the time window, so that none is accepted twice: the first 8 bytes of each,
+ * in slices by the time of creation, each dropped when its window is over. When the memory is full, the oldest slice is
+ * dropped early, and signatures as old as that count as expired.
  */
 import { limits } from '../../limits.js';
 
@@ -10,7 +9,6 @@ import { limits } from '../../limits.js';
 const SLICE_S = 10;
 const SLOTS_AT_FIRST = 64;
 
-/** An open-addressed set of 64-bit fingerprints. */
 class Fingerprints {
   size = 0;
   #words = new Uint32Array(2 * SLOTS_AT_FIRST);

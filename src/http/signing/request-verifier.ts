@@ -1,7 +1,7 @@
 /**
- * Verifies that a write was signed by its peer: first the signature headers and the replay memory, then the signature
- * itself in Node's thread pool, then the replay memory again. The digest of the body is checked later, by the reader of
- * the body (docs/decisions/0230-signed-requests.md).
+ * Verifies that a write was signed by its peer: the signature headers, the replay memory, the signature in Node's
+ * thread pool, then the replay memory again. The reader of the body checks the digest
+ * (docs/decisions/0230-signed-requests.md).
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isWrite, type Route } from '../../contract/routes.js';
@@ -9,10 +9,9 @@ import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
-import { type BodyCheck, bodyCheckOf } from './content-digest.js';
 import { ReplayMemory } from './replay-memory.js';
 import { namesScheme, type SignedRequest, signatureBase } from './signature-base.js';
-import { type RequestSignature, readSignature } from './signature-fields.js';
+import { type BodyCheck, bodyCheckOf, type RequestSignature, readSignature } from './signature-fields.js';
 
 /** The check of the body; null if there is nothing to check. */
 export type Verified = Outcome<BodyCheck | null>;
@@ -32,8 +31,7 @@ export class RequestVerifier {
   }
 
   /**
-   * Verifies a request. Refuses with signature_missing, signature_invalid, signature_expired or signature_replayed.
-   * `caller` is null if no peer acts.
+   * Codes: signature_missing, signature_invalid, signature_expired, signature_replayed. `caller` null: no peer acts.
    */
   check(route: Route, request: SignedRequest, caller: PeerView | null): Verified | Promise<Verified> {
     const { requestSigning } = this.#deps.settings;
@@ -77,10 +75,9 @@ export class RequestVerifier {
   }
 
   /**
-   * Refuses an erasure that may be a replay from before the start. A restart clears the replay memory. Repeated events
-   * and withdrawals change nothing, by their ids, but a repeated erasure would remove later reports. An erasure that
-   * was signed before the start is therefore refused if the peer requested one within the time in which that signature
-   * was valid.
+   * A restart clears the replay memory. Repeated events and withdrawals change nothing, but a repeated erasure would
+   * remove later reports: one signed before the start is refused if the peer requested one while that signature was
+   * valid.
    */
   #restartRefusal({ path }: Route, { created }: RequestSignature, caller: PeerView): Refusal | undefined {
     if (path !== erasurePath || created >= this.#startedAt) return undefined;

@@ -1,12 +1,11 @@
 /**
- * Builds the bytes that a signature signs (RFC 9421, section 2.5), for components without parameters. Hand-written for
- * speed: a library that supports every component of the RFC takes a third of the time of an event. Tests compare it
- * with that library and with the vectors of the RFC.
+ * Builds the bytes that a signature signs (RFC 9421, section 2.5), for components without parameters. Hand-written: a
+ * library that supports every component takes a third of the time of an event. Tests compare it with that library and
+ * the vectors of the RFC.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestSignature } from './signature-fields.js';
 
-/** A request as it arrived. */
 export interface SignedRequest {
   readonly method: string;
   /** The path as sent, not decoded. */
@@ -19,7 +18,6 @@ export interface SignedRequest {
 /** The scheme that was signed. A node behind a proxy that ends TLS cannot know it. */
 export type Scheme = 'http' | 'https';
 
-/** Returns whether the base of a signature depends on the scheme. */
 export function namesScheme({ components }: RequestSignature): boolean {
   return components.includes('@target-uri') || components.includes('@scheme');
 }

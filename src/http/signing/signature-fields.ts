@@ -1,16 +1,12 @@
-/**
- * Reads `Signature-Input` and `Signature` (RFC 9421, section 4) and checks the signer's choices against this service's
- * rules. It reads only the request head and does not verify the signature.
- */
+/** Reads the fields of RFC 9421 (section 4) and RFC 9530, and checks the signer's choices by this service's rules. */
+import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type InnerList, isInnerList, parseDictionary, serializeInnerList } from 'structured-headers';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 
 export interface RequestSignature {
-  /** Names of the covered components, in the order of the signature base, without parameters. */
   readonly components: readonly string[];
-  /** The value of `@signature-params`. */
   readonly params: string;
   /** Seconds since 1970. */
   readonly created: number;
@@ -18,7 +14,6 @@ export interface RequestSignature {
   readonly bytes: Uint8Array;
 }
 
-/** Required components besides the method, the path and the key of the peer. */
 export interface Coverage {
   readonly body: boolean;
   readonly query: boolean;
@@ -27,7 +22,6 @@ export interface Coverage {
 /** RFC 8032: 32 bytes of a point, and 32 of a number. */
 const SIGNATURE_BYTES = 64;
 
-/** Components that cover a part of the request. */
 const pathComponents = ['@path', '@request-target', '@target-uri'];
 const queryComponents = ['@query', '@request-target', '@target-uri'];
 
@@ -112,4 +106,40 @@ function isWhole(value: unknown): value is number {
 
 export function invalid(text: string): Refusal {
   return refused('signature_invalid', { text });
+}
+
+export type BodyCheck = (chunks: readonly Uint8Array[]) => Refusal | undefined;
+
+/** Algorithms of RFC 9530, section 5, without the broken ones. */
+const algorithms: ReadonlyMap<string, string> = new Map([
+  ['sha-256', 'sha256'],
+  ['sha-512', 'sha512'],
+]);
+
+/** Returns a check of the body against the field; `signature_invalid` if the field is absent or has no known digest. */
+export function bodyCheckOf(field: string | string[] | undefined): Outcome<BodyCheck> {
+  const stated = digestsOf(field);
+  if (stated.length === 0) return invalid('Content-Digest must state the sha-256 or sha-512 of the body');
+  return granted((chunks) => {
+    for (const { algorithm, digest } of stated) {
+      const hash = createHash(algorithm);
+      for (const chunk of chunks) hash.update(chunk);
+      if (!hash.digest().equals(digest)) return invalid('the digest of the body must equal Content-Digest');
+    }
+    return undefined;
+  });
+}
+
+/** Returns the digests of the field; none if one of a known algorithm is malformed. */
+function digestsOf(
+  field: string | string[] | undefined,
+): { readonly algorithm: string; readonly digest: Uint8Array }[] {
+  const stated: { algorithm: string; digest: Uint8Array }[] = [];
+  for (const [name, [value]] of dictionaryOf(field) ?? []) {
+    const algorithm = algorithms.get(name);
+    if (algorithm === undefined) continue;
+    if (!(value instanceof ArrayBuffer)) return [];
+    stated.push({ algorithm, digest: new Uint8Array(value) });
+  }
+  return stated;
 }

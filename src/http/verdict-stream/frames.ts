@@ -21,10 +21,7 @@ function idOf({ seq, generation, position, logTag, asOf }: FeedPosition): string
   return `${seq}-${generation}.${position}${elsewhere}`;
 }
 
-/**
- * Returns the position in an event id; undefined if no node makes such an id. `asOf` is 0 if the id comes from a node
- * without a cluster.
- */
+/** Returns the position in an event id; undefined if no node makes it. `asOf` is 0 for a node without a cluster. */
 export function placeOf(id: string): FeedPosition | undefined {
   const found = idForm.exec(id);
   if (found === null) return undefined;
@@ -65,7 +62,6 @@ export function erasedRow(subject: string, isOwn: boolean): string {
 
 /** Marks of a player that only the reader's peer may see. */
 export interface RowMarks {
-  /** Events of the peer about the player are disputed. */
   readonly disputed: boolean;
   /** The operator refused the peer's request to erase the player, for this reason. */
   readonly erasureRefused: string | undefined;

@@ -1,7 +1,4 @@
-/**
- * Owns all readers of the verdict stream: bounds their number, builds the frames that they share, and ends readers, for
- * example at a shutdown or when a key is revoked.
- */
+/** Owns all readers of the verdict stream: bounds their number, builds the frames that they share, and ends readers. */
 import type { Writable } from 'node:stream';
 import { getOrMake } from '../../core/get-or-make.js';
 import { type Refusal, refused } from '../../errors.js';
@@ -20,10 +17,8 @@ import { StreamReader } from './stream-reader.js';
 export interface ReaderOpening {
   /** As sent; empty for none. */
   readonly lastEventId: string;
-  /** Null if authentication is off. */
   readonly peer: PeerView | null;
   readonly holder: Holder;
-  /** Digest of the key by which `peer` was authenticated. */
   readonly keyDigest: string;
 }
 
@@ -54,7 +49,6 @@ export class StreamReaders {
     return refused('overloaded', { text });
   }
 
-  /** Adds a reader whose answer head was sent. The answer ends when the reader disconnects or the node ends it. */
   open(to: Writable, opening: ReaderOpening): void {
     const { node, metrics } = this.#deps;
     const refusal = this.refusal(opening);
@@ -78,7 +72,6 @@ export class StreamReaders {
     else reader.end(this.#isClosed ? 'draining' : 'limit');
   }
 
-  /** Admits no further readers, and ends the open ones. */
   close(): void {
     this.#isClosed = true;
     for (const reader of this.#readers.keys()) reader.end('draining');
@@ -112,7 +105,7 @@ export class StreamReaders {
   async #publish(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void> {
     const erased = rows.filter(({ player }) => player === null);
     if (erased.length > 0) {
-      // Send immediately, because the next frame to a reader that is catching up may be newer.
+      // Sent at once, because the next frame to a reader that is catching up may be newer.
       const asOf = mark?.asOf ?? this.#deps.clock.now();
       const erasedFor = framesByPeer(erased, (texts) => erasedFrame(texts, asOf));
       for (const reader of this.#readers.keys()) reader.erasedMeanwhile(erasedFor);
@@ -171,10 +164,7 @@ interface MarkedRow extends ChangeRow {
   readonly refused?: RefusedErasure | null;
 }
 
-/**
- * Returns one frame for all readers, and a separate one for each peer that lost events to an erasure or sees a mark. A
- * frame without rows is empty.
- */
+/** One frame for all readers, and one for each peer that lost events or sees a mark. Empty without rows. */
 function framesByPeer(
   rows: readonly MarkedRow[],
   frameOf: (texts: readonly string[]) => string,

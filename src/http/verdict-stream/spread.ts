@@ -1,7 +1,4 @@
-/**
- * Distributes frames to many readers without blocking the thread: it sends to a slice of readers at a time and lets
- * other requests run in between. Every reader gets every frame in order.
- */
+/** Sends frames to a slice of the readers at a time, so that other requests run in between; to each in order. */
 import { limits } from '../../limits.js';
 import type { ChangeFrames, StreamReader } from './stream-reader.js';
 

@@ -1,6 +1,6 @@
 /**
- * Serves one reader of the verdict stream: first sends the missed changes, at the pace of the reader, then each change
- * as it is published. Unread bytes are bounded: beyond the bound the reader is asked to resume, and disconnected.
+ * Serves one reader of the verdict stream: first the missed changes, at its pace, then each change as it is published.
+ * Beyond a bound of unread bytes it is asked to resume, and disconnected.
  */
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -38,9 +38,7 @@ export type EndReason = ResumeData['reason'];
 
 export interface ReaderParts {
   readonly feed: GroupViews['verdicts'];
-  /** Returns the marks of a player (hex) that only the reader's peer may see. */
   readonly marksOf: (subject: string) => RowMarks;
-  /** Number of the reading peer; null if authentication is off. */
   readonly peer: number | null;
   /** Resolves when this reader may send a further part of what it missed. */
   readonly turn: () => Promise<void>;
@@ -86,7 +84,6 @@ export class StreamReader {
     if (this.#sentTo === null) this.#write(erasedFor(this.#parts.peer));
   }
 
-  /** Wakes a reader that waits for the first publication before it catches up. */
   begin(): void {
     this.#wake();
   }
@@ -138,10 +135,7 @@ export class StreamReader {
     }
   }
 
-  /**
-   * Resolves to the position in an event id that another node of the cluster made, once this node has reached it;
-   * undefined if no other node made the id, or if this node does not reach the position in time.
-   */
+  /** The position in an event id of another node of the cluster; undefined if it is none, or not reached in time. */
   async #placeElsewhere(id: string, mark: FeedPosition): Promise<ChangesUpTo | undefined> {
     const place = placeOf(id);
     if (place?.logTag === undefined || place.logTag !== mark.logTag) return undefined;
@@ -160,10 +154,7 @@ export class StreamReader {
     return null;
   }
 
-  /**
-   * Waits until this node has published everything up to `seq`: it may be behind the node that made the id for a
-   * moment. Resolves to false if the wait takes too long.
-   */
+  /** Waits until this node, perhaps behind the other, has published all up to `seq`; false if that takes too long. */
   async #reached(seq: number): Promise<boolean> {
     const { feed } = this.#parts;
     const endMs = performance.now() + limits.streamBehindMs;
@@ -173,8 +164,8 @@ export class StreamReader {
   }
 
   /**
-   * Sends the changes after `since` (null: everything), so that `mark` is valid once the last frame is read. Resolves
-   * to `forgotten`, with nothing sent, if this node no longer knows those changes.
+   * Sends the changes after `since` (null: everything), so that `mark` is valid once the last frame is read.
+   * `forgotten`: nothing was sent, because this node no longer knows those changes.
    */
   async #walk(mark: FeedPosition, since: ResumeFrom | null): Promise<'sent' | 'ended' | 'forgotten'> {
     const { feed } = this.#parts;

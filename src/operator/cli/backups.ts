@@ -55,7 +55,6 @@ export function addRestore(program: Command, session: CommandContext): void {
     });
 }
 
-/** Runs the work and shows a line for each of its phases. */
 async function withProgress<T>(
   { terminal }: CommandContext,
   work: (onStatus: OnCopyStatus) => Promise<CopyOutcome<T>>,
@@ -76,10 +75,7 @@ async function withProgress<T>(
   throw new OperatorError(outcome.code, `${outcome.error}${advice}`);
 }
 
-/**
- * A restore moves everything in the data folder aside; a backup inside would be moved as well, and an interrupted
- * restore could not be resumed.
- */
+/** A restore moves the data folder's content aside, a backup inside too, and could not resume if interrupted. */
 function refuseInside({ dataDir, dir }: { readonly dataDir: string; readonly dir: string }): void {
   if (!`${dir}${sep}`.startsWith(`${dataDir}${sep}`)) return;
   throw new OperatorError('wrong_usage', `${dir} lies within the data folder; a backup belongs outside it`, 2);

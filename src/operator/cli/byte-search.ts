@@ -1,7 +1,4 @@
-/**
- * Searches the files of a member of etcd for a byte sequence. After a scrub the sequence is its marker: once no file
- * contains the marker, no file contains anything that was erased before the scrub.
- */
+/** Searches a member of etcd: once no file has the marker of a scrub, none has anything erased before it. */
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,8 +7,7 @@ import { limits } from '../../limits.js';
 import { OperatorError } from './node-client.js';
 
 /**
- * Returns the paths of all files below a folder that contain the bytes. A file that disappears meanwhile counts as one
- * without them.
+ * Returns the files below a folder that contain the bytes. One that disappears meanwhile counts as one without them.
  */
 export async function filesWith(folder: string, bytes: Buffer): Promise<string[]> {
   const found: string[] = [];
@@ -43,9 +39,8 @@ export interface SearchTimes {
 }
 
 /**
- * Resolves once no file of the member at `folder` contains the marker. Waits while the member deletes its old files.
- * Rejects with `OperatorError`: `marker_found`, `access_denied`, or `no_store` if the folder is not the data folder of
- * a member.
+ * Resolves once no file of the member at `folder` contains the marker; waits while the member deletes its old files.
+ * Rejects with `marker_found`, `access_denied`, or `no_store` if the folder is not a member's.
  */
 export async function awaitPurged(folder: string, marker: string, times: SearchTimes = limits): Promise<void> {
   if (!existsSync(join(folder, 'member', 'wal'))) {

@@ -1,7 +1,4 @@
-/**
- * Declares the context of every `ptf` command: the terminal, the node's socket and the access to data folders. It
- * also contains helpers that commands share.
- */
+/** The context of every `ptf` command, and helpers that commands share. */
 import type { Command } from 'commander';
 import type { VerifyReport } from '../../group/api.js';
 import type {
@@ -16,10 +13,8 @@ import type { VerifyMode } from '../../group/recovery/verification.js';
 import type { OperationName, Requests, Values } from '../../operations/table.js';
 import type { ConfigurationFacts, RuntimeFacts } from './findings.js';
 
-/** The result of a command. */
 export interface Rendered {
   readonly value: object;
-  /** Returns the lines for a terminal of `width` characters. */
   lines(width: number): readonly string[];
   /** Set if the command did its work and found a problem: the exit code is then 1. */
   readonly fault?: { readonly code: string; readonly error: string };
@@ -59,23 +54,13 @@ export interface CommandDeps {
   lastLine(dir: string): string | undefined;
   /** Returns an entry of a folder that shows that the folder is no node's. */
   foreignEntry(dir: string): string | undefined;
-  /** Verifies the store of a folder without a node. */
   verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport>;
-  /**
-   * Returns the reasons why a start with this valid environment would refuse a folder with an intact store; empty if it
-   * would not.
-   */
+  /** Returns the reasons why a start with this valid environment would refuse a folder with an intact store. */
   startProblems(dir: string): Promise<readonly string[]>;
-  /**
-   * Stores a small secret in a data folder atomically and durably, readable by its owner only. Throws `OperatorError`
-   * if the folder is another user's.
-   */
+  /** Stores a secret durably, for its owner only. Throws `OperatorError` if the folder is another user's. */
   keepSecret(dir: string, name: string, text: string): Promise<void>;
   readonly backups: BackupCommands;
-  /**
-   * Detaches a copied data folder from the owner that runs on the original. Rejects with `OperatorError` if that owner
-   * uses this very folder.
-   */
+  /** Detaches a copied folder from the original's owner. Rejects with `OperatorError` if that uses this one. */
   adoptFolder(dir: string): Promise<'adopted' | 'free'>;
   /** Moves a folder into an empty cluster, or out of one. Rejects with `OperatorError` if that is refused. */
   moveData(direction: 'import' | 'export', dir: string): Promise<MovedData>;
@@ -87,39 +72,21 @@ export interface MovedData {
   readonly last_seq: number;
 }
 
-export interface CommandContext
-  extends Pick<
-    CommandDeps,
-    | 'runtime'
-    | 'configuration'
-    | 'lastLine'
-    | 'foreignEntry'
-    | 'verifyFolder'
-    | 'startProblems'
-    | 'keepSecret'
-    | 'backups'
-    | 'adoptFolder'
-    | 'moveData'
-  > {
-  readonly terminal: Terminal;
+export interface CommandContext extends Omit<CommandDeps, 'defaultDir'> {
   dir(): string;
   /** Sends a request to the node. A request that the schema refuses is wrong usage, whether or not a node runs. */
   ask<N extends OperationName>(name: N, request: Requests[N], progress?: Progress): Promise<Values[N]>;
-  /** Receives the result of the command. */
   done(shown: Rendered): void;
 }
 
-/** Options of every command that changes something. */
 export interface Signed {
   readonly by?: string;
 }
 
-/** Formats the examples at the end of a command's help. */
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ptf ${line}`).join('\n')}`;
 }
 
-/** Adds the option that states who gives a command. */
 export function signed(command: Command): Command {
   return command.option('--by <name>', 'name of the operator, for the audit log');
 }
@@ -128,7 +95,6 @@ export function signature(by: string | undefined): Signed {
   return by === undefined ? {} : { by };
 }
 
-/** Shows `what` on the terminal while `work` runs. */
 export async function showing<T>(
   { terminal }: CommandContext,
   what: string,
@@ -142,7 +108,6 @@ export async function showing<T>(
   }
 }
 
-/** Makes and restores backups and reports progress. */
 export interface BackupCommands {
   backUp(task: BackupTask, onStatus: OnCopyStatus): Promise<CopyOutcome<BackupManifest>>;
   restore(task: RestoreTask, onStatus: OnCopyStatus): Promise<CopyOutcome<RestoreReport>>;

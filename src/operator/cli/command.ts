@@ -1,6 +1,6 @@
 /**
- * Runs one `ptf` command: turns a command line into output and an exit code. It does not touch the process: streams,
- * the terminal and the offline verification are passed in. Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no node.
+ * Runs one `ptf` command: turns a command line into output and an exit code, without touching the process. Exit codes:
+ * 0 done, 1 refused, 2 wrong usage, 3 no node.
  */
 import { CommanderError } from 'commander';
 import { hasCode, messageOf } from '../../errors.js';

@@ -1,7 +1,6 @@
 /**
- * Defines `ptf completion`, which generates a completion script for a shell from the command tree. The script is
- * self-contained: it starts no process when a user presses the tabulator key, and compares the input without evaluating
- * it (decision 11).
+ * `ptf completion`: a completion script for a shell, from the command tree. The script starts no process when a user
+ * presses the tabulator key, and compares the input without evaluating it (decision 11).
  */
 import { Argument, type Command } from 'commander';
 import { type CommandContext, examples } from './command-context.js';
@@ -17,7 +16,6 @@ interface Node {
     readonly wantsFolder: boolean;
   }[];
   readonly choices: readonly string[];
-  /** True if its argument is a folder. */
   readonly wantsFolder: boolean;
 }
 

@@ -1,17 +1,17 @@
-/**
- * Defines `ptf doctor`, which examines everything that a node needs, whether or not it runs, and says what to do. It
- * changes nothing.
- */
+/** `ptf doctor` examines everything that a node needs, whether or not it runs, and says what to do. Changes nothing. */
 import { access, constants, lstat, readdir, stat, statfs } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { UnreadError } from '../../group/ports/storage-errors.js';
+import { limits } from '../../limits.js';
 import { verifyValue } from '../../operations/log-operations.js';
 import type { StatusValue } from '../../operations/status-operation.js';
 import { facts } from '../../operations/text-table.js';
 import { type CommandContext, examples, type Rendered } from './command-context.js';
 import {
+  type ConfigurationFacts,
   type FileFacts,
   type Finding,
   type FolderFacts,
@@ -29,9 +29,9 @@ import {
   judgeStore,
   judgeUnread,
   judgeVersions,
+  type Surroundings,
 } from './findings.js';
-import { NoNodeError, OperatorError } from './node-client.js';
-import { surroundingsOf } from './surroundings.js';
+import { callNode, NoNodeError, OperatorError } from './node-client.js';
 
 export function addDoctor(program: Command, session: CommandContext): void {
   program
@@ -70,10 +70,7 @@ async function examine(session: CommandContext): Promise<Finding[]> {
   ];
 }
 
-/**
- * Examines the store of a folder without a node, and lists the reasons why a start would refuse an intact store. Null
- * if this user must not open the store.
- */
+/** Examines the store of a folder without a node. Null if this user must not open it. */
 async function storeOf(
   session: CommandContext,
   dir: string,
@@ -157,6 +154,38 @@ async function fileFacts(path: string, name: string): Promise<FileFacts | null> 
 async function isSynchronised(): Promise<boolean | null> {
   const runs = await fileFacts('/run/systemd/timesync', 'timesync');
   return runs === null ? null : (await fileFacts('/run/systemd/timesync/synchronized', 'synchronized')) !== null;
+}
+
+async function surroundingsOf(dir: string, { address, folders }: ConfigurationFacts): Promise<Surroundings> {
+  const others = [...new Set(folders.map((folder) => resolve(folder)))].filter((folder) => folder !== dir);
+  const running = await Promise.all(others.map(isRunning));
+  const isBusy = address !== null && (await answers(address));
+  return {
+    busyAddress: isBusy ? `${address.host}:${address.port}` : null,
+    nodes: others.filter((_, i) => running[i]),
+  };
+}
+
+/** True if a node runs on the folder, even if this user may not ask it. */
+function isRunning(folder: string): Promise<boolean> {
+  return callNode(folder, 'status', {}).then(
+    () => true,
+    (error: unknown) => !(error instanceof NoNodeError),
+  );
+}
+
+function answers({ host, port }: { readonly host: string; readonly port: number }): Promise<boolean> {
+  return new Promise((done) => {
+    const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+    const socket = connect({ host: local, port, timeout: limits.doctorConnectMs });
+    const end = (is: boolean) => {
+      socket.destroy();
+      done(is);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('timeout', () => end(false));
+    socket.once('error', () => end(false));
+  });
 }
 
 function showFindings(findings: readonly Finding[]): Rendered {

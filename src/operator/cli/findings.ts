@@ -1,6 +1,4 @@
-/**
- * Turns the facts of an examination into findings. Each judgement is a pure function, and each finding says what to do.
- */
+/** Turns the facts of an examination into findings, each of which says what to do. Pure functions. */
 import type { IdentityMode } from '../../core/vocabulary.js';
 import type { ClusterValue } from '../../operations/cluster-operations.js';
 import type { VerifyValue } from '../../operations/log-operations.js';
@@ -30,10 +28,8 @@ export interface ConfigurationFacts {
 }
 
 export interface RuntimeFacts {
-  /** Version as in `v24.1.0`. */
   readonly node: string;
   readonly platform: string;
-  /** This release. */
   readonly version: string;
   /** Memory of this machine, or the limit of this container. */
   readonly memoryBytes: number;
@@ -52,12 +48,8 @@ export interface FolderFacts {
   /** False if the path is something else, or a link that leads nowhere. */
   readonly isFolder: boolean;
   readonly files: readonly FileFacts[];
-  /** The user who runs the command. */
   readonly uid: number;
-  /**
-   * The nearest existing folder, which is the data folder or one above it, and whether this user may create files in
-   * it.
-   */
+  /** The nearest existing folder, the data folder or one above it, and whether this user may create files in it. */
   readonly above: string;
   readonly mayMake: boolean;
   readonly freeBytes: number;
@@ -76,10 +68,7 @@ export interface Surroundings {
 }
 
 const MB = 1e6;
-/**
- * Measured constants of the formula in "Sizing" of OPERATING.md: a player with 2.3 peers, an event id, a node with its
- * replica.
- */
+/** Measured (see "Sizing"): a player with 2.3 peers, an event id, a node with its replica. */
 const PLAYER_BYTES = 127;
 const EVENT_ID_BYTES = 23;
 const STATE_TIMES = 3.5;
@@ -103,127 +92,129 @@ const secretFiles: readonly string[] = ['group-salt', 'dashboard-password'];
 
 const damageAdvice = 'do not change the folder; see "A damaged disk" in OPERATING.md';
 
-const ok = (check: string, text: string): Finding => ({ check, result: 'ok', text });
-const warn = (check: string, text: string, advice: string): Finding => ({ check, result: 'warn', text, advice });
-const fail = (check: string, text: string, advice: string): Finding => ({ check, result: 'fail', text, advice });
+/** Builds the findings of one check. */
+const about = (check: string) => ({
+  ok: (text: string): Finding => ({ check, result: 'ok', text }),
+  warn: (text: string, advice: string): Finding => ({ check, result: 'warn', text, advice }),
+  fail: (text: string, advice: string): Finding => ({ check, result: 'fail', text, advice }),
+});
 
-/**
- * `running`: the status of a running node, which started with a valid configuration, perhaps another one than this.
- * `refusals`: reasons why a start with this configuration would refuse the folder.
- */
+/** Returns what was found; if nothing, that all is well. */
+function foundOr(fine: Finding, ...found: readonly (Finding | false)[]): Finding[] {
+  const findings = found.filter((one) => one !== false);
+  return findings.length > 0 ? findings : [fine];
+}
+
+/** `running`: the node, perhaps with another configuration. `refusals`: why a start would refuse the folder. */
 export function judgeConfiguration(
   facts: ConfigurationFacts,
   running: StatusValue | null,
   refusals: readonly string[] = [],
 ): Finding[] {
-  const check = 'configuration';
+  const { ok, warn, fail } = about('configuration');
   const { faults, warnings, production, group } = facts;
   const advice = 'see the table of variables in docs/CONFIGURATION.md';
   const judge = running === null ? fail : warn;
   const whose = running === null ? '' : ' (in this environment; the node runs with another)';
   const findings = [
-    ...faults.map(({ variable, text }) => judge(check, `${variable}: ${text}${whose}`, advice)),
-    ...warnings.map(({ variable, text }) => warn(check, `${variable} ${text}`, advice)),
+    ...faults.map(({ variable, text }) => judge(`${variable}: ${text}${whose}`, advice)),
+    ...warnings.map(({ variable, text }) => warn(`${variable} ${text}`, advice)),
   ];
   if (faults.length > 0) return findings;
   const refused = 'give the node its own environment and folder; see "When a start is refused" in OPERATING.md';
-  findings.push(...refusals.map((text) => fail(check, text, refused)));
-  if (running !== null) {
-    const pairs = [
-      ['GROUP_ID', group.groupId, running.group_id],
-      ['IDENTITY_MODE', group.identityMode, running.identity_mode],
-      ['ENVIRONMENT', group.environment, running.environment],
-    ] as const;
-    const others = pairs.filter(([, here, there]) => here !== there);
-    for (const [variable, here, there] of others) {
-      const text = `${variable} is ${here} here, but the node runs as ${there}`;
-      findings.push(warn(check, text, "run this with the node's own environment, or correct the wrong one"));
-    }
-  }
-  if (findings.length > 0) return findings;
+  const pairs =
+    running === null
+      ? []
+      : [
+          ['GROUP_ID', group.groupId, running.group_id],
+          ['IDENTITY_MODE', group.identityMode, running.identity_mode],
+          ['ENVIRONMENT', group.environment, running.environment],
+        ];
+  const others = pairs.filter(([, here, there]) => here !== there);
   const rules = production ? 'the rules of production are met' : 'not in production';
-  return [ok(check, `group ${group.groupId}, ${group.environment}, ${rules}`)];
+  return foundOr(
+    ok(`group ${group.groupId}, ${group.environment}, ${rules}`),
+    ...findings,
+    ...refusals.map((text) => fail(text, refused)),
+    ...others.map(([variable, here, there]) =>
+      warn(
+        `${variable} is ${here} here, but the node runs as ${there}`,
+        "run this with the node's own environment, or correct the wrong one",
+      ),
+    ),
+  );
 }
 
 export function judgeVersions({ node, platform, version }: RuntimeFacts, running: StatusValue | null): Finding[] {
-  const check = 'versions';
+  const { ok, warn, fail } = about('versions');
   const [major = 0, minor = 0] = node.replace(/^v/, '').split('.').map(Number);
-  const findings: Finding[] = [];
-  if (major < 20 || (major === 20 && minor < 19)) {
-    findings.push(fail(check, `Node ${node} is too old`, 'install Node 24, at least 20.19'));
-  } else if (major < 22) {
-    findings.push(warn(check, `Node ${node} no longer receives security fixes`, 'install Node 24'));
-  }
-  if (platform !== 'linux') findings.push(warn(check, `${platform} is not a tested platform`, 'run it on Linux'));
-  if (running !== null && running.version !== version) {
-    const text = `the node runs ${running.version}, this command is version ${version}`;
-    findings.push(warn(check, text, 'restart the node to complete the upgrade'));
-  }
-  return findings.length > 0 ? findings : [ok(check, `${version} on Node ${node}`)];
+  const isTooOld = major < 20 || (major === 20 && minor < 19);
+  return foundOr(
+    ok(`${version} on Node ${node}`),
+    isTooOld && fail(`Node ${node} is too old`, 'install Node 24, at least 20.19'),
+    !isTooOld && major < 22 && warn(`Node ${node} no longer receives security fixes`, 'install Node 24'),
+    platform !== 'linux' && warn(`${platform} is not a tested platform`, 'run it on Linux'),
+    running !== null &&
+      running.version !== version &&
+      warn(
+        `the node runs ${running.version}, this command is version ${version}`,
+        'restart the node to complete the upgrade',
+      ),
+  );
 }
 
 /** The times of `files` show when the store was last written. `isSynchronised`: null if unknown. */
 export function judgeClock(nowMs: number, { files }: FolderFacts, isSynchronised: boolean | null): Finding[] {
-  const check = 'clock';
-  const newest = files.reduce<FileFacts | null>(
-    (late, file) => (file.modifiedAt > (late?.modifiedAt ?? 0) ? file : late),
-    null,
-  );
+  const { ok, warn, fail } = about('clock');
+  const [newest] = files.toSorted((p, q) => q.modifiedAt - p.modifiedAt);
   const aheadMs = (newest?.modifiedAt ?? 0) - nowMs;
   const now = new Date(nowMs).toISOString();
-  if (newest !== null && aheadMs > CLOCK_TOLERANCE_MS) {
+  if (newest !== undefined && aheadMs > CLOCK_TOLERANCE_MS) {
     const text = `it is ${now}, but ${newest.name} was written ${Math.round(aheadMs / 1000)} s later`;
-    return [
-      fail(check, text, 'correct the clock before the next start; see "When the clock is wrong" in OPERATING.md'),
-    ];
+    return [fail(text, 'correct the clock before the next start; see "When the clock is wrong" in OPERATING.md')];
   }
   if (isSynchronised === false) {
-    return [
-      warn(
-        check,
-        `${now}; no service keeps the clock correct`,
-        'run an NTP client, such as systemd-timesyncd or chrony',
-      ),
-    ];
+    const advice = 'run an NTP client, such as systemd-timesyncd or chrony';
+    return [warn(`${now}; no service keeps the clock correct`, advice)];
   }
-  const known =
-    isSynchronised === true ? 'synchronised by an NTP client' : 'whether NTP keeps the clock correct is unknown';
-  return [ok(check, `${now}, ${known}`)];
+  const known = isSynchronised ? 'synchronised by an NTP client' : 'whether NTP keeps the clock correct is unknown';
+  return [ok(`${now}, ${known}`)];
 }
 
 /** `foreign`: an entry that no node made, of a folder without a log. */
 export function judgeFolder(dir: string, foreign: string | undefined): Finding {
-  if (foreign === undefined) return ok('folder', dir);
+  const { ok, fail } = about('folder');
+  if (foreign === undefined) return ok(dir);
   const text = `${dir} has the entry ${foreign}, which no node made: it is no data folder, and a start refuses it`;
-  return fail('folder', text, 'leave it as it is, and name the folder of the node with --data-dir');
+  return fail(text, 'leave it as it is, and name the folder of the node with --data-dir');
 }
 
 export function judgePermissions({ folder, isFolder, files, uid, above, mayMake }: FolderFacts): Finding[] {
-  const check = 'permissions';
-  if (folder === null && mayMake) return [ok(check, 'no data folder yet: the first start creates it')];
+  const { ok, warn, fail } = about('permissions');
   if (folder === null) {
+    if (mayMake) return [ok('no data folder yet: the first start creates it')];
     const text = `no data folder yet, and this user may not create one in ${above}`;
-    return [fail(check, text, "create it, and make the node's user its owner")];
+    return [fail(text, "create it, and make the node's user its owner")];
   }
-  if (!isFolder) return [fail(check, `${folder.name} is not a folder`, 'set another one in DATA_DIR, or move it away')];
-  const findings: Finding[] = [];
-  if (folder.uid !== uid) {
-    const text = `the data folder belongs to user ${folder.uid}, and this is user ${uid}`;
-    findings.push(fail(check, text, "run as the node's user, or make that user the owner: chown -R"));
-  }
-  if ((folder.mode & 0o077) !== 0) {
-    findings.push(
-      warn(check, 'the data folder is open to other users', `chmod 700 ${folder.name}; a start does it too`),
-    );
-  }
+  if (!isFolder) return [fail(`${folder.name} is not a folder`, 'set another one in DATA_DIR, or move it away')];
   const foreign = files.filter((file) => file.uid !== folder.uid);
-  if (foreign.length > 0) {
-    const text = `${namesOf(foreign)}: owned by another user than the folder`;
-    findings.push(fail(check, text, 'the node was run or files were copied as another user: chown -R the folder'));
-  }
   const open = files.filter(({ name, mode }) => secretFiles.includes(name) && (mode & 0o077) !== 0);
-  if (open.length > 0) findings.push(warn(check, `${namesOf(open)}: open to other users`, 'chmod 600'));
-  return findings.length > 0 ? findings : [ok(check, 'only this user has access to the data folder')];
+  return foundOr(
+    ok('only this user has access to the data folder'),
+    folder.uid !== uid &&
+      fail(
+        `the data folder belongs to user ${folder.uid}, and this is user ${uid}`,
+        "run as the node's user, or make that user the owner: chown -R",
+      ),
+    (folder.mode & 0o077) !== 0 &&
+      warn('the data folder is open to other users', `chmod 700 ${folder.name}; a start does it too`),
+    foreign.length > 0 &&
+      fail(
+        `${namesOf(foreign)}: owned by another user than the folder`,
+        'the node was run or files were copied as another user: chown -R the folder',
+      ),
+    open.length > 0 && warn(`${namesOf(open)}: open to other users`, 'chmod 600'),
+  );
 }
 
 function namesOf(files: readonly FileFacts[]): string {
@@ -232,32 +223,24 @@ function namesOf(files: readonly FileFacts[]): string {
 }
 
 export function judgeDisk(facts: FolderFacts, minBytes: number): Finding[] {
-  const check = 'disk';
+  const { ok, warn, fail } = about('disk');
   const { freeBytes, freeFiles, fileSystem, storeBytes } = facts;
-  const findings: Finding[] = [];
   const network = networkFileSystems[fileSystem];
-  if (network !== undefined) {
-    findings.push(fail(check, `the data folder lies on ${network}`, 'move it to a local disk: LMDB needs one'));
-  }
-  if (fileSystem === TMPFS) {
-    findings.push(
-      warn(check, 'the data folder lies in a file system in memory', 'move it to a disk: a reboot would delete it'),
-    );
-  }
+  const isLow = freeBytes < minBytes;
   const has = `${mb(freeBytes)} free, the store takes ${mb(storeBytes)}`;
-  if (freeBytes < minBytes) {
-    findings.push(
-      fail(check, `${has}; below ${mb(minBytes)} writes are refused`, 'free disk space; see "When the disk fills up"'),
-    );
-  } else if (freeBytes < Math.max(2 * minBytes, storeBytes)) {
-    findings.push(warn(check, has, 'free as much disk space as the store takes: a snapshot needs it'));
-  }
-  if (freeFiles !== null && freeFiles < FREE_FILES_MIN) {
-    findings.push(
-      fail(check, `${freeFiles} files can still be created on this disk`, 'remove files: the disk runs out of inodes'),
-    );
-  }
-  return findings.length > 0 ? findings : [ok(check, has)];
+  return foundOr(
+    ok(has),
+    network !== undefined && fail(`the data folder lies on ${network}`, 'move it to a local disk: LMDB needs one'),
+    fileSystem === TMPFS &&
+      warn('the data folder lies in a file system in memory', 'move it to a disk: a reboot would delete it'),
+    isLow && fail(`${has}; below ${mb(minBytes)} writes are refused`, 'free disk space; see "When the disk fills up"'),
+    !isLow &&
+      freeBytes < Math.max(2 * minBytes, storeBytes) &&
+      warn(has, 'free as much disk space as the store takes: a snapshot needs it'),
+    freeFiles !== null &&
+      freeFiles < FREE_FILES_MIN &&
+      fail(`${freeFiles} files can still be created on this disk`, 'remove files: the disk runs out of inodes'),
+  );
 }
 
 function mb(bytes: number): string {
@@ -265,16 +248,15 @@ function mb(bytes: number): string {
 }
 
 export function judgeMemory(bytes: number, running: StatusValue | null): Finding[] {
-  const check = 'memory';
-  if (running === null) return [ok(check, `${mb(bytes)}; see "Sizing" for the needs of a group`)];
+  const { ok, warn } = about('memory');
+  if (running === null) return [ok(`${mb(bytes)}; see "Sizing" for the needs of a group`)];
   const { players, events } = running.counts;
   const needed = EMPTY_NODE_BYTES + STATE_TIMES * (players * PLAYER_BYTES + events * EVENT_ID_BYTES);
   const text = `${mb(bytes)}; a group of this size may need ${mb(needed)}`;
-  if (needed < bytes) return [ok(check, text)];
-  return [warn(check, text, 'add memory, or the system may kill the node; see "Sizing"')];
+  if (needed < bytes) return [ok(text)];
+  return [warn(text, 'add memory, or the system may kill the node; see "Sizing"')];
 }
 
-/** Reports a node that owns its socket and did not answer in time. */
 /** Judges a folder on which no node runs. `lastLine` is the last one that a node on this folder logged. */
 export function judgeAbsence(
   dir: string,
@@ -283,19 +265,18 @@ export function judgeAbsence(
   signs: ConfigurationFacts['signs'],
 ): Finding[] {
   const last = lastLine === undefined ? '' : `; its last line, of ${lastLine}`;
+  const { warn } = about('elsewhere');
+  const busy = `another process listens on ${busyAddress}`;
   return [
-    fail('node', `no node runs on ${dir}${last}`, 'start it, or name the folder of the node with --data-dir'),
-    ...(busyAddress === null
-      ? []
-      : [fail('port', `another process listens on ${busyAddress}`, 'stop it, or set PORT to another port')]),
-    ...nodes.map((folder) => warn('elsewhere', `a node runs on ${folder}`, `examine it with --data-dir ${folder}`)),
-    ...signs.map(([text, advice]) => warn('elsewhere', text, advice)),
+    about('node').fail(`no node runs on ${dir}${last}`, 'start it, or name the folder of the node with --data-dir'),
+    ...(busyAddress === null ? [] : [about('port').fail(busy, 'stop it, or set PORT to another port')]),
+    ...nodes.map((folder) => warn(`a node runs on ${folder}`, `examine it with --data-dir ${folder}`)),
+    ...signs.map(([text, advice]) => warn(text, advice)),
   ];
 }
 
 export function judgeSilence(what: string): Finding {
-  return fail(
-    'node',
+  return about('node').fail(
     what,
     "check whether the node's process is stopped, or the machine short of processors or memory; read its log",
   );
@@ -309,42 +290,32 @@ function sectionOf(reason: string | null): string {
 }
 
 export function judgeRunning(status: StatusValue): Finding[] {
-  const check = 'node';
-  const { last_seq, weights, snapshots, pending_erasures, mailbox } = status;
-  const findings = status.check.faults.map((text) => fail('store', text, damageAdvice));
-  if (!status.ready) {
-    findings.push(
-      fail(
-        check,
-        `runs, but accepts no requests: ${status.reason}`,
-        'wait while the node recovers; otherwise read its log',
-      ),
-    );
-  } else if (!status.writable) {
-    findings.push(fail(check, `runs, but accepts no writes: ${status.reason}`, `see "${sectionOf(status.reason)}"`));
-  }
-  if (status.counts.events > 0 && weights.computed_at === null) {
-    findings.push(
-      warn(check, 'peer weights were never computed', "wait some seconds, then look for an error in the node's log"),
-    );
-  }
-  if (pending_erasures > 0) {
-    const waiting =
-      pending_erasures === 1 ? '1 player is waiting for its' : `${pending_erasures} players are waiting for their`;
-    findings.push(warn(check, `${waiting} erasure`, 'ptf erase --pending'));
-  }
+  const { ok, warn, fail } = about('node');
+  const { ready, writable, reason, last_seq, weights, snapshots, pending_erasures, mailbox } = status;
+  const waiting =
+    pending_erasures === 1 ? '1 player is waiting for its' : `${pending_erasures} players are waiting for their`;
   const held = `record ${last_seq}, ${snapshots.length} snapshots, ${mailbox.events} events waiting`;
-  return findings.length > 0 ? findings : [ok(check, `runs and accepts commands: ${held}`)];
+  return foundOr(
+    ok(`runs and accepts commands: ${held}`),
+    ...status.check.faults.map((text) => about('store').fail(text, damageAdvice)),
+    !ready && fail(`runs, but accepts no requests: ${reason}`, 'wait while the node recovers; otherwise read its log'),
+    ready && !writable && fail(`runs, but accepts no writes: ${reason}`, `see "${sectionOf(reason)}"`),
+    status.counts.events > 0 &&
+      weights.computed_at === null &&
+      warn('peer weights were never computed', "wait some seconds, then look for an error in the node's log"),
+    pending_erasures > 0 && warn(`${waiting} erasure`, 'ptf erase --pending'),
+  );
 }
 
 /** Reports each alarm of etcd by its name. An alarm outlasts its cause, until it is disarmed. */
 export function judgeEtcd(cluster: Pick<ClusterValue, 'members'> | null): Finding[] {
+  const { fail } = about('etcd');
   const alarms = [...new Set(cluster?.members.flatMap((member) => member.alarms))];
-  return alarms.map((alarm) => {
-    const advice = 'see "PtfClusterDatabaseLarge" in docs/operating/cluster.md';
-    if (alarm === 'NOSPACE') return fail('etcd', 'alarm NOSPACE: etcd refuses every write', advice);
-    return fail('etcd', `alarm ${alarm}`, "restore the member that raised it: etcdctl alarm list; see etcd's manual");
-  });
+  return alarms.map((alarm) =>
+    alarm === 'NOSPACE'
+      ? fail('alarm NOSPACE: etcd refuses every write', 'see "PtfClusterDatabaseLarge" in docs/operating/cluster.md')
+      : fail(`alarm ${alarm}`, "restore the member that raised it: etcdctl alarm list; see etcd's manual"),
+  );
 }
 
 /** Warns of a group whose peers only report. */
@@ -352,25 +323,24 @@ export function judgeEvidence(status: StatusValue): Finding[] {
   if (!status.sends_reports_only) return [];
   const text =
     'no peer sent a ban, or anything that raises trust, in 30 days: reports alone condemn nobody in a small group';
-  return [warn('evidence', text, 'ask the peers to share bans and liftings; see docs/GAME-SERVERS.md')];
+  return [about('evidence').warn(text, 'ask the peers to share bans and liftings; see docs/GAME-SERVERS.md')];
 }
 
 /** Reports a store that could not be examined because the disk is full. */
 export function judgeUnread(why: string): Finding {
-  return fail('store', why, 'free disk space, then run this again');
+  return about('store').fail(why, 'free disk space, then run this again');
 }
 
 /** Turns the verification of a folder without a running node into findings. */
-export function judgeStore(report: VerifyValue): Finding[] {
-  const check = 'store';
-  const damaged = report.snapshots.filter((snapshot) => !snapshot.ok);
-  const findings = [
-    ...report.faults.map((text) => fail(check, text, damageAdvice)),
+export function judgeStore({ faults, snapshots, last_seq }: VerifyValue): Finding[] {
+  const { ok, warn, fail } = about('store');
+  const damaged = snapshots.filter((snapshot) => !snapshot.ok);
+  const read = `intact as far as a start reads, up to record ${last_seq}; ptf verify reads all of it`;
+  return foundOr(
+    ok(last_seq === 0 ? 'empty: the first start creates the group' : read),
+    ...faults.map((text) => fail(text, damageAdvice)),
     ...damaged.map(({ seq, fault }) =>
-      warn(check, `snapshot ${seq} cannot be used: ${fault}`, 'a start skips it; check the disk if it is torn'),
+      warn(`snapshot ${seq} cannot be used: ${fault}`, 'a start skips it; check the disk if it is torn'),
     ),
-  ];
-  if (findings.length > 0) return findings;
-  if (report.last_seq === 0) return [ok(check, 'empty: the first start creates the group')];
-  return [ok(check, `intact as far as a start reads, up to record ${report.last_seq}; ptf verify reads all of it`)];
+  );
 }

@@ -27,10 +27,7 @@ export class NoNodeError extends OperatorError {
   }
 }
 
-/**
- * Resolves with the value of a command; reports the progress of long work to `progress`. Rejects with `NoNodeError`, or
- * with an `OperatorError` that has the code of the refusal.
- */
+/** Rejects with `NoNodeError`, or with an `OperatorError` that has the code of the refusal. */
 export async function callNode<N extends OperationName>(
   dir: string,
   name: N,
@@ -61,7 +58,6 @@ function report(line: string, progress: Progress | undefined): void {
   if (Array.isArray(progressLine)) progress?.to(Number(progressLine[0]), Number(progressLine[1]));
 }
 
-/** Returns the path of the node's socket. */
 function placeOf(dir: string): string | undefined {
   try {
     return findSocketPath(dir);

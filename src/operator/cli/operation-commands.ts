@@ -12,7 +12,6 @@ import { isOperationName, type OperationName, operations, type Requests, type Va
 import { type CommandContext, examples, showing, signed } from './command-context.js';
 import { OperatorError } from './node-client.js';
 
-/** Adds the commands of all operations. */
 export function addOperations(program: Command, session: CommandContext): void {
   const add = <N extends OperationName>(name: N): void => {
     for (const row of operations[name].ptf) addCommand(program, session, name, row);
@@ -20,17 +19,16 @@ export function addOperations(program: Command, session: CommandContext): void {
   for (const name of Object.keys(operations)) if (isOperationName(name)) add(name);
 }
 
-/** Returns the command that consists of others, and adds it unless it is there. */
+/** Returns the command that consists of others, or adds it. Its examples are the first of its rows. */
 export function groupOf(program: Command, name: keyof typeof commandGroups): Command {
   const existing = program.commands.find((command) => command.name() === name);
-  const { text, examples: lines } = commandGroups[name];
-  return (
-    existing ??
-    program
-      .command(name)
-      .description(text)
-      .addHelpText('after', examples(...lines))
-  );
+  if (existing !== undefined) return existing;
+  const rows = Object.values(operations).flatMap(({ ptf }) => ptf.filter(({ group }) => group === name));
+  const lines = rows.slice(0, 2).flatMap((row) => row.examples.slice(0, 1));
+  return program
+    .command(name)
+    .description(commandGroups[name])
+    .addHelpText('after', examples(...lines));
 }
 
 export function addCommand<N extends OperationName>(
@@ -42,7 +40,7 @@ export function addCommand<N extends OperationName>(
   const { properties } = operations[name].request;
   const given = Object.entries<Argument<unknown>>(row.given ?? {});
   const parent = row.group === undefined ? program : groupOf(program, row.group);
-  const command = parent.command(row.command).description(row.text);
+  const command = parent.command(row.command, { isDefault: row.isDefault === true }).description(row.text);
   if ('by' in properties) signed(command);
   for (const [member, argument] of given) {
     if (!('fixed' in argument))

@@ -10,6 +10,7 @@ import { type GroupFacts, groupFactsOf, remarksOf } from '../dashboard/page/rema
 export const peersList: PtfCommand<Requests['peers-list'], Values['peers-list']> = {
   group: 'peers',
   command: 'list',
+  isDefault: true,
   text: 'list all peers, oldest first',
   given: {
     status: parsed('--status <status>', 'only peers with one status', { choices: peerStatuses }),
@@ -46,7 +47,6 @@ export const peersList: PtfCommand<Requests['peers-list'], Values['peers-list']>
   },
 };
 
-/** Describes in a few words what an operator should check about a peer. */
 function remarkOf(peer: ListedPeerValue, group: GroupFacts): string {
   return remarksOf(peer, group)
     .map(({ text, hint }) => (hint === null ? text : `${text} (${hint})`))

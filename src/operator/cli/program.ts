@@ -1,6 +1,4 @@
-/**
- * Builds the command line of `ptf`: the arguments and help of each command, and the request that it sends to the node.
- */
+/** Builds the command line of `ptf`. */
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { subjectExportSchema } from '../../operations/export-document.js';
@@ -47,23 +45,13 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
     .exitOverride();
   const dir = (): string => resolve(program.opts<{ dataDir?: string }>().dataDir ?? deps.defaultDir());
   const session: CommandContext = {
-    terminal,
+    ...deps,
     dir,
     async ask(command, request, progress) {
       const checked = checkRequest(command, request);
       if (!checked.ok) throw new OperatorError('wrong_usage', violationTexts(checked).join('; '), 2, checked.details);
       return callNode(dir(), command, request, progress);
     },
-    runtime: deps.runtime,
-    configuration: deps.configuration,
-    lastLine: deps.lastLine,
-    foreignEntry: deps.foreignEntry,
-    verifyFolder: deps.verifyFolder,
-    startProblems: deps.startProblems,
-    keepSecret: deps.keepSecret,
-    backups: deps.backups,
-    adoptFolder: deps.adoptFolder,
-    moveData: deps.moveData,
     done,
   };
   addOperations(program, session);

@@ -1,7 +1,4 @@
-/**
- * Reads the files of the dashboard's page once and holds them in memory: its own modules, style and icon, and the
- * scripts of preact, htm and uPlot as installed. No other file is served.
- */
+/** Reads the files of the dashboard's page once: its own modules and style, and preact, htm and uPlot. */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,7 +16,6 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Files beside the entry of an installed package. */
 const installed = [
   ['preact', 'preact.min.umd.js'],
   ['htm', 'htm.umd.js'],

@@ -1,15 +1,11 @@
-/**
- * Authenticates requests to the dashboard: checks that changes come from the dashboard's own page and that a caller has
- * a session, begins and ends sessions, and serves the public files.
- */
-import type { Logger } from 'pino';
+/** Checks that changes come from the dashboard's own page, and sessions; serves the sign-in and the public files. */
 import { refused } from '../../errors.js';
-import type { OperatorApi } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { Asset } from './assets.js';
 import {
   answerWith,
   type DashboardContext,
+  type DashboardDeps,
   type DashboardMiddleware,
   file,
   isRead,
@@ -17,45 +13,24 @@ import {
   seeOther,
 } from './context.js';
 import { addressOf, isOverTls, isOwnHost, isOwnPage } from './sessions/origin.js';
-import { type Sessions, sessionCookie } from './sessions/sessions.js';
-import { SignIn, type SignInAttempts } from './sessions/sign-in.js';
+import { sessionCookie } from './sessions/sessions.js';
+import { SignIn } from './sessions/sign-in.js';
 import { type SignInNotice, signInPage } from './shell.js';
-
-export interface AuthenticationDeps {
-  readonly group: Pick<OperatorApi, 'identity'>;
-  readonly sessions: Sessions;
-  /** Hash of the present password; null if none is set. */
-  readonly passwordHash: () => string | null;
-  readonly attempts: SignInAttempts;
-  /** The address that the dashboard listens on. */
-  readonly host: string;
-  /** Names under which a proxy on this machine serves the dashboard; none if there is no proxy. */
-  readonly proxyHosts: readonly string[];
-  readonly assets: ReadonlyMap<string, Asset>;
-  readonly log: Logger;
-}
 
 const foreignHost =
   'Host must be an IP address, localhost, the DASHBOARD_HOST, or one of the DASHBOARD_PROXY_HOSTS of the node';
 
 export class Authentication {
-  readonly #group: AuthenticationDeps['group'];
-  readonly #sessions: Sessions;
+  readonly #deps: DashboardDeps;
   readonly #signIn: SignIn;
   readonly #assets: ReadonlyMap<string, Asset>;
-  readonly #log: Logger;
   readonly #names: readonly string[];
-  readonly #hasProxy: boolean;
 
-  constructor(deps: AuthenticationDeps) {
-    const { group, sessions, passwordHash, attempts, host, proxyHosts, assets, log } = deps;
-    this.#group = group;
-    this.#sessions = sessions;
-    this.#signIn = new SignIn(sessions, passwordHash, attempts);
+  constructor(deps: DashboardDeps, assets: ReadonlyMap<string, Asset>) {
+    this.#deps = deps;
+    this.#signIn = new SignIn(deps.sessions, deps.passwordHash, deps.attempts);
     this.#assets = assets;
-    this.#log = log;
-    this.#names = [host.toLowerCase(), ...proxyHosts];
-    this.#hasProxy = proxyHosts.length > 0;
+    this.#names = [deps.host.toLowerCase(), ...deps.proxyHosts];
   }
 
   /** Refuses requests under a foreign name, and changes that do not come from the dashboard's own page. */
@@ -66,12 +41,9 @@ export class Authentication {
     else answerWith(ctx, refused('cross_site'));
   };
 
-  /**
-   * Lets requests with a session through. Without one, serves only the sign-in form and the public assets, and refuses
-   * everything else.
-   */
+  /** Without a session, serves only the sign-in form and the public assets. */
   readonly withSession: DashboardMiddleware = async (ctx, next) => {
-    const session = await this.#sessions.read(ctx.cookies.get(sessionCookie));
+    const session = await this.#deps.sessions.read(ctx.cookies.get(sessionCookie));
     if (await this.#answerOpen(ctx, session !== undefined)) return;
     if (session === undefined) {
       if (ctx.path === '/' && isRead(ctx)) seeOther(ctx, 'sign-in');
@@ -83,7 +55,7 @@ export class Authentication {
   };
 
   leave(ctx: DashboardContext): void {
-    this.#sessions.end(ctx.state.session);
+    this.#deps.sessions.end(ctx.state.session);
     setCookie(ctx, '', 0);
     seeOther(ctx, 'sign-in');
   }
@@ -99,7 +71,7 @@ export class Authentication {
     if (ctx.path !== '/sign-in') return false;
     if (ctx.method === 'POST') await this.#enter(ctx);
     else if (isSignedIn) seeOther(ctx, './');
-    else page(ctx, signInPage(this.#group.identity, 'ended' in ctx.query ? { why: 'ended' } : undefined), 200);
+    else page(ctx, signInPage(this.#deps.group.identity, 'ended' in ctx.query ? { why: 'ended' } : undefined), 200);
     return true;
   }
 
@@ -110,13 +82,13 @@ export class Authentication {
       return this.#turnAway(ctx, { why: 'name' }, operator);
     const signed = await this.#signIn.try(
       { operator, password: String(form?.password ?? '') },
-      addressOf(ctx.req, this.#hasProxy),
+      addressOf(ctx.req, this.#deps.proxyHosts.length > 0),
     );
     if (!signed.ok) {
-      this.#log.warn({ why: signed.why }, 'a sign-in to the dashboard failed');
+      this.#deps.log.warn({ why: signed.why }, 'a sign-in to the dashboard failed');
       return this.#turnAway(ctx, signed, operator);
     }
-    this.#log.info({ operator: signed.session.operator }, 'signed in to the dashboard');
+    this.#deps.log.info({ operator: signed.session.operator }, 'signed in to the dashboard');
     setCookie(ctx, signed.token, limits.sessionMs / 1000);
     seeOther(ctx, './');
   }
@@ -124,7 +96,7 @@ export class Authentication {
   #turnAway(ctx: DashboardContext, notice: SignInNotice, operator?: string): void {
     const statuses = { ended: 401, wrong: 401, unset: 503, name: 400, cross_site: 403, too_many: 429 };
     if (notice.why === 'too_many') ctx.set('Retry-After', String(notice.retryAfterS));
-    page(ctx, signInPage(this.#group.identity, notice, operator), statuses[notice.why]);
+    page(ctx, signInPage(this.#deps.group.identity, notice, operator), statuses[notice.why]);
   }
 }
 

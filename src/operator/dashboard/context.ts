@@ -1,15 +1,30 @@
-/**
- * Declares the data that a request to the dashboard carries after authentication, and sends answers in their different
- * forms.
- */
+/** Declares what the dashboard needs, and what a request carries after authentication; sends answers in their forms. */
 import type Koa from 'koa';
-import { errors, type Outcome } from '../../errors.js';
+import type { Logger } from 'pino';
+import { errorMembers, errors, type Outcome } from '../../errors.js';
+import type { Clock } from '../../group/ports/clock.js';
+import type { Traffic } from '../../group/ports/observer.js';
 import { retryAfterOf } from '../../group/retry-after.js';
+import type { AskedNode } from '../../operations/operation.js';
 import type { Asset } from './assets.js';
-import type { Session } from './sessions/sessions.js';
+import type { Session, Sessions } from './sessions/sessions.js';
+import type { SignInAttempts } from './sessions/sign-in.js';
+
+export interface DashboardDeps extends AskedNode {
+  readonly host: string;
+  readonly port: number;
+  readonly sessions: Sessions;
+  /** Hash of the present password; null if none is set. */
+  readonly passwordHash: () => string | null;
+  readonly attempts: SignInAttempts;
+  /** Names under which a proxy on this machine serves the dashboard; none if there is no proxy. */
+  readonly proxyHosts: readonly string[];
+  readonly traffic: () => Traffic;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
 
 export interface DashboardState extends Koa.DefaultState {
-  /** Set by the authentication. */
   session: Session;
 }
 
@@ -29,15 +44,10 @@ export function answerWith(ctx: DashboardContext, outcome: Outcome<unknown>, sta
     ctx.body = outcome.value;
     return;
   }
-  const { status: refusal, text } = errors[outcome.code];
-  ctx.status = refusal;
+  ctx.status = errors[outcome.code].status;
   const retryAfterS = retryAfterOf(outcome);
   if (retryAfterS !== undefined) ctx.set('Retry-After', String(retryAfterS));
-  ctx.body = {
-    error: outcome.text ?? text,
-    code: outcome.code,
-    ...(outcome.details === undefined ? {} : { details: outcome.details }),
-  };
+  ctx.body = errorMembers(outcome);
 }
 
 export function page(ctx: DashboardContext, html: string, status: number): void {

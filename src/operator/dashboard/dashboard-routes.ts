@@ -1,27 +1,21 @@
 /** Defines the routes of the dashboard that require a session. Each answers with a value or a refusal. */
 import { Router } from '@koa/router';
 import { granted, type Outcome, refused } from '../../errors.js';
-import type { OperatorApi } from '../../group/api.js';
-import type { Clock } from '../../group/ports/clock.js';
 import { limits } from '../../limits.js';
-import type { AuditEntryValue } from '../../operations/log-operations.js';
 import { type Ask, isOperationName, operations, type Values } from '../../operations/table.js';
-import { type ChainReport, verifyChain } from '../protocol/audit-chain.js';
-import { answerWith, type DashboardState } from './context.js';
+import { auditPages, type ChainReport, verifyChain } from '../protocol/audit-chain.js';
+import { answerWith, type DashboardDeps, type DashboardState } from './context.js';
 import type { DashboardUpdates } from './dashboard-updates.js';
 import type { LivePages } from './live.js';
 import type { Session } from './sessions/sessions.js';
 import type { RegisteredValue, SessionValue, WeightHistoryValue } from './wire.js';
 
-export interface RouteDeps {
-  readonly group: OperatorApi;
-  readonly ask: Ask;
-  readonly watch: DashboardUpdates;
-  readonly pages: LivePages;
-  readonly clock: Clock;
-}
-
-export function dashboardRoutes({ group, ask, watch, pages, clock }: RouteDeps): Router<DashboardState> {
+export function dashboardRoutes(
+  { group, clock }: DashboardDeps,
+  ask: Ask,
+  watch: DashboardUpdates,
+  pages: LivePages,
+): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true });
 
   router.get('/session', (ctx) => {
@@ -99,21 +93,12 @@ function registeredValue(added: Values['peers-add']): RegisteredValue {
 /** Recomputes the chain of the whole audit log, page by page. */
 async function checkedChain(ask: Ask): Promise<Outcome<ChainReport>> {
   let failed: Outcome<never> | undefined;
-  async function* auditPages(): AsyncGenerator<readonly AuditEntryValue[]> {
-    let after: number | null = 0;
-    while (after !== null) {
-      const page: Outcome<Values['audit-page']> = await ask('audit-page', {
-        after,
-        limit: limits.pageMax,
-      });
-      if (!page.ok) {
-        failed = page;
-        return;
-      }
-      yield page.value.data;
-      after = page.value.next_after;
-    }
-  }
-  const report = await verifyChain(auditPages());
+  const pages = auditPages(async (after) => {
+    const page = await ask('audit-page', { after, limit: limits.pageMax });
+    if (page.ok) return page.value;
+    failed = page;
+    return { data: [], next_after: null };
+  });
+  const report = await verifyChain(pages);
   return failed ?? granted(report);
 }

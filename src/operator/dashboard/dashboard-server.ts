@@ -1,8 +1,4 @@
-/**
- * Starts the dashboard's server on an address of its own, with helmet's headers, authentication (a session, and changes
- * from the dashboard's own page only), and the routes. It opens nothing but its socket; the group and all other
- * dependencies are passed in.
- */
+/** Starts the dashboard's server on an address of its own, with helmet's headers, authentication and the routes. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Router } from '@koa/router';
@@ -11,36 +7,16 @@ import bodyParser from 'koa-bodyparser';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import { refused } from '../../errors.js';
-import type { Clock } from '../../group/ports/clock.js';
 import { limits, serverBounds } from '../../limits.js';
-import type { AskedNode } from '../../operations/operation.js';
 import { asksOf } from '../../operations/table.js';
 import { closeServer } from '../protocol/close-server.js';
 import { readAssets } from './assets.js';
 import { Authentication } from './authentication.js';
-import { answerWith, type DashboardMiddleware, type DashboardState, page } from './context.js';
+import { answerWith, type DashboardDeps, type DashboardMiddleware, type DashboardState, page } from './context.js';
 import { dashboardRoutes } from './dashboard-routes.js';
 import { DashboardUpdates } from './dashboard-updates.js';
-import type { Traffic } from './history.js';
 import { LivePages } from './live.js';
-import type { Sessions } from './sessions/sessions.js';
-import type { SignInAttempts } from './sessions/sign-in.js';
 import { appPage } from './shell.js';
-
-export interface DashboardDeps extends AskedNode {
-  readonly host: string;
-  /** 0 chooses a free port. */
-  readonly port: number;
-  readonly sessions: Sessions;
-  /** Hash of the present password; null if none is set. */
-  readonly passwordHash: () => string | null;
-  readonly attempts: SignInAttempts;
-  /** Names under which a proxy on this machine serves the dashboard; none if there is no proxy. */
-  readonly proxyHosts: readonly string[];
-  readonly traffic: () => Traffic;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
 
 export interface Dashboard {
   readonly host: string;
@@ -66,21 +42,12 @@ const policy = {
 
 /** Listens and starts to watch the node. Rejects if the address is not available. */
 export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
-  const { group, sessions, clock, log } = deps;
-  const pages = new LivePages(sessions);
+  const { group, log } = deps;
+  const pages = new LivePages(deps.sessions);
   const ask = asksOf(deps);
-  const watch = new DashboardUpdates({ group, ask, traffic: deps.traffic, pages, clock, log });
-  const authentication = new Authentication({
-    group,
-    sessions,
-    passwordHash: deps.passwordHash,
-    attempts: deps.attempts,
-    host: deps.host,
-    proxyHosts: deps.proxyHosts,
-    assets: readAssets(),
-    log,
-  });
-  const router = dashboardRoutes({ group, ask, watch, pages, clock });
+  const watch = new DashboardUpdates(deps, ask, pages);
+  const authentication = new Authentication(deps, readAssets());
+  const router = dashboardRoutes(deps, ask, watch, pages);
   router.get('/', (ctx) => page(ctx, appPage(group.identity), 200));
   router.post('/sign-out', (ctx) => authentication.leave(ctx));
   const server = createServer(serverBounds, createApp(authentication, router, log).callback());
@@ -96,7 +63,6 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   };
 }
 
-/** The middleware of every call, in order. */
 function createApp(authentication: Authentication, router: Router<DashboardState>, log: Logger): Koa<DashboardState> {
   const app = new Koa<DashboardState>();
   app.use(failuresAnswered(log));
@@ -138,7 +104,6 @@ function failuresAnswered(log: Logger): DashboardMiddleware {
   };
 }
 
-/** Returns the address in use. */
 async function listening(server: Server, host: string, port: number): Promise<Pick<Dashboard, 'host' | 'port'>> {
   const up = once(server, 'listening');
   server.listen(port, host);

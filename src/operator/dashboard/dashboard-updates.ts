@@ -1,28 +1,15 @@
-/**
- * Watches the node for the dashboard: records the samples for the charts, counts verdicts while a page is open, and
- * updates the open pages. One timer serves all pages, and updates never overlap.
- */
-import type { Logger } from 'pino';
-import type { OperatorApi, VerdictCounts } from '../../group/api.js';
-import type { Clock } from '../../group/ports/clock.js';
+/** Watches the node for the dashboard: samples, counted verdicts, updates of open pages, by one timer for all. */
 import { limits } from '../../limits.js';
 import type { Ask } from '../../operations/table.js';
-import { PaceHistory, type Traffic, WeightHistory } from './history.js';
+import type { DashboardDeps } from './context.js';
+import { PaceHistory, VerdictHistory, WeightHistory } from './history.js';
 import type { LivePages } from './live.js';
-import { VerdictHistory } from './verdict-history.js';
 import type { OverviewValue, VerdictsValue } from './wire.js';
 
-export interface WatchDeps {
-  readonly group: OperatorApi;
-  readonly ask: Ask;
-  readonly traffic: () => Traffic;
-  readonly pages: LivePages;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 export class DashboardUpdates {
-  readonly #deps: WatchDeps;
+  readonly #deps: DashboardDeps;
+  readonly #ask: Ask;
+  readonly #pages: LivePages;
   readonly #startedMs = performance.now();
   readonly pace = new PaceHistory();
   readonly weights = new WeightHistory();
@@ -35,8 +22,10 @@ export class DashboardUpdates {
   #timer: NodeJS.Timeout | undefined;
   #endChanges: (() => void) | undefined;
 
-  constructor(deps: WatchDeps) {
+  constructor(deps: DashboardDeps, ask: Ask, pages: LivePages) {
     this.#deps = deps;
+    this.#ask = ask;
+    this.#pages = pages;
   }
 
   start(): void {
@@ -61,22 +50,22 @@ export class DashboardUpdates {
     if (this.#beating) return;
     this.#beating = true;
     try {
-      const { group, traffic, pages, clock } = this.#deps;
+      const { group, traffic, clock } = this.#deps;
       const at = clock.now();
       this.pace.add({ at, accepted: group.counts().events, traffic: traffic() });
       const { computedAt } = group.health().weights;
       if (this.weights.isDue(at, computedAt)) this.weights.add(at, computedAt, group.peers(0, limits.metricsPeersMax));
-      if (pages.open === 0) return;
+      if (this.#pages.open === 0) return;
       void this.#countVerdicts();
-      pages.send('overview', await this.overview());
+      this.#pages.send('overview', await this.overview());
     } finally {
       this.#beating = false;
     }
   }
 
   async overview(): Promise<OverviewValue> {
-    const { ask, clock, traffic } = this.#deps;
-    const status = await ask('status', {});
+    const { clock, traffic } = this.#deps;
+    const status = await this.#ask('status', {});
     if (!status.ok) throw new Error(`the status was refused: ${status.code}`);
     const { eventsPerS, readsPerS, eventMs, readMs } = this.pace.now;
     return {
@@ -92,17 +81,16 @@ export class DashboardUpdates {
     };
   }
 
-  /**
-   * Counts in the worker pool, since a large group takes a while. The pause after a count is many times as long as the
-   * count.
-   */
+  /** Counts in the worker pool; the pause after a count is many times as long as the count. */
   async #countVerdicts(): Promise<void> {
     const started = performance.now();
     if (this.#counting || started < this.#verdictsPauseUntil) return;
     this.#counting = true;
     try {
       const counted = await this.#deps.group.verdictCounts();
-      if (counted.ok) this.#verdicts = verdictsValue(counted.value);
+      if (!counted.ok) return;
+      const { counts, sampled, players } = counted.value;
+      this.#verdicts = { ...counts, sampled, players };
     } catch (error) {
       this.#deps.log.debug({ err: error }, 'verdicts could not be counted');
     } finally {
@@ -112,8 +100,4 @@ export class DashboardUpdates {
       this.#counting = false;
     }
   }
-}
-
-function verdictsValue({ counts, sampled, players }: VerdictCounts): VerdictsValue {
-  return { ...counts, sampled, players };
 }

@@ -1,39 +1,18 @@
-/**
- * Collects the data of the dashboard's plots: rates, latencies and peer weights of the last hours, in ring buffers of a
- * fixed size.
- */
+/** Rates, latencies and peer weights of the last hours for the dashboard's plots, in ring buffers. */
 import type { PeerView } from '../../group/api.js';
+import type { LatencyCounts, Traffic } from '../../group/ports/observer.js';
+import type { ChangeRow, FeedListener, FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
-import type { HistoryValue, WeightHistoryValue } from './wire.js';
+import { isoTime } from '../../operations/operation.js';
+import type { HistoryValue, VerdictChangeValue, WeightHistoryValue } from './wire.js';
 
-/** Requests counted by their duration. */
-export interface LatencyCounts {
-  /** Upper bounds of the buckets in seconds, ascending; longer requests than the last bound are in no bucket. */
-  readonly boundsS: readonly number[];
-  /** Number of requests within each bound, since the start. */
-  readonly upTo: readonly number[];
-  /** Number of requests since the start. */
-  readonly total: number;
-}
-
-/** Totals since the start of the node. */
-export interface Traffic {
-  readonly reads: LatencyCounts;
-  readonly events: LatencyCounts;
-  /** Ids and names refused for forbidden characters. */
-  readonly idsRefused: number;
-}
-
-/** The values of one sample. */
 export interface Sample {
   /** ms since 1970. */
   readonly at: number;
-  /** Number of events ever accepted. */
   readonly accepted: number;
   readonly traffic: Traffic;
 }
 
-/** Rates and latencies between two samples. */
 export interface Pace {
   readonly eventsPerS: number;
   readonly readsPerS: number;
@@ -44,7 +23,6 @@ export interface Pace {
 
 const still: Pace = { eventsPerS: 0, readsPerS: 0, eventMs: null, readMs: null };
 
-/** A ring buffer of the newest `size` items. */
 class Ring<T> {
   readonly #size: number;
   readonly #samples: T[] = [];
@@ -108,10 +86,7 @@ export function paceBetween(before: Sample, after: Sample): Pace {
   };
 }
 
-/**
- * Returns the 99th percentile of the requests between two counts. Interpolates as Prometheus does
- * (`histogram_quantile`): linearly within a bucket, and the last bound for values beyond it.
- */
+/** Returns the 99th percentile between two counts, interpolated as Prometheus' `histogram_quantile` does. */
 function latencyMs(before: LatencyCounts, { boundsS, upTo, total }: LatencyCounts): number | null {
   const requests = total - before.total;
   if (requests <= 0) return null;
@@ -133,18 +108,13 @@ export class WeightHistory {
   #sampledAt = Number.NEGATIVE_INFINITY;
   #computedAt: number | null = null;
 
-  /**
-   * True if a sample is due, which is earlier if weights were published since. A clock that was set back does not delay
-   * it.
-   */
+  /** A sample is due earlier if weights were published since. A clock that was set back does not delay it. */
   isDue(at: number, computedAt: number | null): boolean {
     const pauseMs = computedAt === this.#computedAt ? limits.weightSampleMs : limits.weightSampleMsMin;
     return at < this.#sampledAt || at >= this.#sampledAt + pauseMs;
   }
 
-  /**
-   * `peers`: all peers, or the first ones, in the order of their numbers; their weights were computed at `computedAt`.
-   */
+  /** `peers`: all peers, or the first ones, in the order of their numbers. */
   add(at: number, computedAt: number | null, peers: readonly PeerView[]): void {
     this.#sampledAt = at;
     this.#computedAt = computedAt;
@@ -163,5 +133,31 @@ export class WeightHistory {
       weight: [...samples.map((sample) => sample.weight[index] ?? null), weight],
       gate: [...samples.map((sample) => sample.gate[index] ?? null), tau],
     };
+  }
+}
+
+/** The newest changes of verdicts, from the change feed. Forgets a player that is erased. */
+export class VerdictHistory implements FeedListener {
+  /** The newest change of each player; the newest last. */
+  readonly #changes = new Map<string, VerdictChangeValue>();
+
+  async publish(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void> {
+    for (const { subject, player, was } of rows) {
+      if (player === null) this.#changes.delete(subject);
+      if (player === null || was === undefined || mark === null) continue;
+      const { verdict } = player;
+      this.#changes.delete(subject);
+      this.#changes.set(subject, { subject_hash: subject, at: isoTime(mark.asOf), was, verdict });
+      const [oldest] = this.#changes.keys();
+      if (this.#changes.size > limits.verdictChangesMax && oldest !== undefined) this.#changes.delete(oldest);
+    }
+  }
+
+  /** The changes so far stay true. */
+  forgotten(): void {}
+
+  /** The newest first. */
+  value(): readonly VerdictChangeValue[] {
+    return [...this.#changes.values()].reverse();
   }
 }

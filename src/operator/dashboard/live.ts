@@ -1,6 +1,4 @@
-/**
- * Sends server-sent events to the open pages of the dashboard, to each while its session lives and it reads its stream.
- */
+/** Sends server-sent events to the open pages, to each while its session lives and it reads its stream. */
 import type { ServerResponse } from 'node:http';
 import { limits } from '../../limits.js';
 import type { Session, Sessions } from './sessions/sessions.js';
@@ -25,7 +23,6 @@ export class LivePages {
     return this.#pages.size;
   }
 
-  /** True if there is room for one more page. */
   get hasRoom(): boolean {
     return this.#pages.size < limits.livePagesMax;
   }

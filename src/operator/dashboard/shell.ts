@@ -1,7 +1,4 @@
-/**
- * Renders the two documents of the dashboard: the sign-in form, and the shell that its modules fill. They contain no
- * script or style.
- */
+/** The documents of the dashboard, without script or style: the sign-in form, and the shell that modules fill. */
 import type { GroupIdentity } from '../../group/api.js';
 import { limits } from '../../limits.js';
 
@@ -10,7 +7,6 @@ export type SignInNotice =
   | { readonly why: 'ended' | 'wrong' | 'unset' | 'name' | 'cross_site' }
   | { readonly why: 'too_many'; readonly retryAfterS: number };
 
-/** `theme.js` runs before the first paint if the browser supports blocking modules. */
 function head(title: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -21,11 +17,9 @@ function head(title: string): string {
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" type="image/svg+xml" href="assets/icon.svg">
-<link rel="stylesheet" href="assets/style.css">
-<script type="module" src="assets/theme.js" blocking="render"></script>`;
+<link rel="stylesheet" href="assets/style.css">`;
 }
 
-/** `operator`: the initial value of the name field. */
 export function signInPage({ groupId, environment }: GroupIdentity, notice?: SignInNotice, operator = ''): string {
   const invalid = notice?.why === 'wrong' ? ' aria-invalid="true" aria-describedby="notice"' : '';
   return `${head('Sign in · Peer Trust')}
@@ -50,21 +44,17 @@ ${notice === undefined ? '' : `<p id="notice" class="notice notice-bad" role="al
 `;
 }
 
+const noticeTexts = {
+  ended: 'Your session has ended. Sign in to return to the page.',
+  wrong: 'The password is wrong.',
+  unset: 'No password is set. On the node’s machine run <code>ptf dashboard set-password</code>.',
+  name: `The name may have ${limits.operatorNameLength} characters, and no control characters.`,
+  cross_site: 'Sign in from this page itself. If there is a proxy, check that it passes <code>Host</code> on.',
+};
+
 function noticeText(notice: SignInNotice): string {
-  switch (notice.why) {
-    case 'ended':
-      return 'Your session has ended. Sign in to return to the page.';
-    case 'wrong':
-      return 'The password is wrong.';
-    case 'unset':
-      return 'No password is set. On the node’s machine run <code>ptf dashboard set-password</code>.';
-    case 'name':
-      return `The name may have ${limits.operatorNameLength} characters, and no control characters.`;
-    case 'cross_site':
-      return 'Sign in from this page itself. If there is a proxy, check that it passes <code>Host</code> on.';
-    case 'too_many':
-      return `Too many failed attempts. Try again in ${minutes(notice.retryAfterS)}, or run <code>ptf dashboard unlock</code> on the node’s machine.`;
-  }
+  if (notice.why !== 'too_many') return noticeTexts[notice.why];
+  return `Too many failed attempts. Try again in ${minutes(notice.retryAfterS)}, or run <code>ptf dashboard unlock</code> on the node’s machine.`;
 }
 
 function minutes(seconds: number): string {

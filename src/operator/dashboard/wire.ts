@@ -27,7 +27,6 @@ export interface OverviewValue {
   readonly read_ms_p99: number | null;
   /** Ids and names refused for forbidden characters since the start of the node. */
   readonly ids_refused: number;
-  /** Null before the first count. */
   readonly verdicts: VerdictsValue | null;
 }
 
@@ -51,7 +50,6 @@ export interface SessionValue {
   readonly expires_at: string;
   readonly group_id: string;
   readonly environment: string;
-  /** Whether several nodes serve the group. */
   readonly clustered: boolean;
 }
 
@@ -61,12 +59,10 @@ export type RegisteredValue = Pick<
   'peer_id' | 'api_key' | 'status' | 'peer_name' | 'game_ids' | 'registered_at'
 >;
 
-/** The answer of a refused call. */
 export interface RefusalValue {
   readonly error: string;
   readonly code: string;
   readonly details?: {
-    /** Further errors in the same body. */
     readonly more?: readonly { readonly error: string }[];
   };
 }

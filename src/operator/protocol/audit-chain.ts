@@ -1,6 +1,16 @@
 /** Recomputes the chain of the audit log outside the node that stores it. */
 import { auditHash, auditStart } from '../../core/records/audit.js';
 import type { AuditEntryValue } from '../../operations/log-operations.js';
+import type { Values } from '../../operations/table.js';
+
+/** Yields the pages of the audit log, oldest first. */
+export async function* auditPages(read: (after: number) => Promise<Values['audit-page']>) {
+  for (let after: number | null = 0; after !== null; ) {
+    const page: Values['audit-page'] = await read(after);
+    yield page.data;
+    after = page.next_after;
+  }
+}
 
 export interface ChainReport {
   readonly ok: boolean;

@@ -1,7 +1,6 @@
 /**
- * Chooses and finds the path of the operator's socket of a data folder: `operator.sock` in the folder, or, if that path
- * is too long for a socket, a path in a private folder of the system's temporary folder, which the file `operator.path`
- * names.
+ * The path of the operator's socket: `operator.sock` in the data folder, or, if that is too long for a socket, in a
+ * private folder of the system's temporary folder, which the file `operator.path` names.
  */
 import { lstatSync, mkdtempSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,9 +20,8 @@ function fits(path: string): boolean {
 }
 
 /**
- * Removes the remains of a killed node in `dir` and returns the path to listen on. Only the owner of the folder may
- * call this: its lock proves that no other process listens. Throws if even the path in the temporary folder is too
- * long.
+ * Removes the remains of a killed node and returns the path to listen on. Only the owner of the folder may call this:
+ * its lock proves that no other process listens.
  */
 export function claimPath(dir: string): string {
   leavePlace(dir);
@@ -70,8 +68,8 @@ function namedPath(dir: string): string | undefined {
 }
 
 /**
- * True if the folder of a named path belongs to the user who named it and to no other: in a temporary folder that is
- * open to all, another user may have created one in place of a removed one.
+ * True if the folder of a named path belongs to who named it, alone: in a temporary folder open to all, another user
+ * may have created one in place of a removed one.
  */
 function isPrivate(dir: string, named: string): boolean {
   const folder = dirname(named);

@@ -1,12 +1,9 @@
-/**
- * Serves the operator's access to a running node: HTTP with JSON over a Unix socket in the data folder, which only the
- * node's own user may open. It never listens on a port.
- */
+/** Serves the operator: HTTP with JSON over a Unix socket that only the node's own user may open. */
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { errors, granted, type Outcome, refused } from '../../errors.js';
+import { errorMembers, errors, granted, type Outcome, refused } from '../../errors.js';
 import type { OnProgress } from '../../group/api.js';
 import { UnreadError } from '../../group/ports/storage-errors.js';
 import { limits, serverBounds } from '../../limits.js';
@@ -22,7 +19,6 @@ export interface OperatorSocketDeps extends AskedNode {
 }
 
 export interface OperatorSocket {
-  /** The path of the socket. */
   readonly path: string;
   /** Completes requests in progress within a short time, and removes the socket. */
   close(): Promise<void>;
@@ -44,17 +40,8 @@ export async function startOperatorSocket({ dir, log, ...node }: OperatorSocketD
       if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
       if (!response.writableNeedDrain) response.write(`${JSON.stringify({ progress: [done, total] })}\n`);
     });
-    const [status, body] = outcome.ok
-      ? [200, outcome]
-      : [
-          errors[outcome.code].status,
-          {
-            ok: false,
-            code: outcome.code,
-            error: outcome.text ?? errors[outcome.code].text,
-            ...(outcome.details === undefined ? {} : { details: outcome.details }),
-          },
-        ];
+    const status = outcome.ok ? 200 : errors[outcome.code].status;
+    const body = outcome.ok ? outcome : { ok: false, ...errorMembers(outcome) };
     if (!response.headersSent) response.writeHead(status, { 'Content-Type': 'application/json' });
     response.end(JSON.stringify(body));
   }

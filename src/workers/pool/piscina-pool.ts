@@ -77,8 +77,6 @@ export class PiscinaPool implements GroupPool {
 
   readonly list: GroupPool['list'] = (query) =>
     this.#read(query.caller === null ? 'public' : 'own', query.holder, 'list', query);
-  readonly publishedWeights: GroupPool['publishedWeights'] = (after, last) =>
-    this.#read('records', null, 'publishedWeights', { after, last });
   readonly pairEvents: GroupPool['pairEvents'] = (query) => this.#read('records', null, 'pairEvents', query);
   readonly records: GroupPool['records'] = (seqs, holder = null) => this.#read('records', holder, 'records', seqs);
   readonly chain: GroupPool['chain'] = (query) => this.#read('records', query.holder, 'chain', query);

@@ -3,7 +3,6 @@ import { workerData } from 'node:worker_threads';
 import { writePiece } from '../../group/backup/log-piece.js';
 import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../group/listing/listing.js';
 import type { ChainQuery, ListingQuery, LogPieceQuery, PairEventsQuery, RepeatQuery } from '../../group/ports/pool.js';
-import { readWeights } from '../../group/weights/weights-history.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import type { ReaderFolder } from './piscina-pool.js';
 
@@ -13,8 +12,6 @@ const pieceMemory = Buffer.from(piece);
 
 export const list = (query: ListingQuery) => listEvents(log, query);
 export const pairEvents = (query: PairEventsQuery) => readPairEvents(log, query);
-export const publishedWeights = (task: { readonly after: number; readonly last: number }) =>
-  readWeights(log, task.after, task.last);
 export const records = (seqs: readonly number[]) => readRecords(log, seqs);
 export const chain = (query: ChainQuery) => readChain(log, query);
 export const repeats = (query: RepeatQuery) => readRepeats(log, query);

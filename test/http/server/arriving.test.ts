@@ -31,7 +31,7 @@ function tableOf() {
     end: (_socket, code) => ended.push(code),
   });
   const begin = ({ holder = 'one', now = 0, overloaded = true, isFirst = false }: Given = {}) =>
-    table.beginBody({ holder, socket: {} as Socket, events: 1, now, overloaded, isFirst });
+    table.beginBody({ holder, socket: {} as Socket, now, overloaded, isFirst });
   return { table, ended, begin };
 }
 

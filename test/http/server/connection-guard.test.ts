@@ -4,12 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  type Arrived,
-  type ConnectionBounds,
-  ConnectionGuard,
-  connectionBounds,
-} from '../../../src/http/server/connection-guard.js';
+import { type Arrived, ConnectionGuard, type GuardBounds } from '../../../src/http/server/connection-guard.js';
 import { limits } from '../../../src/limits.js';
 import { until } from '../../support/until.js';
 
@@ -39,7 +34,7 @@ class ManualTime {
   }
 }
 
-function guarded(bounds: Partial<ConnectionBounds> = {}) {
+function guarded(bounds: Partial<GuardBounds> = {}) {
   const time = new ManualTime();
   const ended: unknown[] = [];
   const seen = { arrived: nothing };
@@ -47,7 +42,7 @@ function guarded(bounds: Partial<ConnectionBounds> = {}) {
     assert.is(code, 'request_timeout');
     ended.push(socket);
   };
-  const guard = new ConnectionGuard({ arrivedOn: () => seen.arrived, end }, { ...connectionBounds, ...bounds }, time);
+  const guard = new ConnectionGuard({ arrivedOn: () => seen.arrived, end }, { ...limits, ...bounds }, time);
   const open = () => {
     const socket = new Socket();
     guard.watch(socket);
@@ -66,7 +61,7 @@ function late(arrived: Arrived) {
   return { ...one, socket };
 }
 
-const longMs = 10 * (connectionBounds.headersMs + connectionBounds.requestMs);
+const longMs = 10 * (limits.headersTimeoutMs + limits.requestTimeoutMs);
 
 test('a connection whose request is as late as it was reported is ended once', () => {
   const { time, ended, socket } = late(nothing);
@@ -87,7 +82,7 @@ test('a request that arrived completely before its turn is left unchanged', () =
 test('a head that came before its turn has the time of a request for its body, and is ended after it', () => {
   const { time, ended, seen } = late(nothing);
   seen.arrived = { request: { complete: false }, complete: false };
-  time.pass(connectionBounds.requestMs);
+  time.pass(limits.requestTimeoutMs);
   assert.equal(ended, []);
   time.pass(2);
   assert.is(ended.length, 1);
@@ -97,7 +92,7 @@ test('a body that arrived within that time is left alone', () => {
   const { time, ended, seen } = late(nothing);
   const request = { complete: false };
   seen.arrived = { request, complete: false };
-  time.pass(connectionBounds.requestMs / 2);
+  time.pass(limits.requestTimeoutMs / 2);
   seen.arrived = { request, complete: true };
   time.pass(longMs);
   assert.equal(ended, []);
@@ -117,24 +112,24 @@ test('a caller that was not read from until now is not late, and has the time li
   const socket = open();
   socket.pause();
   guard.reportLate(socket);
-  time.pass(10 * connectionBounds.headersMs);
+  time.pass(10 * limits.headersTimeoutMs);
   assert.equal(ended, [], 'it is not read from');
   socket.resume();
   socket.emit('resume');
   const before = time.now();
   while (ended.length === 0) time.pass(1);
-  assert.ok(time.now() - before >= connectionBounds.headersMs, `${time.now() - before} ms`);
-  assert.ok(time.now() - before <= 2 * connectionBounds.headersMs + 2, `${time.now() - before} ms`);
+  assert.ok(time.now() - before >= limits.headersTimeoutMs, `${time.now() - before} ms`);
+  assert.ok(time.now() - before <= 2 * limits.headersTimeoutMs + 2, `${time.now() - before} ms`);
 });
 
 test('late connections are ended in order, a few in each millisecond, also those reported meanwhile', () => {
   const { time, ended, guard, open } = guarded();
-  const sockets = Array.from({ length: 5 * connectionBounds.endedPerMs + 1 }, open);
+  const sockets = Array.from({ length: 5 * limits.connectionsEndedPerMs + 1 }, open);
   for (const socket of sockets) guard.reportLate(socket);
   assert.equal(ended, []);
   for (let ms = 1; ended.length < sockets.length; ms++) {
     time.pass(1);
-    assert.is(ended.length, Math.min(sockets.length, ms * connectionBounds.endedPerMs));
+    assert.is(ended.length, Math.min(sockets.length, ms * limits.connectionsEndedPerMs));
     if (ms > 3) continue;
     sockets.push(open());
     guard.reportLate(sockets.at(-1)!);
@@ -143,7 +138,7 @@ test('late connections are ended in order, a few in each millisecond, also those
 });
 
 test('more connections are ended in a millisecond if very many are late', () => {
-  const { time, ended, guard, open } = guarded({ endedTurns: 8 });
+  const { time, ended, guard, open } = guarded({ connectionsEndedTurns: 8 });
   for (let i = 0; i < 80; i++) guard.reportLate(open());
   time.pass(1);
   assert.is(ended.length, 10);
@@ -167,7 +162,7 @@ test('a caller that reads nothing of its answers for too long is disconnected, u
     }
     await until(() => sockets.every((socket) => socket.writableLength > 0));
     guard.endUnread();
-    time.pass(connectionBounds.unreadMs - 1);
+    time.pass(limits.unreadTimeoutMs - 1);
     guard.endUnread();
     assert.equal(
       sockets.map(({ destroyed }) => destroyed),

@@ -132,7 +132,6 @@ test('every command has a help with examples, and printing it exits with 0', asy
     'audit verify',
     'export',
     'export audit',
-    'export weights',
     'simulate',
     'doctor',
     'verify',
@@ -157,7 +156,7 @@ test('wrong usage ends with 2 and asks for no node', async () => {
   const wrong = [
     [],
     ['reboot'],
-    ['peers'],
+    ['pretrust'],
     ['peers', 'remove', id],
     ['peers', 'suspend'],
     ['peers', 'suspend', id, 'another'],

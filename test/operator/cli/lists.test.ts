@@ -33,6 +33,13 @@ async function rows(...args: readonly string[]): Promise<string[]> {
   return lines.slice(1);
 }
 
+test('ptf peers without a command lists the peers, with the options of the list', async () => {
+  assert.equal(await rows('peers', '--status', 'active'), await rows('peers', 'list', '--status', 'active'));
+  assert.is((await rows('peers')).length, 3);
+  const help = await runHere(['peers', '--help'], node.dir);
+  assert.match(help.out, /lists them if no command is given/);
+});
+
 test('each row of a list is one line of at most 80 columns', async () => {
   assert.is((await rows('peers', 'list')).length, 3);
   assert.is((await rows('disputes', 'list')).length, 2);

@@ -434,18 +434,13 @@ function define(): void {
     rmSync(dir, { recursive: true });
   });
 
-  test('the theme is chosen, and stored', async () => {
+  test('the page is light or dark as the system is', async () => {
     const { page } = seen;
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     const light = await ground();
-    const theme = page.getByRole('button', { name: /Theme/ });
-    await theme.click();
-    await theme.click();
+    await page.emulateMedia({ colorScheme: 'dark' });
     assert.is.not(await ground(), light);
-    await page.reload();
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    assert.is.not(await ground(), light);
-    await theme.click();
+    await page.emulateMedia({ colorScheme: 'light' });
     assert.is(await ground(), light);
   });
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { limits } from '../../../limits.js';
 import { countUpTo } from '../../../operations/arguments.js';
 import { awaitPurged } from '../byte-search.js';
-import { type CommandContext, examples, showing } from '../command-context.js';
+import { type CommandContext, examples, type MovedData, showing } from '../command-context.js';
 import { OperatorError } from '../node-client.js';
 import { groupOf } from '../operation-commands.js';
 
@@ -57,24 +57,28 @@ export function addCluster(program: Command, session: CommandContext): void {
       const text = await searched(session, folder, marker);
       done({ value: { folder: resolve(folder), scrubbed_at: scrubbed!.at }, lines: () => [text] });
     });
-  program
-    .command('import-data')
-    .description('create a cluster from the data folder of a node that served alone; the node must be stopped')
-    .addHelpText('after', examples('import-data --data-dir /var/lib/ptf'))
-    .action(async () => {
-      const value = await moveData('import', resolve(dir()));
-      const said = `the cluster ${value.cluster_id} begins after record ${value.last_seq}; start the node on this folder first`;
-      done({ value, lines: () => [said] });
-    });
-  program
-    .command('export-data')
-    .description("turn the data folder of a cluster's node into one that a node serves alone; the node must be stopped")
-    .addHelpText('after', examples('export-data --data-dir /var/lib/ptf'))
-    .action(async () => {
-      const value = await moveData('export', resolve(dir()));
-      const said = `the folder ends with record ${value.last_seq} and belongs to no cluster; start its node with CLUSTER=none`;
-      done({ value, lines: () => [said] });
-    });
+  const addMove = (direction: 'import' | 'export', text: string, resultOf: (moved: MovedData) => string): void => {
+    program
+      .command(`${direction}-data`)
+      .description(`${text}; the node must be stopped`)
+      .addHelpText('after', examples(`${direction}-data --data-dir /var/lib/ptf`))
+      .action(async () => {
+        const value = await moveData(direction, resolve(dir()));
+        done({ value, lines: () => [resultOf(value)] });
+      });
+  };
+  addMove(
+    'import',
+    'create a cluster from the data folder of a node that served alone',
+    ({ cluster_id, last_seq }) =>
+      `the cluster ${cluster_id} begins after record ${last_seq}; start the node on this folder first`,
+  );
+  addMove(
+    'export',
+    "turn the data folder of a cluster's node into one that a node serves alone",
+    ({ last_seq }) =>
+      `the folder ends with record ${last_seq} and belongs to no cluster; start its node with CLUSTER=none`,
+  );
 }
 
 /** Searches a member's folder. Returns the line which states that nothing was found. */

@@ -1,7 +1,4 @@
-/**
- * Defines `ptf dashboard set-password`, which hashes the password and stores the hash in the data folder, whether or
- * not a node runs. It creates the folder if missing.
- */
+/** `ptf dashboard set-password` stores the hash in the data folder, whether or not a node runs; creates the folder. */
 import type { Command } from 'commander';
 import { limits } from '../../../limits.js';
 import { hashPassword, passwordFile, passwordProblem } from '../../dashboard/sessions/password.js';

@@ -5,7 +5,6 @@ import { asOf, bytes, plural } from './format.js';
 import { type Child, html, link } from './html.js';
 import { groupFactsOf, weightlessReason } from './remarks.js';
 
-/** Peers without weight that are named one by one. */
 const namedMax = 5;
 /** The disk is named from this many times the space below which writes are refused. */
 const diskFactor = 2;

@@ -1,4 +1,4 @@
-/** Draws a chart of lines over time with uPlot, in the colours of the theme, with the newest values as text. */
+/** Draws a chart of lines over time with uPlot, in the colours of the page, with the newest values as text. */
 import { type Child, html } from './html.js';
 
 /** One value for each time; null means no value. */
@@ -6,15 +6,12 @@ export type Values = readonly (number | null)[];
 
 export interface ChartProps {
   readonly title: string;
-  /** One label for each of at most two lines. */
   readonly labels: readonly string[];
   /** Times in seconds since 1970, then one column per line; empty before the first read. */
   readonly data: readonly Values[];
-  /** Formats a value at the axis and below the plot. */
   readonly format: (value: number) => string;
   /** Range of the value axis. Default: from 0 to the greatest value. */
   readonly range?: readonly [number, number];
-  /** Replaces the plot while no line has a value. */
   readonly emptyText?: string;
 }
 
@@ -27,14 +24,12 @@ export class Chart extends preact.Component<ChartProps, { readonly index: number
   override state = { index: null };
   readonly #element = preact.createRef<HTMLDivElement>();
   readonly #resized = new ResizeObserver(() => this.#fit());
-  readonly #rethemed = new MutationObserver(() => this.#draw());
   readonly #system = matchMedia('(prefers-color-scheme: dark)');
   readonly #recolour = (): void => this.#draw();
   #plot: uPlot | null = null;
 
   override componentDidMount(): void {
     this.#resized.observe(this.#element.current!);
-    this.#rethemed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     this.#system.addEventListener('change', this.#recolour);
   }
 
@@ -44,7 +39,6 @@ export class Chart extends preact.Component<ChartProps, { readonly index: number
 
   override componentWillUnmount(): void {
     this.#resized.disconnect();
-    this.#rethemed.disconnect();
     this.#system.removeEventListener('change', this.#recolour);
     this.#plot?.destroy();
   }
@@ -138,7 +132,7 @@ function timesOf(_plot: uPlot, splits: readonly number[]): string[] {
   return splits.map((split) => clockTime(split).slice(0, isClose ? 8 : 5));
 }
 
-/** Resolves a custom property for the canvas, including the theme's side of `light-dark`. */
+/** Resolves a custom property for the canvas, including its side of `light-dark`. */
 function resolvedColor(inside: HTMLElement, name: string): string {
   const probe = document.createElement('span');
   probe.hidden = true;

@@ -7,7 +7,6 @@ import { errorText } from './requests.js';
 interface Question<T> {
   readonly title: string;
   readonly body: Child;
-  /** Label of the confirming button. */
   readonly action: string;
   readonly danger?: boolean;
   /** Carries out the change; the dialog is disabled meanwhile, and shows the error if the promise rejects. */
@@ -39,7 +38,6 @@ function show(title: string, mayCancel: () => boolean, draw: Open['draw']): Prom
   });
 }
 
-/** The open dialog, if there is one. */
 export function drawnDialog(): Child {
   if (open === null) return null;
   const { title, mayCancel, draw, onClose } = open;
@@ -122,10 +120,7 @@ export class Copied extends preact.Component<{ readonly text: string }, { readon
   }
 }
 
-/**
- * Copies an element's text. Pages without TLS cannot use the clipboard; the text is then selected, so that a key press
- * copies it.
- */
+/** Without TLS there is no clipboard; the text is then selected, so that a key press copies it. */
 async function copyFrom(element: Element | null): Promise<string> {
   try {
     await navigator.clipboard.writeText(element?.textContent ?? '');

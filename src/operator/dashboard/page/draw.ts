@@ -1,7 +1,4 @@
-/**
- * Draws the whole page from the variables that hold its state. Code that changes one calls `redraw`; then preact
- * changes the document where it differs.
- */
+/** Draws the whole page from the variables that hold its state. Code that changes one calls `redraw`. */
 
 import { alert, type Child, html, loading } from './html.js';
 import type { Peers } from './listed-peers.js';
@@ -69,8 +66,8 @@ export class Loaded<T> {
   }
 
   /**
-   * Reads the value, and resolves with true if it or a newer one is shown. The old one stays while the operator is
-   * about to press a control of the area, or to return to one from a dialog: the control must not move.
+   * Resolves with true if this value or a newer one is shown. The old one stays while the operator is about to press a
+   * control of the area, or to return to one from a dialog: the control must not move.
    */
   async refresh({ force = false } = {}): Promise<boolean> {
     const read = ++this.#begun;

@@ -3,7 +3,6 @@
 const whole = new Intl.NumberFormat('en');
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** `12,345`. */
 export function count(value: number): string {
   return whole.format(value);
 }
@@ -52,7 +51,6 @@ export function ago(iso: string, now: number): string {
   return `${span(seconds)} ago`;
 }
 
-/** A duration in its largest unit. */
 export function span(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
@@ -65,12 +63,10 @@ export function asOf(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** The same in the zone of the operator's browser. */
 export function localTime(iso: string): string {
   return new Date(iso).toLocaleString('sv', { timeZoneName: 'short' });
 }
 
-/** The first characters of an id or a hash. */
 export function head(id: string, length = 8): string {
   return id.length <= length + 1 ? id : `${id.slice(0, length)}…`;
 }
@@ -80,10 +76,7 @@ export function words(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-/**
- * A name that a peer chose for itself, with escapes in place of characters that break or reverse its text. If a name
- * has no visible character that could be read or clicked, the id replaces it.
- */
+/** Escapes what breaks or reverses the text of a name that a peer chose. The id replaces an invisible name. */
 export function displayName(name: string, id: string): string {
   if (!/[^\p{Default_Ignorable_Code_Point}\p{Z}\p{C}\u2800]/u.test(name)) return id;
   return name.replace(
@@ -92,7 +85,6 @@ export function displayName(name: string, id: string): string {
   );
 }
 
-/** `1 peer`, `2 peers`. */
 export function plural(number: number, noun: string): string {
   return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
 }

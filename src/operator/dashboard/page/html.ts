@@ -1,12 +1,8 @@
-/**
- * Builds the page with htm's templates, which preact draws, and holds the elements that several views share. Values in
- * a template stay text: nothing is parsed as markup.
- */
+/** Builds the page with htm, whose values stay text, and holds the elements that several views share. */
 import { ago, asOf, head, localTime } from './format.js';
 
 declare const htm: typeof import('htm').default;
 
-/** Content of an element. */
 export type Child = preact.ComponentChildren;
 
 export const html = htm.bind(preact.h);
@@ -25,13 +21,10 @@ export function removeButton(name: string, onClick: () => void): Child {
 interface Form {
   readonly class?: string;
   readonly role?: string;
-  /** Label of the button that submits. */
   readonly action: string;
   readonly danger?: boolean;
   readonly disabled?: boolean;
-  /** True while the form's fields are being sent. */
   readonly busy?: boolean;
-  /** A further button, before the one that submits. */
   readonly other?: Child;
   onSubmit(fields: FormData): void;
 }
@@ -59,7 +52,6 @@ export function textOf(fields: FormData, name: string): string {
   return String(fields.get(name) ?? '').trim();
 }
 
-/** A labelled field. */
 export function field(label: string, input: Child, hint?: string): Child {
   return html`<label class="field">
     <span>${label}</span>${input}${hint !== undefined && html`<small class="muted">${hint}</small>`}
@@ -79,7 +71,6 @@ export function peerChoice(
   </select>`;
 }
 
-/** A field for a subject hash. */
 export const hashInput = html`<input name="hash" type="text" required pattern="[0-9A-Fa-f]{64}" maxlength="64"
   autocomplete="off" spellcheck=${false} title="64 hexadecimal characters" />`;
 
@@ -109,9 +100,7 @@ export function facts(rows: readonly (readonly [string, Child])[]): Child {
 
 export interface Column<T> {
   readonly title: string;
-  /** The cells are aligned to the right. */
   readonly number?: boolean;
-  /** The cells name their rows. */
   readonly names?: boolean;
   /** Sorts by this column when its title is pressed; `sorted` is its present order. */
   readonly sort?: () => void;
@@ -171,7 +160,6 @@ export function playerLink(hash: string): Child {
   return html`<span title=${hash}>${link(`players/${hash}`, head(hash, 16))}</span>`;
 }
 
-/** A badge with a status or a verdict, with its colour and its word. */
 export function badge(word: string, look: string = word): Child {
   return html`<span class=${`badge ${look}`}>${word}</span>`;
 }

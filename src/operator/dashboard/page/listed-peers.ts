@@ -42,7 +42,6 @@ export class Peers {
   }
 }
 
-/** The names of peers by their ids. */
 export function namesOf(peers: readonly ListedPeerValue[]): ReadonlyMap<string, string> {
   return new Map(peers.map(({ peer_id, peer_name }) => [peer_id, peer_name]));
 }

@@ -6,10 +6,7 @@ export type Connection = 'connecting' | 'live' | 'lost';
 
 const retryMs = 5_000;
 const lookMs = 1_000;
-/**
- * The server sends an overview every 2 s: after this silence the figures are outdated, whatever the state of the
- * connection.
- */
+/** The server sends an overview every 2 s: after this silence the figures are outdated, whatever the connection. */
 const silentMs = 3_500;
 
 export class Live {
@@ -30,7 +27,6 @@ export class Live {
     }, lookMs);
   }
 
-  /** Age of the newest overview. */
   get ageMs(): number {
     return performance.now() - this.#receivedAt;
   }

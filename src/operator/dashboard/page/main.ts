@@ -7,7 +7,6 @@ import { button, type Child, focusHeading, heading, html, link } from './html.js
 import { Peers } from './listed-peers.js';
 import { type Connection, Live } from './live-overview.js';
 import { errorText, get } from './requests.js';
-import { nextTheme, theme } from './theme.js';
 import { allowView } from './views/allow-view.js';
 import { auditView } from './views/audit-view.js';
 import { clusterView } from './views/cluster-view.js';
@@ -24,7 +23,6 @@ import { simulationView } from './views/simulation-view.js';
 
 interface PageRoute {
   readonly view: (context: ViewContext) => View;
-  /** Text of the view's entry in the navigation. */
   readonly entry?: string;
   /** The view whose entry stands for this one, too. */
   readonly under?: string;
@@ -106,10 +104,6 @@ async function start(): Promise<void> {
             <small class="age muted">${age(live)}</small>
             <span class=${connection} role="status">${connectionText[live.connection]}</span>
             ${session.operator !== null && html`<span class="muted operator">${session.operator}</span>`}
-            <button type="button" class="button small" onClick=${switchTheme}>
-              <span aria-hidden="true">◐</span>
-              <span class="theme-name"><span class="hidden">${'Theme: '}</span>${theme()}</span>
-            </button>
             <form method="post" action="sign-out"><button type="submit" class="button small">Sign out</button></form>
             ${button('Menu', toggleMenu, {
               class: 'button small menu',
@@ -157,11 +151,6 @@ async function start(): Promise<void> {
   });
   show();
   startDrawing(page);
-}
-
-function switchTheme(): void {
-  nextTheme();
-  redraw();
 }
 
 function health({ connection, overview }: Live): Child {

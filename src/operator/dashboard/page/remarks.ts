@@ -1,7 +1,4 @@
-/**
- * Describes what an operator should check about a peer, and the look of its status, for the dashboard and for `ptf`.
- * Needs no document.
- */
+/** Describes what an operator should check about a peer, and its status, for the dashboard and for `ptf`. */
 
 import type { WitnessReason } from '../../../core/relations.js';
 import type { ListedPeerValue } from '../../../operations/peer-operations.js';
@@ -9,7 +6,6 @@ import { count, plural } from './format.js';
 
 export interface Remark {
   readonly text: string;
-  /** The most probable reason; null if the text states it. */
   readonly hint: string | null;
 }
 

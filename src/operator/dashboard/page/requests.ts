@@ -1,7 +1,4 @@
-/**
- * Calls the dashboard's server from the page. A refusal becomes an error that carries its code; a lost session leads to
- * the sign-in form.
- */
+/** Calls the dashboard's server. A refusal becomes an error with its code; a lost session leads to the sign-in form. */
 import type { OperationName, Requests, Values } from '../../../operations/table.js';
 import type { RefusalValue } from '../wire.js';
 
@@ -53,7 +50,6 @@ function sentence(text: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** Returns the text to show for an error of a call. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,4 @@
-/**
- * Skips the sign-in form for an operator who is signed in already, and returns to the view that the address names. The
- * form works without this script.
- */
+/** Skips the sign-in form for an operator who is signed in, and returns to the view that the address names. */
 
 // If a link from another site led here, the cookie was not sent, but this call comes from our own page and sends it.
 const answer = await fetch('./', { redirect: 'manual' }).catch(() => undefined);

@@ -1,14 +1,11 @@
-/**
- * Determines where a request comes from: whether the dashboard's own page sent it, its address, and whether it came
- * over TLS. Not about the origins of evidence.
- */
+/** Finds where a request comes from: whether from the dashboard's own page, its address, and whether over TLS. */
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { addressKeyOf } from '../../../validation/address-key.js';
 
 /**
- * True if `Host` names this dashboard: by an IP address, as `localhost`, or by one of its names. Any other name may be
- * that of an attacker's page, which resolves to this machine.
+ * True if `Host` names this dashboard: by an IP address, as `localhost`, or by one of its names. Any other may be that
+ * of an attacker's page, which resolves to this machine.
  */
 export function isOwnHost({ headers }: Pick<IncomingMessage, 'headers'>, names: readonly string[]): boolean {
   const name = originOf(`http://${headers.host}`)?.hostname ?? '';
@@ -16,9 +13,8 @@ export function isOwnHost({ headers }: Pick<IncomingMessage, 'headers'>, names: 
 }
 
 /**
- * True if the dashboard's own page sent a request that changes something. Browsers state it: in `Sec-Fetch-Site` if the
- * page came over TLS or from this machine, else in `Origin`. A request with neither does not come from an operator's
- * browser.
+ * True if the dashboard's own page sent a change. Browsers state it: in `Sec-Fetch-Site` over TLS or from this machine,
+ * else in `Origin`. A request with neither does not come from an operator's browser.
  */
 export function isOwnPage({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const site = headers['sec-fetch-site'];
@@ -27,17 +23,14 @@ export function isOwnPage({ headers }: Pick<IncomingMessage, 'headers'>): boolea
   return origin !== undefined && origin.host === headers.host;
 }
 
-/**
- * True if the browser uses TLS, to this server or to the proxy in front: the browser sends its scheme, and proxies
- * forward theirs.
- */
+/** True if the browser uses TLS: it sends its scheme, and proxies forward theirs. */
 export function isOverTls({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return originOf(headers.origin)?.protocol === 'https:' || headers['x-forwarded-proto'] === 'https';
 }
 
 /**
- * Returns the key of the address under which sign-in attempts are counted. If a proxy is configured, it runs on this
- * machine and appends the caller's address to `X-Forwarded-For`; the header is ignored if it comes from elsewhere.
+ * Returns the key under which sign-in attempts are counted. A configured proxy runs on this machine and appends the
+ * caller's address to `X-Forwarded-For`; the header is ignored from elsewhere.
  */
 export function addressOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>, hasProxy: boolean): string {
   const own = socket.remoteAddress ?? '';

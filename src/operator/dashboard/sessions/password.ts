@@ -2,11 +2,9 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { limits } from '../../../limits.js';
 
-/** Name of the file with the hash in the data folder. */
 export const passwordFile = 'dashboard-password';
 
 interface Cost {
-  /** log2 of N. */
   readonly ln: number;
   readonly r: number;
   readonly p: number;
@@ -23,7 +21,6 @@ const hashBytes = 32;
 /** PHC string format: `$scrypt$ln=16,r=8,p=2$salt$hash`, where salt and hash are base64 without padding. */
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,})\$([A-Za-z0-9+/]{43})$/;
 
-/** Returns the problem with a new password; undefined if there is none. */
 export function passwordProblem(password: string): string | undefined {
   const length = [...password].length;
   if (length < limits.passwordLengthMin) return `must have at least ${limits.passwordLengthMin} characters`;
@@ -39,17 +36,13 @@ export async function hashPassword(password: string): Promise<string> {
   return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`;
 }
 
-/**
- * True if `stored` is the hash of this password; the time does not depend on where they differ. Throws if `stored` is
- * no hash.
- */
+/** Takes the same time wherever the hashes differ. Throws if `stored` is no hash. */
 export async function isPassword(password: string, stored: string): Promise<boolean> {
   const parsed = parse(stored);
   if (parsed === null) throw new Error('the stored hash of the password is not readable');
   return timingSafeEqual(await derive(password, parsed.salt, parsed.cost), parsed.hash);
 }
 
-/** True if a text is a hash that `isPassword` can read. */
 export function isPasswordHash(text: string): boolean {
   return parse(text) !== null;
 }

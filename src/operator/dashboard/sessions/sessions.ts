@@ -1,6 +1,6 @@
 /**
- * Manages the sessions of the dashboard: a signed token in a cookie, and an entry here that makes the token valid.
- * Without its entry a token is worthless, so that a sign-out, a new password and the end of the process end a session.
+ * The sessions of the dashboard: a signed token in a cookie, and an entry here that makes the token valid, so that a
+ * sign-out, a new password and the end of the process end a session.
  */
 import { randomBytes } from 'node:crypto';
 import { errors as joseErrors, jwtVerify, SignJWT } from 'jose';
@@ -37,26 +37,23 @@ interface Entry extends Session {
 }
 
 export class Sessions {
+  readonly #deps: Omit<SessionDeps, 'secret'>;
   readonly #secret: Uint8Array;
-  readonly #audience: string;
-  readonly #clock: Clock;
-  readonly #passwordHash: () => string | null;
   /** In the order of opening. */
   readonly #entries = new Map<string, Entry>();
 
-  constructor({ secret, environment, clock, passwordHash }: SessionDeps) {
+  constructor({ secret, ...deps }: SessionDeps) {
     this.#secret = secret ?? randomBytes(limits.sessionSecretBytesMin);
-    this.#audience = `ptf-${environment}`;
-    this.#clock = clock;
-    this.#passwordHash = passwordHash;
+    this.#deps = deps;
   }
 
-  /**
-   * Opens a session for an operator who proved to know the password with this hash, and returns its token. The oldest
-   * session is dropped if there are too many.
-   */
+  get #audience(): string {
+    return `ptf-${this.#deps.environment}`;
+  }
+
+  /** `passwordHash`: of the password that the operator knew. Too many sessions: the oldest is dropped. */
   async open(operator: string | null, passwordHash: string): Promise<{ session: Session; token: string }> {
-    const now = this.#clock.now();
+    const now = this.#deps.clock.now();
     const id = randomBytes(idBytes).toString('base64url');
     const entry = { id, operator, expiresAt: now + limits.sessionMs, passwordHash };
     for (const [old, { expiresAt }] of this.#entries) if (expiresAt <= now) this.#entries.delete(old);
@@ -85,7 +82,7 @@ export class Sessions {
         audience: this.#audience,
         issuer,
         requiredClaims: ['exp', 'jti'],
-        currentDate: new Date(this.#clock.now()),
+        currentDate: new Date(this.#deps.clock.now()),
       });
       return this.#live(payload.jti);
     } catch (error) {
@@ -94,7 +91,6 @@ export class Sessions {
     }
   }
 
-  /** True if a session is still valid. */
   isLive({ id }: Session): boolean {
     return this.#live(id) !== undefined;
   }
@@ -103,10 +99,7 @@ export class Sessions {
     this.#entries.delete(id);
   }
 
-  /**
-   * For a token whose signature and expiry were already checked: false only if this dashboard issued it and its session
-   * has ended.
-   */
+  /** For a verified token: false only if this dashboard issued it and its session has ended. */
   holds(claims: { readonly iss?: string | undefined; readonly jti?: string | undefined }): boolean {
     return claims.iss !== issuer || this.#live(claims.jti) !== undefined;
   }
@@ -114,7 +107,7 @@ export class Sessions {
   #live(id: string | undefined): Session | undefined {
     const entry = id === undefined ? undefined : this.#entries.get(id);
     if (entry === undefined) return undefined;
-    const holds = entry.expiresAt > this.#clock.now() && entry.passwordHash === this.#passwordHash();
+    const holds = entry.expiresAt > this.#deps.clock.now() && entry.passwordHash === this.#deps.passwordHash();
     if (!holds) this.#entries.delete(entry.id);
     return holds ? entry : undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * Turns a name and a password into a session or a refusal. Attempts are counted before they are checked, by address and
- * in total, and are checked one after the other, because each check takes a core and 64 MiB for a short time.
+ * Turns a name and a password into a session. Attempts are counted before they are checked, by address and in total,
+ * and checked one after the other, because each takes a core and 64 MiB for a short time.
  */
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { limits } from '../../../limits.js';
@@ -17,7 +17,6 @@ export type SignedIn =
   | { readonly ok: false; readonly why: 'wrong' | 'unset' }
   | { readonly ok: false; readonly why: 'too_many'; readonly retryAfterS: number };
 
-/** Key of the limiter that counts all attempts. */
 const everybody = 'all';
 
 /** Counts failed attempts by address and in total. */
@@ -25,10 +24,7 @@ export class SignInAttempts {
   #byAddress = limiter(limits.signInFailuresPerAddress);
   #all = limiter(limits.signInFailuresTotal);
 
-  /**
-   * Counts an attempt. Returns the seconds to wait if it is not allowed. Such attempts are not counted for all, or one
-   * address could lock out every operator.
-   */
+  /** Returns the seconds to wait if not allowed; not counted for all, or one address could lock out everybody. */
   async begin(address: string): Promise<number | undefined> {
     return (await consumed(this.#byAddress, address)) ?? (await consumed(this.#all, everybody));
   }
@@ -38,7 +34,6 @@ export class SignInAttempts {
     await this.#all.reward(everybody);
   }
 
-  /** Forgets all failed attempts. */
   unlock(): void {
     this.#byAddress = limiter(limits.signInFailuresPerAddress);
     this.#all = limiter(limits.signInFailuresTotal);
@@ -49,7 +44,6 @@ export class SignIn {
   readonly #sessions: Sessions;
   readonly #passwordHash: () => string | null;
   readonly #attempts: SignInAttempts;
-  /** The check in progress. */
   #checking: Promise<unknown> = Promise.resolve();
 
   constructor(sessions: Sessions, passwordHash: () => string | null, attempts: SignInAttempts) {

@@ -17,7 +17,7 @@ import {
   time,
 } from '../html.js';
 import { command } from '../requests.js';
-import { allowWithQuestion, disallowWithQuestion } from './allow.js';
+import { allowWithQuestion, disallowWithQuestion } from './player-dialogs.js';
 
 const rowsMax = 200;
 

@@ -16,7 +16,6 @@ export function auditView({ live, peers }: ViewContext): View {
   let filter: { readonly actor?: string; readonly action?: string } = {};
   let seenSeq = -1;
   let result: Child = null;
-  /** Label of the check that runs. */
   let checking: string | null = null;
 
   /** The entries of the present page; null if they must be read. */
@@ -70,7 +69,6 @@ export function auditView({ live, peers }: ViewContext): View {
     ];
   }
 
-  /** A button that runs a check and shows what it found. */
   function checkButton(label: string, run: () => Promise<Child>, look = 'button'): Child {
     const check = async (): Promise<void> => {
       checking = label;

@@ -1,13 +1,10 @@
-/**
- * Shows the nodes of a group that several nodes serve: the leader, the progress of each node, and the members of etcd.
- */
+/** Shows the nodes of a group that several nodes serve, and the members of etcd. */
 import type { ClusterValue } from '../../../../operations/cluster-operations.js';
 import { Loaded, type View } from '../draw.js';
 import { bytes, count, plural } from '../format.js';
 import { badge, type Child, card, empty, facts, heading, html, table, time, timeAgo } from '../html.js';
 import { command } from '../requests.js';
 
-/** How the page shows each role. */
 const looks: Readonly<Record<string, string>> = { leader: 'trusted', follower: 'active', joining: 'neutral' };
 export function clusterView(): View {
   const status = new Loaded(() => command('cluster-status', {}));

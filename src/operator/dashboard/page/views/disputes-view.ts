@@ -1,7 +1,4 @@
-/**
- * Shows the disputes of peers, decides them, and undoes decisions. To uphold a dispute, the operator chooses the peers
- * whose events become void.
- */
+/** Shows the disputes of peers, decides them, and undoes decisions. */
 import type { DisputeValue } from '../../../../operations/dispute-operations.js';
 import { ask } from '../dialog.js';
 import { Loaded, notify, type View, type ViewContext } from '../draw.js';

@@ -20,7 +20,7 @@ import {
   time,
 } from '../html.js';
 import { command } from '../requests.js';
-import { eraseWithQuestion, receiptCard, refuseWithQuestion } from './erase-dialog.js';
+import { eraseWithQuestion, receiptCard, refuseWithQuestion } from './player-dialogs.js';
 
 const rowsMax = 200;
 const reasons = {

@@ -9,6 +9,7 @@ import {
   badge,
   button,
   type Child,
+  type Column,
   card,
   empty,
   facts,
@@ -88,7 +89,6 @@ export function peerView({ peers, argument: peerId }: ViewContext): View {
     await showChange(`The key of ${peer_name} is rotated.`);
   }
 
-  /** Shows the new state at once after a change. */
   async function showChange(text: string): Promise<void> {
     notify(text);
     await peers.reload();
@@ -166,39 +166,41 @@ function factsOf(peer: ListedPeerValue, listed: Listed): Child {
 }
 
 const notComputed = empty('Not computed yet', 'The next computation of weights will show them.');
-function witnessCard({ signals }: ListedPeerValue, listed: Listed): Child {
-  const title = 'One witness with';
-  if (signals === null) return card(title, notComputed);
-  if (signals.one_witness_with.length === 0) return card(title, empty('Nobody', 'This peer is a witness of its own.'));
+
+/** A card about other peers; `none` stands in place of an empty list. */
+function othersCard<R extends { readonly peer_id: string }>(
+  title: string,
+  rows: readonly R[] | undefined,
+  listed: Listed,
+  { none, note, caption, columns }: { none: Child; note: string; caption: string; columns: readonly Column<R>[] },
+): Child {
+  if (rows === undefined || rows.length === 0) return card(title, rows === undefined ? notComputed : none);
   const names = namesOf(listed);
+  const other: Column<R> = { title: 'Other peer', cell: ({ peer_id }) => peerLink(peer_id, names) };
   return card(
     title,
-    html`<p class="muted small">
-      Among peers that are one witness, only the heaviest vote about a player counts. If they are independent, declare
-      it: ptf peers independent.
-    </p>`,
-    table('Peers that are one witness with this one', signals.one_witness_with, ({ peer_id }) => peer_id, [
-      { title: 'Other peer', cell: ({ peer_id }) => peerLink(peer_id, names) },
-      { title: 'Why', cell: ({ reason }) => witnessHints[reason] },
-    ]),
+    html`<p class="muted small">${note}</p>`,
+    table(caption, rows, ({ peer_id }) => peer_id, [other, ...columns]),
   );
 }
 
+function witnessCard({ signals }: ListedPeerValue, listed: Listed): Child {
+  return othersCard('One witness with', signals?.one_witness_with, listed, {
+    none: empty('Nobody', 'This peer is a witness of its own.'),
+    note: 'Among peers that are one witness, only the heaviest vote about a player counts. If they are independent, declare it: ptf peers independent.',
+    caption: 'Peers that are one witness with this one',
+    columns: [{ title: 'Why', cell: ({ reason }) => witnessHints[reason] }],
+  });
+}
+
 function signalsCard({ signals }: ListedPeerValue, listed: Listed): Child {
-  const title = 'Pairs discounted by the gate';
-  if (signals === null) return card(title, notComputed);
-  if (signals.discounted_with.length === 0)
-    return card(title, empty('None', 'This peer agrees with no other peer that the group does not trust.'));
-  const names = namesOf(listed);
-  return card(
-    title,
-    html`<p class="muted small">
-      They agree with each other although the group fully trusts neither: their common votes count less.
-    </p>`,
-    table('Peers whose agreement with this one is discounted', signals.discounted_with, ({ peer_id }) => peer_id, [
-      { title: 'Other peer', cell: ({ peer_id }) => peerLink(peer_id, names) },
+  return othersCard('Pairs discounted by the gate', signals?.discounted_with, listed, {
+    none: empty('None', 'This peer agrees with no other peer that the group does not trust.'),
+    note: 'They agree with each other although the group fully trusts neither: their common votes count less.',
+    caption: 'Peers whose agreement with this one is discounted',
+    columns: [
       { title: 'Shared players', number: true, cell: ({ shared_players }) => count(shared_players) },
       { title: 'Agreement', number: true, cell: ({ agreement }) => agreement.toFixed(2) },
-    ]),
-  );
+    ],
+  });
 }

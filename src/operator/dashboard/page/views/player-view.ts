@@ -23,8 +23,7 @@ import {
   time,
 } from '../html.js';
 import { command, errorText, get, Refused } from '../requests.js';
-import { allowWithQuestion, disallowWithQuestion } from './allow.js';
-import { eraseWithQuestion, receiptCard } from './erase-dialog.js';
+import { allowWithQuestion, disallowWithQuestion, eraseWithQuestion, receiptCard } from './player-dialogs.js';
 
 const input = html`<input name="player" type="text" required maxlength="128" autocomplete="off" spellcheck=${false} />`;
 
@@ -161,7 +160,6 @@ export function playerView({ live, argument }: ViewContext): View {
 
 interface Actions {
   erase(): void;
-  /** Adds the player to the allow list, or removes it. */
   allow(): void;
 }
 

@@ -87,7 +87,7 @@ const touchingPlayers: ReadonlySet<RecordType> = new Set<RecordType>([
 export const MEASURES_FROM = 3;
 
 /** A change of scale: at record `seq`, the sums of all earlier records were multiplied by `factor`. */
-interface Rescale {
+export interface Rescale {
   readonly seq: number;
   readonly factor: number;
 }

@@ -1,3 +1,4 @@
+/** Sends commands to the actor of a group and work to its pool, and returns the answer or the refusal of each. */
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import type { Resolve } from './actor/effects.js';
 import type { GroupLoop } from './actor/loop.js';

@@ -22,7 +22,7 @@ export interface ClusterHealth {
   readonly floorSeq: number;
   readonly takeovers: number;
   readonly forwarded: number;
-  /** Of the largest member, as the leader saw it; 0 on other nodes. */
+  /** Size of the largest member, as the leader saw it; 0 on other nodes. */
   readonly etcdBytes: number;
   /** The size at which members refuse to write, by the configuration of this node. */
   readonly etcdQuotaBytes: number;

@@ -1,3 +1,4 @@
+/** Computes the health of a group, and of a node that has not recovered its group yet. */
 import type { GroupLoop } from './actor/loop.js';
 import type { GroupHealth, WeightsStatus } from './api.js';
 import type { ClusterHealth } from './cluster-api.js';

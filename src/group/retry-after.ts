@@ -1,3 +1,4 @@
+/** Computes the `Retry-After` header of a refusal, alike for every HTTP server of the node. */
 import { errors, type Refusal } from '../errors.js';
 import { limits } from '../limits.js';
 

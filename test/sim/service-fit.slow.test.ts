@@ -2,5 +2,5 @@
 import { test } from 'uvu';
 import { testServiceFit } from './service-fit.js';
 
-testServiceFit({ seed: 11, small: 1_000, large: 5, copying: 300 });
+testServiceFit({ seed: 11, small: 1_000, large: 5, copied: 300 });
 test.run();

@@ -143,10 +143,10 @@ export interface FitSample {
   readonly seed: number;
   readonly small: number;
   readonly large: number;
-  readonly copying: number;
+  readonly copied: number;
 }
 
-export function testServiceFit({ seed, small, large, copying }: FitSample): void {
+export function testServiceFit({ seed, small, large, copied }: FitSample): void {
   test('small groups, in which votes tie, get the same weights from both', () => {
     const random = new Random(seed);
     const found = new Map<string, number>();
@@ -170,7 +170,7 @@ export function testServiceFit({ seed, small, large, copying }: FitSample): void
   test('groups in which peers copy one another get the same witness groups from both', () => {
     const random = new Random(seed + 2);
     joined.clear();
-    for (let group = 0; group < copying; group++) {
+    for (let group = 0; group < copied; group++) {
       const size = {
         peers: 3 + random.below(10),
         players: random.pick([60, 200, 400]),

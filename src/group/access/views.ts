@@ -127,7 +127,7 @@ export class SignalViews {
       /** Number of players that the peer reported, and of those that another peer reported, too. */
       players: signals.reported[index]!,
       sharedPlayers: signals.shared[index]!,
-      /** Peers with which it agrees although the group trusts neither fully: their agreement, in (0, 1], is discounted. */
+      /** Peers with which it agrees although the group trusts neither fully: agreement, in (0, 1], is discounted. */
       discountedWith,
       /** At most `limits.witnessesListedMax`. */
       oneWitnessWith: this.#linksOf(signals.witnessPairs)

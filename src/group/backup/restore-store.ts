@@ -1,5 +1,5 @@
 /**
- * Restores a log from a backup. What the replaced log has removed stays removed: its tombstones are written again, and
+ * Restores a log from a backup. Removals of the replaced log stay: its tombstones are written again, and
  * its later erasures and withdrawals are applied again, in their order and at their times.
  */
 

@@ -236,7 +236,7 @@ export function isoWeek(at: number): string {
   return `${sign}${String(Math.abs(year)).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
 }
 
-/** Returns one of the caller's own events. `isDisputed`: it is disputed, or an upheld dispute excludes it from the score. */
+/** Returns one of the caller's own events. `isDisputed`: a dispute is open, or an upheld one excludes it. */
 export function ownEvent(
   { seq, receivedAt, event }: ListedEvent,
   peer: PeerView,

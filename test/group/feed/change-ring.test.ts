@@ -7,7 +7,7 @@ import { Random } from '../../support/random.js';
 const row = (subject: string, score: number | null = 50) => {
   return { subject, player: score === null ? null : publishedPlayer(subject, score) };
 };
-/** What the ring returns, as subjects with their scores. */
+/** Returns the rows of the ring as subjects with their scores. */
 const after = (ring: ChangeRing, position: number) =>
   ring.after(position)?.map(({ subject, score }) => `${subject} ${score}`) ?? null;
 

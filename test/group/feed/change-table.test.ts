@@ -100,11 +100,11 @@ class TableReader {
   /** Checks the rows of every player of the state, and of no other, within the steps. */
   holds(rows: ReadonlyMap<string, PublishedPlayer> = this.reader): void {
     const { subjects } = this.given.state;
-    const moment = asOfTime(this.given.state, this.now);
+    const asOf = asOfTime(this.given.state, this.now);
     assert.is(rows.size, subjects.size);
     for (let row = 0; row < subjects.rows; row++) {
       if (!subjects.has(row)) continue;
-      const view = trustOf(this.given.state, row, moment);
+      const view = trustOf(this.given.state, row, asOf);
       const mine = rows.get(subjectHex(subjects.keyOf(row)));
       assert.is(mine?.verdict, view.verdict);
       // The step, and half of the last digit on both sides.

@@ -41,6 +41,7 @@ function optionsOf(args) {
       if (!/^\d+$/.test(values[name])) throw new Error(`--${name} must be a whole number, got ${values[name]}`);
       return Number(values[name]);
     };
+    if (number('jobs') === 0) throw new Error('--jobs must be at least 1');
     if (!/^(?:\d+(?:,\d+)*)?$/.test(values.pick)) throw new Error(`--pick must be numbers, got ${values.pick}`);
     return {
       seed: number('seed'),

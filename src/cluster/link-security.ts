@@ -6,7 +6,7 @@ import { limits } from '../limits.js';
 /** Begins the authority of the CONNECT request that a node sends to the public port of another node. */
 const AUTHORITY = 'ptf-cluster-2.';
 
-/** Proves the secret before a connection takes room; a proof is accepted once, since it can be overheard. */
+/** Proves the secret before a connection takes room. A proof can be overheard: the last accepted ones are refused. */
 export class LinkAuthority {
   readonly #proof: SecretProof;
   /** Proofs that were accepted, oldest first. */

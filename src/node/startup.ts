@@ -229,12 +229,17 @@ export function hasSettings(logged: Partial<GroupSettings>): boolean {
 export function settingsProblem(config: Config, logged: Partial<GroupSettings>): string | null {
   const own = settingsIn(config);
   const problems = config.settingsGiven
-    .filter((name) => logged[name] !== undefined && logged[name] !== own[name])
+    .filter((name) => logged[name] !== undefined && sorted(logged[name]) !== sorted(own[name]))
     .map(
       (name) =>
         `${name} is ${own[name]}, and the group has ${logged[name]}: set that or leave ${name} unset, or change the group with ptf group set ${name} ${own[name]}`,
     );
   return problems.length === 0 ? null : problems.join('; ');
+}
+
+/** The order of peer ids means nothing. */
+function sorted(setting: string | number | undefined): string {
+  return String(setting).split(',').sort().join();
 }
 
 function grantedOrRefuse(outcome: Outcome<unknown>, prefix = ''): void {

@@ -31,7 +31,7 @@ test('there are golden files of every version that is read', () => {
   ]);
 });
 
-/** Returns the blocks of a snapshot; one of format 1 has no scale of measures, and its bans are claims. */
+/** Returns the blocks of a snapshot; the older ones have no scale of measures, and their bans are claims. */
 function blocksOf({ blocks }: GoldenSnapshot): SnapshotBlock[] {
   return blocks.map((block) => {
     const bytes = Buffer.from(block.bytes, 'base64');

@@ -1,6 +1,7 @@
 /** The settings that the nodes of a cluster share: their record, its audit entry, and the snapshot of them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { decidePreTrust } from '../../src/core/rules/decide-peer.js';
 import { decideSetting, loggedSettings } from '../../src/core/rules/decide-setting.js';
 import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
@@ -34,6 +35,24 @@ test('a half-life that an operator sets is the record of half-lives, under the n
     given.apply(records, t0);
     assert.is(loggedSettings(given.state)[name], 30);
   }
+});
+
+test('pre-trusted peers that an operator sets are in force afterwards, whatever was changed since the same command', () => {
+  const given = new Given(90).peers(2);
+  const [one, other] = given.state.peers.list.map(({ peerId }) => peerId) as [string, string];
+  const set = (value: string, by: string) => {
+    const { records } = decideSetting(given.state, { name: 'PRE_TRUSTED_PEERS', value, by }, t0);
+    given.apply(records, t0);
+    return records.length;
+  };
+  assert.is(set(one, 'operator:alice'), 1);
+  assert.is(set(one, 'operator:alice'), 0);
+  const removed = { type: 'pre_trust', peerId: one, change: 'remove', by: 'operator:bob' } as const;
+  given.apply(decidePreTrust(given.state, removed, t0).records, t0);
+  assert.is(set(one, 'configuration'), 0, 'a variable that has not changed undoes no command');
+  assert.is(set(one, 'operator:alice'), 1);
+  assert.equal(given.state.preTrusted, [0]);
+  assert.is(set(`${other},${one}`, 'operator:alice'), 1);
 });
 
 test('a snapshot has the settings', () => {

@@ -19,7 +19,10 @@ export interface AllowedSubject {
 export class AllowList {
   /** Indexed by subject, hex. */
   readonly #subjects = new Map<string, AllowedSubject>();
-  /** First three bytes of the hashes of all players that ever had an entry: they rule out most others. */
+  /**
+   * First three bytes of the hashes of all players that had an entry in this process: they rule out most others, and
+   * identify nobody, so those of an erased player stay.
+   */
   readonly #prefixes = new Set<number>();
 
   get size(): number {

@@ -69,8 +69,9 @@ export class RecentEvidence {
   /** Forgets the events about an erased subject, whose row the next subject may get. */
   forgetSubject(row: number): void {
     if (this.#columns === null) return;
-    const { rows, seqs } = this.#columns;
-    for (let slot = rows.indexOf(row); slot >= 0; slot = rows.indexOf(row, slot + 1)) seqs[slot] = 0;
+    const { rows, timestamps } = this.#columns;
+    // The numbers stay, since they prove that nothing came through a slot.
+    for (let slot = rows.indexOf(row); slot >= 0; slot = rows.indexOf(row, slot + 1)) timestamps[slot] = Number.NaN;
   }
 }
 

@@ -88,7 +88,10 @@ export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: 
   return { records: [{ type: 'pre_trust_set', peers, configured: null, audit }], outcome: granted(null) };
 }
 
-/** Applies the set if its configuration changed. Codes, with the id: unknown_peer, peer_not_active (revoked). */
+/**
+ * Applies the set if its configuration changed. An operator's command also undoes what other commands changed since.
+ * Codes, with the id: unknown_peer, peer_not_active (revoked).
+ */
 export function decideConfiguredPreTrust(
   state: GroupState,
   configured: string,
@@ -102,9 +105,14 @@ export function decideConfiguredPreTrust(
     if (peer.status === 'revoked') return refuse('peer_not_active', { text: `${peerId} is revoked` });
     peers.push(peer.index);
   }
-  if (configured === state.preTrustConfigured) return { records: [], outcome: granted(null) };
+  const isInForce = by === 'configuration' || isSameSet(peers, state.preTrusted);
+  if (configured === state.preTrustConfigured && isInForce) return { records: [], outcome: granted(null) };
   const audit = audited(state, now, { action: 'pre_trust_set', actor: by, target: configured });
   return { records: [{ type: 'pre_trust_set', peers, configured, audit }], outcome: granted(null) };
+}
+
+function isSameSet(one: readonly number[], other: readonly number[]): boolean {
+  return one.length === other.length && one.every((peer) => other.includes(peer));
 }
 
 /** Records whether two peers are one witness. Codes: unknown_peer, peer_id_mismatch (a peer and itself). */

@@ -5,6 +5,8 @@ export class ChangeRing {
   readonly #playersMax: number;
   /** The oldest change first. */
   readonly #changes = new Map<string, { readonly position: number; readonly player: PublishedPlayer }>();
+  /** Visits each entry once, since a new iterator would skip the places of all deleted ones. */
+  #oldest = this.#changes.entries();
   /** All changes after this position are in the ring. */
   #from = 0;
 
@@ -36,14 +38,13 @@ export class ChangeRing {
 
   clear(position: number): void {
     this.#changes.clear();
+    this.#oldest = this.#changes.entries();
     this.#from = position;
   }
 
   #dropOldest(): void {
-    for (const [subject, { position }] of this.#changes) {
-      this.#from = position;
-      this.#changes.delete(subject);
-      return;
-    }
+    const [subject, { position }] = this.#oldest.next().value!;
+    this.#from = position;
+    this.#changes.delete(subject);
   }
 }

@@ -67,9 +67,11 @@ export interface RowMarks {
   readonly erasureRefused: string | undefined;
 }
 
+export const noMarks: RowMarks = { disputed: false, erasureRefused: undefined };
+
 /** `peer` null: the reader has no key. */
 export function marksFor(peer: number | null, disputed: readonly number[], refused: RefusedErasure | null): RowMarks {
-  if (peer === null) return { disputed: false, erasureRefused: undefined };
+  if (peer === null) return noMarks;
   const erasureRefused = refused?.peers.includes(peer) ? refused.reason : undefined;
   return { disputed: disputed.includes(peer), erasureRefused };
 }

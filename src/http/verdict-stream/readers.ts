@@ -10,7 +10,7 @@ import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
 import { Holdings } from '../room/holdings.js';
 import type { ReadTurns } from '../room/read-turns.js';
-import { changeFrame, erasedFrame, erasedRow, helloFrame, marksFor, playerRow } from './frames.js';
+import { changeFrame, erasedFrame, erasedRow, helloFrame, marksFor, noMarks, playerRow } from './frames.js';
 import { Spread } from './spread.js';
 import { StreamReader } from './stream-reader.js';
 
@@ -57,6 +57,7 @@ export class StreamReaders {
     const reader = new StreamReader(to, {
       feed: node.group.verdicts,
       marksOf: (subject) => {
+        if (peer === null) return noMarks;
         return marksFor(peer, node.group.disputedFor(subject), node.group.refusedErasure(subject));
       },
       peer,

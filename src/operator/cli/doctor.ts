@@ -49,7 +49,7 @@ async function examine(session: CommandContext): Promise<Finding[]> {
   // A node that serves its group alone has none.
   const cluster = running === null ? null : await session.ask('cluster-status', {}).catch(() => null);
   const isAbsent = running === null && silence === null;
-  const foreign = isAbsent && folder.files.length > 0 ? session.foreignEntry(dir) : undefined;
+  const foreign = isAbsent && folder.files.length > 0 ? foreignIn(session, dir) : undefined;
   const store = isAbsent && foreign === undefined ? await storeOf(session, dir, folder) : null;
   return [
     judgeFolder(dir, foreign),
@@ -68,6 +68,15 @@ async function examine(session: CommandContext): Promise<Finding[]> {
       ? judgeAbsence(dir, session.lastLine(dir), await surroundingsOf(dir, configuration), configuration.signs)
       : []),
   ];
+}
+
+/** Returns undefined for a folder that this user may not read, which the findings about permissions name. */
+function foreignIn(session: CommandContext, dir: string): string | undefined {
+  try {
+    return session.foreignEntry(dir);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Examines the store of a folder without a node. Null if this user must not open it. */

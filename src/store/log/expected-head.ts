@@ -5,7 +5,7 @@ import type { ExpectedHead } from '../../group/recovery/verification.js';
 import { replaceFile } from '../files/durable-file.js';
 import { readText } from '../files/small-file.js';
 
-/** Null if no head was written, and for an empty file, which a power cut can leave. Otherwise throws `DamagedError`. */
+/** Null if no head was written, and for an empty file of a power cut. Throws `DamagedError` for any other text. */
 export function readExpectedHead(dataDir: string): ExpectedHead | null {
   const file = fileOf(dataDir);
   const text = readText(file) ?? '';

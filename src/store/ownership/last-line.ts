@@ -2,15 +2,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readText } from '../files/small-file.js';
-import { isOwner } from './owner-record.js';
+import { isOwnOrFree } from './owner-record.js';
 import { thisProcess } from './process-identity.js';
 
 const name = 'last-line';
 
-/** Writes nothing if this process is not the newest owner of the folder, or the folder cannot be written to. */
+/** Writes nothing if another process may own the folder, or the folder cannot be written to. */
 export function keepLastLine(dir: string, line: string): void {
   try {
-    if (isOwner(dir, thisProcess())) writeFileSync(join(dir, name), line, { mode: 0o600 });
+    if (isOwnOrFree(dir, thisProcess())) writeFileSync(join(dir, name), line, { mode: 0o600 });
   } catch {
     // The line is a help for people, and the process may be ending because of the disk.
   }

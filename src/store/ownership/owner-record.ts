@@ -48,9 +48,10 @@ export function readOwner(dir: string): OwnerRecord | undefined {
   return record?.epoch === epoch ? record : { ...recordOf(noOwner, epoch), claimed_at: 'an unknown time' };
 }
 
-/** Returns whether this process is the newest owner of the data folder `dir`, which it may have released since. */
-export function isOwner(dir: string, { pid, processStart, bootId, pidNamespace }: ProcessIdentity): boolean {
+/** Returns whether no process owns the data folder `dir` but this one: its newest owner released it, or is this. */
+export function isOwnOrFree(dir: string, { pid, processStart, bootId, pidNamespace }: ProcessIdentity): boolean {
   const owner = readOwner(dir);
+  if (owner?.released) return true;
   const isSame = owner?.pid === pid && owner.process_start === processStart;
   return isSame && owner.boot_id === bootId && owner.pid_namespace === pidNamespace;
 }

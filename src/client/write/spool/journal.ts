@@ -114,7 +114,11 @@ export class Journal {
     const size = segment.bytes;
     const isPlace = this.#place.seq === from && from > segment.firstSeq;
     const start = isPlace ? this.#place : { seq: segment.firstSeq, offset: HEADER_BYTES };
-    const bytes = await bytesOf(segment.path, start.offset, size);
+    // A long backlog is read in pieces of what one call takes, as long as each has a whole record.
+    const enough = isPlace ? Math.min(size, start.offset + bytesMax + 2 * bounds.spoolEventBytes) : size;
+    let bytes = await bytesOf(segment.path, start.offset, enough);
+    const [first] = piecesOf(bytes, start.seq, end, 0);
+    if (enough < size && (first?.payload ?? null) === null) bytes = await bytesOf(segment.path, start.offset, size);
     const entries: Entry[] = [];
     let roomBytes = bytesMax;
     // Unless a piece says otherwise, the file was cut by another program.

@@ -126,13 +126,14 @@ if (missing !== undefined || process.platform !== 'linux') {
     const erasures = players.map(async (player) => {
       const hash = createHash('sha256').update(`${player}${salt}`).digest('hex');
       const { status } = await follower.ask('DELETE', `/subjects/${hash}`, undefined, flood.key);
-      assert.is(status, 200);
-      erased += 1;
+      if (status === 200) erased += 1;
+      return status;
     });
     await until(() => erased > 0);
     assert.is(await report(follower, victim), 201);
     assert.ok(erased < 100, `the event waited for ${erased} erasures`);
-    await Promise.all(erasures);
+    // On a slow machine the last ones wait for longer than a change may.
+    for (const status of await Promise.all(erasures)) assert.ok(status === 200 || status === 503, `${status}`);
   });
 }
 

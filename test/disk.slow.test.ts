@@ -105,6 +105,8 @@ test('an operator can still suspend a peer and kill its key on a full disk', asy
 
 test('no snapshot is made that would exceed the watermark, and a due one follows once there is room', async () => {
   const { node, disk, said, fill } = await started({ SNAPSHOT_EVERY: '1' });
+  // The snapshot of the formed group may be under way.
+  await until(() => node.group.status().snapshots.length > 0);
   disk.use = { ...disk.use, freeBytes: 120 * MB, logBytes: 21 * MB };
   await until(() => node.group.status().disk?.logBytes === 21 * MB);
   const before = node.group.status().snapshots;

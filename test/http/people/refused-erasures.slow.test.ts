@@ -37,7 +37,7 @@ test('a refused erasure tells its reason to the peer that asked, in the stream a
   const [pending] = await listed();
   assert.equal(
     pending?.requests.map((one) => [one.peer_id, one.peer_name, one.reason]),
-    [[asking.peerId, 'Asking', 'peer_too_new']],
+    [[asking.peerId, 'Asking', 'operator_mode']],
   );
   assert.equal([pending?.evidence?.peers, pending?.evidence?.direction], [2, 'lowering']);
   const readers = [await readerOf(node, asking), await readerOf(node, other)];

@@ -94,7 +94,7 @@ export class EventSpool {
 
   /**
    * Opens the folder and begins to deliver the waiting events. Rejects with `spool_in_use` if another process uses it,
-   * `spool_failed` if the disk fails, and `invalid_argument` if its path is too long.
+   * `spool_failed` if the disk fails, and `invalid_argument` if its path is too long or `whenFull` is unknown.
    */
   static async open(options: SpoolOptions): Promise<EventSpool> {
     try {
@@ -106,7 +106,9 @@ export class EventSpool {
   }
 
   static async #open(options: SpoolOptions): Promise<EventSpool> {
-    const { to, onProgress, onSetAside, runtime = systemRuntime } = options;
+    const { to, onProgress, onSetAside, runtime = systemRuntime, whenFull = 'refuse' } = options;
+    // Callers in JavaScript have no types.
+    if (whenFull !== 'refuse' && whenFull !== 'wait') throw invalidArgument("whenFull must be 'refuse' or 'wait'");
     const folder = absolute(options.folder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const claim = await claimFolder(folder, runtime);

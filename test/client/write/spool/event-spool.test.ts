@@ -402,6 +402,11 @@ test('a full spool refuses, and takes events again when there is room', async ()
   assert.is(await codeOf(spool.add(event('again'))), 'no error');
 });
 
+test('an unknown whenFull, as of a release that dropped the oldest events, is refused', async () => {
+  const options = { folder, to: new Node(), whenFull: 'drop-oldest' as 'wait' };
+  assert.is(await codeOf(EventSpool.open(options)), 'invalid_argument');
+});
+
 test('a full spool that waits delays the adder, in order, until there is room or it gives up', async () => {
   const node = new Node();
   let open: () => void = () => undefined;

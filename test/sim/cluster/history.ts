@@ -25,7 +25,13 @@ interface Registered {
   hasLeft: boolean;
 }
 
+interface Leading {
+  readonly nodeId: string;
+  readonly fence: string;
+}
+
 export class History {
+  #leader: { readonly revision: number; readonly is: Leading | null } = { revision: -1, is: null };
   readonly #etcd: EtcdModel;
   readonly #keys: EtcdKeys;
   readonly #cipher: SlotCipher;
@@ -145,10 +151,15 @@ export class History {
     }
   }
 
-  get leader(): { readonly nodeId: string; readonly fence: string } | null {
-    const kv = this.#etcd.store.range({ key: this.#keys.leader }).kvs[0];
-    if (kv === undefined) return null;
-    return { nodeId: JSON.parse(kv.value.toString()).node_id, fence: kv.create_revision };
+  get leader(): Leading | null {
+    const { store } = this.#etcd;
+    // Asked for after each step.
+    if (this.#leader.revision !== store.revision) {
+      const kv = store.range({ key: this.#keys.leader }).kvs[0];
+      const is = kv && { nodeId: JSON.parse(kv.value.toString()).node_id, fence: kv.create_revision };
+      this.#leader = { revision: store.revision, is: is ?? null };
+    }
+    return this.#leader.is;
   }
 
   #checkNodes(): void {

@@ -90,7 +90,7 @@ export class Life {
     this.#leaseS = random.pick([2, 3, 3, 5]);
     // An erasure is complete only while hardly anything fails.
     this.#faults = options.only ?? someFaults(random);
-    this.#faultEveryMs = random.pick([600, 600, 600, 5_000]);
+    this.#faultEveryMs = random.pick([250, 600, 600, 5_000]);
     const first = formedLog();
     this.#history = new History(this.etcd, this.#keys, this.#cipher, first, (id) =>
       lastSeqOf(this.disks.find(({ nodeId }) => nodeId === id)!.log),

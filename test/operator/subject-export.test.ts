@@ -61,6 +61,8 @@ test('an export has every kind of record of a player, fits the schema, and is au
         ['list', 1, false],
       ],
     );
+    // The player is the first of the group.
+    assert.ok(value.sums.every(({ lowering }) => lowering > 0));
     assert.equal(
       value.disputes.map(({ text, status }) => [text, status]),
       [['not so', 'upheld']],

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bounds } from '../../src/client/bounds.js';
 import { systemRuntime } from '../../src/client/transport/time.js';
 import { WebhookSender } from '../../src/peer/relay/webhook.js';
 
@@ -75,6 +76,17 @@ test('an address that is gone ends the relay at once, by its status or the code 
     const { outcome, pauses, lines } = await sent(reply);
     assert.equal([(outcome as { code?: string }).code, pauses, lines], ['webhook_gone', [], 0]);
   }
+});
+
+test('a webhook that is refused for its content is tried a few times, any other until it arrives', async () => {
+  const times = (count: number, status: number) => Array.from({ length: count }, () => ({ status }));
+  const tries = bounds.webhookTriesMax;
+  for (const status of [400, 413, 422]) {
+    assert.is((await sent(...times(tries - 1, status))).outcome, true);
+    const { outcome, pauses } = await sent(...times(tries, status));
+    assert.equal([outcome, pauses.length], [false, tries - 1]);
+  }
+  assert.is((await sent(...times(tries + 2, 500))).outcome, true);
 });
 
 test.run();

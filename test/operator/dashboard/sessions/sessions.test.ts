@@ -1,0 +1,64 @@
+/** How sessions of the dashboard end: by time, a new password, a sign-out, or too many of them. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limits } from '../../../../src/limits.js';
+import { Sessions } from '../../../../src/operator/dashboard/sessions/sessions.js';
+
+let now = Date.UTC(2026, 10, 27);
+let passwordHash: string | null = 'hash';
+const deps = { environment: 'dev', clock: { now: () => now }, passwordHash: () => passwordHash } as const;
+const opened = (sessions: Sessions) => sessions.open('alice', passwordHash!);
+
+test('a session lasts until its time is over', async () => {
+  const sessions = new Sessions({ secret: null, ...deps });
+  const { session, token } = await opened(sessions);
+  now += limits.sessionMs - 1_000;
+  assert.is((await sessions.read(token))?.operator, 'alice');
+  assert.ok(sessions.isLive(session));
+  now += 1_000;
+  assert.not.ok(sessions.isLive(session));
+  assert.is(await sessions.read(token), undefined);
+});
+
+test('a sign-out, and a new password, end a session', async () => {
+  const sessions = new Sessions({ secret: null, ...deps });
+  const [first, second] = [await opened(sessions), await opened(sessions)];
+  sessions.end(first.session);
+  assert.is(await sessions.read(first.token), undefined);
+  assert.ok(await sessions.read(second.token));
+  passwordHash = 'other';
+  assert.is(await sessions.read(second.token), undefined);
+  passwordHash = 'hash';
+  assert.is(await sessions.read(second.token), undefined);
+});
+
+test('one session too many ends the oldest, unless one is over', async () => {
+  const sessions = new Sessions({ secret: null, ...deps });
+  const over = await opened(sessions);
+  now += 1;
+  const all = [];
+  for (let i = 1; i < limits.sessionsMax; i++) all.push((await opened(sessions)).session);
+  now += limits.sessionMs - 1;
+  assert.not.ok(sessions.isLive(over.session));
+  all.push((await opened(sessions)).session);
+  assert.ok(all.every((session) => sessions.isLive(session)));
+  await opened(sessions);
+  assert.equal(
+    all.map((session) => sessions.isLive(session)),
+    all.map((_, i) => i > 0),
+  );
+});
+
+test('a token is valid where it was signed, for its environment', async () => {
+  const secret = new Uint8Array(32).fill(1);
+  const { token } = await opened(new Sessions({ secret, ...deps }));
+  for (const other of [
+    new Sessions({ secret, ...deps }),
+    new Sessions({ secret, ...deps, environment: 'prod' }),
+    new Sessions({ secret: null, ...deps }),
+  ]) {
+    assert.is(await other.read(token), undefined);
+  }
+});
+
+test.run();

@@ -1,0 +1,64 @@
+/** The folder of a backup: which it may take, when it is one, and that a failed one leaves nothing. */
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { BackupManifest } from '../../../src/group/backup/backup-tasks.js';
+import { isBackup, NewBackup, NotEmptyError, readManifest, storeOf } from '../../../src/store/backup/backup-folder.js';
+
+let dir = '';
+test.before.each(() => {
+  dir = join(mkdtempSync(join(tmpdir(), 'ptf-backup-')), 'target');
+});
+test.after.each(() => rmSync(join(dir, '..'), { recursive: true, force: true }));
+
+test('a folder is a backup once it is finished, for its owner alone', async () => {
+  const backup = new NewBackup(join(dir, 'deep'));
+  writeFileSync(join(backup.store, 'data.mdb'), 'x');
+  chmodSync(join(backup.store, 'data.mdb'), 0o644);
+  assert.not.ok(isBackup(join(dir, 'deep')));
+  await backup.finish({ format: 1 } as BackupManifest);
+  assert.ok(isBackup(join(dir, 'deep')));
+  const store = storeOf(join(dir, 'deep'));
+  assert.equal(readdirSync(join(dir, 'deep')).sort(), ['backup.json', 'store']);
+  const modes = [join(dir, 'deep'), store, join(store, 'data.mdb')].map((path) => statSync(path).mode & 0o777);
+  assert.equal(modes, [0o700, 0o700, 0o600]);
+  assert.is(readManifest(join(dir, 'deep')).format, 1);
+});
+
+test('an abandoned backup leaves the folder as it was: absent, or empty', () => {
+  new NewBackup(dir).abandon();
+  assert.not.ok(existsSync(dir));
+  mkdirSync(dir);
+  new NewBackup(dir).abandon();
+  assert.equal(readdirSync(dir), []);
+});
+
+test('a folder that is not empty, a file, and a folder in which another backup is made are refused', () => {
+  mkdirSync(join(dir, 'lost+found'), { recursive: true });
+  const backup = new NewBackup(dir);
+  assert.throws(
+    () => new NewBackup(dir),
+    (error: unknown) => error instanceof NotEmptyError,
+  );
+  backup.abandon();
+  writeFileSync(join(dir, 'note'), '');
+  for (const path of [dir, join(dir, 'note')]) {
+    assert.throws(
+      () => new NewBackup(path),
+      (error: unknown) => error instanceof NotEmptyError,
+    );
+  }
+  assert.equal(readdirSync(dir).sort(), ['lost+found', 'note']);
+});
+
+test('a manifest that is damaged, foreign or newer is refused', () => {
+  mkdirSync(dir);
+  for (const text of ['{', 'null', '{"format": "1"}', '{"format": 2}']) {
+    writeFileSync(join(dir, 'backup.json'), text);
+    assert.throws(() => readManifest(dir), /cannot be read|expected the manifest|newer release/);
+  }
+});
+
+test.run();

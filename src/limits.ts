@@ -70,9 +70,8 @@ export const limits = {
   peerNameLength: 200,
   emailLength: 254,
   schemaVersionLength: 64,
-  cursorLength: 256,
-  /** Bound of a cursor of own events, which holds a place for each origin that the peer carries. */
-  placesCursorLength: 8_192,
+  /** A cursor of own events holds a place for each origin that the peer carries. */
+  cursorLength: 8_192,
 
   // Pages
   timeStringsMax: 1_024,
@@ -127,7 +126,7 @@ export const limits = {
   signatureComponentsMax: 16,
   /** Characters of `Signature-Input`, `Signature` and `Content-Digest` each. */
   signatureFieldLength: 2_048,
-  /** Signatures that are remembered so that none is accepted twice, in 16 to 32 bytes each. */
+  /** Signatures that are remembered so that none is accepted twice, in about 50 bytes each. */
   replaySignaturesMax: 4_194_304,
   signingKeysMax: 4_096,
 

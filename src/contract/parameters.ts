@@ -21,7 +21,7 @@ export const queryParameters = {
     name: 'cursor',
     required: false,
     description: 'The `next_cursor` of the previous page.',
-    schema: { type: 'string', minLength: 1, maxLength: limits.placesCursorLength },
+    schema: { type: 'string', minLength: 1, maxLength: limits.cursorLength },
   },
   explain: {
     name: 'explain',

@@ -7,14 +7,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { HttpDeps } from '../deps.js';
-import { exchangeOf, recordAnswer } from '../request/answering.js';
+import { type AnsweringDeps, exchangeOf, failureReply, newRequestId, recordAnswer } from '../request/answering.js';
 import { bodyText, parseJson } from '../request/body.js';
 import { parseTarget } from '../request/head.js';
 import type { Incoming } from '../request/pipeline.js';
-import { type Exchange, internalErrorReply, replyText, wireReply } from '../request/reply.js';
+import { type Exchange, replyText, wireReply } from '../request/reply.js';
 import type { ApiReply } from '../request/request.js';
-import { newRequestId } from '../request/request-id.js';
 import { type MaybeAsync, then } from '../request/then.js';
 import { answerRaw } from '../server/client-error.js';
 import { closeGently } from '../server/closing.js';
@@ -25,13 +23,9 @@ import { HeadParser, type ParsedHead } from './head-parser.js';
 const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`;
 const CLOSE = 'Connection: close\r\n';
 
-export function createConnectionPath(
-  routeOf: FastRoutes,
-  deps: Pick<HttpDeps, 'metrics' | 'log'>,
-  isDraining: () => boolean,
-): Omit<FastPath, 'answer'> {
+export function createConnectionPath(routeOf: FastRoutes, deps: AnsweringDeps): Omit<FastPath, 'answer'> {
   const open = new Map<Socket, FastConnection>();
-  const shared = { routeOf, deps, isDraining, open };
+  const shared = { routeOf, deps, open };
   return {
     open(socket, fallBack) {
       open.set(socket, new FastConnection(socket, fallBack, shared));
@@ -45,8 +39,7 @@ export function createConnectionPath(
 
 interface Shared {
   readonly routeOf: FastRoutes;
-  readonly deps: Pick<HttpDeps, 'metrics' | 'log'>;
-  readonly isDraining: () => boolean;
+  readonly deps: AnsweringDeps;
   readonly open: Map<Socket, FastConnection>;
 }
 
@@ -233,13 +226,8 @@ class FastConnection {
     try {
       return fastRoute.endpoint.answer(incoming);
     } catch (error) {
-      return this.#failure(exchange, error);
+      return failureReply(this.#shared.deps, exchange, error);
     }
-  }
-
-  #failure({ requestId }: Exchange, error: unknown): ApiReply {
-    this.#shared.deps.log.error({ err: error, request_id: requestId }, 'a request failed');
-    return internalErrorReply(requestId);
   }
 
   #await(asked: Asked, reply: Promise<ApiReply>, rest: Buffer): void {
@@ -247,7 +235,7 @@ class FastConnection {
     if (rest.length > 0) this.#waiting.unshift(rest);
     reply.then(
       (late) => this.#answerLate(asked, late),
-      (error: unknown) => this.#answerLate(asked, this.#failure(asked.exchange, error)),
+      (error: unknown) => this.#answerLate(asked, failureReply(this.#shared.deps, asked.exchange, error)),
     );
   }
 
@@ -258,12 +246,12 @@ class FastConnection {
   }
 
   #answer({ method, fastRoute, exchange, startedAt }: Asked, reply: ApiReply): string {
-    const { deps, isDraining } = this.#shared;
+    const { deps } = this.#shared;
     const { route } = fastRoute.endpoint;
     const wire = wireReply(route, reply, exchange);
     const ms = performance.now() - startedAt;
     recordAnswer(deps, { route, reply, method, requestId: exchange.requestId, ms });
-    this.#closing = isDraining();
+    this.#closing = deps.isDraining();
     if (wire.length !== undefined && wire.length !== wire.payload.length) this.#isAscii = false;
     return replyText(wire, httpDate(), this.#closing ? CLOSE : KEEP);
   }

@@ -9,7 +9,7 @@ import { cutCount } from '../public-counts.js';
 import { encodeCursor } from '../request/cursor.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
-import { readCursor, readLimit } from '../request/request-parameters.js';
+import { readPage } from '../request/request-parameters.js';
 
 type PeerHandlers = Pick<Handlers, 'registerPeer' | 'listPeers'>;
 
@@ -42,14 +42,13 @@ export function peerHandlers({ node, settings, pseudonyms }: Deps): PeerHandlers
   }
 
   function listPeers({ query, caller }: ApiRequest<undefined>): ApiReply {
-    const limit = readLimit(query);
-    if (!limit.ok) return refusalReply(limit);
-    const from = readCursor(query, 'peers');
-    if (!from.ok) return refusalReply(from);
+    const page = readPage(query, 'peers');
+    if (!page.ok) return refusalReply(page);
+    const { limit, from } = page.value;
     // Read one more than requested, to learn whether there is a next page.
     const { group, identity } = node;
-    const peers = group.peers(from.value ?? 0, limit.value + 1);
-    const next = peers[limit.value];
+    const peers = group.peers(from, limit + 1);
+    const next = peers[limit];
     const counts = group.counts();
     return ok({
       group: {
@@ -61,9 +60,7 @@ export function peerHandlers({ node, settings, pseudonyms }: Deps): PeerHandlers
         player_count: cutCount(counts.players),
         event_count: cutCount(counts.events),
       },
-      data: peers
-        .slice(0, limit.value)
-        .map((peer) => peerBody(peer, caller === null ? null : group.delayedEventCount(peer))),
+      data: peers.slice(0, limit).map((peer) => peerBody(peer, caller === null ? null : group.delayedEventCount(peer))),
       next_cursor: next === undefined ? null : encodeCursor('peers', next.index),
     } satisfies PeerListBody);
   }

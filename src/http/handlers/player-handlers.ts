@@ -10,7 +10,7 @@ import { explanationBody, storedEventBody, summaryRowBody, timeText, verdictBody
 import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
 import { ScoreTag } from '../bodies/score-tag.js';
 import type { HttpDeps } from '../deps.js';
-import { encodePlaces } from '../request/cursor.js';
+import { encodeCursor } from '../request/cursor.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import { type ApiReply, type ApiRequest, type Handlers, holderOf, type Remote } from '../request/request.js';
 import {
@@ -18,8 +18,7 @@ import {
   rawIdRefusal,
   readExplain,
   readIds,
-  readLimit,
-  readPlaces,
+  readPage,
   readPlayerId,
 } from '../request/request-parameters.js';
 import { type MaybeAsync, then } from '../request/then.js';
@@ -117,14 +116,12 @@ export function playerHandlers(
 
   async function listPlayerEvents({ params, query, caller, remote }: ApiRequest<undefined>): Promise<ApiReply> {
     const playerId = params.id ?? '';
-    const limit = readLimit(query);
-    if (!limit.ok) return refusalReply(limit);
-    const from = readPlaces(query);
-    if (!from.ok) return refusalReply(from);
+    const page = readPage(query, 'events');
+    if (!page.ok) return refusalReply(page);
     const subject = subjectOf(playerId);
     if (!subject.ok) return refusalReply(subject);
-    const holder = holderOf(caller, remote);
-    const events = await node.group.playerEvents(subject.value, caller, limit.value, from.value, holder);
+    const { limit, places } = page.value;
+    const events = await node.group.playerEvents(subject.value, caller, limit, places, holderOf(caller, remote));
     if (!events.ok) return refusalReply(events);
     const { total, summarised, summary, own, next, erasureRefused: refusal } = events.value;
     return ok({
@@ -139,7 +136,7 @@ export function playerHandlers(
       ...(refusal === undefined
         ? {}
         : { erasure_refused: { refused_at: timeText(refusal.at), reason: refusal.reason } }),
-      next_cursor: next === null ? null : encodePlaces(next),
+      next_cursor: next === null ? null : encodeCursor('events', ...next),
     } satisfies PlayerEventsBody);
   }
 

@@ -13,7 +13,7 @@ import type { HttpDeps } from '../deps.js';
 import { encodeCursor } from '../request/cursor.js';
 import { ok, refusalReply } from '../request/reply.js';
 import { type ApiReply, type ApiRequest, type Handlers, holderOf } from '../request/request.js';
-import { readCursor, readLimit, readSubjectHash } from '../request/request-parameters.js';
+import { readPage, readSubjectHash } from '../request/request-parameters.js';
 
 type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'openDispute' | 'listErasedEvents' | 'listAudit'>;
 
@@ -52,13 +52,11 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>): SubjectHandle
   }
 
   function listErasedEvents({ query, caller }: ApiRequest<undefined>): ApiReply {
-    const limit = readLimit(query);
-    if (!limit.ok) return refusalReply(limit);
-    const from = readCursor(query, 'erased');
-    if (!from.ok) return refusalReply(from);
+    const page = readPage(query, 'erased');
+    if (!page.ok) return refusalReply(page);
     // With authentication off no peer acts, so there are no own events.
     if (caller === null) return ok({ total: 0, data: [], next_cursor: null } satisfies ErasedEventsBody);
-    const { total, events, next } = node.group.ownErasures(caller, from.value ?? 0, limit.value);
+    const { total, events, next } = node.group.ownErasures(caller, page.value.from, page.value.limit);
     return ok({
       total,
       data: events.map(({ receivedAt, erasedAt }) => ({
@@ -71,11 +69,9 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>): SubjectHandle
   }
 
   async function listAudit({ query, caller, remote }: ApiRequest<undefined>): Promise<ApiReply> {
-    const limit = readLimit(query);
-    if (!limit.ok) return refusalReply(limit);
-    const after = readCursor(query, 'audit');
-    if (!after.ok) return refusalReply(after);
-    const outcome = await node.group.audit(after.value ?? 0, limit.value, holderOf(caller, remote));
+    const page = readPage(query, 'audit');
+    if (!page.ok) return refusalReply(page);
+    const outcome = await node.group.audit(page.value.from, page.value.limit, holderOf(caller, remote));
     if (!outcome.ok) return refusalReply(outcome);
     const { entries, nextAfter } = outcome.value;
     return ok({

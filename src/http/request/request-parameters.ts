@@ -6,7 +6,7 @@ import type { GroupIdentity } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import { canonicalForm } from '../../player-ids/kinds.js';
 import { characterViolation, isEventId } from '../../validation/identifiers.js';
-import { type CursorKind, decodeCursor, decodePlaces } from './cursor.js';
+import { type CursorKind, decodeCursor } from './cursor.js';
 import { decodeText, rawQueryValues } from './head.js';
 
 function invalid(text: string): Refusal {
@@ -40,21 +40,28 @@ export function readLimit(query: string): Outcome<number> {
   return invalid(`limit must be a whole number from 1 to ${limits.pageMax}`);
 }
 
-export function readCursor(query: string, kind: CursorKind): Outcome<number | null> {
+/** Returns the places of a cursor; null if absent. */
+export function readCursor(query: string, kind: CursorKind): Outcome<readonly number[] | null> {
   const raw = single(query, 'cursor');
   if (!raw.ok) return raw;
   if (raw.value === undefined) return granted(null);
-  const position = decodeCursor(kind, raw.value);
-  return position === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(position);
+  const places = decodeCursor(kind, raw.value);
+  return places === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(places);
 }
 
-/** Returns the places of a cursor in a listing of own events; null if absent. */
-export function readPlaces(query: string): Outcome<readonly number[] | null> {
-  const raw = single(query, 'cursor');
-  if (!raw.ok) return raw;
-  if (raw.value === undefined) return granted(null);
-  const places = decodePlaces(raw.value);
-  return places === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(places);
+export interface Page {
+  readonly limit: number;
+  /** The place at which the page begins: 0 without a cursor. */
+  readonly from: number;
+  readonly places: readonly number[] | null;
+}
+
+export function readPage(query: string, kind: CursorKind): Outcome<Page> {
+  const limit = readLimit(query);
+  if (!limit.ok) return limit;
+  const cursor = readCursor(query, kind);
+  if (!cursor.ok) return cursor;
+  return granted({ limit: limit.value, from: cursor.value?.[0] ?? 0, places: cursor.value });
 }
 
 export function readExplain(query: string): Outcome<boolean> {

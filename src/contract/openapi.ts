@@ -14,13 +14,12 @@ function referenced(schema: Schema, own?: Schema): unknown {
   const name = schema === own ? undefined : names.get(schema);
   if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
   const { properties, items, anyOf, ...rest } = schema;
+  const fields = Object.entries(properties ?? {}).map(([key, value]) => [key, referenced(value)]);
   return {
     ...rest,
-    ...(properties === undefined
-      ? {}
-      : { properties: Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, referenced(value)])) }),
-    ...(items === undefined ? {} : { items: referenced(items) }),
-    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((branch) => referenced(branch)) }),
+    ...(properties && { properties: Object.fromEntries(fields) }),
+    ...(items && { items: referenced(items) }),
+    ...(anyOf && { anyOf: anyOf.map((branch) => referenced(branch)) }),
   };
 }
 
@@ -80,15 +79,10 @@ function successResponse(route: Route, success: Success): Json {
 }
 
 function errorHeaders(status: number): Json {
-  const extra =
-    status === 401
-      ? { 'WWW-Authenticate': { schema: { type: 'string' } } }
-      : status === 405
-        ? { Allow: { schema: { type: 'string' } } }
-        : status === 429 || status === 503
-          ? { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } }
-          : {};
-  return { ...requestIdHeader, ...extra };
+  if (status === 401) return { ...requestIdHeader, 'WWW-Authenticate': { schema: { type: 'string' } } };
+  if (status === 405) return { ...requestIdHeader, Allow: { schema: { type: 'string' } } };
+  if (status !== 429 && status !== 503) return requestIdHeader;
+  return { ...requestIdHeader, 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } };
 }
 
 /** One response per status, with its codes in the description and as examples. */
@@ -115,15 +109,11 @@ function parametersOf(route: Route): Json[] {
     const name = found[1] ?? '';
     return { name, in: 'path', required: true, ...pathParameters[name] };
   });
-  const inQuery = route.query.map(({ name, required, description, schema }) => ({
-    name,
-    in: 'query',
-    required,
-    description,
-    schema,
+  const inQuery = route.query.map(({ name, description, schema }) => {
     // Ids are opaque, and `+` is no blank.
-    ...(name === 'ids' ? { allowReserved: true } : {}),
-  }));
+    const reserved = name === 'ids' ? { allowReserved: true } : {};
+    return { name, in: 'query', required: false, description, schema, ...reserved };
+  });
   const inHeader =
     route.header === undefined ? [] : [{ ...route.header, in: 'header', required: false, schema: { type: 'string' } }];
   return [...inPath, ...inQuery, ...inHeader, ...(isWrite(route) ? signatureParameters(route) : [])];

@@ -39,14 +39,9 @@ export interface Route {
 }
 
 const keyCodes = ['missing_api_key', 'invalid_api_key', 'peer_not_active'] as const;
+const signatureCodes = ['signature_missing', 'signature_invalid', 'signature_expired', 'signature_replayed'] as const;
 /** Codes of actions in the name of a peer. */
-const writeCodes = [
-  ...keyCodes,
-  'signature_missing',
-  'signature_invalid',
-  'signature_expired',
-  'signature_replayed',
-] as const;
+const writeCodes = [...keyCodes, ...signatureCodes] as const;
 const bodyCodes = [
   'unsupported_media_type',
   'payload_too_large',
@@ -118,26 +113,21 @@ export const routes = {
     success: { 200: { description: 'Ready.', schema: healthSchema } },
   },
   registerPeer: {
+    ...keyed,
+    auth: 'none',
     method: 'POST',
     path: '/api/v1/peers/register',
     tag: 'Peers',
     summary: 'Register a peer and receive its key',
-    auth: 'none',
-    cache: 'none',
-    whileNotReady: false,
     body: { schema: requests.registrationSchema, bytesMax: limits.eventBodyBytes },
-    query: [],
     success: { 201: { description: 'Registered and active.', schema: responses.registeredPeerSchema } },
     codes: [...bodyCodes, 'registration_closed', 'invalid_session', 'overloaded'],
   },
   listPeers: {
-    method: 'GET',
+    ...read,
     path: '/api/v1/peers',
     tag: 'Peers',
     summary: 'The group and its peers, oldest first',
-    auth: 'optional',
-    cache: 'public',
-    whileNotReady: false,
     query: pageQuery,
     success: { 200: { description: 'One page of peers.', schema: responses.peerListSchema } },
     codes: ['invalid_parameter'],

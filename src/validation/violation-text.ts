@@ -30,25 +30,47 @@ function complaint({ field, keyword, schema, value, limit, actual }: SchemaViola
       return `is not a field of ${root}; ${meantField(field, schema)}`;
     case 'pattern':
       return patternText(schema.pattern, value);
-    case 'minLength':
-      return `must have at least ${counted(limit, 'character')}; got ${actual}`;
-    case 'maxLength':
-      return `must have at most ${counted(limit, 'character')}; got ${actual}`;
-    case 'minItems':
-      return `must have at least ${counted(limit, 'item')}; got ${actual}`;
-    case 'maxItems':
-      return `must have at most ${counted(limit, 'item')}; got ${actual}`;
-    case 'minProperties':
-      return `must have at least ${counted(limit, 'field')}; got ${actual}`;
-    case 'minimum':
-      return `must be at least ${limit}; got ${actual}`;
-    case 'maximum':
-      return `must be at most ${limit}; got ${actual}`;
     case 'uniqueItems':
       return 'must not contain the same item twice';
-    default:
-      return `must be ${expected(schema)}; got ${found(schema, value)}`;
+    default: {
+      const bound = bounds[keyword];
+      if (bound === undefined) return `must be ${expected(schema)}; got ${found(schema, value)}`;
+      const most = keyword.startsWith('min') ? 'at least' : 'at most';
+      return bound.unit === undefined
+        ? `must be ${most} ${limit}; got ${actual}`
+        : `must have ${most} ${counted(limit, bound.unit)}; got ${actual}`;
+    }
   }
+}
+
+interface Bound {
+  /** Undefined for a number, which is its own measure. */
+  readonly unit?: string;
+  readonly measure: (value: unknown) => number;
+}
+
+const ofNumber: Bound = { measure: Number };
+const ofText: Bound = { unit: 'character', measure: codePoints };
+const ofItems: Bound = { unit: 'item', measure: (value) => (Array.isArray(value) ? value.length : 0) };
+const ofFields: Bound = { unit: 'field', measure: (value) => Object.keys(value ?? {}).length };
+
+/** The bounded measures of values, by keyword. */
+export const bounds: Readonly<Record<string, Bound>> = {
+  minimum: ofNumber,
+  maximum: ofNumber,
+  minLength: ofText,
+  maxLength: ofText,
+  minItems: ofItems,
+  maxItems: ofItems,
+  minProperties: ofFields,
+};
+
+/** Counts without copying the string, which may be as long as a body. */
+export function codePoints(value: unknown): number {
+  let count = 0;
+  if (typeof value !== 'string') return count;
+  for (let at = 0; at < value.length; count++) at += value.codePointAt(at)! > 0xffff ? 2 : 1;
+  return count;
 }
 
 function patternText(pattern: string | undefined, value: unknown): string {

@@ -148,48 +148,31 @@ const peerFigures: Readonly<Record<string, Figure<[PeerView, PeerSignals | undef
 
 /** Registers every gauge; the returned function reads all of them again. `version` is this release. */
 export function registerGauges(registry: Registry, version: string, watched: () => WatchedGroup): () => void {
-  const registers = [registry];
+  const gauge = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Gauge<L>({ name, help, labelNames, registers: [registry] });
   const of = <V extends unknown[], L extends string = never>(
     figures: Readonly<Record<string, Figure<V>>>,
     labelNames: readonly L[] = [],
   ) =>
     Object.entries(figures).map(([name, [help, read]]) => ({
-      gauge: new Gauge<L>({ name, help, labelNames, registers }),
+      gauge: gauge(name, help, labelNames),
       read,
     }));
 
-  new Gauge({
-    name: 'ptf_build_info',
-    help: 'Always 1; the label names this release.',
-    labelNames: ['version'],
-    registers,
-  })
-    .labels({ version })
-    .set(1);
-  const groupInfo = new Gauge({
-    name: 'ptf_group_info',
-    help: 'Always 1; the labels name the group of this node.',
-    labelNames: ['group_id', 'identity_mode', 'environment'],
-    registers,
-  });
-  const peers = new Gauge({
-    name: 'ptf_peers',
-    help: 'Registered peers by status.',
-    labelNames: ['status'],
-    registers,
-  });
+  gauge('ptf_build_info', 'Always 1; the label names this release.', ['version']).labels({ version }).set(1);
+  const groupInfo = gauge('ptf_group_info', 'Always 1; the labels name the group of this node.', [
+    'group_id',
+    'identity_mode',
+    'environment',
+  ]);
+  const peers = gauge('ptf_peers', 'Registered peers by status.', ['status']);
   const statusGauges = of(statusFigures);
   const peerGauges = of(peerFigures, ['peer_id']);
   let refreshCluster: ((cluster: ClusterHealth) => void) | undefined;
 
   function clusterGauges(): (cluster: ClusterHealth) => void {
     const gauges = of(clusterFigures);
-    const role = new Gauge({
-      name: 'ptf_cluster_role',
-      help: 'Role of this node: 1 for the current role, 0 for the others.',
-      labelNames: ['role'],
-      registers,
-    });
+    const role = gauge('ptf_cluster_role', 'Role of this node: 1 for the current role, 0 for the others.', ['role']);
     return (cluster) => {
       for (const { gauge, read } of gauges) gauge.set(read(cluster));
       for (const name of clusterRoles) role.set({ role: name }, cluster.role === name ? 1 : 0);

@@ -23,11 +23,6 @@ function referenced(schema: Schema, own?: Schema): unknown {
   };
 }
 
-/** Example texts for the codes whose text states the value that was found. */
-const exampleStrings: Partial<Record<ErrorCode, string>> = {
-  schema_validation_failed: 'severity must be at most 1; got 1.5',
-};
-
 const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>> = {
   schema_validation_failed: {
     field: '/severity',
@@ -49,7 +44,9 @@ const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>>
 
 function errorExample(code: ErrorCode): Json {
   const details = exampleDetails[code];
-  return { error: exampleStrings[code] ?? errors[code].text, code, ...(details === undefined ? {} : { details }) };
+  // This text states the value that was found.
+  const text = code === 'schema_validation_failed' ? 'severity must be at most 1; got 1.5' : errors[code].text;
+  return { error: text, code, ...(details === undefined ? {} : { details }) };
 }
 
 const requestIdHeader = {

@@ -3,11 +3,10 @@
  * kind, or that does not arrive whole in one read, passes the connection to node:http permanently.
  */
 import { isAscii } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import { type AnsweringDeps, exchangeOf, failureReply, newRequestId, recordAnswer } from '../request/answering.js';
+import { type AnsweringDeps, exchangeOf, failureReply, recordAnswer } from '../request/answering.js';
 import { bodyText, parseJson } from '../request/body.js';
 import { parseTarget } from '../request/head.js';
 import type { Incoming } from '../request/pipeline.js';
@@ -72,9 +71,6 @@ class FastConnection {
   /** Whether the pending output is ASCII, which is written in half the time. */
   #isAscii = true;
   #closing = false;
-  /** Cached exchange for the newest fields: most connections repeat them with every request. */
-  #exchangeHeaders: IncomingHttpHeaders | undefined;
-  #exchange: Exchange | undefined;
 
   constructor(socket: Socket, fallBack: FallBack, shared: Shared) {
     this.#socket = socket;
@@ -189,7 +185,7 @@ class FastConnection {
     if (fastRoute === undefined) return undefined;
     const bytes = chunk.subarray(head.end, head.end + head.contentLength);
     return {
-      asked: { method, fastRoute, exchange: this.#exchangeOf(headers), startedAt },
+      asked: { method, fastRoute, exchange: exchangeOf(headers), startedAt },
       incoming: {
         headers,
         captures: fastRoute.captures,
@@ -208,18 +204,6 @@ class FastConnection {
       },
       end: head.end + head.contentLength,
     };
-  }
-
-  /** Returns the exchange of the header block. Each request without an id gets a new one. */
-  #exchangeOf(headers: IncomingHttpHeaders): Exchange {
-    if (this.#exchange === undefined || this.#exchangeHeaders !== headers) {
-      this.#exchangeHeaders = headers;
-      this.#exchange = exchangeOf(headers);
-      return this.#exchange;
-    }
-    const { requestId, problem, keySent, ifNoneMatch } = this.#exchange;
-    const isGiven = requestId === headers['x-request-id'];
-    return { requestId: isGiven ? requestId : newRequestId(), problem, keySent, ifNoneMatch };
   }
 
   #replyTo({ fastRoute, exchange }: Asked, incoming: Incoming): MaybeAsync<ApiReply> {

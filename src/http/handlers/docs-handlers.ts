@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { openApiDocument } from '../../contract/openapi.js';
 import { openApi30Document } from '../../contract/openapi-3-0.js';
 import type { IndexBody } from '../../contract/response-bodies.js';
+import { getOrMake } from '../../core/get-or-make.js';
 import { refused } from '../../errors.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
@@ -48,12 +49,8 @@ const installed: ReadonlyMap<string, string> = new Map([
 const require = createRequire(import.meta.url);
 
 function text(contentType: string, content: string): ApiReply {
-  return {
-    status: 200,
-    body: Buffer.from(content),
-    contentType,
-    headers: { 'Content-Security-Policy': pagePolicy },
-  };
+  const headers = { 'Content-Security-Policy': pagePolicy };
+  return { status: 200, body: Buffer.from(content), contentType, headers };
 }
 
 function json(document: object): ApiReply {
@@ -76,12 +73,8 @@ export function docsHandlers(version: string): DocsHandlers {
     if (name === 'start.js') return startReply;
     const contentType = installed.get(name);
     if (contentType === undefined) return refusalReply(refused('route_not_found'));
-    const known = assets.get(name);
-    const bytes = known ?? readFile(require.resolve(`swagger-ui-dist/${name}`));
-    if (known === undefined) {
-      assets.set(name, bytes);
-      bytes.catch(() => assets.delete(name));
-    }
+    const bytes = getOrMake(assets, name, () => readFile(require.resolve(`swagger-ui-dist/${name}`)));
+    bytes.catch(() => assets.delete(name));
     return { status: 200, body: await bytes, contentType };
   }
 

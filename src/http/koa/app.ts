@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Route } from '../../contract/routes.js';
-import { refused } from '../../errors.js';
+import { hasCode, refused } from '../../errors.js';
 import { type AnsweringDeps, exchangeOf, failureReply, incomingOf, sendReply, targetOf } from '../request/answering.js';
 import type { Target } from '../request/head.js';
 import { type Exchange, refusalReply } from '../request/reply.js';
@@ -40,7 +40,7 @@ export function createApplication(
   });
   app.on('error', (error: unknown) => {
     // A caller that disconnects is no error of the node, and must not fill the log.
-    const level = isConnectionError(error) ? 'debug' : 'error';
+    const level = hasCode(error, 'ECONNRESET', 'EPIPE', 'ECONNABORTED') ? 'debug' : 'error';
     deps.log[level]({ err: error }, 'an answer could not be sent');
   });
 
@@ -85,9 +85,4 @@ function unmatchedReply(ctx: Context): ApiReply {
 
 function methodsOf(layers: readonly { readonly methods: readonly string[] }[]): string[] {
   return [...new Set(layers.flatMap((layer) => layer.methods))];
-}
-
-function isConnectionError(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'ECONNABORTED';
 }

@@ -2,7 +2,7 @@
 import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
 import type { Schema } from '../validation/schema.js';
 import { namedSchemas } from './named-schemas.js';
-import { pathParameters } from './parameters.js';
+import { pathParameters, queryParameters } from './parameters.js';
 import { everyRoute, isWrite, type Route, routes, type Success } from './routes.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -106,10 +106,10 @@ function parametersOf(route: Route): Json[] {
     const name = found[1] ?? '';
     return { name, in: 'path', required: true, ...pathParameters[name] };
   });
-  const inQuery = route.query.map(({ name, description, schema }) => {
+  const inQuery = route.query.map((name) => {
     // Ids are opaque, and `+` is no blank.
     const reserved = name === 'ids' ? { allowReserved: true } : {};
-    return { name, in: 'query', required: false, description, schema, ...reserved };
+    return { name, in: 'query', required: false, ...queryParameters[name], ...reserved };
   });
   const inHeader =
     route.header === undefined ? [] : [{ ...route.header, in: 'header', required: false, schema: { type: 'string' } }];

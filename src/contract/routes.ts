@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors.js';
 import { limits } from '../limits.js';
 import type { FromSchema, Schema } from '../validation/schema.js';
 import { healthSchema } from './health-body.js';
-import { type QueryParameter, queryParameters } from './parameters.js';
+import type { QueryParameter } from './parameters.js';
 import * as requests from './request-bodies.js';
 import * as responses from './response-bodies.js';
 import * as stream from './verdict-stream.js';
@@ -85,7 +85,7 @@ const probe = {
 const description = { ...probe, cache: 'public' } as const;
 const keyed = { auth: 'required', cache: 'none', whileNotReady: false, query: [] } as const;
 const read = { method: 'GET', tag: 'Players', auth: 'optional', cache: 'public', whileNotReady: false } as const;
-const pageQuery = [queryParameters.limit, queryParameters.cursor] as const;
+const pageQuery = ['limit', 'cursor'] as const;
 
 export const routes = {
   getIndex: {
@@ -241,7 +241,7 @@ export const routes = {
     ...read,
     path: '/api/v1/players/{id}/trust-score',
     summary: "A player's trust score",
-    query: [queryParameters.explain],
+    query: ['explain'],
     success: { 200: { description: 'The score.', schema: responses.trustScoreSchema } },
     codes: playerCodes,
   },
@@ -265,7 +265,7 @@ export const routes = {
     ...read,
     path: '/api/v1/trust-scores',
     summary: 'The trust scores of a whole match',
-    query: [queryParameters.ids, queryParameters.id],
+    query: ['ids', 'id'],
     success: { 200: { description: 'One entry per id, in the order asked.', schema: responses.matchScoresSchema } },
     codes: ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'],
   },

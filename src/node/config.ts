@@ -91,16 +91,11 @@ class Settings {
       this.note(name, `and ${name}_FILE are both set; keep one`);
       return undefined;
     }
-    const text = this.fileText(name, path);
-    if (text !== undefined && filled(text) === undefined) this.note(`${name}_FILE`, 'names a file without content');
-    return filled(text);
-  }
-
-  private fileText(name: string, path: string): string | undefined {
     try {
       const text = this.readFile(path);
       if (text === undefined) this.note(`${name}_FILE`, 'names a file that does not exist');
-      return text;
+      else if (filled(text) === undefined) this.note(`${name}_FILE`, 'names a file without content');
+      return filled(text);
     } catch {
       this.note(`${name}_FILE`, 'names a file that cannot be read');
       return undefined;

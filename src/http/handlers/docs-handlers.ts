@@ -57,9 +57,7 @@ function json(document: object): ApiReply {
   return { status: 200, body: Buffer.from(JSON.stringify(document)), contentType: 'application/json; charset=utf-8' };
 }
 
-type DocsHandlers = Pick<Handlers, 'getIndex' | 'getOpenApi' | 'getOpenApi30' | 'getDocs' | 'getDocsAsset'>;
-
-export function docsHandlers(version: string): DocsHandlers {
+export function docsHandlers(version: string) {
   const document = openApiDocument(version);
   const description = json(document);
   const description30 = json(openApi30Document(document));
@@ -98,5 +96,5 @@ export function docsHandlers(version: string): DocsHandlers {
     getOpenApi30: () => description30,
     getDocs: () => pageReply,
     getDocsAsset,
-  };
+  } satisfies Partial<Handlers>;
 }

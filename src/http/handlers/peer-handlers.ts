@@ -11,11 +11,7 @@ import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 import { readPage } from '../request/request-parameters.js';
 
-type PeerHandlers = Pick<Handlers, 'registerPeer' | 'listPeers'>;
-
-type Deps = Pick<HttpDeps, 'node' | 'settings' | 'pseudonyms'>;
-
-export function peerHandlers({ node, settings, pseudonyms }: Deps): PeerHandlers {
+export function peerHandlers({ node, settings, pseudonyms }: Pick<HttpDeps, 'node' | 'settings' | 'pseudonyms'>) {
   async function registerPeer({ body }: ApiRequest<RegistrationBody>): Promise<ApiReply> {
     const registration: Registration = {
       peerName: body.peer_name,
@@ -24,10 +20,8 @@ export function peerHandlers({ node, settings, pseudonyms }: Deps): PeerHandlers
       ...(body.public_key === undefined ? {} : { publicKey: body.public_key }),
     };
     // The audit records how a peer registered, never who owned the session.
-    const outcome = await node.group.register(
-      registration,
-      settings.registrationMode === 'session' ? 'session' : 'anonymous',
-    );
+    const actor = settings.registrationMode === 'session' ? 'session' : 'anonymous';
+    const outcome = await node.group.register(registration, actor);
     if (!outcome.ok) return refusalReply(outcome);
     const { peer, apiKey } = outcome.value;
     const registered: RegisteredPeerBody = {
@@ -65,5 +59,5 @@ export function peerHandlers({ node, settings, pseudonyms }: Deps): PeerHandlers
     } satisfies PeerListBody);
   }
 
-  return { registerPeer, listPeers };
+  return { registerPeer, listPeers } satisfies Partial<Handlers>;
 }

@@ -29,12 +29,7 @@ interface SubjectTrust {
   readonly view: TrustView;
 }
 
-type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
-
-export function playerHandlers(
-  { node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>,
-  turns: ReadTurns,
-): PlayerHandlers {
+export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>, turns: ReadTurns) {
   const players = keyColumns(limits.matchIdsMax);
   const refusal = rawIdRefusal(node.identity);
 
@@ -140,5 +135,5 @@ export function playerHandlers(
     } satisfies PlayerEventsBody);
   }
 
-  return { getTrustScore, getTrustScores, getVerdict, listPlayerEvents };
+  return { getTrustScore, getTrustScores, getVerdict, listPlayerEvents } satisfies Partial<Handlers>;
 }

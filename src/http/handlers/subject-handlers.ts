@@ -15,9 +15,7 @@ import { ok, refusalReply } from '../request/reply.js';
 import { type ApiReply, type ApiRequest, type Handlers, holderOf } from '../request/request.js';
 import { readPage, readSubjectHash } from '../request/request-parameters.js';
 
-type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'openDispute' | 'listErasedEvents' | 'listAudit'>;
-
-export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>): SubjectHandlers {
+export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
   async function eraseSubject({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
     const hash = readSubjectHash(params.hash ?? '');
     if (!hash.ok) return refusalReply(hash);
@@ -88,5 +86,5 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>): SubjectHandle
     } satisfies AuditPageBody);
   }
 
-  return { eraseSubject, openDispute, listErasedEvents, listAudit };
+  return { eraseSubject, openDispute, listErasedEvents, listAudit } satisfies Partial<Handlers>;
 }

@@ -122,7 +122,6 @@ export function refused(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}
   return { ok: false, code, ...more };
 }
 
-/** Returns the members that the body of every error has. */
 export function errorMembers({ code, text = errors[code].text, details }: Refusal) {
   return { error: text, code, ...(details === undefined ? {} : { details }) };
 }
@@ -131,7 +130,6 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns whether a thrown value is an error with one of the codes, such as `ENOENT`. */
 export function hasCode(error: unknown, ...codes: readonly string[]): error is Error & { readonly code: unknown } {
   return error instanceof Error && 'code' in error && codes.some((code) => error.code === code);
 }

@@ -69,7 +69,6 @@ const seeded = {
   good: { types: ['commendation', 'commendation', 'commendation'], opposite: 'report_cheating' },
 } as const;
 
-/** Returns a seeding peer's events about a player; `differs` makes the first of them an opposite event. */
 function seedEvents({ playerId, isBad }: { readonly playerId: string; readonly isBad: boolean }, differs: boolean) {
   const now = Date.now();
   const { types, opposite } = isBad ? seeded.bad : seeded.good;
@@ -275,7 +274,6 @@ export class TestNode {
     await ended;
   }
 
-  /** Resolves with the port once the log says that the node listens. */
   async #listening(child: ChildProcess): Promise<number> {
     this.#output = '';
     let timer: NodeJS.Timeout | undefined;

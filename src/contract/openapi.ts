@@ -169,7 +169,6 @@ function operationOf(id: string, route: Route): Json {
   };
 }
 
-/** @param version of the service, as in health. */
 export function openApiDocument(version: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const [id, route] of Object.entries<Route>(routes)) {

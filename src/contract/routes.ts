@@ -13,7 +13,6 @@ export interface Success {
   readonly description: string;
   readonly schema?: Schema;
   readonly contentType?: string;
-  /** Schemas of the data of server-sent events. */
   readonly events?: readonly Schema[];
 }
 
@@ -72,7 +71,6 @@ export const everyRoute = [
   'overloaded',
 ] as const satisfies readonly ErrorCode[];
 
-/** Facts that several routes share. */
 const probe = {
   method: 'GET',
   tag: 'Service',
@@ -331,7 +329,6 @@ export function isWrite({ auth, method }: Route): boolean {
 
 export type OperationId = keyof typeof routes;
 
-/** The type of a route's request body, `undefined` if it has none. */
 export type BodyOf<Id extends OperationId> = (typeof routes)[Id] extends {
   readonly body: { readonly schema: infer Body };
 }

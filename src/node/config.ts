@@ -51,7 +51,6 @@ class Settings {
     private readonly readFile: ReadFile,
   ) {}
 
-  /** Returns the variable's value, or its fallback if it is unset or invalid; notes the fault if it is invalid. */
   read<T>(row: Variable<T>): T {
     const name = this.nameOf(row);
     const text = row.secret ? this.secretText(name) : filled(this.env[name])?.trim();

@@ -158,7 +158,6 @@ interface Start {
   readonly cluster: ClusterNode | null;
 }
 
-/** Recovers, applies the configuration, and opens. The parts listen already. */
 async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
   const { config, ports, clock, dir, closers, cluster } = start;
   const { log } = ports;

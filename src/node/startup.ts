@@ -46,7 +46,6 @@ export class StartEndedError extends Error {
 
 const refusals = [DamagedError, UnreadError, FolderOwnedError, HiddenCommitError, UnknownRecordError];
 
-/** Converts errors that an operator can resolve into refusals; rethrows all others. */
 export function refuseStart(error: unknown): never {
   if (error instanceof Error && refusals.some((kind) => error instanceof kind))
     throw new StartRefusedError(error.message);
@@ -133,7 +132,6 @@ export function refuseUnfit(dir: string, { cluster }: Pick<Config, 'cluster'>): 
   if (why !== undefined) throw new StartRefusedError(why);
 }
 
-/** Returns the configured salt, or in development one that is generated once and stored in the folder. */
 export async function saltOf(config: Config, dir: string, isNew: boolean): Promise<string> {
   const stored = storedSalt(dir, config.salt);
   if (stored.ok) return stored.salt;

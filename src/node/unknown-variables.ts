@@ -23,7 +23,6 @@ const known: readonly string[] = Object.values(variables).flatMap(({ name, forme
   ...(secret === true ? [`${name}_FILE`] : []),
 ]);
 
-/** Returns a remark for each set variable that is similar to a known one or begins with a prefix of the project. */
 export function unknownVariables(names: readonly string[]): Remark[] {
   return names
     .filter((name) => !known.includes(name) && !notOfNodes.includes(name) && !serviceLink.test(name))

@@ -2,9 +2,7 @@
 import { parseUtcDateTime } from './formats.js';
 
 export interface MistakenTime {
-  /** Description of the value, such as `a number`. */
   readonly found: string;
-  /** The time that was probably meant, in the contract's form; undefined if nothing suggests one. */
   readonly meant?: string | undefined;
 }
 
@@ -17,7 +15,6 @@ const plausibleTo = Date.UTC(2100, 0);
 const dateTime =
   /^(\d{4}-\d\d-\d\d)(?:\s+|[Tt])(\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9})\d*)?\s*([Zz]|UTC|[+-]\d\d(?::?\d\d)?)?$/;
 
-/** Describes a value that is not a time in the contract's form. */
 export function mistakenTime(value: unknown): MistakenTime {
   if (typeof value === 'number') return { found: 'a number', meant: timeOfNumber(value) };
   if (typeof value !== 'string') return { found: 'no time' };

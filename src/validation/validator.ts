@@ -38,7 +38,6 @@ function boundLength(
 /** Checks a parsed body. `schema_validation_failed` has the first fault and at most `moreMax` further ones. */
 export type Validator<Body> = (body: unknown, moreMax?: number) => Outcome<Body>;
 
-/** Returns the validator of a schema. `root` names the whole value in texts. */
 export function validatorOf<const S extends Schema>(schema: S, root = 'the body'): Validator<FromSchema<S>> {
   const validate: ValidateFunction<FromSchema<S>> = ajv.compile<FromSchema<S>>(schema);
   return (body, moreMax = limits.furtherFaultsMax) =>

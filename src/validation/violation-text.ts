@@ -9,14 +9,11 @@ export interface SchemaViolation {
   readonly keyword: string;
   /** The schema of the place; of the surrounding object if the field is unknown. */
   readonly schema: Schema;
-  /** The value found there; undefined if the field is missing. */
   readonly value: unknown;
-  /** The bound of the keyword, if it is a bound. */
   readonly limit?: number;
   readonly actual?: number;
 }
 
-/** Returns the text of a violation. `root` names the whole value, such as `the body`. */
 export function violationText(fault: SchemaViolation, root: string): string {
   const name = nameOf(fault.field, root);
   return `${name} ${complaint(fault, root)}`;
@@ -88,7 +85,6 @@ function nameOf(field: string, root: string): string {
 
 const nameLength = 64;
 
-/** Returns the expected form of a value, as the end of a sentence. */
 function expected(schema: Schema): string {
   const { type, format } = schema;
   if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`;
@@ -139,7 +135,6 @@ function counted(count: number | undefined, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns a description of the value found, and the value that was probably meant if that is clear. */
 function found(schema: Schema, value: unknown): string {
   if (schema.format === 'date-time') {
     const mistaken = mistakenTime(value);

@@ -249,7 +249,6 @@ class FastConnection {
     else this.#socket.write(text, encoding);
   }
 
-  /** Passes the connection to node:http, with all of `rest` still unread for node:http. */
   #leave(rest: Buffer): void {
     const socket = this.#socket;
     socket.setTimeout(0);

@@ -21,7 +21,6 @@ interface State extends Koa.DefaultState {
 
 type Context = Koa.ParameterizedContext<State>;
 
-/** Returns the function that answers one request. */
 export function createApplication(
   endpoints: Endpoints,
   deps: AnsweringDeps,

@@ -89,7 +89,6 @@ const statusFigures = {
   ),
 };
 
-/** Gauges of a clustered node; a single node does not have them. */
 const clusterFigures = {
   ptf_cluster_has_leader: ofCluster(({ hasLeader }) => (hasLeader ? 1 : 0)).means(
     'Whether the group has a leader (1) or not (0), as known to this node.',
@@ -144,7 +143,6 @@ const peerFigures = {
   ),
 };
 
-/** Registers every gauge; the returned function reads all of them again. `version` is this release. */
 export function registerGauges(registry: Registry, version: string, watched: () => WatchedGroup): () => void {
   const gauge = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge<L>({ name, help, labelNames, registers: [registry] });

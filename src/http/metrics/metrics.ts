@@ -28,7 +28,6 @@ const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const workBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const recordsBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 
-/** Creates the metrics. `version` is this release; `group` returns the group that a scrape reads. */
 export function createMetrics(version: string, group: () => WatchedGroup): Metrics {
   const registry = new Registry();
   const registers = [registry];

@@ -52,7 +52,6 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   };
 }
 
-/** Returns a request that node:http has parsed, as an endpoint receives it. */
 export function incomingOf(
   request: IncomingMessage,
   { body }: Route,
@@ -71,7 +70,6 @@ export function incomingOf(
   };
 }
 
-/** Logs a failure and returns its answer. */
 export function failureReply({ log }: Pick<HttpDeps, 'log'>, { requestId }: Exchange, error: unknown): ApiReply {
   log.error({ err: error, request_id: requestId }, 'a request failed');
   return internalErrorReply(requestId);
@@ -88,7 +86,6 @@ export interface Answering {
   readonly route: Route | undefined;
 }
 
-/** Sends the reply to a request that node:http has parsed, and records it. */
 export function sendReply(
   deps: AnsweringDeps,
   request: IncomingMessage,

@@ -14,7 +14,6 @@ export function apiKeyOf(header: string | string[] | undefined): string | undefi
   return key === undefined || key.trim() === '' ? undefined : key;
 }
 
-/** Returns SHA-256 (hex) of the key of a request; undefined without one. */
 export function keyDigestOf(headers: IncomingHttpHeaders): string | undefined {
   const key = apiKeyOf(headers['x-peer-api-key']);
   return key === undefined ? undefined : hash('sha256', key, 'hex');

@@ -39,7 +39,6 @@ export interface Incoming {
   readonly path: string;
   readonly query: string;
   readonly remote: Socket;
-  /** Reads and parses the body, up to the size that the route accepts. */
   readonly readBody: (reading: BodyReading) => MaybeAsync<Outcome<unknown>>;
 }
 
@@ -253,7 +252,6 @@ function eventsIn(body: unknown): number {
     : 0;
 }
 
-/** Resolves after `ms`, or once the caller has gone. */
 function pause(ms: number, remote: Socket): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -25,7 +25,6 @@ interface SharedHead {
   readonly text: string;
 }
 
-/** The wire form in parts; `replyHeaders` and `replyText` combine them. */
 export interface WireReply {
   readonly status: number;
   readonly shared: SharedHead;

@@ -40,7 +40,6 @@ export function readLimit(query: string): Outcome<number> {
   return invalid(`limit must be a whole number from 1 to ${limits.pageMax}`);
 }
 
-/** Returns the places of a cursor; null if absent. */
 export function readCursor(query: string, kind: CursorKind): Outcome<readonly number[] | null> {
   const raw = single(query, 'cursor');
   if (!raw.ok) return raw;

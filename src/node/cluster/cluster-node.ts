@@ -272,7 +272,6 @@ export class ClusterNode {
     return nodes.filter(({ nodeId }) => nodeId !== this.#settings.nodeId);
   }
 
-  /** Returns the log of this node: the shared log in front of the folder's log. */
   wrap(local: LmdbLogWriter): SharedLogWriter {
     this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), this.#ports.timers, {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
@@ -284,7 +283,6 @@ export class ClusterNode {
     return this.#writer;
   }
 
-  /** Waits for the first record: from the shared log, or this node forms the group and then leads. */
   async begin(): Promise<void> {
     const writer = this.#writer!;
     while (lastSeqOf(writer) === 0) {

@@ -254,16 +254,12 @@ export class TestNode {
   async settled(): Promise<void> {
     const endsAt = performance.now() + settleTimeoutMs;
     for (;;) {
-      const { last_seq, weights } = await this.#health();
-      if (weights.based_on_seq >= last_seq) return;
+      const answer = await fetch(`${this.url}/api/v1/health`);
+      const health = (await answer.json()) as { last_seq: number; weights: { based_on_seq: number } };
+      if (health.weights.based_on_seq >= health.last_seq) return;
       if (performance.now() > endsAt) throw new Error('the weights of the test node did not settle');
       await delay(settlePauseMs);
     }
-  }
-
-  async #health(): Promise<{ last_seq: number; weights: { based_on_seq: number } }> {
-    const answer = await fetch(`${this.url}/api/v1/health`);
-    return (await answer.json()) as { last_seq: number; weights: { based_on_seq: number } };
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {

@@ -61,18 +61,17 @@ const cacheHeaders = {
   'Cache-Control': { schema: { type: 'string' } },
 };
 
-/** Describes the data of each event of a stream, since OpenAPI 3.1 cannot describe the stream. */
-function eventsOf({ events }: Success): Json {
-  return events === undefined ? {} : { schema: { anyOf: events.map((schema) => referenced(schema)) } };
-}
-
-function successResponse(route: Route, success: Success): Json {
-  const content =
-    success.schema === undefined
-      ? { [success.contentType ?? 'application/octet-stream']: eventsOf(success) }
-      : { 'application/json': { schema: referenced(success.schema) } };
+/** OpenAPI 3.1 cannot describe a stream, so that its schema is that of the data of an event. */
+function successResponse(route: Route, { description, schema, contentType, events }: Success): Json {
+  const type = schema === undefined ? (contentType ?? 'application/octet-stream') : 'application/json';
+  const data = events && { anyOf: events };
+  const described = schema ?? data;
   const headers = route.cache === 'public' ? { ...requestIdHeader, ...cacheHeaders } : requestIdHeader;
-  return { description: success.description, headers, content };
+  return {
+    description,
+    headers,
+    content: { [type]: described === undefined ? {} : { schema: referenced(described) } },
+  };
 }
 
 function errorHeaders(status: number): Json {

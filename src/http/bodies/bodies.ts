@@ -4,7 +4,6 @@ import type {
   BatchResultBody,
   explanationSchema,
   PeerListBody,
-  PlayerEventsBody,
   StoredEventBody,
   VerdictBody,
 } from '../../contract/response-bodies.js';
@@ -12,7 +11,7 @@ import { reasonsOf } from '../../core/scoring/reasons.js';
 import { publishedFigures } from '../../core/scoring/score.js';
 import type { Verdict } from '../../core/vocabulary.js';
 import { errors, type Outcome } from '../../errors.js';
-import type { AcceptedEvent, OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../../group/api.js';
+import type { AcceptedEvent, OwnEvent, PeerView, TrustExplanation, TrustView } from '../../group/api.js';
 import { HOUR_MS, limits } from '../../limits.js';
 import type { FromSchema } from '../../validation/schema.js';
 import { cutCount } from '../public-counts.js';
@@ -56,10 +55,6 @@ export function updatedHour({ updatedAt }: TrustView): number {
   return Math.floor(updatedAt / HOUR_MS);
 }
 
-function updatedText(view: TrustView): string {
-  return timeText(updatedHour(view) * HOUR_MS);
-}
-
 /** Characters that JSON writes unescaped, one byte each. */
 export const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
@@ -81,7 +76,7 @@ export function verdictBody(playerId: string, view: TrustView): VerdictBody {
     verdict: view.verdict,
     confidence: publishedFigures(view).confidence,
     ...(view.allowed === undefined ? {} : { allowed: view.allowed }),
-    updated_at: updatedText(view),
+    updated_at: timeText(updatedHour(view) * HOUR_MS),
   };
 }
 
@@ -132,10 +127,6 @@ export function batchEntryText(eventId: string | null, outcome: Outcome<Accepted
 export function batchResultText(counts: Omit<BatchResultBody, 'results'>, results: readonly string[]): string {
   const { accepted, duplicates, rejected } = counts;
   return `{"accepted":${accepted},"duplicates":${duplicates},"rejected":${rejected},"results":[${results.join(',')}]}`;
-}
-
-export function summaryRowBody(row: SummaryRow): PlayerEventsBody['summary'][number] {
-  return { event_type: row.eventType, ...(row.week === undefined ? {} : { week: row.week }), count: row.count };
 }
 
 /** `delayedCount`: the event count for active peers; null for a caller that may see neither it nor pre-trust. */

@@ -79,7 +79,7 @@ class FastConnection {
     socket.setTimeout(limits.keepAliveTimeoutMs);
     socket.on('data', this.#onData);
     socket.on('end', this.#onEnd).on('timeout', this.#onTimeout);
-    socket.on('drain', this.#onDrain).on('error', this.#onError).on('close', this.#onClose);
+    socket.on('drain', this.#onDrain).on('close', this.#onClose);
   }
 
   get isIdle(): boolean {
@@ -114,10 +114,6 @@ class FastConnection {
     // As node:http does: a connection without any request gets an answer; an idle one between requests is only closed.
     if (this.#answered || this.#ended) closeGently(this.#socket);
     else answerRaw(this.#shared.deps, this.#socket, 'request_timeout');
-  };
-
-  readonly #onError = (): void => {
-    this.#socket.destroy();
   };
 
   readonly #onClose = (): void => {
@@ -253,7 +249,7 @@ class FastConnection {
     const socket = this.#socket;
     socket.setTimeout(0);
     socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout);
-    socket.off('drain', this.#onDrain).off('error', this.#onError).off('close', this.#onClose);
+    socket.off('drain', this.#onDrain).off('close', this.#onClose);
     this.#shared.open.delete(this.#socket);
     this.#left = true;
     this.#fallBack(Buffer.concat([rest, ...this.#waiting.splice(0)]), this.#ended);

@@ -6,7 +6,7 @@ import { granted, type Outcome, refused } from '../../errors.js';
 import type { PeerView, TrustView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
-import { explanationBody, storedEventBody, summaryRowBody, timeText, verdictBody } from '../bodies/bodies.js';
+import { explanationBody, storedEventBody, timeText, verdictBody } from '../bodies/bodies.js';
 import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
 import { ScoreTag } from '../bodies/score-tag.js';
 import type { HttpDeps } from '../deps.js';
@@ -24,11 +24,6 @@ import {
 import { type MaybeAsync, then } from '../request/then.js';
 import type { ReadTurns } from '../room/read-turns.js';
 
-interface SubjectTrust {
-  readonly subject: Uint8Array;
-  readonly view: TrustView;
-}
-
 export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>, turns: ReadTurns) {
   const players = keyColumns(limits.matchIdsMax);
   const refusal = rawIdRefusal(node.identity);
@@ -40,12 +35,12 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
     return subject === null ? refusal : granted(subject);
   }
 
-  function trustOf(playerId: string, caller: PeerView | null, remote: Remote): MaybeAsync<Outcome<SubjectTrust>> {
+  function trustOf(playerId: string, caller: PeerView | null, remote: Remote) {
     const found = subjectOf(playerId);
     if (!found.ok) return found;
     const subject = found.value;
     const turn = node.group.isLongRead(subject) ? turns.next(holderOf(caller, remote)) : undefined;
-    return then(turn, () => {
+    return then(turn, (): Outcome<{ readonly subject: Uint8Array; readonly view: TrustView }> => {
       const view = node.group.trust(subject);
       return view === undefined ? refused('player_not_found') : granted({ subject, view });
     });
@@ -123,7 +118,9 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
       player_id: playerId,
       total,
       summarised,
-      summary: summary.map(summaryRowBody),
+      summary: summary.map(({ eventType, week, count }) => {
+        return { event_type: eventType, ...(week === undefined ? {} : { week }), count };
+      }),
       data:
         caller === null
           ? []

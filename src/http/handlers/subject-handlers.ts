@@ -23,8 +23,7 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
     if (!outcome.ok) return refusalReply(outcome);
     const { status, reason, eventsErased, erasedAt, receipt } = outcome.value;
     if (status === 'pending' && reason !== null) {
-      const pending: PendingErasureBody = { subject_hash: hash.value, status, receipt, reason };
-      return { status: 202, body: pending };
+      return { status: 202, body: { subject_hash: hash.value, status, receipt, reason } satisfies PendingErasureBody };
     }
     return ok({
       subject_hash: hash.value,
@@ -40,13 +39,8 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
     const outcome = await node.group.dispute(caller, Buffer.from(hash.value, 'hex'), body.text, body.peer_id);
     if (!outcome.ok) return refusalReply(outcome);
     const { id, openedAt } = outcome.value;
-    const opened: OpenedDisputeBody = {
-      dispute_id: id,
-      subject_hash: hash.value,
-      status: 'open',
-      opened_at: timeText(openedAt),
-    };
-    return { status: 201, body: opened };
+    const opened = { dispute_id: id, subject_hash: hash.value, status: 'open', opened_at: timeText(openedAt) } as const;
+    return { status: 201, body: opened satisfies OpenedDisputeBody };
   }
 
   function listErasedEvents({ query, caller }: ApiRequest<undefined>): ApiReply {

@@ -45,6 +45,8 @@ function missingKey({ authorization }: IncomingHttpHeaders): Outcome<never> {
   return refused('missing_api_key', { details: { expected_header: 'X-Peer-API-Key', hint } });
 }
 
+const sessionCookie = /(?:^|;)[ \t]*service_session[ \t]*=([^;]*)/;
+
 /** Returns whether a caller may register. In `open` mode cookies are ignored, valid or not. */
 export async function mayRegister(
   { settings, node, clock, sessionHolds }: Pick<HttpDeps, 'settings' | 'node' | 'clock' | 'sessionHolds'>,
@@ -52,7 +54,7 @@ export async function mayRegister(
 ): Promise<Outcome<null>> {
   if (settings.registrationMode === 'closed') return refused('registration_closed');
   if (settings.registrationMode === 'open') return granted(null);
-  const token = cookieValue(cookies ?? '', 'service_session');
+  const token = sessionCookie.exec(cookies ?? '')?.[1]?.trim();
   if (token === undefined || token.length > limits.sessionCookieLength || settings.sessionSecret === null) {
     return refused('invalid_session');
   }
@@ -68,12 +70,4 @@ export async function mayRegister(
     if (error instanceof joseErrors.JOSEError) return refused('invalid_session');
     throw error;
   }
-}
-
-function cookieValue(cookies: string, name: string): string | undefined {
-  for (const pair of cookies.split(';')) {
-    const equals = pair.indexOf('=');
-    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
-  }
-  return undefined;
 }

@@ -27,7 +27,7 @@ import type { BodyCheck } from '../signing/signature-fields.js';
 import { callerOf, mayRegister } from './auth.js';
 import { bodyRefusal } from './body.js';
 import { decodeText } from './head.js';
-import type { CallerLimit, RateLimits } from './rate-limits.js';
+import type { CallerLimit, createRateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
 import { type ApiReply, type BodyAdmission, type BodyReading, type Handler, holderOf } from './request.js';
 import { type MaybeAsync, then } from './then.js';
@@ -51,7 +51,7 @@ export interface Endpoint {
 export type EndpointDeps = Pick<HttpDeps, 'node' | 'settings' | 'clock' | 'sessionHolds'>;
 
 export interface SharedBounds {
-  readonly rates: RateLimits;
+  readonly rates: ReturnType<typeof createRateLimits>;
   readonly bodies: BodyAdmission;
   readonly pace: BatchPace;
   readonly parses: ParseScheduler;

@@ -30,7 +30,7 @@ import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
-import { type ClusterSettings, membersOf, openEtcdLog, RECORD_FORMAT, settingsOf } from './cluster-folder.js';
+import { membersOf, openEtcdLog, RECORD_FORMAT, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
 import { fetchCopy, fetchMissing, isIncomplete, removeUnfinished } from './copy-fetch.js';
 import { LocalScrub } from './local-scrub.js';
@@ -46,7 +46,7 @@ export interface ClusterNodePorts {
 
 export class ClusterNode {
   readonly member: ClusterMember;
-  readonly #settings: ClusterSettings;
+  readonly #settings: ReturnType<typeof settingsOf>;
   readonly #dir: string;
   readonly #ports: ClusterNodePorts;
   readonly #log: EtcdLog;

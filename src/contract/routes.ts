@@ -2,7 +2,6 @@
 import type { ErrorCode } from '../errors.js';
 import { limits } from '../limits.js';
 import type { FromSchema, Schema } from '../validation/schema.js';
-import { healthSchema } from './health-body.js';
 import type { QueryParameter } from './parameters.js';
 import * as requests from './request-bodies.js';
 import * as responses from './response-bodies.js';
@@ -102,13 +101,13 @@ export const routes = {
     ...probe,
     path: '/api/v1/health',
     summary: 'Whether the service is up',
-    success: { 200: { description: 'The service is up and accepts writes.', schema: healthSchema } },
+    success: { 200: { description: 'The service is up and accepts writes.', schema: responses.healthSchema } },
   },
   getReadiness: {
     ...probe,
     path: '/api/v1/ready',
     summary: 'Whether the service accepts traffic (readiness probe)',
-    success: { 200: { description: 'Ready.', schema: healthSchema } },
+    success: { 200: { description: 'Ready.', schema: responses.healthSchema } },
   },
   registerPeer: {
     ...keyed,

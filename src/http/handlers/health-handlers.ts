@@ -1,6 +1,6 @@
 /** Serves health and readiness, with one body for people and for probes. */
 
-import type { HealthBody } from '../../contract/health-body.js';
+import type { HealthBody } from '../../contract/response-bodies.js';
 import { refused } from '../../errors.js';
 import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';

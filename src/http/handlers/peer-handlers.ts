@@ -6,10 +6,9 @@ import type { Registration } from '../../group/api.js';
 import { peerBody, timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
 import { cutCount } from '../public-counts.js';
-import { encodeCursor } from '../request/cursor.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
-import { readPage } from '../request/request-parameters.js';
+import { encodeCursor, readPage } from '../request/request-parameters.js';
 
 export function peerHandlers({ node, settings, pseudonyms }: Pick<HttpDeps, 'node' | 'settings' | 'pseudonyms'>) {
   async function registerPeer({ body }: ApiRequest<RegistrationBody>): Promise<ApiReply> {

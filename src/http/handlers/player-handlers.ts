@@ -10,10 +10,10 @@ import { explanationBody, storedEventBody, timeText, verdictBody } from '../bodi
 import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
 import { ScoreTag } from '../bodies/score-tag.js';
 import type { HttpDeps } from '../deps.js';
-import { encodeCursor } from '../request/cursor.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import { type ApiReply, type ApiRequest, type Handlers, holderOf, type Remote } from '../request/request.js';
 import {
+  encodeCursor,
   type MatchIds,
   rawIdRefusal,
   readExplain,

@@ -10,10 +10,9 @@ import type {
 import { HOUR_MS } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
-import { encodeCursor } from '../request/cursor.js';
 import { ok, refusalReply } from '../request/reply.js';
 import { type ApiReply, type ApiRequest, type Handlers, holderOf } from '../request/request.js';
-import { readPage, readSubjectHash } from '../request/request-parameters.js';
+import { encodeCursor, readPage, readSubjectHash } from '../request/request-parameters.js';
 
 export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
   async function eraseSubject({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {

@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import type { Route } from '../../contract/routes.js';
+import type { Refusal } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { HttpDeps } from '../deps.js';
+import type { HttpDeps, IdName, RequestObserver } from '../deps.js';
 import { apiKeyOf } from './auth.js';
 import { isAnswerable, readJson } from './body.js';
 import { headRefusal, hostCount, isRequestId, parseTarget, type Target } from './head.js';
 import type { Incoming } from './pipeline.js';
-import { countRefusedIds } from './refused-ids.js';
 import { type Exchange, internalErrorReply, replyHeaders, type WireReply, wantsProblem, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
 
@@ -162,4 +162,30 @@ function endAfterRequest(request: IncomingMessage, response: ServerResponse, pay
   const timer = setTimeout(end, limits.keepAliveTimeoutMs).unref();
   response.write(payload);
   request.once('end', end).once('close', end).resume();
+}
+
+const idNames: Readonly<Record<string, IdName>> = {
+  player_id: 'player_id',
+  id: 'player_id',
+  ids: 'player_id',
+  event_id: 'event_id',
+  game_id: 'game_id',
+  game_ids: 'game_id',
+  peer_name: 'peer_name',
+};
+
+/** Counts ids and names that were refused for their characters: many of them indicate a peer that corrupts ids. */
+export function countRefusedIds(refusal: Pick<Refusal, 'details'>, metrics: Pick<RequestObserver, 'idRefused'>): void {
+  const { details } = refusal;
+  if (details === undefined || !('violation' in details)) return;
+  const places =
+    'parameter' in details
+      ? [details.parameter]
+      : [details, ...(details.more ?? [])]
+          .filter(({ violation }) => violation === 'pattern')
+          .map(({ field }) => field.split('/', 2)[1] ?? '');
+  for (const place of places) {
+    const name = Object.hasOwn(idNames, place) ? idNames[place] : undefined;
+    if (name !== undefined) metrics.idRefused(name);
+  }
 }

@@ -1,4 +1,7 @@
-/** Parses the parameters of paths and queries, or refuses them with `invalid_parameter`. Unknown ones are ignored. */
+/**
+ * Parses the parameters of paths and queries, or refuses them with `invalid_parameter`. Unknown ones are ignored. Page
+ * cursors are opaque to callers and contain a short versioned text.
+ */
 import { ByteStrings } from '../../core/columns/byte-strings.js';
 import { refusalOfRawIds } from '../../core/hashing/pseudonym.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
@@ -6,7 +9,6 @@ import type { GroupIdentity } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import { canonicalForm } from '../../player-ids/kinds.js';
 import { characterViolation, isEventId } from '../../validation/identifiers.js';
-import { type CursorKind, decodeCursor } from './cursor.js';
 import { decodeText, rawQueryValues } from './head.js';
 
 function invalid(text: string): Refusal {
@@ -38,6 +40,26 @@ export function readLimit(query: string): Outcome<number> {
   const limit = /^\d{1,9}$/.test(raw.value) ? Number(raw.value) : 0;
   if (limit >= 1 && limit <= limits.pageMax) return granted(limit);
   return invalid(`limit must be a whole number from 1 to ${limits.pageMax}`);
+}
+
+/** The listing that a cursor continues. Cursors of different listings are not interchangeable. */
+export type CursorKind = 'peers' | 'audit' | 'erased' | 'events';
+
+const onePlace = '0|[1-9]\\d{0,15}';
+const places = '[1-9]\\d{0,15}(?:\\.[1-9]\\d{0,15})*';
+
+/** `events`, a listing of own events, continues at one place for each of the caller's chains of events. */
+export function encodeCursor(kind: CursorKind, ...next: readonly number[]): string {
+  return Buffer.from(`1:${kind}:${next.join('.')}`).toString('base64url');
+}
+
+/** Returns the places; undefined if the text is no cursor of this kind made by `encodeCursor`. */
+export function decodeCursor(kind: CursorKind, text: string): readonly number[] | undefined {
+  if (text.length > limits.cursorLength) return undefined;
+  const form = new RegExp(`^1:${kind}:(${kind === 'events' ? places : onePlace})$`);
+  const found = form.exec(Buffer.from(text, 'base64url').toString('latin1'))?.[1]?.split('.').map(Number);
+  // The decoder skips characters outside base64url, so only a round trip detects a modified cursor.
+  return found?.every(Number.isSafeInteger) && encodeCursor(kind, ...found) === text ? found : undefined;
 }
 
 export function readCursor(query: string, kind: CursorKind): Outcome<readonly number[] | null> {

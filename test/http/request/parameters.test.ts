@@ -1,8 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Outcome } from '../../../src/errors.js';
-import { decodeCursor, encodeCursor } from '../../../src/http/request/cursor.js';
 import {
+  decodeCursor,
+  encodeCursor,
   type MatchIds,
   readCursor,
   readExplain,

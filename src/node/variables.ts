@@ -15,7 +15,6 @@ import { DAY_MS, limits } from '../limits.js';
 import { isKind } from '../player-ids/kinds.js';
 
 export const clusterModes = ['none', 'etcd'] as const;
-export type ClusterMode = (typeof clusterModes)[number];
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -10,7 +10,7 @@ const plausibleTo = Date.UTC(2100, 0);
 const dateTime =
   /^(\d{4}-\d\d-\d\d)(?:\s+|[Tt])(\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9})\d*)?\s*([Zz]|UTC|[+-]\d\d(?::?\d\d)?)?$/;
 
-/** `found` describes a value that is not a time in the contract's form; `meant` is the time that it suggests, if any. */
+/** Describes a value that is no time in the contract's form; `meant` is the time that it suggests, if any. */
 export function mistakenTime(value: unknown): { readonly found: string; readonly meant?: string | undefined } {
   if (typeof value === 'number') return { found: 'a number', meant: timeOfNumber(value) };
   if (typeof value !== 'string') return { found: 'no time' };

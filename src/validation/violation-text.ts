@@ -26,7 +26,7 @@ function complaint({ field, keyword, schema, value, limit, actual }: SchemaViola
     case 'additionalProperties':
       return `is not a field of ${root}; ${meantField(field, schema)}`;
     case 'pattern':
-      return patternText(schema.pattern, value);
+      return patternViolations.get(schema.pattern ?? '')?.(String(value)) ?? `must match ${schema.pattern}`;
     case 'uniqueItems':
       return 'must not contain the same item twice';
     default: {
@@ -68,10 +68,6 @@ export function codePoints(value: unknown): number {
   if (typeof value !== 'string') return count;
   for (let at = 0; at < value.length; count++) at += value.codePointAt(at)! > 0xffff ? 2 : 1;
   return count;
-}
-
-function patternText(pattern: string | undefined, value: unknown): string {
-  return patternViolations.get(pattern ?? '')?.(String(value)) ?? `must match ${pattern}`;
 }
 
 /** Returns `game_ids[1]` for `/game_ids/1`. Cuts a long name, because a caller invents the names of unknown fields. */

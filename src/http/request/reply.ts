@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { ErrorBody, ProblemBody } from '../../contract/error-bodies.js';
 import type { Route } from '../../contract/routes.js';
+import { getOrMake } from '../../core/get-or-make.js';
 import { errorMembers, errors, type Refusal, refused } from '../../errors.js';
 import { retryAfterOf } from '../../group/retry-after.js';
 import type { ApiReply, Position } from './request.js';
@@ -124,14 +125,11 @@ function sharedHead(status: number, type: string, caching: string, vary: string)
   if (newest?.status === status && newest.type === type && newest.caching === caching && newest.vary === vary)
     return newest;
   const key = [status, type, caching, vary].join('\n');
-  const head = sharedHeads.get(key) ?? newSharedHead(status, type, caching, vary);
-  sharedHeads.set(key, head);
+  const head = getOrMake(sharedHeads, key, () => {
+    return { status, type, caching, vary, text: headText(status, fieldsOf({ type, caching, vary })) };
+  });
   newestHead = head;
   return head;
-}
-
-function newSharedHead(status: number, type: string, caching: string, vary: string): SharedHead {
-  return { status, type, caching, vary, text: headText(status, fieldsOf({ type, caching, vary })) };
 }
 
 function headText(status: number, fields: Readonly<Record<string, string | number>>): string {

@@ -27,8 +27,9 @@ export class ScoreTag {
     this.#mix(UNKNOWN, 0, 0);
   }
 
+  /** Decimal: another base takes six times as long. */
   get text(): string {
-    return `${(this.#a >>> 0).toString(36)}-${(this.#b >>> 0).toString(36)}`;
+    return `${this.#a}_${this.#b}`;
   }
 
   #mix(rounded: number, eventCount: number, hour: number): void {

@@ -77,7 +77,6 @@ export const limits = {
   timeStringsMax: 1_024,
   pageDefault: 50,
   pageMax: 200,
-  /** Newest events of a player in the public summary. */
   summaryEventsMax: 1_000,
 
   // Event rules
@@ -106,7 +105,6 @@ export const limits = {
   keyBytes: 32,
   keyOverlapMsMax: DAY_MS,
 
-  /** Length of the sliding window of quotas, a day. */
   quotaWindowMs: DAY_MS,
   /** Age up to which a peer's requests do not count towards the group's quota of the older peers. */
   quotaNewPeerMs: DAY_MS,
@@ -246,12 +244,10 @@ export const limits = {
   seqMax: 2 ** 48 - 1,
   halfLifeDaysMax: 3_650,
   retentionDaysMax: 36_500,
-  /** Interval of the check for events beyond the retention age. */
   retentionLookMs: HOUR_MS,
   /** Record times that one check reads, so that it does not block the thread. */
   retentionLookMoments: 100_000,
   halfLifeDaysDefault: 30,
-  /** Default half-life of measures. */
   banHalfLifeDaysDefault: 180,
   /** Largest step of the clock ahead of the newest time seen before. */
   clockAheadMs: DAY_MS,

@@ -4,9 +4,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, Pool } from 'undici';
-import type { HealthBody } from '../src/contract/health-body.js';
 import type { EventBody } from '../src/contract/request-bodies.js';
-import type { BatchResultBody, MatchScoresBody, RegisteredPeerBody } from '../src/contract/response-bodies.js';
+import type {
+  BatchResultBody,
+  HealthBody,
+  MatchScoresBody,
+  RegisteredPeerBody,
+} from '../src/contract/response-bodies.js';
 
 const retryForMs = 60_000;
 const retryAfterDefaultMs = 100;

@@ -60,35 +60,28 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 
 export interface ViolationDetails {
-  /** JSON pointer of the faulty field. For a missing or an unknown field it points to that field itself. */
   readonly field: string;
-  /** The violated keyword of JSON Schema. */
   readonly violation: string;
   readonly actual?: number;
   readonly limit?: number;
   readonly error: string;
 }
 
+/** `contract/error-bodies.ts` describes the members. */
 export interface ErrorDetails {
-  /** The first fault, whose text is that of the refusal, and further faults. */
   readonly schema_validation_failed: Omit<ViolationDetails, 'error'> & { readonly more?: readonly ViolationDetails[] };
-  /** Present if the characters of an id are at fault. */
   readonly invalid_parameter: { readonly parameter: string; readonly violation: 'pattern' };
-  /** Present if an `Authorization` field was sent instead of the key's own. */
   readonly missing_api_key: { readonly expected_header: string; readonly hint: string };
   readonly duplicate_event:
     | { readonly event_id: string; readonly originally_received_at: string; readonly reason?: 'subject_erased' }
     | { readonly event_id: string; readonly owner: 'other' };
   readonly duplicate_dispute: { readonly dispute_id: string };
-  /** The canonical form of each kind of ids that the group takes, in words. */
   readonly player_id_not_canonical: {
     readonly canonical_forms: readonly { readonly kind: string; readonly form: string }[];
   };
-  /** The exhausted quota, and the erasures that it allows in 24 hours. */
   readonly erasure_quota_exceeded: { readonly quota: 'peer' | 'group'; readonly per_day: number };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
-  /** `recorded`: the change is recorded, but not in full effect. `role` is that of a clustered node. */
   readonly dependency_unavailable: {
     readonly reason?: string | undefined;
     readonly recorded?: true;
@@ -122,7 +115,6 @@ export function refused(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}
   return { ok: false, code, ...more };
 }
 
-/** Returns the members that the body of every error has. */
 export function errorMembers({ code, text = errors[code].text, details }: Refusal) {
   return { error: text, code, ...(details === undefined ? {} : { details }) };
 }
@@ -131,7 +123,6 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns whether a thrown value is an error with one of the codes, such as `ENOENT`. */
 export function hasCode(error: unknown, ...codes: readonly string[]): error is Error & { readonly code: unknown } {
   return error instanceof Error && 'code' in error && codes.some((code) => error.code === code);
 }

@@ -70,15 +70,13 @@ export const limits = {
   peerNameLength: 200,
   emailLength: 254,
   schemaVersionLength: 64,
-  cursorLength: 256,
-  /** Bound of a cursor of own events, which holds a place for each origin that the peer carries. */
-  placesCursorLength: 8_192,
+  /** A cursor of own events holds a place for each origin that the peer carries. */
+  cursorLength: 8_192,
 
   // Pages
   timeStringsMax: 1_024,
   pageDefault: 50,
   pageMax: 200,
-  /** Newest events of a player in the public summary. */
   summaryEventsMax: 1_000,
 
   // Event rules
@@ -107,7 +105,6 @@ export const limits = {
   keyBytes: 32,
   keyOverlapMsMax: DAY_MS,
 
-  /** Length of the sliding window of quotas, a day. */
   quotaWindowMs: DAY_MS,
   /** Age up to which a peer's requests do not count towards the group's quota of the older peers. */
   quotaNewPeerMs: DAY_MS,
@@ -127,7 +124,7 @@ export const limits = {
   signatureComponentsMax: 16,
   /** Characters of `Signature-Input`, `Signature` and `Content-Digest` each. */
   signatureFieldLength: 2_048,
-  /** Signatures that are remembered so that none is accepted twice, in 16 to 32 bytes each. */
+  /** Signatures that are remembered so that none is accepted twice, in about 50 bytes each. */
   replaySignaturesMax: 4_194_304,
   signingKeysMax: 4_096,
 
@@ -247,12 +244,10 @@ export const limits = {
   seqMax: 2 ** 48 - 1,
   halfLifeDaysMax: 3_650,
   retentionDaysMax: 36_500,
-  /** Interval of the check for events beyond the retention age. */
   retentionLookMs: HOUR_MS,
   /** Record times that one check reads, so that it does not block the thread. */
   retentionLookMoments: 100_000,
   halfLifeDaysDefault: 30,
-  /** Default half-life of measures. */
   banHalfLifeDaysDefault: 180,
   /** Largest step of the clock ahead of the newest time seen before. */
   clockAheadMs: DAY_MS,
@@ -582,49 +577,3 @@ export const serverBounds = {
   keepAliveTimeout: limits.keepAliveTimeoutMs,
   connectionsCheckingInterval: limits.connectionsCheckingIntervalMs,
 } as const;
-
-function relation(holds: boolean, name: string): void {
-  if (!holds) throw new Error(`limits: ${name} does not hold`);
-}
-
-relation(limits.headBytes < limits.parserHeadBytes, 'headBytes < parserHeadBytes');
-relation(limits.leaseSDefault * 1_000 < limits.leaderWaitMs, 'a change waits for longer than the default lease');
-relation(limits.linkForwardsMax < limits.linkSocketsMax, 'commands of callers leave connections for the nodes');
-relation(4 * limits.linkSocketsMax <= limits.linkHandshakesPerAddressMax, 'four nodes of one address connect at once');
-relation(limits.linkSilentMs < limits.copyAnswerMs, 'a joining node that hangs makes the call of another one time out');
-relation(limits.appliedWaitMs < limits.forwardGraceMs, 'an earlier leader may wait for the other nodes and answer');
-relation(limits.batchEventsMax <= limits.turnEvents, 'a batch fits in one turn');
-relation(limits.turnEvents <= limits.mailboxEvents, 'a turn fits in the mailbox');
-relation(limits.batchBodyBytes <= limits.turnBytes, 'a batch body fits in one turn');
-relation(limits.turnBytes <= limits.mailboxBytes, 'a turn fits in the mailbox in bytes');
-relation(limits.batchEventsMax <= limits.eventsAheadAlways, 'a batch never excludes another batch');
-relation(limits.pacedWaitMsMax < limits.requestTimeoutMs, 'a delayed batch does not time out');
-relation(limits.batchEventsMax <= limits.shareFirstEvents, 'a batch fits in the share that is admitted first');
-relation(limits.pipelinedPerConnection % 2 === 0, 'pipelinedPerConnection is even');
-relation(limits.headersTimeoutMs <= limits.requestTimeoutMs, 'headers time out before the request');
-relation(limits.pageDefault <= limits.pageMax, 'pageDefault <= pageMax');
-relation(limits.commitFreeBytes >= 2 * limits.turnBytes, 'a turn fits in the free space that a commit requires');
-relation(
-  limits.commitFreeBytes >= 2 * (2 * limits.storeWaitingBytes + limits.clusterTurnBytes),
-  'the batches that a node of a cluster has not stored fit there, too',
-);
-relation(
-  limits.etcdQuotaBytesMin * (1 - limits.etcdFragmentedPart) > 3 * limits.walCompactBytes,
-  'the entries of a scrub fit beside a database that a scrub accepts',
-);
-relation(limits.diskFreeMinMbDefault * 1e6 > 2 * limits.mailboxBytes, 'accepted commands fit below the watermark');
-relation(
-  limits.shutdownAnswersMs + limits.shutdownPoolMs + limits.shutdownLastMs <= limits.shutdownSnapshotMs,
-  'last answers, connections that end (for all but the time of a snapshot) and the end of the pools fit in the shutdown',
-);
-relation(
-  limits.shutdownAnswersMs + 2 * limits.clusterEndMs + limits.shutdownPoolMs + limits.shutdownLastMs <=
-    limits.shutdownMs,
-  'forwarded commands and what is given back to the cluster end within the shutdown',
-);
-relation(2 * limits.readerWaitMs <= limits.shutdownMs - limits.shutdownSnapshotMs, 'reads end before a last snapshot');
-relation(limits.failedPoolMs < limits.failedExitMs, 'threads that closed their files have time to end');
-relation(limits.streamBeatMs * 2 <= limits.streamHeartbeatMs, 'a heartbeat of the stream is late by a beat at most');
-relation(limits.streamFrameRows * 200 <= limits.streamFrameBytes, 'a frame of rows fits in its bytes');
-relation(limits.streamFrameBytes * 2 <= limits.streamUnreadBytes, 'a reader may be two frames behind');
-relation(limits.heartbeatMs * 2 < limits.ownerSilentMs, 'an owner is silent only after two missed heartbeats');

@@ -69,7 +69,6 @@ const seeded = {
   good: { types: ['commendation', 'commendation', 'commendation'], opposite: 'report_cheating' },
 } as const;
 
-/** Returns a seeding peer's events about a player; `differs` makes the first of them an opposite event. */
 function seedEvents({ playerId, isBad }: { readonly playerId: string; readonly isBad: boolean }, differs: boolean) {
   const now = Date.now();
   const { types, opposite } = isBad ? seeded.bad : seeded.good;
@@ -255,16 +254,12 @@ export class TestNode {
   async settled(): Promise<void> {
     const endsAt = performance.now() + settleTimeoutMs;
     for (;;) {
-      const { last_seq, weights } = await this.#health();
-      if (weights.based_on_seq >= last_seq) return;
+      const answer = await fetch(`${this.url}/api/v1/health`);
+      const health = (await answer.json()) as { last_seq: number; weights: { based_on_seq: number } };
+      if (health.weights.based_on_seq >= health.last_seq) return;
       if (performance.now() > endsAt) throw new Error('the weights of the test node did not settle');
       await delay(settlePauseMs);
     }
-  }
-
-  async #health(): Promise<{ last_seq: number; weights: { based_on_seq: number } }> {
-    const answer = await fetch(`${this.url}/api/v1/health`);
-    return (await answer.json()) as { last_seq: number; weights: { based_on_seq: number } };
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
@@ -275,7 +270,6 @@ export class TestNode {
     await ended;
   }
 
-  /** Resolves with the port once the log says that the node listens. */
   async #listening(child: ChildProcess): Promise<number> {
     this.#output = '';
     let timer: NodeJS.Timeout | undefined;

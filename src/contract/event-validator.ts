@@ -3,7 +3,6 @@ import type { Refusal } from '../errors.js';
 import { type Validator, validatorOf } from '../validation/validator.js';
 import { type EventBody, eventSchema, firstEventSchema } from './request-bodies.js';
 
-/** Returns the validator of an event. `root` names the whole value in texts. */
 export function eventValidator(root?: string): Validator<EventBody> {
   const validate = validatorOf(eventSchema, root);
   const validateFirst = validatorOf(firstEventSchema, root);

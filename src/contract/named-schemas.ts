@@ -1,6 +1,5 @@
 /** Names the schemas that the OpenAPI document defines once and refers to; it inlines all others. */
 import * as refusals from './error-bodies.js';
-import { healthSchema } from './health-body.js';
 import * as requests from './request-bodies.js';
 import * as responses from './response-bodies.js';
 import * as stream from './verdict-stream.js';
@@ -24,7 +23,7 @@ export const namedSchemas = {
   Dispute: requests.disputeSchema,
   OpenedDispute: responses.openedDisputeSchema,
   Withdrawal: responses.withdrawalSchema,
-  Health: healthSchema,
+  Health: responses.healthSchema,
   StreamHello: stream.helloDataSchema,
   StreamReset: stream.resetDataSchema,
   StreamSnapshot: stream.snapshotDataSchema,

@@ -2,7 +2,7 @@
 import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
 import type { Schema } from '../validation/schema.js';
 import { namedSchemas } from './named-schemas.js';
-import { pathParameters } from './parameters.js';
+import { pathParameters, queryParameters } from './parameters.js';
 import { everyRoute, isWrite, type Route, routes, type Success } from './routes.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -14,20 +14,14 @@ function referenced(schema: Schema, own?: Schema): unknown {
   const name = schema === own ? undefined : names.get(schema);
   if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
   const { properties, items, anyOf, ...rest } = schema;
+  const fields = Object.entries(properties ?? {}).map(([key, value]) => [key, referenced(value)]);
   return {
     ...rest,
-    ...(properties === undefined
-      ? {}
-      : { properties: Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, referenced(value)])) }),
-    ...(items === undefined ? {} : { items: referenced(items) }),
-    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((branch) => referenced(branch)) }),
+    ...(properties && { properties: Object.fromEntries(fields) }),
+    ...(items && { items: referenced(items) }),
+    ...(anyOf && { anyOf: anyOf.map((branch) => referenced(branch)) }),
   };
 }
-
-/** Example texts for the codes whose text states the value that was found. */
-const exampleStrings: Partial<Record<ErrorCode, string>> = {
-  schema_validation_failed: 'severity must be at most 1; got 1.5',
-};
 
 const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>> = {
   schema_validation_failed: {
@@ -50,7 +44,9 @@ const exampleDetails: Partial<ErrorDetails> & Partial<Record<ErrorCode, object>>
 
 function errorExample(code: ErrorCode): Json {
   const details = exampleDetails[code];
-  return { error: exampleStrings[code] ?? errors[code].text, code, ...(details === undefined ? {} : { details }) };
+  // This text states the value that was found.
+  const text = code === 'schema_validation_failed' ? 'severity must be at most 1; got 1.5' : errors[code].text;
+  return { error: text, code, ...(details === undefined ? {} : { details }) };
 }
 
 const requestIdHeader = {
@@ -65,30 +61,24 @@ const cacheHeaders = {
   'Cache-Control': { schema: { type: 'string' } },
 };
 
-/** Describes the data of each event of a stream, since OpenAPI 3.1 cannot describe the stream. */
-function eventsOf({ events }: Success): Json {
-  return events === undefined ? {} : { schema: { anyOf: events.map((schema) => referenced(schema)) } };
-}
-
-function successResponse(route: Route, success: Success): Json {
-  const content =
-    success.schema === undefined
-      ? { [success.contentType ?? 'application/octet-stream']: eventsOf(success) }
-      : { 'application/json': { schema: referenced(success.schema) } };
+/** OpenAPI 3.1 cannot describe a stream, so that its schema is that of the data of an event. */
+function successResponse(route: Route, { description, schema, contentType, events }: Success): Json {
+  const type = schema === undefined ? (contentType ?? 'application/octet-stream') : 'application/json';
+  const data = events && { anyOf: events };
+  const described = schema ?? data;
   const headers = route.cache === 'public' ? { ...requestIdHeader, ...cacheHeaders } : requestIdHeader;
-  return { description: success.description, headers, content };
+  return {
+    description,
+    headers,
+    content: { [type]: described === undefined ? {} : { schema: referenced(described) } },
+  };
 }
 
 function errorHeaders(status: number): Json {
-  const extra =
-    status === 401
-      ? { 'WWW-Authenticate': { schema: { type: 'string' } } }
-      : status === 405
-        ? { Allow: { schema: { type: 'string' } } }
-        : status === 429 || status === 503
-          ? { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } }
-          : {};
-  return { ...requestIdHeader, ...extra };
+  if (status === 401) return { ...requestIdHeader, 'WWW-Authenticate': { schema: { type: 'string' } } };
+  if (status === 405) return { ...requestIdHeader, Allow: { schema: { type: 'string' } } };
+  if (status !== 429 && status !== 503) return requestIdHeader;
+  return { ...requestIdHeader, 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } };
 }
 
 /** One response per status, with its codes in the description and as examples. */
@@ -115,15 +105,11 @@ function parametersOf(route: Route): Json[] {
     const name = found[1] ?? '';
     return { name, in: 'path', required: true, ...pathParameters[name] };
   });
-  const inQuery = route.query.map(({ name, required, description, schema }) => ({
-    name,
-    in: 'query',
-    required,
-    description,
-    schema,
+  const inQuery = route.query.map((name) => {
     // Ids are opaque, and `+` is no blank.
-    ...(name === 'ids' ? { allowReserved: true } : {}),
-  }));
+    const reserved = name === 'ids' ? { allowReserved: true } : {};
+    return { name, in: 'query', required: false, ...queryParameters[name], ...reserved };
+  });
   const inHeader =
     route.header === undefined ? [] : [{ ...route.header, in: 'header', required: false, schema: { type: 'string' } }];
   return [...inPath, ...inQuery, ...inHeader, ...(isWrite(route) ? signatureParameters(route) : [])];
@@ -182,7 +168,6 @@ function operationOf(id: string, route: Route): Json {
   };
 }
 
-/** @param version of the service, as in health. */
 export function openApiDocument(version: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const [id, route] of Object.entries<Route>(routes)) {

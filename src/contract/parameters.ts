@@ -3,47 +3,37 @@ import { limits } from '../limits.js';
 import { playerId } from '../validation/identifiers.js';
 import type { Schema } from '../validation/schema.js';
 
-export interface QueryParameter {
-  readonly name: string;
-  readonly required: boolean;
+interface Parameter {
   readonly description: string;
   readonly schema: Schema;
 }
 
 export const queryParameters = {
   limit: {
-    name: 'limit',
-    required: false,
     description: `Entries per page; ${limits.pageDefault} if absent.`,
     schema: { type: 'integer', minimum: 1, maximum: limits.pageMax },
   },
   cursor: {
-    name: 'cursor',
-    required: false,
     description: 'The `next_cursor` of the previous page.',
-    schema: { type: 'string', minLength: 1, maxLength: limits.placesCursorLength },
+    schema: { type: 'string', minLength: 1, maxLength: limits.cursorLength },
   },
   explain: {
-    name: 'explain',
-    required: false,
     description: '`true` adds the parts of the score, without the identities of peers.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
   ids: {
-    name: 'ids',
-    required: false,
     description: `Player ids, separated by commas, which may be escaped (\`+\` is a plus). With those of \`id\`, 1 to ${limits.matchIdsMax}.`,
     schema: { type: 'string', examples: ['steam:76561198000000001,steam:76561198000000002'] },
   },
   id: {
-    name: 'id',
-    required: false,
     description: 'One player id, which may contain commas; may be repeated. Follows those of `ids` in the answer.',
     schema: { type: 'array', items: { type: 'string' } },
   },
-} as const satisfies Record<string, QueryParameter>;
+} as const satisfies Record<string, Parameter>;
 
-export const pathParameters: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>> = {
+export type QueryParameter = keyof typeof queryParameters;
+
+export const pathParameters: Readonly<Record<string, Parameter>> = {
   id: {
     description: 'The player, as in `player_id` of an event: the opaque id, or the subject hash.',
     schema: { type: 'string', minLength: 1, maxLength: limits.playerIdLength, pattern: playerId.pattern },

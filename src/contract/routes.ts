@@ -2,8 +2,7 @@
 import type { ErrorCode } from '../errors.js';
 import { limits } from '../limits.js';
 import type { FromSchema, Schema } from '../validation/schema.js';
-import { healthSchema } from './health-body.js';
-import { type QueryParameter, queryParameters } from './parameters.js';
+import type { QueryParameter } from './parameters.js';
 import * as requests from './request-bodies.js';
 import * as responses from './response-bodies.js';
 import * as stream from './verdict-stream.js';
@@ -13,7 +12,6 @@ export interface Success {
   readonly description: string;
   readonly schema?: Schema;
   readonly contentType?: string;
-  /** Schemas of the data of server-sent events. */
   readonly events?: readonly Schema[];
 }
 
@@ -39,14 +37,9 @@ export interface Route {
 }
 
 const keyCodes = ['missing_api_key', 'invalid_api_key', 'peer_not_active'] as const;
+const signatureCodes = ['signature_missing', 'signature_invalid', 'signature_expired', 'signature_replayed'] as const;
 /** Codes of actions in the name of a peer. */
-const writeCodes = [
-  ...keyCodes,
-  'signature_missing',
-  'signature_invalid',
-  'signature_expired',
-  'signature_replayed',
-] as const;
+const writeCodes = [...keyCodes, ...signatureCodes] as const;
 const bodyCodes = [
   'unsupported_media_type',
   'payload_too_large',
@@ -77,7 +70,6 @@ export const everyRoute = [
   'overloaded',
 ] as const satisfies readonly ErrorCode[];
 
-/** Facts that several routes share. */
 const probe = {
   method: 'GET',
   tag: 'Service',
@@ -90,7 +82,7 @@ const probe = {
 const description = { ...probe, cache: 'public' } as const;
 const keyed = { auth: 'required', cache: 'none', whileNotReady: false, query: [] } as const;
 const read = { method: 'GET', tag: 'Players', auth: 'optional', cache: 'public', whileNotReady: false } as const;
-const pageQuery = [queryParameters.limit, queryParameters.cursor] as const;
+const pageQuery = ['limit', 'cursor'] as const;
 
 export const routes = {
   getIndex: {
@@ -109,35 +101,30 @@ export const routes = {
     ...probe,
     path: '/api/v1/health',
     summary: 'Whether the service is up',
-    success: { 200: { description: 'The service is up and accepts writes.', schema: healthSchema } },
+    success: { 200: { description: 'The service is up and accepts writes.', schema: responses.healthSchema } },
   },
   getReadiness: {
     ...probe,
     path: '/api/v1/ready',
     summary: 'Whether the service accepts traffic (readiness probe)',
-    success: { 200: { description: 'Ready.', schema: healthSchema } },
+    success: { 200: { description: 'Ready.', schema: responses.healthSchema } },
   },
   registerPeer: {
+    ...keyed,
+    auth: 'none',
     method: 'POST',
     path: '/api/v1/peers/register',
     tag: 'Peers',
     summary: 'Register a peer and receive its key',
-    auth: 'none',
-    cache: 'none',
-    whileNotReady: false,
     body: { schema: requests.registrationSchema, bytesMax: limits.eventBodyBytes },
-    query: [],
     success: { 201: { description: 'Registered and active.', schema: responses.registeredPeerSchema } },
     codes: [...bodyCodes, 'registration_closed', 'invalid_session', 'overloaded'],
   },
   listPeers: {
-    method: 'GET',
+    ...read,
     path: '/api/v1/peers',
     tag: 'Peers',
     summary: 'The group and its peers, oldest first',
-    auth: 'optional',
-    cache: 'public',
-    whileNotReady: false,
     query: pageQuery,
     success: { 200: { description: 'One page of peers.', schema: responses.peerListSchema } },
     codes: ['invalid_parameter'],
@@ -251,7 +238,7 @@ export const routes = {
     ...read,
     path: '/api/v1/players/{id}/trust-score',
     summary: "A player's trust score",
-    query: [queryParameters.explain],
+    query: ['explain'],
     success: { 200: { description: 'The score.', schema: responses.trustScoreSchema } },
     codes: playerCodes,
   },
@@ -275,7 +262,7 @@ export const routes = {
     ...read,
     path: '/api/v1/trust-scores',
     summary: 'The trust scores of a whole match',
-    query: [queryParameters.ids, queryParameters.id],
+    query: ['ids', 'id'],
     success: { 200: { description: 'One entry per id, in the order asked.', schema: responses.matchScoresSchema } },
     codes: ['invalid_parameter', 'subject_hash_required', 'player_id_not_canonical'],
   },
@@ -341,7 +328,6 @@ export function isWrite({ auth, method }: Route): boolean {
 
 export type OperationId = keyof typeof routes;
 
-/** The type of a route's request body, `undefined` if it has none. */
 export type BodyOf<Id extends OperationId> = (typeof routes)[Id] extends {
   readonly body: { readonly schema: infer Body };
 }

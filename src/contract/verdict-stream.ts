@@ -93,7 +93,6 @@ export type ResumeData = FromSchema<typeof resumeDataSchema>;
 export const resetDataSchema = extensible({ reason: { type: 'string', enum: ['too_old', 'unknown_id'] } });
 export type ResetData = FromSchema<typeof resetDataSchema>;
 
-/** The kinds of events, by the names in their `event:` field. */
 export interface StreamEvents {
   readonly hello: HelloData;
   readonly reset: ResetData;

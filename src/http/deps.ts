@@ -14,10 +14,9 @@ export interface HttpSettings {
   readonly publishSaltCheck: boolean;
   /** Verifies `service_session` cookies. Required in `session` mode, otherwise unused. */
   readonly sessionSecret: Uint8Array | null;
-  /** Maximum number of connections at a time. A further connection closes an idle one; if none is idle, it gets 503. */
   readonly connectionsMax: number;
   readonly loopbackIsProxy: boolean;
-  /** Requests of one peer, and of one address, per second; 0 means no limit. */
+  /** 0 means no limit, as in the two below. */
   readonly rateLimitPeerPerS: number;
   readonly rateLimitAddressPerS: number;
   readonly registrationsPerAddressPerHour: number;

@@ -51,7 +51,6 @@ class Settings {
     private readonly readFile: ReadFile,
   ) {}
 
-  /** Returns the variable's value, or its fallback if it is unset or invalid; notes the fault if it is invalid. */
   read<T>(row: Variable<T>): T {
     const name = this.nameOf(row);
     const text = row.secret ? this.secretText(name) : filled(this.env[name])?.trim();
@@ -91,16 +90,11 @@ class Settings {
       this.note(name, `and ${name}_FILE are both set; keep one`);
       return undefined;
     }
-    const text = this.fileText(name, path);
-    if (text !== undefined && filled(text) === undefined) this.note(`${name}_FILE`, 'names a file without content');
-    return filled(text);
-  }
-
-  private fileText(name: string, path: string): string | undefined {
     try {
       const text = this.readFile(path);
       if (text === undefined) this.note(`${name}_FILE`, 'names a file that does not exist');
-      return text;
+      else if (filled(text) === undefined) this.note(`${name}_FILE`, 'names a file without content');
+      return filled(text);
     } catch {
       this.note(`${name}_FILE`, 'names a file that cannot be read');
       return undefined;
@@ -126,12 +120,8 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   const values = valuesOf(settings);
   // A new key must not be able to erase what others reported.
   const erasureMode = production && !settings.isSet(variables.erasureMode) ? 'own' : values.erasureMode;
-  const given = new Set(
-    Object.values(variables)
-      .filter((row) => settings.isSet(row))
-      .map(({ name }) => name),
-  );
-  const settingsGiven = settingNames.filter((name) => given.has(name));
+  const given = Object.values(variables).filter((row) => settings.isSet(row));
+  const settingsGiven = settingNames.filter((setting) => given.some(({ name }) => name === setting));
   const config: Config = { environment, production, ...values, erasureMode, settingsGiven };
   checkTogether(config, settings);
   const unknown = unknownVariables(Object.keys(env).filter((name) => filled(env[name]) !== undefined));
@@ -148,26 +138,20 @@ function valuesOf(settings: Settings): Values {
 
 function checkTogether(config: Config, settings: Settings): void {
   if (config.registrationMode === 'session' && !settings.isSet(variables.sessionSecret)) {
-    settings.note(variables.sessionSecret.name, 'is required with REGISTRATION_MODE=session');
+    settings.note('SESSION_SECRET', 'is required with REGISTRATION_MODE=session');
   }
   if (config.cluster === 'etcd') checkCluster(config, settings);
   if (config.playerIdKinds !== null && config.identityMode === 'high-security') {
-    settings.note(
-      variables.playerIdKinds.name,
-      'has no effect with IDENTITY_MODE=high-security, where no raw id is sent',
-    );
+    settings.note('PLAYER_ID_KINDS', 'has no effect with IDENTITY_MODE=high-security, where no raw id is sent');
   }
   if (config.requestSigning === 'required' && !config.peerAuthEnabled) {
-    settings.note(
-      variables.requestSigning.name,
-      'must not be required with PEER_AUTH_ENABLED=false, since no caller signs then',
-    );
+    settings.note('REQUEST_SIGNING', 'must not be required with PEER_AUTH_ENABLED=false, since no caller signs then');
   }
   if (!config.production) return;
   for (const required of [variables.groupId, variables.salt, variables.registrationMode]) {
     if (!settings.isSet(required)) settings.note(required.name, 'is required in production');
   }
-  if (!config.peerAuthEnabled) settings.note(variables.peerAuthEnabled.name, 'must not be false in production');
+  if (!config.peerAuthEnabled) settings.note('PEER_AUTH_ENABLED', 'must not be false in production');
 }
 
 function checkCluster(config: Config, settings: Settings): void {
@@ -190,32 +174,39 @@ function checkCluster(config: Config, settings: Settings): void {
     settings.note(missing.name, `is required together with ${set.name}`);
   }
   const isPlain = config.etcdEndpoints?.[0]?.startsWith('http:') === true;
-  if (isPlain && config.etcdCaFile !== null) settings.note(variables.etcdCaFile.name, 'needs https in ETCD_ENDPOINTS');
+  if (isPlain && config.etcdCaFile !== null) settings.note('ETCD_CA_FILE', 'needs https in ETCD_ENDPOINTS');
   if (config.stalenessMaxMs < config.leaseS * 1000) {
-    settings.note(variables.stalenessMaxMs.name, 'must be at least as long as LEASE_S');
+    settings.note('STALENESS_MAX_MS', 'must be at least as long as LEASE_S');
   }
 }
 
 function warningsOf(config: Config): Remark[] {
   const warnings: Remark[] = [];
+  const warn = ({ name }: Variable<unknown>, text: string) => warnings.push({ variable: name, text });
   if (!config.peerAuthEnabled) {
-    const text = 'is false: ANY caller can submit, withdraw and erase AS ANY PEER. For local trials only';
-    warnings.push({ variable: variables.peerAuthEnabled.name, text });
+    warn(
+      variables.peerAuthEnabled,
+      'is false: ANY caller can submit, withdraw and erase AS ANY PEER. For local trials only',
+    );
   }
   if (config.production && config.registrationMode === 'open' && config.registrationsPerAddressPerHour === 0) {
-    const text =
-      'is 0 while registration is open: one caller can fill the list of peers; set the limit to 20, or close registration';
-    warnings.push({ variable: variables.registrationsPerAddressPerHour.name, text });
+    warn(
+      variables.registrationsPerAddressPerHour,
+      'is 0 while registration is open: one caller can fill the list of peers; set the limit to 20, or close registration',
+    );
   }
   if (config.erasureMode === 'peer') {
-    const text =
-      'is peer: any peer can erase any player at once, regardless of who reported the player; the default in production is own';
-    warnings.push({ variable: variables.erasureMode.name, text });
+    warn(
+      variables.erasureMode,
+      'is peer: any peer can erase any player at once, regardless of who reported the player; the default in production is own',
+    );
   }
   const preTrusted = config.preTrustedPeers?.split(',').length ?? 0;
   if (preTrusted > limits.preTrustedWarnAbove) {
-    const text = `names ${preTrusted} peers; more than ${limits.preTrustedWarnAbove} weaken the protection that pre-trust gives`;
-    warnings.push({ variable: variables.preTrustedPeers.name, text });
+    warn(
+      variables.preTrustedPeers,
+      `names ${preTrusted} peers; more than ${limits.preTrustedWarnAbove} weaken the protection that pre-trust gives`,
+    );
   }
   return warnings;
 }

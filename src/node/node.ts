@@ -158,7 +158,6 @@ interface Start {
   readonly cluster: ClusterNode | null;
 }
 
-/** Recovers, applies the configuration, and opens. The parts listen already. */
 async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
   const { config, ports, clock, dir, closers, cluster } = start;
   const { log } = ports;
@@ -267,26 +266,21 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
     salt,
     scoring: { badSharePrior: config.priorBadShare, newPeerDays: config.newPeerDays, isLogged: cluster !== null },
   });
-  let drained: Promise<void> | null = null;
-  const drain = (): Promise<void> => {
-    drained ??= address === null ? Promise.resolve() : face.drain();
-    return drained;
-  };
-  let address: Address | null = null;
-  const listenOn = async (host: string, port: number): Promise<void> => {
-    address = await face.listen(host, port);
-  };
-  return {
-    ...{ salt, node, metrics, pseudonyms, passwordHash, sessions, pool, listenOn, drain },
-    get address() {
-      return address;
+  let drained: Promise<void> | undefined;
+  const parts = {
+    ...{ salt, node, metrics, pseudonyms, passwordHash, sessions, pool, face },
+    address: null as Address | null,
+    async drain(): Promise<void> {
+      if (parts.address !== null) drained ??= face.drain();
+      await drained;
     },
   };
+  return parts;
 }
 
 /** Opens the public port, which answers 503 until the group is open. */
-function listen({ host, port }: Config, parts: Parts): Promise<void> {
-  return listeningOrRefuse(parts.listenOn(host, port), { port: 'PORT', host: 'HOST' });
+async function listen({ host, port }: Config, parts: Parts): Promise<void> {
+  parts.address = await listeningOrRefuse(parts.face.listen(host, port), { port: 'PORT', host: 'HOST' });
 }
 
 interface OpenGroup {

@@ -47,39 +47,37 @@ export async function openOperatorAccess(deps: OperatorAccessDeps) {
   };
   const socket = await socketOrRefuse(startOperatorSocket({ dir, log, ...asked }), dir);
   closers.add(() => socket.close());
-  const metricsNames = { port: 'METRICS_PORT', host: 'METRICS_HOST' };
-  const metricsServer =
+  const opened = async (
+    starting: Promise<Address & { close(): Promise<void> }>,
+    names: { readonly port: string; readonly host: string },
+  ): Promise<Address> => {
+    const server = await listeningOrRefuse(starting, names);
+    closers.add(() => server.close());
+    return { host: server.host, port: server.port };
+  };
+  const metricsAddress =
     metricsPort === null
       ? null
-      : await listeningOrRefuse(startMetricsServer(metrics, metricsHost, metricsPort, log), metricsNames);
-  if (metricsServer !== null) closers.add(() => metricsServer.close());
-  const dashboard =
-    dashboardPort === null
-      ? null
-      : await listeningOrRefuse(
-          startDashboard({
-            host: dashboardHost,
-            port: dashboardPort,
-            ...asked,
-            sessions,
-            passwordHash,
-            attempts,
-            proxyHosts: dashboardProxyHosts ?? [],
-            traffic: () => metrics.traffic(),
-            clock,
-            log,
-          }),
-          { port: 'DASHBOARD_PORT', host: 'DASHBOARD_HOST' },
-        );
-  if (dashboard !== null) {
-    closers.add(() => dashboard.close());
-    if (passwordHash() === null) log.warn('the dashboard has no password: set one with `ptf dashboard set-password`');
-  }
-  return { metricsAddress: addressOf(metricsServer), dashboardAddress: addressOf(dashboard) };
-}
-
-function addressOf(server: Address | null): Address | null {
-  return server === null ? null : { host: server.host, port: server.port };
+      : await opened(startMetricsServer(metrics, metricsHost, metricsPort, log), {
+          port: 'METRICS_PORT',
+          host: 'METRICS_HOST',
+        });
+  if (dashboardPort === null) return { metricsAddress, dashboardAddress: null };
+  const dashboard = startDashboard({
+    host: dashboardHost,
+    port: dashboardPort,
+    ...asked,
+    sessions,
+    passwordHash,
+    attempts,
+    proxyHosts: dashboardProxyHosts ?? [],
+    traffic: () => metrics.traffic(),
+    clock,
+    log,
+  });
+  const dashboardAddress = await opened(dashboard, { port: 'DASHBOARD_PORT', host: 'DASHBOARD_HOST' });
+  if (passwordHash() === null) log.warn('the dashboard has no password: set one with `ptf dashboard set-password`');
+  return { metricsAddress, dashboardAddress };
 }
 
 function canonicalOrGiven(kinds: readonly string[] | undefined, playerId: string): string {

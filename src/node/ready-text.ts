@@ -12,7 +12,6 @@ interface Addresses {
   readonly dashboardAddress: Address | null;
 }
 
-/** `dir`: the data folder, absolute. */
 export function readyText({ address, dashboardAddress: dashboard }: Addresses, dir: string): string {
   const url = urlOf(address);
   const rows = [

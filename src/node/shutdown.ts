@@ -40,7 +40,6 @@ export interface WindingDown {
   readonly snapshotMs: () => number;
 }
 
-/** Waits until everything accepted is durable, and writes a last snapshot if there is time. */
 export async function windDown({ group, current, dir, log, snapshotMs }: WindingDown): Promise<void> {
   await group.drain();
   const { loop } = current;

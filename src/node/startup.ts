@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { UnknownRecordError } from '../core/records/record-codec.js';
 import { type GroupSettings, type SettingName, settingNames } from '../core/settings.js';
 import type { Environment } from '../core/vocabulary.js';
-import { hasCode, messageOf, type Outcome } from '../errors.js';
+import { hasCode, messageOf } from '../errors.js';
 import type { Group } from '../group/group.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { LogWriter } from '../group/ports/log.js';
@@ -46,7 +46,6 @@ export class StartEndedError extends Error {
 
 const refusals = [DamagedError, UnreadError, FolderOwnedError, HiddenCommitError, UnknownRecordError];
 
-/** Converts errors that an operator can resolve into refusals; rethrows all others. */
 export function refuseStart(error: unknown): never {
   if (error instanceof Error && refusals.some((kind) => error instanceof kind))
     throw new StartRefusedError(error.message);
@@ -133,7 +132,6 @@ export function refuseUnfit(dir: string, { cluster }: Pick<Config, 'cluster'>): 
   if (why !== undefined) throw new StartRefusedError(why);
 }
 
-/** Returns the configured salt, or in development one that is generated once and stored in the folder. */
 export async function saltOf(config: Config, dir: string, isNew: boolean): Promise<string> {
   const stored = storedSalt(dir, config.salt);
   if (stored.ok) return stored.salt;
@@ -202,7 +200,7 @@ export async function applyConfiguration(
   const apply = async (command: Parameters<Group['configure']>[0], prefix = ''): Promise<boolean> => {
     const outcome = await group.configure(command);
     if (!outcome.ok && isOfMixedReleases(outcome)) return false;
-    grantedOrRefuse(outcome, prefix);
+    if (!outcome.ok) throw new StartRefusedError(`${prefix}${outcome.text ?? outcome.code}`);
     return true;
   };
   const applySetting = async (name: SettingName): Promise<boolean> => {
@@ -240,8 +238,4 @@ export function settingsProblem(config: Config, logged: Partial<GroupSettings>):
 /** The order of peer ids means nothing. */
 function sorted(setting: string | number | undefined): string {
   return String(setting).split(',').sort().join();
-}
-
-function grantedOrRefuse(outcome: Outcome<unknown>, prefix = ''): void {
-  if (!outcome.ok) throw new StartRefusedError(`${prefix}${outcome.text ?? outcome.code}`);
 }

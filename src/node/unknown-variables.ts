@@ -3,23 +3,8 @@ import { distance } from 'fastest-levenshtein';
 import { type Remark, variables } from './variables.js';
 
 /** Prefixes of the project's variables that are rare elsewhere. */
-const prefixes = [
-  'CLUSTER_',
-  'DASHBOARD_',
-  'ERASURE_',
-  'GROUP_',
-  'HALF_LIFE_',
-  'METRICS_',
-  'PEER_',
-  'PEERS_',
-  'PRE_TRUSTED_',
-  'PTF_',
-  'RATE_LIMIT_',
-  'REGISTRATION_',
-  'RETENTION_',
-  'SNAPSHOT_',
-  'WEIGHTS_',
-];
+const ownPrefix =
+  /^(?:CLUSTER|DASHBOARD|ERASURE|GROUP|HALF_LIFE|METRICS|PEERS?|PRE_TRUSTED|PTF|RATE_LIMIT|REGISTRATION|RETENTION|SNAPSHOT|WEIGHTS)_/i;
 
 /** Variables of the project's tests and benches, which start nodes with their own environment. */
 const notOfNodes = ['PTF_SHARED_DATA'];
@@ -38,7 +23,6 @@ const known: readonly string[] = Object.values(variables).flatMap(({ name, forme
   ...(secret === true ? [`${name}_FILE`] : []),
 ]);
 
-/** Returns a remark for each set variable that is similar to a known one or begins with a prefix of the project. */
 export function unknownVariables(names: readonly string[]): Remark[] {
   return names
     .filter((name) => !known.includes(name) && !notOfNodes.includes(name) && !serviceLink.test(name))
@@ -46,7 +30,7 @@ export function unknownVariables(names: readonly string[]): Remark[] {
     .flatMap((name) => {
       const likely = closestTo(name.toUpperCase());
       if (likely !== null) return [{ variable: name, text: `is not read by the node; did you mean ${likely}?` }];
-      if (!prefixes.some((prefix) => name.toUpperCase().startsWith(prefix))) return [];
+      if (!ownPrefix.test(name)) return [];
       return [{ variable: name, text: 'is not read by the node; docs/CONFIGURATION.md lists all variables that are' }];
     });
 }

@@ -11,10 +11,8 @@ import { writeExpectedHead } from '../store/log/expected-head.js';
 import { repeatedly } from '../store/ownership/repeatedly.js';
 
 const MB = 1e6;
-/** How often the time of a right clock is stored. */
 const CLOCK_SEEN_INTERVAL_MS = 60_000;
 
-/** Watches free space, and logs when the disk becomes low or is no longer low. */
 export function diskWatch(
   deps: Pick<DiskWatchDeps, 'gauge' | 'timers'>,
   minMb: number,
@@ -62,7 +60,6 @@ export function clockWatch(guard: ClockGuard, clock: Clock, dir: string, log: Lo
   }, limits.diskLookMs);
 }
 
-/** Starts the background check of log and snapshots; every finding is logged each time. */
 export function backgroundCheck(
   deps: Pick<CheckDeps, 'pool' | 'timers' | 'clock'>,
   log: Logger,

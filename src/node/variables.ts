@@ -1,22 +1,20 @@
 /** Declares the environment variables. docs/CONFIGURATION.md is made from this, and `.env.example` compared with it. */
 import { trustConstants } from '../core/evidence/trust-constants.js';
-import { oneOf, type Parsed, problem, settingParsers, value, wholeNumber } from '../core/settings.js';
 import {
-  type Environment,
-  type ErasureMode,
-  environments,
-  type IdentityMode,
-  identityModes,
-  type RegistrationMode,
-  type RequestSigning,
-  registrationModes,
-  requestSignings,
-} from '../core/vocabulary.js';
+  type GroupSettings,
+  oneOf,
+  type Parsed,
+  problem,
+  type SettingName,
+  settingParsers,
+  value,
+  wholeNumber,
+} from '../core/settings.js';
+import { environments, identityModes, registrationModes, requestSignings } from '../core/vocabulary.js';
 import { DAY_MS, limits } from '../limits.js';
 import { isKind } from '../player-ids/kinds.js';
 
 export const clusterModes = ['none', 'etcd'] as const;
-export type ClusterMode = (typeof clusterModes)[number];
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -130,9 +128,39 @@ const parsePrefix = matching(
   `must be a path such as /ptf/my-group/, of letters, digits, dots, hyphens and underscores, with at most ${limits.etcdPrefixLength} characters`,
 );
 
+interface Row<T> {
+  means(meaning: string): Variable<T>;
+}
+
 /** Typed so that `parse` and `fallback` of one row agree. */
-function variable<T>(row: Variable<T>): Variable<T> {
-  return Object.freeze(row);
+function variable<T>(
+  name: string,
+  fallback: NoInfer<T>,
+  parse: (text: string) => Parsed<T>,
+  more: Pick<Variable<T>, 'formerName' | 'secret'> = {},
+): Row<T> {
+  return { means: (meaning) => Object.freeze({ name, meaning, fallback, parse, ...more }) };
+}
+
+function optional<T>(
+  name: string,
+  parse: (text: string) => Parsed<T>,
+  more?: { readonly secret: true },
+): Row<T | null> {
+  return variable<T | null>(name, null, parse, more);
+}
+
+function secret(name: string, bytesMin: number): Row<string | null> {
+  return optional(name, secretOf(bytesMin), { secret: true });
+}
+
+function flag(name: string, fallback: boolean, formerName?: string): Row<boolean> {
+  return variable(name, fallback, parseSwitch, formerName === undefined ? {} : { formerName });
+}
+
+/** The row of a setting of the group, which `ptf group set` reads in the same way. */
+function setting<Name extends SettingName>(name: Name, fallback: GroupSettings[Name]): Row<GroupSettings[Name]> {
+  return variable<GroupSettings[Name]>(name, fallback, settingParsers[name]);
 }
 
 const portMax = 65_535;
@@ -140,372 +168,190 @@ const countMax = Number.MAX_SAFE_INTEGER;
 
 /** Every variable that the node reads, in the order in which faults are reported. */
 export const variables = {
-  environment: variable<Environment>({
-    name: 'ENVIRONMENT',
-    meaning: '`dev`, `staging` or `prod`: each has its own node, data and keys',
-    fallback: 'dev',
-    parse: oneOf(environments),
-  }),
-  nodeEnv: variable<string>({
-    name: 'NODE_ENV',
-    meaning: '`production`, in any letter case, applies the rules of production regardless of `ENVIRONMENT`',
-    fallback: '',
-    parse: parseLine,
-  }),
-  host: variable<string>({
-    name: 'HOST',
-    meaning: 'Address that the public port listens on',
-    fallback: '127.0.0.1',
-    parse: parseLine,
-  }),
-  port: variable<number>({
-    name: 'PORT',
-    meaning: 'Public port; 0 picks a free one and logs it',
-    fallback: 8080,
-    parse: wholeNumber(0, portMax),
-  }),
+  environment: variable('ENVIRONMENT', 'dev', oneOf(environments)).means(
+    '`dev`, `staging` or `prod`: each has its own node, data and keys',
+  ),
+  nodeEnv: variable('NODE_ENV', '', parseLine).means(
+    '`production`, in any letter case, applies the rules of production regardless of `ENVIRONMENT`',
+  ),
+  host: variable('HOST', '127.0.0.1', parseLine).means('Address that the public port listens on'),
+  port: variable('PORT', 8080, wholeNumber(0, portMax)).means('Public port; 0 picks a free one and logs it'),
   /** As written; a relative path is relative to the working folder. */
-  dataDir: variable<string>({
-    name: 'DATA_DIR',
-    meaning: "Folder of the node's data; one node per folder",
-    fallback: './snapshots',
-    parse: parseLine,
-  }),
-  groupId: variable<string>({
-    name: 'GROUP_ID',
-    meaning: 'Federation group that this node serves; required in production',
-    fallback: 'local',
-    parse: parseGroupId,
-  }),
+  dataDir: variable('DATA_DIR', './snapshots', parseLine).means("Folder of the node's data; one node per folder"),
+  groupId: variable('GROUP_ID', 'local', parseGroupId).means(
+    'Federation group that this node serves; required in production',
+  ),
   /** Null, outside production only: the node generates one and stores it. */
-  salt: variable<string | null>({
-    name: 'GROUP_SALT',
-    meaning: `The group's shared salt, ${limits.saltBytesMin} bytes or more; required in production, otherwise generated once and stored in \`DATA_DIR\``,
-    fallback: null,
-    secret: true,
-    parse: secretOf(limits.saltBytesMin),
-  }),
-  publishSaltCheck: variable<boolean>({
-    name: 'PUBLISH_SALT_CHECK',
-    meaning: '`false` omits `salt_check` from `GET /peers`; clients then cannot detect a wrong salt',
-    fallback: true,
-    parse: parseSwitch,
-  }),
-  identityMode: variable<IdentityMode>({
-    name: 'IDENTITY_MODE',
-    meaning: '`privacy-first` or `high-security`; chosen once per group',
-    fallback: 'privacy-first',
-    parse: oneOf(identityModes),
-  }),
-  playerIdKinds: variable<readonly string[] | null>({
-    name: 'PLAYER_ID_KINDS',
-    meaning:
-      'Comma-separated kinds of player ids that the group accepts, in canonical form only, such as `steam,minecraft`; if unset, any text is accepted; chosen once per group',
-    fallback: null,
-    parse: parseKinds,
-  }),
-  peerAuthEnabled: variable<boolean>({
-    name: 'PEER_AUTH_ENABLED',
-    meaning: '`false` lets any caller act as any peer; for local trials only, refused in production',
-    fallback: true,
-    parse: parseSwitch,
-  }),
-  requestSigning: variable<RequestSigning>({
-    name: 'REQUEST_SIGNING',
-    meaning:
-      '`optional` (a peer with a public key must sign its writes), `required` (every peer must) or `off` (signatures are ignored)',
-    fallback: 'optional',
-    parse: oneOf(requestSignings),
-  }),
-  registrationMode: variable<RegistrationMode>({
-    name: 'REGISTRATION_MODE',
-    meaning:
-      '`open`, `session` (a valid `service_session` cookie) or `closed` (the operator adds peers); must be set in production',
-    fallback: 'open',
-    parse: oneOf(registrationModes),
-  }),
+  salt: secret('GROUP_SALT', limits.saltBytesMin).means(
+    `The group's shared salt, ${limits.saltBytesMin} bytes or more; required in production, otherwise generated once and stored in \`DATA_DIR\``,
+  ),
+  publishSaltCheck: flag('PUBLISH_SALT_CHECK', true).means(
+    '`false` omits `salt_check` from `GET /peers`; clients then cannot detect a wrong salt',
+  ),
+  identityMode: variable('IDENTITY_MODE', 'privacy-first', oneOf(identityModes)).means(
+    '`privacy-first` or `high-security`; chosen once per group',
+  ),
+  playerIdKinds: optional('PLAYER_ID_KINDS', parseKinds).means(
+    'Comma-separated kinds of player ids that the group accepts, in canonical form only, such as `steam,minecraft`; if unset, any text is accepted; chosen once per group',
+  ),
+  peerAuthEnabled: flag('PEER_AUTH_ENABLED', true).means(
+    '`false` lets any caller act as any peer; for local trials only, refused in production',
+  ),
+  requestSigning: variable('REQUEST_SIGNING', 'optional', oneOf(requestSignings)).means(
+    '`optional` (a peer with a public key must sign its writes), `required` (every peer must) or `off` (signatures are ignored)',
+  ),
+  registrationMode: variable('REGISTRATION_MODE', 'open', oneOf(registrationModes)).means(
+    '`open`, `session` (a valid `service_session` cookie) or `closed` (the operator adds peers); must be set in production',
+  ),
   /** Never null if `registrationMode` is `session`. */
-  sessionSecret: variable<string | null>({
-    name: 'SESSION_SECRET',
-    meaning: `Secret that verifies the session cookie, ${limits.sessionSecretBytesMin} bytes or more; required with \`REGISTRATION_MODE=session\``,
-    fallback: null,
-    secret: true,
-    parse: secretOf(limits.sessionSecretBytesMin),
-  }),
-  preTrustedPeers: variable<string | null>({
-    name: 'PRE_TRUSTED_PEERS',
-    meaning: `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; if unset, the set that the operator made stays in force`,
-    fallback: null,
-    parse: settingParsers.PRE_TRUSTED_PEERS,
-  }),
-  peersMax: variable<number>({
-    name: 'PEERS_MAX',
-    meaning: 'Maximum number of registered peers; beyond it registration answers 503',
-    fallback: limits.peersMaxDefault,
-    parse: settingParsers.PEERS_MAX,
-  }),
-  halfLifeDays: variable<number>({
-    name: 'HALF_LIFE_DAYS',
-    meaning: 'Half-life of claims (all evidence but bans) in days; 0 disables decay',
-    fallback: limits.halfLifeDaysDefault,
-    parse: settingParsers.HALF_LIFE_DAYS,
-  }),
-  banHalfLifeDays: variable<number>({
-    name: 'BAN_HALF_LIFE_DAYS',
-    meaning: 'Half-life of standing bans in days; 0 disables their decay',
-    fallback: limits.banHalfLifeDaysDefault,
-    parse: settingParsers.BAN_HALF_LIFE_DAYS,
-  }),
-  priorBadShare: variable<number>({
-    name: 'PRIOR_BAD_SHARE',
-    meaning: 'Share of bad players that scoring assumes before it has evidence',
-    fallback: trustConstants.badSharePrior,
-    parse: settingParsers.PRIOR_BAD_SHARE,
-  }),
-  newPeerDays: variable<number>({
-    name: 'NEW_PEER_DAYS',
-    meaning: 'Days after which a new peer of an older group counts in full; with 0 it counts in full at once',
-    fallback: trustConstants.newPeerDays,
-    parse: settingParsers.NEW_PEER_DAYS,
-  }),
-  retentionDays: variable<number>({
-    name: 'RETENTION_DAYS',
-    meaning:
-      'Days after which events are deleted from the log; their evidence stays and decays; 0 keeps events forever',
-    fallback: 0,
-    parse: settingParsers.RETENTION_DAYS,
-  }),
-  weightsIntervalMs: variable<number>({
-    name: 'WEIGHTS_INTERVAL_MS',
-    meaning: 'Minimum time between two computations of peer weights, in ms',
-    fallback: limits.weightsIntervalMsDefault,
-    parse: wholeNumber(limits.weightsIntervalMsMin, limits.weightsIntervalMsMax),
-  }),
-  snapshotEvery: variable<number>({
-    name: 'SNAPSHOT_EVERY',
-    meaning: 'Minimum number of log records between two snapshots',
-    fallback: limits.snapshotEveryDefault,
-    parse: wholeNumber(1, countMax),
-  }),
+  sessionSecret: secret('SESSION_SECRET', limits.sessionSecretBytesMin).means(
+    `Secret that verifies the session cookie, ${limits.sessionSecretBytesMin} bytes or more; required with \`REGISTRATION_MODE=session\``,
+  ),
+  preTrustedPeers: optional('PRE_TRUSTED_PEERS', settingParsers.PRE_TRUSTED_PEERS).means(
+    `Comma-separated peer ids, 1 to ${limits.preTrustedWarnAbove} as a rule; if unset, the set that the operator made stays in force`,
+  ),
+  peersMax: setting('PEERS_MAX', limits.peersMaxDefault).means(
+    'Maximum number of registered peers; beyond it registration answers 503',
+  ),
+  halfLifeDays: setting('HALF_LIFE_DAYS', limits.halfLifeDaysDefault).means(
+    'Half-life of claims (all evidence but bans) in days; 0 disables decay',
+  ),
+  banHalfLifeDays: setting('BAN_HALF_LIFE_DAYS', limits.banHalfLifeDaysDefault).means(
+    'Half-life of standing bans in days; 0 disables their decay',
+  ),
+  priorBadShare: setting('PRIOR_BAD_SHARE', trustConstants.badSharePrior).means(
+    'Share of bad players that scoring assumes before it has evidence',
+  ),
+  newPeerDays: setting('NEW_PEER_DAYS', trustConstants.newPeerDays).means(
+    'Days after which a new peer of an older group counts in full; with 0 it counts in full at once',
+  ),
+  retentionDays: setting('RETENTION_DAYS', 0).means(
+    'Days after which events are deleted from the log; their evidence stays and decays; 0 keeps events forever',
+  ),
+  weightsIntervalMs: variable(
+    'WEIGHTS_INTERVAL_MS',
+    limits.weightsIntervalMsDefault,
+    wholeNumber(limits.weightsIntervalMsMin, limits.weightsIntervalMsMax),
+  ).means('Minimum time between two computations of peer weights, in ms'),
+  snapshotEvery: variable('SNAPSHOT_EVERY', limits.snapshotEveryDefault, wholeNumber(1, countMax)).means(
+    'Minimum number of log records between two snapshots',
+  ),
   /** In MB of 10^6 bytes. */
-  diskFreeMinMb: variable<number>({
-    name: 'DISK_FREE_MIN_MB',
-    meaning:
-      'Free space on the disk of `DATA_DIR`, in MB, below which writes are answered 503 while reads continue; values below 8.4 count as 8.4',
-    fallback: limits.diskFreeMinMbDefault,
-    parse: wholeNumber(0, countMax),
-  }),
+  diskFreeMinMb: variable('DISK_FREE_MIN_MB', limits.diskFreeMinMbDefault, wholeNumber(0, countMax)).means(
+    'Free space on the disk of `DATA_DIR`, in MB, below which writes are answered 503 while reads continue; values below 8.4 count as 8.4',
+  ),
   /** The last ms of that day, in ms since 1970. */
-  clockAcceptedUntil: variable<number | null>({
-    name: 'CLOCK_ACCEPTED_UNTIL',
-    meaning:
-      'A day, such as 2026-11-30, up to whose end (UTC) a start accepts a clock that is more than a day ahead of the newest time in `DATA_DIR`',
-    fallback: null,
-    parse: parseDay,
-  }),
-  erasureMode: variable<ErasureMode>({
-    name: 'ERASURE_MODE',
-    meaning:
-      '`peer` erases a player at the request of any peer; `own` only if the requesting peer is a day old and no other peer reported the player; other requests, and all requests with `operator`, wait for `ptf erase`. The default in production is `own`',
-    fallback: 'peer',
-    parse: settingParsers.ERASURE_MODE,
-  }),
-  erasureQuotaPerDay: variable<number>({
-    name: 'ERASURE_QUOTA_PER_DAY',
-    meaning: 'Maximum number of erasures per peer in any 24 hours',
-    fallback: limits.erasureQuotaPerDay,
-    parse: settingParsers.ERASURE_QUOTA_PER_DAY,
-  }),
-  logLevel: variable<LogLevel>({
-    name: 'LOG_LEVEL',
-    meaning: `One of ${logLevels.map((level) => `\`${level}\``).join(', ')}`,
-    fallback: 'info',
-    parse: oneOf(logLevels),
-  }),
-  streamIntervalMs: variable<number>({
-    name: 'STREAM_INTERVAL_MS',
-    meaning: `Interval in ms at which the verdict stream sends changes in a group of ${limits.streamIntervalPeersMin} active peers or more; 0 sends each change at once`,
-    fallback: limits.streamIntervalMsDefault,
-    parse: wholeNumber(0, limits.streamIntervalMsMax),
-  }),
-  fastPath: variable<boolean>({
-    name: 'FAST_PATH',
-    formerName: 'FAST_LANE',
-    meaning: '`false` turns the fast path off, so that Koa answers every request',
-    fallback: true,
-    parse: parseSwitch,
-  }),
-  connectionsMax: variable<number>({
-    name: 'CONNECTIONS_MAX',
-    meaning:
-      'Maximum number of connections to the public port; a further one replaces an idle connection, or is answered 503 if none is idle',
-    fallback: limits.connectionsMaxDefault,
-    parse: wholeNumber(1, limits.connectionsMaxCeiling),
-  }),
-  loopbackIsProxy: variable<boolean>({
-    name: 'LOOPBACK_IS_PROXY',
-    meaning: '`false` limits connections from this machine to half of `CONNECTIONS_MAX`, as for any other address',
-    fallback: true,
-    parse: parseSwitch,
-  }),
-  rateLimitPeerPerS: variable<number>({
-    name: 'RATE_LIMIT_PEER_PER_S',
-    meaning:
-      "Maximum number of requests per second with one peer's key, where each event of a batch counts as one; beyond it 429; 0 turns the limit off",
-    fallback: 0,
-    parse: wholeNumber(0, limits.rateLimitPerSecondMax),
-  }),
-  rateLimitAddressPerS: variable<number>({
-    name: 'RATE_LIMIT_ADDRESS_PER_S',
-    meaning:
-      "Maximum number of requests per second from one network address, which behind a proxy is the proxy's; beyond it 429; 0 turns the limit off",
-    fallback: 0,
-    parse: wholeNumber(0, limits.rateLimitPerSecondMax),
-  }),
-  registrationsPerAddressPerHour: variable<number>({
-    name: 'REGISTRATIONS_PER_ADDRESS_PER_HOUR',
-    meaning:
-      'Maximum number of registrations per hour from one address; beyond it 429; 0 turns the limit off; 20 is recommended if registration is open',
-    fallback: 0,
-    parse: wholeNumber(0, limits.rateLimitPerSecondMax),
-  }),
-  metricsPort: variable<number | null>({
-    name: 'METRICS_PORT',
-    meaning: 'Port of the Prometheus metrics; off if unset, 0 picks a free one',
-    fallback: null,
-    parse: wholeNumber(0, portMax),
-  }),
-  metricsHost: variable<string>({
-    name: 'METRICS_HOST',
-    meaning: 'Address that the metrics port listens on',
-    fallback: '127.0.0.1',
-    parse: parseLine,
-  }),
-  dashboardPort: variable<number | null>({
-    name: 'DASHBOARD_PORT',
-    meaning: "Port of the operator's dashboard; off if unset, 0 picks a free one",
-    fallback: null,
-    parse: wholeNumber(0, portMax),
-  }),
-  dashboardHost: variable<string>({
-    name: 'DASHBOARD_HOST',
-    meaning: 'Address that the dashboard listens on',
-    fallback: '127.0.0.1',
-    parse: parseLine,
-  }),
-  dashboardProxyHosts: variable<readonly string[] | null>({
-    name: 'DASHBOARD_PROXY_HOSTS',
-    meaning:
-      'Comma-separated host names under which a proxy on this machine serves the dashboard; only then is the proxy believed about the addresses of callers',
-    fallback: null,
-    parse: parseHosts,
-  }),
+  clockAcceptedUntil: optional('CLOCK_ACCEPTED_UNTIL', parseDay).means(
+    'A day, such as 2026-11-30, up to whose end (UTC) a start accepts a clock that is more than a day ahead of the newest time in `DATA_DIR`',
+  ),
+  erasureMode: setting('ERASURE_MODE', 'peer').means(
+    '`peer` erases a player at the request of any peer; `own` only if the requesting peer is a day old and no other peer reported the player; other requests, and all requests with `operator`, wait for `ptf erase`. The default in production is `own`',
+  ),
+  erasureQuotaPerDay: setting('ERASURE_QUOTA_PER_DAY', limits.erasureQuotaPerDay).means(
+    'Maximum number of erasures per peer in any 24 hours',
+  ),
+  logLevel: variable('LOG_LEVEL', 'info', oneOf(logLevels)).means(
+    `One of ${logLevels.map((level) => `\`${level}\``).join(', ')}`,
+  ),
+  streamIntervalMs: variable(
+    'STREAM_INTERVAL_MS',
+    limits.streamIntervalMsDefault,
+    wholeNumber(0, limits.streamIntervalMsMax),
+  ).means(
+    `Interval in ms at which the verdict stream sends changes in a group of ${limits.streamIntervalPeersMin} active peers or more; 0 sends each change at once`,
+  ),
+  fastPath: flag('FAST_PATH', true, 'FAST_LANE').means(
+    '`false` turns the fast path off, so that Koa answers every request',
+  ),
+  connectionsMax: variable(
+    'CONNECTIONS_MAX',
+    limits.connectionsMaxDefault,
+    wholeNumber(1, limits.connectionsMaxCeiling),
+  ).means(
+    'Maximum number of connections to the public port; a further one replaces an idle connection, or is answered 503 if none is idle',
+  ),
+  loopbackIsProxy: flag('LOOPBACK_IS_PROXY', true).means(
+    '`false` limits connections from this machine to half of `CONNECTIONS_MAX`, as for any other address',
+  ),
+  rateLimitPeerPerS: variable('RATE_LIMIT_PEER_PER_S', 0, wholeNumber(0, limits.rateLimitPerSecondMax)).means(
+    "Maximum number of requests per second with one peer's key, where each event of a batch counts as one; beyond it 429; 0 turns the limit off",
+  ),
+  rateLimitAddressPerS: variable('RATE_LIMIT_ADDRESS_PER_S', 0, wholeNumber(0, limits.rateLimitPerSecondMax)).means(
+    "Maximum number of requests per second from one network address, which behind a proxy is the proxy's; beyond it 429; 0 turns the limit off",
+  ),
+  registrationsPerAddressPerHour: variable(
+    'REGISTRATIONS_PER_ADDRESS_PER_HOUR',
+    0,
+    wholeNumber(0, limits.rateLimitPerSecondMax),
+  ).means(
+    'Maximum number of registrations per hour from one address; beyond it 429; 0 turns the limit off; 20 is recommended if registration is open',
+  ),
+  metricsPort: optional('METRICS_PORT', wholeNumber(0, portMax)).means(
+    'Port of the Prometheus metrics; off if unset, 0 picks a free one',
+  ),
+  metricsHost: variable('METRICS_HOST', '127.0.0.1', parseLine).means('Address that the metrics port listens on'),
+  dashboardPort: optional('DASHBOARD_PORT', wholeNumber(0, portMax)).means(
+    "Port of the operator's dashboard; off if unset, 0 picks a free one",
+  ),
+  dashboardHost: variable('DASHBOARD_HOST', '127.0.0.1', parseLine).means('Address that the dashboard listens on'),
+  dashboardProxyHosts: optional('DASHBOARD_PROXY_HOSTS', parseHosts).means(
+    'Comma-separated host names under which a proxy on this machine serves the dashboard; only then is the proxy believed about the addresses of callers',
+  ),
   /** `none`: the node serves its group alone, and the variables below have no effect. */
-  cluster: variable<ClusterMode>({
-    name: 'CLUSTER',
-    meaning: '`none`, or `etcd` if several nodes serve one group, whose log etcd replicates',
-    fallback: 'none',
-    parse: oneOf(clusterModes),
-  }),
-  etcdEndpoints: variable<readonly string[] | null>({
-    name: 'ETCD_ENDPOINTS',
-    meaning: 'Comma-separated URLs of the etcd members, such as `http://10.0.0.1:2379`; required with `CLUSTER=etcd`',
-    fallback: null,
-    parse: parseEndpoints,
-  }),
-  etcdCaFile: variable<string | null>({
-    name: 'ETCD_CA_FILE',
-    meaning: 'File of the CA certificates (PEM) that verify the members of etcd, with `https` endpoints',
-    fallback: null,
-    parse: parseLine,
-  }),
-  etcdCertFile: variable<string | null>({
-    name: 'ETCD_CERT_FILE',
-    meaning: "File of the node's own certificate (PEM) for etcd; requires `ETCD_KEY_FILE`",
-    fallback: null,
-    parse: parseLine,
-  }),
-  etcdKeyFile: variable<string | null>({
-    name: 'ETCD_KEY_FILE',
-    meaning: "File of that certificate's key (PEM)",
-    fallback: null,
-    parse: parseLine,
-  }),
-  etcdUsername: variable<string | null>({
-    name: 'ETCD_USERNAME',
-    meaning: 'User of etcd if it authenticates clients; requires `ETCD_PASSWORD`',
-    fallback: null,
-    parse: parseLine,
-  }),
-  etcdPassword: variable<string | null>({
-    name: 'ETCD_PASSWORD',
-    meaning: "That user's password",
-    fallback: null,
-    secret: true,
-    parse: secretOf(1),
-  }),
+  cluster: variable('CLUSTER', 'none', oneOf(clusterModes)).means(
+    '`none`, or `etcd` if several nodes serve one group, whose log etcd replicates',
+  ),
+  etcdEndpoints: optional('ETCD_ENDPOINTS', parseEndpoints).means(
+    'Comma-separated URLs of the etcd members, such as `http://10.0.0.1:2379`; required with `CLUSTER=etcd`',
+  ),
+  etcdCaFile: optional('ETCD_CA_FILE', parseLine).means(
+    'File of the CA certificates (PEM) that verify the members of etcd, with `https` endpoints',
+  ),
+  etcdCertFile: optional('ETCD_CERT_FILE', parseLine).means(
+    "File of the node's own certificate (PEM) for etcd; requires `ETCD_KEY_FILE`",
+  ),
+  etcdKeyFile: optional('ETCD_KEY_FILE', parseLine).means("File of that certificate's key (PEM)"),
+  etcdUsername: optional('ETCD_USERNAME', parseLine).means(
+    'User of etcd if it authenticates clients; requires `ETCD_PASSWORD`',
+  ),
+  etcdPassword: secret('ETCD_PASSWORD', 1).means("That user's password"),
   /** Null: `/ptf/<group id>/`, with the group id percent-encoded. */
-  etcdPrefix: variable<string | null>({
-    name: 'ETCD_PREFIX',
-    meaning: "Prefix of the group's keys in etcd; `/ptf/<GROUP_ID>/` if unset",
-    fallback: null,
-    parse: parsePrefix,
-  }),
-  etcdSnapshotCount: variable<number>({
-    name: 'ETCD_SNAPSHOT_COUNT',
-    meaning: "`--snapshot-count` of etcd's members, which determines how much a scrub of their files must write",
-    fallback: limits.walSnapshotEntries,
-    parse: wholeNumber(1, limits.walSnapshotEntriesMax),
-  }),
-  etcdMaxWals: variable<number>({
-    name: 'ETCD_MAX_WALS',
-    meaning: "`--max-wals` of etcd's members, which also determines how much a scrub must write",
-    fallback: limits.walFiles,
-    parse: wholeNumber(1, limits.walFilesMax),
-  }),
-  etcdQuotaBytes: variable<number>({
-    name: 'ETCD_QUOTA_BACKEND_BYTES',
-    meaning:
-      "`--quota-backend-bytes` of etcd's members; writes are refused before their database is as large, because etcd then stops",
-    fallback: limits.etcdQuotaBytes,
-    parse: wholeNumber(limits.etcdQuotaBytesMin, limits.etcdQuotaBytesMax),
-  }),
-  nodeId: variable<string | null>({
-    name: 'NODE_ID',
-    meaning: 'Unique name of this node in its group, bound to `DATA_DIR`; required with `CLUSTER=etcd`',
-    fallback: null,
-    parse: parseNodeId,
-  }),
-  advertiseUrl: variable<string | null>({
-    name: 'ADVERTISE_URL',
-    meaning:
-      "URL at which the other nodes reach this node's public port, such as `http://10.0.0.1:8080`; required with `CLUSTER=etcd`",
-    fallback: null,
-    parse: parseUrl,
-  }),
-  clusterSecret: variable<string | null>({
-    name: 'CLUSTER_SECRET',
-    meaning: `Secret by which the nodes of a group authenticate each other, ${limits.clusterSecretBytesMin} bytes or more; required with \`CLUSTER=etcd\``,
-    fallback: null,
-    secret: true,
-    parse: secretOf(limits.clusterSecretBytesMin),
-  }),
-  leaseS: variable<number>({
-    name: 'LEASE_S',
-    meaning: "Seconds for which the leader's lease holds without a renewal",
-    fallback: limits.leaseSDefault,
-    parse: wholeNumber(limits.leaseSMin, limits.leaseSMax),
-  }),
-  stalenessMaxMs: variable<number>({
-    name: 'STALENESS_MAX_MS',
-    meaning: 'Time in ms since a node last knew that it was up to date, beyond which it answers reads with 503 `stale`',
-    fallback: limits.stalenessMaxMsDefault,
-    parse: wholeNumber(limits.stalenessMaxMsMin, limits.stalenessMaxMsCeiling),
-  }),
-  allowStaleReads: variable<boolean>({
-    name: 'ALLOW_STALE_READS',
-    meaning: '`true` answers reads of any age; `X-Staleness-Ms` states the age',
-    fallback: false,
-    parse: parseSwitch,
-  }),
+  etcdPrefix: optional('ETCD_PREFIX', parsePrefix).means(
+    "Prefix of the group's keys in etcd; `/ptf/<GROUP_ID>/` if unset",
+  ),
+  etcdSnapshotCount: variable(
+    'ETCD_SNAPSHOT_COUNT',
+    limits.walSnapshotEntries,
+    wholeNumber(1, limits.walSnapshotEntriesMax),
+  ).means("`--snapshot-count` of etcd's members, which determines how much a scrub of their files must write"),
+  etcdMaxWals: variable('ETCD_MAX_WALS', limits.walFiles, wholeNumber(1, limits.walFilesMax)).means(
+    "`--max-wals` of etcd's members, which also determines how much a scrub must write",
+  ),
+  etcdQuotaBytes: variable(
+    'ETCD_QUOTA_BACKEND_BYTES',
+    limits.etcdQuotaBytes,
+    wholeNumber(limits.etcdQuotaBytesMin, limits.etcdQuotaBytesMax),
+  ).means(
+    "`--quota-backend-bytes` of etcd's members; writes are refused before their database is as large, because etcd then stops",
+  ),
+  nodeId: optional('NODE_ID', parseNodeId).means(
+    'Unique name of this node in its group, bound to `DATA_DIR`; required with `CLUSTER=etcd`',
+  ),
+  advertiseUrl: optional('ADVERTISE_URL', parseUrl).means(
+    "URL at which the other nodes reach this node's public port, such as `http://10.0.0.1:8080`; required with `CLUSTER=etcd`",
+  ),
+  clusterSecret: secret('CLUSTER_SECRET', limits.clusterSecretBytesMin).means(
+    `Secret by which the nodes of a group authenticate each other, ${limits.clusterSecretBytesMin} bytes or more; required with \`CLUSTER=etcd\``,
+  ),
+  leaseS: variable('LEASE_S', limits.leaseSDefault, wholeNumber(limits.leaseSMin, limits.leaseSMax)).means(
+    "Seconds for which the leader's lease holds without a renewal",
+  ),
+  stalenessMaxMs: variable(
+    'STALENESS_MAX_MS',
+    limits.stalenessMaxMsDefault,
+    wholeNumber(limits.stalenessMaxMsMin, limits.stalenessMaxMsCeiling),
+  ).means('Time in ms since a node last knew that it was up to date, beyond which it answers reads with 503 `stale`'),
+  allowStaleReads: flag('ALLOW_STALE_READS', false).means(
+    '`true` answers reads of any age; `X-Staleness-Ms` states the age',
+  ),
 };

@@ -16,7 +16,6 @@ function visiblePattern(refused = ''): string {
 const visible = visiblePattern();
 const name = visiblePattern(ignorable);
 const nameWithoutComma = visiblePattern(`,${ignorable}`);
-/** A character that people see. */
 const seen = `[^\\s${unseen}${ignorable}]`;
 
 /** Patterns of texts that an operator writes besides ids and names. */
@@ -146,7 +145,6 @@ export function isEventId(text: string): boolean {
   return text.length <= limits.eventIdLength && eventIdText.test(text);
 }
 
-/** Texts for violations of the patterns above, as the end of a sentence. */
 export const patternViolations: ReadonlyMap<string, (text: string) => string | undefined> = new Map([
   [visible, characterViolation],
   [name, (text: string) => violationOf(text, firstUnseenOfName)],

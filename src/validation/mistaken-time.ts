@@ -1,13 +1,6 @@
 /** Recognises mistaken forms of an RFC 3339 time in UTC, and suggests the time that was probably meant. */
 import { parseUtcDateTime } from './formats.js';
 
-export interface MistakenTime {
-  /** Description of the value, such as `a number`. */
-  readonly found: string;
-  /** The time that was probably meant, in the contract's form; undefined if nothing suggests one. */
-  readonly meant?: string | undefined;
-}
-
 /** Seconds, milliseconds, microseconds and nanoseconds, each in milliseconds. */
 const unitsMs = [1_000, 1, 1e-3, 1e-6];
 /** A number counts as a time if it lies in this century. No number lies in it in more than one unit. */
@@ -17,8 +10,8 @@ const plausibleTo = Date.UTC(2100, 0);
 const dateTime =
   /^(\d{4}-\d\d-\d\d)(?:\s+|[Tt])(\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9})\d*)?\s*([Zz]|UTC|[+-]\d\d(?::?\d\d)?)?$/;
 
-/** Describes a value that is not a time in the contract's form. */
-export function mistakenTime(value: unknown): MistakenTime {
+/** Describes a value that is no time in the contract's form; `meant` is the time that it suggests, if any. */
+export function mistakenTime(value: unknown): { readonly found: string; readonly meant?: string | undefined } {
   if (typeof value === 'number') return { found: 'a number', meant: timeOfNumber(value) };
   if (typeof value !== 'string') return { found: 'no time' };
   if (/^-?\d{1,20}(?:\.\d{1,20})?$/.test(value)) {

@@ -4,7 +4,7 @@ import { errors, granted, type Outcome, type Refusal, refused, type ViolationDet
 import { limits } from '../limits.js';
 import { formats } from './formats.js';
 import type { FromSchema, Schema } from './schema.js';
-import { type SchemaViolation, violationText } from './violation-text.js';
+import { bounds, codePoints, type SchemaViolation, violationText } from './violation-text.js';
 
 // Neither `$data`, by which a caller's value would control the check, nor `allErrors`, by which one bad body would
 // cause unbounded work.
@@ -38,7 +38,6 @@ function boundLength(
 /** Checks a parsed body. `schema_validation_failed` has the first fault and at most `moreMax` further ones. */
 export type Validator<Body> = (body: unknown, moreMax?: number) => Outcome<Body>;
 
-/** Returns the validator of a schema. `root` names the whole value in texts. */
 export function validatorOf<const S extends Schema>(schema: S, root = 'the body'): Validator<FromSchema<S>> {
   const validate: ValidateFunction<FromSchema<S>> = ajv.compile<FromSchema<S>>(schema);
   return (body, moreMax = limits.furtherFaultsMax) =>
@@ -125,7 +124,7 @@ function ownViolation(schema: Schema, value: unknown, field: string): SchemaViol
   // An item has another type. The search of the items reports it.
   if (error.instancePath !== '') return undefined;
   const { keyword, params, data } = error;
-  const measure = measures[keyword];
+  const measure = bounds[keyword]?.measure;
   const bound = measure === undefined ? {} : { limit: Number(params.limit), actual: measure(data) };
   return { field, keyword, schema, value: data, ...bound };
 }
@@ -136,31 +135,4 @@ function compileOwn(schema: Schema): ValidateFunction {
   const validate = ajv.compile(items?.type === undefined ? own : { ...own, items: { type: items.type } });
   ownValidators.set(schema, validate);
   return validate;
-}
-
-/** Keywords with a bound, and the bounded measure of the value. */
-const measures: Readonly<Record<string, (value: unknown) => number>> = {
-  minimum: Number,
-  maximum: Number,
-  minLength: codePoints,
-  maxLength: codePoints,
-  minItems: items,
-  maxItems: items,
-  minProperties: fields,
-};
-
-/** Counts without copying the string, which may be as long as a body. */
-function codePoints(value: unknown): number {
-  let count = 0;
-  if (typeof value !== 'string') return count;
-  for (let at = 0; at < value.length; count++) at += value.codePointAt(at)! > 0xffff ? 2 : 1;
-  return count;
-}
-
-function items(value: unknown): number {
-  return Array.isArray(value) ? value.length : 0;
-}
-
-function fields(value: unknown): number {
-  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }

@@ -9,14 +9,11 @@ export interface SchemaViolation {
   readonly keyword: string;
   /** The schema of the place; of the surrounding object if the field is unknown. */
   readonly schema: Schema;
-  /** The value found there; undefined if the field is missing. */
   readonly value: unknown;
-  /** The bound of the keyword, if it is a bound. */
   readonly limit?: number;
   readonly actual?: number;
 }
 
-/** Returns the text of a violation. `root` names the whole value, such as `the body`. */
 export function violationText(fault: SchemaViolation, root: string): string {
   const name = nameOf(fault.field, root);
   return `${name} ${complaint(fault, root)}`;
@@ -29,30 +26,48 @@ function complaint({ field, keyword, schema, value, limit, actual }: SchemaViola
     case 'additionalProperties':
       return `is not a field of ${root}; ${meantField(field, schema)}`;
     case 'pattern':
-      return patternText(schema.pattern, value);
-    case 'minLength':
-      return `must have at least ${counted(limit, 'character')}; got ${actual}`;
-    case 'maxLength':
-      return `must have at most ${counted(limit, 'character')}; got ${actual}`;
-    case 'minItems':
-      return `must have at least ${counted(limit, 'item')}; got ${actual}`;
-    case 'maxItems':
-      return `must have at most ${counted(limit, 'item')}; got ${actual}`;
-    case 'minProperties':
-      return `must have at least ${counted(limit, 'field')}; got ${actual}`;
-    case 'minimum':
-      return `must be at least ${limit}; got ${actual}`;
-    case 'maximum':
-      return `must be at most ${limit}; got ${actual}`;
+      return patternViolations.get(schema.pattern ?? '')?.(String(value)) ?? `must match ${schema.pattern}`;
     case 'uniqueItems':
       return 'must not contain the same item twice';
-    default:
-      return `must be ${expected(schema)}; got ${found(schema, value)}`;
+    default: {
+      const bound = bounds[keyword];
+      if (bound === undefined) return `must be ${expected(schema)}; got ${found(schema, value)}`;
+      const most = keyword.startsWith('min') ? 'at least' : 'at most';
+      return bound.unit === undefined
+        ? `must be ${most} ${limit}; got ${actual}`
+        : `must have ${most} ${counted(limit, bound.unit)}; got ${actual}`;
+    }
   }
 }
 
-function patternText(pattern: string | undefined, value: unknown): string {
-  return patternViolations.get(pattern ?? '')?.(String(value)) ?? `must match ${pattern}`;
+interface Bound {
+  /** Undefined for a number, which is its own measure. */
+  readonly unit?: string;
+  readonly measure: (value: unknown) => number;
+}
+
+const ofNumber: Bound = { measure: Number };
+const ofText: Bound = { unit: 'character', measure: codePoints };
+const ofItems: Bound = { unit: 'item', measure: (value) => (Array.isArray(value) ? value.length : 0) };
+const ofFields: Bound = { unit: 'field', measure: (value) => Object.keys(value ?? {}).length };
+
+/** The bounded measures of values, by keyword. */
+export const bounds: Readonly<Record<string, Bound>> = {
+  minimum: ofNumber,
+  maximum: ofNumber,
+  minLength: ofText,
+  maxLength: ofText,
+  minItems: ofItems,
+  maxItems: ofItems,
+  minProperties: ofFields,
+};
+
+/** Counts without copying the string, which may be as long as a body. */
+export function codePoints(value: unknown): number {
+  let count = 0;
+  if (typeof value !== 'string') return count;
+  for (let at = 0; at < value.length; count++) at += value.codePointAt(at)! > 0xffff ? 2 : 1;
+  return count;
 }
 
 /** Returns `game_ids[1]` for `/game_ids/1`. Cuts a long name, because a caller invents the names of unknown fields. */
@@ -66,7 +81,6 @@ function nameOf(field: string, root: string): string {
 
 const nameLength = 64;
 
-/** Returns the expected form of a value, as the end of a sentence. */
 function expected(schema: Schema): string {
   const { type, format } = schema;
   if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`;
@@ -117,7 +131,6 @@ function counted(count: number | undefined, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns a description of the value found, and the value that was probably meant if that is clear. */
 function found(schema: Schema, value: unknown): string {
   if (schema.format === 'date-time') {
     const mistaken = mistakenTime(value);

@@ -87,9 +87,9 @@ function queryOf(route: Route): Arbitrary<string> {
       '1&limit=2',
     ),
   );
-  const named = route.query.map(({ name, required }) => {
+  const named = route.query.map((name) => {
     const pair = mostly(good[name] ?? bad, bad).map((value) => `${name}=${value}`);
-    return required ? mostly(pair, fc.constant('')) : fc.oneof(fc.constant(''), pair);
+    return fc.oneof(fc.constant(''), pair);
   });
   const other = mostly(
     fc.constant(''),

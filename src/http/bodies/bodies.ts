@@ -4,7 +4,6 @@ import type {
   BatchResultBody,
   explanationSchema,
   PeerListBody,
-  PlayerEventsBody,
   StoredEventBody,
   VerdictBody,
 } from '../../contract/response-bodies.js';
@@ -12,7 +11,7 @@ import { reasonsOf } from '../../core/scoring/reasons.js';
 import { publishedFigures } from '../../core/scoring/score.js';
 import type { Verdict } from '../../core/vocabulary.js';
 import { errors, type Outcome } from '../../errors.js';
-import type { AcceptedEvent, OwnEvent, PeerView, SummaryRow, TrustExplanation, TrustView } from '../../group/api.js';
+import type { AcceptedEvent, OwnEvent, PeerView, TrustExplanation, TrustView } from '../../group/api.js';
 import { HOUR_MS, limits } from '../../limits.js';
 import type { FromSchema } from '../../validation/schema.js';
 import { cutCount } from '../public-counts.js';
@@ -56,10 +55,6 @@ export function updatedHour({ updatedAt }: TrustView): number {
   return Math.floor(updatedAt / HOUR_MS);
 }
 
-function updatedText(view: TrustView): string {
-  return timeText(updatedHour(view) * HOUR_MS);
-}
-
 /** Characters that JSON writes unescaped, one byte each. */
 export const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
@@ -81,7 +76,7 @@ export function verdictBody(playerId: string, view: TrustView): VerdictBody {
     verdict: view.verdict,
     confidence: publishedFigures(view).confidence,
     ...(view.allowed === undefined ? {} : { allowed: view.allowed }),
-    updated_at: updatedText(view),
+    updated_at: timeText(updatedHour(view) * HOUR_MS),
   };
 }
 
@@ -134,10 +129,6 @@ export function batchResultText(counts: Omit<BatchResultBody, 'results'>, result
   return `{"accepted":${accepted},"duplicates":${duplicates},"rejected":${rejected},"results":[${results.join(',')}]}`;
 }
 
-export function summaryRowBody(row: SummaryRow): PlayerEventsBody['summary'][number] {
-  return { event_type: row.eventType, ...(row.week === undefined ? {} : { week: row.week }), count: row.count };
-}
-
 /** `delayedCount`: the event count for active peers; null for a caller that may see neither it nor pre-trust. */
 export function peerBody(peer: PeerView, delayedCount: number | null): PeerListBody['data'][number] {
   return {
@@ -148,4 +139,33 @@ export function peerBody(peer: PeerView, delayedCount: number | null): PeerListB
     registered_at: timeText(peer.registeredAt),
     ...(delayedCount === null ? {} : { event_count: cutCount(delayedCount), pre_trusted: peer.preTrusted }),
   };
+}
+
+/**
+ * Returns whether `value`, from `JSON.parse`, needs at most `bytesMax` bytes. Stops at the bound. Must not recurse: the
+ * parser accepts values nested deeper than the stack.
+ */
+export function isJsonWithin(value: unknown, bytesMax: number): boolean {
+  const waiting: unknown[] = [value];
+  let bytes = 0;
+  while (waiting.length > 0 && bytes <= bytesMax) {
+    const one = waiting.pop();
+    if (typeof one !== 'object' || one === null) {
+      bytes += writtenBytes(one);
+      continue;
+    }
+    const names = Array.isArray(one) ? [] : Object.keys(one);
+    const members: readonly unknown[] = Array.isArray(one) ? one : Object.values(one);
+    bytes += '[]'.length + Math.max(0, members.length - 1);
+    for (const name of names) bytes += writtenBytes(name) + ':'.length;
+    for (const member of members) waiting.push(member);
+  }
+  return bytes <= bytesMax;
+}
+
+/** Measures plain scalars without encoding them, which would take as long as the parsing. */
+function writtenBytes(scalar: unknown): number {
+  if (typeof scalar === 'string' && plainText.test(scalar)) return scalar.length + '""'.length;
+  if (scalar === null || typeof scalar === 'boolean' || Number.isFinite(scalar)) return String(scalar).length;
+  return Buffer.byteLength(JSON.stringify(scalar));
 }

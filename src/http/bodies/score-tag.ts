@@ -11,13 +11,6 @@ const UNKNOWN = -1;
 /** Number of distinct published confidences, and of distinct scores. */
 const FIGURES = CONFIDENCE_UNIT + 1;
 
-/** Alphabet of base64url. */
-const digits = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
-
-function digit(bits: number): number {
-  return digits[bits & 63]!;
-}
-
 export class ScoreTag {
   // Two sums like the final step of murmur3. A difference in one figure always changes the tag; differences in several
   // do, except for one case in 2 ** 64.
@@ -34,22 +27,9 @@ export class ScoreTag {
     this.#mix(UNKNOWN, 0, 0);
   }
 
+  /** Decimal: another base takes six times as long. */
   get text(): string {
-    const [a, b] = [this.#a, this.#b];
-    // All 64 bits, six at a time: a third of the time of two formatted numbers.
-    return String.fromCharCode(
-      digit(a >>> 26),
-      digit(a >>> 20),
-      digit(a >>> 14),
-      digit(a >>> 8),
-      digit(a >>> 2),
-      digit((a << 4) | (b >>> 28)),
-      digit(b >>> 22),
-      digit(b >>> 16),
-      digit(b >>> 10),
-      digit(b >>> 4),
-      digit(b << 2),
-    );
+    return `${this.#a}_${this.#b}`;
   }
 
   #mix(rounded: number, eventCount: number, hour: number): void {

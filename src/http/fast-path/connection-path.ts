@@ -3,18 +3,15 @@
  * kind, or that does not arrive whole in one read, passes the connection to node:http permanently.
  */
 import { isAscii } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { HttpDeps } from '../deps.js';
-import { exchangeOf, recordAnswer } from '../request/answering.js';
+import { type AnsweringDeps, exchangeOf, failureReply, recordAnswer } from '../request/answering.js';
 import { bodyText, parseJson } from '../request/body.js';
 import { parseTarget } from '../request/head.js';
 import type { Incoming } from '../request/pipeline.js';
-import { type Exchange, internalErrorReply, replyText, wireReply } from '../request/reply.js';
+import { type Exchange, replyText, wireReply } from '../request/reply.js';
 import type { ApiReply } from '../request/request.js';
-import { newRequestId } from '../request/request-id.js';
 import { type MaybeAsync, then } from '../request/then.js';
 import { answerRaw } from '../server/client-error.js';
 import { closeGently } from '../server/closing.js';
@@ -25,13 +22,9 @@ import { HeadParser, type ParsedHead } from './head-parser.js';
 const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`;
 const CLOSE = 'Connection: close\r\n';
 
-export function createConnectionPath(
-  routeOf: FastRoutes,
-  deps: Pick<HttpDeps, 'metrics' | 'log'>,
-  isDraining: () => boolean,
-): Omit<FastPath, 'answer'> {
+export function createConnectionPath(routeOf: FastRoutes, deps: AnsweringDeps): Omit<FastPath, 'answer'> {
   const open = new Map<Socket, FastConnection>();
-  const shared = { routeOf, deps, isDraining, open };
+  const shared = { routeOf, deps, open };
   return {
     open(socket, fallBack) {
       open.set(socket, new FastConnection(socket, fallBack, shared));
@@ -45,8 +38,7 @@ export function createConnectionPath(
 
 interface Shared {
   readonly routeOf: FastRoutes;
-  readonly deps: Pick<HttpDeps, 'metrics' | 'log'>;
-  readonly isDraining: () => boolean;
+  readonly deps: AnsweringDeps;
   readonly open: Map<Socket, FastConnection>;
 }
 
@@ -79,9 +71,6 @@ class FastConnection {
   /** Whether the pending output is ASCII, which is written in half the time. */
   #isAscii = true;
   #closing = false;
-  /** Cached exchange for the newest fields: most connections repeat them with every request. */
-  #exchangeHeaders: IncomingHttpHeaders | undefined;
-  #exchange: Exchange | undefined;
 
   constructor(socket: Socket, fallBack: FallBack, shared: Shared) {
     this.#socket = socket;
@@ -90,7 +79,7 @@ class FastConnection {
     socket.setTimeout(limits.keepAliveTimeoutMs);
     socket.on('data', this.#onData);
     socket.on('end', this.#onEnd).on('timeout', this.#onTimeout);
-    socket.on('drain', this.#onDrain).on('error', this.#onError).on('close', this.#onClose);
+    socket.on('drain', this.#onDrain).on('close', this.#onClose);
   }
 
   get isIdle(): boolean {
@@ -125,10 +114,6 @@ class FastConnection {
     // As node:http does: a connection without any request gets an answer; an idle one between requests is only closed.
     if (this.#answered || this.#ended) closeGently(this.#socket);
     else answerRaw(this.#shared.deps, this.#socket, 'request_timeout');
-  };
-
-  readonly #onError = (): void => {
-    this.#socket.destroy();
   };
 
   readonly #onClose = (): void => {
@@ -196,7 +181,7 @@ class FastConnection {
     if (fastRoute === undefined) return undefined;
     const bytes = chunk.subarray(head.end, head.end + head.contentLength);
     return {
-      asked: { method, fastRoute, exchange: this.#exchangeOf(headers), startedAt },
+      asked: { method, fastRoute, exchange: exchangeOf(headers), startedAt },
       incoming: {
         headers,
         captures: fastRoute.captures,
@@ -217,29 +202,12 @@ class FastConnection {
     };
   }
 
-  /** Returns the exchange of the header block. Each request without an id gets a new one. */
-  #exchangeOf(headers: IncomingHttpHeaders): Exchange {
-    if (this.#exchange === undefined || this.#exchangeHeaders !== headers) {
-      this.#exchangeHeaders = headers;
-      this.#exchange = exchangeOf(headers);
-      return this.#exchange;
-    }
-    const { requestId, problem, keySent, ifNoneMatch } = this.#exchange;
-    const isGiven = requestId === headers['x-request-id'];
-    return { requestId: isGiven ? requestId : newRequestId(), problem, keySent, ifNoneMatch };
-  }
-
   #replyTo({ fastRoute, exchange }: Asked, incoming: Incoming): MaybeAsync<ApiReply> {
     try {
       return fastRoute.endpoint.answer(incoming);
     } catch (error) {
-      return this.#failure(exchange, error);
+      return failureReply(this.#shared.deps, exchange, error);
     }
-  }
-
-  #failure({ requestId }: Exchange, error: unknown): ApiReply {
-    this.#shared.deps.log.error({ err: error, request_id: requestId }, 'a request failed');
-    return internalErrorReply(requestId);
   }
 
   #await(asked: Asked, reply: Promise<ApiReply>, rest: Buffer): void {
@@ -247,7 +215,7 @@ class FastConnection {
     if (rest.length > 0) this.#waiting.unshift(rest);
     reply.then(
       (late) => this.#answerLate(asked, late),
-      (error: unknown) => this.#answerLate(asked, this.#failure(asked.exchange, error)),
+      (error: unknown) => this.#answerLate(asked, failureReply(this.#shared.deps, asked.exchange, error)),
     );
   }
 
@@ -258,12 +226,12 @@ class FastConnection {
   }
 
   #answer({ method, fastRoute, exchange, startedAt }: Asked, reply: ApiReply): string {
-    const { deps, isDraining } = this.#shared;
+    const { deps } = this.#shared;
     const { route } = fastRoute.endpoint;
     const wire = wireReply(route, reply, exchange);
     const ms = performance.now() - startedAt;
     recordAnswer(deps, { route, reply, method, requestId: exchange.requestId, ms });
-    this.#closing = isDraining();
+    this.#closing = deps.isDraining();
     if (wire.length !== undefined && wire.length !== wire.payload.length) this.#isAscii = false;
     return replyText(wire, httpDate(), this.#closing ? CLOSE : KEEP);
   }
@@ -277,12 +245,11 @@ class FastConnection {
     else this.#socket.write(text, encoding);
   }
 
-  /** Passes the connection to node:http, with all of `rest` still unread for node:http. */
   #leave(rest: Buffer): void {
     const socket = this.#socket;
     socket.setTimeout(0);
     socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout);
-    socket.off('drain', this.#onDrain).off('error', this.#onError).off('close', this.#onClose);
+    socket.off('drain', this.#onDrain).off('close', this.#onClose);
     this.#shared.open.delete(this.#socket);
     this.#left = true;
     this.#fallBack(Buffer.concat([rest, ...this.#waiting.splice(0)]), this.#ended);

@@ -11,7 +11,6 @@ export interface FastRoute {
   readonly captures: readonly string[];
 }
 
-/** Returns the fast route of a request; undefined if it has none. `path` is not decoded. */
 export type FastRoutes = (method: string, path: string, headers: IncomingHttpHeaders) => FastRoute | undefined;
 
 const playersPath = '/api/v1/players/';

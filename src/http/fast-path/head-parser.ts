@@ -67,7 +67,6 @@ export class HeadParser {
     return { method, url: text.slice(urlAt, urlEnd), headers, contentLength, end };
   }
 
-  /** Returns the end of the head if its fields are the cached ones. */
   #endOfKnown(text: string, at: number): number | undefined {
     const known = this.#known;
     if (known === undefined) return undefined;
@@ -106,7 +105,6 @@ function isDigit(text: string, at: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** Returns the fields of a head that ends in an empty line; undefined if they are not plain. */
 function headersOf(text: string): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   let count = 0;

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { openApiDocument } from '../../contract/openapi.js';
 import { openApi30Document } from '../../contract/openapi-3-0.js';
 import type { IndexBody } from '../../contract/response-bodies.js';
+import { getOrMake } from '../../core/get-or-make.js';
 import { refused } from '../../errors.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
@@ -48,21 +49,15 @@ const installed: ReadonlyMap<string, string> = new Map([
 const require = createRequire(import.meta.url);
 
 function text(contentType: string, content: string): ApiReply {
-  return {
-    status: 200,
-    body: Buffer.from(content),
-    contentType,
-    headers: { 'Content-Security-Policy': pagePolicy },
-  };
+  const headers = { 'Content-Security-Policy': pagePolicy };
+  return { status: 200, body: Buffer.from(content), contentType, headers };
 }
 
 function json(document: object): ApiReply {
   return { status: 200, body: Buffer.from(JSON.stringify(document)), contentType: 'application/json; charset=utf-8' };
 }
 
-type DocsHandlers = Pick<Handlers, 'getIndex' | 'getOpenApi' | 'getOpenApi30' | 'getDocs' | 'getDocsAsset'>;
-
-export function docsHandlers(version: string): DocsHandlers {
+export function docsHandlers(version: string) {
   const document = openApiDocument(version);
   const description = json(document);
   const description30 = json(openApi30Document(document));
@@ -76,12 +71,8 @@ export function docsHandlers(version: string): DocsHandlers {
     if (name === 'start.js') return startReply;
     const contentType = installed.get(name);
     if (contentType === undefined) return refusalReply(refused('route_not_found'));
-    const known = assets.get(name);
-    const bytes = known ?? readFile(require.resolve(`swagger-ui-dist/${name}`));
-    if (known === undefined) {
-      assets.set(name, bytes);
-      bytes.catch(() => assets.delete(name));
-    }
+    const bytes = getOrMake(assets, name, () => readFile(require.resolve(`swagger-ui-dist/${name}`)));
+    bytes.catch(() => assets.delete(name));
     return { status: 200, body: await bytes, contentType };
   }
 
@@ -105,5 +96,5 @@ export function docsHandlers(version: string): DocsHandlers {
     getOpenApi30: () => description30,
     getDocs: () => pageReply,
     getDocsAsset,
-  };
+  } satisfies Partial<Handlers>;
 }

@@ -10,23 +10,18 @@ import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import { parseUtcDateTime } from '../../validation/formats.js';
-import { batchEntryText, batchResultText, storedEventBody, timeText } from '../bodies/bodies.js';
-import { isJsonWithin } from '../bodies/json-size.js';
+import { batchEntryText, batchResultText, isJsonWithin, storedEventBody, timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
-import { countRefusedIds } from '../request/refused-ids.js';
+import { countRefusedIds } from '../request/answering.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import { type ApiReply, type ApiRequest, type Handlers, holderOf } from '../request/request.js';
 import { rawIdRefusal, readEventId } from '../request/request-parameters.js';
-
-type EventHandlers = Pick<Handlers, 'submitEvent' | 'submitEvents' | 'withdrawEvent'>;
-
-type EventDeps = Pick<HttpDeps, 'node' | 'pseudonyms' | 'metrics'>;
 
 const validateEvent = eventValidator('the event');
 
 const playerIds = new ByteStrings();
 
-export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHandlers {
+export function eventHandlers({ node, pseudonyms, metrics }: Pick<HttpDeps, 'node' | 'pseudonyms' | 'metrics'>) {
   const refusal = rawIdRefusal(node.identity);
   /** Replaces the group's refusal of a raw id with one that says what the peer should send instead. */
   const explained = <T>(outcome: Outcome<T>): Outcome<T> =>
@@ -110,7 +105,7 @@ export function eventHandlers({ node, pseudonyms, metrics }: EventDeps): EventHa
     return ok({ event_id: eventId.value, withdrawn_at: timeText(outcome.value.withdrawnAt) } satisfies WithdrawalBody);
   }
 
-  return { submitEvent, submitEvents, withdrawEvent };
+  return { submitEvent, submitEvents, withdrawEvent } satisfies Partial<Handlers>;
 }
 
 /** Checks an event as if it were alone. Only one with a signature, which no schema bounds, is measured. */

@@ -1,6 +1,6 @@
 /** Serves health and readiness, with one body for people and for probes. */
 
-import type { HealthBody } from '../../contract/health-body.js';
+import type { HealthBody } from '../../contract/response-bodies.js';
 import { refused } from '../../errors.js';
 import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
@@ -8,10 +8,7 @@ import { cutCount, raisedCount } from '../public-counts.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, Handlers } from '../request/request.js';
 
-export function healthHandlers({
-  node,
-  version,
-}: Pick<HttpDeps, 'node' | 'version'>): Pick<Handlers, 'getHealth' | 'getReadiness'> {
+export function healthHandlers({ node, version }: Pick<HttpDeps, 'node' | 'version'>) {
   // The uptime does not depend on the wall clock, which may be set.
   const startedMs = performance.now();
 
@@ -39,17 +36,11 @@ export function healthHandlers({
         based_on_seq: isCovered ? roundedSeq : cutCount(weights.basedOnSeq),
         computed_at: weights.computedAt === null ? null : timeText(weights.computedAt),
       },
-      ...(cluster === null
-        ? {}
-        : {
-            cluster: {
-              role: cluster.role,
-              has_leader: cluster.hasLeader,
-              staleness_ms: Math.ceil(cluster.stalenessMs),
-            },
-          }),
+      ...(cluster && {
+        cluster: { role: cluster.role, has_leader: cluster.hasLeader, staleness_ms: Math.ceil(cluster.stalenessMs) },
+      }),
     } satisfies HealthBody);
   }
 
-  return { getHealth: health, getReadiness: health };
+  return { getHealth: health, getReadiness: health } satisfies Partial<Handlers>;
 }

@@ -6,16 +6,11 @@ import type { Registration } from '../../group/api.js';
 import { peerBody, timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
 import { cutCount } from '../public-counts.js';
-import { encodeCursor } from '../request/cursor.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
-import { readCursor, readLimit } from '../request/request-parameters.js';
+import { encodeCursor, readPage } from '../request/request-parameters.js';
 
-type PeerHandlers = Pick<Handlers, 'registerPeer' | 'listPeers'>;
-
-type Deps = Pick<HttpDeps, 'node' | 'settings' | 'pseudonyms'>;
-
-export function peerHandlers({ node, settings, pseudonyms }: Deps): PeerHandlers {
+export function peerHandlers({ node, settings, pseudonyms }: Pick<HttpDeps, 'node' | 'settings' | 'pseudonyms'>) {
   async function registerPeer({ body }: ApiRequest<RegistrationBody>): Promise<ApiReply> {
     const registration: Registration = {
       peerName: body.peer_name,
@@ -24,10 +19,8 @@ export function peerHandlers({ node, settings, pseudonyms }: Deps): PeerHandlers
       ...(body.public_key === undefined ? {} : { publicKey: body.public_key }),
     };
     // The audit records how a peer registered, never who owned the session.
-    const outcome = await node.group.register(
-      registration,
-      settings.registrationMode === 'session' ? 'session' : 'anonymous',
-    );
+    const actor = settings.registrationMode === 'session' ? 'session' : 'anonymous';
+    const outcome = await node.group.register(registration, actor);
     if (!outcome.ok) return refusalReply(outcome);
     const { peer, apiKey } = outcome.value;
     const registered: RegisteredPeerBody = {
@@ -42,14 +35,13 @@ export function peerHandlers({ node, settings, pseudonyms }: Deps): PeerHandlers
   }
 
   function listPeers({ query, caller }: ApiRequest<undefined>): ApiReply {
-    const limit = readLimit(query);
-    if (!limit.ok) return refusalReply(limit);
-    const from = readCursor(query, 'peers');
-    if (!from.ok) return refusalReply(from);
+    const page = readPage(query, 'peers');
+    if (!page.ok) return refusalReply(page);
+    const { limit, from } = page.value;
     // Read one more than requested, to learn whether there is a next page.
     const { group, identity } = node;
-    const peers = group.peers(from.value ?? 0, limit.value + 1);
-    const next = peers[limit.value];
+    const peers = group.peers(from, limit + 1);
+    const next = peers[limit];
     const counts = group.counts();
     return ok({
       group: {
@@ -61,12 +53,10 @@ export function peerHandlers({ node, settings, pseudonyms }: Deps): PeerHandlers
         player_count: cutCount(counts.players),
         event_count: cutCount(counts.events),
       },
-      data: peers
-        .slice(0, limit.value)
-        .map((peer) => peerBody(peer, caller === null ? null : group.delayedEventCount(peer))),
+      data: peers.slice(0, limit).map((peer) => peerBody(peer, caller === null ? null : group.delayedEventCount(peer))),
       next_cursor: next === undefined ? null : encodeCursor('peers', next.index),
     } satisfies PeerListBody);
   }
 
-  return { registerPeer, listPeers };
+  return { registerPeer, listPeers } satisfies Partial<Handlers>;
 }

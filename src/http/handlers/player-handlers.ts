@@ -6,36 +6,25 @@ import { granted, type Outcome, refused } from '../../errors.js';
 import type { PeerView, TrustView } from '../../group/api.js';
 import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
-import { explanationBody, storedEventBody, summaryRowBody, timeText, verdictBody } from '../bodies/bodies.js';
+import { explanationBody, storedEventBody, timeText, verdictBody } from '../bodies/bodies.js';
 import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
 import { ScoreTag } from '../bodies/score-tag.js';
 import type { HttpDeps } from '../deps.js';
-import { encodePlaces } from '../request/cursor.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import { type ApiReply, type ApiRequest, type Handlers, holderOf, type Remote } from '../request/request.js';
 import {
+  encodeCursor,
   type MatchIds,
   rawIdRefusal,
   readExplain,
   readIds,
-  readLimit,
-  readPlaces,
+  readPage,
   readPlayerId,
 } from '../request/request-parameters.js';
 import { type MaybeAsync, then } from '../request/then.js';
 import type { ReadTurns } from '../room/read-turns.js';
 
-interface SubjectTrust {
-  readonly subject: Uint8Array;
-  readonly view: TrustView;
-}
-
-type PlayerHandlers = Pick<Handlers, 'getTrustScore' | 'getTrustScores' | 'getVerdict' | 'listPlayerEvents'>;
-
-export function playerHandlers(
-  { node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>,
-  turns: ReadTurns,
-): PlayerHandlers {
+export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>, turns: ReadTurns) {
   const players = keyColumns(limits.matchIdsMax);
   const refusal = rawIdRefusal(node.identity);
 
@@ -46,12 +35,12 @@ export function playerHandlers(
     return subject === null ? refusal : granted(subject);
   }
 
-  function trustOf(playerId: string, caller: PeerView | null, remote: Remote): MaybeAsync<Outcome<SubjectTrust>> {
+  function trustOf(playerId: string, caller: PeerView | null, remote: Remote) {
     const found = subjectOf(playerId);
     if (!found.ok) return found;
     const subject = found.value;
     const turn = node.group.isLongRead(subject) ? turns.next(holderOf(caller, remote)) : undefined;
-    return then(turn, () => {
+    return then(turn, (): Outcome<{ readonly subject: Uint8Array; readonly view: TrustView }> => {
       const view = node.group.trust(subject);
       return view === undefined ? refused('player_not_found') : granted({ subject, view });
     });
@@ -117,21 +106,21 @@ export function playerHandlers(
 
   async function listPlayerEvents({ params, query, caller, remote }: ApiRequest<undefined>): Promise<ApiReply> {
     const playerId = params.id ?? '';
-    const limit = readLimit(query);
-    if (!limit.ok) return refusalReply(limit);
-    const from = readPlaces(query);
-    if (!from.ok) return refusalReply(from);
+    const page = readPage(query, 'events');
+    if (!page.ok) return refusalReply(page);
     const subject = subjectOf(playerId);
     if (!subject.ok) return refusalReply(subject);
-    const holder = holderOf(caller, remote);
-    const events = await node.group.playerEvents(subject.value, caller, limit.value, from.value, holder);
+    const { limit, places } = page.value;
+    const events = await node.group.playerEvents(subject.value, caller, limit, places, holderOf(caller, remote));
     if (!events.ok) return refusalReply(events);
     const { total, summarised, summary, own, next, erasureRefused: refusal } = events.value;
     return ok({
       player_id: playerId,
       total,
       summarised,
-      summary: summary.map(summaryRowBody),
+      summary: summary.map(({ eventType, week, count }) => {
+        return { event_type: eventType, ...(week === undefined ? {} : { week }), count };
+      }),
       data:
         caller === null
           ? []
@@ -139,9 +128,9 @@ export function playerHandlers(
       ...(refusal === undefined
         ? {}
         : { erasure_refused: { refused_at: timeText(refusal.at), reason: refusal.reason } }),
-      next_cursor: next === null ? null : encodePlaces(next),
+      next_cursor: next === null ? null : encodeCursor('events', ...next),
     } satisfies PlayerEventsBody);
   }
 
-  return { getTrustScore, getTrustScores, getVerdict, listPlayerEvents };
+  return { getTrustScore, getTrustScores, getVerdict, listPlayerEvents } satisfies Partial<Handlers>;
 }

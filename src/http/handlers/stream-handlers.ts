@@ -7,7 +7,7 @@ import type { StreamReaders } from '../verdict-stream/readers.js';
 /** A proxy must not buffer this answer, because it never ends. */
 const headers = { 'Cache-Control': 'private, no-store', 'X-Accel-Buffering': 'no' };
 
-export function streamHandlers(readers: StreamReaders): Pick<Handlers, 'streamVerdicts'> {
+export function streamHandlers(readers: StreamReaders) {
   function streamVerdicts({ headers: sent, caller, remote }: ApiRequest<undefined>): ApiReply {
     const holder = holderOf(caller, remote);
     const refusal = readers.refusal({ peer: caller, holder });
@@ -22,5 +22,5 @@ export function streamHandlers(readers: StreamReaders): Pick<Handlers, 'streamVe
     return { status: 200, body: undefined, headers, stream: (to) => readers.open(to, opening) };
   }
 
-  return { streamVerdicts };
+  return { streamVerdicts } satisfies Partial<Handlers>;
 }

@@ -10,14 +10,11 @@ import type {
 import { HOUR_MS } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
-import { encodeCursor } from '../request/cursor.js';
 import { ok, refusalReply } from '../request/reply.js';
 import { type ApiReply, type ApiRequest, type Handlers, holderOf } from '../request/request.js';
-import { readCursor, readLimit, readSubjectHash } from '../request/request-parameters.js';
+import { encodeCursor, readPage, readSubjectHash } from '../request/request-parameters.js';
 
-type SubjectHandlers = Pick<Handlers, 'eraseSubject' | 'openDispute' | 'listErasedEvents' | 'listAudit'>;
-
-export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>): SubjectHandlers {
+export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
   async function eraseSubject({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
     const hash = readSubjectHash(params.hash ?? '');
     if (!hash.ok) return refusalReply(hash);
@@ -25,8 +22,7 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>): SubjectHandle
     if (!outcome.ok) return refusalReply(outcome);
     const { status, reason, eventsErased, erasedAt, receipt } = outcome.value;
     if (status === 'pending' && reason !== null) {
-      const pending: PendingErasureBody = { subject_hash: hash.value, status, receipt, reason };
-      return { status: 202, body: pending };
+      return { status: 202, body: { subject_hash: hash.value, status, receipt, reason } satisfies PendingErasureBody };
     }
     return ok({
       subject_hash: hash.value,
@@ -42,23 +38,16 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>): SubjectHandle
     const outcome = await node.group.dispute(caller, Buffer.from(hash.value, 'hex'), body.text, body.peer_id);
     if (!outcome.ok) return refusalReply(outcome);
     const { id, openedAt } = outcome.value;
-    const opened: OpenedDisputeBody = {
-      dispute_id: id,
-      subject_hash: hash.value,
-      status: 'open',
-      opened_at: timeText(openedAt),
-    };
-    return { status: 201, body: opened };
+    const opened = { dispute_id: id, subject_hash: hash.value, status: 'open', opened_at: timeText(openedAt) } as const;
+    return { status: 201, body: opened satisfies OpenedDisputeBody };
   }
 
   function listErasedEvents({ query, caller }: ApiRequest<undefined>): ApiReply {
-    const limit = readLimit(query);
-    if (!limit.ok) return refusalReply(limit);
-    const from = readCursor(query, 'erased');
-    if (!from.ok) return refusalReply(from);
+    const page = readPage(query, 'erased');
+    if (!page.ok) return refusalReply(page);
     // With authentication off no peer acts, so there are no own events.
     if (caller === null) return ok({ total: 0, data: [], next_cursor: null } satisfies ErasedEventsBody);
-    const { total, events, next } = node.group.ownErasures(caller, from.value ?? 0, limit.value);
+    const { total, events, next } = node.group.ownErasures(caller, page.value.from, page.value.limit);
     return ok({
       total,
       data: events.map(({ receivedAt, erasedAt }) => ({
@@ -71,11 +60,9 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>): SubjectHandle
   }
 
   async function listAudit({ query, caller, remote }: ApiRequest<undefined>): Promise<ApiReply> {
-    const limit = readLimit(query);
-    if (!limit.ok) return refusalReply(limit);
-    const after = readCursor(query, 'audit');
-    if (!after.ok) return refusalReply(after);
-    const outcome = await node.group.audit(after.value ?? 0, limit.value, holderOf(caller, remote));
+    const page = readPage(query, 'audit');
+    if (!page.ok) return refusalReply(page);
+    const outcome = await node.group.audit(page.value.from, page.value.limit, holderOf(caller, remote));
     if (!outcome.ok) return refusalReply(outcome);
     const { entries, nextAfter } = outcome.value;
     return ok({
@@ -92,5 +79,5 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>): SubjectHandle
     } satisfies AuditPageBody);
   }
 
-  return { eraseSubject, openDispute, listErasedEvents, listAudit };
+  return { eraseSubject, openDispute, listErasedEvents, listAudit } satisfies Partial<Handlers>;
 }

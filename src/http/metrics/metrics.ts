@@ -28,62 +28,54 @@ const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const workBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const recordsBuckets = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 
-/** Creates the metrics. `version` is this release; `group` returns the group that a scrape reads. */
 export function createMetrics(version: string, group: () => WatchedGroup): Metrics {
   const registry = new Registry();
   const registers = [registry];
+  const counter = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Counter<L>({ name, help, labelNames, registers });
+  const histogram = <L extends string = never>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: readonly L[] = [],
+  ) => new Histogram<L>({ name, help, buckets, labelNames, registers });
   collectDefaultMetrics({ register: registry });
   for (const name of misnamedGauges) registry.removeSingleMetric(name);
 
   const requests = new RequestTally();
   // Counts decided events between two scrapes, so that an event needs no look-up of labels.
   const decidedSince = new Map<string, Map<string, number>>();
-  const decided = new Counter({
-    name: 'ptf_events_decided_total',
-    help: 'Submitted events by outcome.',
-    labelNames: ['event_type', 'outcome'],
-    registers,
-  });
-  const commitSeconds = new Histogram({
-    name: 'ptf_commit_duration_seconds',
-    help: 'Time from passing a turn to the log until the turn is durable.',
-    buckets: secondsBuckets,
-    registers,
-  });
-  const commitRecords = new Histogram({
-    name: 'ptf_commit_records',
-    help: 'Records in one durable commit.',
-    buckets: recordsBuckets,
-    registers,
-  });
-  const commitBytes = new Counter({ name: 'ptf_commit_bytes_total', help: 'Bytes written to the log.', registers });
-  const workSeconds = new Histogram({
-    name: 'ptf_work_duration_seconds',
-    help: 'Duration of the work done in the worker pools.',
-    labelNames: ['kind', 'ok'],
-    buckets: workBuckets,
-    registers,
-  });
+  const decided = counter('ptf_events_decided_total', 'Submitted events by outcome.', ['event_type', 'outcome']);
+  const commitSeconds = histogram(
+    'ptf_commit_duration_seconds',
+    'Time from passing a turn to the log until the turn is durable.',
+    secondsBuckets,
+  );
+  const commitRecords = histogram('ptf_commit_records', 'Records in one durable commit.', recordsBuckets);
+  const commitBytes = counter('ptf_commit_bytes_total', 'Bytes written to the log.');
+  const workSeconds = histogram(
+    'ptf_work_duration_seconds',
+    'Duration of the work done in the worker pools.',
+    workBuckets,
+    ['kind', 'ok'],
+  );
 
-  const idsRefused = new Counter({
-    name: 'ptf_ids_refused_total',
-    help: 'Ids and names refused for forbidden characters, such as control characters or blanks at an end.',
-    labelNames: ['id'],
-    registers,
-  });
+  const idsRefused = counter(
+    'ptf_ids_refused_total',
+    'Ids and names refused for forbidden characters, such as control characters or blanks at an end.',
+    ['id'],
+  );
   let idsRefusedTotal = 0;
   const streamReaders = new Gauge({ name: 'ptf_stream_readers', help: 'Readers of the verdict stream.', registers });
-  const streamRows = new Counter({
-    name: 'ptf_stream_rows_total',
-    help: 'Rows of players sent to readers of the verdict stream, including those of snapshots.',
-    registers,
-  });
-  const streamEnds = new Counter({
-    name: 'ptf_stream_ends_total',
-    help: 'Ended readers of the verdict stream by reason; `left` means that the reader disconnected.',
-    labelNames: ['reason'],
-    registers,
-  });
+  const streamRows = counter(
+    'ptf_stream_rows_total',
+    'Rows of players sent to readers of the verdict stream, including those of snapshots.',
+  );
+  const streamEnds = counter(
+    'ptf_stream_ends_total',
+    'Ended readers of the verdict stream by reason; `left` means that the reader disconnected.',
+    ['reason'],
+  );
 
   const refreshGauges = registerGauges(registry, version, group);
 

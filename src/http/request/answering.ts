@@ -1,16 +1,25 @@
 /** Reads the head of a request, sends its answer and records it, for both Koa and the fast path. */
-
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import type { Route } from '../../contract/routes.js';
+import type { Refusal } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { HttpDeps } from '../deps.js';
+import type { HttpDeps, IdName, RequestObserver } from '../deps.js';
 import { apiKeyOf } from './auth.js';
+import { isAnswerable, readJson } from './body.js';
 import { headRefusal, hostCount, isRequestId, parseTarget, type Target } from './head.js';
-import { countRefusedIds } from './refused-ids.js';
-import { type Exchange, replyHeaders, type WireReply, wantsProblem } from './reply.js';
+import type { Incoming } from './pipeline.js';
+import { type Exchange, internalErrorReply, replyHeaders, type WireReply, wantsProblem, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
-import { newRequestId } from './request-id.js';
+
+const run = randomBytes(12).toString('base64url');
+let count = 0;
+
+/** Returns the id of a request without one, which only has to differ from others: no randomness, so no UUID's time. */
+export function newRequestId(): string {
+  return `${run}.${(count++).toString(36)}`;
+}
 
 export function targetOf(
   request: IncomingMessage,
@@ -43,14 +52,55 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   };
 }
 
-/** Whether an answer can still be sent. After the last one, such as a 408, nothing is carried out. */
-export function isAnswerable({ socket }: IncomingMessage): boolean {
-  return socket.writable;
+export function incomingOf(
+  request: IncomingMessage,
+  { body }: Route,
+  captures: readonly string[],
+  { path, query }: Target,
+): Incoming {
+  const bytesMax = body?.bytesMax ?? limits.eventBodyBytes;
+  const { headers, socket } = request;
+  return {
+    headers,
+    captures,
+    path,
+    query,
+    remote: socket,
+    readBody: (reading) => readJson(request, bytesMax, reading),
+  };
 }
 
-/** Whether the caller left, or got its last answer, before the request had arrived. It is not counted then. */
-export function brokeOff(request: IncomingMessage): boolean {
-  return !request.complete && !isAnswerable(request);
+export function failureReply({ log }: Pick<HttpDeps, 'log'>, { requestId }: Exchange, error: unknown): ApiReply {
+  log.error({ err: error, request_id: requestId }, 'a request failed');
+  return internalErrorReply(requestId);
+}
+
+/** `isDraining`: connections must close after their answer. */
+export interface AnsweringDeps extends Pick<HttpDeps, 'metrics' | 'log'> {
+  readonly isDraining: () => boolean;
+}
+
+export interface Answering {
+  readonly exchange: Exchange;
+  readonly startedAt: number;
+  readonly route: Route | undefined;
+}
+
+export function sendReply(
+  deps: AnsweringDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { exchange, startedAt, route }: Answering,
+  reply: ApiReply,
+): void {
+  // A caller that left, or got its last answer, before the request had arrived is not counted.
+  if (!request.complete && !isAnswerable(request)) return;
+  const wire = wireReply(route, reply, exchange);
+  const { method = '' } = request;
+  if (reply.stream === undefined || method === 'HEAD') send(request, response, wire, deps.isDraining());
+  else openStream(response, wire, reply.stream);
+  const ms = performance.now() - startedAt;
+  recordAnswer(deps, { route, reply, method, requestId: exchange.requestId, ms });
 }
 
 export interface Answered {
@@ -76,7 +126,7 @@ function knownMethod(method: string): string {
   return ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'].includes(method) ? method : 'other';
 }
 
-export function send(request: IncomingMessage, response: ServerResponse, reply: WireReply, closing: boolean): void {
+function send(request: IncomingMessage, response: ServerResponse, reply: WireReply, closing: boolean): void {
   if (response.headersSent || response.destroyed) return;
   const headers = replyHeaders(reply);
   if (closing) headers.Connection = 'close';
@@ -90,7 +140,7 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
   }
 }
 
-export function openStream(response: ServerResponse, reply: WireReply, stream: (to: Writable) => void): void {
+function openStream(response: ServerResponse, reply: WireReply, stream: (to: Writable) => void): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(reply.status, replyHeaders(reply));
   // A reader that sends no more has left. Otherwise it would keep its place until a write fails.
@@ -112,4 +162,30 @@ function endAfterRequest(request: IncomingMessage, response: ServerResponse, pay
   const timer = setTimeout(end, limits.keepAliveTimeoutMs).unref();
   response.write(payload);
   request.once('end', end).once('close', end).resume();
+}
+
+const idNames: Readonly<Record<string, IdName>> = {
+  player_id: 'player_id',
+  id: 'player_id',
+  ids: 'player_id',
+  event_id: 'event_id',
+  game_id: 'game_id',
+  game_ids: 'game_id',
+  peer_name: 'peer_name',
+};
+
+/** Counts ids and names that were refused for their characters: many of them indicate a peer that corrupts ids. */
+export function countRefusedIds(refusal: Pick<Refusal, 'details'>, metrics: Pick<RequestObserver, 'idRefused'>): void {
+  const { details } = refusal;
+  if (details === undefined || !('violation' in details)) return;
+  const places =
+    'parameter' in details
+      ? [details.parameter]
+      : [details, ...(details.more ?? [])]
+          .filter(({ violation }) => violation === 'pattern')
+          .map(({ field }) => field.split('/', 2)[1] ?? '');
+  for (const place of places) {
+    const name = Object.hasOwn(idNames, place) ? idNames[place] : undefined;
+    if (name !== undefined) metrics.idRefused(name);
+  }
 }

@@ -14,10 +14,12 @@ export function apiKeyOf(header: string | string[] | undefined): string | undefi
   return key === undefined || key.trim() === '' ? undefined : key;
 }
 
-/** Key digests of repeated heads. A connection's header block is one object as long as its fields stay the same. */
+/**
+ * Key digests of repeated heads: a twentieth of a durable event. A connection's header block is one object as long as
+ * its fields stay the same.
+ */
 const digests = new WeakMap<IncomingHttpHeaders, string>();
 
-/** Returns SHA-256 (hex) of the key of a request; undefined without one. */
 export function keyDigestOf(headers: IncomingHttpHeaders): string | undefined {
   const known = digests.get(headers);
   if (known !== undefined) return known;
@@ -54,6 +56,8 @@ function missingKey({ authorization }: IncomingHttpHeaders): Outcome<never> {
   return refused('missing_api_key', { details: { expected_header: 'X-Peer-API-Key', hint } });
 }
 
+const sessionCookie = /(?:^|;)[ \t]*service_session[ \t]*=([^;]*)/;
+
 /** Returns whether a caller may register. In `open` mode cookies are ignored, valid or not. */
 export async function mayRegister(
   { settings, node, clock, sessionHolds }: Pick<HttpDeps, 'settings' | 'node' | 'clock' | 'sessionHolds'>,
@@ -61,7 +65,7 @@ export async function mayRegister(
 ): Promise<Outcome<null>> {
   if (settings.registrationMode === 'closed') return refused('registration_closed');
   if (settings.registrationMode === 'open') return granted(null);
-  const token = cookieValue(cookies ?? '', 'service_session');
+  const token = sessionCookie.exec(cookies ?? '')?.[1]?.trim();
   if (token === undefined || token.length > limits.sessionCookieLength || settings.sessionSecret === null) {
     return refused('invalid_session');
   }
@@ -77,12 +81,4 @@ export async function mayRegister(
     if (error instanceof joseErrors.JOSEError) return refused('invalid_session');
     throw error;
   }
-}
-
-function cookieValue(cookies: string, name: string): string | undefined {
-  for (const pair of cookies.split(';')) {
-    const equals = pair.indexOf('=');
-    if (equals > 0 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
-  }
-  return undefined;
 }

@@ -2,7 +2,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
-import { isAnswerable } from './answering.js';
 import type { BodyReading } from './request.js';
 import { then } from './then.js';
 
@@ -20,6 +19,11 @@ function isUtf8Json(contentType: string | undefined): boolean {
   const [mediaType, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   if (mediaType !== 'application/json') return false;
   return parameters.every((one) => !one.startsWith('charset') || /^charset="?utf-?8"?$/.test(one));
+}
+
+/** Whether an answer can still be sent. After the last one, such as a 408, nothing is carried out. */
+export function isAnswerable({ socket }: IncomingMessage): boolean {
+  return socket.writable;
 }
 
 /**

@@ -27,7 +27,7 @@ import type { BodyCheck } from '../signing/signature-fields.js';
 import { callerOf, mayRegister } from './auth.js';
 import { bodyRefusal } from './body.js';
 import { decodeText } from './head.js';
-import type { CallerLimit, RateLimits } from './rate-limits.js';
+import type { CallerLimit, createRateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
 import { type ApiReply, type BodyAdmission, type BodyReading, type Handler, holderOf } from './request.js';
 import { type MaybeAsync, then } from './then.js';
@@ -39,7 +39,6 @@ export interface Incoming {
   readonly path: string;
   readonly query: string;
   readonly remote: Socket;
-  /** Reads and parses the body, up to the size that the route accepts. */
   readonly readBody: (reading: BodyReading) => MaybeAsync<Outcome<unknown>>;
 }
 
@@ -52,7 +51,7 @@ export interface Endpoint {
 export type EndpointDeps = Pick<HttpDeps, 'node' | 'settings' | 'clock' | 'sessionHolds'>;
 
 export interface SharedBounds {
-  readonly rates: RateLimits;
+  readonly rates: ReturnType<typeof createRateLimits>;
   readonly bodies: BodyAdmission;
   readonly pace: BatchPace;
   readonly parses: ParseScheduler;
@@ -253,7 +252,6 @@ function eventsIn(body: unknown): number {
     : 0;
 }
 
-/** Resolves after `ms`, or once the caller has gone. */
 function pause(ms: number, remote: Socket): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -9,16 +9,8 @@ import type { HttpSettings } from '../deps.js';
 import { refusalReply } from './reply.js';
 import type { ApiReply } from './request.js';
 
-export interface RateLimits {
-  /** Null if the limit is off. */
-  readonly peer: CallerLimit | null;
-  readonly address: CallerLimit | null;
-  readonly registrations: CallerLimit | null;
-}
-
-type RateSettings = Pick<HttpSettings, 'rateLimitPeerPerS' | 'rateLimitAddressPerS' | 'registrationsPerAddressPerHour'>;
-
-export function createRateLimits(settings: RateSettings): RateLimits {
+/** Null for a limit that is off. */
+export function createRateLimits(settings: HttpSettings) {
   const limit = (name: string, count: number, windowS: number) =>
     count === 0 ? null : new CallerLimit(name, count, windowS);
   return {

@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { ErrorBody, ProblemBody } from '../../contract/error-bodies.js';
 import type { Route } from '../../contract/routes.js';
+import { getOrMake } from '../../core/get-or-make.js';
 import { errorMembers, errors, type Refusal, refused } from '../../errors.js';
 import { retryAfterOf } from '../../group/retry-after.js';
 import type { ApiReply, Position } from './request.js';
@@ -25,7 +26,6 @@ interface SharedHead {
   readonly text: string;
 }
 
-/** The wire form in parts; `replyHeaders` and `replyText` combine them. */
 export interface WireReply {
   readonly status: number;
   readonly shared: SharedHead;
@@ -125,15 +125,16 @@ function sharedHead(status: number, type: string, caching: string, vary: string)
   if (newest?.status === status && newest.type === type && newest.caching === caching && newest.vary === vary)
     return newest;
   const key = [status, type, caching, vary].join('\n');
-  const head = sharedHeads.get(key) ?? newSharedHead(status, type, caching, vary);
-  sharedHeads.set(key, head);
+  const head = getOrMake(sharedHeads, key, () => {
+    return { status, type, caching, vary, text: headText(status, fieldsOf({ type, caching, vary })) };
+  });
   newestHead = head;
   return head;
 }
 
-function newSharedHead(status: number, type: string, caching: string, vary: string): SharedHead {
-  const lines = Object.entries(fieldsOf({ type, caching, vary })).map(([name, value]) => `${name}: ${value}\r\n`);
-  return { status, type, caching, vary, text: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}` };
+function headText(status: number, fields: Readonly<Record<string, string | number>>): string {
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}`;
 }
 
 /** Returns the shared fields as a new object. Copying an object took six times as long as this literal. */
@@ -170,27 +171,15 @@ export function replyText(
   date: string,
   connection: string,
 ): string {
-  const head = more === undefined ? shared.text : textWith(shared, more);
-  const positionLines = position === undefined ? '' : positionText(position);
+  const head = more === undefined ? shared.text : headText(shared.status, { ...fieldsOf(shared), ...more });
+  const positionLines =
+    position === undefined
+      ? ''
+      : `X-Applied-Seq: ${position.appliedSeq}\r\nX-Staleness-Ms: ${position.stalenessMs}\r\n`;
   const tagLine = tag === undefined ? '' : `ETag: ${tag}\r\n`;
   const lengthLine = length === undefined ? '' : `Content-Length: ${length}\r\n`;
   const connectionLine = more?.Connection === undefined ? connection : '';
   return `${head}X-Request-Id: ${requestId}\r\n${positionLines}${tagLine}${lengthLine}Date: ${date}\r\n${connectionLine}\r\n${payload}`;
-}
-
-function positionText({ appliedSeq, stalenessMs }: Position): string {
-  return `X-Applied-Seq: ${appliedSeq}\r\nX-Staleness-Ms: ${stalenessMs}\r\n`;
-}
-
-function textWith(shared: SharedHead, more: Readonly<Record<string, string>>): string {
-  const fields = fieldsOf(shared);
-  let head = shared.text;
-  for (const name in more) {
-    const line = `${name}: ${more[name]}\r\n`;
-    const before = fields[name];
-    head = before === undefined ? head + line : head.replace(`${name}: ${before}\r\n`, () => line);
-  }
-  return head;
 }
 
 /** Digests of bytes that are served repeatedly, so that a page's script is not hashed at every request. */

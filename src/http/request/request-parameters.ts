@@ -1,4 +1,7 @@
-/** Parses the parameters of paths and queries, or refuses them with `invalid_parameter`. Unknown ones are ignored. */
+/**
+ * Parses the parameters of paths and queries, or refuses them with `invalid_parameter`. Unknown ones are ignored. Page
+ * cursors are opaque to callers and contain a short versioned text.
+ */
 import { ByteStrings } from '../../core/columns/byte-strings.js';
 import { refusalOfRawIds } from '../../core/hashing/pseudonym.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
@@ -6,7 +9,6 @@ import type { GroupIdentity } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import { canonicalForm } from '../../player-ids/kinds.js';
 import { characterViolation, isEventId } from '../../validation/identifiers.js';
-import { type CursorKind, decodeCursor, decodePlaces } from './cursor.js';
 import { decodeText, rawQueryValues } from './head.js';
 
 function invalid(text: string): Refusal {
@@ -40,21 +42,47 @@ export function readLimit(query: string): Outcome<number> {
   return invalid(`limit must be a whole number from 1 to ${limits.pageMax}`);
 }
 
-export function readCursor(query: string, kind: CursorKind): Outcome<number | null> {
-  const raw = single(query, 'cursor');
-  if (!raw.ok) return raw;
-  if (raw.value === undefined) return granted(null);
-  const position = decodeCursor(kind, raw.value);
-  return position === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(position);
+/** The listing that a cursor continues. Cursors of different listings are not interchangeable. */
+export type CursorKind = 'peers' | 'audit' | 'erased' | 'events';
+
+const onePlace = '0|[1-9]\\d{0,15}';
+const places = '[1-9]\\d{0,15}(?:\\.[1-9]\\d{0,15})*';
+
+/** `events`, a listing of own events, continues at one place for each of the caller's chains of events. */
+export function encodeCursor(kind: CursorKind, ...next: readonly number[]): string {
+  return Buffer.from(`1:${kind}:${next.join('.')}`).toString('base64url');
 }
 
-/** Returns the places of a cursor in a listing of own events; null if absent. */
-export function readPlaces(query: string): Outcome<readonly number[] | null> {
+/** Returns the places; undefined if the text is no cursor of this kind made by `encodeCursor`. */
+export function decodeCursor(kind: CursorKind, text: string): readonly number[] | undefined {
+  if (text.length > limits.cursorLength) return undefined;
+  const form = new RegExp(`^1:${kind}:(${kind === 'events' ? places : onePlace})$`);
+  const found = form.exec(Buffer.from(text, 'base64url').toString('latin1'))?.[1]?.split('.').map(Number);
+  // The decoder skips characters outside base64url, so only a round trip detects a modified cursor.
+  return found?.every(Number.isSafeInteger) && encodeCursor(kind, ...found) === text ? found : undefined;
+}
+
+export function readCursor(query: string, kind: CursorKind): Outcome<readonly number[] | null> {
   const raw = single(query, 'cursor');
   if (!raw.ok) return raw;
   if (raw.value === undefined) return granted(null);
-  const places = decodePlaces(raw.value);
+  const places = decodeCursor(kind, raw.value);
   return places === undefined ? invalid('cursor must be a next_cursor of this listing') : granted(places);
+}
+
+export interface Page {
+  readonly limit: number;
+  /** The place at which the page begins: 0 without a cursor. */
+  readonly from: number;
+  readonly places: readonly number[] | null;
+}
+
+export function readPage(query: string, kind: CursorKind): Outcome<Page> {
+  const limit = readLimit(query);
+  if (!limit.ok) return limit;
+  const cursor = readCursor(query, kind);
+  if (!cursor.ok) return cursor;
+  return granted({ limit: limit.value, from: cursor.value?.[0] ?? 0, places: cursor.value });
 }
 
 export function readExplain(query: string): Outcome<boolean> {

@@ -76,9 +76,7 @@ export interface ArrivingBody {
 }
 
 export interface BodyReading {
-  /** Receives the bytes of a batch that comes in pieces. */
   readonly arriving: ArrivingBody | null;
-  /** Checks the bytes of a signed body before they are parsed. */
   readonly check: BodyCheck | null;
   /**
    * Called once the body has arrived: refuses it, before it is parsed, if no further events of its holder are admitted,

@@ -12,7 +12,6 @@ export class ParseScheduler {
   readonly #queue = new FairQueue<Holder, Waiting>(limits.fairShareEvents, ({ events }) => events);
   readonly #accepted: () => number;
   readonly #nextTurn: (run: () => void) => void;
-  /** Number of accepted connections when `#begin` last ran. */
   #acceptedBefore = 0;
   /** When connections began to arrive, in ms of a monotonic clock; null if none arrive. */
   #acceptingSince: number | null = null;

@@ -50,32 +50,14 @@ interface BodiesOfHolder {
   counted: number;
 }
 
-class BatchBody implements ArrivingBody {
-  onDrop: () => void = () => undefined;
+interface BatchBody extends ArrivingBody {
   readonly of: BodiesOfHolder;
   readonly socket: Socket;
   readonly since: number;
-  readonly #guard: ConnectionGuard;
-  bytes = 0;
-  bytesSeen = 0;
-  slowLooks = 0;
-  isClosed = false;
-
-  constructor(guard: ConnectionGuard, of: BodiesOfHolder, { socket, now }: BodyStart) {
-    this.#guard = guard;
-    this.of = of;
-    this.socket = socket;
-    this.since = now;
-  }
-
-  arrived(bytes: number): boolean {
-    if (!this.isClosed) this.#guard.countBytes(this, bytes);
-    return !this.isClosed;
-  }
-
-  end(): void {
-    this.#guard.release(this);
-  }
+  bytes: number;
+  bytesSeen: number;
+  slowLooks: number;
+  isClosed: boolean;
 }
 
 export class ConnectionGuard implements BodyAdmission {
@@ -248,7 +230,15 @@ export class ConnectionGuard implements BodyAdmission {
       if ((known?.counted ?? 0) * holders >= batchesArriving || !isFirst) return undefined;
     }
     const of = known ?? getOrMake(this.#holders, holder, () => ({ holder, bodies: new Set(), bytes: 0, counted: 0 }));
-    const body = new BatchBody(this, of, start);
+    const body: BatchBody = {
+      ...{ of, socket: start.socket, since: now, bytes: 0, bytesSeen: 0, slowLooks: 0, isClosed: false },
+      onDrop: () => undefined,
+      arrived: (more) => {
+        if (!body.isClosed) this.#countBytes(body, more);
+        return !body.isClosed;
+      },
+      end: () => this.#release(body),
+    };
     this.#counted.add(body);
     of.counted += 1;
     of.bodies.add(body);
@@ -256,14 +246,14 @@ export class ConnectionGuard implements BodyAdmission {
   }
 
   /** Counts bytes of a body. Without room, the largest body of the holder with the most bytes is refused. */
-  countBytes(body: BatchBody, bytes: number): void {
+  #countBytes(body: BatchBody, bytes: number): void {
     body.bytes += bytes;
     body.of.bytes += bytes;
     this.#bodyBytes += bytes;
     while (this.#bodyBytes > this.#bounds.arrivingBytes) this.#dropBody(this.#largestBody(), 'overloaded');
   }
 
-  release(body: BatchBody): void {
+  #release(body: BatchBody): void {
     const { of } = body;
     if (!of.bodies.delete(body)) return;
     body.isClosed = true;
@@ -290,7 +280,7 @@ export class ConnectionGuard implements BodyAdmission {
   }
 
   #dropBody(body: BatchBody, code: 'overloaded' | 'request_timeout'): void {
-    this.release(body);
+    this.#release(body);
     this.#server.end(body.socket, code);
     body.onDrop();
   }

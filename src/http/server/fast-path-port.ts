@@ -1,8 +1,8 @@
 /** The interface through which the server uses a fast path, which `node.ts` plugs in. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HttpDeps } from '../deps.js';
 import type { Endpoints } from '../koa/endpoints.js';
+import type { AnsweringDeps } from '../request/answering.js';
 
 export type FallBack = (unread: Buffer, isEnded: boolean) => void;
 
@@ -17,9 +17,4 @@ export interface FastPath {
   answer(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-/** `isDraining` returns true once connections must close after their answer. */
-export type CreateFastPath = (
-  endpoints: Endpoints,
-  deps: Pick<HttpDeps, 'metrics' | 'log'>,
-  isDraining: () => boolean,
-) => FastPath;
+export type CreateFastPath = (endpoints: Endpoints, deps: AnsweringDeps) => FastPath;

@@ -8,7 +8,8 @@ import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
 import { createApplication } from '../koa/app.js';
 import { createEndpoints } from '../koa/endpoints.js';
-import { hasForeignExpectation, isAnswerable } from '../request/answering.js';
+import { hasForeignExpectation } from '../request/answering.js';
+import { isAnswerable } from '../request/body.js';
 import { ReadTurns } from '../room/read-turns.js';
 import { StreamReaders } from '../verdict-stream/readers.js';
 import { answerRaw, parserFailureCode, type RawCode } from './client-error.js';
@@ -57,7 +58,7 @@ export class ApiServer {
   /** `createFastPath` is null if Koa answers everything. */
   constructor(deps: HttpDeps, createFastPath: CreateFastPath | null) {
     const { connectionsMax, loopbackIsProxy } = deps.settings;
-    const isDraining = (): boolean => this.#draining;
+    const answering = { metrics: deps.metrics, log: deps.log, isDraining: () => this.#draining };
     this.#deps = deps;
     const perAddressMax = Math.ceil(connectionsMax * limits.connectionsAddressShare);
     const bounds = { max: connectionsMax, perAddressMax, loopbackIsProxy };
@@ -65,8 +66,8 @@ export class ApiServer {
     const turns = new ReadTurns();
     this.#readers = new StreamReaders(deps, turns);
     const endpoints = createEndpoints(deps, this.#readers, this.#guard, turns, () => this.#accepted);
-    this.#fastPath = createFastPath?.(endpoints, deps, isDraining) ?? null;
-    this.#application = createApplication(endpoints, deps, isDraining);
+    this.#fastPath = createFastPath?.(endpoints, answering) ?? null;
+    this.#application = createApplication(endpoints, answering);
     this.#server = createBoundedServer(connectionsMax);
     this.#adopt = detachConnections(this.#server);
     this.#listenTo(this.#server);

@@ -90,7 +90,6 @@ function readInput(input: InnerList, covers: Coverage, now: number): Outcome<Omi
   return granted({ components, params: serializeInnerList(input), created });
 }
 
-/** Returns the first component that the signature must cover and does not; undefined if there is none. */
 function uncovered(components: readonly string[], covers: Coverage): string | undefined {
   const hasOne = (names: readonly string[]) => names.some((name) => components.includes(name));
   if (!components.includes('@method')) return '"@method"';

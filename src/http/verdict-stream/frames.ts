@@ -50,7 +50,6 @@ export function changeFrame(rows: string, isWhole: boolean, mark: FeedPosition):
   return frame('change', data, isWhole ? idOf(mark) : undefined);
 }
 
-/** Returns a frame of erased players only, for readers that are still catching up. */
 export function erasedFrame(rows: readonly string[], asOf: number): string {
   return frame('change', `{"changes":[${rows.join(',')}],"as_of":"${timeText(asOf)}"}`);
 }
@@ -60,7 +59,6 @@ export function erasedRow(subject: string, isOwn: boolean): string {
   return `{"subject_hash":"${subject}","gone":true${isOwn ? ',"subject_erased":true' : ''}}`;
 }
 
-/** Marks of a player that only the reader's peer may see. */
 export interface RowMarks {
   readonly disputed: boolean;
   /** The operator refused the peer's request to erase the player, for this reason. */

@@ -52,7 +52,8 @@ export class StreamReaders {
   open(to: Writable, opening: ReaderOpening): void {
     const { node, metrics } = this.#deps;
     const refusal = this.refusal(opening);
-    if (refusal === undefined && this.#isFull) this.#endOneOfLargest();
+    // Room for a holder with fewer readers: the oldest reader of the holder with the most is asked to resume.
+    if (refusal === undefined && this.#isFull) [...this.#ofLargest][0]?.end('limit');
     const peer = opening.peer?.index ?? null;
     const reader = new StreamReader(to, {
       feed: node.group.verdicts,
@@ -85,12 +86,6 @@ export class StreamReaders {
   get #ofLargest(): ReadonlySet<StreamReader> {
     const { largest } = this.#held;
     return (largest === undefined ? undefined : this.#held.of(largest)) ?? new Set();
-  }
-
-  /** Makes room for a holder with fewer readers: the oldest reader of the holder with the most is asked to resume. */
-  #endOneOfLargest(): void {
-    const [reader] = this.#ofLargest;
-    reader?.end('limit');
   }
 
   #listen(): void {

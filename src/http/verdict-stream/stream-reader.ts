@@ -26,7 +26,6 @@ import {
   snapshotFrame,
 } from './frames.js';
 
-/** Published changes, as frames that all readers share. */
 export interface ChangeFrames {
   readonly position: number;
   /** Returns the frame with all rows for the readers of a peer; null if authentication is off. */
@@ -143,7 +142,6 @@ export class StreamReader {
     return { seq: place.seq, asOf: place.asOf };
   }
 
-  /** Returns the position to continue from; null for the start. */
   #resumed(id: string, mark: FeedPosition): number | null {
     if (id === '') return null;
     const place = placeOf(id);
@@ -204,7 +202,6 @@ export class StreamReader {
     this.#sentTo = mark.position;
   }
 
-  /** Returns the rows with the marks that only the reader's peer may see. */
   #rowsOf(players: readonly PublishedPlayer[]): string {
     return players.map((player) => playerRow(player, this.#parts.marksOf(player.subject))).join(',');
   }

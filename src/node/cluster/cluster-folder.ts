@@ -13,15 +13,7 @@ import { StartRefusedError } from '../startup.js';
 /** The newest format of records that this release reads. A new group begins with it. */
 export const RECORD_FORMAT = 3;
 
-export interface ClusterSettings {
-  readonly nodeId: string;
-  readonly url: string;
-  readonly secret: string;
-  readonly salt: string;
-  readonly endpoints: readonly string[];
-}
-
-export function settingsOf({ nodeId, advertiseUrl, clusterSecret, salt, etcdEndpoints }: Config): ClusterSettings {
+export function settingsOf({ nodeId, advertiseUrl, clusterSecret, salt, etcdEndpoints }: Config) {
   if (nodeId === null || advertiseUrl === null || clusterSecret === null || salt === null || etcdEndpoints === null) {
     throw new Error('cluster: the configuration lacks a required setting');
   }

@@ -30,7 +30,7 @@ import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
-import { type ClusterSettings, membersOf, openEtcdLog, RECORD_FORMAT, settingsOf } from './cluster-folder.js';
+import { membersOf, openEtcdLog, RECORD_FORMAT, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
 import { fetchCopy, fetchMissing, isIncomplete, removeUnfinished } from './copy-fetch.js';
 import { LocalScrub } from './local-scrub.js';
@@ -46,7 +46,7 @@ export interface ClusterNodePorts {
 
 export class ClusterNode {
   readonly member: ClusterMember;
-  readonly #settings: ClusterSettings;
+  readonly #settings: ReturnType<typeof settingsOf>;
   readonly #dir: string;
   readonly #ports: ClusterNodePorts;
   readonly #log: EtcdLog;
@@ -65,7 +65,7 @@ export class ClusterNode {
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
   #hasLeft = false;
-  #look: NodeJS.Timeout | null = null;
+  #look: NodeJS.Timeout | undefined;
   readonly #freeBytesMin: number;
 
   /** Makes no call before `prepare`. */
@@ -191,8 +191,8 @@ export class ClusterNode {
         `DATA_DIR: ${this.#dir} contains the data of a node without a cluster; import it with ptf import-data, or set an empty folder`,
       );
     }
-    if (mark !== null && mark.cluster_id !== this.#clusterId) {
-      const found = this.#clusterId === null ? 'no log' : `the log ${this.#clusterId}`;
+    if (mark !== null && mark.cluster_id !== clusterId) {
+      const found = clusterId === null ? 'no log' : `the log ${clusterId}`;
       throw new StartRefusedError(
         `DATA_DIR: ${this.#dir} belongs to the shared log ${mark.cluster_id}, but etcd has ${found} under ETCD_PREFIX; see "Restore" in docs/operating/cluster.md`,
       );
@@ -207,10 +207,10 @@ export class ClusterNode {
     }
     const follows = lastSeq !== null && trimmed <= lastSeq && (slots[0]?.firstSeq ?? 0) <= lastSeq + 1;
     if (follows && !mustFetch) return;
-    if (this.#clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
+    if (clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
     log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins and fetches data from another node');
     const signal = this.#ports.ending ?? new AbortController().signal;
-    const copy = { dir: this.#dir, mark: { cluster_id: this.#clusterId, node_id: this.#settings.nodeId }, trimmed };
+    const copy = { dir: this.#dir, mark: { cluster_id: clusterId, node_id: this.#settings.nodeId }, trimmed };
     const fetch = hasOwn ? fetchMissing : fetchCopy;
     await fetch({ ...copy, link: this.#link, nodes: () => this.#others(), log, signal }).catch((error: unknown) => {
       this.#endIfAsked();
@@ -234,31 +234,23 @@ export class ClusterNode {
 
   /** Resolves to the id of the shared log; null if none exists; undefined if etcd is silent and not `isRequired`. */
   async #clusterIdWithin(waitMs: number, isRequired: boolean): Promise<string | null | undefined> {
-    const endMs = performance.now() + waitMs;
-    for (;;) {
-      this.#endIfAsked();
-      try {
-        return await this.#log.clusterId();
-      } catch (error) {
-        if (!(error instanceof SharedLogUnavailableError))
-          throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
-        if (performance.now() >= endMs) {
-          if (!isRequired) return undefined;
-          throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
-        }
-        this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer yet');
-      }
-    }
+    return this.#retried(() => this.#log.clusterId(), waitMs).catch((error: unknown) => {
+      if (error instanceof StartEndedError) throw error;
+      if (error instanceof SharedLogUnavailableError && !isRequired) return undefined;
+      throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
+    });
   }
 
-  async #retried<T>(call: () => Promise<T>): Promise<T> {
+  /** Repeats a call until etcd answers, and rejects with its last error after `waitMs`. */
+  async #retried<T>(call: () => Promise<T>, waitMs = Number.POSITIVE_INFINITY): Promise<T> {
+    const endMs = performance.now() + waitMs;
     for (;;) {
       this.#endIfAsked();
       try {
         return await call();
       } catch (error) {
-        if (!(error instanceof SharedLogUnavailableError)) throw error;
-        this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer');
+        if (!(error instanceof SharedLogUnavailableError) || performance.now() >= endMs) throw error;
+        this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer yet');
       }
     }
   }
@@ -280,7 +272,6 @@ export class ClusterNode {
     return nodes.filter(({ nodeId }) => nodeId !== this.#settings.nodeId);
   }
 
-  /** Returns the log of this node: the shared log in front of the folder's log. */
   wrap(local: LmdbLogWriter): SharedLogWriter {
     this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), this.#ports.timers, {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
@@ -292,18 +283,11 @@ export class ClusterNode {
     return this.#writer;
   }
 
-  /** Waits for the first record: from the shared log, or this node forms the group and then leads. */
   async begin(): Promise<void> {
     const writer = this.#writer!;
     while (lastSeqOf(writer) === 0) {
-      this.#endIfAsked();
-      try {
-        await this.#beginOnce(writer);
-        if (this.#formingFence !== null) break;
-      } catch (error) {
-        if (!(error instanceof SharedLogUnavailableError)) throw error;
-        this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer');
-      }
+      await this.#retried(() => this.#beginOnce(writer));
+      if (this.#formingFence !== null) break;
       await delay(limits.clusterPollMs);
     }
     if (this.#clusterId === null) this.#clusterId = (await this.#clusterIdWithin(limits.etcdStartMs, true)) ?? null;
@@ -396,7 +380,7 @@ export class ClusterNode {
   #startAgainWithRoom(): void {
     this.#look ??= setInterval(() => {
       if (!this.#hasRoom) return;
-      this.#stopLooking();
+      clearInterval(this.#look);
       this.#ports.onFatal(new RejoinError('the disk has room again, so the node starts again'));
     }, limits.clusterReportMs).unref();
   }
@@ -410,17 +394,12 @@ export class ClusterNode {
     }
   }
 
-  #stopLooking(): void {
-    if (this.#look !== null) clearInterval(this.#look);
-    this.#look = null;
-  }
-
   tunnel(authority: string, socket: Duplex, head: Buffer): boolean {
     return this.#server.tunnel(authority, socket, head);
   }
 
-  async closeLink(): Promise<void> {
-    await this.#server.close();
+  closeLink(): Promise<void> {
+    return this.#server.close();
   }
 
   /** Another node takes over while this one answers. Open forwarded commands soon end with an unknown outcome. */
@@ -436,7 +415,7 @@ export class ClusterNode {
   }
 
   async #close(): Promise<void> {
-    this.#stopLooking();
+    clearInterval(this.#look);
     this.#stopNights();
     this.#link.close();
     await this.#server.close();

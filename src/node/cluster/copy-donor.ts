@@ -14,14 +14,9 @@ export interface CopyOffer {
   readonly snapshots: readonly { readonly seq: number; readonly bytes: number }[];
 }
 
-export interface DonorGroup {
-  readonly durableSeq: number;
-  readonly pool: Pick<GroupPool, 'logPiece'>;
-}
-
 export interface DonorDeps {
   readonly dir: string;
-  readonly site: () => DonorGroup | null;
+  readonly site: () => { readonly durableSeq: number; readonly pool: Pick<GroupPool, 'logPiece'> } | null;
 }
 
 export class CopyDonor {
@@ -75,7 +70,7 @@ export class CopyDonor {
     });
   }
 
-  get #site(): DonorGroup {
+  get #site() {
     const site = this.#deps.site();
     if (site === null) throw new LinkRefusedError('the node is starting');
     return site;

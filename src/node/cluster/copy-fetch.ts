@@ -32,7 +32,6 @@ import { markScrubDue } from './local-scrub.js';
 
 export interface FetchDeps {
   readonly dir: string;
-  /** Names the shared log of the copy. */
   readonly mark: ClusterMark;
   /** The newest record that etcd no longer has, and the copy must therefore have. */
   readonly trimmed: number;
@@ -303,7 +302,6 @@ class Donors {
     throw new LinkError(`${node.url}: its log ends at record ${last_seq}, before record ${this.#seqMin}`, false);
   }
 
-  /** Asks one node after the other until one answers, or `signal` aborts. */
   async ask<T>(call: (url: string) => Promise<T>, signal: AbortSignal): Promise<T> {
     for (;;) {
       const donor = this.current();

@@ -62,7 +62,6 @@ export class NodeLink {
     }
   }
 
-  /** Resolves to true once there may be a leader that takes the command. */
   async #mayAskAgain(leader: LeaderView | null, answer: LinkError | null, leftMs: number): Promise<boolean> {
     const { member, link } = this.#deps;
     if (leftMs <= 0 || !member.canLearn || link.isClosed || this.#waiting >= limits.leaderWaitingMax) return false;

@@ -1,7 +1,7 @@
 /** The size of parsed JSON: the reference is what `JSON.stringify` writes, wherever the stack allows it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isJsonWithin } from '../../../src/http/bodies/json-size.js';
+import { isJsonWithin } from '../../../src/http/bodies/bodies.js';
 
 test('a value fits if JSON.stringify writes it in as many bytes', () => {
   const texts = [

@@ -357,11 +357,10 @@ test('answers for a caller that reads nothing stay within the bound, and it does
     metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
   };
   const fastRoute = { endpoint: { route: routes.getTrustScores, answer }, captures: [] };
-  const connections = createConnectionPath(
-    () => fastRoute,
-    deps as unknown as HttpDeps,
-    () => false,
-  );
+  const connections = createConnectionPath(() => fastRoute, {
+    ...(deps as unknown as HttpDeps),
+    isDraining: () => false,
+  });
   const socket = new Held();
   connections.open(socket as unknown as Socket, () => assert.unreachable());
   socket.push(match.repeat(asked));

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { newRequestId } from '../../../src/http/request/answering.js';
 import { isRequestId } from '../../../src/http/request/head.js';
-import { newRequestId } from '../../../src/http/request/request-id.js';
 
 test('ids of requests differ, in a form that a caller could have sent', () => {
   const count = 100_000;

@@ -69,7 +69,7 @@ export type PtfCommand<R, V> = {
   readonly group?: keyof typeof commandGroups;
   readonly command: string;
   /** Runs also if its group is given alone. */
-  readonly isDefault?: true;
+  readonly isDefault?: boolean;
   readonly text: string;
   readonly examples: readonly string[];
   /** The question to ask at a terminal without `--yes`, with the facts that it needs. */

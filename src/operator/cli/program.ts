@@ -19,8 +19,13 @@ import { addVerify } from './verify.js';
 
 const helpWidthMax = 100;
 
-/** Builds the whole command line. With `json`, help that was not requested is not printed. */
-export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Rendered) => void): Command {
+/** With `json`, help that was not requested is not printed. With `hasDefaults`, `ptf peers` lists the peers. */
+export function programOf(
+  deps: CommandDeps,
+  json: boolean,
+  done: (rendered: Rendered) => void,
+  hasDefaults = true,
+): Command {
   const { terminal } = deps;
   const program = new Command('ptf')
     .description('Operates a running node of the peer trust federation, found by its data folder.')
@@ -55,7 +60,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
     done,
   };
   addOperations(program, session);
-  addCommand(program, session, 'peers-list', peersList);
+  addCommand(program, session, 'peers-list', { ...peersList, isDefault: hasDefaults });
   addSubjectSchema(program, session);
   addErase(program, session);
   addAuditVerify(program, session);

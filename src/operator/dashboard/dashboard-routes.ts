@@ -6,7 +6,6 @@ import { type Ask, isOperationName, operations, type Values } from '../../operat
 import { auditPages, type ChainReport, verifyChain } from '../protocol/audit-chain.js';
 import { answerWith, type DashboardDeps, type DashboardState } from './context.js';
 import type { DashboardUpdates } from './dashboard-updates.js';
-import type { LivePages } from './live.js';
 import type { Session } from './sessions/sessions.js';
 import type { RegisteredValue, SessionValue, WeightHistoryValue } from './wire.js';
 
@@ -14,7 +13,6 @@ export function dashboardRoutes(
   { group, clock }: DashboardDeps,
   ask: Ask,
   watch: DashboardUpdates,
-  pages: LivePages,
 ): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true });
 
@@ -31,18 +29,7 @@ export function dashboardRoutes(
     answerWith(ctx, granted(value));
   });
 
-  router.get('/live', async (ctx) => {
-    if (!pages.hasRoom) return answerWith(ctx, refused('overloaded'));
-    // The answer to HEAD would never end, and would occupy a page's place.
-    if (ctx.method === 'HEAD') {
-      ctx.status = 200;
-      return;
-    }
-    ctx.respond = false;
-    pages.add(ctx.res, ctx.state.session);
-    // Sent at once and not only at the next beat, because the page is empty until then.
-    pages.send('overview', await watch.overview());
-  });
+  router.get('/overview', async (ctx) => answerWith(ctx, await watch.overview()));
 
   router.get('/history', (ctx) => answerWith(ctx, granted(watch.pace.value())));
 

@@ -15,29 +15,26 @@ export interface VerdictChangeValue {
   readonly verdict: Verdict;
 }
 
-/** The state of the node, sent to every open page every few seconds. Times are ISO 8601 in UTC here and below. */
-export interface OverviewValue {
-  readonly at: string;
-  readonly uptime_s: number;
-  readonly status: StatusValue;
+export interface PaceValue {
   readonly events_per_s: number;
   readonly reads_per_s: number;
   /** Percentile in ms, interpolated within the buckets of the metrics. Null without requests in the last seconds. */
   readonly event_ms_p99: number | null;
   readonly read_ms_p99: number | null;
+}
+
+/** The state of the node, which an open page asks for every 2 s. Times are ISO 8601 in UTC here and below. */
+export interface OverviewValue extends PaceValue {
+  readonly at: string;
+  readonly uptime_s: number;
+  readonly status: StatusValue;
   /** Ids and names refused for forbidden characters since the start of the node. */
   readonly ids_refused: number;
   readonly verdicts: VerdictsValue | null;
 }
 
 /** Columns of the same length, oldest first; `at` in seconds since 1970, as plots need it. Null means no value. */
-export interface HistoryValue {
-  readonly at: readonly number[];
-  readonly events_per_s: readonly (number | null)[];
-  readonly reads_per_s: readonly (number | null)[];
-  readonly event_ms_p99: readonly (number | null)[];
-  readonly read_ms_p99: readonly (number | null)[];
-}
+export type HistoryValue = { readonly [N in 'at' | keyof PaceValue]: readonly (number | null)[] };
 
 export interface WeightHistoryValue {
   readonly at: readonly number[];

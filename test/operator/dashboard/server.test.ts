@@ -39,7 +39,7 @@ test.after.each(() => dashboard.close());
 /** Everything behind the door. */
 const behind: readonly (readonly [string, Call])[] = [
   ['/session', {}],
-  ['/live', {}],
+  ['/overview', {}],
   ['/history', {}],
   ['/peers/peer-0/history', {}],
   ['/commands/player', { json: { player_id: 'a' } }],
@@ -322,49 +322,13 @@ test('a player is looked up without anything that distinguishes peers', async ()
   }
 });
 
-test('an open page gets the state of the node, and is closed when its session ends', async () => {
+test('the overview is the state of the node, and ends with its session', async () => {
   const cookie = await dashboard.signIn();
-  const response = await fetch(`${dashboard.url}/live`, { headers: { cookie } });
-  assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  const until = async (pattern: RegExp): Promise<string> => {
-    for (;;) {
-      const found = pattern.exec(text);
-      if (found !== null) return found[1] ?? '';
-      const { value, done } = await reader.read();
-      if (done) throw new Error(`the stream ended before ${pattern}: ${text}`);
-      text += value;
-    }
-  };
-  const overview = JSON.parse(await until(/event: overview\ndata: (.*)\n\n/));
-  assert.is(overview.status.version, '1.2.3');
-  assert.is(overview.status.counts.peers, 3);
+  const { status } = JSON.parse((await dashboard.call('/overview', { cookie })).text);
+  assert.equal([status.version, status.counts.peers], ['1.2.3', 3]);
   await dashboard.call('/sign-out', { form: {}, cookie });
-  await until(/event: ended\n/);
-});
-
-test('a HEAD of an endless answer ends, and takes no place of a page', async () => {
-  const cookie = await dashboard.signIn();
-  for (let i = 0; i < limits.livePagesMax + 1; i++) {
-    const response = await fetch(`${dashboard.url}/live`, { method: 'HEAD', headers: { cookie } });
-    assert.is(response.status, 200);
-  }
-});
-
-test('more open pages than there is room for are refused', async () => {
-  const cookie = await dashboard.signIn();
-  const abort = new AbortController();
-  const open = () => fetch(`${dashboard.url}/live`, { headers: { cookie }, signal: abort.signal });
-  // Held, since undici ends the stream of a response that nobody holds any more.
-  const opened: Response[] = [];
-  while (opened.length < limits.livePagesMax) opened.push(await open());
-  const late = await open();
-  assert.is(late.status, 503);
-  assert.is(late.headers.get('retry-after'), '1');
-  assert.match(await late.text(), /"code":"overloaded"/);
-  for (const { status } of opened) assert.is(status, 200);
-  abort.abort();
+  const { status: after, text } = await dashboard.call('/overview', { cookie });
+  assert.equal([after, JSON.parse(text).code], [401, 'invalid_session']);
 });
 
 test('a refusal says when to retry, with the text of the public port if it has no time', async () => {

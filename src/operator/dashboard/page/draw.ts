@@ -19,6 +19,9 @@ export interface View {
   refresh?(): unknown;
 }
 
+/** Number of overviews between two reads of a plot. */
+export const plotBeats = 5;
+
 let drawPage: () => Child = drawnNotices;
 
 /** Draws this page from now on. */

@@ -91,10 +91,6 @@ export class Sessions {
     }
   }
 
-  isLive({ id }: Session): boolean {
-    return this.#live(id) !== undefined;
-  }
-
   end({ id }: Session): void {
     this.#entries.delete(id);
   }

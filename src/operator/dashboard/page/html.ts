@@ -71,8 +71,16 @@ export function peerChoice(
   </select>`;
 }
 
-export const hashInput = html`<input name="hash" type="text" required pattern="[0-9A-Fa-f]{64}" maxlength="64"
+const hashInput = html`<input name="hash" type="text" required pattern="[0-9A-Fa-f]{64}" maxlength="64"
   autocomplete="off" spellcheck=${false} title="64 hexadecimal characters" />`;
+
+/** A form for the hash of a player, which is passed on in lower case. */
+export function hashForm(action: string, onHash: (hash: string) => void, danger = false): Child {
+  return form(
+    { action, danger, onSubmit: (fields) => onHash(textOf(fields, 'hash').toLowerCase()) },
+    field('Subject hash', hashInput, '64 hexadecimal characters. Look a player up to find it.'),
+  );
+}
 
 export function card(title: string, ...children: Child[]): Child {
   return html`<section class="card"><h2>${title}</h2>${children}</section>`;
@@ -108,13 +116,18 @@ export interface Column<T> {
   readonly cell: (row: T) => Child;
 }
 
-/** A table that becomes a list of cards on a narrow screen, where each cell shows its column's title. */
+/**
+ * A table that becomes a list of cards on a narrow screen, where each cell shows its column's title. `none` stands in
+ * place of a table without rows.
+ */
 export function table<T>(
   caption: string,
   rows: readonly T[],
   keyOf: (row: T) => string | number,
   columns: readonly Column<T>[],
+  none: Child = null,
 ): Child {
+  if (rows.length === 0) return none;
   const look = ({ number }: Column<T>): string | undefined => (number ? 'number' : undefined);
   const heads = columns.map((column) => {
     const { title, sort, sorted } = column;
@@ -156,13 +169,18 @@ export function peerLink(id: string, names: ReadonlyMap<string, string>): Child 
 }
 
 /** A link to a player under the beginning of its hash. */
-export function playerLink(hash: string): Child {
+function playerLink(hash: string): Child {
   return html`<span title=${hash}>${link(`players/${hash}`, head(hash, 16))}</span>`;
 }
 
 export function badge(word: string, look: string = word): Child {
   return html`<span class=${`badge ${look}`}>${word}</span>`;
 }
+
+export const playerColumn: Column<{ readonly subject_hash: string }> = {
+  title: 'Player',
+  cell: ({ subject_hash }) => playerLink(subject_hash),
+};
 
 /** A time in UTC, with the local one as a tooltip. */
 export function time(iso: string): Child {

@@ -4,7 +4,7 @@ import { attentionOf } from '../attention.js';
 import { Chart } from '../chart.js';
 import { Loaded, plotBeats, type View, type ViewContext } from '../draw.js';
 import { bytes, compact, count, halfLife, milliseconds, percent, plural, rate, span } from '../format.js';
-import { bar, type Child, card, empty, facts, heading, html, link, timeAgo } from '../html.js';
+import { bar, type Child, card, empty, facts, html, link, timeAgo } from '../html.js';
 import { get } from '../requests.js';
 
 const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
@@ -44,8 +44,7 @@ export function overviewView({ live, peers }: ViewContext): View {
         }),
       );
       const connecting = html`<p class="muted">Connecting…</p>`;
-      return html`<div>
-        ${heading('Overview')}
+      return html`
         ${card('Needs attention', overview === null ? connecting : listed.draw((all) => attentionOf(overview, all, live.connection === 'lost')))}
         <div class="tiles">${overview !== null && tilesOf(overview)}</div>
         <div class="grid">
@@ -56,8 +55,7 @@ export function overviewView({ live, peers }: ViewContext): View {
             ${card('Group', overview === null ? connecting : groupOf(overview))}
           </div>
           ${card('Node', overview === null ? connecting : stateOf(overview))}
-        </div>
-      </div>`;
+        </div>`;
     },
   };
 }

@@ -3,7 +3,7 @@ import type { ListedPeerValue } from '../../../../operations/peer-operations.js'
 import type { WeightHistoryValue } from '../../wire.js';
 import { Chart } from '../chart.js';
 import { ask, showKey } from '../dialog.js';
-import { Loaded, notify, plotBeats, type View, type ViewContext } from '../draw.js';
+import { Loaded, plotBeats, type View, type ViewContext } from '../draw.js';
 import { count, plural } from '../format.js';
 import {
   badge,
@@ -57,33 +57,35 @@ export function peerView({ peers, argument: peerId }: ViewContext): View {
   async function change(peer: ListedPeerValue, status: keyof typeof changes): Promise<void> {
     const { peer_id, peer_name } = peer;
     const [action, text, done] = changes[status];
-    const changed = await ask({
+    await ask({
       title: `${action} ${peer_name}?`,
       body: html`<p>${text}</p><p class="muted">${evidenceText(peer)}</p>`,
       action,
       danger: status === 'revoked',
       run: () => command('peers-status', { peer_id, status }),
+      notice: `${peer_name} ${done}.`,
+      after: showChange,
     });
-    if (changed !== undefined) await showChange(`${peer_name} ${done}.`);
   }
 
   async function rotate({ peer_id, peer_name }: ListedPeerValue): Promise<void> {
     const choice = html`<select name="overlap">
       ${overlaps.map(({ text, ms }) => html`<option value=${ms}>${text}</option>`)}
     </select>`;
-    const rotated = await ask({
+    await ask({
       title: `Rotate the key of ${peer_name}?`,
       body: [html`<p>The peer gets a new key, which is shown once.</p>`, field('The old key ends', choice)],
       action: 'Rotate key',
       run: (fields) => command('peers-rotate-key', { peer_id, overlap_ms: Number(fields.get('overlap')) }),
+      notice: `The key of ${peer_name} is rotated.`,
+      async after({ api_key }) {
+        await showKey(`New key of ${peer_name}`, api_key);
+        await showChange();
+      },
     });
-    if (rotated === undefined) return;
-    await showKey(`New key of ${peer_name}`, rotated.api_key);
-    await showChange(`The key of ${peer_name} is rotated.`);
   }
 
-  async function showChange(text: string): Promise<void> {
-    notify(text);
+  async function showChange(): Promise<void> {
     await peers.reload();
     await all.refresh({ force: true });
     focusHeading();
@@ -127,7 +129,12 @@ export function peerView({ peers, argument: peerId }: ViewContext): View {
     ];
   }
 
-  return { title: 'Peer', refresh, draw: () => all.draw(pageOf, [null, heading('Peer'), loading]) };
+  return {
+    title: 'Peer',
+    heading: () => null,
+    refresh,
+    draw: () => all.draw(pageOf, [null, heading('Peer'), loading]),
+  };
 }
 
 function evidenceText({ event_count, signals }: ListedPeerValue): string {

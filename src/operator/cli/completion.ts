@@ -19,17 +19,17 @@ interface Node {
   readonly wantsFolder: boolean;
 }
 
-const shells = ['bash', 'zsh', 'fish'] as const;
+const shells = ['bash', 'zsh'] as const;
 type Shell = (typeof shells)[number];
 
-const scripts: Readonly<Record<Shell, (name: string, nodes: readonly Node[]) => string>> = { bash, zsh, fish };
+const scripts: Readonly<Record<Shell, (name: string, nodes: readonly Node[]) => string>> = { bash, zsh };
 
 export function addCompletion(program: Command, session: CommandContext): void {
   program
     .command('completion')
     .description('print a script that completes commands and options in a shell')
     .addArgument(new Argument('<shell>', 'shell to complete for').choices(shells))
-    .addHelpText('after', examples('completion bash > /etc/bash_completion.d/ptf', 'completion fish | source'))
+    .addHelpText('after', examples('completion bash > /etc/bash_completion.d/ptf', 'completion zsh > ~/.zfunc/_ptf'))
     .action((shell: Shell) => {
       const script = scripts[shell](program.name(), nodesOf(program));
       session.done({ value: { shell, script }, lines: () => script.trimEnd().split('\n') });
@@ -161,48 +161,4 @@ ${cases.join('\n')}
 }
 if [[ \${funcstack[1]} == _${name} ]]; then _${name} "$@"; else compdef _${name} ${name}; fi
 `;
-}
-
-function fish(name: string, nodes: readonly Node[]): string {
-  const lines = nodes.flatMap((node) => {
-    const here = `-n ${fishQuoted(`__${name}_at ${fishQuoted(node.path)}`)}`;
-    return [
-      ...node.commands.map((one) => `complete -c ${name} ${here} -a ${one.name} -d ${fishQuoted(one.text)}`),
-      ...node.choices.map((one) => `complete -c ${name} ${here} -a ${one}`),
-      ...(node.wantsFolder ? [`complete -c ${name} ${here} -F`] : []),
-      ...node.options.map(({ flag, text, wantsValue, wantsFolder }) => {
-        const value = wantsFolder ? ' -r -F' : wantsValue ? ' -x' : '';
-        return `complete -c ${name} ${here} -l ${flag.slice(2)}${value} -d ${fishQuoted(text)}`;
-      }),
-    ];
-  });
-  return `# fish completion of ${name}
-function __${name}_at --argument-names wanted
-  set -l at
-  set -l skip 0
-  for word in (commandline -opc)[2..]
-    if test $skip = 1
-      set skip 0
-      continue
-    end
-    switch $word
-      case ${flagsOf(nodes, wantsValue).join(' ')}
-        set skip 1
-        continue
-    end
-    set -l next (string join ' ' -- $at $word)
-    switch $next
-      case ${paths(nodes).map(quoted).join(' ')}
-        set at $next
-    end
-  end
-  test "$at" = "$wanted"
-end
-complete -c ${name} -f
-${lines.join('\n')}
-`;
-}
-
-function fishQuoted(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

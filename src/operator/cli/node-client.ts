@@ -6,7 +6,6 @@ import { type OperationName, operations, type Requests, type Values } from '../.
 import { commandPath, type SocketPath, socketPathOf } from '../protocol/socket-path.js';
 import type { Progress } from './command-context.js';
 
-/** The error of a command that failed, with its stable code and its exit code. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 

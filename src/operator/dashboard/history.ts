@@ -128,7 +128,6 @@ export class VerdictHistory implements FeedListener {
   /** The changes so far stay true. */
   forgotten(): void {}
 
-  /** The newest first. */
   value(): readonly VerdictChangeValue[] {
     return [...this.#changes.values()].reverse();
   }

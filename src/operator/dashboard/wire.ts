@@ -2,7 +2,6 @@
 import type { Verdict } from '../../core/vocabulary.js';
 import type { VerdictCounts } from '../../group/api.js';
 import type { StatusValue } from '../../operations/status-operation.js';
-import type { Values } from '../../operations/table.js';
 
 /** Fewer players are `sampled` than there are in a very large group. */
 export type VerdictsValue = VerdictCounts['counts'] & Pick<VerdictCounts, 'sampled' | 'players'>;
@@ -49,12 +48,6 @@ export interface SessionValue {
   readonly environment: string;
   readonly clustered: boolean;
 }
-
-/** A peer that was registered in the hosted form. The key is shown only this once. */
-export type RegisteredValue = Pick<
-  Values['peers-add'],
-  'peer_id' | 'api_key' | 'status' | 'peer_name' | 'game_ids' | 'registered_at'
->;
 
 export interface RefusalValue {
   readonly error: string;

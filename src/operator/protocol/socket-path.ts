@@ -6,7 +6,6 @@ import { closeSync, openSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { limits } from '../../limits.js';
 
-/** Path prefix to which requests are posted. */
 export const commandPath = '/v1/';
 
 const socketName = 'operator.sock';

@@ -13,7 +13,6 @@ import { closeServer } from './close-server.js';
 import { commandPath, removeSocket, socketPathOf } from './socket-path.js';
 
 export interface OperatorSocketDeps extends AskedNode {
-  /** The data folder, already owned by this process. */
   readonly dir: string;
   readonly log: Logger;
 }

@@ -45,9 +45,9 @@ const behind: readonly (readonly [string, Call])[] = [
   ['/commands/player', { json: { player_id: 'a' } }],
   ['/audit-check', { json: {} }],
   ['/sign-out', { form: {} }],
-  ['/api/v1/peers/register', { json: { peer_name: 'a', game_ids: ['b'] } }],
   ...[
     'status',
+    'peers-add',
     'peers-list',
     'peers-status',
     'peers-rotate-key',
@@ -252,11 +252,11 @@ test('a name that the audit log could not show is refused', async () => {
 
 test('the hosted form registers a peer and shows its key', async () => {
   const cookie = await dashboard.signIn();
-  const { status, text, headers } = await dashboard.call('/api/v1/peers/register', {
+  const { status, text, headers } = await dashboard.call('/commands/peers-add', {
     json: { peer_name: 'Arena', game_ids: ['arena'] },
     cookie,
   });
-  assert.is(status, 201);
+  assert.is(status, 200);
   assert.is(headers['cache-control'], 'no-store');
   assert.is(JSON.parse(text).api_key, 'the-key');
   assert.equal(dashboard.calls.at(-1), [
@@ -265,14 +265,14 @@ test('the hosted form registers a peer and shows its key', async () => {
     'operator:dashboard',
     true,
   ]);
-  const bad = await dashboard.call('/api/v1/peers/register', { json: { peer_name: '', game_ids: [] }, cookie });
+  const bad = await dashboard.call('/commands/peers-add', { json: { peer_name: '', game_ids: [] }, cookie });
   assert.equal([bad.status, JSON.parse(bad.text).code], [400, 'schema_validation_failed']);
 });
 
 test('an invalid body is refused in the words of the public port, with every error', async () => {
   const cookie = await dashboard.signIn();
   const json = { peer_name: ' Arena', game_ids: ['arena, chess'], contact_email: 'nobody' };
-  const refused = JSON.parse((await dashboard.call('/api/v1/peers/register', { json, cookie })).text);
+  const refused = JSON.parse((await dashboard.call('/commands/peers-add', { json, cookie })).text);
   const expected = validatorOf(registrationSchema)(json);
   assert.not.ok(expected.ok);
   if (!expected.ok) assert.equal([refused.error, refused.details], [expected.text, expected.details]);
@@ -300,7 +300,7 @@ test('bodies are bounded and must be JSON', async () => {
 
 test('commands that the page does not give are not there', async () => {
   const cookie = await dashboard.signIn();
-  for (const name of ['peers-add', 'audit-page', 'constructor', 'toString']) {
+  for (const name of ['peers-purge', 'audit-page', 'constructor', 'toString']) {
     assert.is((await dashboard.call(`/commands/${name}`, { json: {}, cookie })).status, 404, name);
   }
 });
@@ -383,7 +383,7 @@ test('every answer forbids frames, foreign and inline scripts, and is not cached
 test('no password, cookie or key reaches the log', async () => {
   const cookie = await dashboard.signIn('alice');
   await dashboard.call('/sign-in', { form: { password: 'a wrong password' } });
-  await dashboard.call('/api/v1/peers/register', { json: { peer_name: 'a', game_ids: ['b'] }, cookie });
+  await dashboard.call('/commands/peers-add', { json: { peer_name: 'a', game_ids: ['b'] }, cookie });
   const lines = JSON.stringify(dashboard.logged);
   assert.match(lines, /signed in to the dashboard/);
   for (const secret of [password, 'a wrong password', cookie.replace('service_session=', ''), 'the-key']) {

@@ -12,7 +12,6 @@ export interface ChartProps {
   readonly emptyText?: string;
 }
 
-/** Names of the style's custom properties for the lines. */
 const colors = ['series-a', 'series-b'];
 const height = 200;
 const widthMin = 120;

@@ -19,7 +19,6 @@ export interface View {
   /** Stands in place of the title. */
   heading?(): Child;
   draw(): Child;
-  /** Called when the view opens, and with each overview of the node. */
   refresh?(): unknown;
 }
 
@@ -36,7 +35,6 @@ export function drawnView(view: View): Child {
 
 let drawPage: () => Child = drawnNotices;
 
-/** Draws this page from now on. */
 export function startDrawing(page: () => Child): void {
   drawPage = page;
   redraw();
@@ -87,7 +85,6 @@ export class Task {
 export class Loaded<T> {
   readonly #load: () => Promise<T>;
   #area: HTMLElement | null = null;
-  /** Undefined before the first read. */
   value: T | undefined;
   #problem: string | null = null;
   /** Numbers of the newest read and of the one that is shown. */

@@ -13,7 +13,6 @@ export function button(text: string, onClick: () => void, attributes: Attributes
   return html`<button type="button" class="button" onClick=${onClick} ...${attributes}>${text}</button>`;
 }
 
-/** The button of a row that takes something off a list, after a question; `name` says what. */
 export function removeButton(name: string, onClick: () => void): Child {
   return button('Remove…', onClick, { class: 'button small', 'aria-label': `Remove ${name}` });
 }
@@ -47,7 +46,6 @@ export function form(
   </form>`;
 }
 
-/** The text of a form's field, without white space around it. */
 export function textOf(fields: FormData, name: string): string {
   return String(fields.get(name) ?? '').trim();
 }
@@ -92,7 +90,6 @@ export function empty(title: string, text: string): Child {
 
 export const loading = html`<p class="muted">Loading…</p>`;
 
-/** An error in place of what could not be done; null if there is none. */
 export function alert(text: string | null): Child {
   return text !== null && html`<p class="notice notice-bad" role="alert">${text}</p>`;
 }
@@ -147,7 +144,6 @@ export function table<T>(
   </table>`;
 }
 
-/** The heading of a view, which receives the focus when the view opens. */
 export function heading(title: string, ...actions: Child[]): Child {
   return html`<header class="view-head">
     <h1 tabindex="-1">${title}</h1>
@@ -168,7 +164,6 @@ export function peerLink(id: string, names: ReadonlyMap<string, string>): Child 
   return link(`peers/${encodeURIComponent(id)}`, names.get(id) ?? id);
 }
 
-/** A link to a player under the beginning of its hash. */
 function playerLink(hash: string): Child {
   return html`<span title=${hash}>${link(`players/${hash}`, head(hash, 16))}</span>`;
 }
@@ -182,12 +177,10 @@ export const playerColumn: Column<{ readonly subject_hash: string }> = {
   cell: ({ subject_hash }) => playerLink(subject_hash),
 };
 
-/** A time in UTC, with the local one as a tooltip. */
 export function time(iso: string): Child {
   return html`<time datetime=${iso} title=${localTime(iso)}>${asOf(iso)}</time>`;
 }
 
-/** A relative time, with the exact one as a tooltip. */
 export function timeAgo(iso: string): Child {
   return html`<time datetime=${iso} title=${asOf(iso)}>${ago(iso, Date.now())}</time>`;
 }

@@ -61,7 +61,7 @@ const unknownView: View = {
 async function start(): Promise<void> {
   const session = await get<SessionValue>('session');
   const live = new Live(refresh, redraw);
-  const peers = new Peers(live);
+  const peers = new Peers();
   let current = unknownView;
   let present = '';
   let isMenuOpen = false;

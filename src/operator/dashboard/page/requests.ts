@@ -23,7 +23,6 @@ export async function post<T>(path: string, body: object): Promise<T> {
   return answerOf(fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }));
 }
 
-/** Sends an operator command; the server adds the operator's name. */
 export function command<C extends OperationName>(name: C, request: Omit<Requests[C], 'by'>): Promise<Values[C]> {
   return post(`commands/${name}`, request);
 }

@@ -9,7 +9,6 @@ import { command } from '../requests.js';
 
 const rowsMax = 200;
 const looks = { open: 'suspicious', upheld: 'active', rejected: 'neutral' } as const;
-/** The question of a decision, its effect, its confirming button, and the notice afterwards. */
 const texts = {
   reject: ['Reject this dispute?', 'The events count as before.', 'Reject', 'The dispute is rejected.'],
   undo: [

@@ -32,7 +32,6 @@ const overlaps = [
   { text: 'after 1 hour', ms: 3_600_000 },
   { text: 'after 24 hours', ms: 86_400_000 },
 ];
-/** The action that leads to a status, its effect, and the notice afterwards. */
 const changes = {
   active: ['Reinstate', 'It may submit events again from now on.', 'is active again'],
   suspended: ['Suspend', 'Its key is refused until it is reinstated. Its earlier events still count.', 'is suspended'],

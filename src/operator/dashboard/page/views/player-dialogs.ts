@@ -5,7 +5,6 @@ import { count, plural } from '../format.js';
 import { type Child, facts, field, html, textOf, time } from '../html.js';
 import { command, Refused } from '../requests.js';
 
-/** Resolves with the receipt; undefined if the player was not erased. */
 export async function eraseWithQuestion(subjectHash: string): Promise<Values['erase'] | undefined> {
   const known = await command('player', { player_id: subjectHash }).then(
     ({ verdict, event_count: events, explain: { peers } }) =>

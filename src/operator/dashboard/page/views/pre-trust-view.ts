@@ -29,7 +29,6 @@ const warnAbove = 3;
 
 export function preTrustView({ peers }: ViewContext): View {
   const all = new Loaded(() => peers.list());
-
   async function change(kind: 'add' | 'remove', peerId: string): Promise<void> {
     const name = namesOf(await peers.list()).get(peerId) ?? peerId;
     const isAdded = kind === 'add';

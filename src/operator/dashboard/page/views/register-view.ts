@@ -1,9 +1,8 @@
 /** Shows the hosted form, which registers a peer and shows its key once. */
-import type { RegisteredValue } from '../../wire.js';
 import { showKey } from '../dialog.js';
 import { notify, Task, type View, type ViewContext } from '../draw.js';
 import { type Child, field, form, heading, html, link, textOf } from '../html.js';
-import { post } from '../requests.js';
+import { command } from '../requests.js';
 
 const nameInput = html`<input name="name" type="text" required maxlength="200" autocomplete="off" />`;
 const contactInput = html`<input name="contact" type="email" maxlength="254" autocomplete="off" />`;
@@ -18,7 +17,7 @@ export function registerView({ peers }: ViewContext): View {
       .map((game) => game.trim())
       .filter((game) => game !== '');
     const contact = textOf(fields, 'contact');
-    const peer = await post<RegisteredValue>('api/v1/peers/register', {
+    const peer = await command('peers-add', {
       peer_name: textOf(fields, 'name'),
       game_ids,
       ...(contact === '' ? {} : { contact_email: contact }),

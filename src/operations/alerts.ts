@@ -24,7 +24,7 @@ export const alertRules: Readonly<Record<string, readonly [text: string, fires: 
   PtfDamageFound: ['the background check found {value} faults in the store.', ({ check }) => check.faults.length],
   PtfCheckOverdue: [
     'no check of the store has ended for two days.',
-    ({ check }) => process.uptime() * 1000 > 2 * DAY_MS && Date.now() - (check.endedAt ?? 0) > 2 * DAY_MS,
+    ({ check }) => performance.now() > 2 * DAY_MS && Date.now() - (check.endedAt ?? 0) > 2 * DAY_MS,
   ],
   PtfSnapshotBehind: [
     'the newest snapshot is {value} records behind the log.',

@@ -20,7 +20,7 @@ export async function runCommand(args: readonly string[], deps: CommandDeps): Pr
   const parse = async (hasDefaults: boolean): Promise<unknown> =>
     programOf(deps, json, (rendered) => results.push(rendered), hasDefaults).parseAsync(args, { from: 'user' });
   try {
-    // Of a mistyped command, only a group without a default command says which was meant.
+    // A group with a default command cannot say which command a mistyped one stands for.
     await parse(true).catch((error: unknown) => {
       if (!hasCode(error, 'commander.excessArguments')) throw error;
       return parse(false);

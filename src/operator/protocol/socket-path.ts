@@ -1,6 +1,6 @@
 /**
- * The operator's socket: `operator.sock` in the data folder. Where that path is too long for a socket, an open descriptor
- * of the folder leads there (proc(5)).
+ * The operator's socket: `operator.sock` in the data folder. If that path is too long for a socket, it leads through an
+ * open descriptor of the folder, see proc(5).
  */
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -24,7 +24,7 @@ export function socketPathOf(dir: string): SocketPath {
   return { path: `/proc/self/fd/${folder}/${socketName}`, end: () => closeSync(folder) };
 }
 
-/** Removes the socket; a killed node leaves one. Only the owner of the folder may call this: no other process listens. */
+/** Removes the socket, which a killed node leaves. Only the owner of the folder may call this: nobody else listens. */
 export function removeSocket(dir: string): void {
   rmSync(join(dir, socketName), { force: true });
 }

@@ -1,5 +1,5 @@
 /** Looks up one player: the score, its explanation, and the summary of reports. Shows no peer's events. */
-import type { PlayerValue } from '../../../../operations/player-lookup.js';
+import type { PlayerValue } from '../../../../operations/player-operations.js';
 import type { Values } from '../../../../operations/table.js';
 import type { VerdictChangeValue } from '../../wire.js';
 import { Copied } from '../dialog.js';

@@ -353,20 +353,14 @@ export const limits = {
   socketPathBytes: 107,
 
   // Dashboard
-  /** Interval at which the plots are sampled and open pages updated. */
+  /** Interval at which the plots are sampled. */
   dashboardBeatMs: 2_000,
-  livePagesMax: 32,
-  /** Unread bytes of a page; beyond the bound the page is disconnected. */
-  livePageBytesMax: 256 * KiB,
-  /** Interval of heartbeats, because proxies close connections that are silent for long. */
-  liveHeartbeatMs: 15_000,
   paceSamplesMax: 1_800,
   /** Samples from which a rate and a percentile are computed. */
   paceWindowSamples: 6,
-  /** Samples of weights, for a day; for fewer hours if weights change all the time. */
+  /** Samples of weights, for a day. */
   weightSamplesMax: 1_440,
   weightSampleMs: 60_000,
-  weightSampleMsMin: 10_000,
   /** Players that one request for those with a verdict reads: a few ms. */
   playersReadMax: 5_000,
   /** Entries of the audit log that one request for those of an actor reads. */

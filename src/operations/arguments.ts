@@ -19,7 +19,6 @@ export function parseOverlap(text: string): number {
   throw new InvalidArgumentError(`Write a number and s, m or h, at most ${limits.keyOverlapMsMax / HOUR_MS}h: 1h`);
 }
 
-/** Parses the least age of a registration, such as `30m`, `12h` or `7d`, into ms. */
 export function parseIdle(text: string): number {
   const ms = timeOf(text, 'mhd');
   if (ms <= limits.purgeIdleMsMax) return ms;
@@ -62,10 +61,16 @@ export function parseNames(text: string): readonly string[] {
   throw new InvalidArgumentError('Write at least one, with commas between: chess,go');
 }
 
+/** Returns ISO 8601 in UTC; for a day, at a time of this day. */
+function isoTimeOf(text: string, timeOfDay: string): string | undefined {
+  const ms = parseUtcDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T${timeOfDay}Z` : text);
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}
+
 /** Parses a day in UTC (`2026-12-31`), up to its end, or a time in RFC 3339. Returns ISO 8601 in UTC. */
 export function parseUntil(text: string): string {
-  const ms = parseUtcDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T23:59:59.999Z` : text);
-  if (ms !== undefined) return new Date(ms).toISOString();
+  const time = isoTimeOf(text, '23:59:59.999');
+  if (time !== undefined) return time;
   throw new InvalidArgumentError('Write a day, 2026-12-31, or a time in UTC, 2026-12-31T18:00:00Z.');
 }
 
@@ -73,8 +78,8 @@ export function parseUntil(text: string): string {
 export function parseSince(text: string): string {
   const age = timeOf(text, 'mhd');
   if (!Number.isNaN(age)) return new Date(Date.now() - age).toISOString();
-  const ms = parseUtcDateTime(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
-  if (ms !== undefined) return new Date(ms).toISOString();
+  const time = isoTimeOf(text, '00:00:00');
+  if (time !== undefined) return time;
   throw new InvalidArgumentError('Write a day, 2026-12-31, a time in UTC, 2026-12-31T18:00:00Z, or an age, 12h or 7d.');
 }
 
@@ -85,7 +90,6 @@ export function parsePublicKey(text: string): string {
   throw new InvalidArgumentError('A public key is 32 raw bytes in base64url: 43 characters, without padding.');
 }
 
-/** Parses a subject hash and converts it to lower case. */
 export function parseHash(text: string): string {
   if (/^[\dA-Fa-f]{64}$/.test(text)) return text.toLowerCase();
   throw new InvalidArgumentError('A subject hash is 64 hexadecimal characters.');

@@ -84,7 +84,6 @@ export const changes = {
 export type ChangeName = keyof typeof changes;
 export type ChangeArgs<N extends ChangeName> = Parameters<GroupApi[N]>;
 export type ChangeValue<N extends ChangeName> = Awaited<ReturnType<GroupApi[N]>>;
-/** The methods again, with types that a name of any change selects. */
 export type Changes = { readonly [N in ChangeName]: (...args: ChangeArgs<N>) => Promise<ChangeValue<N>> };
 
 export interface ChangeCall<N extends ChangeName = ChangeName> {

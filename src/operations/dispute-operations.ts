@@ -26,7 +26,6 @@ const reportersColumn = [
 ] as const;
 
 export const disputeOperations = {
-  /** Lists disputes, the oldest first, from position `from` on; those with one status if it is given. */
   'disputes-list': operation({
     request: shape(
       {
@@ -133,7 +132,6 @@ export function disputeValue(view: DisputeView) {
   return {
     dispute_id: id,
     opened_at: isoTime(openedAt),
-    /** The peer that disputes; null if it had no key. */
     peer_id: disputant?.peerId ?? null,
     peer_name: disputant?.peerName ?? null,
     subject_hash: subject,

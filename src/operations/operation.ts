@@ -41,7 +41,6 @@ export interface Operation<R, V> {
   readonly ptf: readonly PtfCommand<R, V>[];
 }
 
-/** Describes the commands of `ptf` that consist of others. */
 export const commandGroups = {
   peers: 'list, add and change the peers of the group; lists them if no command is given',
   pretrust: "manage the group's set of pre-trusted peers, 1 to 3 as a rule",
@@ -65,11 +64,10 @@ export type PeerFacts = (peerId: string) => Promise<{
 
 /** A command of `ptf` that sends one request, or one per page, and shows the value. */
 export type PtfCommand<R, V> = {
-  /** The command that this one belongs to; absent for one of its own. */
   readonly group?: keyof typeof commandGroups;
   readonly command: string;
   /** Runs also if its group is given alone. */
-  readonly isDefault?: true;
+  readonly isDefault?: boolean;
   readonly text: string;
   readonly examples: readonly string[];
   /** The question to ask at a terminal without `--yes`, with the facts that it needs. */
@@ -77,7 +75,6 @@ export type PtfCommand<R, V> = {
   readonly problem?: (request: R) => string | undefined;
   /** For a list: what `--sort` may name, with the value of a row. Numbers are sorted from the greatest down. */
   readonly sorts?: Readonly<Record<string, (row: RowOf<V>) => number | string>>;
-  /** The long work, as its progress names it. */
   readonly working?: string;
   /** Returns the lines for a terminal of `width` characters. `--json` prints the value itself. */
   readonly show: (value: V, width: number) => readonly string[];
@@ -151,7 +148,6 @@ export const peerId = {
   maxLength: limits.peerIdLength,
   pattern: operatorPatterns.moreThanBlanks,
 } as const;
-/** An id, or the beginning of an id, of a dispute. */
 export const disputeId = { ...peerId } as const;
 /** Members of a request for a page from position `from` on. */
 export const page = (fromMax: number) => ({ from: count(0, fromMax), limit: count(1, limits.pageMax) });

@@ -67,6 +67,7 @@ export const peerOperations = {
       'public_key',
       'by',
     ]),
+    dashboard: true,
     async answer(request, { group, by: actor }) {
       const registration = {
         peerName: request.peer_name,

@@ -2,6 +2,7 @@
 import { granted } from '../errors.js';
 import type { GroupStatus } from '../group/api.js';
 import { shape } from '../validation/schema.js';
+import { alertsOf } from './alerts.js';
 import { isoTime, operation } from './operation.js';
 import { facts } from './text-table.js';
 
@@ -44,6 +45,7 @@ function statusValue(view: GroupStatus, version: string) {
     ready: status.ready,
     writable: status.writable,
     reason: status.reason ?? null,
+    alerts: alertsOf(view),
     last_seq: status.lastSeq,
     weights: {
       based_on_seq: weights.basedOnSeq,
@@ -82,6 +84,7 @@ function statusLines(value: StatusValue, width: number): string[] {
     ['version', value.version],
     ['group', `${value.group_id} (${value.identity_mode}, ${value.environment})`],
     ['ready', readiness(value)],
+    ...value.alerts.map(({ alert, text }): [string, string] => ['alert', `${alert}: ${text}`]),
     ['last seq', String(value.last_seq)],
     ['weights', `${computed}, based on seq ${weights.based_on_seq}`],
     ['peers', String(counts.peers)],

@@ -109,7 +109,6 @@ function fitted(natural: readonly number[], least: readonly number[], room: numb
   return widths;
 }
 
-/** Wraps `text` into lines of at most `width` characters, at blanks if there are any. */
 function broken(text: string, width: number): string[] {
   const room = Math.max(1, width);
   const lines: string[] = [];

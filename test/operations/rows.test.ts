@@ -38,7 +38,7 @@ test('the dashboard may ask these operations, and signs each change among them',
   const signed = asked.filter(([, { request: asks }]) => 'by' in asks.properties);
   const names = (rows: typeof asked) => rows.map(([name]) => name).sort();
   const changes = ['allow-add', 'allow-remove', 'disputes-decide', 'erase', 'erase-refuse', 'peers-rotate-key'];
-  const further = ['origins-change', 'peers-status', 'pretrust-change'];
+  const further = ['origins-change', 'peers-add', 'peers-status', 'pretrust-change'];
   const reads = ['allow-list', 'audit-tail', 'cluster-status', 'disputes-list', 'erase-pending', 'origins-list'];
   const ofPeers = [
     'peers-list',

@@ -52,7 +52,6 @@ export interface CommandDeps {
   defaultDir(): string;
   /** Returns the time and text of the last line that a node on a folder logged; undefined if there is none. */
   lastLine(dir: string): string | undefined;
-  /** Returns an entry of a folder that shows that the folder is no node's. */
   foreignEntry(dir: string): string | undefined;
   verifyFolder(dir: string, mode: VerifyMode, progress?: Progress): Promise<VerifyReport>;
   /** Returns the reasons why a start with this valid environment would refuse a folder with an intact store. */
@@ -79,20 +78,12 @@ export interface CommandContext extends Omit<CommandDeps, 'defaultDir'> {
   done(shown: Rendered): void;
 }
 
-export interface Signed {
-  readonly by?: string;
-}
-
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ptf ${line}`).join('\n')}`;
 }
 
 export function signed(command: Command): Command {
   return command.option('--by <name>', 'name of the operator, for the audit log');
-}
-
-export function signature(by: string | undefined): Signed {
-  return by === undefined ? {} : { by };
 }
 
 export async function showing<T>(

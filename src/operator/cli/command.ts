@@ -17,8 +17,14 @@ export async function runCommand(args: readonly string[], deps: CommandDeps): Pr
   const json = args.includes('--json');
   const width = args.includes('--wide') ? Number.POSITIVE_INFINITY : deps.terminal.width;
   const results: Rendered[] = [];
+  const parse = async (hasDefaults: boolean): Promise<unknown> =>
+    programOf(deps, json, (rendered) => results.push(rendered), hasDefaults).parseAsync(args, { from: 'user' });
   try {
-    await programOf(deps, json, (rendered) => results.push(rendered)).parseAsync(args, { from: 'user' });
+    // A group with a default command cannot say which command a mistyped one stands for.
+    await parse(true).catch((error: unknown) => {
+      if (!hasCode(error, 'commander.excessArguments')) throw error;
+      return parse(false);
+    });
   } catch (error) {
     // Help or version was requested, and is printed already.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;

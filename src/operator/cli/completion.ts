@@ -2,34 +2,29 @@
  * `ptf completion`: a completion script for a shell, from the command tree. The script starts no process when a user
  * presses the tabulator key, and compares the input without evaluating it (decision 11).
  */
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, type Option } from 'commander';
 import { type CommandContext, examples } from './command-context.js';
 
 /** One command of the tree with its path: `''`, `peers`, `peers list`. */
 interface Node {
   readonly path: string;
-  readonly commands: readonly { readonly name: string; readonly text: string }[];
-  readonly options: readonly {
-    readonly flag: string;
-    readonly text: string;
-    readonly wantsValue: boolean;
-    readonly wantsFolder: boolean;
-  }[];
+  readonly commands: readonly Command[];
+  readonly options: readonly Option[];
   readonly choices: readonly string[];
   readonly wantsFolder: boolean;
 }
 
-const shells = ['bash', 'zsh', 'fish'] as const;
+const shells = ['bash', 'zsh'] as const;
 type Shell = (typeof shells)[number];
 
-const scripts: Readonly<Record<Shell, (name: string, nodes: readonly Node[]) => string>> = { bash, zsh, fish };
+const scripts: Readonly<Record<Shell, (name: string, nodes: readonly Node[]) => string>> = { bash, zsh };
 
 export function addCompletion(program: Command, session: CommandContext): void {
   program
     .command('completion')
     .description('print a script that completes commands and options in a shell')
     .addArgument(new Argument('<shell>', 'shell to complete for').choices(shells))
-    .addHelpText('after', examples('completion bash > /etc/bash_completion.d/ptf', 'completion fish | source'))
+    .addHelpText('after', examples('completion bash > /etc/bash_completion.d/ptf', 'completion zsh > ~/.zfunc/_ptf'))
     .action((shell: Shell) => {
       const script = scripts[shell](program.name(), nodesOf(program));
       session.done({ value: { shell, script }, lines: () => script.trimEnd().split('\n') });
@@ -41,18 +36,10 @@ function nodesOf(program: Command): Node[] {
   const help = program.createHelp();
   const add = (command: Command, path: string): void => {
     const commands = help.visibleCommands(command).filter((one) => one.name() !== 'help');
-    const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
     nodes.push({
       path,
-      commands: commands.map((one) => ({ name: one.name(), text: one.description() })),
-      options: options
-        .filter(({ long }) => typeof long === 'string')
-        .map((one) => ({
-          flag: one.long ?? '',
-          text: one.description,
-          wantsValue: one.required || one.optional,
-          wantsFolder: one.flags.endsWith('<folder>'),
-        })),
+      commands,
+      options: [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)],
       choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
       wantsFolder: command.registeredArguments.some((one) => one.name() === 'folder'),
     });
@@ -62,15 +49,17 @@ function nodesOf(program: Command): Node[] {
   return nodes;
 }
 
-type Flag = Node['options'][number];
-
-function flagsOf(nodes: readonly Node[], isOne: (flag: Flag) => boolean): string[] {
-  return [...new Set(nodes.flatMap(({ options }) => options.filter(isOne).map(({ flag }) => flag)))];
+function flagOf({ long }: Option): string {
+  return long ?? '';
 }
 
-const wantsValue = (flag: Flag): boolean => flag.wantsValue;
-const wantsFolder = (flag: Flag): boolean => flag.wantsFolder;
-const wantsOther = (flag: Flag): boolean => flag.wantsValue && !flag.wantsFolder;
+function flagsOf(nodes: readonly Node[], isOne: (option: Option) => boolean): string[] {
+  return [...new Set(nodes.flatMap(({ options }) => options.filter(isOne).map(flagOf)))];
+}
+
+const wantsValue = (option: Option): boolean => option.required || option.optional;
+const wantsFolder = (option: Option): boolean => option.flags.endsWith('<folder>');
+const wantsOther = (option: Option): boolean => wantsValue(option) && !wantsFolder(option);
 
 function paths(nodes: readonly Node[]): string[] {
   return nodes.map(({ path }) => path).filter((path) => path !== '');
@@ -81,12 +70,12 @@ function quoted(text: string): string {
 }
 
 function optionsOf({ commands, choices }: Node): string[] {
-  return [...commands.map(({ name }) => name), ...choices];
+  return [...commands.map((one) => one.name()), ...choices];
 }
 
 function bash(name: string, nodes: readonly Node[]): string {
   const cases = nodes.map((node) => {
-    const flags = node.options.map(({ flag }) => flag);
+    const flags = node.options.map(flagOf);
     const folders = node.wantsFolder ? ' folders=1' : '';
     return `    ${quoted(node.path)}) words=${quoted(optionsOf(node).join(' '))} flags=${quoted(flags.join(' '))}${folders} ;;`;
   });
@@ -124,8 +113,11 @@ complete -F _${name} ${name}
 function zsh(name: string, nodes: readonly Node[]): string {
   const item = (word: string, text: string) => quoted(`${word.replaceAll(':', '\\:')}:${text}`);
   const cases = nodes.map((node) => {
-    const words = [...node.commands.map((one) => item(one.name, one.text)), ...node.choices.map((one) => quoted(one))];
-    const flags = node.options.map(({ flag, text }) => item(flag, text));
+    const words = [
+      ...node.commands.map((one) => item(one.name(), one.description())),
+      ...node.choices.map((one) => quoted(one)),
+    ];
+    const flags = node.options.map((option) => item(flagOf(option), option.description));
     const folders = node.wantsFolder ? ' folders=1' : '';
     return `    ${quoted(node.path)}) found=(${words.join(' ')}) flags=(${flags.join(' ')})${folders} ;;`;
   });
@@ -161,48 +153,4 @@ ${cases.join('\n')}
 }
 if [[ \${funcstack[1]} == _${name} ]]; then _${name} "$@"; else compdef _${name} ${name}; fi
 `;
-}
-
-function fish(name: string, nodes: readonly Node[]): string {
-  const lines = nodes.flatMap((node) => {
-    const here = `-n ${fishQuoted(`__${name}_at ${fishQuoted(node.path)}`)}`;
-    return [
-      ...node.commands.map((one) => `complete -c ${name} ${here} -a ${one.name} -d ${fishQuoted(one.text)}`),
-      ...node.choices.map((one) => `complete -c ${name} ${here} -a ${one}`),
-      ...(node.wantsFolder ? [`complete -c ${name} ${here} -F`] : []),
-      ...node.options.map(({ flag, text, wantsValue, wantsFolder }) => {
-        const value = wantsFolder ? ' -r -F' : wantsValue ? ' -x' : '';
-        return `complete -c ${name} ${here} -l ${flag.slice(2)}${value} -d ${fishQuoted(text)}`;
-      }),
-    ];
-  });
-  return `# fish completion of ${name}
-function __${name}_at --argument-names wanted
-  set -l at
-  set -l skip 0
-  for word in (commandline -opc)[2..]
-    if test $skip = 1
-      set skip 0
-      continue
-    end
-    switch $word
-      case ${flagsOf(nodes, wantsValue).join(' ')}
-        set skip 1
-        continue
-    end
-    set -l next (string join ' ' -- $at $word)
-    switch $next
-      case ${paths(nodes).map(quoted).join(' ')}
-        set at $next
-    end
-  end
-  test "$at" = "$wanted"
-end
-complete -c ${name} -f
-${lines.join('\n')}
-`;
-}
-
-function fishQuoted(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

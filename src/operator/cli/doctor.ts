@@ -112,7 +112,6 @@ async function statusOf(
   }
 }
 
-/** Facts about the data folder, or about the nearest existing folder above it if there is none yet. */
 async function folderFacts(dir: string): Promise<FolderFacts> {
   const folder = await fileFacts(dir, dir);
   // Follows links, as a start does.
@@ -138,7 +137,6 @@ async function folderFacts(dir: string): Promise<FolderFacts> {
   };
 }
 
-/** Lists everything in the data folder and one level below, as far as this user may read. */
 async function filesIn(dir: string): Promise<{ readonly file: FileFacts; readonly bytes: number }[]> {
   const found: { file: FileFacts; bytes: number }[] = [];
   const look = async (name: string, deeper: boolean): Promise<void> => {

@@ -5,11 +5,12 @@ import { parseHash } from '../../operations/arguments.js';
 import { exampleHash } from '../../operations/operation.js';
 import type { Values } from '../../operations/table.js';
 import { facts, plural, printable, table } from '../../operations/text-table.js';
-import { type CommandContext, examples, type Rendered, type Signed, signature, signed } from './command-context.js';
+import { type CommandContext, examples, type Rendered, signed } from './command-context.js';
 import { OperatorError } from './node-client.js';
 import { allPages, confirmable, confirmed } from './operation-commands.js';
 
-interface EraseOptions extends Signed {
+interface EraseOptions {
+  readonly by?: string;
   readonly pending?: true;
   readonly refuse?: string;
   readonly reason?: string;
@@ -35,13 +36,14 @@ export function addErase(program: Command, session: CommandContext): void {
       if ((refuse === undefined) !== (reason === undefined)) {
         throw new OperatorError('wrong_usage', '--refuse and --reason belong together', 2);
       }
+      const signature = by === undefined ? {} : { by };
       if (refuse !== undefined) {
-        done(refusal(await ask('erase-refuse', { subject_hash: refuse, reason: reason!, ...signature(by) })));
+        done(refusal(await ask('erase-refuse', { subject_hash: refuse, reason: reason!, ...signature })));
       } else if (hash === undefined) {
         done(pendingErasures(await allPages(session, 'erase-pending', { from: 0, limit: limits.pageMax })));
       } else {
-        await confirmed(session, { ...(yes === undefined ? {} : { yes }) }, () => questionOf(session, hash));
-        done(erasure(await ask('erase', { subject_hash: hash, ...signature(by) })));
+        await confirmed(session, yes, () => questionOf(session, hash));
+        done(erasure(await ask('erase', { subject_hash: hash, ...signature })));
       }
     });
 }

@@ -21,7 +21,6 @@ export interface ConfigurationFacts {
   readonly diskFreeMinBytes: number;
   /** The address of the public port; null if it is any free one. */
   readonly address: { readonly host: string; readonly port: number } | null;
-  /** Data folders that a node on this machine may use. */
   readonly folders: readonly string[];
   /** Signs of nodes that `ptf` cannot ask from here, each with the remedy. */
   readonly signs: readonly (readonly [text: string, advice: string])[];
@@ -55,7 +54,6 @@ export interface FolderFacts {
   readonly freeBytes: number;
   /** Number of files that can still be created; null if the file system does not count them. */
   readonly freeFiles: number | null;
-  /** The file system's magic number. */
   readonly fileSystem: number;
   readonly storeBytes: number;
 }
@@ -63,7 +61,6 @@ export interface FolderFacts {
 export interface Surroundings {
   /** The address of the node, if another process listens on it. */
   readonly busyAddress: string | null;
-  /** Other folders on which a node runs. */
   readonly nodes: readonly string[];
 }
 
@@ -87,19 +84,16 @@ const networkFileSystems: Readonly<Record<number, string>> = {
   12805120: 'Ceph',
 };
 const TMPFS = 0x01021994;
-/** Files of the data folder that only the node's user may read. */
 const secretFiles: readonly string[] = ['group-salt', 'dashboard-password'];
 
 const damageAdvice = 'do not change the folder; see "A damaged disk" in OPERATING.md';
 
-/** Builds the findings of one check. */
 const about = (check: string) => ({
   ok: (text: string): Finding => ({ check, result: 'ok', text }),
   warn: (text: string, advice: string): Finding => ({ check, result: 'warn', text, advice }),
   fail: (text: string, advice: string): Finding => ({ check, result: 'fail', text, advice }),
 });
 
-/** Returns what was found; if nothing, that all is well. */
 function foundOr(fine: Finding, ...found: readonly (Finding | false)[]): Finding[] {
   const findings = found.filter((one) => one !== false);
   return findings.length > 0 ? findings : [fine];
@@ -304,6 +298,7 @@ export function judgeRunning(status: StatusValue): Finding[] {
       weights.computed_at === null &&
       warn('peer weights were never computed', "wait some seconds, then look for an error in the node's log"),
     pending_erasures > 0 && warn(`${waiting} erasure`, 'ptf erase --pending'),
+    ...status.alerts.map(({ alert, text }) => warn(`${alert}: ${text}`, `see "${alert}" in docs/operating/`)),
   );
 }
 
@@ -318,7 +313,6 @@ export function judgeEtcd(cluster: Pick<ClusterValue, 'members'> | null): Findin
   );
 }
 
-/** Warns of a group whose peers only report. */
 export function judgeEvidence(status: StatusValue): Finding[] {
   if (!status.sends_reports_only) return [];
   const text =
@@ -326,12 +320,10 @@ export function judgeEvidence(status: StatusValue): Finding[] {
   return [about('evidence').warn(text, 'ask the peers to share bans and liftings; see docs/GAME-SERVERS.md')];
 }
 
-/** Reports a store that could not be examined because the disk is full. */
 export function judgeUnread(why: string): Finding {
   return about('store').fail(why, 'free disk space, then run this again');
 }
 
-/** Turns the verification of a folder without a running node into findings. */
 export function judgeStore({ faults, snapshots, last_seq }: VerifyValue): Finding[] {
   const { ok, warn, fail } = about('store');
   const damaged = snapshots.filter((snapshot) => !snapshot.ok);

@@ -3,10 +3,9 @@ import { request as httpRequest } from 'node:http';
 import { hasCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { type OperationName, operations, type Requests, type Values } from '../../operations/table.js';
-import { commandPath, findSocketPath } from '../protocol/socket-path.js';
+import { commandPath, type SocketPath, socketPathOf } from '../protocol/socket-path.js';
 import type { Progress } from './command-context.js';
 
-/** The error of a command that failed, with its stable code and its exit code. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 
@@ -58,22 +57,22 @@ function report(line: string, progress: Progress | undefined): void {
   if (Array.isArray(progressLine)) progress?.to(Number(progressLine[0]), Number(progressLine[1]));
 }
 
-function placeOf(dir: string): string | undefined {
+function placeOf(dir: string): SocketPath {
   try {
-    return findSocketPath(dir);
+    return socketPathOf(dir);
   } catch (error) {
-    throw hasCode(error, 'EACCES', 'EPERM') ? denied(dir) : error;
+    throw unreached(error, dir);
   }
 }
 
-function denied(path: string): OperatorError {
-  return new OperatorError('access_denied', `${path} is not accessible to this user; run as the user of the node`);
+function unreached(error: unknown, dir: string): OperatorError {
+  if (!hasCode(error, 'EACCES', 'EPERM')) return new NoNodeError(dir);
+  return new OperatorError('access_denied', `${dir} is not accessible to this user; run as the user of the node`);
 }
 
 /** Returns the last line of the node's output; the lines before it report progress. */
 async function post(dir: string, name: OperationName, body: string, progress?: Progress): Promise<string> {
-  const socketPath = placeOf(dir);
-  if (socketPath === undefined) throw new NoNodeError(dir);
+  const { path: socketPath, end } = placeOf(dir);
   return new Promise((resolve, reject) => {
     const request = httpRequest({
       socketPath,
@@ -94,8 +93,9 @@ async function post(dir: string, name: OperationName, body: string, progress?: P
     request.on('timeout', () => request.destroy(new Error('silent')));
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (error.syscall !== 'connect') lost();
-      else reject(hasCode(error, 'EACCES', 'EPERM') ? denied(socketPath) : new NoNodeError(dir));
+      else reject(unreached(error, dir));
     });
+    request.on('close', end);
     request.on('response', (response) => {
       let text = '';
       response.setEncoding('utf8');

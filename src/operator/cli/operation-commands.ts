@@ -58,7 +58,7 @@ export function addCommand<N extends OperationName>(
     const problem = row.problem?.(request);
     if (problem !== undefined) throw new OperatorError('wrong_usage', problem, 2);
     if (row.confirm !== undefined)
-      await confirmed(session, command.opts(), () =>
+      await confirmed(session, command.opts().yes, () =>
         row.confirm!(request, (peer_id) => session.ask('peers-show', { peer_id })),
       );
     const { working } = row;
@@ -90,7 +90,6 @@ function addArgument(command: Command, argument: TypedArgument<unknown>, isRequi
   command.addOption(option);
 }
 
-/** Returns the members that were typed, and those that the command itself gives. */
 function requestOf(command: Command, given: readonly (readonly [member: string, Argument<unknown>])[]): object {
   const options: Readonly<Record<string, unknown>> = command.opts();
   const positional: unknown[] = [...command.processedArgs];
@@ -110,10 +109,9 @@ export function confirmable(command: Command): Command {
   return command.option('--yes', 'do not ask for confirmation, as it does at a terminal');
 }
 
-/** Asks at a terminal, unless `--yes` is given. */
 export async function confirmed(
   { terminal: { confirm } }: CommandContext,
-  { yes }: { readonly yes?: true },
+  yes: true | undefined,
   question: () => string | Promise<string>,
 ): Promise<void> {
   if (yes === true || confirm === null || (await confirm(await question()))) return;

@@ -1,7 +1,6 @@
 /** Builds the command line of `ptf`. */
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { subjectExportSchema } from '../../operations/export-document.js';
 import { checkRequest } from '../../operations/table.js';
 import { violationTexts } from '../../validation/validator.js';
 import { addBackup, addRestore } from './backups.js';
@@ -13,14 +12,19 @@ import { addDoctor } from './doctor.js';
 import { addErase } from './erase.js';
 import { addAuditVerify, addExport } from './export.js';
 import { callNode, OperatorError } from './node-client.js';
-import { addCommand, addOperations, groupOf } from './operation-commands.js';
+import { addCommand, addOperations } from './operation-commands.js';
 import { peersList } from './peers-list.js';
 import { addVerify } from './verify.js';
 
 const helpWidthMax = 100;
 
-/** Builds the whole command line. With `json`, help that was not requested is not printed. */
-export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Rendered) => void): Command {
+/** With `json`, help that was not requested is not printed. With `hasDefaults`, `ptf peers` lists the peers. */
+export function programOf(
+  deps: CommandDeps,
+  json: boolean,
+  done: (rendered: Rendered) => void,
+  hasDefaults = true,
+): Command {
   const { terminal } = deps;
   const program = new Command('ptf')
     .description('Operates a running node of the peer trust federation, found by its data folder.')
@@ -55,8 +59,7 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
     done,
   };
   addOperations(program, session);
-  addCommand(program, session, 'peers-list', peersList);
-  addSubjectSchema(program, session);
+  addCommand(program, session, 'peers-list', { ...peersList, isDefault: hasDefaults });
   addErase(program, session);
   addAuditVerify(program, session);
   addExport(program, session);
@@ -68,14 +71,4 @@ export function programOf(deps: CommandDeps, json: boolean, done: (rendered: Ren
   addCluster(program, session);
   addCompletion(program, session);
   return program;
-}
-
-function addSubjectSchema(program: Command, { done }: CommandContext): void {
-  groupOf(program, 'subject')
-    .command('schema')
-    .description('print the JSON Schema of the document that ptf subject export prints')
-    .addHelpText('after', examples('subject schema > subject-export.schema.json'))
-    .action(() => {
-      done({ value: subjectExportSchema, lines: () => JSON.stringify(subjectExportSchema, null, 2).split('\n') });
-    });
 }

@@ -41,7 +41,6 @@ export class Authentication {
     else answerWith(ctx, refused('cross_site'));
   };
 
-  /** Without a session, serves only the sign-in form and the public assets. */
   readonly withSession: DashboardMiddleware = async (ctx, next) => {
     const session = await this.#deps.sessions.read(ctx.cookies.get(sessionCookie));
     if (await this.#answerOpen(ctx, session !== undefined)) return;

@@ -37,10 +37,10 @@ export function isRead({ method }: DashboardContext): boolean {
 }
 
 /** Answers a call of the page in the form of the public API: the value itself, or `{error, code}`. */
-export function answerWith(ctx: DashboardContext, outcome: Outcome<unknown>, status = 200): void {
+export function answerWith(ctx: DashboardContext, outcome: Outcome<unknown>): void {
   ctx.set('Cache-Control', 'no-store');
   if (outcome.ok) {
-    ctx.status = status;
+    ctx.status = 200;
     ctx.body = outcome.value;
     return;
   }

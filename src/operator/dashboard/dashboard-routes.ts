@@ -2,19 +2,17 @@
 import { Router } from '@koa/router';
 import { granted, type Outcome, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import { type Ask, isOperationName, operations, type Values } from '../../operations/table.js';
+import { type Ask, isOperationName, operations } from '../../operations/table.js';
 import { auditPages, type ChainReport, verifyChain } from '../protocol/audit-chain.js';
 import { answerWith, type DashboardDeps, type DashboardState } from './context.js';
 import type { DashboardUpdates } from './dashboard-updates.js';
-import type { LivePages } from './live.js';
 import type { Session } from './sessions/sessions.js';
-import type { RegisteredValue, SessionValue, WeightHistoryValue } from './wire.js';
+import type { SessionValue, WeightHistoryValue } from './wire.js';
 
 export function dashboardRoutes(
   { group, clock }: DashboardDeps,
   ask: Ask,
   watch: DashboardUpdates,
-  pages: LivePages,
 ): Router<DashboardState> {
   const router = new Router<DashboardState>({ sensitive: true, strict: true });
 
@@ -31,18 +29,7 @@ export function dashboardRoutes(
     answerWith(ctx, granted(value));
   });
 
-  router.get('/live', async (ctx) => {
-    if (!pages.hasRoom) return answerWith(ctx, refused('overloaded'));
-    // The answer to HEAD would never end, and would occupy a page's place.
-    if (ctx.method === 'HEAD') {
-      ctx.status = 200;
-      return;
-    }
-    ctx.respond = false;
-    pages.add(ctx.res, ctx.state.session);
-    // Sent at once and not only at the next beat, because the page is empty until then.
-    pages.send('overview', await watch.overview());
-  });
+  router.get('/overview', async (ctx) => answerWith(ctx, await watch.overview()));
 
   router.get('/history', (ctx) => answerWith(ctx, granted(watch.pace.value())));
 
@@ -65,14 +52,6 @@ export function dashboardRoutes(
     answerWith(ctx, await ask(found, { ...asObject(ctx.request.body), ...by }));
   });
 
-  // The hosted form posts to the page's own origin: the public port may belong to another site, and serves machines
-  // only.
-  router.post('/api/v1/peers/register', async (ctx) => {
-    const body = { ...asObject(ctx.request.body), by: signatureOf(ctx.state.session) };
-    const added = await ask('peers-add', body);
-    answerWith(ctx, added.ok ? granted(registeredValue(added.value)) : added, 201);
-  });
-
   return router;
 }
 
@@ -83,11 +62,6 @@ function signatureOf({ operator }: Session): string {
 
 function asObject(body: unknown): object {
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
-}
-
-function registeredValue(added: Values['peers-add']): RegisteredValue {
-  const { peer_id, api_key, status, peer_name, game_ids, registered_at } = added;
-  return { peer_id, api_key, status, peer_name, game_ids, registered_at };
 }
 
 /** Recomputes the chain of the whole audit log, page by page. */

@@ -15,13 +15,12 @@ import { Authentication } from './authentication.js';
 import { answerWith, type DashboardDeps, type DashboardMiddleware, type DashboardState, page } from './context.js';
 import { dashboardRoutes } from './dashboard-routes.js';
 import { DashboardUpdates } from './dashboard-updates.js';
-import { LivePages } from './live.js';
 import { appPage } from './shell.js';
 
 export interface Dashboard {
   readonly host: string;
   readonly port: number;
-  /** Ends the streams of open pages and closes every connection. */
+  /** Closes every connection. */
   close(): Promise<void>;
 }
 
@@ -43,11 +42,10 @@ const policy = {
 /** Listens and starts to watch the node. Rejects if the address is not available. */
 export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   const { group, log } = deps;
-  const pages = new LivePages(deps.sessions);
   const ask = asksOf(deps);
-  const watch = new DashboardUpdates(deps, ask, pages);
+  const watch = new DashboardUpdates(deps, ask);
   const authentication = new Authentication(deps, readAssets());
-  const router = dashboardRoutes(deps, ask, watch, pages);
+  const router = dashboardRoutes(deps, ask, watch);
   router.get('/', (ctx) => page(ctx, appPage(group.identity), 200));
   router.post('/sign-out', (ctx) => authentication.leave(ctx));
   const server = createServer(serverBounds, createApp(authentication, router, log).callback());
@@ -57,7 +55,6 @@ export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
     ...address,
     async close() {
       watch.stop();
-      pages.close();
       await closeServer(server);
     },
   };

@@ -1,15 +1,14 @@
-/** Watches the node for the dashboard: samples, counted verdicts, updates of open pages, by one timer for all. */
+/** Watches the node for the dashboard: samples of its pace and of weights, counted verdicts, changes of verdicts. */
+import { granted, type Outcome } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { Ask } from '../../operations/table.js';
 import type { DashboardDeps } from './context.js';
 import { PaceHistory, VerdictHistory, WeightHistory } from './history.js';
-import type { LivePages } from './live.js';
 import type { OverviewValue, VerdictsValue } from './wire.js';
 
 export class DashboardUpdates {
   readonly #deps: DashboardDeps;
   readonly #ask: Ask;
-  readonly #pages: LivePages;
   readonly #startedMs = performance.now();
   readonly pace = new PaceHistory();
   readonly weights = new WeightHistory();
@@ -18,26 +17,18 @@ export class DashboardUpdates {
   /** Time by `performance.now()` before which verdicts are not counted again. */
   #verdictsPauseUntil = Number.NEGATIVE_INFINITY;
   #counting = false;
-  #beating = false;
   #timer: NodeJS.Timeout | undefined;
   #endChanges: (() => void) | undefined;
 
-  constructor(deps: DashboardDeps, ask: Ask, pages: LivePages) {
+  constructor(deps: DashboardDeps, ask: Ask) {
     this.#deps = deps;
     this.#ask = ask;
-    this.#pages = pages;
   }
 
   start(): void {
-    const update = () => {
-      this.update().catch((error: unknown) =>
-        this.#deps.log.error({ err: error }, 'the dashboard could not be refreshed'),
-      );
-    };
-    this.#timer = setInterval(update, limits.dashboardBeatMs);
-    this.#timer.unref();
+    this.#timer = setInterval(() => this.#sample(), limits.dashboardBeatMs).unref();
     this.#endChanges = this.#deps.group.verdicts.listen(this.changes);
-    update();
+    this.#sample();
   }
 
   stop(): void {
@@ -45,40 +36,26 @@ export class DashboardUpdates {
     this.#endChanges?.();
   }
 
-  /** Takes a sample and updates every open page. */
-  async update(): Promise<void> {
-    if (this.#beating) return;
-    this.#beating = true;
-    try {
-      const { group, traffic, clock } = this.#deps;
-      const at = clock.now();
-      this.pace.add({ at, accepted: group.counts().events, traffic: traffic() });
-      const { computedAt } = group.health().weights;
-      if (this.weights.isDue(at, computedAt)) this.weights.add(at, computedAt, group.peers(0, limits.metricsPeersMax));
-      if (this.#pages.open === 0) return;
-      void this.#countVerdicts();
-      this.#pages.send('overview', await this.overview());
-    } finally {
-      this.#beating = false;
-    }
+  #sample(): void {
+    const { group, traffic, clock } = this.#deps;
+    const at = clock.now();
+    this.pace.add({ at, accepted: group.counts().events, traffic: traffic() });
+    if (this.weights.isDue(at)) this.weights.add(at, group.peers(0, limits.metricsPeersMax));
   }
 
-  async overview(): Promise<OverviewValue> {
+  async overview(): Promise<Outcome<OverviewValue>> {
     const { clock, traffic } = this.#deps;
     const status = await this.#ask('status', {});
-    if (!status.ok) throw new Error(`the status was refused: ${status.code}`);
-    const { eventsPerS, readsPerS, eventMs, readMs } = this.pace.now;
-    return {
+    if (!status.ok) return status;
+    void this.#countVerdicts();
+    return granted({
       at: new Date(clock.now()).toISOString(),
       uptime_s: Math.floor((performance.now() - this.#startedMs) / 1000),
       status: status.value,
-      events_per_s: eventsPerS,
-      reads_per_s: readsPerS,
-      event_ms_p99: eventMs,
-      read_ms_p99: readMs,
+      ...this.pace.now,
       ids_refused: traffic().idsRefused,
       verdicts: this.#verdicts,
-    };
+    });
   }
 
   /** Counts in the worker pool; the pause after a count is many times as long as the count. */

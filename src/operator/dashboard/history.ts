@@ -1,10 +1,10 @@
-/** Rates, latencies and peer weights of the last hours for the dashboard's plots, in ring buffers. */
+/** Rates, latencies and peer weights of the last hours for the dashboard's plots, in bounded lists. */
 import type { PeerView } from '../../group/api.js';
 import type { LatencyCounts, Traffic } from '../../group/ports/observer.js';
 import type { ChangeRow, FeedListener, FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { isoTime } from '../../operations/operation.js';
-import type { HistoryValue, VerdictChangeValue, WeightHistoryValue } from './wire.js';
+import type { HistoryValue, PaceValue, VerdictChangeValue, WeightHistoryValue } from './wire.js';
 
 export interface Sample {
   /** ms since 1970. */
@@ -13,76 +13,53 @@ export interface Sample {
   readonly traffic: Traffic;
 }
 
-export interface Pace {
-  readonly eventsPerS: number;
-  readonly readsPerS: number;
-  /** The 99th percentile; null if there were no requests between the samples. */
-  readonly eventMs: number | null;
-  readonly readMs: number | null;
-}
+const still: PaceValue = { events_per_s: 0, reads_per_s: 0, event_ms_p99: null, read_ms_p99: null };
 
-const still: Pace = { eventsPerS: 0, readsPerS: 0, eventMs: null, readMs: null };
-
-class Ring<T> {
-  readonly #size: number;
-  readonly #samples: T[] = [];
-  #next = 0;
-
-  constructor(size: number) {
-    this.#size = size;
-  }
-
-  push(thing: T): void {
-    this.#samples[this.#next] = thing;
-    this.#next = (this.#next + 1) % this.#size;
-  }
-
-  /** Oldest first. */
-  all(): T[] {
-    return [...this.#samples.slice(this.#next), ...this.#samples.slice(0, this.#next)];
-  }
+/** Adds to a list, oldest first, that holds at most `max` things. */
+function addTo<T>(list: T[], thing: T, max: number): void {
+  list.push(thing);
+  if (list.length > max) list.shift();
 }
 
 export class PaceHistory {
-  readonly #paces = new Ring<Pace & { readonly at: number }>(limits.paceSamplesMax);
+  readonly #paces: (PaceValue & { readonly at: number })[] = [];
   /** Samples of the window over which the newest pace is computed. */
   readonly #window: Sample[] = [];
   #now = still;
 
-  get now(): Pace {
+  get now(): PaceValue {
     return this.#now;
   }
 
   add(sample: Sample): void {
     const before = this.#window[0];
-    this.#window.push(sample);
-    if (this.#window.length > limits.paceWindowSamples) this.#window.shift();
+    addTo(this.#window, sample, limits.paceWindowSamples);
     if (before === undefined || sample.at <= before.at) return;
     this.#now = paceBetween(before, sample);
-    this.#paces.push({ ...this.#now, at: sample.at });
+    addTo(this.#paces, { ...this.#now, at: sample.at / 1000 }, limits.paceSamplesMax);
   }
 
   value(): HistoryValue {
-    const paces = this.#paces.all();
+    const column = <N extends keyof HistoryValue>(name: N) => this.#paces.map((pace) => pace[name]);
     return {
-      at: paces.map(({ at }) => at / 1000),
-      events_per_s: paces.map(({ eventsPerS }) => eventsPerS),
-      reads_per_s: paces.map(({ readsPerS }) => readsPerS),
-      event_ms_p99: paces.map(({ eventMs }) => eventMs),
-      read_ms_p99: paces.map(({ readMs }) => readMs),
+      at: column('at'),
+      events_per_s: column('events_per_s'),
+      reads_per_s: column('reads_per_s'),
+      event_ms_p99: column('event_ms_p99'),
+      read_ms_p99: column('read_ms_p99'),
     };
   }
 }
 
-export function paceBetween(before: Sample, after: Sample): Pace {
+export function paceBetween(before: Sample, after: Sample): PaceValue {
   const seconds = (after.at - before.at) / 1000;
   const { traffic: was } = before;
   const { traffic: is } = after;
   return {
-    eventsPerS: Math.max(0, after.accepted - before.accepted) / seconds,
-    readsPerS: Math.max(0, is.reads.total - was.reads.total) / seconds,
-    eventMs: latencyMs(was.events, is.events),
-    readMs: latencyMs(was.reads, is.reads),
+    events_per_s: Math.max(0, after.accepted - before.accepted) / seconds,
+    reads_per_s: Math.max(0, is.reads.total - was.reads.total) / seconds,
+    event_ms_p99: latencyMs(was.events, is.events),
+    read_ms_p99: latencyMs(was.reads, is.reads),
   };
 }
 
@@ -100,34 +77,29 @@ function latencyMs(before: LatencyCounts, { boundsS, upTo, total }: LatencyCount
   return (lower + (boundsS[bucket]! - lower) * share) * 1000;
 }
 
-/** Weight and gate of the first peers, sampled once a minute, and earlier after new weights were published. */
+/** Weight and gate of the first peers, sampled once a minute. */
 export class WeightHistory {
-  readonly #samples = new Ring<{ readonly at: number; readonly weight: Float32Array; readonly gate: Float32Array }>(
-    limits.weightSamplesMax,
-  );
-  #sampledAt = Number.NEGATIVE_INFINITY;
-  #computedAt: number | null = null;
+  readonly #samples: { readonly at: number; readonly weight: Float32Array; readonly gate: Float32Array }[] = [];
 
-  /** A sample is due earlier if weights were published since. A clock that was set back does not delay it. */
-  isDue(at: number, computedAt: number | null): boolean {
-    const pauseMs = computedAt === this.#computedAt ? limits.weightSampleMs : limits.weightSampleMsMin;
-    return at < this.#sampledAt || at >= this.#sampledAt + pauseMs;
+  /** True once a minute has passed since the newest sample, or if the clock was set back. */
+  isDue(at: number): boolean {
+    const newest = this.#samples.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
+    return at < newest || at >= newest + limits.weightSampleMs;
   }
 
   /** `peers`: all peers, or the first ones, in the order of their numbers. */
-  add(at: number, computedAt: number | null, peers: readonly PeerView[]): void {
-    this.#sampledAt = at;
-    this.#computedAt = computedAt;
-    this.#samples.push({
+  add(at: number, peers: readonly PeerView[]): void {
+    const sample = {
       at,
       weight: Float32Array.from(peers, ({ weight }) => weight),
       gate: Float32Array.from(peers, ({ tau }) => tau),
-    });
+    };
+    addTo(this.#samples, sample, limits.weightSamplesMax);
   }
 
   /** Returns the history of one peer, ending with its present values. */
   value({ index, weight, tau }: PeerView, now: number): WeightHistoryValue {
-    const samples = this.#samples.all().filter(({ at }) => at < now);
+    const samples = this.#samples.filter(({ at }) => at < now);
     return {
       at: [...samples.map(({ at }) => at / 1000), now / 1000],
       weight: [...samples.map((sample) => sample.weight[index] ?? null), weight],
@@ -156,7 +128,6 @@ export class VerdictHistory implements FeedListener {
   /** The changes so far stay true. */
   forgotten(): void {}
 
-  /** The newest first. */
   value(): readonly VerdictChangeValue[] {
     return [...this.#changes.values()].reverse();
   }

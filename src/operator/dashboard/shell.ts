@@ -2,7 +2,6 @@
 import type { GroupIdentity } from '../../group/api.js';
 import { limits } from '../../limits.js';
 
-/** The notice above the fields of the form; undefined if there is none. */
 export type SignInNotice =
   | { readonly why: 'ended' | 'wrong' | 'unset' | 'name' | 'cross_site' }
   | { readonly why: 'too_many'; readonly retryAfterS: number };

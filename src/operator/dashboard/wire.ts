@@ -2,7 +2,6 @@
 import type { Verdict } from '../../core/vocabulary.js';
 import type { VerdictCounts } from '../../group/api.js';
 import type { StatusValue } from '../../operations/status-operation.js';
-import type { Values } from '../../operations/table.js';
 
 /** Fewer players are `sampled` than there are in a very large group. */
 export type VerdictsValue = VerdictCounts['counts'] & Pick<VerdictCounts, 'sampled' | 'players'>;
@@ -15,29 +14,26 @@ export interface VerdictChangeValue {
   readonly verdict: Verdict;
 }
 
-/** The state of the node, sent to every open page every few seconds. Times are ISO 8601 in UTC here and below. */
-export interface OverviewValue {
-  readonly at: string;
-  readonly uptime_s: number;
-  readonly status: StatusValue;
+export interface PaceValue {
   readonly events_per_s: number;
   readonly reads_per_s: number;
   /** Percentile in ms, interpolated within the buckets of the metrics. Null without requests in the last seconds. */
   readonly event_ms_p99: number | null;
   readonly read_ms_p99: number | null;
+}
+
+/** The state of the node, which an open page asks for every 2 s. Times are ISO 8601 in UTC here and below. */
+export interface OverviewValue extends PaceValue {
+  readonly at: string;
+  readonly uptime_s: number;
+  readonly status: StatusValue;
   /** Ids and names refused for forbidden characters since the start of the node. */
   readonly ids_refused: number;
   readonly verdicts: VerdictsValue | null;
 }
 
 /** Columns of the same length, oldest first; `at` in seconds since 1970, as plots need it. Null means no value. */
-export interface HistoryValue {
-  readonly at: readonly number[];
-  readonly events_per_s: readonly (number | null)[];
-  readonly reads_per_s: readonly (number | null)[];
-  readonly event_ms_p99: readonly (number | null)[];
-  readonly read_ms_p99: readonly (number | null)[];
-}
+export type HistoryValue = { readonly [N in 'at' | keyof PaceValue]: readonly (number | null)[] };
 
 export interface WeightHistoryValue {
   readonly at: readonly number[];
@@ -52,12 +48,6 @@ export interface SessionValue {
   readonly environment: string;
   readonly clustered: boolean;
 }
-
-/** A peer that was registered in the hosted form. The key is shown only this once. */
-export type RegisteredValue = Pick<
-  Values['peers-add'],
-  'peer_id' | 'api_key' | 'status' | 'peer_name' | 'game_ids' | 'registered_at'
->;
 
 export interface RefusalValue {
   readonly error: string;

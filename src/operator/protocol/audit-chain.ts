@@ -3,7 +3,6 @@ import { auditHash, auditStart } from '../../core/records/audit.js';
 import type { AuditEntryValue } from '../../operations/log-operations.js';
 import type { Values } from '../../operations/table.js';
 
-/** Yields the pages of the audit log, oldest first. */
 export async function* auditPages(read: (after: number) => Promise<Values['audit-page']>) {
   for (let after: number | null = 0; after !== null; ) {
     const page: Values['audit-page'] = await read(after);
@@ -14,14 +13,12 @@ export async function* auditPages(read: (after: number) => Promise<Values['audit
 
 export interface ChainReport {
   readonly ok: boolean;
-  /** Number of valid entries from the first on. */
   readonly entries: number;
   /** Hash of the last valid entry; 64 zeros if there is none. */
   readonly head_hash: string;
   readonly first_broken: { readonly seq: number; readonly fault: string } | null;
 }
 
-/** Checks the entries of `pages`, oldest first, up to the first invalid one. */
 export async function verifyChain(pages: AsyncIterable<readonly AuditEntryValue[]>): Promise<ChainReport> {
   let head = auditStart;
   let entries = 0;

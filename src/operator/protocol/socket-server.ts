@@ -10,10 +10,9 @@ import { limits, serverBounds } from '../../limits.js';
 import type { AskedNode } from '../../operations/operation.js';
 import { asksOf, isOperationName } from '../../operations/table.js';
 import { closeServer } from './close-server.js';
-import { claimPath, commandPath, leavePlace } from './socket-path.js';
+import { commandPath, removeSocket, socketPathOf } from './socket-path.js';
 
 export interface OperatorSocketDeps extends AskedNode {
-  /** The data folder, already owned by this process. */
   readonly dir: string;
   readonly log: Logger;
 }
@@ -63,7 +62,8 @@ export async function startOperatorSocket({ dir, log, ...node }: OperatorSocketD
     }
   }
 
-  const path = claimPath(dir);
+  removeSocket(dir);
+  const { path, end } = socketPathOf(dir);
   try {
     const up = once(server, 'listening');
     server.listen(path);
@@ -72,7 +72,7 @@ export async function startOperatorSocket({ dir, log, ...node }: OperatorSocketD
     await up;
   } catch (error) {
     server.close();
-    leavePlace(dir);
+    end();
     throw error;
   }
   server.on('error', (error) => log.error({ err: error }, "the operator's socket failed"));
@@ -81,7 +81,8 @@ export async function startOperatorSocket({ dir, log, ...node }: OperatorSocketD
     path,
     async close() {
       await closeServer(server);
-      leavePlace(dir);
+      removeSocket(dir);
+      end();
     },
   };
 }

@@ -283,6 +283,7 @@ test('the node is found by --data-dir, then DATA_DIR, then .env, then ./snapshot
 test('status shows the group of the node and its state', async () => {
   const value = await json(['status']);
   assert.equal(Object.keys(value).sort(), [
+    'alerts',
     'ban_half_life_days',
     'check',
     'counts',

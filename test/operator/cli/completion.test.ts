@@ -39,7 +39,7 @@ const cases: readonly (readonly [typed: readonly string[], offered: readonly str
   [['--data-dir', 'peers', 'stat'], ['status']],
   [
     ['completion', ''],
-    ['bash', 'fish', 'zsh'],
+    ['bash', 'zsh'],
   ],
   [['status', ''], []],
   // Folders, where one is meant, and an option is still one.
@@ -87,11 +87,6 @@ _describe() { local -a all; all=("\${(@P)2%%:*}"); print -r -- \${(M)all:#\${wor
 SCRIPT
 try() { words=(ptf "$@"); CURRENT=$#words; _ptf; }
 ${cases.map(([typed]) => `try ${quoted(typed)}`).join('\n')}`,
-  },
-  fish: {
-    options: ['--no-config'],
-    driver: `SCRIPT
-${cases.map(([typed]) => `echo (complete -C "${['ptf', ...typed].join(' ').replaceAll('$', '\\$')}" | string replace -r '/?(\\t.*)?$' '')`).join('\n')}`,
   },
 };
 

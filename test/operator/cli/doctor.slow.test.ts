@@ -67,6 +67,7 @@ const running: StatusValue = {
   ready: true,
   writable: true,
   reason: null,
+  alerts: [],
   last_seq: 10,
   weights: { based_on_seq: 10, computed_at: '2026-01-01T00:00:00.000Z' },
   counts: { peers: 1, players: 1, events: 1 },

@@ -40,6 +40,18 @@ test('ptf peers without a command lists the peers, with the options of the list'
   assert.match(help.out, /lists them if no command is given/);
 });
 
+test('a mistyped command of a group that lists by default is answered with the command that was meant', async () => {
+  for (const args of [
+    ['peers', 'suspnd'],
+    ['peers', 'suspnd', last, '--json'],
+  ]) {
+    const { code, out, err } = await runHere(args, node.dir);
+    assert.is(code, 2);
+    assert.match(out + err, /unknown command 'suspnd'.*Did you mean suspend\?/);
+  }
+  assert.match((await runHere(['peers', 'list', 'x'], node.dir)).err, /too many arguments for 'list'/);
+});
+
 test('each row of a list is one line of at most 80 columns', async () => {
   assert.is((await rows('peers', 'list')).length, 3);
   assert.is((await rows('disputes', 'list')).length, 2);

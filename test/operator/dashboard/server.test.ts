@@ -39,15 +39,15 @@ test.after.each(() => dashboard.close());
 /** Everything behind the door. */
 const behind: readonly (readonly [string, Call])[] = [
   ['/session', {}],
-  ['/live', {}],
+  ['/overview', {}],
   ['/history', {}],
   ['/peers/peer-0/history', {}],
   ['/commands/player', { json: { player_id: 'a' } }],
   ['/audit-check', { json: {} }],
   ['/sign-out', { form: {} }],
-  ['/api/v1/peers/register', { json: { peer_name: 'a', game_ids: ['b'] } }],
   ...[
     'status',
+    'peers-add',
     'peers-list',
     'peers-status',
     'peers-rotate-key',
@@ -252,11 +252,11 @@ test('a name that the audit log could not show is refused', async () => {
 
 test('the hosted form registers a peer and shows its key', async () => {
   const cookie = await dashboard.signIn();
-  const { status, text, headers } = await dashboard.call('/api/v1/peers/register', {
+  const { status, text, headers } = await dashboard.call('/commands/peers-add', {
     json: { peer_name: 'Arena', game_ids: ['arena'] },
     cookie,
   });
-  assert.is(status, 201);
+  assert.is(status, 200);
   assert.is(headers['cache-control'], 'no-store');
   assert.is(JSON.parse(text).api_key, 'the-key');
   assert.equal(dashboard.calls.at(-1), [
@@ -265,14 +265,14 @@ test('the hosted form registers a peer and shows its key', async () => {
     'operator:dashboard',
     true,
   ]);
-  const bad = await dashboard.call('/api/v1/peers/register', { json: { peer_name: '', game_ids: [] }, cookie });
+  const bad = await dashboard.call('/commands/peers-add', { json: { peer_name: '', game_ids: [] }, cookie });
   assert.equal([bad.status, JSON.parse(bad.text).code], [400, 'schema_validation_failed']);
 });
 
 test('an invalid body is refused in the words of the public port, with every error', async () => {
   const cookie = await dashboard.signIn();
   const json = { peer_name: ' Arena', game_ids: ['arena, chess'], contact_email: 'nobody' };
-  const refused = JSON.parse((await dashboard.call('/api/v1/peers/register', { json, cookie })).text);
+  const refused = JSON.parse((await dashboard.call('/commands/peers-add', { json, cookie })).text);
   const expected = validatorOf(registrationSchema)(json);
   assert.not.ok(expected.ok);
   if (!expected.ok) assert.equal([refused.error, refused.details], [expected.text, expected.details]);
@@ -300,7 +300,7 @@ test('bodies are bounded and must be JSON', async () => {
 
 test('commands that the page does not give are not there', async () => {
   const cookie = await dashboard.signIn();
-  for (const name of ['peers-add', 'audit-page', 'constructor', 'toString']) {
+  for (const name of ['peers-purge', 'audit-page', 'constructor', 'toString']) {
     assert.is((await dashboard.call(`/commands/${name}`, { json: {}, cookie })).status, 404, name);
   }
 });
@@ -322,49 +322,13 @@ test('a player is looked up without anything that distinguishes peers', async ()
   }
 });
 
-test('an open page gets the state of the node, and is closed when its session ends', async () => {
+test('the overview is the state of the node, and ends with its session', async () => {
   const cookie = await dashboard.signIn();
-  const response = await fetch(`${dashboard.url}/live`, { headers: { cookie } });
-  assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  const until = async (pattern: RegExp): Promise<string> => {
-    for (;;) {
-      const found = pattern.exec(text);
-      if (found !== null) return found[1] ?? '';
-      const { value, done } = await reader.read();
-      if (done) throw new Error(`the stream ended before ${pattern}: ${text}`);
-      text += value;
-    }
-  };
-  const overview = JSON.parse(await until(/event: overview\ndata: (.*)\n\n/));
-  assert.is(overview.status.version, '1.2.3');
-  assert.is(overview.status.counts.peers, 3);
+  const { status } = JSON.parse((await dashboard.call('/overview', { cookie })).text);
+  assert.equal([status.version, status.counts.peers], ['1.2.3', 3]);
   await dashboard.call('/sign-out', { form: {}, cookie });
-  await until(/event: ended\n/);
-});
-
-test('a HEAD of an endless answer ends, and takes no place of a page', async () => {
-  const cookie = await dashboard.signIn();
-  for (let i = 0; i < limits.livePagesMax + 1; i++) {
-    const response = await fetch(`${dashboard.url}/live`, { method: 'HEAD', headers: { cookie } });
-    assert.is(response.status, 200);
-  }
-});
-
-test('more open pages than there is room for are refused', async () => {
-  const cookie = await dashboard.signIn();
-  const abort = new AbortController();
-  const open = () => fetch(`${dashboard.url}/live`, { headers: { cookie }, signal: abort.signal });
-  // Held, since undici ends the stream of a response that nobody holds any more.
-  const opened: Response[] = [];
-  while (opened.length < limits.livePagesMax) opened.push(await open());
-  const late = await open();
-  assert.is(late.status, 503);
-  assert.is(late.headers.get('retry-after'), '1');
-  assert.match(await late.text(), /"code":"overloaded"/);
-  for (const { status } of opened) assert.is(status, 200);
-  abort.abort();
+  const { status: after, text } = await dashboard.call('/overview', { cookie });
+  assert.equal([after, JSON.parse(text).code], [401, 'invalid_session']);
 });
 
 test('a refusal says when to retry, with the text of the public port if it has no time', async () => {
@@ -419,7 +383,7 @@ test('every answer forbids frames, foreign and inline scripts, and is not cached
 test('no password, cookie or key reaches the log', async () => {
   const cookie = await dashboard.signIn('alice');
   await dashboard.call('/sign-in', { form: { password: 'a wrong password' } });
-  await dashboard.call('/api/v1/peers/register', { json: { peer_name: 'a', game_ids: ['b'] }, cookie });
+  await dashboard.call('/commands/peers-add', { json: { peer_name: 'a', game_ids: ['b'] }, cookie });
   const lines = JSON.stringify(dashboard.logged);
   assert.match(lines, /signed in to the dashboard/);
   for (const secret of [password, 'a wrong password', cookie.replace('service_session=', ''), 'the-key']) {

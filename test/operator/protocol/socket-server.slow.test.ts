@@ -1,19 +1,9 @@
 /** The operator's socket: who may open it, where it lies, and what it says to good and bad requests. */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
 import { test } from 'uvu';
@@ -22,8 +12,8 @@ import { refused } from '../../../src/errors.js';
 import type { OperatorApi } from '../../../src/group/api.js';
 import { limits } from '../../../src/limits.js';
 import { callNode, NoNodeError, OperatorError } from '../../../src/operator/cli/node-client.js';
-import { findSocketPath } from '../../../src/operator/protocol/socket-path.js';
 import { type OperatorSocket, startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
+import { until } from '../../support/until.js';
 import { recordedGroup } from '../recorded-group.js';
 
 const log = pino({ level: 'silent' });
@@ -199,49 +189,26 @@ test('a faulty field is named by its pointer', async () => {
   assert.equal(inner.body.details, { field: '/game_ids/1', violation: 'minLength', actual: 0, limit: 1 });
 });
 
-test('where the path is too long for a socket, a short one is named in a file and works', async () => {
+test('where the path is too long for a socket, the folder is reached by a descriptor, which is closed again', async () => {
   const dir = deepFolder();
+  const descriptors = () => readdirSync('/proc/self/fd').length;
+  const before = descriptors();
   const socket = await start(recordedGroup(2).group, dir);
   assert.ok(Buffer.byteLength(socket.path) <= limits.socketPathBytes);
-  assert.is(readFileSync(join(dir, 'operator.path'), 'utf8'), socket.path);
-  assert.is(statSync(join(dir, 'operator.path')).mode & 0o777, 0o600);
-  assert.is(statSync(dirname(socket.path)).mode & 0o777, 0o700);
   assert.is(statSync(socket.path).mode & 0o777, 0o600);
   assert.is((await callNode(dir, 'status', {})).counts.peers, 2);
-
   await socket.close();
   open.pop();
   assert.equal(readdirSync(dir), []);
-  assert.not(existsSync(dirname(socket.path)));
+  assert.is((await rejection(callNode(dir, 'status', {}))).code, 'no_node');
+  assert.is((await rejection(callNode(join(dir, 'nowhere'), 'status', {}))).code, 'no_node');
+  await until(() => descriptors() <= before);
 });
 
 test('the socket of a killed node is replaced', async () => {
   writeFileSync(join(folder, 'operator.sock'), 'no socket at all');
   await start(recordedGroup(1).group);
   assert.is((await callNode(folder, 'status', {})).counts.peers, 1);
-});
-
-test('the short path of a killed node is replaced, and its folder goes', async () => {
-  const dir = deepFolder();
-  const left = mkdtempSync(join(tmpdir(), 'ptf-'));
-  writeFileSync(join(left, 'operator.sock'), '');
-  writeFileSync(join(dir, 'operator.path'), join(left, 'operator.sock'));
-  const socket = await start(recordedGroup(1).group, dir);
-  assert.not(existsSync(left));
-  assert.is.not(dirname(socket.path), left);
-});
-
-test('a named path in a folder that others may enter is neither used nor cleared', () => {
-  const dir = deepFolder();
-  const left = join(folder, 'ptf-open');
-  mkdirSync(left);
-  chmodSync(left, 0o755);
-  writeFileSync(join(dir, 'operator.path'), join(left, 'operator.sock'));
-  assert.is(findSocketPath(dir), undefined);
-  chmodSync(left, 0o700);
-  assert.is(findSocketPath(dir), join(left, 'operator.sock'));
-  writeFileSync(join(dir, 'operator.path'), join(left, 'group-salt'));
-  assert.is(findSocketPath(dir), undefined);
 });
 
 test('nothing is left after closing, and then there is no node', async () => {

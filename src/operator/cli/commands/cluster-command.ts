@@ -81,7 +81,6 @@ export function addCluster(program: Command, session: CommandContext): void {
   );
 }
 
-/** Searches a member's folder. Returns the line which states that nothing was found. */
 async function searched(session: CommandContext, folder: string, marker: string): Promise<string> {
   const path = resolve(folder);
   await showing(session, `searching ${path}`, () => awaitPurged(path, marker));

@@ -1,20 +1,18 @@
 /** Lists what needs the operator's attention: decisions that wait, peers without weight, and faults of the node. */
 import type { ListedPeerValue } from '../../../operations/peer-operations.js';
 import type { OverviewValue } from '../wire.js';
-import { asOf, bytes, plural } from './format.js';
+import { asOf, plural } from './format.js';
 import { type Child, html, link } from './html.js';
 import { groupFactsOf, weightlessReason } from './remarks.js';
 
 const namedMax = 5;
-/** The disk is named from this many times the space below which writes are refused. */
-const diskFactor = 2;
 
 export function attentionOf(
   { at, status, ids_refused }: OverviewValue,
   peers: readonly ListedPeerValue[],
   isLost: boolean,
 ): Child {
-  const { ready, writable, reason, check, disk, pending_erasures, open_disputes } = status;
+  const { ready, writable, reason, alerts, pending_erasures, open_disputes } = status;
   const group = groupFactsOf(peers);
   const weightless = peers.flatMap((peer) => {
     const why = weightlessReason(peer, group);
@@ -24,10 +22,7 @@ export function attentionOf(
     isLost && bad(`The node does not answer. All else is as of ${asOf(at)}.`),
     !ready && bad(`The node is not ready: ${reason ?? 'no reason is known'}.`),
     ready && !writable && bad(`Writes are refused: ${reason ?? 'no reason is known'}.`),
-    check.faults.length > 0 && bad(`The last check of the store found ${plural(check.faults.length, 'fault')}.`),
-    disk !== null &&
-      disk.free < diskFactor * disk.free_min &&
-      bad(`The disk has ${bytes(disk.free)} left; below ${bytes(disk.free_min)} writes are refused.`),
+    ...alerts.map(({ alert, text }) => bad(`${alert}: ${text}`)),
     pending_erasures > 0 && html`${link('erasure', plural(pending_erasures, 'erasure'))} to confirm or refuse`,
     open_disputes > 0 && html`${link('disputes', plural(open_disputes, 'dispute'))} to decide`,
     ...weightless

@@ -1,21 +1,17 @@
 /** Draws a chart of lines over time with uPlot, in the colours of the page, with the newest values as text. */
 import { type Child, html } from './html.js';
 
-/** One value for each time; null means no value. */
-export type Values = readonly (number | null)[];
-
 export interface ChartProps {
   readonly title: string;
   readonly labels: readonly string[];
-  /** Times in seconds since 1970, then one column per line; empty before the first read. */
-  readonly data: readonly Values[];
+  /** Times in seconds since 1970, then one column per line; null means no value. */
+  readonly data: readonly (readonly (number | null)[])[];
   readonly format: (value: number) => string;
   /** Range of the value axis. Default: from 0 to the greatest value. */
   readonly range?: readonly [number, number];
   readonly emptyText?: string;
 }
 
-/** Names of the style's custom properties for the lines. */
 const colors = ['series-a', 'series-b'];
 const height = 200;
 const widthMin = 120;
@@ -54,7 +50,7 @@ export class Chart extends preact.Component<ChartProps, { readonly index: number
     const newest = labels.map((name, i) => `${name} ${textAt(i, last, 'without a value')}`);
     const label = `${title}. Now: ${newest.join(', ')}.`;
     const hasValue = data.slice(1).some((column) => column.some((value) => value !== null));
-    const isEmpty = emptyText !== undefined && data.length > 0 && !hasValue;
+    const isEmpty = emptyText !== undefined && !hasValue;
     return html`<figure class="chart">
       <p class="muted chart-empty" hidden=${!isEmpty}>${emptyText}</p>
       <div class="plot" role="img" aria-label=${label} hidden=${isEmpty} ref=${this.#element}></div>
@@ -70,8 +66,7 @@ export class Chart extends preact.Component<ChartProps, { readonly index: number
   }
 
   get #columns(): uPlot.AlignedData {
-    const { data, labels } = this.props;
-    return (data.length > 0 ? data : [[], ...labels.map(() => [])]) as unknown as uPlot.AlignedData;
+    return this.props.data as unknown as uPlot.AlignedData;
   }
 
   #fit(): void {

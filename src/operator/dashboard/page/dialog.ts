@@ -1,8 +1,7 @@
 /** Opens dialogs: one asks before a change, and one shows a secret once. The browser keeps the focus within them. */
 
-import { redraw } from './draw.js';
-import { alert, button, type Child, form, html } from './html.js';
-import { errorText } from './requests.js';
+import { notify, redraw, Task } from './draw.js';
+import { button, type Child, form, html } from './html.js';
 
 interface Question<T> {
   readonly title: string;
@@ -11,6 +10,10 @@ interface Question<T> {
   readonly danger?: boolean;
   /** Carries out the change; the dialog is disabled meanwhile, and shows the error if the promise rejects. */
   run(fields: FormData): Promise<T>;
+  /** Shown once the change is made. */
+  readonly notice?: string;
+  /** Called once the change is made. */
+  after?(result: T): unknown;
 }
 
 interface Open {
@@ -56,30 +59,24 @@ function opened(dialog: HTMLDialogElement | null): void {
 }
 
 /** Resolves with what the change came to; with undefined if it was not carried out. */
-export async function ask<T>({ title, body, action, danger = false, run }: Question<T>): Promise<T | undefined> {
+export async function ask<T>(question: Question<T>): Promise<T | undefined> {
+  const { title, body, action, danger = false, notice } = question;
   let result: T | undefined;
-  let problem: string | null = null;
-  let isBusy = false;
-
-  async function go(fields: FormData, close: () => void): Promise<void> {
-    isBusy = true;
-    redraw();
-    try {
-      result = await run(fields);
-      close();
-    } catch (error) {
-      problem = errorText(error);
-      isBusy = false;
-      redraw();
-    }
-  }
-
+  const change = new Task();
   const draw: Open['draw'] = (close) => {
-    const other = button('Cancel', close, { disabled: isBusy });
-    const onSubmit = (fields: FormData): void => void go(fields, close);
-    return form({ action, danger, busy: isBusy, other, onSubmit }, body, alert(problem));
+    const other = button('Cancel', close, { disabled: change.isBusy });
+    const run = async (fields: FormData): Promise<Child> => {
+      result = await question.run(fields);
+      close();
+      return null;
+    };
+    const onSubmit = (fields: FormData): void => void change.run(() => run(fields));
+    return form({ action, danger, busy: change.isBusy, other, onSubmit }, body, change.result);
   };
-  await show(title, () => !isBusy, draw);
+  await show(title, () => !change.isBusy, draw);
+  if (result === undefined) return undefined;
+  if (notice !== undefined) notify(notice);
+  await question.after?.(result);
   return result;
 }
 

@@ -1,6 +1,6 @@
 /** Draws the whole page from the variables that hold its state. Code that changes one calls `redraw`. */
 
-import { alert, type Child, html, loading } from './html.js';
+import { alert, type Child, heading, html, loading } from './html.js';
 import type { Peers } from './listed-peers.js';
 import type { Live } from './live-overview.js';
 import { errorText } from './requests.js';
@@ -14,14 +14,27 @@ export interface ViewContext {
 
 export interface View {
   readonly title: string;
+  /** Stands below the heading. */
+  readonly lead?: string;
+  /** Stands in place of the title. */
+  heading?(): Child;
   draw(): Child;
-  /** Called when the view opens, and with each overview of the node. */
   refresh?(): unknown;
+}
+
+/** Number of overviews between two reads of a plot. */
+export const plotBeats = 5;
+
+export function drawnView(view: View): Child {
+  return html`<div>
+    ${view.heading === undefined ? heading(view.title) : view.heading()}
+    ${view.lead !== undefined && html`<p class="muted lead">${view.lead}</p>`}
+    ${view.draw()}
+  </div>`;
 }
 
 let drawPage: () => Child = drawnNotices;
 
-/** Draws this page from now on. */
 export function startDrawing(page: () => Child): void {
   drawPage = page;
   redraw();
@@ -50,11 +63,28 @@ export function drawnNotices(): Child {
   return html`<div class="notices" role="status" aria-live="polite">${notices}</div>`;
 }
 
+/** Work that the operator starts, such as a computation, and what came of it, or why it failed. */
+export class Task {
+  isBusy = false;
+  result: Child;
+
+  constructor(result: Child = null) {
+    this.result = result;
+  }
+
+  async run(work: () => Promise<Child>): Promise<void> {
+    this.isBusy = true;
+    redraw();
+    this.result = await work().catch((error: unknown) => alert(errorText(error)));
+    this.isBusy = false;
+    redraw();
+  }
+}
+
 /** A value that a view reads from the node, again and again, and the area of the page that shows it. */
 export class Loaded<T> {
   readonly #load: () => Promise<T>;
   #area: HTMLElement | null = null;
-  /** Undefined before the first read. */
   value: T | undefined;
   #problem: string | null = null;
   /** Numbers of the newest read and of the one that is shown. */

@@ -12,7 +12,6 @@ export function compact(value: number): string {
   return value < 100_000 ? whole.format(Math.round(value)) : short.format(value);
 }
 
-/** A rate per second: one decimal while it is small. */
 export function rate(value: number): string {
   if (value === 0) return '0';
   return value < 10 ? value.toFixed(1) : compact(value);
@@ -58,7 +57,6 @@ export function span(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} days`;
 }
 
-/** Date and time in UTC, as in logs and `ptf`. */
 export function asOf(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

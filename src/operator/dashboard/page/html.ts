@@ -13,7 +13,6 @@ export function button(text: string, onClick: () => void, attributes: Attributes
   return html`<button type="button" class="button" onClick=${onClick} ...${attributes}>${text}</button>`;
 }
 
-/** The button of a row that takes something off a list, after a question; `name` says what. */
 export function removeButton(name: string, onClick: () => void): Child {
   return button('Remove…', onClick, { class: 'button small', 'aria-label': `Remove ${name}` });
 }
@@ -47,7 +46,6 @@ export function form(
   </form>`;
 }
 
-/** The text of a form's field, without white space around it. */
 export function textOf(fields: FormData, name: string): string {
   return String(fields.get(name) ?? '').trim();
 }
@@ -71,8 +69,16 @@ export function peerChoice(
   </select>`;
 }
 
-export const hashInput = html`<input name="hash" type="text" required pattern="[0-9A-Fa-f]{64}" maxlength="64"
+const hashInput = html`<input name="hash" type="text" required pattern="[0-9A-Fa-f]{64}" maxlength="64"
   autocomplete="off" spellcheck=${false} title="64 hexadecimal characters" />`;
+
+/** A form for the hash of a player, which is passed on in lower case. */
+export function hashForm(action: string, onHash: (hash: string) => void, danger = false): Child {
+  return form(
+    { action, danger, onSubmit: (fields) => onHash(textOf(fields, 'hash').toLowerCase()) },
+    field('Subject hash', hashInput, '64 hexadecimal characters. Look a player up to find it.'),
+  );
+}
 
 export function card(title: string, ...children: Child[]): Child {
   return html`<section class="card"><h2>${title}</h2>${children}</section>`;
@@ -84,7 +90,6 @@ export function empty(title: string, text: string): Child {
 
 export const loading = html`<p class="muted">Loading…</p>`;
 
-/** An error in place of what could not be done; null if there is none. */
 export function alert(text: string | null): Child {
   return text !== null && html`<p class="notice notice-bad" role="alert">${text}</p>`;
 }
@@ -108,13 +113,18 @@ export interface Column<T> {
   readonly cell: (row: T) => Child;
 }
 
-/** A table that becomes a list of cards on a narrow screen, where each cell shows its column's title. */
+/**
+ * A table that becomes a list of cards on a narrow screen, where each cell shows its column's title. `none` stands in
+ * place of a table without rows.
+ */
 export function table<T>(
   caption: string,
   rows: readonly T[],
   keyOf: (row: T) => string | number,
   columns: readonly Column<T>[],
+  none: Child = null,
 ): Child {
+  if (rows.length === 0) return none;
   const look = ({ number }: Column<T>): string | undefined => (number ? 'number' : undefined);
   const heads = columns.map((column) => {
     const { title, sort, sorted } = column;
@@ -134,7 +144,6 @@ export function table<T>(
   </table>`;
 }
 
-/** The heading of a view, which receives the focus when the view opens. */
 export function heading(title: string, ...actions: Child[]): Child {
   return html`<header class="view-head">
     <h1 tabindex="-1">${title}</h1>
@@ -155,8 +164,7 @@ export function peerLink(id: string, names: ReadonlyMap<string, string>): Child 
   return link(`peers/${encodeURIComponent(id)}`, names.get(id) ?? id);
 }
 
-/** A link to a player under the beginning of its hash. */
-export function playerLink(hash: string): Child {
+function playerLink(hash: string): Child {
   return html`<span title=${hash}>${link(`players/${hash}`, head(hash, 16))}</span>`;
 }
 
@@ -164,12 +172,15 @@ export function badge(word: string, look: string = word): Child {
   return html`<span class=${`badge ${look}`}>${word}</span>`;
 }
 
-/** A time in UTC, with the local one as a tooltip. */
+export const playerColumn: Column<{ readonly subject_hash: string }> = {
+  title: 'Player',
+  cell: ({ subject_hash }) => playerLink(subject_hash),
+};
+
 export function time(iso: string): Child {
   return html`<time datetime=${iso} title=${localTime(iso)}>${asOf(iso)}</time>`;
 }
 
-/** A relative time, with the exact one as a tooltip. */
 export function timeAgo(iso: string): Child {
   return html`<time datetime=${iso} title=${asOf(iso)}>${ago(iso, Date.now())}</time>`;
 }

@@ -1,32 +1,23 @@
-/** Caches the list of the group's peers, under their display names, and reads it again when the log has grown. */
+/** Caches the list of the group's peers, under their display names, for some seconds. */
 import type { ListedPeerValue } from '../../../operations/peer-operations.js';
 import type { Values } from '../../../operations/table.js';
 import { displayName } from './format.js';
-import type { Live } from './live-overview.js';
 import { command } from './requests.js';
 
 const pageSize = 200;
-/** Least time between two reads of the list, because a busy log grows all the time. */
+/** Least time between two reads of the list. */
 const pauseMs = 5_000;
 
 export class Peers {
-  readonly #live: Live;
   #listed: Promise<readonly ListedPeerValue[]> | null = null;
   #listedAt = Number.NEGATIVE_INFINITY;
-  #atSeq = -1;
 
-  constructor(live: Live) {
-    this.#live = live;
-  }
-
-  /** Returns all peers, oldest first; reads the list again if something changed since. */
   list(): Promise<readonly ListedPeerValue[]> {
-    const isOld = this.#lastSeq !== this.#atSeq && performance.now() >= this.#listedAt + pauseMs;
+    const isOld = performance.now() >= this.#listedAt + pauseMs;
     return this.#listed === null || isOld ? this.reload() : this.#listed;
   }
 
   reload(): Promise<readonly ListedPeerValue[]> {
-    this.#atSeq = this.#lastSeq;
     this.#listedAt = performance.now();
     const listing = all();
     this.#listed = listing;
@@ -36,16 +27,13 @@ export class Peers {
     });
     return listing;
   }
-
-  get #lastSeq(): number {
-    return this.#live.overview?.status.last_seq ?? -1;
-  }
 }
 
 export function namesOf(peers: readonly ListedPeerValue[]): ReadonlyMap<string, string> {
   return new Map(peers.map(({ peer_id, peer_name }) => [peer_id, peer_name]));
 }
 
+/** Returns all peers, oldest first. */
 async function all(): Promise<readonly ListedPeerValue[]> {
   const peers: ListedPeerValue[] = [];
   let from: number | null = 0;

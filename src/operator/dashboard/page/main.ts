@@ -1,9 +1,9 @@
 /** Starts the page: draws its frame with the present view, and handles the navigation between views. */
 import type { OverviewValue, SessionValue } from '../wire.js';
 import { drawnDialog } from './dialog.js';
-import { drawnNotices, notify, redraw, startDrawing, type View, type ViewContext } from './draw.js';
+import { drawnNotices, drawnView, notify, redraw, startDrawing, type View, type ViewContext } from './draw.js';
 import { count, span } from './format.js';
-import { button, type Child, focusHeading, heading, html, link } from './html.js';
+import { button, type Child, focusHeading, html, link } from './html.js';
 import { Peers } from './listed-peers.js';
 import { type Connection, Live } from './live-overview.js';
 import { errorText, get } from './requests.js';
@@ -55,13 +55,13 @@ const connectionText: Readonly<Record<Connection, string>> = {
 
 const unknownView: View = {
   title: 'No such page',
-  draw: () => html`<div>${heading('No such page')}<p>${link('', 'To the overview')}</p></div>`,
+  draw: () => html`<p>${link('', 'To the overview')}</p>`,
 };
 
 async function start(): Promise<void> {
   const session = await get<SessionValue>('session');
   const live = new Live(refresh, redraw);
-  const peers = new Peers(live);
+  const peers = new Peers();
   let current = unknownView;
   let present = '';
   let isMenuOpen = false;
@@ -128,7 +128,7 @@ async function start(): Promise<void> {
               'The node does not answer. The figures are outdated; the page keeps asking until the node is back.'
             }
           </p>
-          <main id="main" tabindex="-1" key=${opened}>${current.draw()}</main>
+          <main id="main" tabindex="-1" key=${opened}>${drawnView(current)}</main>
         </div>
       </div>
       ${drawnNotices()}${drawnDialog()}`;

@@ -13,11 +13,6 @@ export class Refused extends Error {
   }
 }
 
-/** Leads to the sign-in form, which says that the session has ended and then returns to this view. */
-export function toSignIn(): void {
-  location.assign(`sign-in?ended${location.hash}`);
-}
-
 /** Rejects with `Refused`; the code is `unreachable` if the server cannot be reached. */
 export async function get<T>(path: string): Promise<T> {
   return answerOf(fetch(path, { headers: { Accept: 'application/json' } }));
@@ -28,7 +23,6 @@ export async function post<T>(path: string, body: object): Promise<T> {
   return answerOf(fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }));
 }
 
-/** Sends an operator command; the server adds the operator's name. */
 export function command<C extends OperationName>(name: C, request: Omit<Requests[C], 'by'>): Promise<Values[C]> {
   return post(`commands/${name}`, request);
 }
@@ -39,7 +33,8 @@ async function answerOf<T>(asked: Promise<Response>): Promise<T> {
   });
   if (response.ok) return response.json();
   const refusal: Partial<RefusalValue> = await response.json().catch(() => ({}));
-  if (refusal.code === 'invalid_session') toSignIn();
+  // The form says that the session has ended, and then returns to this view.
+  if (refusal.code === 'invalid_session') location.assign(`sign-in?ended${location.hash}`);
   const further = refusal.details?.more ?? [];
   const texts = [refusal.error ?? `The node answered ${response.status}.`, ...further.map(({ error }) => error)];
   throw new Refused(refusal.code ?? 'unknown', texts.map(sentence).join(' '));

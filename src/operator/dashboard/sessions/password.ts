@@ -29,7 +29,6 @@ export function passwordProblem(password: string): string | undefined {
   return undefined;
 }
 
-/** Hashes a password with a new salt, in the stored form. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await derive(password, salt, cost);

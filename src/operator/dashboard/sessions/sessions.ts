@@ -23,7 +23,6 @@ export interface Session {
 }
 
 export interface SessionDeps {
-  /** Key that signs the tokens; null generates one for this process. */
   readonly secret: Uint8Array | null;
   readonly environment: Environment;
   readonly clock: Clock;
@@ -39,7 +38,6 @@ interface Entry extends Session {
 export class Sessions {
   readonly #deps: Omit<SessionDeps, 'secret'>;
   readonly #secret: Uint8Array;
-  /** In the order of opening. */
   readonly #entries = new Map<string, Entry>();
 
   constructor({ secret, ...deps }: SessionDeps) {
@@ -89,10 +87,6 @@ export class Sessions {
       if (error instanceof joseErrors.JOSEError) return undefined;
       throw error;
     }
-  }
-
-  isLive({ id }: Session): boolean {
-    return this.#live(id) !== undefined;
   }
 
   end({ id }: Session): void {

@@ -19,7 +19,6 @@ export type SignedIn =
 
 const everybody = 'all';
 
-/** Counts failed attempts by address and in total. */
 export class SignInAttempts {
   #byAddress = limiter(limits.signInFailuresPerAddress);
   #all = limiter(limits.signInFailuresTotal);
@@ -75,7 +74,6 @@ function limiter(points: number): RateLimiterMemory {
   return new RateLimiterMemory({ points, duration: limits.signInWindowS });
 }
 
-/** Returns the seconds to wait if the key has no attempt left. */
 async function consumed(of: RateLimiterMemory, key: string): Promise<number | undefined> {
   try {
     await of.consume(key);

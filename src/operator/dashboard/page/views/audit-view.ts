@@ -2,11 +2,24 @@
 
 import type { AuditEntryValue } from '../../../../operations/log-operations.js';
 import type { ChainReport } from '../../../protocol/audit-chain.js';
-import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
+import { Loaded, Task, type View, type ViewContext } from '../draw.js';
 import { count, head, plural, words } from '../format.js';
-import { button, type Child, empty, form, heading, html, peerLink, table, textOf, time } from '../html.js';
+import {
+  alert,
+  button,
+  type Child,
+  type Column,
+  empty,
+  form,
+  heading,
+  html,
+  peerLink,
+  table,
+  textOf,
+  time,
+} from '../html.js';
 import { namesOf } from '../listed-peers.js';
-import { command, errorText, post } from '../requests.js';
+import { command, post } from '../requests.js';
 
 const pageSize = 50;
 
@@ -15,8 +28,7 @@ export function auditView({ live, peers }: ViewContext): View {
   let pages: readonly (number | undefined)[] = [undefined];
   let filter: { readonly actor?: string; readonly action?: string } = {};
   let seenSeq = -1;
-  let result: Child = null;
-  let checking: string | null = null;
+  const check = new Task();
 
   /** The entries of the present page; null if they must be read. */
   let read: Omit<Listed, 'names'> | null = null;
@@ -50,18 +62,17 @@ export function auditView({ live, peers }: ViewContext): View {
   };
 
   function listOf({ entries: listed, next, names }: Listed): Child {
-    const entries = table('Audit log', listed, ({ seq }) => seq, [
+    const columns: Column<AuditEntryValue>[] = [
       { title: 'Record', number: true, cell: ({ seq }) => count(seq) },
       { title: 'At', cell: ({ at }) => time(at) },
       { title: 'Action', cell: ({ action }) => words(action) },
       { title: 'By', cell: ({ actor }) => named(actor, names) },
       { title: 'Target', cell: ({ target }) => named(target, names) },
       { title: 'Hash', cell: ({ hash }) => html`<code title=${hash}>${head(hash)}</code>` },
-    ]);
+    ];
+    const none = empty('No entries', 'No entry of the audit log matches.');
     return [
-      listed.length === 0
-        ? empty('No entries', 'No entry of the audit log matches.')
-        : html`<div class="scroll">${entries}</div>`,
+      html`<div class="scroll">${table('Audit log', listed, ({ seq }) => seq, columns, none)}</div>`,
       html`<div class="actions">
         ${button('Newer entries', () => void turn(pages.slice(0, -1)), { disabled: pages.length === 1 })}
         ${button('Older entries', () => void turn([...pages, next ?? undefined]), { disabled: next === null })}
@@ -70,32 +81,20 @@ export function auditView({ live, peers }: ViewContext): View {
   }
 
   function checkButton(label: string, run: () => Promise<Child>, look = 'button'): Child {
-    const check = async (): Promise<void> => {
-      checking = label;
-      result = html`<p class="muted">Checking…</p>`;
-      redraw();
-      result = await run().catch((error: unknown) => html`<p class="notice notice-bad">${errorText(error)}</p>`);
-      checking = null;
-      redraw();
-    };
-    const isBusy = checking === label;
-    return button(label, () => void check(), {
-      class: look,
-      disabled: isBusy,
-      'aria-busy': isBusy ? 'true' : undefined,
-    });
+    return button(label, () => void check.run(run), { class: look, disabled: check.isBusy, 'aria-busy': check.isBusy });
   }
 
   return {
     title: 'Audit',
     refresh: () => live.overview !== null && log.refresh(),
-    draw: () => html`<div>
-      ${heading(
+    heading: () =>
+      heading(
         'Audit',
         checkButton('Verify the chain', checkedChain, 'button primary'),
         checkButton('Verify the whole store', checkedStore),
-      )}
-      <div role="status">${result}</div>
+      ),
+    draw: () => html`
+      <div role="status">${check.isBusy ? html`<p class="muted">Checking…</p>` : check.result}</div>
       <section class="card">
         <h2>Entries</h2>
         ${form(
@@ -104,8 +103,7 @@ export function auditView({ live, peers }: ViewContext): View {
           html`<input name="action" type="search" placeholder="Action" aria-label="Action" maxlength="100" />`,
         )}
         ${log.draw(listOf)}
-      </section>
-    </div>`,
+      </section>`,
   };
 }
 
@@ -126,17 +124,14 @@ function named(id: string, names: Names): Child {
 
 async function checkedChain(): Promise<Child> {
   const { entries, head_hash, first_broken } = await post<ChainReport>('audit-check', {});
-  if (first_broken !== null) {
-    const text = `The entry at record ${count(first_broken.seq)} ${first_broken.fault}.`;
-    return html`<p class="notice notice-bad">${text}</p>`;
-  }
+  if (first_broken !== null) return alert(`The entry at record ${count(first_broken.seq)} ${first_broken.fault}.`);
   const text = `The chain is intact: ${entries === 1 ? '1 entry' : `${count(entries)} entries`}, head`;
   return html`<p class="notice notice-good">${text}<code class="hash">${head_hash}</code></p>`;
 }
 
 async function checkedStore(): Promise<Child> {
   const { ok, batches, records, snapshots, faults } = await command('verify', {});
-  if (!ok) return html`<p class="notice notice-bad">The store is damaged: ${faults.join('; ')}</p>`;
+  if (!ok) return alert(`The store is damaged: ${faults.join('; ')}`);
   const text = `The store is intact: ${plural(records, 'record')} in ${count(batches)} batches, ${plural(snapshots.length, 'snapshot')}.`;
   return html`<p class="notice notice-good">${text}</p>`;
 }

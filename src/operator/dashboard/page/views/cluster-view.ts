@@ -2,7 +2,7 @@
 import type { ClusterValue } from '../../../../operations/cluster-operations.js';
 import { Loaded, type View } from '../draw.js';
 import { bytes, count, plural } from '../format.js';
-import { badge, type Child, card, empty, facts, heading, html, table, time, timeAgo } from '../html.js';
+import { badge, type Child, type Column, card, empty, facts, html, table, time, timeAgo } from '../html.js';
 import { command } from '../requests.js';
 
 const looks: Readonly<Record<string, string>> = { leader: 'trusted', follower: 'active', joining: 'neutral' };
@@ -11,15 +11,12 @@ export function clusterView(): View {
   return {
     title: 'Cluster',
     refresh: () => status.refresh(),
-    draw: () => html`<div>
-      ${heading('Cluster')}
-      ${status.draw(
-        (value) => html`
-          ${card('This node', ownOf(value))}
-          ${card('Nodes', nodesOf(value))}
-          ${card('etcd', membersOf(value))}`,
-      )}
-    </div>`,
+    draw: () =>
+      status.draw((value) => [
+        card('This node', ownOf(value)),
+        card('Nodes', nodesOf(value)),
+        card('etcd', membersOf(value)),
+      ]),
   };
 }
 
@@ -47,8 +44,7 @@ function ownOf(value: ClusterValue): Child {
 }
 
 function nodesOf({ nodes }: ClusterValue): Child {
-  if (nodes.length === 0) return empty('No node is known', 'etcd does not answer.');
-  return table('Nodes of the group', nodes, ({ node_id }) => node_id, [
+  const columns: Column<ClusterValue['nodes'][number]>[] = [
     { title: 'Node', cell: ({ node_id }) => node_id },
     { title: 'Role', cell: ({ role }) => roleBadge(role) },
     { title: 'Lag', number: true, cell: ({ lag }) => plural(lag, 'record') },
@@ -57,7 +53,9 @@ function nodesOf({ nodes }: ClusterValue): Child {
     { title: 'Release', cell: ({ version }) => version },
     { title: 'Started', cell: ({ started_at }) => timeAgo(started_at) },
     { title: 'Reason', cell: ({ reason }) => reason },
-  ]);
+  ];
+  const none = empty('No node is known', 'etcd does not answer.');
+  return table('Nodes of the group', nodes, ({ node_id }) => node_id, columns, none);
 }
 
 function membersOf({ members }: ClusterValue): Child {

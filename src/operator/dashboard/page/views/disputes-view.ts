@@ -1,15 +1,14 @@
 /** Shows the disputes of peers, decides them, and undoes decisions. */
 import type { DisputeValue } from '../../../../operations/dispute-operations.js';
 import { ask } from '../dialog.js';
-import { Loaded, notify, type View, type ViewContext } from '../draw.js';
+import { Loaded, type View, type ViewContext } from '../draw.js';
 import { asOf, head, plural } from '../format.js';
-import { badge, button, type Child, card, empty, facts, heading, html, link, peerLink, time } from '../html.js';
+import { badge, button, type Child, card, empty, facts, html, link, peerLink, time } from '../html.js';
 import { namesOf } from '../listed-peers.js';
 import { command } from '../requests.js';
 
 const rowsMax = 200;
 const looks = { open: 'suspicious', upheld: 'active', rejected: 'neutral' } as const;
-/** The question of a decision, its effect, its confirming button, and the notice afterwards. */
 const texts = {
   reject: ['Reject this dispute?', 'The events count as before.', 'Reject', 'The dispute is rejected.'],
   undo: [
@@ -31,6 +30,8 @@ export function disputesView({ peers }: ViewContext): View {
     return { open: open.data, hasMore: open.next_from !== null, decided, names: namesOf(await peers.list()) };
   });
 
+  const after = () => disputes.refresh({ force: true });
+
   async function uphold(dispute: DisputeValue, names: Names): Promise<void> {
     const { dispute_id, reporters, against, also_named } = dispute;
     const boxes = reporters.map((reporter) => {
@@ -41,7 +42,7 @@ export function disputesView({ peers }: ViewContext): View {
         <span>${names.get(peer_id) ?? peer_id}<br /><small class="muted">${evidenceOf(reporter)}</small></span>
       </label>`;
     });
-    const upheld = await ask({
+    await ask({
       title: 'Uphold this dispute?',
       body: html`
         <p>
@@ -63,20 +64,15 @@ export function disputesView({ peers }: ViewContext): View {
           ...(peer_ids.length === 0 ? {} : { peer_ids }),
         });
       },
+      notice: 'The dispute is upheld.',
+      after,
     });
-    if (upheld !== undefined) await done('The dispute is upheld.');
   }
 
   async function decide({ dispute_id }: DisputeValue, decision: 'reject' | 'undo'): Promise<void> {
     const [title, effect, action, notice] = texts[decision];
     const run = () => command('disputes-decide', { decision, dispute_id });
-    const decided = await ask({ title, body: html`<p>${effect}</p>`, action, run });
-    if (decided !== undefined) await done(notice);
-  }
-
-  async function done(text: string): Promise<void> {
-    notify(text);
-    await disputes.refresh({ force: true });
+    await ask({ title, body: html`<p>${effect}</p>`, action, run, notice, after });
   }
 
   function disputeCard(dispute: DisputeValue, names: Names): Child {
@@ -116,13 +112,10 @@ export function disputesView({ peers }: ViewContext): View {
 
   return {
     title: 'Disputes',
+    lead: 'A peer does not know who reported a player: you decide whose events are void. Texts are shown only to you.',
     refresh: () => disputes.refresh(),
-    draw: () => html`<div>
-      ${heading('Disputes')}
-      <p class="muted lead">
-        A peer does not know who reported a player: you decide whose events are void. Texts are shown only to you.
-      </p>
-      ${disputes.draw(({ open, hasMore, decided, names }) => [
+    draw: () =>
+      disputes.draw(({ open, hasMore, decided, names }) => [
         card(
           'Waiting for you',
           open.length === 0
@@ -136,8 +129,7 @@ export function disputesView({ peers }: ViewContext): View {
             ? empty('No decisions yet', 'Upheld and rejected disputes can be undone here.')
             : decided.map((dispute) => disputeCard(dispute, names)),
         ),
-      ])}
-    </div>`,
+      ]),
   };
 }
 

@@ -1,24 +1,8 @@
 /** Shows the erasure requests of peers that wait for a confirmation, and erases a player by hash. */
 import type { Values } from '../../../../operations/table.js';
-import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
+import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
 import { plural } from '../format.js';
-import {
-  badge,
-  button,
-  type Child,
-  card,
-  empty,
-  facts,
-  field,
-  form,
-  hashInput,
-  heading,
-  html,
-  link,
-  peerLink,
-  textOf,
-  time,
-} from '../html.js';
+import { badge, button, type Child, card, empty, facts, hashForm, html, link, peerLink, time } from '../html.js';
 import { command } from '../requests.js';
 import { eraseWithQuestion, receiptCard, refuseWithQuestion } from './player-dialogs.js';
 
@@ -61,11 +45,7 @@ export function erasureView({ live }: ViewContext): View {
     await pending.refresh({ force: true });
   }
 
-  async function refuse(hash: string): Promise<void> {
-    if ((await refuseWithQuestion(hash)) === undefined) return;
-    notify('The erasure is refused. The peers that asked for it can read the reason.');
-    await pending.refresh({ force: true });
-  }
+  const refuse = (hash: string) => refuseWithQuestion(hash, () => pending.refresh({ force: true }));
 
   function waitingCard({ subject_hash: hash, requested_at, due_at, requests, evidence }: Waiting): Child {
     const act = (name: string, run: () => void, look: string): Child =>
@@ -106,17 +86,12 @@ export function erasureView({ live }: ViewContext): View {
     ];
   }
 
-  const byHash = form(
-    { action: 'Erase…', danger: true, onSubmit: (fields) => void erase(textOf(fields, 'hash').toLowerCase()) },
-    field('Subject hash', hashInput, '64 hexadecimal characters. Look a player up to find it.'),
-  );
+  const byHash = hashForm('Erase…', (hash) => void erase(hash), true);
   return {
     title: 'Erasure',
     refresh,
-    draw: () => html`<div>
-      ${heading('Erasure')}
+    draw: () => html`
       <div aria-live="polite">${erased !== undefined && receiptCard(erased)}</div>
-      <div class="grid">${card('Waiting for you', pending.draw(listOf))}${card('Erase by hash', byHash)}</div>
-    </div>`,
+      <div class="grid">${card('Waiting for you', pending.draw(listOf))}${card('Erase by hash', byHash)}</div>`,
   };
 }

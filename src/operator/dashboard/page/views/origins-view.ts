@@ -1,15 +1,15 @@
 /** Shows the sources that peers may pass on, declares them, and removes them. */
 import type { Values } from '../../../../operations/table.js';
 import { ask } from '../dialog.js';
-import { Loaded, notify, type View, type ViewContext } from '../draw.js';
+import { Loaded, type View, type ViewContext } from '../draw.js';
 import {
   badge,
   type Child,
+  type Column,
   card,
   empty,
   field,
   form,
-  heading,
   html,
   removeButton,
   table,
@@ -21,6 +21,11 @@ import { command } from '../requests.js';
 const looks = { declared: 'active', removed: 'neutral' } as const;
 const nameInput = html`<input name="name" type="text" required maxlength="64" autocomplete="off" spellcheck=${false} />`;
 
+const none = empty(
+  'No origin is declared',
+  'Declare a list that several peers import, so that it counts as one witness.',
+);
+
 type Origins = Values['origins-list']['data'];
 
 export function originsView(_: ViewContext): View {
@@ -28,7 +33,7 @@ export function originsView(_: ViewContext): View {
 
   async function change(kind: 'add' | 'remove', name: string): Promise<void> {
     const isAdded = kind === 'add';
-    const changed = await ask({
+    await ask({
       title: isAdded ? `Declare ${name}?` : `Remove ${name}?`,
       body: html`<p>${
         isAdded
@@ -37,28 +42,23 @@ export function originsView(_: ViewContext): View {
       }</p>`,
       action: isAdded ? 'Declare' : 'Remove',
       run: () => command('origins-change', { change: kind, name }),
+      notice: isAdded ? `${name} is declared.` : `${name} is removed.`,
+      after: () => origins.refresh({ force: true }),
     });
-    if (changed === undefined) return;
-    notify(isAdded ? `${name} is declared.` : `${name} is removed.`);
-    await origins.refresh({ force: true });
   }
 
   function listOf(listed: Origins): Child {
-    if (listed.length === 0)
-      return empty(
-        'No origin is declared',
-        'Declare a list that several peers import, so that it counts as one witness.',
-      );
     const remove = ({ name, status }: Origins[number]): Child =>
       status === 'declared' && removeButton(name, () => void change('remove', name));
-    return table('Origins', listed, ({ name }) => name, [
+    const columns: Column<Origins[number]>[] = [
       { title: 'Name', names: true, cell: ({ name }) => name },
       { title: 'Status', cell: ({ status }) => badge(status, looks[status]) },
       { title: 'Weight', number: true, cell: ({ weight }) => weight.toFixed(3) },
       { title: 'Carried by', number: true, cell: ({ carriers }) => carriers.length },
       { title: 'Declared', cell: ({ declared_at }) => time(declared_at) },
       { title: '', number: true, cell: remove },
-    ]);
+    ];
+    return table('Origins', listed, ({ name }) => name, columns, none);
   }
 
   const add = form(
@@ -67,11 +67,10 @@ export function originsView(_: ViewContext): View {
   );
   return {
     title: 'Origins',
+    lead: 'Sources that several peers pass on, such as a public ban list. One origin is one witness.',
     refresh: () => origins.refresh(),
-    draw: () => html`<div>
-      ${heading('Origins')}
-      <p class="muted lead">Sources that several peers pass on, such as a public ban list. One origin is one witness.</p>
-      <div class="grid">${card('Origins', origins.draw(listOf))}${card('Declare an origin', add)}</div>
+    draw: () => html`<div class="grid">
+      ${card('Origins', origins.draw(listOf))}${card('Declare an origin', add)}
     </div>`,
   };
 }

@@ -1,71 +1,50 @@
 /** Shows the overview: rates, latencies, verdicts, and the state of the node's parts. */
 import type { HistoryValue, OverviewValue } from '../../wire.js';
 import { attentionOf } from '../attention.js';
-import { Chart, type Values } from '../chart.js';
-import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
+import { Chart } from '../chart.js';
+import { Loaded, plotBeats, type View, type ViewContext } from '../draw.js';
 import { bytes, compact, count, halfLife, milliseconds, percent, plural, rate, span } from '../format.js';
-import { bar, type Child, card, empty, facts, heading, html, link, timeAgo } from '../html.js';
-import { errorText, get } from '../requests.js';
+import { bar, type Child, card, empty, facts, html, link, timeAgo } from '../html.js';
+import { get } from '../requests.js';
 
-/** Number of updates in a plot: an hour. */
-const samplesMax = 1_800;
 const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
-
-/** Time in seconds since 1970, events and reads per second, and the latency of each. */
-type Sample = readonly [number, ...(number | null)[]];
 
 export function overviewView({ live, peers }: ViewContext): View {
   const listed = new Loaded(() => peers.list());
-  let samples: readonly Sample[] = [];
-  let rates: readonly Values[] = [];
-  let latencies: readonly Values[] = [];
-
-  function plot(all: readonly Sample[]): void {
-    samples = all.slice(-samplesMax);
-    const column = (i: number): Values => samples.map((sample) => sample[i] ?? null);
-    const at = column(0);
-    rates = [at, column(1), column(2)];
-    latencies = [at, column(3), column(4)];
-  }
-
-  get<HistoryValue>('history').then(
-    ({ at, events_per_s, reads_per_s, event_ms_p99, read_ms_p99 }) => {
-      const columns = [events_per_s, reads_per_s, event_ms_p99, read_ms_p99];
-      const past = at.map((second, i): Sample => [second, ...columns.map((column) => column[i] ?? null)]);
-      plot([...past, ...samples.filter(([second]) => second > (at.at(-1) ?? 0))]);
-      redraw();
-    },
-    (error: unknown) => notify(`The history of the plots is not available: ${errorText(error)}`, 'bad'),
-  );
+  const plots = new Loaded(async () => {
+    const { at, events_per_s, reads_per_s, event_ms_p99, read_ms_p99 } = await get<HistoryValue>('history');
+    return { rates: [at, events_per_s, reads_per_s], latencies: [at, event_ms_p99, read_ms_p99] };
+  });
+  let beats = 0;
 
   return {
     title: 'Overview',
     refresh() {
       if (live.overview === null) return;
       void listed.refresh();
-      const { at, events_per_s, reads_per_s, event_ms_p99, read_ms_p99 } = live.overview;
-      const second = Date.parse(at) / 1000;
-      if (second <= (samples.at(-1)?.[0] ?? 0)) return;
-      plot([...samples, [second, events_per_s, reads_per_s, event_ms_p99, read_ms_p99]]);
+      if (beats++ % plotBeats === 0) void plots.refresh();
     },
     draw() {
       const { overview } = live;
-      const traffic = preact.h(Chart, {
-        title: 'Events and reads per second over the last hour',
-        format: rate,
-        labels: ['events/s', 'reads/s'],
-        data: rates,
-      });
-      const latency = preact.h(Chart, {
-        title: '99th percentile latency of events and reads, in milliseconds, over the last hour',
-        format: milliseconds,
-        emptyText: 'No requests in the last hour.',
-        labels: ['events p99', 'reads p99'],
-        data: latencies,
-      });
+      const traffic = plots.draw(({ rates: data }) =>
+        preact.h(Chart, {
+          title: 'Events and reads per second over the last hour',
+          format: rate,
+          labels: ['events/s', 'reads/s'],
+          data,
+        }),
+      );
+      const latency = plots.draw(({ latencies: data }) =>
+        preact.h(Chart, {
+          title: '99th percentile latency of events and reads, in milliseconds, over the last hour',
+          format: milliseconds,
+          emptyText: 'No requests in the last hour.',
+          labels: ['events p99', 'reads p99'],
+          data,
+        }),
+      );
       const connecting = html`<p class="muted">Connecting…</p>`;
-      return html`<div>
-        ${heading('Overview')}
+      return html`
         ${card('Needs attention', overview === null ? connecting : listed.draw((all) => attentionOf(overview, all, live.connection === 'lost')))}
         <div class="tiles">${overview !== null && tilesOf(overview)}</div>
         <div class="grid">
@@ -76,8 +55,7 @@ export function overviewView({ live, peers }: ViewContext): View {
             ${card('Group', overview === null ? connecting : groupOf(overview))}
           </div>
           ${card('Node', overview === null ? connecting : stateOf(overview))}
-        </div>
-      </div>`;
+        </div>`;
     },
   };
 }

@@ -1,9 +1,9 @@
 /** Shows one peer: its data, its present and past weight, its discounts, and the actions of the operator. */
 import type { ListedPeerValue } from '../../../../operations/peer-operations.js';
 import type { WeightHistoryValue } from '../../wire.js';
-import { Chart, type Values } from '../chart.js';
+import { Chart } from '../chart.js';
 import { ask, showKey } from '../dialog.js';
-import { Loaded, notify, redraw, type View, type ViewContext } from '../draw.js';
+import { Loaded, plotBeats, type View, type ViewContext } from '../draw.js';
 import { count, plural } from '../format.js';
 import {
   badge,
@@ -25,16 +25,13 @@ import {
 } from '../html.js';
 import { namesOf } from '../listed-peers.js';
 import { groupFactsOf, remarksOf, statusLookOf, witnessHints } from '../remarks.js';
-import { command, errorText, get } from '../requests.js';
+import { command, get } from '../requests.js';
 
 const overlaps = [
   { text: 'at once', ms: 0 },
   { text: 'after 1 hour', ms: 3_600_000 },
   { text: 'after 24 hours', ms: 86_400_000 },
 ];
-/** Number of updates between two reads of the plot, because a weight changes slowly. */
-const plotBeats = 5;
-/** The action that leads to a status, its effect, and the notice afterwards. */
 const changes = {
   active: ['Reinstate', 'It may submit events again from now on.', 'is active again'],
   suspended: ['Suspend', 'Its key is refused until it is reinstated. Its earlier events still count.', 'is suspended'],
@@ -45,52 +42,49 @@ type Listed = readonly ListedPeerValue[];
 
 export function peerView({ peers, argument: peerId }: ViewContext): View {
   const all = new Loaded(() => peers.list());
-  let weights: readonly Values[] = [];
-  let updates = 0;
+  const weights = new Loaded(async () => {
+    const { at, weight, gate } = await get<WeightHistoryValue>(`peers/${encodeURIComponent(peerId)}/history`);
+    return [at, weight, gate];
+  });
+  let beats = 0;
 
   async function refresh(): Promise<void> {
     await all.refresh();
-    const listed = await peers.list().catch(() => []);
-    if (!listed.some(({ peer_id }) => peer_id === peerId) || updates++ % plotBeats !== 0) return;
-    try {
-      const { at, weight, gate } = await get<WeightHistoryValue>(`peers/${encodeURIComponent(peerId)}/history`);
-      weights = [at, weight, gate];
-      redraw();
-    } catch (error) {
-      notify(errorText(error), 'bad');
-    }
+    if (all.value?.some(({ peer_id }) => peer_id === peerId) && beats++ % plotBeats === 0) await weights.refresh();
   }
 
   async function change(peer: ListedPeerValue, status: keyof typeof changes): Promise<void> {
     const { peer_id, peer_name } = peer;
     const [action, text, done] = changes[status];
-    const changed = await ask({
+    await ask({
       title: `${action} ${peer_name}?`,
       body: html`<p>${text}</p><p class="muted">${evidenceText(peer)}</p>`,
       action,
       danger: status === 'revoked',
       run: () => command('peers-status', { peer_id, status }),
+      notice: `${peer_name} ${done}.`,
+      after: showChange,
     });
-    if (changed !== undefined) await showChange(`${peer_name} ${done}.`);
   }
 
   async function rotate({ peer_id, peer_name }: ListedPeerValue): Promise<void> {
     const choice = html`<select name="overlap">
       ${overlaps.map(({ text, ms }) => html`<option value=${ms}>${text}</option>`)}
     </select>`;
-    const rotated = await ask({
+    await ask({
       title: `Rotate the key of ${peer_name}?`,
       body: [html`<p>The peer gets a new key, which is shown once.</p>`, field('The old key ends', choice)],
       action: 'Rotate key',
       run: (fields) => command('peers-rotate-key', { peer_id, overlap_ms: Number(fields.get('overlap')) }),
+      notice: `The key of ${peer_name} is rotated.`,
+      async after({ api_key }) {
+        await showKey(`New key of ${peer_name}`, api_key);
+        await showChange();
+      },
     });
-    if (rotated === undefined) return;
-    await showKey(`New key of ${peer_name}`, rotated.api_key);
-    await showChange(`The key of ${peer_name} is rotated.`);
   }
 
-  async function showChange(text: string): Promise<void> {
-    notify(text);
+  async function showChange(): Promise<void> {
     await peers.reload();
     await all.refresh({ force: true });
     focusHeading();
@@ -110,14 +104,16 @@ export function peerView({ peers, argument: peerId }: ViewContext): View {
     const peer = listed.find(({ peer_id }) => peer_id === peerId);
     if (peer === undefined)
       return [null, heading('Peer'), empty('No such peer', 'This group has no such peer.'), link('peers', 'All peers')];
-    const chart = preact.h(Chart, {
-      title: 'Weight and gate of the peer over the last day',
-      format: (value) => value.toFixed(2),
-      // A line at 0 or 1 would be cut in half at the edge of the plot.
-      range: [-0.04, 1.04],
-      labels: ['weight', 'gate'],
-      data: weights,
-    });
+    const chart = weights.draw((data) =>
+      preact.h(Chart, {
+        title: 'Weight and gate of the peer over the last day',
+        format: (value) => value.toFixed(2),
+        // A line at 0 or 1 would be cut in half at the edge of the plot.
+        range: [-0.04, 1.04],
+        labels: ['weight', 'gate'],
+        data,
+      }),
+    );
     return [
       html`<p class="crumb">${link('peers', 'Peers')}</p>`,
       heading(peer.peer_name, ...actionsOf(peer)),
@@ -132,7 +128,12 @@ export function peerView({ peers, argument: peerId }: ViewContext): View {
     ];
   }
 
-  return { title: 'Peer', refresh, draw: () => all.draw(pageOf, [null, heading('Peer'), loading]) };
+  return {
+    title: 'Peer',
+    heading: () => null,
+    refresh,
+    draw: () => all.draw(pageOf, [null, heading('Peer'), loading]),
+  };
 }
 
 function evidenceText({ event_count, signals }: ListedPeerValue): string {

@@ -102,9 +102,9 @@ export function peersView({ peers }: ViewContext): View {
   return {
     title: 'Peers',
     refresh: () => all.refresh(),
+    heading: () => heading('Peers', link('register', 'Register a peer', { class: 'button primary' })),
     // On a narrow screen the table has no head that could be pressed, so that there is a field to sort by.
-    draw: () => html`<div>
-      ${heading('Peers', link('register', 'Register a peer', { class: 'button primary' }))}
+    draw: () => html`
       <div class="toolbar" role="search">
         <input type="search" placeholder="Name, id or game" aria-label="Find a peer" onInput=${search} />
         <select aria-label="Status" onChange=${filter}>
@@ -117,8 +117,7 @@ export function peersView({ peers }: ViewContext): View {
         </select>
         <p class="muted small" role="status">${all.value !== undefined && saidOf(all.value)}</p>
       </div>
-      <div class="card">${all.draw(listOf)}</div>
-    </div>`,
+      <div class="card">${all.draw(listOf)}</div>`,
   };
 }
 

@@ -5,7 +5,6 @@ import { count, plural } from '../format.js';
 import { type Child, facts, field, html, textOf, time } from '../html.js';
 import { command, Refused } from '../requests.js';
 
-/** Resolves with the receipt; undefined if the player was not erased. */
 export async function eraseWithQuestion(subjectHash: string): Promise<Values['erase'] | undefined> {
   const known = await command('player', { player_id: subjectHash }).then(
     ({ verdict, event_count: events, explain: { peers } }) =>
@@ -30,9 +29,8 @@ export async function eraseWithQuestion(subjectHash: string): Promise<Values['er
   });
 }
 
-/** Resolves once the requests to erase the player are refused; undefined if they were not. */
-export function refuseWithQuestion(subjectHash: string): Promise<Values['erase-refuse'] | undefined> {
-  return ask({
+export async function refuseWithQuestion(subjectHash: string, after: () => unknown): Promise<void> {
+  await ask({
     title: 'Refuse this erasure?',
     body: html`
       <p>Nothing is deleted. The peers that asked for the erasure read the reason, and may ask again.</p>
@@ -44,6 +42,8 @@ export function refuseWithQuestion(subjectHash: string): Promise<Values['erase-r
       )}`,
     action: 'Refuse',
     run: (fields) => command('erase-refuse', { subject_hash: subjectHash, reason: textOf(fields, 'reason') }),
+    notice: 'The erasure is refused. The peers that asked for it can read the reason.',
+    after,
   });
 }
 
@@ -62,9 +62,8 @@ export function receiptCard({ subject_hash, events_erased, erased_at, receipt }:
   </section>`;
 }
 
-/** Resolves with true if the player was added. */
-export async function allowWithQuestion(subjectHash: string): Promise<boolean> {
-  const entry = await ask({
+export async function allowWithQuestion(subjectHash: string, after: () => unknown): Promise<void> {
+  await ask({
     title: 'Add this player to the allow list?',
     body: html`
       <p>The player reads as neutral up to the end of that day, whatever was reported. Reports are still accepted.</p>
@@ -82,17 +81,18 @@ export async function allowWithQuestion(subjectHash: string): Promise<boolean> {
         until: `${textOf(fields, 'until')}T23:59:59.999Z`,
         note: textOf(fields, 'note'),
       }),
+    notice: 'The player is on the list.',
+    after,
   });
-  return entry !== undefined;
 }
 
-/** Resolves with true if the player was removed. */
-export async function disallowWithQuestion(subjectHash: string): Promise<boolean> {
-  const removed = await ask({
+export async function disallowWithQuestion(subjectHash: string, after: () => unknown): Promise<void> {
+  await ask({
     title: 'Remove this player from the allow list?',
     body: html`<p>The score and verdict of the player count again from now on.</p>`,
     action: 'Remove from the list',
     run: () => command('allow-remove', { subject_hash: subjectHash }),
+    notice: 'The player is off the list.',
+    after,
   });
-  return removed !== undefined;
 }

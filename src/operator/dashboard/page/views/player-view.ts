@@ -1,28 +1,27 @@
 /** Looks up one player: the score, its explanation, and the summary of reports. Shows no peer's events. */
-import type { PlayerValue } from '../../../../operations/player-lookup.js';
+import type { PlayerValue } from '../../../../operations/player-operations.js';
 import type { Values } from '../../../../operations/table.js';
 import type { VerdictChangeValue } from '../../wire.js';
 import { Copied } from '../dialog.js';
-import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
+import { Loaded, Task, type View, type ViewContext } from '../draw.js';
 import { count, halfLife, plural, words } from '../format.js';
 import {
-  alert,
   badge,
   button,
   type Child,
+  type Column,
   card,
   empty,
   facts,
   field,
   form,
-  heading,
   html,
-  playerLink,
+  playerColumn,
   table,
   textOf,
   time,
 } from '../html.js';
-import { command, errorText, get, Refused } from '../requests.js';
+import { command, get, Refused } from '../requests.js';
 import { allowWithQuestion, disallowWithQuestion, eraseWithQuestion, receiptCard } from './player-dialogs.js';
 
 const input = html`<input name="player" type="text" required maxlength="128" autocomplete="off" spellcheck=${false} />`;
@@ -40,27 +39,26 @@ const requestsMax = 10;
 
 type Judged = Values['players-list']['data'][number];
 
-export function playerView({ live, argument }: ViewContext): View {
-  let result = empty('No player looked up yet', 'The id appears neither in addresses nor in logs.');
-  let isBusy = false;
+const keyOf = ({ subject_hash }: { readonly subject_hash: string }): string => subject_hash;
 
-  async function lookUp(playerId: string): Promise<void> {
-    isBusy = true;
-    redraw();
-    try {
-      const player = await command('player', { player_id: playerId });
-      result = html`<div class="grid">
-        ${scoreCard(player, { erase: () => void erase(player), allow: () => void allow(player, playerId) })}
-        <div class="column">${reasonsCard(player)}${summaryCard(player)}</div>
-      </div>`;
-    } catch (error) {
-      const isUnknown = error instanceof Refused && error.code === 'player_not_found';
-      result = isUnknown
-        ? empty('This player is unknown', 'No peer has sent an event about this id, or the player was erased.')
-        : alert(errorText(error));
-    }
-    isBusy = false;
-    redraw();
+export function playerView({ live, argument }: ViewContext): View {
+  const search = new Task(empty('No player looked up yet', 'The id appears neither in addresses nor in logs.'));
+
+  async function found(playerId: string): Promise<Child> {
+    const player = await command('player', { player_id: playerId });
+    return html`<div class="grid">
+      ${scoreCard(player, { erase: () => void erase(player), allow: () => void allow(player, playerId) })}
+      <div class="column">${reasonsCard(player)}${summaryCard(player)}</div>
+    </div>`;
+  }
+
+  function lookUp(playerId: string): Promise<void> {
+    return search.run(() =>
+      found(playerId).catch((error: unknown) => {
+        if (!(error instanceof Refused && error.code === 'player_not_found')) throw error;
+        return empty('This player is unknown', 'No peer has sent an event about this id, or the player was erased.');
+      }),
+    );
   }
 
   let wanted: string = 'untrusted,suspicious';
@@ -80,14 +78,14 @@ export function playerView({ live, argument }: ViewContext): View {
   });
 
   function changesOf(listed: readonly VerdictChangeValue[]): Child {
-    if (listed.length === 0)
-      return empty('No change yet', 'Changes of verdicts since the start of this node appear here.');
-    return table('Players whose verdict changed', listed.slice(0, rowsAtFirst), ({ subject_hash }) => subject_hash, [
-      { title: 'Player', cell: ({ subject_hash }) => playerLink(subject_hash) },
+    const columns: Column<VerdictChangeValue>[] = [
+      playerColumn,
       { title: 'Was', cell: ({ was }) => badge(was) },
       { title: 'Is', cell: ({ verdict }) => badge(verdict) },
       { title: 'At', cell: ({ at }) => time(at) },
-    ]);
+    ];
+    const none = empty('No change yet', 'Changes of verdicts since the start of this node appear here.');
+    return table('Players whose verdict changed', listed.slice(0, rowsAtFirst), keyOf, columns, none);
   }
 
   function judgedOf({ found, hasMore }: { readonly found: readonly Judged[]; readonly hasMore: boolean }): Child {
@@ -95,16 +93,16 @@ export function playerView({ live, argument }: ViewContext): View {
       rowsWanted += rowsAtFirst;
       void judged.refresh({ force: true });
     };
+    const columns: Column<Judged>[] = [
+      playerColumn,
+      { title: 'Verdict', cell: ({ verdict }) => badge(verdict) },
+      { title: 'Score', number: true, cell: ({ score }) => score.toFixed(1) },
+      { title: 'Events', number: true, cell: (row) => count(row.event_count) },
+      { title: 'Newest event', cell: ({ updated_at }) => time(updated_at) },
+    ];
+    const reason = hasMore ? 'None among the players read so far.' : 'No player has this verdict now.';
     return [
-      found.length === 0
-        ? empty('No such player', hasMore ? 'None among the players read so far.' : 'No player has this verdict now.')
-        : table('Players with this verdict', found, ({ subject_hash }) => subject_hash, [
-            { title: 'Player', cell: ({ subject_hash }) => playerLink(subject_hash) },
-            { title: 'Verdict', cell: ({ verdict }) => badge(verdict) },
-            { title: 'Score', number: true, cell: ({ score }) => score.toFixed(1) },
-            { title: 'Events', number: true, cell: (row) => count(row.event_count) },
-            { title: 'Newest event', cell: ({ updated_at }) => time(updated_at) },
-          ]),
+      table('Players with this verdict', found, keyOf, columns, empty('No such player', reason)),
       hasMore && button('Show more', more),
     ];
   }
@@ -116,15 +114,12 @@ export function playerView({ live, argument }: ViewContext): View {
   };
 
   async function allow({ subject_hash, allowed }: PlayerValue, playerId: string): Promise<void> {
-    const isDone = await (allowed === null ? allowWithQuestion(subject_hash) : disallowWithQuestion(subject_hash));
-    if (isDone) await lookUp(playerId);
+    await (allowed === null ? allowWithQuestion : disallowWithQuestion)(subject_hash, () => lookUp(playerId));
   }
 
   async function erase({ subject_hash }: PlayerValue): Promise<void> {
     const erased = await eraseWithQuestion(subject_hash);
-    if (erased === undefined) return;
-    result = receiptCard(erased);
-    redraw();
+    if (erased !== undefined) await search.run(async () => receiptCard(erased));
   }
 
   if (argument !== '') void lookUp(argument);
@@ -137,12 +132,12 @@ export function playerView({ live, argument }: ViewContext): View {
           ? 'The subject hash: this group accepts no other id.'
           : 'The account id, or the subject hash of 64 characters.';
       const onSubmit = (fields: FormData): void => void lookUp(textOf(fields, 'player'));
-      const search = form(
-        { class: 'card form', role: 'search', action: 'Look up', busy: isBusy, onSubmit },
+      const lookUpForm = form(
+        { class: 'card form', role: 'search', action: 'Look up', busy: search.isBusy, onSubmit },
         field('Player', input, hint),
       );
-      return html`<div>
-        ${heading('Players')}<div class="narrow">${search}</div><div aria-live="polite">${result}</div>
+      return html`
+        <div class="narrow">${lookUpForm}</div><div aria-live="polite">${search.result}</div>
         <div class="column lists">
           ${card('Verdict changed lately', changes.draw(changesOf))}
           ${card(
@@ -152,8 +147,7 @@ export function playerView({ live, argument }: ViewContext): View {
             </select>`,
             judged.draw(judgedOf),
           )}
-        </div>
-      </div>`;
+        </div>`;
     },
   };
 }

@@ -1,15 +1,15 @@
 /** Shows the pre-trusted peers, and the peers that may be added or removed. */
 import type { ListedPeerValue } from '../../../../operations/peer-operations.js';
 import { ask } from '../dialog.js';
-import { Loaded, notify, type View, type ViewContext } from '../draw.js';
+import { Loaded, type View, type ViewContext } from '../draw.js';
 import {
   badge,
   type Child,
+  type Column,
   card,
   empty,
   field,
   form,
-  heading,
   html,
   peerChoice,
   peerLink,
@@ -20,16 +20,19 @@ import {
 import { namesOf } from '../listed-peers.js';
 import { command } from '../requests.js';
 
+const none = empty(
+  'No pre-trusted peers',
+  'Without them the group withstands a single bad peer, but colluding peers can only be recognised by their agreement.',
+);
 /** More peers weaken the protection that pre-trust gives. */
 const warnAbove = 3;
 
 export function preTrustView({ peers }: ViewContext): View {
   const all = new Loaded(() => peers.list());
-
   async function change(kind: 'add' | 'remove', peerId: string): Promise<void> {
     const name = namesOf(await peers.list()).get(peerId) ?? peerId;
     const isAdded = kind === 'add';
-    const changed = await ask({
+    await ask({
       title: isAdded ? `Pre-trust ${name}?` : `Remove ${name}?`,
       body: html`<p>${
         isAdded
@@ -38,30 +41,27 @@ export function preTrustView({ peers }: ViewContext): View {
       }</p>`,
       action: isAdded ? 'Pre-trust' : 'Remove',
       run: () => command('pretrust-change', { change: kind, peer_id: peerId }),
+      notice: isAdded ? `${name} is pre-trusted.` : `${name} is no longer pre-trusted.`,
+      async after() {
+        await peers.reload();
+        await all.refresh({ force: true });
+      },
     });
-    if (changed === undefined) return;
-    notify(isAdded ? `${name} is pre-trusted.` : `${name} is no longer pre-trusted.`);
-    await peers.reload();
-    await all.refresh({ force: true });
   }
 
   function setOf(inside: readonly ListedPeerValue[]): Child {
-    if (inside.length === 0)
-      return empty(
-        'No pre-trusted peers',
-        'Without them the group withstands a single bad peer, but colluding peers can only be recognised by their agreement.',
-      );
     const names = namesOf(inside);
     const remove = ({ peer_id, peer_name }: ListedPeerValue): Child =>
       removeButton(peer_name, () => void change('remove', peer_id));
     const note = `More than ${warnAbove} pre-trusted peers weaken the protection that pre-trust gives.`;
+    const columns: Column<ListedPeerValue>[] = [
+      { title: 'Peer', cell: ({ peer_id }) => peerLink(peer_id, names) },
+      { title: 'Status', cell: ({ status }) => badge(status) },
+      { title: 'Weight', number: true, cell: ({ weight }) => weight.toFixed(3) },
+      { title: '', number: true, cell: remove },
+    ];
     return [
-      table('Pre-trusted peers', inside, ({ peer_id }) => peer_id, [
-        { title: 'Peer', cell: ({ peer_id }) => peerLink(peer_id, names) },
-        { title: 'Status', cell: ({ status }) => badge(status) },
-        { title: 'Weight', number: true, cell: ({ weight }) => weight.toFixed(3) },
-        { title: '', number: true, cell: remove },
-      ]),
+      table('Pre-trusted peers', inside, ({ peer_id }) => peer_id, columns, none),
       inside.length > warnAbove && html`<p class="notice notice-warn">${note}</p>`,
     ];
   }
@@ -77,17 +77,15 @@ export function preTrustView({ peers }: ViewContext): View {
 
   return {
     title: 'Pre-trust',
+    lead: 'A small set, 1 to 3 as a rule. Colluding and invented peers cannot outweigh it.',
     refresh: () => all.refresh(),
-    draw: () => html`<div>
-      ${heading('Pre-trust')}
-      <p class="muted lead">A small set, 1 to 3 as a rule. Colluding and invented peers cannot outweigh it.</p>
-      ${all.draw((listed) => {
+    draw: () =>
+      all.draw((listed) => {
         const others = listed.filter(({ pre_trusted, status }) => !pre_trusted && status !== 'revoked');
         return html`<div class="grid">
           ${card('Pre-trusted peers', setOf(listed.filter(({ pre_trusted }) => pre_trusted)))}
           ${card('Add a peer', choiceOf(others))}
         </div>`;
-      })}
-    </div>`,
+      }),
   };
 }

@@ -1,0 +1,110 @@
+/** The alerts that a node judges by its own state, against the rules for Prometheus. */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { alertRules, alertsOf } from '../../src/operations/alerts.js';
+import { recordedGroup } from '../operator/recorded-group.js';
+
+const files = ['deploy/alerts.yml', 'deploy/cluster/alerts.yml'].map((path) =>
+  readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8'),
+);
+/** The texts of the rules by name, without the node or group that they begin with. */
+const published = new Map(
+  [...files.join('').matchAll(/- alert: (\w+)[\s\S]*?summary: "(.*)"/g)].map(([, name = '', summary = '']) => [
+    name,
+    summary.replace(/^\{\{ \$labels\.\w+ \}\}:? /, ''),
+  ]),
+);
+
+/** These compare states over time, or look at every peer: only a monitoring system can judge them. */
+const others = [
+  'PtfDown',
+  'PtfRestarting',
+  'PtfInternalErrors',
+  'PtfOverloaded',
+  'PtfSlowAnswers',
+  'PtfSlowCommits',
+  'PtfEventLoopBlocked',
+  'PtfDiskFillingUp',
+  'PtfWorkFailing',
+  'PtfWeightsStale',
+  // The overview names the erasures that wait, from the first minute on.
+  'PtfErasuresWaiting',
+  'PtfPeerErasesOthers',
+  // The overview and the list of peers say these in a remark about the peer.
+  'PtfPeerSharesNoPlayer',
+  'PtfPeersDiscounted',
+  'PtfPeerLostWeight',
+  'PtfKeysRefused',
+  'PtfRegistrations',
+  'PtfNewPeersReport',
+  'PtfClocksDiffer',
+  'PtfClusterNodeMissing',
+  'PtfClusterLagging',
+  'PtfClusterLeaseShort',
+  'PtfClusterTakeovers',
+];
+
+test('a node judges every published rule that needs its present state alone', () => {
+  assert.equal([...published.keys()].sort(), [...Object.keys(alertRules), ...others].sort());
+});
+
+test('an alert of a node has the text of the published rule', () => {
+  for (const [name, [text]] of Object.entries(alertRules)) {
+    const values = published.get(name)!.replace(/\{\{ \$value \| humanizeDuration \}\}/, '{value} s');
+    assert.is(text, values.replace(/\{\{ \$value.*?\}\}/, '{value}'), name);
+  }
+});
+
+const { group } = recordedGroup(3);
+const healthy = group.status();
+const cluster = {
+  role: 'leader',
+  hasLeader: true,
+  appliedSeq: 12,
+  stalenessMs: 0,
+  isStale: false,
+  reason: null,
+  leaseMs: 5_000,
+  floorSeq: 0,
+  takeovers: 1,
+  forwarded: 0,
+  etcdBytes: 0,
+  etcdQuotaBytes: 2e9,
+  isScrubIncomplete: false,
+  refusedNodes: 0,
+} as const;
+
+test('a healthy node has no alert, alone and in a cluster', () => {
+  assert.equal(alertsOf(healthy), []);
+  assert.equal(alertsOf({ ...healthy, cluster }), []);
+});
+
+test('an alert fires by the condition of its rule, with the value in its text', () => {
+  const namesOf = (over: Partial<typeof healthy>) => alertsOf({ ...healthy, ...over }).map(({ alert }) => alert);
+  assert.equal(namesOf({ writable: false }), ['PtfNotReady']);
+  assert.equal(namesOf({ mailbox: { events: 5_000, bytes: 1 } }), ['PtfMailboxFilling']);
+  assert.equal(namesOf({ lastSeq: 3_000_000, snapshots: [1_400_000] }), ['PtfSnapshotBehind']);
+  assert.equal(namesOf({ lastSeq: 3_000_000, snapshots: [1_600_000] }), []);
+  assert.equal(namesOf({ counts: { ...healthy.counts, players: 90_000_000 } }), ['PtfNearItsLimits']);
+  const disk = { ...healthy.disk!, freeBytes: 0.4e9 };
+  assert.match(alertsOf({ ...healthy, disk })[0]?.text ?? '', /^has 0\.4 GB of disk left/);
+  const check = { ...healthy.check, faults: ['record 7 is damaged'] };
+  assert.match(alertsOf({ ...healthy, check })[0]?.text ?? '', /found 1 faults/);
+  assert.equal(
+    namesOf({
+      cluster: {
+        ...cluster,
+        role: 'left',
+        hasLeader: false,
+        stalenessMs: 6_000,
+        etcdBytes: 1.4e9,
+        isScrubIncomplete: true,
+        refusedNodes: 2,
+      },
+    }),
+    Object.keys(alertRules).filter((name) => name.startsWith('PtfCluster')),
+  );
+});
+
+test.run();

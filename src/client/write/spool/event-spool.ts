@@ -11,8 +11,7 @@ import { type Claim, claimFolder } from './claim.js';
 import { Delivery } from './delivery.js';
 import { Journal } from './journal.js';
 import type { SetAsideEvent, SpoolProgress, SpoolTarget } from './progress.js';
-import { DeliveredMark } from './side-files.js';
-import { RECORD_HEAD_BYTES, recordBytes, recordsBytes } from './spool-segment.js';
+import { RECORD_EXTRA_BYTES, recordsBytes } from './spool-record.js';
 
 /**
  * The policy for further events while the spool is full:
@@ -65,8 +64,8 @@ interface ForRoom {
  */
 export class EventSpool {
   /**
-   * Data that the start removed from the folder's files: the torn end of a file, with events for which `add` had not
-   * resolved, was cut off; a file without a whole event was renamed to `*.damaged`, and is listed here under that name.
+   * Data that the start cut off from the folder's files: the torn end of a file, with events for which `add` had not
+   * resolved.
    */
   readonly cuts: readonly { readonly file: string; readonly bytes: number }[];
   readonly #options: SpoolOptions;
@@ -112,23 +111,13 @@ export class EventSpool {
     const folder = absolute(options.folder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const claim = await claimFolder(folder, runtime);
-    let mark: DeliveredMark | undefined;
     try {
-      mark = await DeliveredMark.open(folder);
-      const through = mark.seq;
-      const waiting = { count: 0, bytes: 0 };
-      const journal = await Journal.open(folder, through + 1, ({ seq, count, bytes }) => {
-        if (seq <= through) return;
-        waiting.count += Math.min(count, seq - through);
-        waiting.bytes += bytes;
-      });
-      const callbacks = { onProgress, onSetAside };
-      const delivery = new Delivery({ folder, to, journal, mark, waiting, runtime, ...callbacks });
+      const journal = await Journal.open(folder);
+      const delivery = new Delivery({ folder, to, journal, runtime, onProgress, onSetAside });
       const spool = new EventSpool(options, claim, journal, delivery);
       delivery.start(() => spool.#admit());
       return spool;
     } catch (error) {
-      await mark?.close();
       await claim.release();
       throw error;
     }
@@ -147,13 +136,13 @@ export class EventSpool {
     await this.#options.to.ready?.(options);
     const body = this.#options.to.prepare(event);
     const payload = Buffer.from(JSON.stringify(body));
-    const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax - RECORD_HEAD_BYTES);
+    const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax - RECORD_EXTRA_BYTES);
     if (!(payload.byteLength <= bytesMax)) {
       throw invalidArgument(`an event must have at most ${bytesMax} bytes`);
     }
     options.signal?.throwIfAborted();
     if (this.#closing !== null) throw closed();
-    const bytes = recordBytes(payload);
+    const bytes = recordsBytes([payload]);
     if (this.#forRoom.size === 0 && this.#hasRoom(bytes)) {
       this.#pendingBytes += bytes;
     } else if (this.#options.whenFull === 'wait') {

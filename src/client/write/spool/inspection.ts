@@ -2,8 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord, jsonIn } from '../../json-text.js';
-import { newestSlot } from './side-files.js';
-import { firstSeqOf, piecesOf } from './spool-segment.js';
+import { deliveredIn, firstSeqOf, piecesOf } from './spool-record.js';
 
 export interface SpoolFacts {
   /** Number of waiting events on disk. */
@@ -20,7 +19,7 @@ export interface SpoolFacts {
 export async function inspectSpool(folder: string): Promise<SpoolFacts | null> {
   const names = await readdir(folder).catch(orNone);
   if (names === null) return null;
-  const { seq: through } = newestSlot((await readFile(join(folder, 'delivered')).catch(orNone)) ?? Buffer.alloc(0));
+  const through = deliveredIn((await readFile(join(folder, 'delivered')).catch(orNone)) ?? Buffer.alloc(0));
   let pending = 0;
   let damaged = names.filter((name) => name.endsWith('.damaged')).length;
   const starts = names.filter((name) => firstSeqOf(name) !== null).sort();

@@ -4,7 +4,7 @@ import * as zlib from 'node:zlib';
 const lineBreak = 0x0a;
 const digits = 16;
 const checksumDigits = 8;
-/** Where the payload begins in a line: after the checksum and the number, each followed by a blank. */
+/** The checksum and the number, each followed by a blank, precede the payload. */
 const payloadAt = checksumDigits + 1 + digits + 1;
 /** Bytes of a record besides its payload. A line break on both sides lets one damaged bit cost one record alone. */
 export const RECORD_EXTRA_BYTES = payloadAt + 2;
@@ -49,9 +49,9 @@ export interface Piece {
 }
 
 /**
- * Yields the pieces of a file, the first with the number `firstSeq`. `end` is the number after the file's last record, or
- * infinite if unknown. If it is unknown, damage at the end of the file that ends in no line break is a torn write. It is
- * skipped, since no event in it was ever accepted.
+ * Yields the pieces of a file, the first with the number `firstSeq`. `end` is the number after the file's last record,
+ * or infinite if unknown. If it is unknown, damage at the end of the file that ends in no line break is a torn write.
+ * It is skipped, since no event in it was ever accepted.
  */
 export function* piecesOf(bytes: Buffer, firstSeq: number, end: number): Generator<Piece, void> {
   let seq = firstSeq;

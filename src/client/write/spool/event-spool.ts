@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
 import { bounds } from '../../bounds.js';
 import type { CallOptions } from '../../call-types.js';
-import { onAbort } from '../../transport/listeners.js';
+import { onAbort, withResolve } from '../../transport/listeners.js';
 import { type Runtime, systemRuntime } from '../../transport/time.js';
 import { invalidArgument, TrustError } from '../../trust-error.js';
 import type { TrustEvent } from '../client-event.js';
@@ -43,16 +43,10 @@ export interface SpoolOptions {
 }
 
 interface Waiting {
-  readonly eventId: string;
   readonly payload: Buffer;
-  resolve(eventId: string): void;
-  reject(error: unknown): void;
-}
-
-interface ForRoom {
-  readonly bytes: number;
-  admit(): void;
-  refuse(): void;
+  readonly written: ReturnType<typeof withResolve>;
+  /** Stops listening to the caller's signal. */
+  readonly release: () => void;
 }
 
 /**
@@ -73,12 +67,10 @@ export class EventSpool {
   readonly #claim: Claim;
   readonly #journal: Journal;
   readonly #delivery: Delivery;
-  readonly #queue: Waiting[] = [];
-  /** Size on disk of the events that have room and are not on disk yet. */
-  #pendingBytes = 0;
-  /** Settles with the event that was queued last, and therefore after all earlier ones. */
-  #lastWritten: Promise<unknown> = Promise.resolve();
-  readonly #forRoom = new Set<ForRoom>();
+  /** The events that are not on disk yet, in order: those being written, and those that wait for that or for room. */
+  readonly #queue = new Set<Waiting>();
+  /** Their size on disk. */
+  #queueBytes = 0;
   #flushing: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -115,7 +107,7 @@ export class EventSpool {
       const journal = await Journal.open(folder);
       const delivery = new Delivery({ folder, to, journal, runtime, onProgress, onSetAside });
       const spool = new EventSpool(options, claim, journal, delivery);
-      delivery.start(() => spool.#admit());
+      delivery.start(() => spool.#flush());
       return spool;
     } catch (error) {
       await claim.release();
@@ -140,30 +132,33 @@ export class EventSpool {
     if (!(payload.byteLength <= bytesMax)) {
       throw invalidArgument(`an event must have at most ${bytesMax} bytes`);
     }
-    options.signal?.throwIfAborted();
+    const { signal } = options;
+    signal?.throwIfAborted();
     if (this.#closing !== null) throw closed();
-    const bytes = recordsBytes([payload]);
-    if (this.#forRoom.size === 0 && this.#hasRoom(bytes)) {
-      this.#pendingBytes += bytes;
-    } else if (this.#options.whenFull === 'wait') {
-      await this.#room(bytes, options.signal);
-      if (this.#closing !== null) throw closed();
-    } else {
+    const isFull = !this.#hasRoom(this.#queueBytes + recordsBytes([payload]));
+    if (isFull && this.#options.whenFull !== 'wait') {
       throw new TrustError('spool_full', `the spool is full: ${this.#bytesMax} bytes of events are waiting`);
     }
-    const written = new Promise<string>((resolve, reject) => {
-      this.#queue.push({ eventId: body.event_id, payload, resolve, reject });
-      this.#flushing ??= this.#flush();
-    });
-    this.#lastWritten = written;
-    return written;
+    const giveUp = () => {
+      this.#remove(waiting);
+      waiting.written.reject(signal?.reason);
+      // The removed event may have blocked smaller ones.
+      this.#flush();
+    };
+    const release = signal === undefined ? () => undefined : onAbort(signal, giveUp);
+    const waiting: Waiting = { payload, written: withResolve(), release };
+    this.#queue.add(waiting);
+    this.#queueBytes += recordsBytes([payload]);
+    this.#flush();
+    await waiting.written.promise;
+    return body.event_id;
   }
 
   /**
    * Resolves once every event that was added before is delivered or set aside. Does not wait for later events.
    */
   async drained(options: CallOptions = {}): Promise<void> {
-    await this.#lastWritten.catch(() => undefined);
+    await Promise.allSettled(Array.from(this.#queue, ({ written }) => written.promise));
     await this.#delivery.drained(options.signal);
   }
 
@@ -177,80 +172,66 @@ export class EventSpool {
   }
 
   async #end(): Promise<void> {
-    for (const waiting of this.#forRoom) waiting.refuse();
     await this.#flushing;
+    // Those that have no room.
+    for (const waiting of this.#queue) {
+      this.#remove(waiting);
+      waiting.written.reject(closed());
+    }
     await this.#delivery.stop();
     await this.#journal.close();
     await this.#claim.release();
   }
 
   #hasRoom(bytes: number): boolean {
-    return this.#delivery.pendingBytes + this.#pendingBytes + bytes <= this.#bytesMax;
+    return this.#delivery.pendingBytes + bytes <= this.#bytesMax;
   }
 
-  /** Resolves once `bytes` of room are reserved; rejects with the signal's reason, or if the spool is closed first. */
-  #room(bytes: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = (end: () => void) => {
-        release?.();
-        this.#forRoom.delete(waiting);
-        end();
-      };
-      const giveUp = () => {
-        settle(() => reject(signal?.reason));
-        // The removed event may have blocked smaller ones; runs after all waiters of the signal are removed.
-        queueMicrotask(() => this.#admit());
-      };
-      const release = signal && onAbort(signal, giveUp);
-      const waiting = { bytes, admit: () => settle(resolve), refuse: () => settle(() => reject(closed())) };
-      this.#forRoom.add(waiting);
-    });
+  #remove(waiting: Waiting): void {
+    waiting.release();
+    this.#queue.delete(waiting);
+    this.#queueBytes -= recordsBytes([waiting.payload]);
   }
 
-  /** Admits the waiters that have room now, in order: smaller events never overtake a large one. */
-  #admit(): void {
-    for (const waiting of this.#forRoom) {
-      if (!this.#hasRoom(waiting.bytes)) return;
-      this.#pendingBytes += waiting.bytes;
-      waiting.admit();
-    }
+  #flush(): void {
+    this.#flushing ??= this.#write();
   }
 
-  /** Writes queued events in groups with one sync each; new events accumulate meanwhile. */
-  async #flush(): Promise<void> {
+  /** Writes the queued events that have room, in groups with one sync each; new events accumulate meanwhile. */
+  async #write(): Promise<void> {
     // Events of one turn of the event loop share a sync.
     await Promise.resolve();
-    while (this.#queue.length > 0) {
-      const group = this.#appendGroup();
+    for (let group = this.#nextGroup(); group.length > 0; group = this.#nextGroup()) {
       const payloads = group.map(({ payload }) => payload);
       let fault: TrustError | undefined;
       try {
         await this.#journal.append(payloads);
+        this.#delivery.added(payloads);
       } catch (cause) {
         fault = new TrustError('spool_failed', 'the spool could not be written', { cause });
       }
-      this.#pendingBytes -= recordsBytes(payloads);
-      if (fault === undefined) {
-        this.#delivery.added(payloads);
-        for (const { eventId, resolve } of group) resolve(eventId);
-      } else {
-        for (const { reject } of group) reject(fault);
-        this.#admit();
+      for (const waiting of group) {
+        this.#remove(waiting);
+        if (fault === undefined) waiting.written.resolve();
+        else waiting.written.reject(fault);
       }
     }
     this.#flushing = null;
   }
 
-  #appendGroup(): Waiting[] {
+  /** The first queued events that have room, in order: smaller ones never overtake a large one. */
+  #nextGroup(): Waiting[] {
+    const group: Waiting[] = [];
     let bytes = 0;
-    let count = 0;
-    for (const { payload } of this.#queue) {
-      if (count === bounds.spoolGroupEvents || (count > 0 && bytes + payload.byteLength > bounds.spoolGroupBytes))
-        break;
-      bytes += payload.byteLength;
-      count++;
+    for (const waiting of this.#queue) {
+      bytes += recordsBytes([waiting.payload]);
+      const isWhole = group.length === bounds.spoolGroupEvents || (group.length > 0 && bytes > bounds.spoolGroupBytes);
+      if (isWhole || !this.#hasRoom(bytes)) break;
+      group.push(waiting);
+      // An event that is being written cannot be given up.
+      waiting.release();
     }
-    return this.#queue.splice(0, count);
+    return group;
   }
 }
 

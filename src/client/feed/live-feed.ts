@@ -22,8 +22,6 @@ export interface FeedOptions {
   readonly key: string | undefined;
   /** The event id to resume from; if absent or empty, the stream begins with a snapshot. */
   readonly resumeFrom?: string;
-  /** The stream of any other group is refused; if absent, any group is accepted. */
-  readonly groupId?: string | undefined;
   /** Null if ids are not hashed here. */
   readonly salt: SaltCheck | null;
   readonly onState?: ((state: FeedState) => void) | undefined;
@@ -293,8 +291,7 @@ export class VerdictFeed {
   #follow(effect: FrameEffect): TrustError | undefined {
     switch (effect.kind) {
       case 'hello': {
-        const { groupId, ages, table } = this.#options;
-        if (groupId !== undefined && groupId !== effect.groupId) return refusal('the stream belongs to another group');
+        const { ages, table } = this.#options;
         this.#heartbeatMs = Math.min(effect.heartbeatMs, bounds.streamHeartbeatMsMax);
         this.#hello = { nodeMs: effect.now, cameAt: ages.ms() };
         table.answerMs = this.#silentMs;

@@ -165,11 +165,11 @@ async function untrusted(
         part.map(([id]) => id),
         { signal: ending, fallback: 'neutral' },
       );
-      for (const [i, { verdict, score, confidence, cause }] of trusts.entries()) {
+      for (const [i, { verdict, confidence, cause }] of trusts.entries()) {
         if (cause !== null)
           throw new PeerError(cause, 'the node did not answer for all players; nothing was listed', 3);
         const [id, kind] = part[i]!;
-        if (verdict === 'untrusted' && confidence >= confidenceMin) listed.push({ id, kind, score, confidence });
+        if (verdict === 'untrusted' && confidence >= confidenceMin) listed.push({ id, kind });
       }
       progress.to(Math.min(at + part.length, players.length), players.length);
     }

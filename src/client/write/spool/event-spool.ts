@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
 import { bounds } from '../../bounds.js';
 import type { CallOptions } from '../../call-types.js';
-import { onAbort, withResolve } from '../../transport/listeners.js';
+import { abortable, onAbort, withResolve } from '../../transport/listeners.js';
 import { type Runtime, systemRuntime } from '../../transport/time.js';
 import { invalidArgument, TrustError } from '../../trust-error.js';
 import type { TrustEvent } from '../client-event.js';
@@ -158,7 +158,8 @@ export class EventSpool {
    * Resolves once every event that was added before is delivered or set aside. Does not wait for later events.
    */
   async drained(options: CallOptions = {}): Promise<void> {
-    await Promise.allSettled(Array.from(this.#queue, ({ written }) => written.promise));
+    const written = Array.from(this.#queue, (waiting) => waiting.written.promise);
+    await abortable(Promise.allSettled(written), options.signal);
     await this.#delivery.drained(options.signal);
   }
 

@@ -4,7 +4,7 @@ import { bounds } from '../bounds.js';
 import type { SaltCheck } from '../ids/salt-check.js';
 import { jsonIn } from '../json-text.js';
 import { readText, refusalOf, unexpected } from '../transport/caller.js';
-import { linked, notify, onAbort, warnOnce, withResolve } from '../transport/listeners.js';
+import { abortable, linked, notify, warnOnce, withResolve } from '../transport/listeners.js';
 import type { ReadFloor } from '../transport/read-floor.js';
 import { type AgeClock, fullJitterMs, pause, type Runtime } from '../transport/time.js';
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
@@ -61,7 +61,7 @@ export class VerdictFeed {
   #live = withResolve();
   #isAwaited = false;
   /** Ends the wait of a refused feed. */
-  #resume: () => void = () => undefined;
+  #resumed = withResolve();
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -110,7 +110,7 @@ export class VerdictFeed {
     this.#options.salt?.askAgain();
     this.#live = withResolve();
     this.#become('connecting');
-    this.#resume();
+    this.#resumed.resolve();
   }
 
   /** True once the feed was closed, even if it has not ended yet. */
@@ -191,13 +191,8 @@ export class VerdictFeed {
     this.#live.reject(error);
     this.#become('refused');
     if (this.#options.onState === undefined && !this.#isAwaited) warnOnce(error);
-    await new Promise<void>((resolve) => {
-      const release = onAbort(signal, resolve);
-      this.#resume = () => {
-        release();
-        resolve();
-      };
-    });
+    this.#resumed = withResolve();
+    await abortable(this.#resumed.promise, signal).catch(() => undefined);
   }
 
   async #connection(outer: AbortSignal): Promise<TrustError> {

@@ -3,7 +3,7 @@ import { appendFile, rename, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventBody } from '../../../contract/request-bodies.js';
 import { bounds } from '../../bounds.js';
-import { linked, notify, onAbort, warnOnce } from '../../transport/listeners.js';
+import { abortable, linked, notify, warnOnce, withResolve } from '../../transport/listeners.js';
 import { fullJitterMs, pause, type Runtime } from '../../transport/time.js';
 import { isRetryable, isTooSlow, TrustError } from '../../trust-error.js';
 import type { DeliveryResult } from '../client-event.js';
@@ -24,11 +24,6 @@ interface Sent extends Entry {
   readonly event: EventBody;
 }
 
-interface Drained {
-  readonly through: number;
-  resolve(): void;
-}
-
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #stop = new AbortController();
@@ -39,7 +34,7 @@ export class Delivery {
   #batchMax: number = bounds.eventsPerCall;
   #failures = 0;
   #wake: () => void = () => undefined;
-  readonly #forDrained = new Set<Drained>();
+  readonly #forDrained = new Set<{ readonly through: number; readonly resolve: () => void }>();
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
@@ -68,22 +63,14 @@ export class Delivery {
     this.#report();
   }
 
-  drained(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const stop = this.#stop.signal;
-      stop.throwIfAborted();
-      signal?.throwIfAborted();
-      if (this.#state.pending === 0) return resolve();
-      const settle = (end: () => void) => {
-        for (const release of releases) release();
-        this.#forDrained.delete(waiting);
-        end();
-      };
-      const waiting = { through: this.#options.journal.nextSeq - 1, resolve: () => settle(resolve) };
-      const ends = signal === undefined ? [stop] : [stop, signal];
-      const releases = ends.map((end) => onAbort(end, () => settle(() => reject(end.reason))));
-      this.#forDrained.add(waiting);
-    });
+  async drained(signal: AbortSignal | undefined): Promise<void> {
+    const stop = this.#stop.signal;
+    stop.throwIfAborted();
+    signal?.throwIfAborted();
+    if (this.#state.pending === 0) return;
+    const waiting = { through: this.#options.journal.nextSeq - 1, ...withResolve() };
+    this.#forDrained.add(waiting);
+    await abortable(abortable(waiting.promise, stop), signal).finally(() => this.#forDrained.delete(waiting));
   }
 
   async stop(): Promise<void> {

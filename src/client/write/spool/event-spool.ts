@@ -88,30 +88,23 @@ export class EventSpool {
    * `spool_failed` if the disk fails, and `invalid_argument` if its path is too long or `whenFull` is unknown.
    */
   static async open(options: SpoolOptions): Promise<EventSpool> {
-    try {
-      return await EventSpool.#open(options);
-    } catch (cause) {
-      if (cause instanceof TrustError) throw cause;
-      throw new TrustError('spool_failed', 'the spool could not be opened', { cause });
-    }
-  }
-
-  static async #open(options: SpoolOptions): Promise<EventSpool> {
     const { to, onProgress, onSetAside, runtime = systemRuntime, whenFull = 'refuse' } = options;
     // Callers in JavaScript have no types.
     if (whenFull !== 'refuse' && whenFull !== 'wait') throw invalidArgument("whenFull must be 'refuse' or 'wait'");
     const folder = absolute(options.folder);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const claim = await claimFolder(folder, runtime);
+    let claim: Claim | undefined;
     try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      claim = await claimFolder(folder, runtime);
       const journal = await Journal.open(folder);
       const delivery = new Delivery({ folder, to, journal, runtime, onProgress, onSetAside });
       const spool = new EventSpool(options, claim, journal, delivery);
       delivery.start(() => spool.#flush());
       return spool;
-    } catch (error) {
-      await claim.release();
-      throw error;
+    } catch (cause) {
+      await claim?.release();
+      if (cause instanceof TrustError) throw cause;
+      throw new TrustError('spool_failed', 'the spool could not be opened', { cause });
     }
   }
 

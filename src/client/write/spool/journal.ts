@@ -4,7 +4,7 @@ import { type FileHandle, open, readdir, readFile, rename, rm, truncate } from '
 import { join } from 'node:path';
 import { bounds } from '../../bounds.js';
 import { TrustError } from '../../trust-error.js';
-import { deliveredIn, encodeRecord, fileNameOf, firstSeqOf, piecesOf, RECORD_EXTRA_BYTES } from './spool-record.js';
+import { deliveredIn, encodeRecord, fileNameOf, piecesOf, RECORD_EXTRA_BYTES, recordFiles } from './spool-record.js';
 
 interface Segment {
   readonly path: string;
@@ -69,10 +69,9 @@ export class Journal {
     try {
       const { buffer } = await mark.read(Buffer.alloc(RECORD_EXTRA_BYTES), 0, RECORD_EXTRA_BYTES, 0);
       const journal = new Journal(folder, mark, deliveredIn(buffer));
-      const starts = (await readdir(folder)).map(firstSeqOf).filter((seq) => seq !== null);
-      starts.sort((a, b) => a - b);
-      for (const [index, firstSeq] of starts.entries()) await journal.#recover(firstSeq, starts[index + 1]);
-      journal.through = Math.max(journal.through, (starts[0] ?? 1) - 1);
+      const files = recordFiles(await readdir(folder));
+      for (const { name, firstSeq, end } of files) await journal.#recover(join(folder, name), firstSeq, end);
+      journal.through = Math.max(journal.through, (files[0]?.firstSeq ?? 1) - 1);
       journal.nextSeq = Math.max(journal.through + 1, journal.#segments.at(-1)?.end ?? 1);
       await journal.#writeMark();
       return journal;
@@ -88,8 +87,7 @@ export class Journal {
   }
 
   /** Checks a file record by record up to the first record of the next file; cuts off a torn end. */
-  async #recover(firstSeq: number, nextStart = Number.POSITIVE_INFINITY): Promise<void> {
-    const path = join(this.#folder, fileNameOf(firstSeq));
+  async #recover(path: string, firstSeq: number, nextStart: number): Promise<void> {
     const bytes = await readFile(path);
     if (bytes.toString('latin1', 0, 8) === 'PTFSPOOL') {
       const text = `${path} was written by an earlier version, which must deliver its events before this one is used`;

@@ -8,7 +8,7 @@ const checksumDigits = 8;
 const payloadAt = checksumDigits + 1 + digits + 1;
 /** Bytes of a record besides its payload. A line break on both sides lets one damaged bit cost one record alone. */
 export const RECORD_EXTRA_BYTES = payloadAt + 2;
-const pattern = /^(\d{16})\.events$/;
+const pattern = /^\d{16}\.events$/;
 
 function numbered(seq: number): string {
   return String(seq).padStart(digits, '0');
@@ -18,10 +18,15 @@ export function fileNameOf(firstSeq: number): string {
   return `${numbered(firstSeq)}.events`;
 }
 
-/** Returns the number of the first record from a file's name; null if the file holds no records. */
-export function firstSeqOf(fileName: string): number | null {
-  const found = pattern.exec(fileName)?.[1];
-  return found === undefined ? null : Number(found);
+/** The files that hold records, in order. `end` is the first number of the next one, infinite for the last. */
+export function recordFiles(names: readonly string[]): { name: string; firstSeq: number; end: number }[] {
+  const files = names.filter((name) => pattern.test(name)).sort();
+  const starts = files.map((name) => Number.parseInt(name, 10));
+  return files.map((name, index) => ({
+    name,
+    firstSeq: starts[index]!,
+    end: starts[index + 1] ?? Number.POSITIVE_INFINITY,
+  }));
 }
 
 export function recordsBytes(payloads: readonly Buffer[]): number {

@@ -71,7 +71,7 @@ export async function pause(runtime: Runtime, ms: number, signal?: AbortSignal, 
   await abortable(over, signal).finally(cancel);
 }
 
-/** Runs work whose signal is aborted by `signal`, or after `ms` with `reason`; rejects with the reason if it then fails. */
+/** Runs work whose signal is aborted by `signal`, or after `ms` with `reason`; if it then fails, the reason rejects. */
 export async function within<T>(
   runtime: Runtime,
   ms: number,

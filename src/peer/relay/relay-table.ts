@@ -10,7 +10,6 @@ export interface RelayTableOptions {
   readonly journal: RelayJournal;
   /** Treats the first snapshot as known. Otherwise each verdict of the snapshot that is not neutral is a change. */
   readonly newOnly: boolean;
-  readonly now: () => number;
   /** Resolves once the change is delivered or set aside; rejects if the relay ends. */
   readonly deliver: (change: VerdictChange) => Promise<void>;
 }
@@ -63,7 +62,7 @@ export class RelayTable implements StreamTable {
 
   /** Delivers the changes, one after the other, then records the id. */
   async settle(lastEventId: string): Promise<void> {
-    const { journal, deliver, now } = this.#options;
+    const { journal, deliver } = this.#options;
     if (this.#isBaseline) {
       if (lastEventId === '' || this.inSnapshot) return;
       this.#isBaseline = false;
@@ -74,7 +73,7 @@ export class RelayTable implements StreamTable {
       for (const draft of this.#drafts) {
         const { subject, to } = draft;
         const id = changeIdOf(journal.lastEventId, journal.deliveredSinceId(subject), draft);
-        await deliver({ id, ...draft, at: now() });
+        await deliver({ id, ...draft, at: Date.now() });
         await journal.delivered(subject, to?.verdict ?? null);
         done++;
       }

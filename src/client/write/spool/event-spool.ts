@@ -7,7 +7,7 @@ import { abortable, onAbort, withResolve } from '../../transport/listeners.js';
 import { type Runtime, systemRuntime } from '../../transport/time.js';
 import { invalidArgument, TrustError } from '../../trust-error.js';
 import type { TrustEvent } from '../client-event.js';
-import { type Claim, claimFolder } from './claim.js';
+import { claimFolder, type Release } from './claim.js';
 import { Delivery } from './delivery.js';
 import { Journal } from './journal.js';
 import type { SetAsideEvent, SpoolProgress, SpoolTarget } from './progress.js';
@@ -64,7 +64,7 @@ export class EventSpool {
   readonly cuts: readonly { readonly file: string; readonly bytes: number }[];
   readonly #options: SpoolOptions;
   readonly #bytesMax: number;
-  readonly #claim: Claim;
+  readonly #release: Release;
   readonly #journal: Journal;
   readonly #delivery: Delivery;
   /** The events that are not on disk yet, in order: those being written, and those that wait for that or for room. */
@@ -74,10 +74,10 @@ export class EventSpool {
   #flushing: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
-  private constructor(options: SpoolOptions, claim: Claim, journal: Journal, delivery: Delivery) {
+  private constructor(options: SpoolOptions, release: Release, journal: Journal, delivery: Delivery) {
     this.#options = options;
     this.#bytesMax = options.bytesMax ?? bounds.spoolBytes;
-    this.#claim = claim;
+    this.#release = release;
     this.#journal = journal;
     this.#delivery = delivery;
     this.cuts = journal.cuts;
@@ -92,17 +92,17 @@ export class EventSpool {
     // Callers in JavaScript have no types.
     if (whenFull !== 'refuse' && whenFull !== 'wait') throw invalidArgument("whenFull must be 'refuse' or 'wait'");
     const folder = absolute(options.folder);
-    let claim: Claim | undefined;
+    let release: Release | undefined;
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      claim = await claimFolder(folder, runtime);
+      release = await claimFolder(folder, runtime);
       const journal = await Journal.open(folder);
       const delivery = new Delivery({ folder, to, journal, runtime, onProgress, onSetAside });
-      const spool = new EventSpool(options, claim, journal, delivery);
+      const spool = new EventSpool(options, release, journal, delivery);
       delivery.start(() => spool.#flush());
       return spool;
     } catch (cause) {
-      await claim?.release();
+      await release?.();
       if (cause instanceof TrustError) throw cause;
       throw new TrustError('spool_failed', 'the spool could not be opened', { cause });
     }
@@ -174,7 +174,7 @@ export class EventSpool {
     }
     await this.#delivery.stop();
     await this.#journal.close();
-    await this.#claim.release();
+    await this.#release();
   }
 
   #hasRoom(bytes: number): boolean {

@@ -110,6 +110,7 @@ const peerPackages = [
   'csv-parse',
   'jsonc-parser',
   'node-sqlite3-wasm',
+  'node:buffer',
   'node:child_process',
   'node:http',
   'node:os',

@@ -24,7 +24,6 @@ export const bounds = {
   batchBytes: 1_000_000,
   answerBytes: 8 * MiB,
   connections: 16,
-  /** Nodes per client. */
   nodes: 16,
   /** Time limit of one attempt at a node while another node remains to be tried. */
   failoverAttemptMs: 2_000,
@@ -108,7 +107,6 @@ export const bounds = {
   // Imports of ban lists.
   /** Size of a list, which is read whole: a million bans in the largest format. */
   importFileBytes: 256 * MiB,
-  /** Size of an import's spool. */
   importSpoolBytes: 8 * MiB,
   /** Events that are added to the spool before the position is saved. */
   importStepEvents: 1_000,
@@ -128,7 +126,6 @@ export const bounds = {
   /** Players in one read, as in one match read of the node. */
   sidecarReadPlayers: 128,
   sidecarTokenLength: 256,
-  /** Accounts of one person in one call. */
   personIds: 16,
   /** How long a ban lasts that the sidecar answers to a game server, which asks again before. */
   answeredBanS: 86_400,

@@ -40,8 +40,6 @@ export interface TrustClientOptions {
    * events that a spool accepts earlier are hashed as written. Null: ids are never changed.
    */
   readonly playerIdKinds?: readonly string[] | null | undefined;
-  /** The group that the stream must belong to. Default: any group. */
-  readonly groupId?: string | undefined;
   /** Time budget of a read before it falls back, in ms. Default: 100. */
   readonly readBudgetMs?: number | undefined;
   /** The answer of a read if the node does not answer in time. Default: `last-known`. */
@@ -75,7 +73,6 @@ export function settingsOf(options: TrustClientOptions) {
     groupSalt: groupSalt === undefined ? undefined : secretText('groupSalt', groupSalt),
     /** Undefined: the kinds that the node states. */
     playerIdKinds: options.playerIdKinds,
-    groupId: options.groupId,
     readBudgetMs: options.readBudgetMs ?? bounds.readBudgetMs,
     fallback: options.fallback ?? 'last-known',
     attemptMs: options.attemptMs ?? bounds.attemptMs,

@@ -25,7 +25,7 @@ import { ScoreReader } from './read/score-reader.js';
 import { type Answer, type Ask, Caller, notTheContract } from './transport/caller.js';
 import { linked, notify, onAbort } from './transport/listeners.js';
 import { ReadFloor } from './transport/read-floor.js';
-import { AgeClock, pause } from './transport/time.js';
+import { AgeClock, pause, within } from './transport/time.js';
 import { invalidArgument, namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
 import {
   acceptedOutcome,
@@ -367,16 +367,11 @@ export class TrustClient {
   async ready({ signal }: CallOptions = {}): Promise<void> {
     const { runtime } = this.#settings;
     if (!this.#lacksKinds || runtime.elapsedMs() < this.#kindsAskAgainMs || this.#closing !== null) return;
-    const { controller, release } = linked(signal);
-    const cancel = runtime.after(bounds.kindsWaitMs, () => controller.abort());
     try {
-      await this.#groupKnown({ signal: controller.signal });
+      await within(runtime, bounds.kindsWaitMs, signal, (ending) => this.#groupKnown({ signal: ending }));
     } catch {
       signal?.throwIfAborted();
       this.#kindsAskAgainMs = runtime.elapsedMs() + bounds.saltRecheckMs;
-    } finally {
-      cancel();
-      release();
     }
   }
 

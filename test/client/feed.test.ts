@@ -628,14 +628,6 @@ for (const [what, text] of [
   });
 }
 
-test("another group's stream is refused where the group is known", async () => {
-  const made = scene({ groupId: 'other' }, { groupId: 'mine' });
-  const feed = made.client.follow();
-  await made.runtime.advance(1_000);
-  assert.is(feed.state.phase, 'connecting');
-  assert.is(made.node.connections.length, 1);
-});
-
 test('reconnections wait a random time in a window that doubles', async () => {
   const made = scene();
   made.runtime.dice = 1;

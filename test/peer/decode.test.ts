@@ -1,26 +1,19 @@
-/** The text of a list: its line breaks, its encoding and where it is in memory. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+/** The text of a list: its line breaks and its encoding. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeList } from '../../src/peer/sources/decode.js';
 
-test('a long text in any encoding is outside of the heap, and its line breaks are those of each piece', () => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  // Shifts the line breaks over the ends of the pieces in which the text is decoded.
+test('a long text in any encoding has plain line breaks, and a cut character at its end is left out', () => {
   for (const shift of ['', 'x', 'xy']) {
     const lines = (end: string) => shift + `Игрок €😀${end}`.repeat(120_000);
     const bytes = Buffer.from(lines('\r\n'));
-    collect();
-    const before = process.memoryUsage().heapUsed;
     const { text, encoding } = decodeList(bytes);
-    collect();
-    assert.ok(process.memoryUsage().heapUsed - before < text.length / 2);
     assert.is(encoding, 'utf-8');
     assert.ok(text === lines('\n'));
     assert.ok(decodeList(Buffer.from(lines('\r'))).text === text);
-    assert.is(decodeList(Buffer.concat([bytes, Buffer.from([0xe9])])).encoding, 'utf-8', 'a cut character');
+    const cut = decodeList(Buffer.concat([bytes, Buffer.from([0xe9])]));
+    assert.is(cut.encoding, 'utf-8');
+    assert.ok(cut.text === text);
     const latin = decodeList(Buffer.concat([Buffer.from([0xe9, 0x0a]), bytes]));
     assert.equal([latin.encoding, latin.text.slice(0, 2)], ['windows-1252', 'é\n']);
   }

@@ -4,7 +4,7 @@ import { bounds } from '../bounds.js';
 import type { SaltCheck } from '../ids/salt-check.js';
 import { jsonIn } from '../json-text.js';
 import { readText, refusalOf, unexpected } from '../transport/caller.js';
-import { linked, notify, onAbort, warnOnce, withResolve } from '../transport/listeners.js';
+import { abortable, linked, notify, warnOnce, withResolve } from '../transport/listeners.js';
 import type { ReadFloor } from '../transport/read-floor.js';
 import { type AgeClock, fullJitterMs, pause, type Runtime } from '../transport/time.js';
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
@@ -22,8 +22,6 @@ export interface FeedOptions {
   readonly key: string | undefined;
   /** The event id to resume from; if absent or empty, the stream begins with a snapshot. */
   readonly resumeFrom?: string;
-  /** The stream of any other group is refused; if absent, any group is accepted. */
-  readonly groupId?: string | undefined;
   /** Null if ids are not hashed here. */
   readonly salt: SaltCheck | null;
   readonly onState?: ((state: FeedState) => void) | undefined;
@@ -63,7 +61,7 @@ export class VerdictFeed {
   #live = withResolve();
   #isAwaited = false;
   /** Ends the wait of a refused feed. */
-  #resume: () => void = () => undefined;
+  #resumed = withResolve();
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -112,7 +110,7 @@ export class VerdictFeed {
     this.#options.salt?.askAgain();
     this.#live = withResolve();
     this.#become('connecting');
-    this.#resume();
+    this.#resumed.resolve();
   }
 
   /** True once the feed was closed, even if it has not ended yet. */
@@ -193,13 +191,8 @@ export class VerdictFeed {
     this.#live.reject(error);
     this.#become('refused');
     if (this.#options.onState === undefined && !this.#isAwaited) warnOnce(error);
-    await new Promise<void>((resolve) => {
-      const release = onAbort(signal, resolve);
-      this.#resume = () => {
-        release();
-        resolve();
-      };
-    });
+    this.#resumed = withResolve();
+    await abortable(this.#resumed.promise, signal).catch(() => undefined);
   }
 
   async #connection(outer: AbortSignal): Promise<TrustError> {
@@ -293,8 +286,7 @@ export class VerdictFeed {
   #follow(effect: FrameEffect): TrustError | undefined {
     switch (effect.kind) {
       case 'hello': {
-        const { groupId, ages, table } = this.#options;
-        if (groupId !== undefined && groupId !== effect.groupId) return refusal('the stream belongs to another group');
+        const { ages, table } = this.#options;
         this.#heartbeatMs = Math.min(effect.heartbeatMs, bounds.streamHeartbeatMsMax);
         this.#hello = { nodeMs: effect.now, cameAt: ages.ms() };
         table.answerMs = this.#silentMs;

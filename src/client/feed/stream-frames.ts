@@ -6,7 +6,7 @@ import type { TrustValues } from '../player-trust.js';
 import type { StreamTable } from './stream-table.js';
 
 export type FrameEffect =
-  | { readonly kind: 'hello'; readonly groupId: string; readonly heartbeatMs: number; readonly now: number }
+  | { readonly kind: 'hello'; readonly heartbeatMs: number; readonly now: number }
   | { readonly kind: 'snapshot' }
   /** Everything up to `at`, by the `AgeClock`, is known. `beat`: the node had nothing else to report. */
   | { readonly kind: 'current'; readonly at: number; readonly beat: boolean }
@@ -76,7 +76,7 @@ function hello({ version, group_id, heartbeat_ms, now }: Frame<'hello'>): FrameE
   const at = timeOf(now);
   if (typeof group_id !== 'string' || typeof heartbeat_ms !== 'number' || at === null) return bad('hello');
   if (!(heartbeat_ms > 0)) return bad('hello');
-  return { kind: 'hello', groupId: group_id, heartbeatMs: heartbeat_ms, now: at };
+  return { kind: 'hello', heartbeatMs: heartbeat_ms, now: at };
 }
 
 function snapshot({ players, last, as_of }: Frame<'snapshot'>, table: StreamTable, timeAt: NodeTime): FrameEffect {

@@ -24,55 +24,11 @@ export interface Row {
   readonly answer: Held | null;
 }
 
-/** A time that all rows of one frame share, because a field of its own in each row would take 16 bytes there. */
-interface SharedTime {
-  readonly at: number;
-}
-
-/** A compact row: there may be 100,000 rows, so that published values are packed into one small number if possible. */
-class TableRow implements Row {
-  /**
-   * `publishedValues`: packed or as received; null if the stream reported nothing. `generation`: number of the snapshot
-   * during or after which the row was written. `readAt`: the read counter when the row was last moved to the end.
-   */
-  constructor(
-    readonly publishedValues: number | TrustValues | null,
-    readonly publishedAt: SharedTime | null,
-    readonly answer: Held | null,
-    readonly generation: number,
-    public readAt: number,
-  ) {}
-
-  get published(): Held | null {
-    const { publishedValues, publishedAt } = this;
-    if (publishedValues === null || publishedAt === null) return null;
-    return {
-      values: typeof publishedValues === 'number' ? unpacked(publishedValues) : publishedValues,
-      at: publishedAt.at,
-    };
-  }
-}
-
-const verdicts: readonly TrustValues['verdict'][] = ['trusted', 'neutral', 'suspicious', 'untrusted'];
-/** Steps of a score with at most two decimals and of a confidence with at most four. */
-const steps = 10_001;
-
-/** Packs values into one number below 2^29; returns them unchanged if they have more decimals than the contract. */
-function packed(values: TrustValues): number | TrustValues {
-  const { score, confidence, verdict, known } = values;
-  // Not packed, because few players are on the group's allow list.
-  if (values.allowed) return values;
-  const [scoreStep, confidenceStep] = [Math.round(score * 100), Math.round(confidence * 10_000)];
-  const isExact = scoreStep / 100 === score && confidenceStep / 10_000 === confidence && known;
-  const isWithin = scoreStep >= 0 && scoreStep < steps && confidenceStep >= 0 && confidenceStep < steps;
-  if (!isExact || !isWithin) return values;
-  return (scoreStep * steps + confidenceStep) * verdicts.length + verdicts.indexOf(verdict);
-}
-
-function unpacked(number: number): TrustValues {
-  const verdict = verdicts[number % verdicts.length]!;
-  const both = Math.floor(number / verdicts.length);
-  return { score: Math.floor(both / steps) / 100, confidence: (both % steps) / 10_000, verdict, known: true };
+interface TableRow extends Row {
+  /** Number of the snapshot during or after which the row was written. */
+  readonly generation: number;
+  /** The read counter when the row was last moved to the end; 0 if it was never read. */
+  readAt: number;
 }
 
 /** Tells whether the stream reported a player during calls about it. Concurrent calls share one token. */
@@ -99,7 +55,6 @@ export class TrustTable implements StreamTable {
   /** 0 without a stream. */
   answerMs = 0;
   #generation = 0;
-  #frameTime: SharedTime = { at: 0 };
   inSnapshot = false;
   complete = false;
   /** True if a player found no room since the snapshot began. */
@@ -144,12 +99,11 @@ export class TrustTable implements StreamTable {
     if (this.#reading.get(key) !== token || generation < this.#generation) return;
     const before = this.#read.get(key) ?? this.#published.get(key);
     // Published values from before the present snapshot are dropped: the snapshot repeats them, or removes the player.
-    const published = before?.generation === generation ? before : null;
+    const published = before?.generation === generation ? before.published : null;
     this.#remove(key);
     this.#makeRoom(at);
-    const { publishedValues = null, publishedAt = null } = published ?? {};
-    const row = new TableRow(publishedValues, publishedAt, { values, at }, generation, ++this.#reads);
-    (publishedValues === null ? this.#answered : this.#read).set(key, row);
+    const row = { published, answer: { values, at }, generation, readAt: ++this.#reads };
+    (published === null ? this.#answered : this.#read).set(key, row);
   }
 
   /**
@@ -171,8 +125,8 @@ export class TrustTable implements StreamTable {
   setPublished(key: string, values: TrustValues, at: number): void {
     this.#reading.delete(key);
     const before = this.#read.get(key) ?? this.#answered.get(key);
-    if (this.#frameTime.at !== at) this.#frameTime = { at };
-    const row = new TableRow(packed(values), this.#frameTime, null, this.#generation, before?.readAt ?? 0);
+    const readAt = before?.readAt ?? 0;
+    const row = { published: { values, at }, answer: null, generation: this.#generation, readAt };
     this.#answered.delete(key);
     if (before !== undefined) this.#read.set(key, row);
     else if (this.#published.delete(key) || this.size < this.#rowsMax) this.#published.set(key, row);
@@ -206,11 +160,9 @@ export class TrustTable implements StreamTable {
   orphan(at: number): void {
     this.answerMs = 0;
     this.complete = false;
-    const time: SharedTime = { at };
     for (const rows of [this.#read, this.#published]) {
-      for (const [key, { publishedValues, publishedAt, answer, generation, readAt }] of rows) {
-        if (publishedAt === null || publishedAt.at >= at) continue;
-        rows.set(key, new TableRow(publishedValues, time, answer, generation, readAt));
+      for (const [key, { published, ...row }] of rows) {
+        if (published !== null && published.at < at) rows.set(key, { ...row, published: { ...published, at } });
       }
     }
   }

@@ -3,15 +3,15 @@ import type { MatchScoresBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';
 import type { VerdictFeed } from '../feed/live-feed.js';
 import { valuesOf } from '../feed/stream-frames.js';
-import type { Row, TrustTable } from '../feed/trust-table.js';
+import type { TrustTable } from '../feed/trust-table.js';
 import type { SaltCheck } from '../ids/salt-check.js';
 import { isSubjectHash } from '../ids/subject.js';
 import { isRecord } from '../json-text.js';
 import { type PlayerTrust, type TrustValues, unknownPlayer } from '../player-trust.js';
 import { type Answer, type Caller, notTheContract } from '../transport/caller.js';
-import { linked, warnOnce } from '../transport/listeners.js';
+import { warnOnce } from '../transport/listeners.js';
 import { splitUp } from '../transport/split-up.js';
-import { type AgeClock, isTime, type Runtime } from '../transport/time.js';
+import { type AgeClock, isTime, type Runtime, within } from '../transport/time.js';
 import { invalidArgument, isRetryable, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
 
 /**
@@ -113,27 +113,19 @@ export class ScoreReader {
   async #verifySalt({ budgetMs, signal }: Read): Promise<void> {
     const { salt, runtime } = this.#options;
     if (salt === null || salt.isSettled) return;
-    const { controller, release } = linked(signal);
-    const cancel = runtime.after(Math.max(0, budgetMs), () => controller.abort());
     // The read itself reports an error that prevents the node from answering.
-    await salt.verify(controller.signal).catch(() => undefined);
-    cancel();
-    release();
+    await within(runtime, budgetMs, signal, (ending) => salt.verify(ending)).catch(() => undefined);
   }
 
   /** The values of each key in the cache; undefined if they are not current or not held. */
   #fromCache(keys: readonly string[]): readonly (Found | undefined)[] {
     const { table, runtime } = this.#options;
     const feed = this.#options.feed();
-    const asOf = feed?.isFresh ? feed.asOf : null;
-    if (asOf === null) return [];
+    if (!feed?.isFresh) return [];
     const since = runtime.now() - table.answerMs;
     return keys.map((key) => {
-      const row = table.get(key);
-      const published = this.#publishedOf(key, row);
-      const newest = this.#newest(published === undefined ? undefined : { values: published, asOf }, row);
-      if (newest === undefined || newest.asOf < since) return undefined;
-      return { values: newest.values, source: 'cache', asOf: newest.asOf, cause: null };
+      const held = this.#held(key);
+      return held === undefined || held.asOf < since ? undefined : { ...held, source: 'cache', cause: null };
     });
   }
 
@@ -176,29 +168,26 @@ export class ScoreReader {
   }
 
   #fallen(key: string, fallback: Fallback, cause: TrustErrorCode): Found {
-    const { runtime, ages, table, feed } = this.#options;
-    const assumed: Found = { values: unknownPlayer, source: 'assumed', asOf: null, cause };
-    if (fallback === 'neutral') return assumed;
-    const row = table.get(key);
-    const published = this.#publishedOf(key, row);
-    const asOf = Math.max(row?.published ? ages.wallAt(row.published.at) : 0, feed()?.asOf ?? 0);
-    const newest = this.#newest(published === undefined ? undefined : { values: published, asOf }, row);
-    if (newest === undefined || runtime.now() - newest.asOf > bounds.lastKnownMs) return assumed;
-    return { values: newest.values, source: 'last-known', asOf: newest.asOf, cause };
+    const held = fallback === 'neutral' ? undefined : this.#held(key);
+    if (held === undefined || this.#options.runtime.now() - held.asOf > bounds.lastKnownMs) {
+      return { values: unknownPlayer, source: 'assumed', asOf: null, cause };
+    }
+    return { ...held, source: 'last-known', cause };
   }
 
-  /** A player that a complete stream did not publish has no events. The stream knows players by hash only. */
-  #publishedOf(key: string, row: Row | undefined): TrustValues | undefined {
-    if (row?.published) return row.published.values;
-    return this.#options.table.complete && isSubjectHash(key) ? unknownPlayer : undefined;
-  }
-
-  /** The published values, or the row's answer if it arrived after the time up to which the stream is current. */
-  #newest(published: Dated | undefined, row: Row | undefined): Dated | undefined {
-    const answer = row?.answer ?? null;
-    if (answer === null) return published;
-    const asOf = this.#options.ages.wallAt(answer.at);
-    return published === undefined || published.asOf < asOf ? { values: answer.values, asOf } : published;
+  /** The published values, or the answer of a call if it arrived after the time up to which the stream is current. */
+  #held(key: string): Dated | undefined {
+    const { ages, table, feed } = this.#options;
+    const { published = null, answer = null } = table.get(key) ?? {};
+    // A player that a complete stream did not publish has no events. The stream knows players by hash only.
+    const isAbsent = published === null && table.complete && isSubjectHash(key);
+    const values = isAbsent ? unknownPlayer : published?.values;
+    const asOf = Math.max(published === null ? 0 : ages.wallAt(published.at), feed()?.asOf ?? 0);
+    const answeredAt = answer === null ? 0 : ages.wallAt(answer.at);
+    if (answer !== null && (values === undefined || asOf < answeredAt)) {
+      return { values: answer.values, asOf: answeredAt };
+    }
+    return values && { values, asOf };
   }
 }
 

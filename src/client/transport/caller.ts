@@ -2,13 +2,11 @@
 import { bounds } from '../bounds.js';
 import { isRecord, jsonIn } from '../json-text.js';
 import { isRetryable, TrustError, type TrustErrorCode } from '../trust-error.js';
-import { Breaker } from './breaker.js';
-import { linked } from './listeners.js';
+import { Breaker, type CallNode, Round } from './node-choice.js';
 import { appliedSeqOf, type ReadFloor } from './read-floor.js';
 import type { RequestSigner } from './request-signer.js';
 import { Retries } from './retries.js';
-import { type CallNode, Round } from './round.js';
-import { pause, type Runtime } from './time.js';
+import { pause, type Runtime, within } from './time.js';
 import { answerOf, type Transport, TransportError, type TransportResponse } from './transport.js';
 
 export interface Ask {
@@ -81,10 +79,9 @@ export class Caller {
     const node = round.next();
     const { transport, breaker } = node;
     const timeoutMs = attemptMsOf(ask, leftMs, round.hasNext);
-    const { controller, release } = linked(ask.signal);
-    const stop = this.#runtime.after(Math.max(0, timeoutMs), () => controller.abort(timedOut));
     try {
-      const answer = await this.#exchange(ask, transport, controller.signal);
+      const exchange = (signal: AbortSignal) => this.#exchange(ask, transport, signal);
+      const answer = await within(this.#runtime, timeoutMs, ask.signal, exchange, timedOut);
       breaker.succeeded();
       return answer;
     } catch (error) {
@@ -92,14 +89,11 @@ export class Caller {
         breaker.abandoned();
         throw ask.signal.reason;
       }
-      const known = controller.signal.reason === timedOut ? timeout(timeoutMs) : trustErrorOf(error);
+      const known = error === timedOut ? timeout(timeoutMs) : trustErrorOf(error);
       if (isRetryable(known) && !isFromWellNode(known)) breaker.failed();
       else breaker.succeeded();
       if (known.retryAfterMs !== undefined) round.skipFor(node, known.retryAfterMs);
       throw known;
-    } finally {
-      stop();
-      release();
     }
   }
 

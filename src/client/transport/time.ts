@@ -1,7 +1,7 @@
 /** Declares the client's source of time and randomness, which tests replace, with ages, pauses and jitter. */
 import { randomUUID } from 'node:crypto';
 import { bounds } from '../bounds.js';
-import { onAbort } from './listeners.js';
+import { abortable, linked } from './listeners.js';
 
 /** The source of time and random values. Omit it outside of tests. @public */
 export interface Runtime {
@@ -62,23 +62,33 @@ export class AgeClock {
 }
 
 /** Resolves after `ms`; rejects with the signal's reason if the signal is aborted before. */
-export function pause(runtime: Runtime, ms: number, signal?: AbortSignal, isBackground = false): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const giveUp = () => {
-      cancel();
-      reject(signal?.reason);
-    };
-    const release = signal && onAbort(signal, giveUp);
-    const cancel = runtime.after(
-      ms,
-      () => {
-        release?.();
-        resolve();
-      },
-      isBackground,
-    );
+export async function pause(runtime: Runtime, ms: number, signal?: AbortSignal, isBackground = false): Promise<void> {
+  signal?.throwIfAborted();
+  let cancel = () => {};
+  const over = new Promise<void>((resolve) => {
+    cancel = runtime.after(ms, resolve, isBackground);
   });
+  await abortable(over, signal).finally(cancel);
+}
+
+/** Runs work whose signal is aborted by `signal`, or after `ms` with `reason`; if it then fails, the reason rejects. */
+export async function within<T>(
+  runtime: Runtime,
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+  reason?: unknown,
+): Promise<T> {
+  const { controller, release } = linked(signal);
+  const cancel = runtime.after(Math.max(0, ms), () => controller.abort(reason));
+  try {
+    return await work(controller.signal);
+  } catch (error) {
+    throw controller.signal.aborted ? controller.signal.reason : error;
+  } finally {
+    cancel();
+    release();
+  }
 }
 
 /** Full jitter: a random pause from 0 to a window that doubles with each attempt (0 is the first), up to a cap. */

@@ -1,5 +1,5 @@
 /** Declares the interface through which requests leave the client, so that a game can plug in its own HTTP library. */
-import { onAbort } from './listeners.js';
+import { abortable } from './listeners.js';
 
 /** One request as the client passes it to a transport. @public */
 export interface TransportRequest {
@@ -41,17 +41,14 @@ export interface Transport {
  * may react late, as undici does while it connects or waits for a free connection. An answer that arrives later is
  * discarded, so that its connection is free again.
  */
-export function answerOf(transport: Transport, request: TransportRequest): Promise<TransportResponse> {
+export async function answerOf(transport: Transport, request: TransportRequest): Promise<TransportResponse> {
   const { signal } = request;
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const release = onAbort(signal, () => reject(signal.reason));
-    transport
-      .request(request)
-      .finally(release)
-      .then((response) => (signal.aborted ? leave(response) : resolve(response)))
-      .catch(reject);
+  signal.throwIfAborted();
+  const answer = transport.request(request).then(async (response) => {
+    if (signal.aborted) await leave(response);
+    return response;
   });
+  return abortable(answer, signal);
 }
 
 async function leave({ body }: TransportResponse): Promise<void> {

@@ -28,7 +28,20 @@ export async function deliverAll(
   let rest = batch;
   while (rest.length > 0) {
     const sent = rest.slice(0, call.size);
-    const { left, failure } = await delivered(sent, (part) => deliver(part, retries.leftMs), outcomes);
+    const results = await deliver(sent, retries.leftMs).catch((error: unknown) => {
+      if (!(error instanceof TrustError)) throw error;
+      return sent.map((): DeliveryResult => ({ later: error }));
+    });
+    const left: EventBody[] = [];
+    let failure: TrustError | undefined;
+    for (const [index, result] of results.entries()) {
+      if ('later' in result) {
+        failure ??= result.later;
+        left.push(sent[index]!);
+      } else {
+        outcomes.set(sent[index]!, result);
+      }
+    }
     rest = [...left, ...rest.slice(sent.length)];
     if (left.length < sent.length) {
       retries = new Retries(runtime, deadlineMs);
@@ -45,28 +58,4 @@ export async function deliverAll(
     await wait(waitMs);
   }
   return batch.map((event) => outcomes.get(event)!);
-}
-
-/** Sends these events once. `left`: the events that have no result yet, because of `failure`. */
-async function delivered(
-  sent: readonly EventBody[],
-  deliver: (events: readonly EventBody[]) => Promise<DeliveryResult[]>,
-  outcomes: Map<EventBody, EventOutcome>,
-): Promise<{ readonly left: readonly EventBody[]; readonly failure: TrustError | undefined }> {
-  const left: EventBody[] = [];
-  let failure: TrustError | undefined;
-  try {
-    for (const [index, result] of (await deliver(sent)).entries()) {
-      if ('later' in result) {
-        failure ??= result.later;
-        left.push(sent[index]!);
-      } else {
-        outcomes.set(sent[index]!, result);
-      }
-    }
-    return { left, failure };
-  } catch (error) {
-    if (!(error instanceof TrustError)) throw error;
-    return { left: sent, failure: error };
-  }
 }

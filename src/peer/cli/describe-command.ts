@@ -4,14 +4,18 @@ import type { Command } from 'commander';
 import { isDangerous, knownCells } from '../formats/description.js';
 import { draftIn, partsOf, shapeOf } from '../formats/recognise.js';
 import { decodeList, fileBytes } from '../sources/decode.js';
-import { examples, type Session } from './session.js';
+import type { Session } from './session.js';
 
 const help = `
 The draft says what the names of the cells suggest. Three choices are yours, and stand under "choose":
   ids   the cells that hold accounts, each with its kind where the form does not show it
   end   the cell and the unit of the end ("s", "ms", "ticks", "text"), or "length" with its unit
   type  the values of the cell that are bans ("kinds") and those that are not ("others")
-Move each cell of "choose" to its place, or to "known" if it means nothing for an import, and delete "choose".`;
+Move each cell of "choose" to its place, or to "known" if it means nothing for an import, and delete "choose".
+
+Examples:
+  ptf-peer describe bans.csv > bans.json
+  ptf-peer import bans.csv --description bans.json --dry-run`;
 
 export function addDescribe(program: Command, session: Session): void {
   program
@@ -19,10 +23,6 @@ export function addDescribe(program: Command, session: Session): void {
     .description('print a draft of the description of a list, for import --description')
     .option('--table <name>', 'the table of a dump')
     .addHelpText('after', help)
-    .addHelpText(
-      'after',
-      examples('describe bans.csv > bans.json', 'import bans.csv --description bans.json --dry-run'),
-    )
     .action(async (file: string, { table }: { readonly table?: string }) => {
       const { text } = decodeList(await fileBytes(file));
       const shape = shapeOf(text);

@@ -13,7 +13,7 @@ import { PeerError, wrongUsage } from '../peer-error.js';
 import { AllowFile } from '../sidecar/allow-file.js';
 import { decodeList, fileBytes } from '../sources/decode.js';
 import { duration, kindList, share } from './options.js';
-import { examples, type Session } from './session.js';
+import type { Session } from './session.js';
 
 interface ExportOptions {
   readonly format: string;
@@ -24,6 +24,16 @@ interface ExportOptions {
   readonly every: number;
   readonly replace?: true;
 }
+
+const help = `
+The list goes to standard output; ids that do not fit the format are counted on standard error.
+--follow replaces FILE atomically when the list changes, and leaves it alone while the node or the ids cannot be
+read. Players of the sidecar's allow list are left out. A ban of this list must not be reported back.
+Exit codes: 0 done, 1 some ids refused, 2 wrong usage, 3 node unreachable
+
+Examples:
+  ptf-peer export --format squad --ids players.txt > Bans.cfg
+  ptf-peer export --format rust --ids players.txt --confidence-min 0.5 --follow /srv/rust/cfg/group-bans.cfg --replace`;
 
 export function addExport(program: Command, session: Session): void {
   const names = nativeLists.map(({ name }) => name);
@@ -41,20 +51,7 @@ export function addExport(program: Command, session: Session): void {
     .option('--follow <file>', 'keep the list in a file of its own, until the command is stopped')
     .option('--every <time>', 'how often --follow looks, such as 30s, 5m, 1h', duration, bounds.followMs)
     .option('--replace', 'let --follow replace a file that is not empty')
-    .addHelpText(
-      'after',
-      '\nThe list goes to standard output; ids that do not fit the format are counted on standard error.' +
-        '\n--follow replaces FILE atomically when the list changes, and leaves it alone while the node or the ids cannot be' +
-        "\nread. Players of the sidecar's allow list are left out. A ban of this list must not be reported back." +
-        '\nExit codes: 0 done, 1 some ids refused, 2 wrong usage, 3 node unreachable',
-    )
-    .addHelpText(
-      'after',
-      examples(
-        'export --format squad --ids players.txt > Bans.cfg',
-        'export --format rust --ids players.txt --confidence-min 0.5 --follow /srv/rust/cfg/group-bans.cfg --replace',
-      ),
-    )
+    .addHelpText('after', help)
     .action((options: ExportOptions) => runExport(options, session));
 }
 
@@ -168,11 +165,11 @@ async function untrusted(
         part.map(([id]) => id),
         { signal: ending, fallback: 'neutral' },
       );
-      for (const [i, { verdict, score, confidence, cause }] of trusts.entries()) {
+      for (const [i, { verdict, confidence, cause }] of trusts.entries()) {
         if (cause !== null)
           throw new PeerError(cause, 'the node did not answer for all players; nothing was listed', 3);
         const [id, kind] = part[i]!;
-        if (verdict === 'untrusted' && confidence >= confidenceMin) listed.push({ id, kind, score, confidence });
+        if (verdict === 'untrusted' && confidence >= confidenceMin) listed.push({ id, kind });
       }
       progress.to(Math.min(at + part.length, players.length), players.length);
     }

@@ -12,7 +12,7 @@ import { uncountedText } from '../node/plain-words.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { type Source, sourceOf } from '../sources/source.js';
 import { addListOptions, isCommand, kindList, type ListOptions, wholeNumber } from './options.js';
-import { examples, type Session } from './session.js';
+import type { Session } from './session.js';
 
 interface ImportOptions extends ListOptions {
   readonly dryRun?: true;
@@ -43,7 +43,13 @@ they then count like new evidence. Repeated on another day it re-states them aga
 often it is imported: where it was lifted and imposed anew, only --restate reports it again.
 
 The same ban has the same event id in every import, so that a second import changes nothing, and an interrupted one
-goes on where it stopped. Names, reasons, addresses and admins never leave this machine.`;
+goes on where it stopped. Names, reasons, addresses and admins never leave this machine.
+
+Exit codes: 0 done, 1 some lines refused, 2 wrong usage, 3 node unreachable or peer refused, 4 format not recognised
+
+Examples:
+  ptf-peer import banned-players.json --dry-run
+  ptf-peer import Bans.cfg --origin community-list`;
 
 export function addImport(program: Command, session: Session): void {
   const command = program.command('import').description('read a ban list of a game or tool and report its bans');
@@ -56,11 +62,6 @@ export function addImport(program: Command, session: Session): void {
     .option('--send-faded', 'also send bans of which decay has left less than 1 %')
     .option('--restate', 'date permanent and still active bans as of today; see below')
     .addHelpText('after', help)
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 done, 1 some lines refused, 2 wrong usage, 3 node unreachable or peer refused, 4 format not recognised',
-    )
-    .addHelpText('after', examples('import banned-players.json --dry-run', 'import Bans.cfg --origin community-list'))
     .action(async (list: readonly string[], options: ImportOptions) =>
       runImport(await sourceOf(list, isCommand(program), options), options, session),
     );

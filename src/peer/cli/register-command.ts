@@ -9,7 +9,7 @@ import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { verifiedGroup } from '../node/group-kinds.js';
 import { talkingTo, wrongUsage } from '../peer-error.js';
 import { gathered, webAddress } from './options.js';
-import { examples, type Session } from './session.js';
+import type { Session } from './session.js';
 
 interface RegisterOptions {
   readonly url: string;
@@ -28,6 +28,11 @@ interface Salt {
   readonly members: Pick<ConfigFile, 'group_salt'> | Pick<ConfigFile, 'group_salt_file'>;
 }
 
+const help = `
+Examples:
+  ptf-peer register --url https://trust.example.net --name "Arena EU 1" --game arena --salt-file /run/secrets/salt
+  ptf-peer register --url https://trust.example.net --peer-id ID --api-key-file key.txt --game arena --salt-file salt`;
+
 export function addRegister(program: Command, session: Session): void {
   program
     .command('register')
@@ -41,13 +46,7 @@ export function addRegister(program: Command, session: Session): void {
     .option('--api-key-file <file>', 'file with the key of --peer-id (else PTF_PEER_API_KEY)')
     .option('--state-dir <folder>', 'folder for spools, token and allow list (default: ~/.local/state/ptf-peer)')
     .option('--force', 'replace an existing configuration, whose key is then lost')
-    .addHelpText(
-      'after',
-      examples(
-        'register --url https://trust.example.net --name "Arena EU 1" --game arena --salt-file /run/secrets/salt',
-        'register --url https://trust.example.net --peer-id ID --api-key-file key.txt --game arena --salt-file salt',
-      ),
-    )
+    .addHelpText('after', help)
     .action((options: RegisterOptions) => register(options, session));
 }
 

@@ -6,7 +6,7 @@ import { readSmallFile, secretInFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 import { relayFolder, relayVerdicts } from '../relay/relay.js';
 import { webAddress } from './options.js';
-import { examples, type Session } from './session.js';
+import type { Session } from './session.js';
 
 interface RelayCommandOptions {
   readonly webhook?: string;
@@ -21,7 +21,11 @@ Each change of a verdict is one POST: {"type": "verdict.changed", "timestamp", "
 "previous_verdict", "score", "confidence"}}, or "player.removed" for a player without events. The headers webhook-id,
 webhook-timestamp and webhook-signature are those of Standard Webhooks (standardwebhooks.com). A change may arrive more
 than once, always with the same webhook-id. Answer 2xx to take it, 401, 404 or 410 to end the relay. Players are named by their
-subject hashes: the relay knows no others.`;
+subject hashes: the relay knows no others.
+
+Examples:
+  ptf-peer relay --webhook https://hooks.example.net/trust
+  ptf-peer relay --discord --webhook-file url.txt`;
 
 export function addRelay(program: Command, session: Session): void {
   program
@@ -33,10 +37,6 @@ export function addRelay(program: Command, session: Session): void {
     .option('--discord', "send a Discord embed; the address is that of a channel's webhook")
     .option('--all', 'at the first start, send a change for each player whose verdict is not neutral')
     .addHelpText('after', explained)
-    .addHelpText(
-      'after',
-      examples('relay --webhook https://hooks.example.net/trust', 'relay --discord --webhook-file url.txt'),
-    )
     .action((options: RelayCommandOptions) => runRelay(options, session));
 }
 

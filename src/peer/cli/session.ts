@@ -50,7 +50,3 @@ export function sessionOf(
     end,
   };
 }
-
-export function examples(...lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  ptf-peer ${line}`).join('\n')}`;
-}

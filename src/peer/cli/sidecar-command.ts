@@ -10,7 +10,7 @@ import { startLocalServer } from '../sidecar/local-server.js';
 import { Sidecar } from '../sidecar/sidecar.js';
 import { checkToken, tokenIn } from '../sidecar/token.js';
 import { share, wholeNumber } from './options.js';
-import { examples, type Session } from './session.js';
+import type { Session } from './session.js';
 
 interface SidecarCommandOptions {
   readonly host: string;
@@ -39,7 +39,11 @@ IDs are the raw ids of your players; they are hashed here and never leave this m
 
 With --act-on, servers that nobody can change get answers under /answers/SECRET, with the secret of the file that is
 named at the start: rust/ is a value of server.bansServerEndpoint, squad a line of RemoteBanListHosts.cfg. Players of the
-allow list are never kept out, nor is anybody while the values are not current. A ban so made must not be reported.`;
+allow list are never kept out, nor is anybody while the values are not current. A ban so made must not be reported.
+
+Examples:
+  ptf-peer sidecar
+  ptf-peer sidecar --port 0 --token-file /run/game/token --mode enforce`;
 
 export function addSidecar(program: Command, session: Session): void {
   program
@@ -74,7 +78,6 @@ export function addSidecar(program: Command, session: Session): void {
     )
     .option('--min-confidence <number>', 'minimum confidence at which --act-on keeps a player out', share, 0.5)
     .addHelpText('after', api)
-    .addHelpText('after', examples('sidecar', 'sidecar --port 0 --token-file /run/game/token --mode enforce'))
     .action((options: SidecarCommandOptions) => runSidecar(options, session));
 }
 

@@ -4,7 +4,7 @@ import { wrongUsage } from '../peer-error.js';
 import { sourceOf } from '../sources/source.js';
 import { type WatchOptions, watchList } from '../watch/list-watch.js';
 import { addListOptions, duration, isCommand, type ListOptions } from './options.js';
-import { examples, type Session } from './session.js';
+import type { Session } from './session.js';
 
 type WatchCommandOptions = ListOptions & Pick<WatchOptions, 'every' | 'newOnly' | 'allowMassLift'>;
 
@@ -15,7 +15,12 @@ been unchanged for two seconds. A last line without a line break counts as whole
 rotation stay reported. If half of the persons of a list or more leave it at once (one of two, or all), nothing is withdrawn:
 their bans stay reported until they are listed again or a watch runs with --allow-mass-lift. An address, a table or a
 command that cannot be read withdraws nothing either.
-Names, reasons and addresses are never sent.`;
+Names, reasons and addresses are never sent.
+
+Examples:
+  ptf-peer watch /srv/minecraft/banned-players.json
+  ptf-peer watch https://lists.example.net/bans.csv --every 5m
+  ptf-peer watch --every 5m --format litebans -- mysql --batch litebans -e 'SELECT * FROM litebans_bans'`;
 
 export function addWatch(program: Command, session: Session): void {
   const command = program
@@ -27,14 +32,6 @@ export function addWatch(program: Command, session: Session): void {
     .option('--new-only', 'treat the bans at the first start as known')
     .option('--allow-mass-lift', 'also withdraw bans that left the list with half of it or more')
     .addHelpText('after', explained)
-    .addHelpText(
-      'after',
-      examples(
-        'watch /srv/minecraft/banned-players.json',
-        'watch https://lists.example.net/bans.csv --every 5m',
-        "watch --every 5m --format litebans -- mysql --batch litebans -e 'SELECT * FROM litebans_bans'",
-      ),
-    )
     .action(async (list: readonly string[], options: WatchCommandOptions) => {
       if (list[0] === '-') throw wrongUsage('standard input cannot be followed; give a file, an address or a command');
       const config = await session.config();

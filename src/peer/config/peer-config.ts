@@ -13,18 +13,21 @@ export interface Surroundings {
   readonly home: string;
 }
 
-export interface ConfigFile {
+/** `signing_key`: the private Ed25519 key as PEM, if the peer signs its writes. */
+const optionalMembers = [
+  'api_key',
+  'api_key_file',
+  'group_salt',
+  'group_salt_file',
+  'signing_key',
+  'signing_key_file',
+  'state_dir',
+] as const;
+
+export interface ConfigFile extends Partial<Readonly<Record<(typeof optionalMembers)[number], string>>> {
   readonly url: string;
   readonly peer_id: string;
-  readonly api_key?: string;
-  readonly api_key_file?: string;
-  readonly group_salt?: string;
-  readonly group_salt_file?: string;
-  /** The private Ed25519 key as PEM, if the peer signs its writes. */
-  readonly signing_key?: string;
-  readonly signing_key_file?: string;
   readonly game_ids: readonly string[];
-  readonly state_dir?: string;
 }
 
 export interface PeerConfig {
@@ -40,18 +43,7 @@ export interface PeerConfig {
   readonly path: string;
 }
 
-const members: readonly (keyof ConfigFile)[] = [
-  'url',
-  'peer_id',
-  'api_key',
-  'api_key_file',
-  'group_salt',
-  'group_salt_file',
-  'signing_key',
-  'signing_key_file',
-  'game_ids',
-  'state_dir',
-];
+const members: readonly (keyof ConfigFile)[] = ['url', 'peer_id', 'game_ids', ...optionalMembers];
 
 /** The variable that overrides a member. */
 export function variableOf(member: keyof ConfigFile): string {
@@ -65,7 +57,7 @@ export function configPathOf({ env, home }: Surroundings, option: string | undef
   return join(setText(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'ptf-peer', 'config.json');
 }
 
-export function defaultStateDir({ env, home }: Surroundings): string {
+function defaultStateDir({ env, home }: Surroundings): string {
   return join(setText(env.XDG_STATE_HOME) ?? join(home, '.local', 'state'), 'ptf-peer');
 }
 
@@ -105,7 +97,9 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
   const apiKey = await secret('api_key');
   const groupSalt = await secret('group_salt');
   const signingKey = (await secret('signing_key', false)) || undefined;
-  if (signingKey !== undefined && !isSigningKey(signingKey)) {
+  try {
+    if (signingKey !== undefined) signingPublicKey(signingKey);
+  } catch {
     faults.push(`${where('signing_key')} must be an Ed25519 private key as PEM (PKCS #8), without a password`);
   }
   if (groupSalt !== '' && Buffer.byteLength(groupSalt) < bounds.saltBytesMin) {
@@ -120,15 +114,6 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
 }
 
 type SecretMember = 'api_key' | 'group_salt' | 'signing_key';
-
-function isSigningKey(text: string): boolean {
-  try {
-    signingPublicKey(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 type Members = { readonly [Member in keyof ConfigFile]?: unknown };
 

@@ -5,8 +5,6 @@ export interface ListedPlayer {
   /** In canonical form. */
   readonly id: string;
   readonly kind: string;
-  readonly score: number;
-  readonly confidence: number;
 }
 
 export interface NativeList {
@@ -60,23 +58,4 @@ export const nativeLists: readonly NativeList[] = [
     kinds: null,
     write: (players) => lines(players.map(({ id }) => id)),
   },
-  {
-    name: 'csv',
-    kinds: null,
-    write: (players) =>
-      lines([
-        'player_id,kind,score,confidence',
-        ...players.map(({ id, kind, score, confidence }) => `${cell(id)},${kind},${score},${confidence}`),
-      ]),
-  },
-  {
-    name: 'ndjson',
-    kinds: null,
-    write: (players) => lines(players.map(({ id, ...rest }) => JSON.stringify({ player_id: id, ...rest }))),
-  },
 ];
-
-/** A cell of a CSV list; ids of other kinds may contain anything but blanks. */
-function cell(text: string): string {
-  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}

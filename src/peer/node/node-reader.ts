@@ -4,7 +4,7 @@ import { isRecord } from '../../client/json-text.js';
 import { Caller, readText } from '../../client/transport/caller.js';
 import { poolTransport } from '../../client/transport/pool-transport.js';
 import { ReadFloor } from '../../client/transport/read-floor.js';
-import { type Runtime, systemRuntime } from '../../client/transport/time.js';
+import { systemRuntime } from '../../client/transport/time.js';
 import { answerOf, type Transport } from '../../client/transport/transport.js';
 import { TrustError } from '../../client/trust-error.js';
 
@@ -26,13 +26,11 @@ const statuses: readonly string[] = ['active', 'suspended', 'revoked'] satisfies
 export class NodeReader {
   readonly #transport: Transport;
   readonly #caller: Caller;
-  readonly #runtime: Runtime;
   readonly #stop = new AbortController();
 
-  constructor(url: string, runtime: Runtime = systemRuntime) {
+  constructor(url: string) {
     this.#transport = poolTransport(url, { connections: 1 });
-    this.#caller = new Caller([this.#transport], runtime, new ReadFloor(runtime));
-    this.#runtime = runtime;
+    this.#caller = new Caller([this.#transport], systemRuntime, new ReadFloor(systemRuntime));
   }
 
   /** Rejects with a `TrustError` if the node does not answer, or its answer does not follow the contract. */
@@ -65,13 +63,13 @@ export class NodeReader {
 
   /** How far this machine's clock is ahead, in ms, give or take a second; null if the node sends no time. */
   async clockAheadMs(): Promise<number | null> {
-    const began = this.#runtime.now();
+    const began = Date.now();
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(bounds.peerCallMs)]);
     try {
       const response = await answerOf(this.#transport, { method: 'GET', path: '/api/v1/health', headers: {}, signal });
       const at = Date.parse(response.header('date') ?? '');
       await readText(response);
-      return Number.isNaN(at) ? null : Math.round((began + this.#runtime.now()) / 2 - at - headerDateMs / 2);
+      return Number.isNaN(at) ? null : Math.round((began + Date.now()) / 2 - at - headerDateMs / 2);
     } catch (error) {
       throw error instanceof TrustError
         ? error

@@ -11,7 +11,7 @@ import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 type Line = { readonly id: string } | { readonly s: string; readonly v: Verdict | null };
 
 export class RelayJournal {
-  /** Verdicts by subject hash. Players without an entry are neutral. */
+  /** Verdicts as streamed, by subject hash, for the table to keep current. Players without an entry are neutral. */
   readonly verdicts = new Map<string, Verdict>();
   readonly #path: string;
   /** The event id from which the stream continues; empty if nothing was delivered yet. */
@@ -33,7 +33,8 @@ export class RelayJournal {
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', whole)) {
       const line = lineOf(text.slice(whole, end));
       if (line === null) break;
-      journal.#take(line);
+      journal.#count(line);
+      if ('s' in line) setVerdict(journal.verdicts, line.s, line.v);
       whole = end + 1;
     }
     if (whole < text.length) await truncate(path, Buffer.byteLength(text.slice(0, whole)));
@@ -46,20 +47,16 @@ export class RelayJournal {
 
   /** Records the delivery of a change; resolves once it is on disk. */
   async delivered(subject: string, verdict: Verdict | null): Promise<void> {
+    this.#count({ s: subject, v: verdict });
     await this.#append({ s: subject, v: verdict });
   }
 
-  /** Records that everything up to this id is delivered; resolves once it is on disk. */
-  async reached(lastEventId: string): Promise<void> {
-    if (lastEventId !== this.lastEventId) await this.#append({ id: lastEventId });
-  }
-
-  /** Records all verdicts as delivered, without a line for each. */
-  async begin(verdicts: ReadonlyMap<string, Verdict>, lastEventId: string): Promise<void> {
-    this.verdicts.clear();
-    for (const [subject, verdict] of verdicts) this.verdicts.set(subject, verdict);
-    this.#take({ id: lastEventId });
-    await this.#rewrite();
+  /** Records that everything up to this id is delivered; resolves once it is on disk. `isFirst`: the journal begins. */
+  async reached(lastEventId: string, isFirst = false): Promise<void> {
+    if (lastEventId === this.lastEventId) return;
+    this.#count({ id: lastEventId });
+    const isLong = this.#lines > bounds.relayJournalLines && this.#lines > 2 * this.verdicts.size;
+    await (isFirst || isLong ? this.#rewrite() : this.#append({ id: lastEventId }));
   }
 
   async close(): Promise<void> {
@@ -68,11 +65,6 @@ export class RelayJournal {
   }
 
   async #append(line: Line): Promise<void> {
-    this.#take(line);
-    if (this.#lines > bounds.relayJournalLines && this.#lines > 2 * this.verdicts.size && 'id' in line) {
-      await this.#rewrite();
-      return;
-    }
     if (this.#handle === null) {
       await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
       this.#handle = await open(this.#path, 'a', 0o600);
@@ -89,7 +81,7 @@ export class RelayJournal {
     this.#lines = lines.length;
   }
 
-  #take(line: Line): void {
+  #count(line: Line): void {
     this.#lines++;
     if ('id' in line) {
       this.lastEventId = line.id;
@@ -97,9 +89,13 @@ export class RelayJournal {
       return;
     }
     this.#since.set(line.s, this.deliveredSinceId(line.s) + 1);
-    if (line.v === null || line.v === 'neutral') this.verdicts.delete(line.s);
-    else this.verdicts.set(line.s, line.v);
   }
+}
+
+/** Sets the verdict of a player; a neutral one has no entry. */
+export function setVerdict(verdicts: Map<string, Verdict>, subject: string, verdict: Verdict | null): void {
+  if (verdict === null || verdict === 'neutral') verdicts.delete(subject);
+  else verdicts.set(subject, verdict);
 }
 
 const verdictNames: readonly unknown[] = ['trusted', 'neutral', 'suspicious', 'untrusted', null];

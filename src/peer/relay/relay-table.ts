@@ -1,7 +1,7 @@
 /** Turns the verdict stream into changes for a relay. The stream is read further only once these are delivered. */
 import type { StreamTable } from '../../client/feed/stream-table.js';
-import type { TrustValues, Verdict } from '../../client/player-trust.js';
-import type { RelayJournal } from './relay-journal.js';
+import type { TrustValues } from '../../client/player-trust.js';
+import { type RelayJournal, setVerdict } from './relay-journal.js';
 import { changeIdOf, type VerdictChange } from './verdict-change.js';
 
 type Draft = Pick<VerdictChange, 'subject' | 'from' | 'to'>;
@@ -10,7 +10,6 @@ export interface RelayTableOptions {
   readonly journal: RelayJournal;
   /** Treats the first snapshot as known. Otherwise each verdict of the snapshot that is not neutral is a change. */
   readonly newOnly: boolean;
-  readonly now: () => number;
   /** Resolves once the change is delivered or set aside; rejects if the relay ends. */
   readonly deliver: (change: VerdictChange) => Promise<void>;
 }
@@ -20,8 +19,6 @@ export class RelayTable implements StreamTable {
   inSnapshot = false;
   readonly complete = false;
   readonly #options: RelayTableOptions;
-  /** Verdicts as streamed, whether delivered or not. */
-  readonly #verdicts: Map<string, Verdict>;
   /** Players known before the present snapshot that it has not named yet. */
   #unnamed = new Set<string>();
   #drafts: Draft[] = [];
@@ -29,12 +26,11 @@ export class RelayTable implements StreamTable {
 
   constructor(options: RelayTableOptions) {
     this.#options = options;
-    this.#verdicts = new Map(options.journal.verdicts);
     this.#isBaseline = options.newOnly && options.journal.lastEventId === '';
   }
 
   get size(): number {
-    return this.#verdicts.size;
+    return this.#options.journal.verdicts.size;
   }
 
   setPublished(subject: string, values: TrustValues): void {
@@ -48,7 +44,7 @@ export class RelayTable implements StreamTable {
 
   snapshotBegins(): void {
     this.inSnapshot = true;
-    this.#unnamed = new Set(this.#verdicts.keys());
+    this.#unnamed = new Set(this.#options.journal.verdicts.keys());
   }
 
   snapshotEnds(): void {
@@ -66,19 +62,18 @@ export class RelayTable implements StreamTable {
 
   /** Delivers the changes, one after the other, then records the id. */
   async settle(lastEventId: string): Promise<void> {
-    const { journal, deliver, now } = this.#options;
+    const { journal, deliver } = this.#options;
     if (this.#isBaseline) {
       if (lastEventId === '' || this.inSnapshot) return;
       this.#isBaseline = false;
-      await journal.begin(this.#verdicts, lastEventId);
-      return;
+      return journal.reached(lastEventId, true);
     }
     let done = 0;
     try {
       for (const draft of this.#drafts) {
         const { subject, to } = draft;
         const id = changeIdOf(journal.lastEventId, journal.deliveredSinceId(subject), draft);
-        await deliver({ id, ...draft, at: now() });
+        await deliver({ id, ...draft, at: Date.now() });
         await journal.delivered(subject, to?.verdict ?? null);
         done++;
       }
@@ -89,11 +84,11 @@ export class RelayTable implements StreamTable {
   }
 
   #change(subject: string, to: TrustValues | null): void {
-    const from = this.#verdicts.get(subject) ?? 'neutral';
+    const { verdicts } = this.#options.journal;
+    const from = verdicts.get(subject) ?? 'neutral';
     const verdict = to?.verdict ?? 'neutral';
     if (verdict === from) return;
-    if (verdict === 'neutral') this.#verdicts.delete(subject);
-    else this.#verdicts.set(subject, verdict);
+    setVerdict(verdicts, subject, verdict);
     if (!this.#isBaseline) this.#drafts.push({ subject, from, to });
   }
 }

@@ -6,7 +6,7 @@ import { bounds } from '../../client/bounds.js';
 import { VerdictFeed } from '../../client/feed/live-feed.js';
 import { poolTransport } from '../../client/transport/pool-transport.js';
 import { ReadFloor } from '../../client/transport/read-floor.js';
-import { AgeClock, pause, type Runtime, systemRuntime } from '../../client/transport/time.js';
+import { AgeClock, pause, systemRuntime as runtime } from '../../client/transport/time.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { plainWords } from '../node/plain-words.js';
 import { ProblemLog } from '../node/problem-log.js';
@@ -26,7 +26,6 @@ export interface RelayOptions {
   /** Writes one line without a secret; players are named by their hashes. */
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
-  readonly runtime?: Runtime | undefined;
 }
 
 export function relayFolder({ stateDir }: PeerConfig, url: string): string {
@@ -35,7 +34,7 @@ export function relayFolder({ stateDir }: PeerConfig, url: string): string {
 
 /** Runs until the signal is aborted. Rejects if the receiver wants no further webhooks. */
 export async function relayVerdicts(options: RelayOptions): Promise<void> {
-  const { config, url, runtime = systemRuntime, log } = options;
+  const { config, url, log } = options;
   const folder = relayFolder(config, url);
   const journal = await RelayJournal.open(join(folder, 'journal.ndjson'));
   const ending = new AbortController();
@@ -52,7 +51,7 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
       throw error;
     }
   };
-  const table = new RelayTable({ journal, newOnly: options.newOnly, now: () => runtime.now(), deliver });
+  const table = new RelayTable({ journal, newOnly: options.newOnly, deliver });
   const transport = poolTransport(config.url, { connections: 1 });
   const feed = new VerdictFeed({
     transports: [transport],

@@ -139,47 +139,38 @@ interface Call {
   readonly json: () => Promise<unknown>;
 }
 
-interface LocalRoute {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: RegExp;
-  readonly status?: number;
-  readonly body: (call: Call) => Promise<unknown>;
-}
+type LocalRoute = readonly [
+  method: 'GET' | 'POST' | 'DELETE',
+  path: RegExp,
+  status: number,
+  body: (call: Call) => Promise<unknown>,
+];
 
 const localRoutes: readonly LocalRoute[] = [
-  {
-    method: 'GET',
-    path: /^\/v1\/players$/,
-    body: async ({ sidecar, ids }) => ({ data: await sidecar.players(ids()) }),
-  },
-  { method: 'GET', path: /^\/v1\/persons$/, body: async ({ sidecar, ids }) => sidecar.person(ids()) },
-  { method: 'GET', path: /^\/v1\/players\/(.+)$/, body: async ({ sidecar, id }) => sidecar.player(id()) },
-  {
-    method: 'POST',
-    path: /^\/v1\/reports$/,
-    status: 202,
-    body: async ({ sidecar, gameIds, json }) => {
-      const ids = await sidecar.report(reportOf(await json(), gameIds));
-      return { event_id: ids[0], ...(ids.length > 1 ? { event_ids: ids } : {}), status: 'spooled' };
-    },
-  },
-  {
-    method: 'POST',
-    path: /^\/v1\/allow$/,
-    status: 201,
-    body: async ({ sidecar, json }) => {
-      const entry = allowOf(await json());
-      await sidecar.allow(entry);
-      return { player_id: entry.playerId, until: isoOf(entry.until), note: entry.note };
-    },
-  },
-  {
-    method: 'DELETE',
-    path: /^\/v1\/allow\/(.+)$/,
-    body: async ({ sidecar, id }) => ({ player_id: id(), removed: await sidecar.disallow(id()) }),
-  },
-  { method: 'GET', path: /^\/v1\/status$/, body: async ({ sidecar }) => sidecar.status },
+  ['GET', /^\/v1\/players$/, 200, async ({ sidecar, ids }) => ({ data: await sidecar.players(ids()) })],
+  ['GET', /^\/v1\/persons$/, 200, async ({ sidecar, ids }) => sidecar.person(ids())],
+  ['GET', /^\/v1\/players\/(.+)$/, 200, async ({ sidecar, id }) => sidecar.player(id())],
+  ['POST', /^\/v1\/reports$/, 202, takeReport],
+  ['POST', /^\/v1\/allow$/, 201, takeAllowEntry],
+  [
+    'DELETE',
+    /^\/v1\/allow\/(.+)$/,
+    200,
+    async ({ sidecar, id }) => ({ player_id: id(), removed: await sidecar.disallow(id()) }),
+  ],
+  ['GET', /^\/v1\/status$/, 200, async ({ sidecar }) => sidecar.status],
 ];
+
+async function takeReport({ sidecar, gameIds, json }: Call): Promise<object> {
+  const ids = await sidecar.report(reportOf(await json(), gameIds));
+  return { event_id: ids[0], ...(ids.length > 1 ? { event_ids: ids } : {}), status: 'spooled' };
+}
+
+async function takeAllowEntry({ sidecar, json }: Call): Promise<object> {
+  const entry = allowOf(await json());
+  await sidecar.allow(entry);
+  return { player_id: entry.playerId, until: isoOf(entry.until), note: entry.note };
+}
 
 async function route(
   request: IncomingMessage,
@@ -194,14 +185,15 @@ async function route(
     return gameAnswer(sidecar, game);
   }
   authorize(request, isToken);
-  const found = localRoutes.find((one) => one.path.test(path));
+  const found = localRoutes.find(([, pattern]) => pattern.test(path));
   if (found === undefined) {
     throw new LocalError(404, 'route_not_found', 'the sidecar has no such route; see ptf-peer sidecar --help');
   }
-  only(request, found.method);
-  const id = () => decoded(found.path.exec(path)![1]!);
+  const [method, pattern, status, bodyOf] = found;
+  only(request, method);
+  const id = () => decoded(pattern.exec(path)![1]!);
   const call = { sidecar, gameIds, id, ids: () => idsOf(query), json: () => jsonOf(request) };
-  return { status: found.status ?? 200, body: await found.body(call) };
+  return { status, body: await bodyOf(call) };
 }
 
 /** Answers that unmodified game servers understand. Bans are short, since the server asks again. */

@@ -1,4 +1,5 @@
 /** Reads the file of a list, and decodes UTF-8, UTF-16 or Latin-1, with `\n` for every line break. */
+import { isAscii } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { bounds } from '../../client/bounds.js';
 import { type PeerError, wrongUsage } from '../peer-error.js';
@@ -12,62 +13,29 @@ const sampleBytes = 4_096;
 
 /** Bytes that are neither UTF-8 nor UTF-16 are read as Windows-1252, in which every byte is a character. */
 export function decodeList(bytes: Uint8Array): Decoded {
-  const marked = encodingOfMark(bytes);
-  const wide = marked === 'utf-8' ? null : (marked ?? encodingOfZeros(bytes));
-  if (wide !== null) {
-    return { text: new TextDecoder(wide).decode(bytes).replace(/\r\n?/g, '\n'), encoding: wide };
-  }
-  const plain = marked === 'utf-8' ? bytes.subarray(3) : bytes;
-  if (isAscii(plain)) {
-    // V8 stores a long Latin-1 text outside of its heap, so that the garbage collector runs at a smaller heap size.
-    const { buffer, byteOffset, byteLength } = withPlainBreaks(plain);
-    return { text: Buffer.from(buffer, byteOffset, byteLength).toString('latin1'), encoding: 'utf-8' };
-  }
-  if (marked === 'utf-8') return { text: textOf(plain, new TextDecoder(marked)), encoding: marked };
+  const known = encodingOfMark(bytes) ?? encodingOfZeros(bytes);
+  if (known !== null) return decoded(bytes, known);
+  // V8 stores a long Latin-1 text outside of its heap, so that the garbage collector runs at a smaller heap size.
+  if (isAscii(bytes))
+    return {
+      text: withPlainBreaks(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')),
+      encoding: 'utf-8',
+    };
   try {
-    const text = textOf(withoutCutCharacter(plain), new TextDecoder('utf-8', { fatal: true }));
-    return { text, encoding: 'utf-8' };
+    return decoded(bytes, 'utf-8', true);
   } catch {
-    return { text: textOf(plain, new TextDecoder('windows-1252')), encoding: 'windows-1252' };
+    return decoded(bytes, 'windows-1252');
   }
 }
 
-const pieceBytes = 1_048_576;
-
-/** Decodes piece by piece into a buffer, of which V8 makes a text outside of its heap, as of one in Latin-1. */
-function textOf(bytes: Uint8Array, decoder: InstanceType<typeof TextDecoder>): string {
-  // No encoding with ASCII as single bytes has more characters than bytes.
-  const text = Buffer.allocUnsafe(2 * bytes.length);
-  let length = 0;
-  for (let at = 0; at < bytes.length; ) {
-    // A piece never ends between the two bytes of a line break.
-    const end = at + pieceBytes - (bytes[at + pieceBytes - 1] === cr ? 1 : 0);
-    const piece = decoder.decode(withPlainBreaks(bytes.subarray(at, end)), { stream: end < bytes.length });
-    length += text.write(piece, length, 'utf16le');
-    at = end;
-  }
-  return text.toString('utf16le', 0, length);
+function decoded(bytes: Uint8Array, encoding: Decoded['encoding'], fatal = false): Decoded {
+  // In a stream, a file that was truncated within a character ends before that character.
+  const text = new TextDecoder(encoding, { fatal }).decode(bytes, { stream: true });
+  return { text: withPlainBreaks(text), encoding };
 }
 
-function isAscii(bytes: Uint8Array): boolean {
-  for (let at = 0; at < bytes.length; at++) if (bytes[at]! > 0x7f) return false;
-  return true;
-}
-
-const cr = 0x0d;
-const lf = 0x0a;
-
-/** Returns the bytes of an encoding with ASCII as single bytes, with `\n` for every line break. */
-function withPlainBreaks(bytes: Uint8Array): Uint8Array {
-  if (!bytes.includes(cr)) return bytes;
-  const plain = new Uint8Array(bytes.length);
-  let length = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]!;
-    if (byte === cr && bytes[at + 1] === lf) continue;
-    plain[length++] = byte === cr ? lf : byte;
-  }
-  return plain.subarray(0, length);
+function withPlainBreaks(text: string): string {
+  return text.replace(/\r\n?/g, '\n');
 }
 
 function encodingOfMark([first, second, third]: Uint8Array): Decoded['encoding'] | null {
@@ -85,19 +53,6 @@ function encodingOfZeros(bytes: Uint8Array): Decoded['encoding'] | null {
   if (half < 4) return null;
   if (zeros[1]! > half * 0.6 && zeros[0]! < half * 0.1) return 'utf-16le';
   return zeros[0]! > half * 0.6 && zeros[1]! < half * 0.1 ? 'utf-16be' : null;
-}
-
-/** A file that was truncated within a character is still UTF-8. */
-function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
-  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
-    const byte = bytes[bytes.length - back]!;
-    if (byte < 0x80) return bytes;
-    if (byte >= 0xc0) {
-      const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-      return size > back ? bytes.subarray(0, bytes.length - back) : bytes;
-    }
-  }
-  return bytes;
 }
 
 export async function fileBytes(path: string): Promise<Buffer> {

@@ -12,15 +12,14 @@ import { invalidArgument, TrustError } from '../../trust-error.js';
 
 const pattern = /^claim-[0-9a-f]{8}\.sock$/;
 
-export interface Claim {
-  release(): Promise<void>;
-}
+/** Releases a claimed folder. */
+export type Release = () => Promise<void>;
 
 /** Claims the folder for this process; rejects with `spool_in_use` if another process has claimed it. */
-export async function claimFolder(folder: string, runtime: Runtime): Promise<Claim> {
+export async function claimFolder(folder: string, runtime: Runtime): Promise<Release> {
   for (let attempt = 0; ; attempt++) {
-    const claim = await tryOnce(folder, runtime);
-    if (claim !== null) return claim;
+    const release = await tryOnce(folder, runtime);
+    if (release !== null) return release;
     // Two processes that start at the same time may each have found the other and withdrawn, so each of them tries
     // again.
     if (attempt === bounds.spoolClaimTries) {
@@ -30,7 +29,7 @@ export async function claimFolder(folder: string, runtime: Runtime): Promise<Cla
   }
 }
 
-async function tryOnce(folder: string, runtime: Runtime): Promise<Claim | null> {
+async function tryOnce(folder: string, runtime: Runtime): Promise<Release | null> {
   const name = `claim-${runtime.uuid().replaceAll('-', '').slice(-8)}.sock`;
   const path = join(folder, name);
   if (Buffer.byteLength(path) > bounds.socketPathBytes) {
@@ -53,7 +52,7 @@ async function tryOnce(folder: string, runtime: Runtime): Promise<Claim | null> 
     // A process that looked for sockets before this one listened may have removed this socket as that of a dead
     // process.
     await lstat(path);
-    return { release };
+    return release;
   } catch (error) {
     await release();
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;

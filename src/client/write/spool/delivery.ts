@@ -1,22 +1,20 @@
 /** Sends one batch of a spool at a time, in order, until the node has stored it or has refused it for good. */
+import { appendFile, rename, stat, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { EventBody } from '../../../contract/request-bodies.js';
 import { bounds } from '../../bounds.js';
-import { linked, notify, onAbort, warnOnce } from '../../transport/listeners.js';
+import { abortable, linked, notify, warnOnce, withResolve } from '../../transport/listeners.js';
 import { fullJitterMs, pause, type Runtime } from '../../transport/time.js';
 import { isRetryable, isTooSlow, TrustError } from '../../trust-error.js';
 import type { DeliveryResult } from '../client-event.js';
 import type { Entry, Journal, Stretch } from './journal.js';
 import type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './progress.js';
-import { type DeliveredMark, setAside } from './side-files.js';
-import { recordsBytes } from './spool-segment.js';
+import { recordsBytes } from './spool-record.js';
 
 export interface DeliveryOptions {
   readonly folder: string;
   readonly to: SpoolTarget;
   readonly journal: Journal;
-  readonly mark: DeliveredMark;
-  /** Events that waited when the spool was opened. */
-  readonly waiting: { readonly count: number; readonly bytes: number };
   readonly runtime: Runtime;
   readonly onProgress: ((progress: SpoolProgress) => void) | undefined;
   readonly onSetAside: ((event: SetAsideEvent) => void) | undefined;
@@ -24,11 +22,6 @@ export interface DeliveryOptions {
 
 interface Sent extends Entry {
   readonly event: EventBody;
-}
-
-interface Drained {
-  readonly through: number;
-  resolve(): void;
 }
 
 export class Delivery {
@@ -41,13 +34,11 @@ export class Delivery {
   #batchMax: number = bounds.eventsPerCall;
   #failures = 0;
   #wake: () => void = () => undefined;
-  /** Number of events delivered, set aside or skipped since the start. */
-  #through = 0;
-  readonly #forDrained = new Set<Drained>();
+  readonly #forDrained = new Set<{ readonly through: number; readonly resolve: () => void }>();
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
-    const waiting = { pending: options.waiting.count, pendingBytes: options.waiting.bytes };
+    const waiting = { pending: options.journal.waiting, pendingBytes: options.journal.waitingBytes };
     const none = { delivered: 0, duplicates: 0, uncounted: 0, setAside: 0, damaged: 0, lastError: null };
     this.#state = { phase: 'idle', ...waiting, ...none };
   }
@@ -66,35 +57,26 @@ export class Delivery {
   }
 
   added(payloads: readonly Buffer[]): void {
-    this.#state.pending += payloads.length;
+    this.#state.pending = this.#options.journal.waiting;
     this.#state.pendingBytes += recordsBytes(payloads);
     this.#wake();
     this.#report();
   }
 
-  drained(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const stop = this.#stop.signal;
-      stop.throwIfAborted();
-      signal?.throwIfAborted();
-      if (this.#state.pending === 0) return resolve();
-      const settle = (end: () => void) => {
-        for (const release of releases) release();
-        this.#forDrained.delete(waiting);
-        end();
-      };
-      const waiting = { through: this.#through + this.#state.pending, resolve: () => settle(resolve) };
-      const ends = signal === undefined ? [stop] : [stop, signal];
-      const releases = ends.map((end) => onAbort(end, () => settle(() => reject(end.reason))));
-      this.#forDrained.add(waiting);
-    });
+  async drained(signal: AbortSignal | undefined): Promise<void> {
+    const stop = this.#stop.signal;
+    stop.throwIfAborted();
+    signal?.throwIfAborted();
+    if (this.#state.pending === 0) return;
+    const waiting = { through: this.#options.journal.nextSeq - 1, ...withResolve() };
+    this.#forDrained.add(waiting);
+    await abortable(abortable(waiting.promise, stop), signal).finally(() => this.#forDrained.delete(waiting));
   }
 
   async stop(): Promise<void> {
     this.#stop.abort(new TrustError('closed', 'the spool is closed'));
     this.#wake();
     await this.#running;
-    await this.#options.mark.close();
     this.#become('closed');
   }
 
@@ -115,8 +97,8 @@ export class Delivery {
   /** Returns the first waiting events; an empty list if they are damaged and were skipped. */
   async #next(): Promise<Sent[]> {
     if (this.#state.pending === 0) return [];
-    const { journal, mark } = this.#options;
-    const { entries, damage } = await journal.read(mark.seq + 1, this.#batchMax, bounds.batchBytes);
+    const { journal } = this.#options;
+    const { entries, damage } = await journal.read(journal.through + 1, this.#batchMax, bounds.batchBytes);
     if (damage !== null) {
       this.#state.damaged += damage.count;
       await this.#passed(damage);
@@ -190,19 +172,18 @@ export class Delivery {
     if (failure !== undefined) throw failure;
   }
 
-  /** Goes on if the disk fails: the mark is advisory, and a file that stays is removed after the next `open`. */
-  async #passed({ seq, count, bytes }: Stretch): Promise<void> {
-    const { mark, journal } = this.#options;
-    this.#state.pending -= count;
-    this.#through += count;
+  /** Goes on if the disk fails: a file that stays is removed after the next `open`. */
+  async #passed({ seq, bytes }: Stretch): Promise<void> {
+    const { journal } = this.#options;
+    const passing = journal.passed(seq);
+    this.#state.pending = journal.waiting;
     // The size of damaged records is known only approximately.
     this.#state.pendingBytes = this.#state.pending === 0 ? 0 : Math.max(0, this.#state.pendingBytes - bytes);
     try {
-      await mark.set(seq).catch(() => undefined);
-      await journal.dropThrough(seq);
+      await passing;
     } finally {
       this.#onRoom();
-      for (const waiting of this.#forDrained) if (waiting.through <= this.#through) waiting.resolve();
+      for (const waiting of this.#forDrained) if (waiting.through <= journal.through) waiting.resolve();
       this.#report();
     }
   }
@@ -250,6 +231,22 @@ function stretchOf(entries: readonly Entry[]): Stretch {
 /** True if a whole batch was refused for its content, and not for its sender or address. */
 function isOfContent({ code, status }: TrustError): boolean {
   return status === 413 || code === 'malformed_json' || code === 'schema_validation_failed';
+}
+
+/** Appends lines to `set-aside.ndjson`. A full file replaces `set-aside.1.ndjson`. */
+export async function setAside(folder: string, lines: readonly object[]): Promise<void> {
+  const path = join(folder, 'set-aside.ndjson');
+  const size = (await stat(path).catch(() => null))?.size ?? 0;
+  const isFull = size >= bounds.spoolSetAsideBytes;
+  if (isFull) await rename(path, join(folder, 'set-aside.1.ndjson'));
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  try {
+    await appendFile(path, text, { mode: 0o600, flush: true });
+  } catch (error) {
+    // A truncated line would damage the next one.
+    await truncate(path, isFull ? 0 : size).catch(() => undefined);
+    throw error;
+  }
 }
 
 function failed(cause: unknown): TrustError {

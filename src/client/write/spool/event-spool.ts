@@ -3,16 +3,15 @@ import { mkdir } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
 import { bounds } from '../../bounds.js';
 import type { CallOptions } from '../../call-types.js';
-import { onAbort } from '../../transport/listeners.js';
+import { abortable, onAbort, withResolve } from '../../transport/listeners.js';
 import { type Runtime, systemRuntime } from '../../transport/time.js';
 import { invalidArgument, TrustError } from '../../trust-error.js';
 import type { TrustEvent } from '../client-event.js';
-import { type Claim, claimFolder } from './claim.js';
+import { claimFolder, type Release } from './claim.js';
 import { Delivery } from './delivery.js';
 import { Journal } from './journal.js';
 import type { SetAsideEvent, SpoolProgress, SpoolTarget } from './progress.js';
-import { DeliveredMark } from './side-files.js';
-import { RECORD_HEAD_BYTES, recordBytes, recordsBytes } from './spool-segment.js';
+import { RECORD_EXTRA_BYTES, recordsBytes } from './spool-record.js';
 
 /**
  * The policy for further events while the spool is full:
@@ -44,16 +43,10 @@ export interface SpoolOptions {
 }
 
 interface Waiting {
-  readonly eventId: string;
   readonly payload: Buffer;
-  resolve(eventId: string): void;
-  reject(error: unknown): void;
-}
-
-interface ForRoom {
-  readonly bytes: number;
-  admit(): void;
-  refuse(): void;
+  readonly written: ReturnType<typeof withResolve>;
+  /** Stops listening to the caller's signal. */
+  readonly release: () => void;
 }
 
 /**
@@ -65,28 +58,26 @@ interface ForRoom {
  */
 export class EventSpool {
   /**
-   * Data that the start removed from the folder's files: the torn end of a file, with events for which `add` had not
-   * resolved, was cut off; a file without a whole event was renamed to `*.damaged`, and is listed here under that name.
+   * Data that the start cut off from the folder's files: the torn end of a file, with events for which `add` had not
+   * resolved.
    */
   readonly cuts: readonly { readonly file: string; readonly bytes: number }[];
   readonly #options: SpoolOptions;
   readonly #bytesMax: number;
-  readonly #claim: Claim;
+  readonly #release: Release;
   readonly #journal: Journal;
   readonly #delivery: Delivery;
-  readonly #queue: Waiting[] = [];
-  /** Size on disk of the events that have room and are not on disk yet. */
-  #pendingBytes = 0;
-  /** Settles with the event that was queued last, and therefore after all earlier ones. */
-  #lastWritten: Promise<unknown> = Promise.resolve();
-  readonly #forRoom = new Set<ForRoom>();
+  /** The events that are not on disk yet, in order: those being written, and those that wait for that or for room. */
+  readonly #queue = new Set<Waiting>();
+  /** Their size on disk. */
+  #queueBytes = 0;
   #flushing: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
-  private constructor(options: SpoolOptions, claim: Claim, journal: Journal, delivery: Delivery) {
+  private constructor(options: SpoolOptions, release: Release, journal: Journal, delivery: Delivery) {
     this.#options = options;
     this.#bytesMax = options.bytesMax ?? bounds.spoolBytes;
-    this.#claim = claim;
+    this.#release = release;
     this.#journal = journal;
     this.#delivery = delivery;
     this.cuts = journal.cuts;
@@ -97,40 +88,23 @@ export class EventSpool {
    * `spool_failed` if the disk fails, and `invalid_argument` if its path is too long or `whenFull` is unknown.
    */
   static async open(options: SpoolOptions): Promise<EventSpool> {
-    try {
-      return await EventSpool.#open(options);
-    } catch (cause) {
-      if (cause instanceof TrustError) throw cause;
-      throw new TrustError('spool_failed', 'the spool could not be opened', { cause });
-    }
-  }
-
-  static async #open(options: SpoolOptions): Promise<EventSpool> {
     const { to, onProgress, onSetAside, runtime = systemRuntime, whenFull = 'refuse' } = options;
     // Callers in JavaScript have no types.
     if (whenFull !== 'refuse' && whenFull !== 'wait') throw invalidArgument("whenFull must be 'refuse' or 'wait'");
     const folder = absolute(options.folder);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const claim = await claimFolder(folder, runtime);
-    let mark: DeliveredMark | undefined;
+    let release: Release | undefined;
     try {
-      mark = await DeliveredMark.open(folder);
-      const through = mark.seq;
-      const waiting = { count: 0, bytes: 0 };
-      const journal = await Journal.open(folder, through + 1, ({ seq, count, bytes }) => {
-        if (seq <= through) return;
-        waiting.count += Math.min(count, seq - through);
-        waiting.bytes += bytes;
-      });
-      const callbacks = { onProgress, onSetAside };
-      const delivery = new Delivery({ folder, to, journal, mark, waiting, runtime, ...callbacks });
-      const spool = new EventSpool(options, claim, journal, delivery);
-      delivery.start(() => spool.#admit());
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      release = await claimFolder(folder, runtime);
+      const journal = await Journal.open(folder);
+      const delivery = new Delivery({ folder, to, journal, runtime, onProgress, onSetAside });
+      const spool = new EventSpool(options, release, journal, delivery);
+      delivery.start(() => spool.#flush());
       return spool;
-    } catch (error) {
-      await mark?.close();
-      await claim.release();
-      throw error;
+    } catch (cause) {
+      await release?.();
+      if (cause instanceof TrustError) throw cause;
+      throw new TrustError('spool_failed', 'the spool could not be opened', { cause });
     }
   }
 
@@ -147,34 +121,38 @@ export class EventSpool {
     await this.#options.to.ready?.(options);
     const body = this.#options.to.prepare(event);
     const payload = Buffer.from(JSON.stringify(body));
-    const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax - RECORD_HEAD_BYTES);
+    const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax - RECORD_EXTRA_BYTES);
     if (!(payload.byteLength <= bytesMax)) {
       throw invalidArgument(`an event must have at most ${bytesMax} bytes`);
     }
-    options.signal?.throwIfAborted();
+    const { signal } = options;
+    signal?.throwIfAborted();
     if (this.#closing !== null) throw closed();
-    const bytes = recordBytes(payload);
-    if (this.#forRoom.size === 0 && this.#hasRoom(bytes)) {
-      this.#pendingBytes += bytes;
-    } else if (this.#options.whenFull === 'wait') {
-      await this.#room(bytes, options.signal);
-      if (this.#closing !== null) throw closed();
-    } else {
+    const isFull = !this.#hasRoom(this.#queueBytes + recordsBytes([payload]));
+    if (isFull && this.#options.whenFull !== 'wait') {
       throw new TrustError('spool_full', `the spool is full: ${this.#bytesMax} bytes of events are waiting`);
     }
-    const written = new Promise<string>((resolve, reject) => {
-      this.#queue.push({ eventId: body.event_id, payload, resolve, reject });
-      this.#flushing ??= this.#flush();
-    });
-    this.#lastWritten = written;
-    return written;
+    const giveUp = () => {
+      this.#remove(waiting);
+      waiting.written.reject(signal?.reason);
+      // The removed event may have blocked smaller ones.
+      this.#flush();
+    };
+    const release = signal === undefined ? () => undefined : onAbort(signal, giveUp);
+    const waiting: Waiting = { payload, written: withResolve(), release };
+    this.#queue.add(waiting);
+    this.#queueBytes += recordsBytes([payload]);
+    this.#flush();
+    await waiting.written.promise;
+    return body.event_id;
   }
 
   /**
    * Resolves once every event that was added before is delivered or set aside. Does not wait for later events.
    */
   async drained(options: CallOptions = {}): Promise<void> {
-    await this.#lastWritten.catch(() => undefined);
+    const written = Array.from(this.#queue, (waiting) => waiting.written.promise);
+    await abortable(Promise.allSettled(written), options.signal);
     await this.#delivery.drained(options.signal);
   }
 
@@ -188,80 +166,66 @@ export class EventSpool {
   }
 
   async #end(): Promise<void> {
-    for (const waiting of this.#forRoom) waiting.refuse();
     await this.#flushing;
+    // Those that have no room.
+    for (const waiting of this.#queue) {
+      this.#remove(waiting);
+      waiting.written.reject(closed());
+    }
     await this.#delivery.stop();
     await this.#journal.close();
-    await this.#claim.release();
+    await this.#release();
   }
 
   #hasRoom(bytes: number): boolean {
-    return this.#delivery.pendingBytes + this.#pendingBytes + bytes <= this.#bytesMax;
+    return this.#delivery.pendingBytes + bytes <= this.#bytesMax;
   }
 
-  /** Resolves once `bytes` of room are reserved; rejects with the signal's reason, or if the spool is closed first. */
-  #room(bytes: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = (end: () => void) => {
-        release?.();
-        this.#forRoom.delete(waiting);
-        end();
-      };
-      const giveUp = () => {
-        settle(() => reject(signal?.reason));
-        // The removed event may have blocked smaller ones; runs after all waiters of the signal are removed.
-        queueMicrotask(() => this.#admit());
-      };
-      const release = signal && onAbort(signal, giveUp);
-      const waiting = { bytes, admit: () => settle(resolve), refuse: () => settle(() => reject(closed())) };
-      this.#forRoom.add(waiting);
-    });
+  #remove(waiting: Waiting): void {
+    waiting.release();
+    this.#queue.delete(waiting);
+    this.#queueBytes -= recordsBytes([waiting.payload]);
   }
 
-  /** Admits the waiters that have room now, in order: smaller events never overtake a large one. */
-  #admit(): void {
-    for (const waiting of this.#forRoom) {
-      if (!this.#hasRoom(waiting.bytes)) return;
-      this.#pendingBytes += waiting.bytes;
-      waiting.admit();
-    }
+  #flush(): void {
+    this.#flushing ??= this.#write();
   }
 
-  /** Writes queued events in groups with one sync each; new events accumulate meanwhile. */
-  async #flush(): Promise<void> {
+  /** Writes the queued events that have room, in groups with one sync each; new events accumulate meanwhile. */
+  async #write(): Promise<void> {
     // Events of one turn of the event loop share a sync.
     await Promise.resolve();
-    while (this.#queue.length > 0) {
-      const group = this.#appendGroup();
+    for (let group = this.#nextGroup(); group.length > 0; group = this.#nextGroup()) {
       const payloads = group.map(({ payload }) => payload);
       let fault: TrustError | undefined;
       try {
         await this.#journal.append(payloads);
+        this.#delivery.added(payloads);
       } catch (cause) {
         fault = new TrustError('spool_failed', 'the spool could not be written', { cause });
       }
-      this.#pendingBytes -= recordsBytes(payloads);
-      if (fault === undefined) {
-        this.#delivery.added(payloads);
-        for (const { eventId, resolve } of group) resolve(eventId);
-      } else {
-        for (const { reject } of group) reject(fault);
-        this.#admit();
+      for (const waiting of group) {
+        this.#remove(waiting);
+        if (fault === undefined) waiting.written.resolve();
+        else waiting.written.reject(fault);
       }
     }
     this.#flushing = null;
   }
 
-  #appendGroup(): Waiting[] {
+  /** The first queued events that have room, in order: smaller ones never overtake a large one. */
+  #nextGroup(): Waiting[] {
+    const group: Waiting[] = [];
     let bytes = 0;
-    let count = 0;
-    for (const { payload } of this.#queue) {
-      if (count === bounds.spoolGroupEvents || (count > 0 && bytes + payload.byteLength > bounds.spoolGroupBytes))
-        break;
-      bytes += payload.byteLength;
-      count++;
+    for (const waiting of this.#queue) {
+      bytes += recordsBytes([waiting.payload]);
+      const isWhole = group.length === bounds.spoolGroupEvents || (group.length > 0 && bytes > bounds.spoolGroupBytes);
+      if (isWhole || !this.#hasRoom(bytes)) break;
+      group.push(waiting);
+      // An event that is being written cannot be given up.
+      waiting.release();
     }
-    return this.#queue.splice(0, count);
+    return group;
   }
 }
 

@@ -2,8 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord, jsonIn } from '../../json-text.js';
-import { newestSlot } from './side-files.js';
-import { firstSeqOf, piecesOf } from './spool-segment.js';
+import { deliveredIn, piecesOf, recordFiles } from './spool-record.js';
 
 export interface SpoolFacts {
   /** Number of waiting events on disk. */
@@ -20,17 +19,14 @@ export interface SpoolFacts {
 export async function inspectSpool(folder: string): Promise<SpoolFacts | null> {
   const names = await readdir(folder).catch(orNone);
   if (names === null) return null;
-  const { seq: through } = newestSlot((await readFile(join(folder, 'delivered')).catch(orNone)) ?? Buffer.alloc(0));
+  const through = deliveredIn((await readFile(join(folder, 'delivered')).catch(orNone)) ?? Buffer.alloc(0));
   let pending = 0;
   let damaged = names.filter((name) => name.endsWith('.damaged')).length;
-  const starts = names.filter((name) => firstSeqOf(name) !== null).sort();
-  for (const [index, name] of starts.entries()) {
+  for (const { name, firstSeq, end } of recordFiles(names)) {
     const bytes = await readFile(join(folder, name)).catch(orNone);
-    const next = starts[index + 1];
-    const end = next === undefined ? Number.POSITIVE_INFINITY : firstSeqOf(next)!;
     // The owner may have removed the file meanwhile.
     if (bytes === null) continue;
-    for (const { seq, count, payload } of piecesOf(bytes, firstSeqOf(name)!, end)) {
+    for (const { seq, count, payload } of piecesOf(bytes, firstSeq, end)) {
       const waiting = Math.max(0, seq + count - 1 - Math.max(through, seq - 1));
       if (payload === null) damaged += waiting;
       else pending += waiting;

@@ -1,22 +1,16 @@
-/** Keeps numbered records in segment files as one queue, synced before they count. It knows nothing of events. */
-import { type FileHandle, open, readdir, readFile, rename, rm, stat, truncate } from 'node:fs/promises';
+/** Keeps numbered records in files as one queue, synced before they count, and how much of it is delivered. */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, readdir, readFile, rename, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../../bounds.js';
-import {
-  decodeHeader,
-  encodeHeader,
-  encodeRecords,
-  fileNameOf,
-  firstSeqOf,
-  HEADER_BYTES,
-  piecesOf,
-} from './spool-segment.js';
+import { TrustError } from '../../trust-error.js';
+import { deliveredIn, encodeRecord, fileNameOf, piecesOf, RECORD_EXTRA_BYTES, recordFiles } from './spool-record.js';
 
 interface Segment {
   readonly path: string;
   readonly firstSeq: number;
-  /** Number of synced records, including damaged ones. */
-  count: number;
+  /** The number after the last synced record, including damaged ones. */
+  end: number;
   bytes: number;
   isDamaged: boolean;
 }
@@ -38,7 +32,7 @@ export interface Read {
   readonly damage: Stretch | null;
 }
 
-/** The torn end of a file that a start cut off, or a file without a whole record that it renamed, by its new name. */
+/** The torn end of a file that a start cut off. */
 export interface Cut {
   readonly file: string;
   readonly bytes: number;
@@ -46,115 +40,154 @@ export interface Cut {
 
 export class Journal {
   readonly #folder: string;
-  readonly #segments: Segment[];
-  readonly cuts: readonly Cut[];
-  nextSeq: number;
-  /** Records up to this one are no longer needed. */
-  #through: number;
+  readonly #segments: Segment[] = [];
+  readonly cuts: Cut[] = [];
+  nextSeq = 1;
+  /** Records up to this one are delivered. */
+  through: number;
+  /** Size of the records after `through` at the start. */
+  waitingBytes = 0;
+  /**
+   * The file that states `through`. It is not synced: if the number is lost, the node answers the events that are sent
+   * again as stored already. It has its full length from the start, so that a disk that fills up later has room for it.
+   */
+  readonly #mark: FileHandle;
   #active: FileHandle | null = null;
   /** Position at which the last read ended, so that the next one need not search for its own. */
   #place = { seq: -1, offset: 0 };
 
-  private constructor(folder: string, segments: Segment[], cuts: readonly Cut[], through: number, nextSeq: number) {
+  private constructor(folder: string, mark: FileHandle, through: number) {
     this.#folder = folder;
-    this.#segments = segments;
-    this.cuts = cuts;
-    this.#through = through;
-    this.nextSeq = nextSeq;
+    this.#mark = mark;
+    this.through = through;
   }
 
-  /** Cuts off torn ends and continues after the last record. Calls `onRecords` for records and damaged stretches. */
-  static async open(folder: string, minNextSeq: number, onRecords: (stretch: Stretch) => void): Promise<Journal> {
-    const starts = (await readdir(folder)).map(firstSeqOf).filter((seq) => seq !== null);
-    starts.sort((a, b) => a - b);
-    const segments: Segment[] = [];
-    const cuts: Cut[] = [];
-    for (const [index, firstSeq] of starts.entries()) {
-      const { segment, cut } = await recover(
-        join(folder, fileNameOf(firstSeq)),
-        firstSeq,
-        starts[index + 1],
-        onRecords,
-      );
-      if (segment !== null) segments.push(segment);
-      if (cut !== null) cuts.push(cut);
+  /** Cuts off a torn end and continues after the last record. */
+  static async open(folder: string): Promise<Journal> {
+    const path = join(folder, 'delivered');
+    const mark = await open(path, 'r+').catch(() => open(path, 'w+', 0o600));
+    try {
+      const { buffer } = await mark.read(Buffer.alloc(RECORD_EXTRA_BYTES), 0, RECORD_EXTRA_BYTES, 0);
+      const journal = new Journal(folder, mark, deliveredIn(buffer));
+      const files = recordFiles(await readdir(folder));
+      for (const { name, firstSeq, end } of files) await journal.#recover(join(folder, name), firstSeq, end);
+      journal.through = Math.max(journal.through, (files[0]?.firstSeq ?? 1) - 1);
+      journal.nextSeq = Math.max(journal.through + 1, journal.#segments.at(-1)?.end ?? 1);
+      await journal.#writeMark();
+      return journal;
+    } catch (error) {
+      await mark.close();
+      throw error;
     }
-    const last = segments.at(-1);
-    const nextSeq = Math.max(minNextSeq, last === undefined ? 1 : last.firstSeq + last.count);
-    return new Journal(folder, segments, cuts, minNextSeq - 1, nextSeq);
+  }
+
+  /** Number of records that are not delivered. */
+  get waiting(): number {
+    return this.nextSeq - 1 - this.through;
+  }
+
+  /** Checks a file record by record up to the first record of the next file; cuts off a torn end. */
+  async #recover(path: string, firstSeq: number, nextStart: number): Promise<void> {
+    const bytes = await readFile(path);
+    if (bytes.toString('latin1', 0, 8) === 'PTFSPOOL') {
+      const text = `${path} was written by an earlier version, which must deliver its events before this one is used`;
+      throw new TrustError('spool_failed', text);
+    }
+    const segment = { path, firstSeq, end: firstSeq, bytes: 0, isDamaged: false };
+    for (const { seq, count, at, bytes: length, payload } of piecesOf(bytes, firstSeq, nextStart)) {
+      segment.end = seq + count;
+      segment.bytes = at + length;
+      segment.isDamaged ||= payload === null;
+      if (seq + count - 1 > this.through) this.waitingBytes += length;
+    }
+    this.#segments.push(segment);
+    if (segment.bytes === bytes.byteLength) return;
+    await truncate(path, segment.bytes);
+    this.cuts.push({ file: path, bytes: bytes.byteLength - segment.bytes });
   }
 
   /** Resolves with the number of the first record once all are on disk. If it rejects, none counts. */
   async append(payloads: readonly Buffer[]): Promise<number> {
     const firstSeq = this.nextSeq;
     const { segment, handle } = await this.#writable();
-    const bytes = encodeRecords(firstSeq, payloads);
+    const bytes = Buffer.concat(payloads.map((payload, index) => encodeRecord(firstSeq + index, payload)));
     try {
       await writeAll(handle, bytes, segment.bytes);
       await handle.datasync();
     } catch (error) {
-      // After a failed sync the content of the disk is unknown: the file gets no further records, and those of this
-      // call are removed if possible.
-      await this.#abandon(segment);
+      // After a failed sync the content of the disk is unknown: the file counts as full, and the records of this call
+      // are removed if possible.
+      await this.#closeActive().catch(() => undefined);
+      await truncate(segment.path, segment.bytes).catch(() => undefined);
+      segment.bytes = Math.max(segment.bytes, bounds.spoolSegmentBytes);
       throw error;
     }
     segment.bytes += bytes.byteLength;
-    segment.count += payloads.length;
     this.nextSeq += payloads.length;
+    segment.end = this.nextSeq;
     return firstSeq;
   }
 
   /** Returns records from `seq` on within both bounds, at least one; ends before the next damaged one. */
   async read(seq: number, countMax: number, bytesMax: number): Promise<Read> {
-    const segment = this.#segments.find((one) => seq < one.firstSeq + one.count);
+    const segment = this.#segments.find((one) => seq < one.end);
     if (segment === undefined) return { entries: [], damage: null };
     const from = Math.max(seq, segment.firstSeq);
     // Taken before the bytes are read, so that the records of an append that ends meanwhile do not count.
-    const end = segment.firstSeq + segment.count;
-    const size = segment.bytes;
+    const { end, bytes: size } = segment;
     const isPlace = this.#place.seq === from && from > segment.firstSeq;
-    const start = isPlace ? this.#place : { seq: segment.firstSeq, offset: HEADER_BYTES };
-    // A long backlog is read in pieces of what one call takes, as long as each has a whole record.
-    const enough = isPlace ? Math.min(size, start.offset + bytesMax + 2 * bounds.spoolEventBytes) : size;
-    let bytes = await bytesOf(segment.path, start.offset, enough);
-    const [first] = piecesOf(bytes, start.seq, end, 0);
-    if (enough < size && (first?.payload ?? null) === null) bytes = await bytesOf(segment.path, start.offset, size);
+    const start = isPlace ? this.#place : { seq: segment.firstSeq, offset: 0 };
+    const bytes = await bytesOf(segment.path, start.offset, size);
     const entries: Entry[] = [];
     let roomBytes = bytesMax;
-    // Unless a piece says otherwise, the file was cut by another program.
-    let damage = { seq: end - 1, count: end - from, bytes: size - start.offset - bytes.byteLength };
-    for (const { seq: next, count, at, bytes: length, payload } of piecesOf(bytes, start.seq, end, 0)) {
+    for (const { seq: next, count, at, bytes: length, payload } of piecesOf(bytes, start.seq, end)) {
       if (next + count <= from) continue;
       if (entries.length > 0 && (payload === null || entries.length === countMax || length > roomBytes)) break;
       roomBytes -= length;
       this.#place = { seq: next + count, offset: start.offset + at + length };
       if (payload === null) {
-        damage = { seq: next + count - 1, count: next + count - from, bytes: length };
-        break;
+        segment.isDamaged = true;
+        return { entries, damage: { seq: next + count - 1, count: next + count - from, bytes: length } };
       }
       entries.push({ seq: next, payload });
     }
-    if (entries.length > 0) return { entries, damage: null };
-    segment.isDamaged = true;
-    return { entries, damage };
+    return { entries, damage: null };
   }
 
-  async dropThrough(seq: number): Promise<void> {
-    this.#through = seq;
+  /** Notes that the records up to this one are delivered, and removes the files that hold no other. */
+  async passed(seq: number): Promise<void> {
+    this.through = seq;
+    await this.#writeMark();
+    await this.#drop();
+  }
+
+  async close(): Promise<void> {
+    await this.#closeActive();
+    await this.#mark.close();
+  }
+
+  /** A number that cannot be written counts all the same: see `#mark`. */
+  async #writeMark(): Promise<void> {
+    const record = encodeRecord(this.through, Buffer.alloc(0));
+    await this.#mark.write(record, 0, record.byteLength, 0).catch(() => undefined);
+  }
+
+  async #drop(): Promise<void> {
     for (;;) {
-      const first = this.#segments[0];
-      if (first === undefined || first.firstSeq + first.count - 1 > seq) return;
+      const [first] = this.#segments;
+      if (first === undefined || first.end - 1 > this.through) return;
       const isLast = this.#segments.length === 1;
       if (isLast && first.bytes < bounds.spoolSegmentBytes) return;
       this.#segments.shift();
       // An open file keeps its disk space.
-      if (isLast) await this.close();
-      if (first.isDamaged) await putAside(first.path);
+      if (isLast) await this.#closeActive();
+      // A damaged file is kept for inspection, under a unique name: numbers may occur again.
+      if (first.isDamaged) await rename(first.path, `${first.path}.${randomUUID().slice(0, 8)}.damaged`);
       else await rm(first.path, { force: true });
     }
   }
 
-  async close(): Promise<void> {
+  async #closeActive(): Promise<void> {
     const handle = this.#active;
     this.#active = null;
     await handle?.close();
@@ -162,89 +195,28 @@ export class Journal {
 
   async #writable(): Promise<{ segment: Segment; handle: FileHandle }> {
     const last = this.#segments.at(-1);
-    const fits =
-      last !== undefined && last.bytes < bounds.spoolSegmentBytes && last.firstSeq + last.count === this.nextSeq;
-    if (fits) {
+    if (last !== undefined && last.bytes < bounds.spoolSegmentBytes && last.end === this.nextSeq) {
       this.#active ??= await open(last.path, 'r+');
       return { segment: last, handle: this.#active };
     }
-    await this.close();
+    await this.#closeActive();
     // On a full disk, files that are no longer needed may be the only room left.
-    await this.dropThrough(this.#through).catch(() => undefined);
+    await this.#drop().catch(() => undefined);
     const path = join(this.#folder, fileNameOf(this.nextSeq));
     const handle = await open(path, 'w+', 0o600);
     try {
-      await writeAll(handle, encodeHeader(this.nextSeq), 0);
-      await handle.datasync();
       await syncFolder(this.#folder);
     } catch (error) {
       await handle.close();
       throw error;
     }
-    const segment = { path, firstSeq: this.nextSeq, count: 0, bytes: HEADER_BYTES, isDamaged: false };
+    const segment = { path, firstSeq: this.nextSeq, end: this.nextSeq, bytes: 0, isDamaged: false };
     // A file with the same name contained no whole record.
     if (this.#segments.at(-1)?.firstSeq === segment.firstSeq) this.#segments.pop();
     this.#segments.push(segment);
     this.#active = handle;
     return { segment, handle };
   }
-
-  async #abandon(segment: Segment): Promise<void> {
-    await this.close().catch(() => undefined);
-    await truncate(segment.path, segment.bytes).catch(() => undefined);
-    if (segment.count === 0) this.#segments.splice(this.#segments.indexOf(segment), 1);
-    // The file then counts as full, so that the next append opens another one.
-    else segment.bytes = Math.max(segment.bytes, bounds.spoolSegmentBytes);
-  }
-}
-
-/** Keeps a file for inspection, under a unique name: numbers may occur again. Resolves with the name. */
-async function putAside(path: string): Promise<string> {
-  for (let copy = 0; ; copy++) {
-    const aside = `${path}${copy === 0 ? '' : `.${copy}`}.damaged`;
-    const isOccupied = await stat(aside).then(
-      () => true,
-      () => false,
-    );
-    if (isOccupied) continue;
-    await rename(path, aside);
-    return aside;
-  }
-}
-
-/** Checks a file record by record up to the first record of the next file; cuts off a torn end. */
-async function recover(
-  path: string,
-  firstSeq: number,
-  nextStart: number | undefined,
-  onRecords: (stretch: Stretch) => void,
-): Promise<{ segment: Segment | null; cut: Cut | null }> {
-  const bytes = await readFile(path);
-  const pieces = [...piecesOf(bytes, firstSeq, nextStart ?? Number.POSITIVE_INFINITY)];
-  const headIsWhole = decodeHeader(bytes) === firstSeq;
-  // The file name states the same number as the header, and a whole record confirms it.
-  if (!headIsWhole && pieces.every(({ payload }) => payload === null)) {
-    // A file whose creation was interrupted is empty; any other is kept for inspection.
-    const isEmpty = bytes.byteLength <= HEADER_BYTES;
-    const file = isEmpty ? path : await putAside(path);
-    if (isEmpty) await rm(path);
-    return { segment: null, cut: { file, bytes: bytes.byteLength } };
-  }
-  let at = HEADER_BYTES;
-  let next = firstSeq;
-  let isDamaged = !headIsWhole;
-  for (const piece of pieces) {
-    at += piece.bytes;
-    next += piece.count;
-    isDamaged ||= piece.payload === null;
-    onRecords({ seq: next - 1, count: piece.count, bytes: piece.bytes });
-  }
-  // A file with a damaged header counts as full, so that the next append opens another one.
-  const counted = headIsWhole ? at : Math.max(at, bounds.spoolSegmentBytes);
-  const segment = { path, firstSeq, count: next - firstSeq, bytes: counted, isDamaged };
-  if (at === bytes.byteLength) return { segment, cut: null };
-  await truncate(path, at);
-  return { segment, cut: { file: path, bytes: bytes.byteLength - at } };
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
@@ -255,13 +227,13 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Pr
 
 /** Returns the bytes of a file from `start` to `end`; fewer if another program cut it. */
 async function bytesOf(path: string, start: number, end: number): Promise<Buffer> {
-  if (start >= end) return Buffer.alloc(0);
   const file = await open(path, 'r');
-  const parts: Buffer[] = [];
-  // The stream closes the file.
-  const stream = file.createReadStream({ start, end: end - 1, highWaterMark: bounds.spoolGroupBytes });
-  for await (const part of stream) parts.push(part as Buffer);
-  return Buffer.concat(parts);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(0, end - start)), 0, null, start);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 /** A new file's name is on disk only once its folder is synced. Some systems cannot sync a folder, and need not. */

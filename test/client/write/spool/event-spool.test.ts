@@ -433,13 +433,13 @@ test('a spool never exceeds its bound, and refuses an event that would not fit a
   const node = new Node();
   node.fail = overloaded;
   const bytes = JSON.stringify(node.prepare(event('e-0'))).length;
-  const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 10 * bytes });
+  const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 10 * (bytes + 28) - 1 });
   const codes = await Promise.all(ids(10).map((id) => codeOf(spool.add(event(id)))));
-  // Each is 8 bytes longer on disk: its length and its checksum.
+  // Each is 28 bytes longer on disk: its checksum, its number and two line breaks.
   assert.equal(codes, [...Array(9).fill('no error'), 'spool_full']);
-  assert.is(spool.progress.pendingBytes, 9 * (bytes + 8));
+  assert.is(spool.progress.pendingBytes, 9 * (bytes + 28));
   await spool.close();
-  const small = await opened(node, { runtime: new VirtualRuntime(), bytesMax: bytes + 7 });
+  const small = await opened(node, { runtime: new VirtualRuntime(), bytesMax: bytes + 27 });
   assert.is(await codeOf(small.add(event('e-0'))), 'invalid_argument');
 });
 

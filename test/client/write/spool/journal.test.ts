@@ -19,15 +19,9 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../../src/client/bounds.js';
+import { setAside } from '../../../../src/client/write/spool/delivery.js';
 import { Journal } from '../../../../src/client/write/spool/journal.js';
-import { DeliveredMark, setAside } from '../../../../src/client/write/spool/side-files.js';
-import {
-  encodeHeader,
-  encodeRecords,
-  fileNameOf,
-  HEADER_BYTES,
-  piecesOf,
-} from '../../../../src/client/write/spool/spool-segment.js';
+import { encodeRecord, piecesOf, RECORD_EXTRA_BYTES } from '../../../../src/client/write/spool/spool-record.js';
 import { Random } from '../../../support/random.js';
 
 let folder = '';
@@ -36,11 +30,11 @@ test.before.each(() => {
 });
 test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = (where = folder, minNextSeq = 1) => Journal.open(where, minNextSeq, () => undefined);
+const open = (where = folder) => Journal.open(where);
 const payloads = (...texts: string[]) => texts.map((text) => Buffer.from(text));
 const files = (where = folder) =>
   readdirSync(where)
-    .filter((name) => name.endsWith('.events'))
+    .filter((name) => name.includes('.events'))
     .sort();
 
 async function texts(journal: Journal, from = 1): Promise<string[]> {
@@ -109,12 +103,13 @@ test('a file that gets no further writes is deleted once everything in it is del
   const failed = await appendInVain(journal).catch((error: Error) => error.message);
   assert.is(failed, 'ENOSPC');
   assert.is(files().length, 1);
-  await journal.dropThrough(1);
+  await journal.passed(1);
   assert.equal(files(), [], 'on a full disk nothing else makes room');
   assert.is(await journal.append(payloads('b')), 2);
   assert.equal(await texts(journal, 2), ['b']);
   await journal.close();
-  const again = await open(folder, 3);
+  writeFileSync(join(folder, 'delivered'), encodeRecord(2, Buffer.alloc(0)));
+  const again = await open();
   await appendInVain(again).catch(() => undefined);
   assert.is(await again.append(payloads('c')), 3);
   assert.equal(files(), ['0000000000000003.events'], 'what was through before the start goes for the next file');
@@ -156,11 +151,11 @@ test('a full file is followed by another, and goes once everything in it is thro
     Array.from({ length: count }, (_, index) => index),
   );
   const secondStart = Number(files()[1]!.slice(0, 16));
-  await journal.dropThrough(secondStart - 2);
+  await journal.passed(secondStart - 2);
   assert.is(files().length, 3);
-  await journal.dropThrough(secondStart - 1);
+  await journal.passed(secondStart - 1);
   assert.is(files().length, 2);
-  await journal.dropThrough(count);
+  await journal.passed(count);
   assert.is(files().length, 1, 'the file that is written stays');
   await journal.close();
 });
@@ -171,8 +166,8 @@ test('after a cut anywhere the complete records before it stay, and numbering co
   await journal.close();
   const [name] = files();
   const size = statSync(join(folder, name!)).size;
-  // Header 24, each record 8 and its bytes: first ends at 37, second at 51, third at 64.
-  const ends = [37, 51, 64];
+  // Each record has 28 bytes besides its payload: first ends at 33, second at 67, third at 100.
+  const ends = [33, 67, 100];
   assert.is(size, ends.at(-1));
   for (let length = 0; length <= size; length++) {
     const torn = join(folder, `torn-${length}`);
@@ -183,7 +178,7 @@ test('after a cut anywhere the complete records before it stay, and numbering co
     const whole = ends.filter((end) => end <= length).length;
     assert.equal(await texts(after), ['first', 'second', 'third'].slice(0, whole), `at ${length}`);
     assert.is(after.nextSeq, whole + 1);
-    const isClean = length === 24 || ends.includes(length);
+    const isClean = length === 0 || ends.includes(length);
     assert.is(after.cuts.length, isClean ? 0 : 1, `at ${length}`);
     await after.append(payloads('next'));
     await after.close();
@@ -200,33 +195,26 @@ test('one flipped bit costs one record: the others are read as they were written
   await journal.close();
   const [name] = files();
   const good = readFileSync(join(folder, name!));
-  // Header 24, each record a length of 4, a checksum of 4 and its bytes: the last one begins at 51.
-  const lastAt = 51;
+  // Each record has 28 bytes besides its payload.
+  const ends = [33, 67, 100];
   for (let bit = 0; bit < good.byteLength * 8; bit++) {
     const flipped = Buffer.from(good);
-    flipped[bit >> 3]! ^= 1 << (bit & 7);
+    const byte = bit >> 3;
+    flipped[byte]! ^= 1 << (bit & 7);
     const where = join(folder, `flip-${bit}`);
     mkdirSync(where);
     writeFileSync(join(where, name!), flipped);
-    const counts: number[] = [];
-    const after = await Journal.open(where, 1, ({ count }) => counts.push(count));
+    const after = await open(where);
     const found = await texts(after);
-    const byte = bit >> 3;
-    const hit = byte < 37 ? 0 : byte < lastAt ? 1 : 2;
-    if (byte < 24) {
-      assert.equal([found, counts, after.cuts], [written, [1, 1, 1], []], `bit ${bit}`);
-      await after.append(payloads('next'));
-      await after.dropThrough(3);
-      const [aside, next] = readdirSync(where).sort();
-      assert.is(aside, `${name}.damaged`, `bit ${bit}`);
-      assert.match(next!, /0004\.events$/);
-    } else if (byte >= lastAt && byte < lastAt + 4) {
-      // Behind the last record nothing tells a length that is damaged from a write that was torn.
+    const hit = ends.findIndex((end) => byte < end);
+    if (byte === good.byteLength - 1) {
+      // Behind the last record nothing tells a line break that is damaged from a write that was torn.
       assert.equal([found, after.cuts.length], [written.slice(0, 2), 1], `bit ${bit}`);
     } else {
       const expected = written.map((text, index) => (index === hit ? 'damaged' : text));
-      assert.equal([found, counts, after.cuts], [expected, [1, 1, 1], []], `bit ${bit}`);
-      assert.is(after.nextSeq, 4);
+      assert.equal([found, after.waiting, after.cuts], [expected, 3, []], `bit ${bit}`);
+      await after.append(payloads('next'));
+      assert.equal(await texts(after, 4), ['next'], `bit ${bit}`);
     }
     await after.close();
   }
@@ -242,7 +230,7 @@ test('if a disk damages a part of a file, the records around it are read with th
   const good = readFileSync(join(folder, name!));
   for (let round = 0; round < 40; round++) {
     const spoiled = Buffer.from(good);
-    const from = 24 + random.below(good.byteLength - 6_000);
+    const from = random.below(good.byteLength - 6_000);
     const length = 1 + random.below(4_096);
     // Zeros, or what stood there before.
     for (let at = from; at < from + length; at++) spoiled[at] = round % 2 === 0 ? 0 : random.below(256);
@@ -256,20 +244,19 @@ test('if a disk damages a part of a file, the records around it are read with th
     const hit = found.flatMap((text, index) => (text === 'damaged' ? [index] : []));
     assert.ok(hit.length > 0 && hit.at(-1)! - hit[0]! === hit.length - 1, `round ${round}: in a row`);
     for (const [index, text] of found.entries()) if (text !== 'damaged') assert.is(text, written[index]);
-    const dataHit = hit.reduce((sum, index) => sum + 8 + written[index]!.length, 0);
-    assert.ok(dataHit <= length + 2 * 320, `round ${round}: no more than what was spoiled`);
+    const dataHit = hit.reduce((sum, index) => sum + RECORD_EXTRA_BYTES + written[index]!.length, 0);
+    assert.ok(dataHit <= length + 2 * 340, `round ${round}: no more than what was spoiled`);
     await after.close();
   }
 });
 
 test('the number of a record is found behind any number of lost ones, beyond 32 bits as well', () => {
   for (const firstSeq of [1, 2 ** 32 + 7]) {
-    const payloads = Array.from({ length: 5_000 }, (_, index) => Buffer.from(`payload ${index}`));
-    const bytes = Buffer.concat([encodeHeader(firstSeq), encodeRecords(firstSeq, payloads)]);
-    const lastAt = bytes.byteLength - 8 - payloads.at(-1)!.byteLength;
-    // Every record but the last has a wrong byte in its payload, so that every head is looked at and none is right.
-    for (let at = HEADER_BYTES; at < lastAt; at += 8 + bytes.readUInt32LE(at)) bytes[at + 8]! ^= 1;
-    const pieces = [...piecesOf(bytes, firstSeq, Number.POSITIVE_INFINITY)];
+    const records = Array.from({ length: 5_000 }, (_, index) =>
+      encodeRecord(firstSeq + index, Buffer.from(`payload ${index}`)),
+    );
+    for (const record of records.slice(0, -1)) record[30]! ^= 1;
+    const pieces = [...piecesOf(Buffer.concat(records), firstSeq, Number.POSITIVE_INFINITY)];
     assert.equal(
       pieces.map(({ seq, count, payload }) => [seq - firstSeq, count, payload?.toString()]),
       [
@@ -294,28 +281,40 @@ test('a delivered file with a damaged record is set aside; a damaged end before 
   const after = await open();
   const found = await texts(after);
   assert.equal([found.length, found.filter((text) => text === 'damaged').length, after.cuts], [count, 2, []]);
-  await after.dropThrough(count);
-  assert.equal(readdirSync(folder).sort(), [`${first}.damaged`, second]);
+  await after.passed(count);
+  const [aside, next, ...others] = files();
+  assert.match(aside!, new RegExp(`^${first}\\..{8}\\.damaged$`));
+  assert.equal([next, others], [second, []]);
   await after.close();
 });
 
 // Found by review: numbers come again, and a second file took the place of the first, with events in it.
 test('a file that is set aside never replaces one that was set aside before', async () => {
+  const large = 'x'.repeat(bounds.spoolSegmentBytes);
   for (const text of ['once', 'more']) {
     const journal = await open();
-    await journal.append(payloads(text));
+    await journal.append(payloads(large, text));
     await journal.close();
-    const path = join(folder, fileNameOf(1));
+    const path = join(folder, files()[0]!);
     const bytes = readFileSync(path);
-    bytes[0]! ^= 1;
-    bytes[HEADER_BYTES + 4]! ^= 1;
+    bytes[100]! ^= 1;
     writeFileSync(path, bytes);
     const after = await open();
-    assert.match(after.cuts[0]!.file, /\.damaged$/);
+    assert.equal(await texts(after), ['damaged', text]);
+    await after.passed(2);
     await after.close();
+    rmSync(join(folder, 'delivered'));
   }
-  const contents = readdirSync(folder).map((name) => readFileSync(join(folder, name)).subarray(-4).toString());
+  const contents = files().map((name) => readFileSync(join(folder, name)).subarray(-5, -1).toString());
   assert.equal(contents.sort(), ['more', 'once']);
+});
+
+test('a file of an earlier version is refused and stays as it is', async () => {
+  const path = join(folder, '0000000000000001.events');
+  writeFileSync(path, 'PTFSPOOL and records');
+  const refused = await open().catch((error: Error) => error.message);
+  assert.match(String(refused), 'was written by an earlier version');
+  assert.is(readFileSync(path, 'latin1'), 'PTFSPOOL and records');
 });
 
 test('scattered damage is passed one after the other, and every other record is read', async () => {
@@ -324,10 +323,10 @@ test('scattered damage is passed one after the other, and every other record is 
   await journal.append(payloads(...written));
   const path = join(folder, files()[0]!);
   const bytes = readFileSync(path);
-  let at = HEADER_BYTES;
+  let at = 0;
   for (const [index, text] of written.entries()) {
     if (index % 2 === 1) bytes[at + 8]! ^= 1;
-    at += 8 + text.length;
+    at += RECORD_EXTRA_BYTES + text.length;
   }
   writeFileSync(path, bytes);
   assert.equal(
@@ -343,11 +342,11 @@ test('a record that is damaged or cut off while the journal is open is skipped',
   const path = join(folder, files()[0]!);
   const bytes = readFileSync(path);
   // Within the payload of the second.
-  bytes[47]! ^= 1;
+  bytes[63]! ^= 1;
   writeFileSync(path, bytes);
   assert.equal(await texts(journal), ['first', 'damaged', 'third', 'fourth']);
-  assert.equal(await journal.read(2, 10, 1_000), { entries: [], damage: { seq: 2, count: 1, bytes: 14 } });
-  truncateSync(path, 70);
+  assert.equal(await journal.read(2, 10, 1_000), { entries: [], damage: { seq: 2, count: 1, bytes: 34 } });
+  truncateSync(path, 110);
   assert.equal(await texts(journal), ['first', 'damaged', 'third', 'damaged']);
   await journal.close();
 });
@@ -358,7 +357,8 @@ test('records of a file that a later one begins again count once', async () => {
   await journal.close();
   const other = join(folder, 'other');
   mkdirSync(other);
-  const second = await open(other, 3);
+  writeFileSync(join(other, 'delivered'), encodeRecord(2, Buffer.alloc(0)));
+  const second = await open(other);
   await second.append(payloads('C'));
   await second.close();
   copyFileSync(join(other, files(other)[0]!), join(folder, files(other)[0]!));
@@ -367,38 +367,36 @@ test('records of a file that a later one begins again count once', async () => {
   await joined.close();
 });
 
-test('the mark is the last one set, whichever of its slots a crash tears', async () => {
-  let mark = await DeliveredMark.open(folder);
-  assert.is(mark.seq, 0);
-  for (const seq of [3, 7, 12]) await mark.set(seq);
-  await mark.close();
-  mark = await DeliveredMark.open(folder);
-  assert.is(mark.seq, 12);
-  await mark.close();
+test('the mark is the last one set; a damaged one counts as none, so that nothing is left out', async () => {
+  const journal = await open();
+  assert.is(journal.through, 0);
+  await journal.append(payloads(...Array.from({ length: 12 }, (_, index) => `${index}`)));
+  for (const seq of [3, 7, 12]) await journal.passed(seq);
+  await journal.close();
+  const after = await open();
+  assert.equal([after.through, after.waiting, after.waitingBytes], [12, 0, 0]);
+  await after.close();
   const path = join(folder, 'delivered');
   const bytes = readFileSync(path);
   const random = new Random(1);
   for (let round = 0; round < 50; round++) {
     const torn = Buffer.from(bytes);
-    // The third write went to the second slot, at 32.
-    torn[32 + random.below(20)]! ^= 1 + random.below(255);
+    torn[1 + random.below(26)]! ^= 1 + random.below(255);
     writeFileSync(path, torn);
-    const after = await DeliveredMark.open(folder);
-    assert.is(after.seq, 7, `round ${round}`);
+    const after = await open();
+    assert.equal([after.through, after.waiting], [0, 12], `round ${round}`);
     await after.close();
   }
 });
 
 test('the mark has its room on the disk from the start, and gives none of it up', async () => {
   const size = () => statSync(join(folder, 'delivered')).size;
-  let mark = await DeliveredMark.open(folder);
-  // Two slots of 32.
-  assert.is(size(), 64);
-  for (const seq of [3, 7]) await mark.set(seq);
-  await mark.close();
-  mark = await DeliveredMark.open(folder);
-  assert.equal([mark.seq, size()], [7, 64]);
-  await mark.close();
+  const journal = await open();
+  assert.is(size(), RECORD_EXTRA_BYTES);
+  await journal.append(payloads('a', 'b'));
+  await journal.passed(1);
+  await journal.close();
+  assert.is(size(), RECORD_EXTRA_BYTES);
 });
 
 test('events set aside are bounded to two files', async () => {

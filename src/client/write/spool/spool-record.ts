@@ -1,0 +1,96 @@
+/** Encodes the records of a spool's files as lines: checksum, number, payload. Finds the whole ones around damage. */
+import * as zlib from 'node:zlib';
+
+const lineBreak = 0x0a;
+const digits = 16;
+const checksumDigits = 8;
+/** The checksum and the number, each followed by a blank, precede the payload. */
+const payloadAt = checksumDigits + 1 + digits + 1;
+/** Bytes of a record besides its payload. A line break on both sides lets one damaged bit cost one record alone. */
+export const RECORD_EXTRA_BYTES = payloadAt + 2;
+const pattern = /^\d{16}\.events$/;
+
+function numbered(seq: number): string {
+  return String(seq).padStart(digits, '0');
+}
+
+export function fileNameOf(firstSeq: number): string {
+  return `${numbered(firstSeq)}.events`;
+}
+
+/** The files that hold records, in order. `end` is the first number of the next one, infinite for the last. */
+export function recordFiles(names: readonly string[]): { name: string; firstSeq: number; end: number }[] {
+  const files = names.filter((name) => pattern.test(name)).sort();
+  const starts = files.map((name) => Number.parseInt(name, 10));
+  return files.map((name, index) => ({
+    name,
+    firstSeq: starts[index]!,
+    end: starts[index + 1] ?? Number.POSITIVE_INFINITY,
+  }));
+}
+
+export function recordsBytes(payloads: readonly Buffer[]): number {
+  return payloads.reduce((sum, { byteLength }) => sum + RECORD_EXTRA_BYTES + byteLength, 0);
+}
+
+function checksumOf(bytes: Buffer): string {
+  return zlib.crc32(bytes).toString(16).padStart(checksumDigits, '0');
+}
+
+/** `payload` must contain no line break, as JSON does not. */
+export function encodeRecord(seq: number, payload: Buffer): Buffer {
+  const covered = Buffer.concat([Buffer.from(` ${numbered(seq)} `), payload]);
+  return Buffer.concat([Buffer.from(`\n${checksumOf(covered)}`), covered, Buffer.of(lineBreak)]);
+}
+
+/** A whole record, or a stretch of damaged ones. */
+export interface Piece {
+  readonly seq: number;
+  readonly count: number;
+  readonly at: number;
+  readonly bytes: number;
+  /** Null if the piece is damaged. */
+  readonly payload: Buffer | null;
+}
+
+/**
+ * Yields the pieces of a file, the first with the number `firstSeq`. `end` is the number after the file's last record,
+ * or infinite if unknown. If it is unknown, damage at the end of the file that ends in no line break is a torn write.
+ * It is skipped, since no event in it was ever accepted.
+ */
+export function* piecesOf(bytes: Buffer, firstSeq: number, end: number): Generator<Piece, void> {
+  let seq = firstSeq;
+  /** The end of the last piece, and the number of line breaks since. */
+  let from = 0;
+  let breaks = 0;
+  let start = 0;
+  for (let at = bytes.indexOf(lineBreak); at >= 0 && seq < end; at = bytes.indexOf(lineBreak, start)) {
+    const found = recordIn(bytes.subarray(start, at));
+    breaks++;
+    if (found !== null && found.seq >= seq && found.seq < end) {
+      // The line break before the record belongs to it, or is damaged.
+      const own = Math.max(from, start - 1);
+      if (found.seq > seq) yield { seq, count: found.seq - seq, at: from, bytes: own - from, payload: null };
+      yield { ...found, count: 1, at: own, bytes: at + 1 - own };
+      seq = found.seq + 1;
+      from = at + 1;
+      breaks = 0;
+    }
+    start = at + 1;
+  }
+  const rest = { seq, at: from, bytes: bytes.byteLength - from, payload: null };
+  if (seq < end && end < Number.POSITIVE_INFINITY) yield { ...rest, count: end - seq };
+  else if (seq < end && start === bytes.byteLength && rest.bytes >= RECORD_EXTRA_BYTES)
+    yield { ...rest, count: Math.max(1, breaks >> 1) };
+}
+
+function recordIn(line: Buffer): { readonly seq: number; readonly payload: Buffer } | null {
+  const covered = line.subarray(checksumDigits);
+  if (line.byteLength < payloadAt || line.toString('latin1', 0, checksumDigits) !== checksumOf(covered)) return null;
+  return { seq: Number(line.toString('latin1', checksumDigits, payloadAt)), payload: line.subarray(payloadAt) };
+}
+
+/** Returns the number in the file `delivered`, which is a record without payload; 0 if the file is damaged. */
+export function deliveredIn(file: Buffer): number {
+  return recordIn(file.subarray(1, RECORD_EXTRA_BYTES - 1))?.seq ?? 0;
+}

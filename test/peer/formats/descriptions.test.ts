@@ -390,6 +390,19 @@ test('a draft names what a person must choose, and completed it reads the list',
   }
 });
 
+test('a draft that finds no accounts leaves every cell to choose', async () => {
+  const world = new PeerWorld();
+  try {
+    mkdirSync(world.folder, { recursive: true });
+    const list = join(world.folder, 'bans.csv');
+    writeFileSync(list, `account,added,ban_length,why\n${A},2026-11-20T12:00:00Z,0,aim\n`);
+    const { ids, known, choose } = JSON.parse((await world.run(['describe', list])).out);
+    assert.equal([ids, known, choose], [[], [], ['account', 'added', 'ban_length', 'why']]);
+  } finally {
+    world.remove();
+  }
+});
+
 test('the description that the guide shows is accepted, and leaves the mutes out by name', async () => {
   const guide = readFileSync(new URL('../../../../docs/GAME-SERVERS.md', import.meta.url), 'utf8');
   const shown = blocksOf(guide, ['json']).find((block) => block.includes('"shape"')) ?? '';

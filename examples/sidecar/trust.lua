@@ -1,7 +1,7 @@
 -- A FiveM resource that asks the sidecar about each player who connects and reports players by a command.
 --
 -- server.cfg:   set trust_sidecar_url "http://127.0.0.1:4747"
---               set trust_sidecar_token "TOKEN"        (the file state/sidecar/token)
+--               set trust_sidecar_token "TOKEN"        (in ~/.local/state/ptf-peer/sidecar/token)
 -- fxmanifest:   server_script 'trust.lua'
 --
 -- Start the sidecar in shadow mode: "action" is then always "pass", and "would" says what enforce mode would do.

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { routes } from '../../src/contract/routes.js';
+import { errors } from '../../src/errors.js';
 import { limits } from '../../src/limits.js';
 import { loadConfig } from '../../src/node/config.js';
 import { variables } from '../../src/node/variables.js';
@@ -144,7 +145,8 @@ test('nothing runs as root, and nothing but the data is written', () => {
 
 test('the proxies pass all requests that the node accepts, and close its connections first', () => {
   assert.ok(Number(/client_max_body_size (\d+)k/.exec(nginx)?.[1]) * 1024 > limits.batchBodyBytes);
-  assert.ok(Number(/max_size (\d+)KB/.exec(caddy)?.[1]) * 1000 > limits.batchBodyBytes);
+  // Caddy 2.6 answers a body over its own limit with 502, which a client repeats.
+  assert.not.match(code(caddy), 'request_body');
   assert.ok(Number(/large_client_header_buffers \d+ (\d+)k/.exec(nginx)?.[1]) * 1024 > limits.headBytes);
   for (const [, seconds] of [
     ...nginx.matchAll(/^ {2}keepalive_timeout (\d+)s/gm),
@@ -152,6 +154,15 @@ test('the proxies pass all requests that the node accepts, and close its connect
   ]) {
     assert.ok(Number(seconds) * 1000 < limits.keepAliveTimeoutMs);
   }
+});
+
+test('nginx answers a body and a path that it refuses itself as the node would', () => {
+  for (const code of ['payload_too_large', 'route_not_found', 'rate_limited'] as const) {
+    const { status } = errors[code];
+    const [, body] = new RegExp(`return ${status} '(.*)';`).exec(nginx) ?? [];
+    assert.is(JSON.parse(body ?? '{}').code, code);
+  }
+  assert.match(nginx, /error_page 413 @large;/);
 });
 
 test('the proxies pass on every path that the node serves', () => {

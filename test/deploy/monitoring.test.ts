@@ -171,14 +171,19 @@ test('weights that nothing calls for yet are not stale', async () => {
   assert.match(alerts.find(({ name }) => name === 'PtfWeightsStale')!.expr, / and ptf_events > 0$/m);
 });
 
-test('promtool accepts the rules', () => {
-  const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', 'deploy/alerts.yml'], {
+function promtool(...args: readonly string[]): void {
+  const { error, status, stdout, stderr } = spawnSync('promtool', args, {
     cwd: fileURLToPath(new URL('../../../', import.meta.url)),
     encoding: 'utf8',
   });
   if (error !== undefined) process.stdout.write('SKIPPED: promtool is not at hand\n');
   else assert.is(status, 0, stdout + stderr);
-});
+}
+
+test('promtool accepts the rules', () => promtool('check', 'rules', 'deploy/alerts.yml', 'deploy/cluster/alerts.yml'));
+
+test('alerts fire upon the series of a fault, and stay quiet upon those of a group that is well', () =>
+  promtool('test', 'rules', 'test/deploy/alerts.promtool.yml'));
 
 test('every alert links to its runbook in operating/watch.md, and every runbook belongs to an alert', () => {
   const anchors = anchorsOf(watching);

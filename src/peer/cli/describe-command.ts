@@ -32,13 +32,14 @@ export function addDescribe(program: Command, session: Session): void {
       const isKnown = knownCells({ ...draft, recognise: { why: '' } });
       const part = parts.find(({ cells }) => draft.ids.every(({ cell }) => cells.includes(cell)));
       const open = (part?.cells ?? []).filter((cell) => !isKnown(cell));
+      const isChoice = (cell: string) => draft.ids.length === 0 || isDangerous(cell);
       const description = {
         ...draft,
         name: name.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
         title: name,
         recognise: { ...(shape === 'sql' ? { named: `^${part?.name ?? ''}$` } : {}), why: 'described by hand' },
-        known: [...(draft.known ?? []), ...open.filter((cell) => !isDangerous(cell))],
-        choose: open.filter(isDangerous),
+        known: [...(draft.known ?? []), ...open.filter((cell) => !isChoice(cell))],
+        choose: open.filter(isChoice),
       };
       session.terminal.out(`${JSON.stringify(description, null, 2)}\n`);
     });

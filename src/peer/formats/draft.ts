@@ -27,8 +27,8 @@ const endNames = words('expiresat expires expiry expiration until endsat ends en
 const liftedNames = words('lifted liftedat revoked revokedat unbanned unbannedat removed removedat');
 const plainNames = /^(?:id|.*name|nick|reason|comment|note|notes|server|ip|admin|source|bannedby|score|confidence)$/;
 
-const noWords = ['0', 'false', 'f', 'no', 'n', "b'0'", '\u0000'];
-const yesWords = ['1', 'true', 't', 'yes', 'y', "b'1'", '\u0001'];
+const noWords = ['0', 'false', 'f', 'no', 'n', "b'0'", '\u0000', '00'];
+const yesWords = ['1', 'true', 't', 'yes', 'y', "b'1'", '\u0001', '01'];
 const standsNames = ['active', 'isactive', 'banned', 'isbanned'];
 const stands = ['', 'active', 'banned', 'current', 'open'];
 

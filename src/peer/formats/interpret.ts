@@ -13,7 +13,8 @@ import { arrayOf, type Cell, isWholeCell, type Json, objectOf, textOf } from './
 import { endOf, formOf, hasZone, timeOf } from './reading/time-cells.js';
 import { readShape } from './shapes.js';
 
-const no = /^(?:|0|false|f|no|n|null|none|#expired#?|0000-00-00.*)$/i;
+/** The bit of a dump is `b'0'`, the byte itself, or `00` of `0x00`. */
+const no = /^(?:|0|00|b'0'|\0|false|f|no|n|null|none|#expired#?|0000-00-00.*)$/i;
 const absent = /^(?:NULL|\\N)$/i;
 
 /** Floodgate derives UUIDs from the numbers of Xbox accounts. */

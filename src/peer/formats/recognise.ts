@@ -64,7 +64,10 @@ export function shapeOf(text: string): Shape {
   if (/^\s*\{.*\}\s*(?:\n\s*\{|$)/.test(head) && !/^.*:\s*\[\s*\{/.test(head)) return 'json-lines';
   if (/^\s*[[{]/.test(head)) return 'json';
   if (/^\s*(?:"[^"\n]*"|\w+)\s*\{/.test(head)) return 'keyvalues';
-  return /\b(?:INSERT\s+(?:IGNORE\s+)?INTO|REPLACE\s+INTO|CREATE\s+TABLE)\b|^COPY\s[^;]*\sFROM\s+stdin\b/im.test(head)
+  // Only at the beginning of a line: a player's name may be a statement.
+  return /^[ \t]*(?:INSERT\s+(?:IGNORE\s+)?INTO|REPLACE\s+INTO|CREATE\s+TABLE)\b|^COPY\s[^;]*\sFROM\s+stdin\b/im.test(
+    head,
+  )
     ? 'sql'
     : 'csv';
 }

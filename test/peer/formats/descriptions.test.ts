@@ -110,6 +110,24 @@ test('bytes of a UUID in a dump are read', () => {
   assert.equal(bans(text), ['1 0a0b0c0d-1111-4222-8333-444455556611 send']);
 });
 
+test('a bit of a dump stands for yes or no in every form that mysqldump and mysql write', () => {
+  const uuid = '0a0b0c0d-1111-4222-8333-444455556601';
+  const columns = '(`uuid`,`time`,`until`,`active`,`banned_by_name`,`removed_by_name`)';
+  const dump = (active: string) =>
+    `INSERT INTO \`litebans_bans\` ${columns} VALUES ('${uuid}',${start}000,-1,${active},'C',NULL);\n`;
+  for (const yes of ['1', "b'1'", '0x01', "'\u0001'"]) assert.equal(bans(dump(yes)), [`1 ${uuid} send`], yes);
+  for (const not of ['0', "b'0'", '0x00', "'\0'"]) assert.equal(bans(dump(not)), [`1 ${uuid} lifted`], not);
+  for (const none of ["b'0'", '00', '\0']) {
+    assert.equal(bans(`steam_id,active,unbanned\n${A},1,${none}\n`), [`2 ${A} send`], JSON.stringify(none));
+  }
+});
+
+test('a player whose name is a statement of SQL does not make a table a dump', () => {
+  const header = 'bid\tip\tauthid\tname\tcreated\tends\tlength\treason\tRemovedBy\tRemoveType\ttype\n';
+  const row = `1\t\tSTEAM_0:1:2147480000\tINSERT INTO x VALUES (1)\t${start}\t${start}\t0\tr\tNULL\tNULL\t0\n`;
+  assert.equal(bans(header + row), [`2 ${A} send`]);
+});
+
 test('a length of zero is permanent and another runs from the begin; a length without an end is no permanent ban', () => {
   const header = 'ip,authid,created,ends,length,type,RemoveType\n';
   const list = plan(`${header},${A},${start},0,2592000,0,\n,${B},${start},${start},0,0,\n`);
@@ -367,6 +385,19 @@ test('a draft names what a person must choose, and completed it reads the list',
     const wrong = await world.run(['import', list, '--dry-run', '--description', file]);
     assert.equal([wrong.code, /shape must be one of csv/.test(wrong.err)], [2, true], wrong.err);
     assert.ok(readFileSync(list).length > 0);
+  } finally {
+    world.remove();
+  }
+});
+
+test('a draft that finds no accounts leaves every cell to choose', async () => {
+  const world = new PeerWorld();
+  try {
+    mkdirSync(world.folder, { recursive: true });
+    const list = join(world.folder, 'bans.csv');
+    writeFileSync(list, `account,added,ban_length,why\n${A},2026-11-20T12:00:00Z,0,aim\n`);
+    const { ids, known, choose } = JSON.parse((await world.run(['describe', list])).out);
+    assert.equal([ids, known, choose], [[], [], ['account', 'added', 'ban_length', 'why']]);
   } finally {
     world.remove();
   }

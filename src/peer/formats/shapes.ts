@@ -28,8 +28,8 @@ const tableOfMeasures = /ban|punish|sanction|infraction|record/i;
 export function readShape(description: Description, text: string, sink: RecordSink): boolean {
   const { shape, path = '' } = description;
   const names = path === '' ? [] : path.split('.');
-  const element = (value: Json, line: number) => takeCells(flat(value), line, sink);
-  if (shape === 'json') return readElements(text, names, { element, damaged: sink.damaged });
+  const element = (value: Json, line: number, row: string) => takeCells(flat(value), line, sink, row);
+  if (shape === 'json') return readElements(text, names, { ...sink, element });
   if (shape === 'xml') return readXml(text, names, sink);
   if (shape === 'csv') readCsv(text, sink);
   else if (shape === 'sql') readTables(description, text, sink);
@@ -38,7 +38,7 @@ export function readShape(description: Description, text: string, sink: RecordSi
   else {
     eachLine(text, sink, (line, number) => {
       const object = objectIn(line);
-      if (object !== null) element(object, number);
+      if (object !== null) element(object, number, line);
       else if (line !== '') sink.refuse(number, 'the line is not a JSON object');
     });
   }
@@ -98,14 +98,15 @@ function readLines({ line: pattern = '', skip, form, refuse }: Description, text
   const passed = skip === undefined ? null : new RegExp(skip, 'i');
   eachLine(text, sink, (line, number, isEnded) => {
     if (line === '' || passed?.test(line) === true) return;
-    const groups = line.length > lineLengthMax ? undefined : wanted.exec(line)?.groups;
+    // A group of a line is a part of the text, which a row that is remembered would keep in memory.
+    const groups = line.length > lineLengthMax ? undefined : wanted.exec(Buffer.from(line).toString())?.groups;
     if (groups === undefined) return sink.refuse(number, form ?? 'the line has another form');
     const cells = Object.values(groups).filter((cell) => cell !== undefined);
     // A tail that is cut may be the beginning of one for which the line would be refused.
     const { tail } = groups;
     const isWhole =
       tail === undefined ? isWholeCell(cells.at(-1) ?? '') : !refuse?.begins.startsWith(tail.trim().toLowerCase());
-    if (isEnded || isWhole) sink.record((name) => groups[name], number);
+    if (isEnded || isWhole) sink.record((name) => groups[name], number, line);
     else sink.refuse(number, 'the file ends in this line without a line break, so that its end may be truncated');
   });
 }

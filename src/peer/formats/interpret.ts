@@ -59,11 +59,14 @@ export function readList(description: Description, text: string, sink: RowSink, 
       if (row !== undefined) memory?.add(row, result);
       pass(result, line);
     },
-    isRepeated: (row, line) => {
-      const result = line === undefined ? undefined : memory?.recall(row);
-      if (result !== undefined) pass(result, line!);
-      return result !== undefined || (line === undefined && memory?.has(row) === true);
-    },
+    ...(memory && {
+      isRepeated: (row, line) => {
+        if (line === undefined) return memory.has(row);
+        const result = memory.recall(row);
+        if (result !== undefined) pass(result, line);
+        return result !== undefined;
+      },
+    }),
     refuse: (line, reason, measure) => sink.refuse(line, reason, measure),
     damaged: (line, reason) => sink.damaged(line, reason),
     isWhole: (name, cell) => !isRead(name) || (cell !== '' && (!exact.has(name) || isWholeCell(cell))),

@@ -26,7 +26,7 @@ export function readCsv(text: string, sink: RecordSink) {
   let piece = '';
   /** Position in the piece after the last record; 0 if the file ends in it. */
   let at = 0;
-  const take = (record: readonly string[], line: number, lineText: string) => {
+  const take = (record: readonly string[], line: number, rowText: string) => {
     if (columns === null) {
       names = record.map(columnName);
       columns = new Map(names.map((name, index) => [name, index]));
@@ -45,7 +45,7 @@ export function readCsv(text: string, sink: RecordSink) {
       return sink.refuse(line, cut);
     }
     row = record;
-    sink.record(cell, line, line === lastLine && at > 0 ? lineText : undefined);
+    sink.record(cell, line, at > 0 ? rowText : undefined);
   };
   let firstLine = 1;
   const options = {
@@ -57,28 +57,39 @@ export function readCsv(text: string, sink: RecordSink) {
     skip_empty_lines: true,
     max_record_size: recordBytesMax,
     on_record: ((record: string[], { lines }: { lines: number }): null => {
+      const line = firstLine - 1 + lines - record.reduce((sum, one) => sum + breaksIn(one), 0);
       let start = at;
       for (; lastLine < firstLine - 1 + lines; lastLine++) {
-        start = at;
-        at = piece.indexOf('\n', start) + 1;
+        if (lastLine < line) start = at;
+        at = piece.indexOf('\n', at) + 1;
       }
-      const breaks = record.reduce((sum, one) => sum + breaksIn(one), 0);
-      take(record, lastLine - breaks, piece.slice(start, at));
+      take(record, line, piece.slice(start, at));
       return null;
     }) as never,
   };
   const endOfLine = (start: number) => text.indexOf('\n', start) + 1 || text.length;
-  const isOld = (start: number, end: number, line?: number) =>
-    columns !== null && text[end - 1] === '\n' && sink.isRepeated?.(text.slice(start, end), line);
+  /** Returns the end of the row of the former read that is at this place again; 0 if there is none. */
+  const endOfOld = (start: number, line?: number) => {
+    if (columns === null || sink.isRepeated === undefined) return 0;
+    let end = start;
+    // Mostly the text of the row. If it is not, no record had it.
+    for (let isOpen = false; end === start || (isOpen && end < text.length); ) {
+      const next = endOfLine(end);
+      isOpen = isOpen !== (text.slice(end, next).split('"').length % 2 === 0);
+      end = next;
+    }
+    return text[end - 1] === '\n' && sink.isRepeated(text.slice(start, end), line) ? end : 0;
+  };
   // The first piece is the header. Later ones end where a row of the former read follows, which is passed over.
   for (let start = 0, length = 1; start < text.length; ) {
-    let end = endOfLine(start);
-    if (length === pieceLength && isOld(start, end, firstLine)) {
-      start = end;
-      firstLine++;
+    const oldEnd = length === pieceLength ? endOfOld(start, firstLine) : 0;
+    if (oldEnd > 0) {
+      firstLine += breaksIn(text.slice(start, oldEnd));
+      start = oldEnd;
       continue;
     }
-    while (end < text.length && end - start < length && !(length === pieceLength && isOld(end, endOfLine(end)))) {
+    let end = endOfLine(start);
+    while (end < text.length && end - start < length && !(length === pieceLength && endOfOld(end) > 0)) {
       end = endOfLine(end);
     }
     piece = text.slice(start, end);

@@ -36,6 +36,7 @@ export function takeCells(cells: ReadonlyMap<string, Json>, line: number, sink: 
 const selected = /^(?:\w+\()?(?:\w+\.)?(\w+)\)?$/;
 
 export function columnName(text: string): string {
+  if (/^[a-z0-9_]+$/.test(text)) return text;
   return text
     .replace(selected, '$1')
     .trim()

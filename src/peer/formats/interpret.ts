@@ -72,7 +72,8 @@ export function readList(description: Description, text: string, sink: RowSink, 
     isWhole: (name, cell) => !isRead(name) || (cell !== '' && (!exact.has(name) || isWholeCell(cell))),
   });
   const isSaid = (name: string) => seen.has(name) || ignored.has(name) || (isThere && name === path);
-  for (const [first = '', ...others] of needs.map((group) => group.split('|'))) {
+  const wanted = path === undefined || path === '' ? needs : [path, ...needs];
+  for (const [first = '', ...others] of wanted.map((group) => group.split('|'))) {
     // A list without entries has no cells.
     if (![first, ...others].some(isSaid) && (seen.size > 0 || first === path)) sink.lacks(first);
   }

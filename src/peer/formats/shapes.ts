@@ -1,7 +1,7 @@
 /** Reads a list of any shape into records of named cells. It knows nothing of bans. */
 import type { Description } from './description.js';
 import { readCsv } from './reading/csv-records.js';
-import { readElements } from './reading/json-elements.js';
+import { jsonOf, readElements } from './reading/json-elements.js';
 import { readKeyValues } from './reading/key-values.js';
 import {
   columnName,
@@ -37,7 +37,7 @@ export function readShape(description: Description, text: string, sink: RecordSi
   else if (shape === 'keyvalues') readKeyValues(text, sink);
   else {
     eachLine(text, sink, (line, number) => {
-      const object = objectIn(line);
+      const object = objectOf(jsonOf(line));
       if (object !== null) element(object, number, line);
       else if (line !== '') sink.refuse(number, 'the line is not a JSON object');
     });
@@ -57,16 +57,6 @@ function flat(value: Json): ReadonlyMap<string, Json> {
   };
   add(objectOf(value) === null ? 'value' : '', value, 0);
   return cells;
-}
-
-/** Returns the object that a line holds; null if it holds none, or more. */
-function objectIn(line: string): Json | null {
-  const found: Json[] = [];
-  const damaged = () => {
-    found.length = 0;
-  };
-  readElements(`[${line}]`, [], { element: (value) => found.push(value), damaged });
-  return found.length === 1 ? objectOf(found[0]) : null;
 }
 
 function readTables(description: Description, text: string, sink: RecordSink): void {

@@ -156,17 +156,8 @@ function repeated(entry: PlanEntry, row: ListRow, line: number, options: PlanOpt
   return entryOf(entry.player, merged, [...entry.repeats, line], options);
 }
 
-interface Ban {
-  readonly line: number;
-  readonly row: number;
-  readonly says: RowKind;
-  readonly bannedAt: number | null;
-  readonly expiresAt: number | null;
-  readonly lifted: boolean;
-  readonly over: boolean;
-  readonly severity: number;
-  readonly note?: string | undefined;
-}
+type Ban = Pick<PlanEntry, 'line' | 'row' | 'says' | 'severity'> &
+  Pick<ListRow, 'bannedAt' | 'expiresAt' | 'lifted' | 'over' | 'note'>;
 
 function entryOf(player: Player, row: Ban, repeats: readonly number[], options: PlanOptions): PlanEntry {
   const { now, sendFaded } = options;

@@ -59,15 +59,15 @@ export function readElements(text: string, path: readonly string[], sink: Elemen
     if (isArray) {
       each(']', () => {
         const row = takeRow(depth + 1);
-        if (!sink.isRepeated?.(row, line)) sink.element(jsonOf(row), line, row);
+        if (!sink.isRepeated?.(row, line)) sink.element(valueIn(row), line, row);
       });
     } else if (rest !== null && rest.length > 0 && takeIf('{')) {
       each('}', () => {
-        const key = next() === '"' ? jsonOf(takeRow(depth)) : null;
+        const key = next() === '"' ? valueIn(takeRow(depth)) : null;
         expect(':');
         take(key === rest[0] ? rest.slice(1) : null, depth + 1);
       });
-    } else jsonOf(takeRow(depth));
+    } else valueIn(takeRow(depth));
   };
   try {
     take(path, 0);
@@ -78,6 +78,12 @@ export function readElements(text: string, path: readonly string[], sink: Elemen
     return true;
   }
   return isFound;
+}
+
+function valueIn(row: string): Json {
+  const value = jsonOf(row);
+  if (value === undefined) throw new Damage(damaged);
+  return value;
 }
 
 /** Returns the position after the value at `start`, which lies within `depth` others. */
@@ -114,14 +120,12 @@ function endOfText(text: string, start: number): number {
   throw new Damage(damaged);
 }
 
-/** Returns the only value that a text holds, with numbers as their texts. */
-function jsonOf(text: string): Json {
-  const value = jsonIn(
+/** Returns the only value that a text holds, with numbers as their texts; undefined if it is not JSON. */
+export function jsonOf(text: string): Json | undefined {
+  return jsonIn(
     text.replace(textOrNumber, (found) => {
       if (found.length > bounds.listCell) throw new Damage(cellTooLong);
       return found.startsWith('"') ? found : `"${found}"`;
     }),
-  );
-  if (value === undefined) throw new Damage(damaged);
-  return value as Json;
+  ) as Json | undefined;
 }

@@ -8,11 +8,21 @@ import {
   knownCells,
   lengthUnits,
 } from './description.js';
-import type { ListRow, ReadOptions, RowRefusal, RowSink } from './list-row.js';
-import { playersOf, type RowId } from './player-of.js';
+import type { ListRow, RowRefusal, RowSink } from './list-row.js';
+import { type Hints, playersOf, type RowId } from './player-of.js';
 import { arrayOf, type Cell, isWholeCell, type Json, objectOf } from './reading/records.js';
 import { endOf, formOf, hasZone, timeOf } from './reading/time-cells.js';
+import type { RowMemory } from './row-memory.js';
 import { readShape } from './shapes.js';
+
+export interface ReadOptions extends Hints {
+  /** IANA name of the zone for times without a zone. */
+  readonly timeZone: string;
+  /** Cells to ignore although their name looks like an end, a type or a removal. */
+  readonly ignore?: readonly string[] | undefined;
+  /** Holds the results of the former read's rows, if the list is read repeatedly with the same options. */
+  readonly memory?: RowMemory | undefined;
+}
 
 const no = /^(?:|0|false|f|no|n|null|none|#expired#?|0000-00-00.*)$/i;
 const absent = /^(?:NULL|\\N)$/i;

@@ -1,7 +1,6 @@
 /** Declares the result of reading a ban list: one row for each measure against one person, one refusal for the rest. */
-import type { Hints, Player } from './player-of.js';
+import type { Player } from './player-of.js';
 import type { RecordSink } from './reading/records.js';
-import type { RowMemory } from './row-memory.js';
 
 /** The list's statement about the person: banned, or marked as a cheater or as toxic. */
 export type RowKind = 'ban' | 'cheating' | 'toxicity';
@@ -37,13 +36,4 @@ export interface RowSink extends Pick<RecordSink, 'refuse' | 'damaged'> {
   unknown(cell: string, isDangerous: boolean): void;
   /** Names a cell or a path that the list lacks and the description needs. */
   lacks(cell: string): void;
-}
-
-export interface ReadOptions extends Hints {
-  /** IANA name of the zone for times without a zone. */
-  readonly timeZone: string;
-  /** Cells to ignore although their name looks like an end, a type or a removal. */
-  readonly ignore?: readonly string[] | undefined;
-  /** What the rows of the former read came to, if the list is read again and again with the same options. */
-  readonly memory?: RowMemory | undefined;
 }

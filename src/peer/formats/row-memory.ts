@@ -26,7 +26,7 @@ export class RowMemory {
     return this.#former.has(text);
   }
 
-  /** What the row came to in the former read; undefined if it is new. */
+  /** Returns the row's result in the former read; undefined if it is new. */
   recall(text: string): ListRow | RowRefusal | undefined {
     const found = this.#former.get(text);
     if (found !== undefined) this.#present.set(text, found);

@@ -1,8 +1,8 @@
 /** Computes the plan of an import: an entry for each player and ban, a refusal for each other line. Pure. */
 
 import type { Description } from '../formats/description.js';
-import { readList } from '../formats/interpret.js';
-import type { ListRow, ReadOptions, RowKind } from '../formats/list-row.js';
+import { type ReadOptions, readList } from '../formats/interpret.js';
+import type { ListRow, RowKind } from '../formats/list-row.js';
 import type { Player } from '../formats/player-of.js';
 import { BAN_HALF_LIFE_DAYS, DAY_MS, HALF_LIFE_DAYS, severityOf, WEIGHT_MIN } from './severity.js';
 

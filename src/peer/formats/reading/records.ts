@@ -50,7 +50,7 @@ export function breaksIn(text: string): number {
   return breaks;
 }
 
-/** Passes each new line, trimmed. `isEnded`: it is not cut. Refuses one so long that a regex could overflow its stack. */
+/** Passes each new line, trimmed. `isEnded`: it is not cut. One that could overflow the stack of a regex is refused. */
 export function eachLine(
   text: string,
   sink: Pick<RecordSink, 'refuse' | 'isRepeated'>,

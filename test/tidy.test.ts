@@ -108,7 +108,6 @@ const peerPackages = [
   '@date-fns/tz',
   'commander',
   'csv-parse',
-  'jsonc-parser',
   'node-sqlite3-wasm',
   'node:buffer',
   'node:child_process',

@@ -15,8 +15,7 @@ const still: Look = { now, stillMs: 60_000, isWhole: true, isRotated: false, all
 
 function listed(bans: Readonly<Record<string, EntryState>>): ListedBan[] {
   const entry = {
-    playerId: 'p',
-    kind: 'steam',
+    player: { id: 'p', kind: 'steam' },
     says: 'ban',
     line: 1,
     row: 1,

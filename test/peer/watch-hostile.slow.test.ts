@@ -45,4 +45,33 @@ test('a list with an entry nested too deep is read up to it, and lifts none of t
   }
 });
 
+test('a document that has lost the path of its bans ends the watch, which withdraws none of them', async () => {
+  const node = await startTestNode({ variables: { PLAYER_ID_KINDS: 'steam,minecraft' } });
+  const world = new PeerWorld();
+  try {
+    const peer = await node.register('watcher');
+    world.writeConfig({ url: node.url, ...peer, groupSalt: node.groupSalt });
+    const [list, description] = ['bans.json', 'description.json'].map((name) => join(world.folder, name)) as [
+      string,
+      string,
+    ];
+    writeFileSync(list, JSON.stringify({ bans: entries }));
+    const ids = [{ cell: 'uuid', kind: 'minecraft' }];
+    const known = ['created', 'expires'];
+    writeFileSync(description, JSON.stringify({ name: 'own', shape: 'json', path: 'bans', ids, known }));
+    const running = world.start(['watch', list, '--description', description, '--allow-mass-lift']);
+    await until(() => /reported 2 bans/.test(running.err()) || running.child.exitCode !== null);
+    writeFileSync(list, JSON.stringify({ punishments: entries }));
+    const { code, err } = await running.ended;
+    assert.is(code, 4);
+    assert.match(err, 'cells_not_described');
+    assert.match(err, 'the list lacks bans');
+    assert.is((await node.client(peer).explain(entries[0]!.uuid))?.event_count, 1);
+  } finally {
+    endChildren();
+    world.remove();
+    await node.close();
+  }
+});
+
 test.run();

@@ -32,7 +32,7 @@ const lists = ['is', 'not', 'cells', 'without', 'columns', 'known'];
 
 /** Names and values are compared in lower case. The path and the cells that tell what stands must be there. */
 function completed(given: Description): Description {
-  const { shape, path = '', start, end, length, permanent, type, lifted = [], over = [] } = given;
+  const { shape, start, end, length, permanent, type, lifted = [], over = [] } = given;
   const isLines = shape === 'lines';
   // The cells of lines are groups of their expression.
   const names = isLines ? [] : ['cell', 'kindCell'];
@@ -47,7 +47,7 @@ function completed(given: Description): Description {
     return isRecord(value) ? Object.fromEntries(Object.entries(value).map(loweredMember)) : value;
   };
   const read = [start, end, length, permanent, type, ...lifted, ...over].filter((one) => one !== undefined);
-  const needs = [...(path === '' ? [] : [path]), ...read.map(({ cell }) => lower(cell))];
+  const needs = read.map(({ cell }) => lower(cell));
   const { recognise = { why: 'described by hand' }, ...rest } = lowered(given) as Description;
   const whole = { ...rest, recognise };
   return isLines ? whole : { ...whole, needs };

@@ -58,7 +58,7 @@ export interface Description {
   readonly form?: string;
   /** SQL: the columns of a table that the dump does not define. */
   readonly columns?: readonly string[];
-  /** Cells, or the path, without which ends, removals and types are not known; alternatives joined by `|`. */
+  /** Cells without which ends, removals and types are not known, besides the path; alternatives joined by `|`. */
   readonly needs?: readonly string[];
   readonly ids: readonly IdCell[];
   readonly start?: { readonly cell: string; readonly unit: TimeUnit };

@@ -8,10 +8,21 @@ import {
   knownCells,
   lengthUnits,
 } from './description.js';
-import type { ReadOptions, RowId, RowSink } from './list-row.js';
-import { arrayOf, type Cell, isWholeCell, type Json, objectOf, textOf } from './reading/records.js';
+import type { ListRow, RowRefusal, RowSink } from './list-row.js';
+import { type Hints, playersOf, type RowId } from './player-of.js';
+import { arrayOf, type Cell, isWholeCell, type Json, objectOf } from './reading/records.js';
 import { endOf, formOf, hasZone, timeOf } from './reading/time-cells.js';
+import type { RowMemory } from './row-memory.js';
 import { readShape } from './shapes.js';
+
+export interface ReadOptions extends Hints {
+  /** IANA name of the zone for times without a zone. */
+  readonly timeZone: string;
+  /** Cells to ignore although their name looks like an end, a type or a removal. */
+  readonly ignore?: readonly string[] | undefined;
+  /** Holds the results of the former read's rows, if the list is read repeatedly with the same options. */
+  readonly memory?: RowMemory | undefined;
+}
 
 /** The bit of a dump is `b'0'`, the byte itself, or `00` of `0x00`. */
 const no = /^(?:|0|00|b'0'|\0|false|f|no|n|null|none|#expired#?|0000-00-00.*)$/i;
@@ -22,18 +33,25 @@ const floodgateUuid = /^0{8}-?0{4}-?0{4}-?/;
 
 /** Reads a list. Rows and refused lines come in the order of the file; no text makes it throw. */
 export function readList(description: Description, text: string, sink: RowSink, options: ReadOptions): void {
-  const { ids, start, end, length, needs = [], known, path } = description;
+  const { ids, start, end, length, needs = [], known, path, shape } = description;
+  const { memory } = options;
   const isKnown = knownCells(description);
   const ignored = new Set(options.ignore);
-  const seen = new Set<string>();
   // Unknown cells that are harmless by their names. A structure may hold an end or a type all the same.
-  const open = new Set<string>();
+  const { seen, open } = memory ?? { seen: new Set<string>(), open: new Set<string>() };
   const isDraft = description.sameAs === 'csv';
   const exact = new Set([...ids, start, end, length].map((one) => one?.cell));
   const isRead = (name: string) => isKnown(name) && known?.includes(name) !== true;
+  const begin = (header: string) => memory?.begin(JSON.stringify([description, header]));
+  const pass = (result: ListRow | RowRefusal, line: number) => {
+    if ('reason' in result) sink.refuse(line, result.reason, result.measure);
+    else sink.row(result, line);
+  };
+  if (shape !== 'csv') begin('');
   const isThere = readShape(description, text, {
     isRead,
-    cells: (names) => {
+    cells: (names, header) => {
+      if (header !== undefined) begin(header);
       for (const name of names) {
         if (seen.has(name)) continue;
         seen.add(name);
@@ -42,20 +60,31 @@ export function readList(description: Description, text: string, sink: RowSink, 
         if (isDraft && !isDangerous(name)) open.add(name);
       }
     },
-    record: (cell, line) => {
+    record: (cell, line, row) => {
       for (const name of open) {
         if (arrayOf(cell(name)).length === 0 && objectOf(cell(name)) === null) continue;
         open.delete(name);
         sink.unknown(name, true);
       }
-      readRecord(description, cell, line, sink, options.timeZone);
+      const result = rowOf(description, cell, options);
+      if (row !== undefined) memory?.add(row, result);
+      pass(result, line);
     },
+    ...(memory && {
+      isRepeated: (row, line) => {
+        if (line === undefined) return memory.has(row);
+        const result = memory.recall(row);
+        if (result !== undefined) pass(result, line);
+        return result !== undefined;
+      },
+    }),
     refuse: (line, reason, measure) => sink.refuse(line, reason, measure),
     damaged: (line, reason) => sink.damaged(line, reason),
     isWhole: (name, cell) => !isRead(name) || (cell !== '' && (!exact.has(name) || isWholeCell(cell))),
   });
   const isSaid = (name: string) => seen.has(name) || ignored.has(name) || (isThere && name === path);
-  for (const [first = '', ...others] of needs.map((group) => group.split('|'))) {
+  const wanted = path === undefined || path === '' ? needs : [path, ...needs];
+  for (const [first = '', ...others] of wanted.map((group) => group.split('|'))) {
     // A list without entries has no cells.
     if (![first, ...others].some(isSaid) && (seen.size > 0 || first === path)) sink.lacks(first);
   }
@@ -63,7 +92,7 @@ export function readList(description: Description, text: string, sink: RowSink, 
 
 /** The text of a cell. NULL and structures are empty. */
 function textIn(value: Json | undefined): string {
-  const text = typeof value === 'boolean' ? String(value) : (textOf(value)?.trim() ?? '');
+  const text = typeof value === 'boolean' || typeof value === 'string' ? String(value).trim() : '';
   return absent.test(text) ? '' : text;
 }
 
@@ -74,21 +103,25 @@ function outcomeOf({ cell: name, is, not }: CellTest, cell: Cell): boolean | und
   return is.includes(text) || (not === undefined || not.includes(text) ? false : undefined);
 }
 
-function readRecord(description: Description, cell: Cell, line: number, sink: RowSink, timeZone: string) {
+function rowOf(description: Description, cell: Cell, options: ReadOptions): ListRow | RowRefusal {
   const { start, end, length, permanent, lifted = [], over = [], refuse } = description;
-  const fail = (reason: string, measure?: string) => sink.refuse(line, reason, measure);
+  const { timeZone } = options;
+  const fail = (reason: string): RowRefusal => ({ reason });
   const kind = kindOf(description, cell);
   if (kind === null) return fail(`${description.type!.cell} has a value that the description does not know`);
   if (typeof kind !== 'string') {
     const { measure } = kind;
     if (measure === addressBan) return fail('an IP ban names no player');
-    return fail(`a ${measure} is no ban, and is left out`, measure);
+    return { reason: `a ${measure} is no ban, and is left out`, measure };
   }
   if (refuse !== undefined && textIn(cell(refuse.cell)).toLowerCase().startsWith(refuse.begins)) {
     return fail(refuse.reason);
   }
-  const ids = description.ids.flatMap((one) => idsIn(one, cell));
-  if (ids.length === 0) return fail('the row names no player');
+  const found = playersOf(
+    description.ids.flatMap((one) => idsIn(one, cell)),
+    options,
+  );
+  if (!found.ok) return fail(found.text);
   const unclear = [...lifted, ...over].find((test) => outcomeOf(test, cell) === undefined);
   if (unclear !== undefined) return fail(`${unclear.cell} says neither yes nor no`);
   const textAt = (one: { readonly cell: string } | undefined) => (one === undefined ? '' : textIn(cell(one.cell)));
@@ -108,17 +141,16 @@ function readRecord(description: Description, cell: Cell, line: number, sink: Ro
   const expiresAt = until !== 'never' ? until : isTimed && bannedAt !== null ? bannedAt + span : null;
   const isOver = over.some((test) => outcomeOf(test, cell));
   const hasDates = start !== undefined || end !== undefined || length !== undefined;
-  sink.row({
-    ids,
+  return {
+    players: found.players,
     bannedAt,
     expiresAt,
     ...(hasNoStart && { lengthMs: span }),
     lifted: lifted.some((test) => outcomeOf(test, cell)) || (isOver && expiresAt === null && !isTimed),
     over: isOver,
     kind,
-    line,
     note: hasDates ? noteOf([began, ends], hasNoStart, timeZone) : 'the list states no dates',
-  });
+  };
 }
 
 /** The kind of the record; another measure; or null for a value that the description does not know. */

@@ -2,7 +2,6 @@
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { Description, Shape } from './description.js';
 import { draftOf } from './draft.js';
-import { textOf } from './reading/records.js';
 import { readInserts } from './reading/sql-values.js';
 import { isTable, readShape } from './shapes.js';
 import { tools } from './tools.js';
@@ -102,8 +101,8 @@ function cellsIn(head: string, shape: Shape, path: string): readonly string[] {
     },
     record: (cell) => {
       // A list of texts is one of ids or of something else.
-      const text = last.join() === 'value' && shape === 'json' ? textOf(cell('value')) : undefined;
-      if (text === undefined || readPlayerId(text).ok) for (const name of last) cells.add(name);
+      const text = last.join() === 'value' && shape === 'json' ? cell('value') : undefined;
+      if (typeof text !== 'string' || readPlayerId(text).ok) for (const name of last) cells.add(name);
     },
     isRead: () => false,
     isWhole: () => true,

@@ -1,7 +1,7 @@
 /** Reads a list of any shape into records of named cells. It knows nothing of bans. */
 import type { Description } from './description.js';
 import { readCsv } from './reading/csv-records.js';
-import { readElements } from './reading/json-elements.js';
+import { jsonOf, readElements } from './reading/json-elements.js';
 import { readKeyValues } from './reading/key-values.js';
 import {
   columnName,
@@ -28,8 +28,8 @@ const tableOfMeasures = /ban|punish|sanction|infraction|record/i;
 export function readShape(description: Description, text: string, sink: RecordSink): boolean {
   const { shape, path = '' } = description;
   const names = path === '' ? [] : path.split('.');
-  const element = (value: Json, line: number) => takeCells(flat(value), line, sink);
-  if (shape === 'json') return readElements(text, names, { element, damaged: sink.damaged });
+  const element = (value: Json, line: number, row: string) => takeCells(flat(value), line, sink, row);
+  if (shape === 'json') return readElements(text, names, { ...sink, element });
   if (shape === 'xml') return readXml(text, names, sink);
   if (shape === 'csv') readCsv(text, sink);
   else if (shape === 'sql') readTables(description, text, sink);
@@ -37,8 +37,8 @@ export function readShape(description: Description, text: string, sink: RecordSi
   else if (shape === 'keyvalues') readKeyValues(text, sink);
   else {
     eachLine(text, sink, (line, number) => {
-      const object = objectIn(line);
-      if (object !== null) element(object, number);
+      const object = objectOf(jsonOf(line));
+      if (object !== null) element(object, number, line);
       else if (line !== '') sink.refuse(number, 'the line is not a JSON object');
     });
   }
@@ -57,16 +57,6 @@ function flat(value: Json): ReadonlyMap<string, Json> {
   };
   add(objectOf(value) === null ? 'value' : '', value, 0);
   return cells;
-}
-
-/** Returns the object that a line holds; null if it holds none, or more. */
-function objectIn(line: string): Json | null {
-  const found: Json[] = [];
-  const damaged = () => {
-    found.length = 0;
-  };
-  readElements(`[${line}]`, [], { element: (value) => found.push(value), damaged });
-  return found.length === 1 ? objectOf(found[0]) : null;
 }
 
 function readTables(description: Description, text: string, sink: RecordSink): void {
@@ -98,14 +88,15 @@ function readLines({ line: pattern = '', skip, form, refuse }: Description, text
   const passed = skip === undefined ? null : new RegExp(skip, 'i');
   eachLine(text, sink, (line, number, isEnded) => {
     if (line === '' || passed?.test(line) === true) return;
-    const groups = line.length > lineLengthMax ? undefined : wanted.exec(line)?.groups;
+    // A group of a line is a part of the text, which a row that is remembered would keep in memory.
+    const groups = line.length > lineLengthMax ? undefined : wanted.exec(Buffer.from(line).toString())?.groups;
     if (groups === undefined) return sink.refuse(number, form ?? 'the line has another form');
     const cells = Object.values(groups).filter((cell) => cell !== undefined);
     // A tail that is cut may be the beginning of one for which the line would be refused.
     const { tail } = groups;
     const isWhole =
       tail === undefined ? isWholeCell(cells.at(-1) ?? '') : !refuse?.begins.startsWith(tail.trim().toLowerCase());
-    if (isEnded || isWhole) sink.record((name) => groups[name], number);
+    if (isEnded || isWhole) sink.record((name) => groups[name], number, line);
     else sink.refuse(number, 'the file ends in this line without a line break, so that its end may be truncated');
   });
 }

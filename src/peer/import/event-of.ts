@@ -24,7 +24,8 @@ const typeOf = {
 /** Returns the event that reports an entry. The same ban gives the same event id, however the list spells it. */
 export function eventOf(entry: PlanEntry, options: EventOptions): TrustEvent {
   const { peerId, groupSalt, list, gameId, origin } = options;
-  const { playerId, at, says, severity } = entry;
+  const { player, at, says, severity } = entry;
+  const playerId = player.id;
   const ban = JSON.stringify(['ban list', peerId, list, playerId, at, says]);
   const digest = crypto.createHmac('sha256', groupSalt).update(ban).digest('hex');
   return {

@@ -17,10 +17,10 @@ export interface EventDocument {
   readonly note?: string;
 }
 
-function eventDocument({ playerId, kind, line, bannedAt, expiresAt, state, severity, note }: PlanEntry): EventDocument {
+function eventDocument({ player, line, bannedAt, expiresAt, state, severity, note }: PlanEntry): EventDocument {
   return {
-    player_id: playerId,
-    kind,
+    player_id: player.id,
+    kind: player.kind,
     line,
     banned_at: isoOf(bannedAt),
     expires_at: isoOf(expiresAt),
@@ -43,11 +43,11 @@ export function* planText({ format, entries, refused, leftOut, unknown }: Import
 }
 
 export function* planLines(file: string, { entries, refused }: ImportPlan): Generator<string> {
-  for (const { playerId, kind, line, bannedAt, expiresAt, state, severity, weight, note } of entries) {
+  for (const { player, line, bannedAt, expiresAt, state, severity, weight, note } of entries) {
     const since = bannedAt === null ? 'since an unknown time' : `since ${isoOf(bannedAt)}`;
     const until = expiresAt === null ? '' : ` until ${isoOf(expiresAt)}`;
     const counts = state === 'send' ? `, severity ${severity.toFixed(2)}, weight ${weight.toFixed(2)}` : '';
-    yield `${file}:${line}: ${state} ${kind} ${playerId} ${since}${until}${counts}${note === undefined ? '' : ` (${note})`}\n`;
+    yield `${file}:${line}: ${state} ${player.kind} ${player.id} ${since}${until}${counts}${note === undefined ? '' : ` (${note})`}\n`;
   }
   for (const { line, reason } of refused) yield `${file}:${line}: refused: ${reason}\n`;
 }

@@ -1,18 +1,17 @@
 /** Computes the plan of an import: an entry for each player and ban, a refusal for each other line. Pure. */
 
 import type { Description } from '../formats/description.js';
-import { readList } from '../formats/interpret.js';
+import { type ReadOptions, readList } from '../formats/interpret.js';
 import type { ListRow, RowKind } from '../formats/list-row.js';
-import { type Player, playersOf } from './player-of.js';
+import type { Player } from '../formats/player-of.js';
 import { BAN_HALF_LIFE_DAYS, DAY_MS, HALF_LIFE_DAYS, severityOf, WEIGHT_MIN } from './severity.js';
 
 /** `faded`: so old that decay leaves less than 1 % of its weight. */
 export type EntryState = 'send' | 'expired' | 'lifted' | 'faded';
 
 export interface PlanEntry {
-  /** In canonical form. */
-  readonly playerId: string;
-  readonly kind: string;
+  /** With the id in canonical form. */
+  readonly player: Player;
   /** The list's statement about the player. */
   readonly says: RowKind;
   readonly line: number;
@@ -80,11 +79,9 @@ export interface ListReading {
   readonly origin?: string | undefined;
 }
 
-export interface PlanOptions extends Pick<ListReading, 'timeZone' | 'ignore' | 'offlineServer' | 'severity'> {
+export interface PlanOptions extends ReadOptions, Pick<ListReading, 'severity'> {
   /** ms since 1970. */
   readonly now: number;
-  /** The group's kinds of ids, the preferred one first; null if ids are opaque or the kinds are unknown. */
-  readonly kinds: readonly string[] | null;
   readonly halfLifeDays?: number;
   readonly banHalfLifeDays?: number;
   readonly sendFaded?: boolean;
@@ -99,32 +96,30 @@ export function planOf(format: Description, text: string, options: PlanOptions):
   const unknown = { harmless: [] as string[], dangerous: [] as string[], lacking: [] as string[] };
   /** Indexes of the entries about a player: mostly one, and a plain number takes no memory of its own. */
   const places = new Map<string, number | number[]>();
-  const { timeZone, ignore, now } = options;
+  const { now } = options;
   let unread: Refused | null = null;
   let rows = 0;
   const refuse = (line: number, reason: string, measure?: string) => {
     refused.push({ line, reason });
     if (measure !== undefined) leftOut[measure] = (leftOut[measure] ?? 0) + 1;
   };
-  const take = (row: ListRow) => {
-    const found = playersOf(row.ids, options);
-    if (!found.ok) return refuse(row.line, found.text);
+  const take = (row: ListRow, line: number) => {
     if (row.bannedAt !== null && row.bannedAt > now + DAY_MS) {
-      return refuse(row.line, 'the ban begins more than a day from now');
+      return refuse(line, 'the ban begins more than a day from now');
     }
     rows++;
-    for (const player of found.players) add(player, row);
+    for (const player of row.players) add(player, row, line);
   };
-  const add = (player: Player, row: ListRow) => {
+  const add = (player: Player, row: ListRow, line: number) => {
     const found = places.get(player.id);
     const known = found === undefined ? [] : typeof found === 'number' ? [found] : found;
     const at = known.find((place) => isSameBan(entries[place]!, row));
     if (at !== undefined) {
-      entries[at] = repeated(entries[at]!, row, options);
+      entries[at] = repeated(entries[at]!, row, line, options);
       return;
     }
     places.set(player.id, found === undefined ? entries.length : [...known, entries.length]);
-    const { line, bannedAt, expiresAt, lifted, over, kind: says, note } = row;
+    const { bannedAt, expiresAt, lifted, over, kind: says, note } = row;
     const severity = options.severity ?? severityOf(row, now);
     const ban = { line, row: rows, says, bannedAt, expiresAt, lifted, over, severity, note };
     entries.push(entryOf(player, ban, none, options));
@@ -139,7 +134,7 @@ export function planOf(format: Description, text: string, options: PlanOptions):
     unknown: (cell: string, isDangerous: boolean) => unknown[isDangerous ? 'dangerous' : 'harmless'].push(cell),
     lacks: (cell: string) => unknown.lacking.push(cell),
   };
-  readList(format, text, sink, { timeZone, ignore });
+  readList(format, text, sink, options);
   return { format: format.name, list: format.sameAs ?? format.name, entries, refused, unread, leftOut, unknown };
 }
 
@@ -148,7 +143,7 @@ function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
 }
 
 /** Merges a ban with a second row of it: it counts if one of the rows does, and ends with the later end. */
-function repeated(entry: PlanEntry, row: ListRow, options: PlanOptions): PlanEntry {
+function repeated(entry: PlanEntry, row: ListRow, line: number, options: PlanOptions): PlanEntry {
   const before = { ...entry, lifted: entry.state === 'lifted', over: entry.state === 'expired' };
   const after = { ...row, severity: options.severity ?? severityOf(row, options.now) };
   const standing = [before, after].filter(({ lifted }) => !lifted);
@@ -158,20 +153,11 @@ function repeated(entry: PlanEntry, row: ListRow, options: PlanOptions): PlanEnt
   const severity = Math.max(...rows.map((one) => one.severity));
   const over = rows.every((one) => one.over);
   const merged = { ...before, note: entry.said, expiresAt, severity, lifted: standing.length === 0, over };
-  return entryOf({ id: entry.playerId, kind: entry.kind }, merged, [...entry.repeats, row.line], options);
+  return entryOf(entry.player, merged, [...entry.repeats, line], options);
 }
 
-interface Ban {
-  readonly line: number;
-  readonly row: number;
-  readonly says: RowKind;
-  readonly bannedAt: number | null;
-  readonly expiresAt: number | null;
-  readonly lifted: boolean;
-  readonly over: boolean;
-  readonly severity: number;
-  readonly note?: string | undefined;
-}
+type Ban = Pick<PlanEntry, 'line' | 'row' | 'says' | 'severity'> &
+  Pick<ListRow, 'bannedAt' | 'expiresAt' | 'lifted' | 'over' | 'note'>;
 
 function entryOf(player: Player, row: Ban, repeats: readonly number[], options: PlanOptions): PlanEntry {
   const { now, sendFaded } = options;
@@ -184,8 +170,7 @@ function entryOf(player: Player, row: Ban, repeats: readonly number[], options: 
   const isFaded = weight < WEIGHT_MIN && !sendFaded;
   const state = row.lifted ? 'lifted' : isOver ? 'expired' : isFaded ? 'faded' : 'send';
   return {
-    playerId: player.id,
-    kind: player.kind,
+    player,
     says: row.says,
     line: row.line,
     row: row.row,

@@ -97,7 +97,7 @@ async function addAll(
 /** Distinguishes lists of events without storing any of their content. */
 function digestOf(entries: readonly PlanEntry[], { groupSalt, ...options }: EventOptions): string {
   const digest = crypto.createHmac('sha256', groupSalt).update(JSON.stringify(options));
-  for (const { playerId, at, says } of entries) digest.update(`\n${playerId} ${at} ${says}`);
+  for (const { player, at, says } of entries) digest.update(`\n${player.id} ${at} ${says}`);
   return digest.digest('hex');
 }
 

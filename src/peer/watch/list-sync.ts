@@ -1,6 +1,6 @@
 /** Compares a list with the reported bans: finds new, expired and lifted ones. Pure. */
 import { bounds } from '../../client/bounds.js';
-import type { PlanEntry } from '../import/plan.js';
+import type { EntryState, PlanEntry } from '../import/plan.js';
 import type { StandingBan } from './watch-state.js';
 
 export interface ListedBan {
@@ -44,7 +44,8 @@ export function changesOf(
   standing: ReadonlyMap<string, StandingBan>,
   { now, stillMs, isWhole, isRotated, allowMassLift }: Look,
 ): ListChanges {
-  const byBan = new Map(listed.map(({ ban, entry }) => [ban, entry]));
+  const states = new Map<string, EntryState>();
+  for (const { ban, entry } of listed) states.set(ban, entry.state);
   const begun = listed.filter(({ ban, entry }) => entry.state === 'send' && !standing.has(ban));
   const ended: string[] = [];
   const lifted: string[] = [];
@@ -52,25 +53,18 @@ export function changesOf(
   const doubted: string[] = [];
   const rotated: string[] = [];
   const marked: string[] = [];
-  // Bans that were reported after the last accepted look must not outweigh those that are missing since.
-  const present = new Set<string>();
-  const lost = new Set<string>();
-  for (const [ban, { expiresAt, mark, person }] of standing) {
-    const state = byBan.get(ban)?.state;
+  for (const [ban, { expiresAt, mark }] of standing) {
+    const state = states.get(ban);
     const isOver = expiresAt !== null && expiresAt <= now;
-    if (mark === 'present' && (state !== undefined || !isOver)) present.add(person);
     if (state === 'send' || state === 'faded') {
       if (mark !== 'present') marked.push(ban);
     } else if (state === 'lifted') lifted.push(ban);
     else if (state === 'expired' || isOver) ended.push(ban);
     else if (mark === 'doubted') doubted.push(ban);
-    else if (isWhole && mark !== 'rotated') {
-      (isRotated ? rotated : missing).push(ban);
-      lost.add(person);
-    }
+    else if (isWhole && mark !== 'rotated') (isRotated ? rotated : missing).push(ban);
   }
   const isDecided = stillMs >= bounds.listLiftMs;
-  const isMany = missing.length > 0 && lost.size >= present.size / 2;
+  const isMany = missing.length > 0 && isHalf(missing, standing, states, now);
   const isDoubted = isDecided && isMany && !allowMassLift;
   const believed = isDoubted ? [] : missing;
   if (isWhole && !isRotated && allowMassLift) believed.push(...doubted.splice(0));
@@ -88,4 +82,21 @@ export function changesOf(
     isAccepted,
     isUndecided,
   };
+}
+
+/** True if the missing bans are those of half of the persons who were in the last accepted list, or of more. */
+function isHalf(
+  missing: readonly string[],
+  standing: ReadonlyMap<string, StandingBan>,
+  states: ReadonlyMap<string, EntryState>,
+  now: number,
+): boolean {
+  const lost = new Set(missing.map((ban) => standing.get(ban)!.person));
+  // Bans that were reported after the last accepted look must not outweigh those that are missing since.
+  const present = new Set<string>();
+  for (const [ban, { expiresAt, mark, person }] of standing) {
+    const isOver = expiresAt !== null && expiresAt <= now;
+    if (mark === 'present' && (states.has(ban) || !isOver)) present.add(person);
+  }
+  return lost.size >= present.size / 2;
 }

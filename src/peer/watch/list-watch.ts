@@ -8,6 +8,8 @@ import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
 import type { SpoolProgress } from '../../client/write/spool/progress.js';
 import type { PeerConfig } from '../config/peer-config.js';
+import type { Player } from '../formats/player-of.js';
+import { RowMemory } from '../formats/row-memory.js';
 import { type EventOptions, eventOf } from '../import/event-of.js';
 import { assertDescribed, type DecodedList, listOf } from '../import/list-format.js';
 import { type ImportPlan, type ListReading, planOf } from '../import/plan.js';
@@ -120,6 +122,9 @@ class ListWatch {
   readonly #parts: Parts;
   readonly #runtime: Runtime;
   readonly #file: ListFile | PolledList;
+  readonly #memory = new RowMemory();
+  /** The event ids of the bans of rows that the memory holds. */
+  readonly #bans = new WeakMap<Player, string>();
   /** The last planned text, so that an unchanged list is not read again. */
   #planned: { readonly text: string; readonly plan: ImportPlan } | null = null;
   /** The file as it was when nothing was left to decide. */
@@ -165,7 +170,8 @@ class ListWatch {
     const events = this.#eventOptions(plan);
     let person = { row: 0, ban: '' };
     const listed = plan.entries.map((entry) => {
-      const ban = eventOf(entry, events).eventId!;
+      const ban = this.#bans.get(entry.player) ?? eventOf(entry, events).eventId!;
+      this.#bans.set(entry.player, ban);
       if (entry.row !== person.row) person = { row: entry.row, ban };
       return { ban, person: person.ban, entry };
     });
@@ -223,10 +229,11 @@ class ListWatch {
       ...options,
       now: this.#runtime.now(),
       kinds: known === null || known.length === 0 ? null : known,
+      memory: this.#memory,
     });
-    // Entries of a CSV list or a table have all cells; a cell that no other entry has now may come back.
+    // Entries of a CSV list or a table have all cells, and each list its path; a cell that no entry has may come back.
     const isTable = format.shape === 'csv' || format.shape === 'sql';
-    const lacking = isTable || this.#isFirst ? plan.unknown.lacking : [];
+    const lacking = plan.unknown.lacking.filter((name) => isTable || this.#isFirst || name === format.path);
     assertDescribed({ ...plan, unknown: { ...plan.unknown, lacking } });
     return plan;
   }

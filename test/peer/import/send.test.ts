@@ -20,8 +20,7 @@ test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
 const entries = (count: number): PlanEntry[] =>
   Array.from({ length: count }, (_, i) => ({
-    playerId: `player-${i}`,
-    kind: 'custom',
+    player: { id: `player-${i}`, kind: 'custom' },
     says: 'ban',
     line: i + 1,
     row: i + 1,

@@ -20,17 +20,18 @@ export function readCsv(text: string, sink: RecordSink) {
   let row: readonly string[] = [];
   // One function serves all rows, because a function per row would keep rows of long lists in memory.
   const cell: Cell = (column) => row[columns?.get(column) ?? -1] ?? '';
-  const isEnded = text.endsWith('\n');
+  const delimiter = separatorOf(text);
   let lastLine = 0;
   let repeated: string | undefined;
-  let piece = { text: '', firstLine: 1, isLast: false };
-  let doneBytes = 0;
-  const take = (record: readonly string[], line: number, bytes: number) => {
+  let piece = '';
+  /** Position in the piece after the last record; 0 if the file ends in it. */
+  let at = 0;
+  const take = (record: readonly string[], line: number, rowText: string) => {
     if (columns === null) {
       names = record.map(columnName);
-      columns = new Map(names.map((name, at) => [name, at]));
-      sink.cells(names);
-      repeated = names.find((name, at) => names.indexOf(name) !== at && sink.isRead(name));
+      columns = new Map(names.map((name, index) => [name, index]));
+      sink.cells(names, JSON.stringify([delimiter, names]));
+      repeated = names.find((name, index) => names.indexOf(name) !== index && sink.isRead(name));
       return;
     }
     if (repeated !== undefined) return;
@@ -39,50 +40,76 @@ export function readCsv(text: string, sink: RecordSink) {
     if (record.length !== names.length && !isPadded) {
       return sink.refuse(line, `the row has ${record.length} cells, but the header names ${names.length} columns`);
     }
-    const isLastRow = piece.isLast && !isEnded && bytes >= Buffer.byteLength(piece.text);
-    if (isLastRow && !text.endsWith('"') && !sink.isWhole(names.at(-1)!, record.at(-1)!.trim())) {
+    if (at === 0 && !text.endsWith('"') && !sink.isWhole(names.at(-1)!, record.at(-1)!.trim())) {
       const cut = 'the file ends in this row without a line break, so that its last cell may be truncated';
       return sink.refuse(line, cut);
     }
     row = record;
-    sink.record(cell, line);
+    sink.record(cell, line, at > 0 ? rowText : undefined);
   };
+  let firstLine = 1;
   const options = {
     bom: true,
-    delimiter: separatorOf(text),
+    delimiter,
     record_delimiter: '\n',
     relax_quotes: true,
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: recordBytesMax,
-    on_record: ((record: string[], { bytes, lines }: { bytes: number; lines: number }): null => {
-      doneBytes = bytes;
-      lastLine = piece.firstLine - 1 + lines;
-      take(record, lastLine - record.reduce((breaks, one) => breaks + breaksIn(one), 0), bytes);
+    on_record: ((record: string[], { lines }: { lines: number }): null => {
+      const line = firstLine - 1 + lines - record.reduce((sum, one) => sum + breaksIn(one), 0);
+      let start = at;
+      for (; lastLine < firstLine - 1 + lines; lastLine++) {
+        if (lastLine < line) start = at;
+        at = piece.indexOf('\n', at) + 1;
+      }
+      take(record, line, piece.slice(start, at));
       return null;
     }) as never,
   };
-  for (let start = 0, length = pieceLength; start < text.length; ) {
-    const lineEnd = text.indexOf('\n', start + length - 1);
-    const end = lineEnd < 0 ? text.length : lineEnd + 1;
-    piece = { text: text.slice(start, end), firstLine: piece.firstLine, isLast: end === text.length };
-    doneBytes = 0;
-    let done = piece.text;
+  const endOfLine = (start: number) => text.indexOf('\n', start) + 1 || text.length;
+  /** Returns the end of the row of the former read that is at this place again; 0 if there is none. */
+  const endOfOld = (start: number, line?: number) => {
+    if (columns === null || sink.isRepeated === undefined) return 0;
+    let end = start;
+    // Mostly the text of the row. If it is not, no record had it.
+    for (let isOpen = false; end === start || (isOpen && end < text.length); ) {
+      const next = endOfLine(end);
+      isOpen = isOpen !== (text.slice(end, next).split('"').length % 2 === 0);
+      end = next;
+    }
+    return text[end - 1] === '\n' && sink.isRepeated(text.slice(start, end), line) ? end : 0;
+  };
+  // The first piece is the header. Later ones end where a row of the former read follows, which is passed over.
+  for (let start = 0, length = 1; start < text.length; ) {
+    const oldEnd = length === pieceLength ? endOfOld(start, firstLine) : 0;
+    if (oldEnd > 0) {
+      firstLine += breaksIn(text.slice(start, oldEnd));
+      start = oldEnd;
+      continue;
+    }
+    let end = endOfLine(start);
+    while (end < text.length && end - start < length && !(length === pieceLength && endOfOld(end) > 0)) {
+      end = endOfLine(end);
+    }
+    piece = text.slice(start, end);
+    at = 0;
+    lastLine = firstLine - 1;
     try {
-      parse(piece.text, options);
+      parse(piece, options);
+      at = piece.length;
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
-      if (piece.isLast || error.code !== 'CSV_QUOTE_NOT_CLOSED') {
+      // The piece ends within a quoted cell. The next piece begins with the row of this cell.
+      if (end === text.length || error.code !== 'CSV_QUOTE_NOT_CLOSED') {
         return sink.damaged(lastLine + 1, 'a quote is not closed, so that nothing from here on can be read');
       }
-      // The piece ends within a quoted cell. The next piece begins with the row of this cell.
-      done = Buffer.from(piece.text).subarray(0, doneBytes).toString();
     }
     if (repeated !== undefined) {
       return sink.damaged(1, `the header names the column ${repeated} twice, so that nothing says which one counts`);
     }
-    length = done === '' ? 2 * length : pieceLength;
-    start += done.length;
-    piece.firstLine += breaksIn(done);
+    length = at === 0 ? 2 * length : columns === null ? 1 : pieceLength;
+    start += at;
+    firstLine += breaksIn(piece.slice(0, at));
   }
 }

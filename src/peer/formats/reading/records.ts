@@ -1,21 +1,20 @@
 /** Declares the records that every reader of a shape passes on, and what the readers share. */
 import { bounds } from '../../../client/bounds.js';
 
-/** A number keeps its text. */
-export class JsonNumber {
-  constructor(readonly text: string) {}
-}
-
 type JsonObject = { readonly [key: string]: Json | undefined };
-export type Json = string | boolean | null | JsonNumber | readonly Json[] | JsonObject;
+/** A number is its text: ids exceed a double. */
+export type Json = string | boolean | null | readonly Json[] | JsonObject;
 
 /** Returns the value of a cell of the present record by its name. */
 export type Cell = (name: string) => Json | undefined;
 
 export interface RecordSink {
-  /** The names of the cells of the next record; may repeat names. */
-  cells(names: Iterable<string>): void;
-  record(cell: Cell, line: number): void;
+  /** The names of the cells of the next record; may repeat names. `header`: what gives all rows their meaning. */
+  cells(names: Iterable<string>, header?: string): void;
+  /** `row`: the text that holds this record alone, if there is one. */
+  record(cell: Cell, line: number, row?: string): void;
+  /** True if the row came in the former read too. With its line its outcome is passed on again. */
+  isRepeated?(row: string, line?: number): boolean;
   /** Refuses a line; `reason` contains no text of it. `measure` names a measure that is no ban, such as a mute. */
   refuse(line: number, reason: string, measure?: string): void;
   /** Refuses a line after which nothing is read. */
@@ -28,15 +27,16 @@ export interface RecordSink {
 
 export const cellTooLong = `a value is longer than ${bounds.listCell} characters`;
 
-export function takeCells(cells: ReadonlyMap<string, Json>, line: number, sink: RecordSink): void {
+export function takeCells(cells: ReadonlyMap<string, Json>, line: number, sink: RecordSink, row?: string): void {
   sink.cells(cells.keys());
-  sink.record((name) => cells.get(name), line);
+  sink.record((name) => cells.get(name), line, row);
 }
 
 /** Removes a function and an alias of SQL: `HEX(p.id)` is the column `id`. */
 const selected = /^(?:\w+\()?(?:\w+\.)?(\w+)\)?$/;
 
 export function columnName(text: string): string {
+  if (/^[a-z0-9_]+$/.test(text)) return text;
   return text
     .replace(selected, '$1')
     .trim()
@@ -50,10 +50,10 @@ export function breaksIn(text: string): number {
   return breaks;
 }
 
-/** Passes each trimmed line. `isEnded`: it is not cut. Refuses one so long that a regex could overflow its stack. */
+/** Passes each new line, trimmed. `isEnded`: it is not cut. One that could overflow the stack of a regex is refused. */
 export function eachLine(
   text: string,
-  sink: Pick<RecordSink, 'refuse'>,
+  sink: Pick<RecordSink, 'refuse' | 'isRepeated'>,
   take: (line: string, number: number, isEnded: boolean) => void,
 ): void {
   let number = 0;
@@ -61,8 +61,9 @@ export function eachLine(
     const at = text.indexOf('\n', start);
     const end = at < 0 ? text.length : at;
     number++;
+    const line = text.slice(start, end).trim();
     if (end - start > bounds.listCell) sink.refuse(number, `the line is longer than ${bounds.listCell} characters`);
-    else take(text.slice(start, end).trim(), number, at >= 0);
+    else if (at < 0 || !sink.isRepeated?.(line, number)) take(line, number, at >= 0);
     start = end + 1;
   }
 }
@@ -86,16 +87,9 @@ export function isWholeCell(cell: string): boolean {
 
 /** Returns the value as an object; null if it is none. */
 export function objectOf(value: Json | undefined): JsonObject | null {
-  const isObject = typeof value === 'object' && !Array.isArray(value) && !(value instanceof JsonNumber);
-  return isObject ? (value as JsonObject | null) : null;
+  return typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject | null) : null;
 }
 
 export function arrayOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
-}
-
-/** Returns a string or a number as text; undefined for any other value. */
-export function textOf(value: Json | undefined): string | undefined {
-  if (typeof value === 'string') return value;
-  return value instanceof JsonNumber ? value.text : undefined;
 }

@@ -1,6 +1,11 @@
 /** Chooses the ids under which a person with several ids is reported. Only accounts of one row or report are linked. */
 import { readPlayerId } from '../../player-ids/player-id.js';
-import type { RowId } from '../formats/list-row.js';
+
+/** An id as the list spells it, with its kind if the description or the row states it. */
+export interface RowId {
+  readonly text: string;
+  readonly kind?: string;
+}
 
 export interface Player {
   readonly id: string;
@@ -28,8 +33,10 @@ const usualKinds: readonly string[] = [
   'live',
 ];
 
-interface Hints {
+export interface Hints {
+  /** The group's kinds of ids, the preferred one first; null if ids are opaque or the kinds are unknown. */
   readonly kinds: readonly string[] | null;
+  /** The server in offline mode that created Minecraft UUIDs of version 3. */
   readonly offlineServer?: string | undefined;
 }
 

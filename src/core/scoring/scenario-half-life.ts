@@ -202,7 +202,6 @@ export class ScenarioHalfLife {
         size: entries.size,
         prefetch: (first, count) => entries.prefetch(first, count),
         peer: (entry) => entries.peer(entry),
-        isBelow: (mix, first, count, own, pairs) => entries.isBelow(mix, first, count, own, pairs),
         count: (entry) => entries.count(entry),
         isVoid: (entry) => entries.isVoid(entry),
         follows: (entry) => entries.follows(entry),

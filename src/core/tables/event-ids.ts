@@ -153,18 +153,8 @@ export class EventIds {
 
   /** Inserts the id whose tag's words begin at `from` of a column. */
   insertFrom(tags: Uint16Array, from: number, seq: number, peer: number): void {
-    this.makeRoom(idPartOf(tags, from), 1);
-    this.insertWithRoom(tags, from, seq, peer);
-  }
-
-  makeRoom(part: number, count: number): void {
-    const shard = this.#shards[part]!;
-    while (shard.used + count > shard.slots * LOAD_MAX) this.#grow(shard);
-  }
-
-  /** Like `insertFrom`, after `makeRoom`. Never leads to a growth, at which V8 would discard compiled code. */
-  insertWithRoom(tags: Uint16Array, from: number, seq: number, peer: number): void {
     const shard = this.#shardOf(tags, from);
+    if (shard.used + 1 > shard.slots * LOAD_MAX) this.#grow(shard);
     this.#keepLastEmpty(shard, this.#search(shard, tags, from));
     const words = this.#blocks[this.#block]!;
     const at = this.#at;

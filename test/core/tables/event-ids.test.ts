@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { writeTag } from '../../../src/core/columns/packed-keys.js';
 import { EventColumns } from '../../../src/core/tables/event-columns.js';
-import { EventIds, ID_PARTS, idPartOf } from '../../../src/core/tables/event-ids.js';
+import { EventIds } from '../../../src/core/tables/event-ids.js';
 
 const tag = (i: number) => hash('sha256', `id ${i}`, 'binary').slice(0, 10);
 
@@ -28,28 +27,6 @@ test('room made beforehand changes only the time, whether too little or too much
     for (let i = 0; i < 40_000; i++) assert.is(ids.seqOf(tag(i)), i + 1);
     assert.is(ids.seqOf(tag(40_000)), 0);
   }
-});
-
-test('ids of one part go in with room made for all of them, beside those that were there', () => {
-  const ids = new EventIds();
-  const [before, count] = [5_000, 100_000];
-  for (let i = 0; i < before; i++) ids.insert(tag(i), i + 1, 3);
-  const parts: number[][] = Array.from({ length: ID_PARTS }, () => []);
-  const words = new Uint16Array(5);
-  for (let i = before; i < count; i++) {
-    writeTag(tag(i), words, 0);
-    parts[idPartOf(words, 0)]!.push(i);
-  }
-  for (const [part, inside] of parts.entries()) {
-    ids.makeRoom(part, inside.length);
-    for (const i of inside) {
-      writeTag(tag(i), words, 0);
-      ids.insertWithRoom(words, 0, i + 1, 3);
-    }
-  }
-  assert.is(ids.size, count);
-  for (let i = 0; i < count; i++) assert.is(ids.seqOf(tag(i)), i + 1);
-  assert.is(ids.seqOf(tag(count)), 0);
 });
 
 test('a walk meets every id once', () => {

@@ -109,7 +109,10 @@ export class SortedEvents {
 
   settle(): void {
     if (this.#firstSeq === 0) return;
-    for (let part = 0; part < ID_PARTS; part++) this.#settleIds(part);
+    for (let part = 0; part < ID_PARTS; part++) {
+      this.#eventIds.makeRoom(part, this.#idsUsed[part]!);
+      this.#settleIds(part);
+    }
     for (let part = 0; part < PARTS; part++) this.#settlePlayers(part);
     this.#idsUsed.fill(0);
     this.#playersUsed.fill(0);
@@ -164,7 +167,7 @@ export class SortedEvents {
     const end = first + this.#idsUsed[part]! * ID_WORDS;
     for (let at = first; at < end; at += ID_WORDS) {
       const record = words[at + ID_RECORD]! + words[at + ID_RECORD + 1]! * 0x10000;
-      this.#eventIds.insertFrom(words, at, this.#firstSeq + record, words[at + ID_PEER]!);
+      this.#eventIds.insertWithRoom(words, at, this.#firstSeq + record, words[at + ID_PEER]!);
     }
   }
 

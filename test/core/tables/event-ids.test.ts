@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { writeTag } from '../../../src/core/columns/packed-keys.js';
 import { EventColumns } from '../../../src/core/tables/event-columns.js';
-import { EventIds } from '../../../src/core/tables/event-ids.js';
+import { EventIds, ID_PARTS, idPartOf } from '../../../src/core/tables/event-ids.js';
 
 const tag = (i: number) => hash('sha256', `id ${i}`, 'binary').slice(0, 10);
 
@@ -29,13 +30,35 @@ test('room made beforehand changes only the time, whether too little or too much
   }
 });
 
+test('ids of one part go in with room made for all of them, beside those that were there', () => {
+  const ids = new EventIds();
+  const [before, count] = [5_000, 100_000];
+  for (let i = 0; i < before; i++) ids.insert(tag(i), i + 1, 3);
+  const parts: number[][] = Array.from({ length: ID_PARTS }, () => []);
+  const words = new Uint16Array(5);
+  for (let i = before; i < count; i++) {
+    writeTag(tag(i), words, 0);
+    parts[idPartOf(words, 0)]!.push(i);
+  }
+  for (const [part, inside] of parts.entries()) {
+    ids.makeRoom(part, inside.length);
+    for (const i of inside) {
+      writeTag(tag(i), words, 0);
+      ids.insertWithRoom(words, 0, i + 1, 3);
+    }
+  }
+  assert.is(ids.size, count);
+  for (let i = 0; i < count; i++) assert.is(ids.seqOf(tag(i)), i + 1);
+  assert.is(ids.seqOf(tag(count)), 0);
+});
+
 test('a walk meets every id once', () => {
   const ids = new EventIds();
   for (let i = 0; i < 5_000; i++) ids.insert(tag(i), i + 1, 3);
   const seen = new Map<string, number>();
   for (const held of ids.held()) {
     assert.is(held.peer, 3);
-    const words = Uint16Array.from({ length: 5 }, (_, i) => held.tagWord(i));
+    const words = held.words.slice(held.at, held.at + 5);
     seen.set(Buffer.from(words.buffer).toString('latin1'), held.seq);
   }
   assert.is(ids.size, 5_000);

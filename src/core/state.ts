@@ -15,19 +15,16 @@ import { PeerNames } from './peers/peer-names.js';
 import { type Peer, Peers } from './peers/peers.js';
 import { auditStart } from './records/audit.js';
 import type {
-  BanEpochMoved,
-  BanHalfLifeChanged,
   CarriedSums,
   DecidedEvent,
-  EpochMoved,
   EventAccepted,
   EventWithdrawn,
   GroupFormed,
-  HalfLifeChanged,
   LogRecord,
   LoweringRevoked,
   PeerChanged,
   RecordType,
+  Rescaled,
 } from './records/records.js';
 import { AllowList } from './registers/allow-list.js';
 import { Disputes } from './registers/disputes.js';
@@ -576,14 +573,14 @@ export class GroupState {
     times.set(peer, recent);
   }
 
-  #rescale({ epoch, factor }: EpochMoved | HalfLifeChanged, seq: number): void {
+  #rescale({ epoch, factor }: Rescaled, seq: number): void {
     this.epoch = epoch;
     this.rescales.push({ seq, factor });
     this.subjects.entries.scale(factor, 1);
     this.#oldBans?.scale(factor, 1);
   }
 
-  #rescaleMeasures({ epoch, factor }: BanEpochMoved | BanHalfLifeChanged, seq: number): void {
+  #rescaleMeasures({ epoch, factor }: Rescaled, seq: number): void {
     this.measureScale.epoch = epoch;
     this.measureScale.rescales.push({ seq, factor });
     this.subjects.entries.scale(1, factor);

@@ -8,11 +8,15 @@ import type { SettingName } from '../settings.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
 import type { DisputeStatus, Environment, IdentityMode, PendingReason } from '../vocabulary.js';
 
-/** The part of a record that the audit log shows, chained by its hashes. */
-export interface AuditPart {
+/** An audit fact: event, actor and object. It never contains a player's hash. */
+export interface AuditFact {
   readonly action: string;
   readonly actor: string;
   readonly target: string;
+}
+
+/** The part of a record that the audit log shows, chained by its hashes. */
+export interface AuditPart extends AuditFact {
   /** SHA-256, hex, of the previous entry (64 zeros before the first). */
   readonly prev_hash: string;
   readonly hash: string;
@@ -67,31 +71,26 @@ export interface PreTrustSet extends Audited<'pre_trust_set'> {
   readonly configured: string | null;
 }
 
-/** Changes the half-life. Sums are multiplied by `factor` and scaled to `epoch`, so that their value stays. */
-export interface HalfLifeChanged extends Audited<'half_life_changed'> {
-  readonly half_life_days: number;
+/** Sums are multiplied by `factor` and scaled to `epoch`, so that their value stays. */
+export interface Rescaled {
   readonly epoch: number;
   readonly factor: number;
+}
+
+export interface HalfLifeChanged extends Audited<'half_life_changed'>, Rescaled {
+  readonly half_life_days: number;
 }
 
 /** Moves the epoch while the half-life stays: `factor` is an exact power of two. */
-export interface EpochMoved extends Typed<'epoch_moved'> {
-  readonly epoch: number;
-  readonly factor: number;
-}
+export type EpochMoved = Typed<'epoch_moved'> & Rescaled;
 
 /** Like `HalfLifeChanged`, for the sums of standing measures. */
-export interface BanHalfLifeChanged extends Audited<'ban_half_life_changed'> {
+export interface BanHalfLifeChanged extends Audited<'ban_half_life_changed'>, Rescaled {
   readonly ban_half_life_days: number;
-  readonly epoch: number;
-  readonly factor: number;
 }
 
 /** Like `EpochMoved`, for the sums of standing measures. */
-export interface BanEpochMoved extends Typed<'ban_epoch_moved'> {
-  readonly epoch: number;
-  readonly factor: number;
-}
+export type BanEpochMoved = Typed<'ban_epoch_moved'> & Rescaled;
 
 /** An accepted trust event. Its `received_at` is the time of its batch. */
 export interface EventAccepted extends Typed<'event_accepted'> {

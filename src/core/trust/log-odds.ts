@@ -332,7 +332,10 @@ function compared(right: number, all: number, mean: number, c: TrustConstants): 
   return Math.min(c.relativeUp, Math.max(-c.relativeDown, logit(own) - logit(mean)));
 }
 
-/** Computes M: a constant, moved by the others' word about the measured players. `others`: per peer, its measures' weights x the probability, by others, of a bad player; `totals`: the weights. */
+/**
+ * Computes M: a constant, moved by the others' word about the measured players. `others`: per peer, its measures'
+ * weights x the probability, by others, of a bad player; `totals`: the weights.
+ */
 function measureOdds(
   others: Float64Array,
   totals: Float64Array,

@@ -9,7 +9,7 @@ export const MIDDLE = 0.5;
 
 /**
  * Receives the sums of the pair `j < k` at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2,
- * u_k^2; and at `at + BOTH_LOWER` and `at + BOTH_MEASURE` the numbers of players that both lower and that both measured.
+ * u_k^2; and at `at + BOTH_LOWER` and `at + BOTH_MEASURE` the numbers of players that both lower, and measured.
  */
 export type PairVisitor = (j: number, k: number, sums: Float64Array, at: number) => void;
 

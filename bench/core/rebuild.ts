@@ -77,7 +77,7 @@ function fillTables(state: GroupState): number {
   const owners = new Uint16Array(held);
   for (const id of eventIds.held()) {
     const place = places[id.seq]!;
-    for (let i = 0; i < TAG_WORDS; i++) tags[place * TAG_WORDS + i] = id.tagWord(i);
+    for (let i = 0; i < TAG_WORDS; i++) tags[place * TAG_WORDS + i] = id.words[id.at + i]!;
     owners[place] = id.peer;
   }
 

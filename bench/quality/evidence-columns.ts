@@ -42,7 +42,7 @@ export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, sc
       const sums = { lowering: lowering[e]!, raising: raising[e]!, measure: measure?.[e] ?? 0 };
       end = writeVote(votes, end, peer[e]!, sums, follows?.[e] ?? 0);
     }
-    votes.close(end, 0);
+    votes.close(end);
   }
   return votes;
 }

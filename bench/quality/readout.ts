@@ -109,7 +109,6 @@ function viewOf(evidence: EvidenceColumns, facts: PeerFacts, trust: PeerTrust): 
         count: () => 1,
         isVoid: () => false,
         putVotes: unused,
-        isBelow: unused,
         prefetch: unused,
       },
     },

@@ -1,7 +1,7 @@
 /** Declares the result of a rule: records to write and an outcome. Builds refusals and the audit part of a record. */
 import { type ErrorCode, type Outcome, type Refusal, refused } from '../errors.js';
-import { type AuditFact, auditPart } from './records/audit.js';
-import type { AuditPart, LogRecord } from './records/records.js';
+import { auditPart } from './records/audit.js';
+import type { AuditFact, AuditPart, LogRecord } from './records/records.js';
 import type { GroupState } from './state.js';
 
 /** The result of a command: the records to write, and then the answer. A refusal writes nothing. */

@@ -15,22 +15,16 @@ import { PeerNames } from './peers/peer-names.js';
 import { type Peer, Peers } from './peers/peers.js';
 import { auditStart } from './records/audit.js';
 import type {
-  AuditPart,
   CarriedSums,
   DecidedEvent,
-  DisputeDecided,
-  DisputeOpened,
-  EventTombstone,
+  EventAccepted,
   EventWithdrawn,
   GroupFormed,
   LogRecord,
   LoweringRevoked,
-  OriginDeclared,
   PeerChanged,
   RecordType,
-  Redacted,
-  SubjectErased,
-  WeightsPublished,
+  Rescaled,
 } from './records/records.js';
 import { AllowList } from './registers/allow-list.js';
 import { Disputes } from './registers/disputes.js';
@@ -91,6 +85,11 @@ export interface Rescale {
   readonly seq: number;
   readonly factor: number;
 }
+
+type Applier<R> = (record: R, seq: number, at: number) => void;
+type Appliers = {
+  readonly [R in Exclude<LogRecord, EventAccepted | PeerChanged> as R['type']]: Applier<R>;
+};
 
 export class GroupState {
   readonly formed: GroupFormed;
@@ -207,139 +206,172 @@ export class GroupState {
     }
     if (touchingPlayers.has(record.type)) this.#settleSorted();
     const seq = this.#next(at);
-    switch (record.type) {
-      case 'event_gone':
-        this.#applyTombstone(record, seq, at);
-        break;
-      case 'event_withdrawn':
-        this.#withdrawn(record, seq);
-        break;
-      case 'evidence_taken_back':
-        this.evidenceSeq = seq;
-        this.revokedSeq = seq;
-        if (record.subject === null) break;
-        // The record before is the event that lifts.
-        this.#oldBans?.lifted(record.subject, record.peer, seq - 1);
-        this.#setPair(subjectBytes(record.subject), record, seq);
-        break;
-      case 'subject_erased':
-        this.#erased(record, seq, at);
-        break;
-      case 'erasure_requested':
-        if (record.subject !== null) {
-          const { peer, reason } = record;
-          this.erasureRequests.request(record.subject, { seq, peer, ...(reason === undefined ? {} : { reason }) });
-        }
-        this.#countFor(this.erasuresBy, record.peer, at);
-        break;
-      case 'erasure_refused':
-        if (record.subject !== null) this.erasureRequests.refuse(record.subject, record.reason, seq, at);
-        break;
-      case 'shared_erasure_asked':
-        this.sharedErasures.set(record.peer, (this.sharedErasures.get(record.peer) ?? 0) + 1);
-        break;
-      case 'events_erased':
-        for (const event of record.events) this.erasedEvents.add(this.senderOf(record.peer).index, event, seq);
-        break;
-      case 'redacted':
-        this.#redacted(record);
-        break;
-      case 'evidence_kept':
-        this.#applyCarriedSums(record, seq);
-        break;
-      case 'events_retired':
-        this.retired = { seq: record.up_to, open: !record.done };
-        break;
-      case 'weights_published':
-        this.#published(record);
-        break;
-      case 'epoch_moved':
-        this.#rescale(seq, record.epoch, record.factor);
-        break;
-      case 'half_life_changed':
-        this.halfLifeDays = record.half_life_days;
-        this.evidenceSeq = seq;
-        this.#rescale(seq, record.epoch, record.factor);
-        break;
-      case 'ban_epoch_moved':
-        this.#rescaleMeasures(seq, record.epoch, record.factor);
-        break;
-      case 'ban_half_life_changed':
-        this.measureScale.halfLifeDays = record.ban_half_life_days;
-        this.evidenceSeq = seq;
-        this.#rescaleMeasures(seq, record.epoch, record.factor);
-        break;
-      case 'group_setting_changed':
-        this.settings = { ...this.settings, [record.name]: record.value };
-        this.evidenceSeq = seq;
-        break;
-      case 'pre_trust_set':
-        this.preTrusted = [...record.peers];
-        this.evidenceSeq = seq;
-        this.peerWeights.refresh(this);
-        if (record.configured !== null) this.preTrustConfigured = record.configured;
-        break;
-      case 'peer_registered':
-        this.peers.add({
-          index: record.peer,
-          peerId: record.peer_id,
-          peerName: record.peer_name,
-          gameIds: record.game_ids,
-          contactEmail: record.contact_email,
-          registeredAt: at,
-          status: 'active',
-          keyDigest: record.key_digest,
-          oldKeyDigest: null,
-          oldKeyUntil: 0,
-          ...(record.public_key === undefined ? {} : { publicKey: record.public_key }),
-          eventCount: 0,
-        });
-        this.peerWeights.refreshPeer(this, record.peer);
-        break;
-      case 'player_allowed':
-        if (record.subject !== null) {
-          const { id, until, note } = record;
-          this.allowed.set(record.subject, { id, until, note: note ?? '' }, seq);
-        }
-        break;
-      case 'player_allowance_ended':
-        if (record.subject !== null) this.allowed.set(record.subject, null, seq);
-        break;
-      case 'peers_related':
-        this.relations = related(this.relations, record);
-        this.evidenceSeq = seq;
-        break;
-      case 'scoring_changed':
-        this.scoring = { version: record.scoring, seq };
-        if (record.scoring >= MEASURES_FROM) this.#beginMeasures();
-        // Makes the next computation of weights due.
-        this.evidenceSeq = seq;
-        break;
-      case 'origin_declared':
-        this.#declared(record, at);
-        break;
-      case 'origin_removed':
-        this.origins.at(record.origin)!.declared = false;
-        break;
-      case 'origin_carried':
-        this.origins.carry({ index: record.carrier, peer: record.peer, origin: record.origin });
-        this.peerWeights.refreshPeer(this, record.carrier);
-        break;
-      case 'dispute_opened':
-        this.#disputed(record, seq, at);
-        break;
-      case 'dispute_decided':
-        this.#decided(record, seq, at);
-        break;
-      case 'group_formed':
-      case 'batches_rewritten':
-      case 'subject_exported':
-        break;
-      default:
-        this.#peerChanged(record, seq);
-    }
-    if ('audit' in record) this.#audited(record.audit, seq);
+    const apply = this.#appliers[record.type as keyof Appliers] as Applier<LogRecord> | undefined;
+    if (apply === undefined) this.#peerChanged(record as PeerChanged, seq);
+    else apply(record, seq, at);
+    if (!('audit' in record)) return;
+    this.auditHead = record.audit.hash;
+    this.auditSeqs.push(seq);
   }
+
+  /** How each record changes the state; changes of peers have a table of their own. */
+  readonly #appliers: Appliers = {
+    group_formed: () => undefined,
+    batches_rewritten: () => undefined,
+    subject_exported: () => undefined,
+    // The id of the event stays taken, and nothing else of it counts.
+    event_gone: (record, seq, at) => {
+      this.evidenceSeq = seq;
+      if (this.#sorted === null) this.eventIds.insert(record.id_tag, seq, record.peer);
+      else this.#sorted.addId(record.id_tag, seq, record.peer);
+      this.#count(record.peer, at);
+    },
+    event_withdrawn: (record, seq) => {
+      const { subject, event_seq } = record;
+      this.evidenceSeq = seq;
+      if (record.hidden !== undefined || record.counts !== undefined) this.revokedSeq = seq;
+      this.withdrawals.set(event_seq, { seq, subject });
+      this.recentEvidence.forget(event_seq);
+      if (subject === null) return;
+      this.#oldBans?.withdrawn(subject, record.peer, event_seq, record.hidden?.under ?? 0);
+      this.#setPair(subjectBytes(subject), record, seq);
+    },
+    evidence_taken_back: (record, seq) => {
+      this.evidenceSeq = seq;
+      this.revokedSeq = seq;
+      if (record.subject === null) return;
+      // The record before is the event that lifts.
+      this.#oldBans?.lifted(record.subject, record.peer, seq - 1);
+      this.#setPair(subjectBytes(record.subject), record, seq);
+    },
+    // A live record only moves the head of the chain; in a replay without the pair's events it sets the sums.
+    evidence_kept: (record, seq) => {
+      if (record.subject !== null) this.#setPair(record.subject, record, seq);
+    },
+    subject_erased: ({ peer, subject }, seq, at) => {
+      this.evidenceSeq = seq;
+      this.erasures.set(seq, { subject, heads: subject === null ? [] : this.#headsOf(subject) });
+      if (subject !== null) this.#forgetSubject(subject);
+      this.#countFor(this.erasuresBy, peer, at);
+    },
+    erasure_requested: ({ subject, peer, reason }, seq, at) => {
+      const request = { seq, peer, ...(reason === undefined ? {} : { reason }) };
+      if (subject !== null) this.erasureRequests.request(subject, request);
+      this.#countFor(this.erasuresBy, peer, at);
+    },
+    erasure_refused: ({ subject, reason }, seq, at) => {
+      if (subject !== null) this.erasureRequests.refuse(subject, reason, seq, at);
+    },
+    shared_erasure_asked: ({ peer }) => {
+      this.sharedErasures.set(peer, (this.sharedErasures.get(peer) ?? 0) + 1);
+    },
+    events_erased: ({ peer, events }, seq) => {
+      for (const event of events) this.erasedEvents.add(this.senderOf(peer).index, event, seq);
+    },
+    redacted: ({ erasures, withdrawals }) => {
+      this.redacted++;
+      for (const seq of erasures) this.erasures.delete(seq);
+      for (const eventSeq of withdrawals) this.withdrawals.delete(eventSeq);
+    },
+    events_retired: ({ up_to, done }) => {
+      this.retired = { seq: up_to, open: !done };
+    },
+    weights_published: ({ type: _type, based_on_seq: basedOnSeq, computed_at: computedAt, ...columns }) => {
+      this.weights = { basedOnSeq, computedAt, ...columns };
+      this.peerWeights.refresh(this);
+    },
+    epoch_moved: (record, seq) => this.#rescale(record, seq),
+    half_life_changed: (record, seq) => {
+      this.halfLifeDays = record.half_life_days;
+      this.evidenceSeq = seq;
+      this.#rescale(record, seq);
+    },
+    ban_epoch_moved: (record, seq) => this.#rescaleMeasures(record, seq),
+    ban_half_life_changed: (record, seq) => {
+      this.measureScale.halfLifeDays = record.ban_half_life_days;
+      this.evidenceSeq = seq;
+      this.#rescaleMeasures(record, seq);
+    },
+    group_setting_changed: ({ name, value }, seq) => {
+      this.settings = { ...this.settings, [name]: value };
+      this.evidenceSeq = seq;
+    },
+    pre_trust_set: ({ peers, configured }, seq) => {
+      this.preTrusted = [...peers];
+      this.evidenceSeq = seq;
+      this.peerWeights.refresh(this);
+      if (configured !== null) this.preTrustConfigured = configured;
+    },
+    peer_registered: (record, _, at) => {
+      this.peers.add({
+        index: record.peer,
+        peerId: record.peer_id,
+        peerName: record.peer_name,
+        gameIds: record.game_ids,
+        contactEmail: record.contact_email,
+        registeredAt: at,
+        status: 'active',
+        keyDigest: record.key_digest,
+        oldKeyDigest: null,
+        oldKeyUntil: 0,
+        ...(record.public_key === undefined ? {} : { publicKey: record.public_key }),
+        eventCount: 0,
+      });
+      this.peerWeights.refreshPeer(this, record.peer);
+    },
+    player_allowed: ({ subject, id, until, note }, seq) => {
+      if (subject !== null) this.allowed.set(subject, { id, until, note: note ?? '' }, seq);
+    },
+    player_allowance_ended: ({ subject }, seq) => {
+      if (subject !== null) this.allowed.set(subject, null, seq);
+    },
+    peers_related: (record, seq) => {
+      this.relations = related(this.relations, record);
+      this.evidenceSeq = seq;
+    },
+    scoring_changed: ({ scoring }, seq) => {
+      this.scoring = { version: scoring, seq };
+      if (scoring >= MEASURES_FROM) {
+        this.#oldBans?.becomeMeasures(this.subjects);
+        this.#oldBans = null;
+      }
+      // Makes the next computation of weights due.
+      this.evidenceSeq = seq;
+    },
+    origin_declared: ({ origin, name }, _, at) => {
+      const known = this.origins.at(origin);
+      if (known !== undefined) known.declared = true;
+      else {
+        this.origins.add({ index: origin, name, declaredAt: at, declared: true });
+        this.peerWeights.refreshPeer(this, origin);
+      }
+    },
+    origin_removed: ({ origin }) => {
+      this.origins.at(origin)!.declared = false;
+    },
+    origin_carried: ({ carrier, peer, origin }) => {
+      this.origins.carry({ index: carrier, peer, origin });
+      this.peerWeights.refreshPeer(this, carrier);
+    },
+    dispute_opened: ({ dispute_id: id, peer, subject, text, against }, seq, at) => {
+      this.#countFor(this.disputesBy, peer, at);
+      if (subject === null) return;
+      const open = { status: 'open', decidedAt: null, voids: [], decisions: [] } as const;
+      this.disputes.add({ id, seq, openedAt: at, peer, subject, text, against, ...open });
+    },
+    dispute_decided: (record, seq, at) => {
+      const dispute = this.disputes.byId(record.dispute_id);
+      if (dispute === undefined) return;
+      const { subject } = dispute;
+      const before = this.disputes.voidedOf(subject);
+      this.disputes.decide(dispute.id, record, seq, at);
+      const voided = this.disputes.voidedOf(subject);
+      if (before.join() === voided.join()) return;
+      this.evidenceSeq = seq;
+      this.#markEntries(subject, voided);
+      this.subjects.touch(subjectBytes(subject), at);
+    },
+  };
 
   /** Applies the next records, at least one, all of them events of one batch. */
   applyEvents(events: EventColumns, at: number): void {
@@ -406,11 +438,6 @@ export class GroupState {
   /** True if bans still count as claims; such a state cannot be written to a snapshot. */
   get countsBansAsClaims(): boolean {
     return this.#oldBans !== null;
-  }
-
-  #beginMeasures(): void {
-    this.#oldBans?.becomeMeasures(this.subjects);
-    this.#oldBans = null;
   }
 
   /** Marks exactly those entries of a player whose evidence an upheld dispute excludes from scores. */
@@ -496,30 +523,6 @@ export class GroupState {
     this.eventCount++;
   }
 
-  /** Applies the tombstone of an event: its id stays taken, and nothing else of it counts. */
-  #applyTombstone(tombstone: EventTombstone, seq: number, at: number): void {
-    this.evidenceSeq = seq;
-    if (this.#sorted === null) this.eventIds.insert(tombstone.id_tag, seq, tombstone.peer);
-    else this.#sorted.addId(tombstone.id_tag, seq, tombstone.peer);
-    this.#count(tombstone.peer, at);
-  }
-
-  #withdrawn(record: EventWithdrawn, seq: number): void {
-    const { subject, event_seq } = record;
-    this.evidenceSeq = seq;
-    if (record.hidden !== undefined || record.counts !== undefined) this.revokedSeq = seq;
-    this.withdrawals.set(event_seq, { seq, subject });
-    this.recentEvidence.forget(event_seq);
-    if (subject === null) return;
-    this.#oldBans?.withdrawn(subject, record.peer, event_seq, record.hidden?.under ?? 0);
-    this.#setPair(subjectBytes(subject), record, seq);
-  }
-
-  /** A live record only moves the head of the chain; in a replay without the pair's events it sets the sums. */
-  #applyCarriedSums(record: CarriedSums, seq: number): void {
-    if (record.subject !== null) this.#setPair(record.subject, record, seq);
-  }
-
   #setPair(subject: Uint8Array, stated: EventWithdrawn | LoweringRevoked | CarriedSums, seq: number): void {
     const { peer, lowering, raising, measure = 0, follows = 0, count } = stated;
     const times = { updatedAt: stated.updated_at, evidenceAt: stated.evidence_at };
@@ -536,52 +539,16 @@ export class GroupState {
     for (const number of this.origins.numbersOf(record.peer)) this.peerWeights.refreshPeer(this, number);
   }
 
-  #declared({ origin, name }: OriginDeclared, at: number): void {
-    const known = this.origins.at(origin);
-    if (known !== undefined) known.declared = true;
-    else {
-      this.origins.add({ index: origin, name, declaredAt: at, declared: true });
-      this.peerWeights.refreshPeer(this, origin);
+  #forgetSubject(subject: string): void {
+    this.disputes.remove(subject);
+    this.#oldBans?.erase(subject);
+    this.recentEvidence.forgetSubject(this.subjects.find(subjectBytes(subject)));
+    this.subjects.remove(subjectBytes(subject));
+    this.erasureRequests.erase(subject);
+    this.allowed.erase(subject);
+    for (const [eventSeq, withdrawal] of this.withdrawals) {
+      if (withdrawal.subject === subject) this.withdrawals.set(eventSeq, { ...withdrawal, subject: null });
     }
-  }
-
-  #disputed(record: DisputeOpened, seq: number, at: number): void {
-    const { dispute_id: id, peer, subject, text, against } = record;
-    this.#countFor(this.disputesBy, peer, at);
-    if (subject === null) return;
-    const open = { status: 'open', decidedAt: null, voids: [], decisions: [] } as const;
-    this.disputes.add({ id, seq, openedAt: at, peer, subject, text, against, ...open });
-  }
-
-  #decided(record: DisputeDecided, seq: number, at: number): void {
-    const dispute = this.disputes.byId(record.dispute_id);
-    if (dispute === undefined) return;
-    const { subject } = dispute;
-    const before = this.disputes.voidedOf(subject);
-    this.disputes.decide(dispute.id, record, seq, at);
-    const voided = this.disputes.voidedOf(subject);
-    if (before.join() === voided.join()) return;
-    this.evidenceSeq = seq;
-    this.#markEntries(subject, voided);
-    this.subjects.touch(subjectBytes(subject), at);
-  }
-
-  #erased(record: SubjectErased, seq: number, at: number): void {
-    const { subject } = record;
-    this.evidenceSeq = seq;
-    this.erasures.set(seq, { subject, heads: subject === null ? [] : this.#headsOf(subject) });
-    if (subject !== null) {
-      this.disputes.remove(subject);
-      this.#oldBans?.erase(subject);
-      this.recentEvidence.forgetSubject(this.subjects.find(subjectBytes(subject)));
-      this.subjects.remove(subjectBytes(subject));
-      this.erasureRequests.erase(subject);
-      this.allowed.erase(subject);
-      for (const [eventSeq, withdrawal] of this.withdrawals) {
-        if (withdrawal.subject === subject) this.withdrawals.set(eventSeq, { ...withdrawal, subject: null });
-      }
-    }
-    this.#countFor(this.erasuresBy, record.peer, at);
   }
 
   /** Returns the heads of a subject's chains, and the requests, disputes and allowances that name it. */
@@ -606,35 +573,18 @@ export class GroupState {
     times.set(peer, recent);
   }
 
-  #redacted(record: Redacted): void {
-    this.redacted++;
-    for (const seq of record.erasures) this.erasures.delete(seq);
-    for (const eventSeq of record.withdrawals) this.withdrawals.delete(eventSeq);
-  }
-
-  #published(record: WeightsPublished): void {
-    const { type: _type, based_on_seq: basedOnSeq, computed_at: computedAt, ...columns } = record;
-    this.weights = { basedOnSeq, computedAt, ...columns };
-    this.peerWeights.refresh(this);
-  }
-
-  #rescale(seq: number, epoch: number, factor: number): void {
+  #rescale({ epoch, factor }: Rescaled, seq: number): void {
     this.epoch = epoch;
     this.rescales.push({ seq, factor });
     this.subjects.entries.scale(factor, 1);
     this.#oldBans?.scale(factor, 1);
   }
 
-  #rescaleMeasures(seq: number, epoch: number, factor: number): void {
+  #rescaleMeasures({ epoch, factor }: Rescaled, seq: number): void {
     this.measureScale.epoch = epoch;
     this.measureScale.rescales.push({ seq, factor });
     this.subjects.entries.scale(1, factor);
     this.#oldBans?.scale(1, factor);
-  }
-
-  #audited(audit: AuditPart, seq: number): void {
-    this.auditHead = audit.hash;
-    this.auditSeqs.push(seq);
   }
 }
 

@@ -213,10 +213,6 @@ export const trustConstants = {
   /** Players that all take part in the fit, in total and per peer; beyond it, a sample of about this size does. */
   sampledPlayers: 1_048_576,
   sampledPlayersPerPeer: 16_384,
-  /** In such a group two peers are compared on about this many of their shared players, at most. */
-  gatePlayersPerPair: 2_048,
-  /** In such a group a peer's own votes are counted on about this many of its players, at most. */
-  gatePlayersPerPeer: 32_768,
   /** Number of players that the rounds before the last `fullRounds` use, in total and per peer. */
   firstRoundsPlayers: 131_072,
   firstRoundsPerPeer: 2_048,

@@ -1,15 +1,8 @@
 /** Computes the hash chain of the audit log: the hash of an entry covers the entry and the hash before it. */
 import { hash as digest } from 'node:crypto';
-import type { AuditPart } from './records.js';
+import type { AuditFact, AuditPart } from './records.js';
 
 export const auditStart = '0'.repeat(64);
-
-/** An audit fact: event, actor and object. It never contains a player's hash. */
-export interface AuditFact {
-  readonly action: string;
-  readonly actor: string;
-  readonly target: string;
-}
 
 /** The hash of an entry: SHA-256, hex, of the previous hash and the entry as JSON. */
 export function auditHash(prevHash: string, seq: number, at: number, fact: AuditFact): string {

@@ -8,11 +8,15 @@ import type { SettingName } from '../settings.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
 import type { DisputeStatus, Environment, IdentityMode, PendingReason } from '../vocabulary.js';
 
-/** The part of a record that the audit log shows, chained by its hashes. */
-export interface AuditPart {
+/** An audit fact: event, actor and object. It never contains a player's hash. */
+export interface AuditFact {
   readonly action: string;
   readonly actor: string;
   readonly target: string;
+}
+
+/** The part of a record that the audit log shows, chained by its hashes. */
+export interface AuditPart extends AuditFact {
   /** SHA-256, hex, of the previous entry (64 zeros before the first). */
   readonly prev_hash: string;
   readonly hash: string;
@@ -46,52 +50,20 @@ export interface GroupFormed extends Audited<'group_formed'> {
   readonly player_id_kinds?: readonly string[];
 }
 
-export interface PeerRegistered extends Audited<'peer_registered'> {
-  readonly peer: number;
-  readonly peer_id: string;
-  readonly peer_name: string;
-  readonly game_ids: readonly string[];
-  readonly contact_email: string | null;
-  /** SHA-256 of the key, hex. */
-  readonly key_digest: string;
-  /** Ed25519 key with which the peer signs writes: 32 bytes, base64url; absent if the peer does not sign. */
-  readonly public_key?: string;
-}
-
 /** A change that an operator makes to a peer. */
 export type PeerChanged = PeerChangeStated & { readonly peer: number; readonly audit: AuditPart };
 
-export interface PreTrustSet extends Audited<'pre_trust_set'> {
-  readonly peers: readonly number[];
-  /** The configured value that was applied; null if an operator command set it. */
-  readonly configured: string | null;
-}
-
-/** Changes the half-life. Sums are multiplied by `factor` and scaled to `epoch`, so that their value stays. */
-export interface HalfLifeChanged extends Audited<'half_life_changed'> {
-  readonly half_life_days: number;
+/** Sums are multiplied by `factor` and scaled to `epoch`, so that their value stays. */
+export interface Rescaled {
   readonly epoch: number;
   readonly factor: number;
 }
 
 /** Moves the epoch while the half-life stays: `factor` is an exact power of two. */
-export interface EpochMoved extends Typed<'epoch_moved'> {
-  readonly epoch: number;
-  readonly factor: number;
-}
-
-/** Like `HalfLifeChanged`, for the sums of standing measures. */
-export interface BanHalfLifeChanged extends Audited<'ban_half_life_changed'> {
-  readonly ban_half_life_days: number;
-  readonly epoch: number;
-  readonly factor: number;
-}
+export type EpochMoved = Typed<'epoch_moved'> & Rescaled;
 
 /** Like `EpochMoved`, for the sums of standing measures. */
-export interface BanEpochMoved extends Typed<'ban_epoch_moved'> {
-  readonly epoch: number;
-  readonly factor: number;
-}
+export type BanEpochMoved = Typed<'ban_epoch_moved'> & Rescaled;
 
 /** An accepted trust event. Its `received_at` is the time of its batch. */
 export interface EventAccepted extends Typed<'event_accepted'> {
@@ -180,12 +152,6 @@ export interface ErasureRequested extends Audited<'erasure_requested'> {
   readonly reason?: PendingReason;
 }
 
-/** The operator refuses the pending requests for the erasure of a subject. */
-export interface ErasureRefused extends Audited<'erasure_refused'> {
-  readonly subject: string | null;
-  readonly reason: string;
-}
-
 /** A peer asks for the erasure of a subject that others reported, too. Counts such requests, and names no subject. */
 export interface SharedErasureAsked extends Audited<'shared_erasure_asked'> {
   /** Peer that asked for the erasure, or `NO_KEY`. */
@@ -233,22 +199,6 @@ export interface EventsExpired extends Typed<'events_retired'> {
   readonly done: boolean;
 }
 
-/** An entry of the allow list: the player reads as neutral until a time, whatever was reported. */
-export interface PlayerAllowed extends Audited<'player_allowed'> {
-  /** Hex; null once the subject was erased. */
-  readonly subject: string | null;
-  /** Id of the entry in the audit log. */
-  readonly id: string;
-  readonly until: number;
-  /** Null once the subject was erased. */
-  readonly note: string | null;
-}
-
-/** An entry of the allow list was removed before its end. */
-export interface PlayerAllowanceEnded extends Audited<'player_allowance_ended'> {
-  readonly subject: string | null;
-}
-
 export interface WeightsPublished extends Typed<'weights_published'> {
   readonly based_on_seq: number;
   readonly computed_at: number;
@@ -263,21 +213,6 @@ export interface WeightsPublished extends Typed<'weights_published'> {
   readonly measures: MeasureWeights | null;
 }
 
-/** The operator's declaration that two peers, `first < second`, are or are not one witness. */
-export type PeersRelated = Audited<'peers_related'> & PeerRelation;
-
-/** The operator declared an origin, or declared a removed one again. */
-export interface OriginDeclared extends Audited<'origin_declared'> {
-  /** Number of the origin: the next number if the origin is new. */
-  readonly origin: number;
-  readonly name: string;
-}
-
-/** An origin accepts no further events; its stored events stay. */
-export interface OriginRemoved extends Audited<'origin_removed'> {
-  readonly origin: number;
-}
-
 /** A peer sends its first event of an origin; that evidence has the number `carrier` from this record on. */
 export interface OriginCarried extends Typed<'origin_carried'> {
   readonly carrier: number;
@@ -285,57 +220,96 @@ export interface OriginCarried extends Typed<'origin_carried'> {
   readonly origin: number;
 }
 
-/** A peer disputes the events that are held about a player. */
-export interface DisputeOpened extends Audited<'dispute_opened'> {
-  readonly dispute_id: string;
-  /** Peer that disputes, or `NO_KEY`. */
-  readonly peer: number;
-  /** Hex; null once the subject was erased, which also empties the text. */
-  readonly subject: string | null;
-  /** Shown to the operator only. */
-  readonly text: string;
-  /** The peer whose events are disputed, if the dispute names one. */
-  readonly against: number | null;
+/** The records that only the state and their rule know, each with an audit part. */
+interface AuditedRecords {
+  readonly peer_registered: {
+    readonly peer: number;
+    readonly peer_id: string;
+    readonly peer_name: string;
+    readonly game_ids: readonly string[];
+    readonly contact_email: string | null;
+    /** SHA-256 of the key, hex. */
+    readonly key_digest: string;
+    /** Ed25519 key with which the peer signs writes: 32 bytes, base64url; absent if the peer does not sign. */
+    readonly public_key?: string;
+  };
+  readonly pre_trust_set: {
+    readonly peers: readonly number[];
+    /** The configured value that was applied; null if an operator command set it. */
+    readonly configured: string | null;
+  };
+  readonly half_life_changed: Rescaled & { readonly half_life_days: number };
+  /** Like `half_life_changed`, for the sums of standing measures. */
+  readonly ban_half_life_changed: Rescaled & { readonly ban_half_life_days: number };
+  /** The operator refuses the pending requests for the erasure of a subject. */
+  readonly erasure_refused: {
+    readonly subject: string | null;
+    readonly reason: string;
+  };
+  /** An entry of the allow list: the player reads as neutral until a time, whatever was reported. */
+  readonly player_allowed: {
+    /** Hex; null once the subject was erased. */
+    readonly subject: string | null;
+    /** Id of the entry in the audit log. */
+    readonly id: string;
+    readonly until: number;
+    /** Null once the subject was erased. */
+    readonly note: string | null;
+  };
+  /** An entry of the allow list was removed before its end. */
+  readonly player_allowance_ended: { readonly subject: string | null };
+  /** The operator's declaration that two peers, `first < second`, are or are not one witness. */
+  readonly peers_related: PeerRelation;
+  /** The operator declared an origin, or declared a removed one again. */
+  readonly origin_declared: {
+    /** Number of the origin: the next number if the origin is new. */
+    readonly origin: number;
+    readonly name: string;
+  };
+  /** An origin accepts no further events; its stored events stay. */
+  readonly origin_removed: { readonly origin: number };
+  /** A peer disputes the events that are held about a player. */
+  readonly dispute_opened: {
+    readonly dispute_id: string;
+    /** Peer that disputes, or `NO_KEY`. */
+    readonly peer: number;
+    /** Hex; null once the subject was erased, which also empties the text. */
+    readonly subject: string | null;
+    /** Shown to the operator only. */
+    readonly text: string;
+    /** The peer whose events are disputed, if the dispute names one. */
+    readonly against: number | null;
+  };
+  /** The decision about a dispute; `open` undoes one. `voids`: peers whose events do not count while it is upheld. */
+  readonly dispute_decided: {
+    readonly dispute_id: string;
+    readonly status: DisputeStatus;
+    readonly voids: readonly number[];
+  };
+  /** The operator exported everything that is held about a player. */
+  readonly subject_exported: object;
+  /** Changes a setting that the nodes of a cluster share; changes of half-lives have records of their own. */
+  readonly group_setting_changed: {
+    readonly name: SettingName;
+    readonly value: number | string;
+  };
+  /** Scores follow another version of scoring from this record on. */
+  readonly scoring_changed: { readonly scoring: number };
 }
 
-/** The decision about a dispute; `open` undoes one. `voids`: peers whose events do not count while it is upheld. */
-export interface DisputeDecided extends Audited<'dispute_decided'> {
-  readonly dispute_id: string;
-  readonly status: DisputeStatus;
-  readonly voids: readonly number[];
-}
-
-/** The operator exported everything that is held about a player. */
-export type SubjectExported = Audited<'subject_exported'>;
-
-/** Changes a setting that the nodes of a cluster share; changes of half-lives have records of their own. */
-export interface GroupSettingChanged extends Audited<'group_setting_changed'> {
-  readonly name: SettingName;
-  readonly value: number | string;
-}
-
-/** Scores follow another version of scoring from this record on. */
-export interface ScoringChanged extends Audited<'scoring_changed'> {
-  readonly scoring: number;
-}
+type AuditedRecord = { [T in keyof AuditedRecords]: Audited<T> & AuditedRecords[T] }[keyof AuditedRecords];
 
 export type LogRecord =
+  | AuditedRecord
   | GroupFormed
-  | PeerRegistered
   | PeerChanged
-  | PlayerAllowed
-  | PlayerAllowanceEnded
-  | PreTrustSet
-  | HalfLifeChanged
   | EpochMoved
-  | BanHalfLifeChanged
   | BanEpochMoved
   | EventAccepted
   | EventTombstone
   | EventWithdrawn
   | LoweringRevoked
   | ErasureRequested
-  | ErasureRefused
   | SharedErasureAsked
   | SubjectErased
   | BatchesRewritten
@@ -344,14 +318,6 @@ export type LogRecord =
   | CarriedSums
   | EventsExpired
   | WeightsPublished
-  | ScoringChanged
-  | GroupSettingChanged
-  | PeersRelated
-  | OriginDeclared
-  | OriginRemoved
-  | OriginCarried
-  | DisputeOpened
-  | DisputeDecided
-  | SubjectExported;
+  | OriginCarried;
 
 export type RecordType = LogRecord['type'];

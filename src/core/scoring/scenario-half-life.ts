@@ -27,14 +27,9 @@ interface EventMass {
   readonly liftings: number;
 }
 
-class KindSums {
+interface KindSums {
   readonly mass: Float64Array;
   readonly now: Float64Array;
-
-  constructor(entries: number) {
-    this.mass = new Float64Array(entries);
-    this.now = new Float64Array(entries);
-  }
 }
 
 class ScaleHistory {
@@ -103,18 +98,15 @@ export class ScenarioHalfLife {
     const entries = entriesEnd(state);
     const { formed, measureScale, rescales } = state;
     const claims = { epoch: formed.epoch, halfLifeDays: formed.half_life_days };
-    const measures = { epoch: formed.epoch, halfLifeDays: firstBanHalfLife(state) };
+    const measures = { epoch: formed.epoch, halfLifeDays: formed.ban_half_life_days ?? limits.banHalfLifeDaysDefault };
     this.#state = state;
     this.#halfLives = halfLives;
     this.#at = at;
     this.#claims = new ScaleHistory(claims, state, rescales, halfLives.claims ?? state.halfLifeDays, at);
     const banDays = halfLives.measures ?? measureScale.halfLifeDays;
     this.#measures = new ScaleHistory(measures, measureScale, measureScale.rescales, banDays, at);
-    this.#sums = {
-      lowering: new KindSums(entries),
-      raising: new KindSums(entries),
-      measure: new KindSums(entries),
-    };
+    const none = () => ({ mass: new Float64Array(entries), now: new Float64Array(entries) });
+    this.#sums = { lowering: none(), raising: none(), measure: none() };
     this.#counted = new Uint32Array(entries);
     this.#liftings = new Uint32Array(entries);
     this.#version = formed.scoring ?? 1;
@@ -202,7 +194,6 @@ export class ScenarioHalfLife {
         size: entries.size,
         prefetch: (first, count) => entries.prefetch(first, count),
         peer: (entry) => entries.peer(entry),
-        isBelow: (mix, first, count, own, pairs) => entries.isBelow(mix, first, count, own, pairs),
         count: (entry) => entries.count(entry),
         isVoid: (entry) => entries.isVoid(entry),
         follows: (entry) => entries.follows(entry),
@@ -236,10 +227,6 @@ export class ScenarioHalfLife {
     const isWhole = this.#counted[entry] === entries.count(entry);
     return mass[entry]! + (isWhole ? 0 : Math.max(0, held - now[entry]!));
   }
-}
-
-function firstBanHalfLife({ formed }: GroupState): number {
-  return formed.ban_half_life_days ?? limits.banHalfLifeDaysDefault;
 }
 
 /** Always finite: a mass of 0 multiplied by infinity would not be a number. */

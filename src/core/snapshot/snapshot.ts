@@ -129,7 +129,7 @@ export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
     eventIds.held(),
     () => ID_BYTES,
     (id, to) => {
-      for (let i = 0; i < TAG_WORDS; i++) to.u16(id.tagWord(i));
+      for (let i = 0; i < TAG_WORDS; i++) to.u16(id.words[id.at + i]!);
       to.f64(id.seq);
       to.u16(id.peer);
     },

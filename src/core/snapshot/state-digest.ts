@@ -1,6 +1,6 @@
 /** Computes the digest of a state, whatever its layout: sums of 64-bit hashes of rows, and JSON of the rest. */
 import { hash } from 'node:crypto';
-import { KEY_WORDS, TAG_WORDS } from '../columns/packed-keys.js';
+import { copyTagBytes, KEY_WORDS, TAG_WORDS } from '../columns/packed-keys.js';
 import type { GroupState } from '../state.js';
 import { metaOf } from './snapshot-meta.js';
 
@@ -73,7 +73,7 @@ function eventIdsSum({ eventIds }: GroupState): string {
   const sum = new Sum(2 * TAG_WORDS + 3);
   const { words } = sum;
   for (const id of eventIds.held()) {
-    id.readBytes(words, 0);
+    copyTagBytes(id.words, id.at, words, 0);
     words[10] = id.seq >>> 0;
     words[11] = Math.floor(id.seq / 0x100000000);
     words[12] = id.peer;

@@ -10,7 +10,7 @@
  * | 8     | 2     | the peer's number + 1, 0 for an empty slot |
  */
 import { limits } from '../../limits.js';
-import { copyTag, copyTagBytes, type IdTag, TAG_WORDS, writeTag } from '../columns/packed-keys.js';
+import { copyTag, type IdTag, TAG_WORDS, writeTag } from '../columns/packed-keys.js';
 import { tableMemory } from '../columns/segment.js';
 import type { EventColumns } from './event-columns.js';
 
@@ -54,36 +54,12 @@ interface Shard {
 
 const wanted = new Uint16Array(TAG_WORDS);
 
-class HeldId {
-  readonly #words: Uint16Array;
-  #at: number;
-
-  constructor(words: Uint16Array, at: number) {
-    this.#words = words;
-    this.#at = at;
-  }
-
-  /** Moves to the next slot; false if it is empty. */
-  next(): boolean {
-    this.#at += WORDS;
-    return isOccupied(this.#words, this.#at);
-  }
-
-  tagWord(i: number): number {
-    return this.#words[this.#at + i]!;
-  }
-
-  readBytes(column: Uint32Array, to: number): void {
-    copyTagBytes(this.#words, this.#at, column, to);
-  }
-
-  get seq(): number {
-    return seqAt(this.#words, this.#at);
-  }
-
-  get peer(): number {
-    return peerAt(this.#words, this.#at);
-  }
+/** An id in the table: its tag begins at `at` of `words`. */
+export interface HeldId {
+  readonly words: Uint16Array;
+  readonly at: number;
+  readonly seq: number;
+  readonly peer: number;
 }
 
 export class EventIds {
@@ -196,10 +172,16 @@ export class EventIds {
 
   /** Yields one object for each id in turn; it is valid until the next. */
   *held(): Generator<HeldId> {
-    for (const { pages } of this.#shards) {
-      for (const page of pages) {
-        const id = new HeldId(this.#blockOf(page), startOf(page) - WORDS);
-        for (let slot = 0; slot < PAGE_SLOTS; slot++) if (id.next()) yield id;
+    const id: { -readonly [K in keyof HeldId]: HeldId[K] } = { words: wanted, at: 0, seq: 0, peer: 0 };
+    for (const page of this.#shards.flatMap(({ pages }) => pages)) {
+      const words = this.#blockOf(page);
+      id.words = words;
+      for (let at = startOf(page); at < startOf(page) + PAGE_WORDS; at += WORDS) {
+        if (!isOccupied(words, at)) continue;
+        id.at = at;
+        id.seq = seqAt(words, at);
+        id.peer = peerAt(words, at);
+        yield id;
       }
     }
   }

@@ -9,17 +9,7 @@ export type EvidenceSubjects = Pick<
 > & {
   readonly entries: Pick<
     PeerEntries,
-    | 'peer'
-    | 'count'
-    | 'isVoid'
-    | 'lowering'
-    | 'raising'
-    | 'measure'
-    | 'follows'
-    | 'putVotes'
-    | 'isBelow'
-    | 'prefetch'
-    | 'size'
+    'peer' | 'count' | 'isVoid' | 'lowering' | 'raising' | 'measure' | 'follows' | 'putVotes' | 'prefetch' | 'size'
   >;
 };
 

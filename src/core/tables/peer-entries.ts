@@ -21,7 +21,6 @@ import { Segment } from '../columns/segment.js';
 import { decayed, rescaled } from '../evidence/decay.js';
 import { type EvidenceSums, FOLLOWS, FOLLOWS_CLAIM, type VoteSpace, writeVote } from '../evidence/evidence.js';
 import { Measures } from './measures.js';
-import { pairOf } from './pair-number.js';
 
 const SEGMENT_BITS = 16;
 const SEGMENT_SIZE = 1 << SEGMENT_BITS;
@@ -204,21 +203,6 @@ export class PeerEntries {
       end = writeVote(votes, end, words[word + PEER]! >>> 16, sums, (bits & FOLLOWS_BITS) >>> FOLLOWS_SHIFT);
     }
     return end;
-  }
-
-  /**
-   * True if `mix` is below the number in `own` of one of the peers, or in `pairs` of two of them. One loop, which a
-   * very large group needs for millions of players.
-   */
-  isBelow(mix: number, first: number, count: number, own: Uint32Array, pairs: Uint32Array): boolean {
-    const { words } = this.#segments[first >>> SEGMENT_BITS]!;
-    const from = (first & SEGMENT_MASK) * WORDS + PEER;
-    for (let e = from; e < from + count * WORDS; e += WORDS) {
-      const k = words[e]! >>> 16;
-      if (mix < own[k]!) return true;
-      for (let f = from; f < e; f += WORDS) if (mix < pairs[pairOf(words[f]! >>> 16, k)]!) return true;
-    }
-    return false;
   }
 
   /** Index of a peer among the entries; if the peer is absent, the complement of the index where it belongs. */

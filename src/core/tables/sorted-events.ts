@@ -68,9 +68,8 @@ export class SortedEvents {
   readonly #doubles: Float64Array;
   readonly #playerRoom: number;
   readonly #playersUsed = new Uint32Array(PARTS);
-  /** Hashes of the events of one part, and the probable rows of these hashes. */
-  readonly #hashes: Int32Array;
-  readonly #rows: Int32Array;
+  /** The row of the player of an event, unknown before it is looked up. */
+  readonly #row = new Int32Array(1);
   readonly #ids: Uint16Array;
   readonly #idRoom: number;
   readonly #idsUsed = new Uint32Array(ID_PARTS);
@@ -87,8 +86,6 @@ export class SortedEvents {
     this.#playerRoom = roomFor(rows, PARTS);
     this.#players = new Uint32Array(PARTS * this.#playerRoom * PLAYER_WORDS);
     this.#doubles = new Float64Array(this.#players.buffer);
-    this.#hashes = new Int32Array(this.#playerRoom);
-    this.#rows = new Int32Array(this.#playerRoom);
     this.#idRoom = roomFor(rows, ID_PARTS);
     this.#ids = new Uint16Array(ID_PARTS * this.#idRoom * ID_WORDS);
   }
@@ -177,32 +174,21 @@ export class SortedEvents {
   #settlePlayers(part: number): void {
     const words = this.#players;
     const first = part * this.#playerRoom;
-    const count = this.#playersUsed[part]!;
-    const hashes = this.#hashes;
-    const rows = this.#rows;
-    // The hashes are signed, as everywhere, for the reason that `sipHash` gives.
-    for (let i = 0; i < count; i++) hashes[i] = words[(first + i) * PLAYER_WORDS + HASH]!;
-    this.#subjects.makeRoom(hashes, rows, count);
-    for (let i = 0; i < count; i++) {
-      const from = (first + i) * PLAYER_WORDS;
-      const decaysFrom = this.#doubles[(first + i) * PLAYER_DOUBLES + DECAYS_FROM]!;
+    for (let row = first; row < first + this.#playersUsed[part]!; row++) {
+      const from = row * PLAYER_WORDS;
+      const decaysFrom = this.#doubles[row * PLAYER_DOUBLES + DECAYS_FROM]!;
       const packed = words[from + PEER]!;
       const event = {
         peer: packed & 0xffff,
         type: (packed >>> TYPE_SHIFT) & 0xff,
-        mass: this.#doubles[(first + i) * PLAYER_DOUBLES + MASS]!,
+        mass: this.#doubles[row * PLAYER_DOUBLES + MASS]!,
         follows: packed >>> FOLLOWS_SHIFT === 1,
       };
-      const entry = this.#subjects.ensureEntryAt(
-        rows,
-        i,
-        words,
-        from,
-        hashes[i]!,
-        event.peer,
-        words[from + HOUR]!,
-        decaysFrom,
-      );
+      this.#row[0] = -1;
+      // The hash is signed, as everywhere, for the reason that `sipHash` gives.
+      const hash = words[from + HASH]! | 0;
+      const hour = words[from + HOUR]!;
+      const entry = this.#subjects.ensureEntryAt(this.#row, 0, words, from, hash, event.peer, hour, decaysFrom);
       this.#addEvidence(entry, event, this.#firstSeq + words[from + RECORD]!, decaysFrom, words, from);
     }
   }

@@ -26,17 +26,6 @@ const noSlots = new Int32Array(0);
 /** Low hash bits of the rows of a growing shard, reused from shard to shard. */
 let homes = new Uint16Array(0);
 
-/** Hash bits by which keys are told apart when they are counted: hardly two keys of a shard share them. */
-const COUNTED_BITS = 18;
-const COUNTED_SHARD_BITS = 3;
-const counted = new Uint32Array(1 << (COUNTED_BITS - 5));
-const coming = new Uint32Array(SHARDS);
-
-function countedBit(hash: number): number {
-  const low = COUNTED_BITS - COUNTED_SHARD_BITS;
-  return ((shardOf(hash) & ((1 << COUNTED_SHARD_BITS) - 1)) << low) | (hash & ((1 << low) - 1));
-}
-
 function slotValue(row: number, hash: number): number {
   return ((hash >>> TAG_SHIFT) << ROW_BITS) | (row + 1);
 }
@@ -88,38 +77,11 @@ export class SubjectIndex {
     }
   }
 
-  /**
-   * Finds the probable rows of hashes, and reserves room for the others, told apart by hash alone. Each shard then
-   * grows once, instead of several times with a read of all its rows each time.
-   */
-  makeRoom(hashes: Int32Array, rows: Int32Array, count: number): void {
-    counted.fill(0);
-    for (let i = 0; i < count; i++) {
-      const hash = hashes[i]!;
-      rows[i] = this.likelyRow(hash);
-      if (rows[i]! >= 0) continue;
-      const bit = countedBit(hash);
-      const mask = 1 << (bit & 31);
-      if ((counted[bit >>> 5]! & mask) === 0) coming[shardOf(hash)]!++;
-      counted[bit >>> 5]! |= mask;
-    }
-    for (let i = 0; i < count; i++) {
-      const shard = shardOf(hashes[i]!);
-      this.#makeRoom(shard, coming[shard]!);
-      coming[shard] = 0;
-    }
-  }
-
-  #makeRoom(shard: number, count: number): void {
-    const keys = this.#used[shard]! + count;
-    if (keys > this.#slots[shard]!.length * LOAD_MAX) this.#grow(shard, keys);
-  }
-
   insert(row: number, hash: number): void {
     const shard = shardOf(hash);
-    this.#makeRoom(shard, 1);
+    const used = ++this.#used[shard]!;
+    if (used > this.#slots[shard]!.length * LOAD_MAX) this.#grow(shard);
     putInto(this.#slots[shard]!, hash, slotValue(row, hash));
-    this.#used[shard]!++;
   }
 
   /** Removes the key whose words begin at `from`; returns its former row, or -1. */
@@ -144,15 +106,11 @@ export class SubjectIndex {
     }
   }
 
-  #grow(shard: number, keys: number): void {
+  #grow(shard: number): void {
     const old = this.#slots[shard]!;
-    let count = old.length;
-    while (keys > count * LOAD_MAX) {
-      if (count >> HOME_BITS !== 0)
-        throw new Error('subjects: a shard has more slots than the stored hash bits can address');
-      count = slotsAfter(count);
-    }
-    const slots = new Int32Array(count);
+    if (old.length >> HOME_BITS !== 0)
+      throw new Error('subjects: a shard has more slots than the stored hash bits can address');
+    const slots = new Int32Array(slotsAfter(old.length));
     this.#slots[shard] = slots;
     // Rows are scattered in memory. All are read before any result is used, so that the reads overlap.
     if (homes.length < old.length) homes = new Uint16Array(old.length);

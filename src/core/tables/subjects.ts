@@ -84,11 +84,6 @@ export class Subjects implements KeyedRows {
     this.#index.reserve(count);
   }
 
-  /** Finds the probable rows of the first `count` hashes, and reserves room for the subjects without one. */
-  makeRoom(hashes: Int32Array, rows: Int32Array, count: number): void {
-    this.#index.makeRoom(hashes, rows, count);
-  }
-
   get rows(): number {
     return this.#rowsUsed;
   }

@@ -2,6 +2,7 @@
  * Collects alike pairs of peers, and joins them to witness groups by complete linkage, the closest first: every peer
  * of one group is alike to every one of the other, so that no third joins two that are not.
  */
+import { PeerPairs } from '../bits.js';
 import { doubled } from '../columns/segment.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { WitnessReason } from '../relations.js';
@@ -12,7 +13,7 @@ const FIRST_PAIRS = 64;
 export class AlikePairs {
   readonly #witnesses: Witnesses;
   readonly #pairsMax: number;
-  readonly #alike: PeerBits;
+  readonly #alike = new PeerPairs();
   #count = 0;
   #first = new Uint16Array(FIRST_PAIRS);
   #second = new Uint16Array(FIRST_PAIRS);
@@ -21,7 +22,6 @@ export class AlikePairs {
   constructor(witnesses: Witnesses, { pairsMax }: Pick<TrustConstants, 'pairsMax'>) {
     this.#witnesses = witnesses;
     this.#pairsMax = pairsMax;
-    this.#alike = new PeerBits(witnesses.numbers.length);
   }
 
   /** Adds a pair `j < k`, sorted; `closeness`: [0, 1]. At `pairsMax` the closer half stays to be joined. */
@@ -34,9 +34,7 @@ export class AlikePairs {
     this.#closeness[this.#count++] = closeness;
   }
 
-  /** Joins the pairs, and returns whether any groups were joined. */
-  join(reason: WitnessReason): boolean {
-    const before = this.#witnesses.pairs.length;
+  join(reason: WitnessReason): void {
     const areAlike = (j: number, k: number) => this.#alike.has(this.#unit(j), this.#unit(k));
     const rule: JoinRule = { reason, areAlike, apart: new ApartGroups() };
     const order = this.#closestFirst();
@@ -44,7 +42,6 @@ export class AlikePairs {
       const p = order[2 * n]!;
       this.#witnesses.joinIfAlike(this.#first[p]!, this.#second[p]!, rule);
     }
-    return this.#witnesses.pairs.length > before;
   }
 
   /** Peers that the operator declared the same are alike to whatever any of them is alike to. */
@@ -83,30 +80,5 @@ export class AlikePairs {
     this.#first = doubled(this.#first);
     this.#second = doubled(this.#second);
     this.#closeness = doubled(this.#closeness);
-  }
-}
-
-/** A set of pairs of peers, one bit each, because thousands of peers may all be alike. */
-export class PeerBits {
-  readonly #peers: number;
-  readonly #rows: (Uint8Array | null)[];
-
-  constructor(peers: number) {
-    this.#peers = peers;
-    this.#rows = new Array(peers).fill(null);
-  }
-
-  add(j: number, k: number): void {
-    this.#set(j, k);
-    this.#set(k, j);
-  }
-
-  has(j: number, k: number): boolean {
-    return ((this.#rows[j]?.[k >>> 3] ?? 0) & (1 << (k & 7))) !== 0;
-  }
-
-  #set(j: number, k: number): void {
-    this.#rows[j] ??= new Uint8Array(Math.ceil(this.#peers / 8));
-    this.#rows[j]![k >>> 3]! |= 1 << (k & 7);
   }
 }

@@ -5,6 +5,7 @@
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { getOrMake } from '../get-or-make.js';
 import { AlikePairs } from './alike-pairs.js';
+import { BOTH_MEASURE } from './sums/pair-sums.js';
 import type { VoteSums } from './sums/vote-sums.js';
 import type { Witnesses } from './witnesses.js';
 
@@ -18,17 +19,13 @@ interface ClosePair {
 export function joinAllied(witnesses: Witnesses, sums: VoteSums, c: TrustConstants): void {
   const { measured } = sums;
   const isListed = (j: number) => measured[j]! >= c.alliedMin;
-  const shareOf = (j: number, k: number, both: number, part: number) =>
-    both / part / Math.min(measured[j]!, measured[k]!);
-  const isClose = (both: number, part: number, share: number) => both / part >= c.alliedMin && share >= c.alliedShare;
   const close: ClosePair[] = [];
   const visit = (take: (j: number, k: number, share: number, close: boolean) => void) =>
-    sums.showPairs({
-      add(j, k, _sums, _at, part, both) {
-        if (!isListed(j) || !isListed(k) || witnesses.areOne(j, k)) return;
-        const share = shareOf(j, k, both, part);
-        take(j, k, share, isClose(both, part, share));
-      },
+    sums.showPairs((j, k, pairSums, at) => {
+      if (!isListed(j) || !isListed(k) || witnesses.areOne(j, k)) return;
+      const both = pairSums[at + BOTH_MEASURE]!;
+      const share = both / Math.min(measured[j]!, measured[k]!);
+      take(j, k, share, both >= c.alliedMin && share >= c.alliedShare);
     });
   visit((first, second, share, isCloseOne) => {
     if (isCloseOne) close.push({ first, second, share });

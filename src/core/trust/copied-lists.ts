@@ -2,11 +2,12 @@
  * Finds peers that carry one list: they lowered the same players by mistake, as the other peers decide, which cannot
  * be part of it (docs/SCORING.md, "Witness groups"). If neither is two-sided, one list is enough.
  */
+import { PeerPairs } from '../bits.js';
 import { cappedMass, logit, loweringShare } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { getOrMake } from '../get-or-make.js';
-import { AlikePairs, PeerBits } from './alike-pairs.js';
+import { AlikePairs } from './alike-pairs.js';
 import type { LogOdds } from './log-odds.js';
 import { BOTH_LOWER, MIDDLE } from './sums/pair-sums.js';
 import type { VoteSums } from './sums/vote-sums.js';
@@ -50,40 +51,34 @@ export function joinCopiedLists(input: FitInput, part: number, odds: LogOdds): v
  * Returns the pairs that share half of the smaller list, `listPairsMax` at most, sorted by peers; without two peers
  * that are alike to most of their neighbours, whose list is consensus.
  */
-function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; near: PeerBits } {
+function alikeLists(sums: VoteSums, c: TrustConstants): { lists: Candidate[]; near: PeerPairs } {
   const { peers, lowered } = sums;
-  const near = new PeerBits(peers);
+  const near = new PeerPairs();
   const alike = new Uint32Array(peers);
   const neighbours = new Uint32Array(peers);
-  const sharedBy = (first: number, second: number, pairSums: Float64Array, at: number, part: number) => {
-    const shared = pairSums[at + BOTH_LOWER]! / part;
-    return { shared, share: shared / Math.max(1, Math.min(lowered[first]!, lowered[second]!)) };
-  };
-  const isAlike = ({ shared, share }: Pick<Candidate, 'shared' | 'share'>) =>
-    shared >= c.listSharedMin && share >= c.listShare;
-  sums.showPairs({
-    add(first, second, pairSums, at, part) {
-      if (pairSums[at]! / part < c.listSharedMin) return;
-      neighbours[first]!++;
-      neighbours[second]!++;
-      if (!isAlike(sharedBy(first, second, pairSums, at, part))) return;
-      near.add(first, second);
-      alike[first]!++;
-      alike[second]!++;
-    },
+  const shareOf = (first: number, second: number, shared: number) =>
+    shared / Math.max(1, Math.min(lowered[first]!, lowered[second]!));
+  sums.showPairs((first, second, pairSums, at) => {
+    if (pairSums[at]! < c.listSharedMin) return;
+    neighbours[first]!++;
+    neighbours[second]!++;
+    const shared = pairSums[at + BOTH_LOWER]!;
+    if (shared < c.listSharedMin || shareOf(first, second, shared) < c.listShare) return;
+    near.add(first, second);
+    alike[first]!++;
+    alike[second]!++;
   });
   const isConsensus = (j: number) => alike[j]! > neighbours[j]! / 2;
   // Most often no two peers are alike, or all the alike ones belong to one crowd.
   if (alike.every((count, j) => count === 0 || isConsensus(j))) return { lists: [], near };
   let lists: Candidate[] = [];
-  sums.showPairs({
-    add(first, second, pairSums, at, part) {
-      if (!near.has(first, second) || (isConsensus(first) && isConsensus(second))) return;
-      const [smaller, larger] = lowered[first]! <= lowered[second]! ? [first, second] : [second, first];
-      const { shared, share } = sharedBy(first, second, pairSums, at, part);
-      lists.push({ first, second, smaller, larger, shared, share, mistakes: 0, common: 0 });
-      if (lists.length >= 4 * c.listPairsMax) lists = mostShared(lists, c.listPairsMax);
-    },
+  sums.showPairs((first, second, pairSums, at) => {
+    if (!near.has(first, second) || (isConsensus(first) && isConsensus(second))) return;
+    const [smaller, larger] = lowered[first]! <= lowered[second]! ? [first, second] : [second, first];
+    const shared = pairSums[at + BOTH_LOWER]!;
+    const share = shareOf(first, second, shared);
+    lists.push({ first, second, smaller, larger, shared, share, mistakes: 0, common: 0 });
+    if (lists.length >= 4 * c.listPairsMax) lists = mostShared(lists, c.listPairsMax);
   });
   if (lists.length > c.listPairsMax) lists = mostShared(lists, c.listPairsMax);
   return { lists: lists.sort(byPeers), near };
@@ -99,7 +94,7 @@ function byPeers(p: Candidate, q: Candidate): number {
 
 function countMistakes(
   candidates: readonly Candidate[],
-  near: PeerBits,
+  near: PeerPairs,
   { votes, heard, c, scratch }: FitInput,
   odds: LogOdds,
 ): void {

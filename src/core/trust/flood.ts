@@ -1,6 +1,7 @@
 /** Finds peers that ban nearly everybody (docs/SCORING.md, "The log-odds"): such a ban says nothing. */
 import { FOLLOWS, measureStrength } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
+import { BOTH_MEASURE } from './sums/pair-sums.js';
 import type { VoteSums } from './sums/vote-sums.js';
 import { inBlocks } from './votes/blocks.js';
 import type { Votes } from './votes/votes.js';
@@ -18,12 +19,11 @@ export function floodingWitness(sums: VoteSums, { numbers }: Witnesses, c: Trust
   if (most < c.floodPlayersMin || most < c.floodTimes * others) return -1;
   const asked = Array.from(measured.keys()).filter((j) => numbers[j] !== witness && measured[j]! >= c.floodMeasuresMin);
   const held = new Set<number>();
-  sums.showPairs({
-    add(j, k, _sums, _at, part, both) {
-      if ((numbers[j] === witness) === (numbers[k] === witness)) return;
-      const other = numbers[j] === witness ? k : j;
-      if (both / part >= c.floodShare * measured[other]! && measured[other]! >= c.floodMeasuresMin) held.add(other);
-    },
+  sums.showPairs((j, k, pairSums, at) => {
+    if ((numbers[j] === witness) === (numbers[k] === witness)) return;
+    const other = numbers[j] === witness ? k : j;
+    const both = pairSums[at + BOTH_MEASURE]!;
+    if (both >= c.floodShare * measured[other]! && measured[other]! >= c.floodMeasuresMin) held.add(other);
   });
   return held.size >= c.floodPeersMin && held.size >= asked.length / 2 ? witness : -1;
 }

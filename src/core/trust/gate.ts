@@ -51,7 +51,7 @@ function listPairs({ votes, preTrusted, witnesses, isOrigin, c }: GateGroup, sen
   const heard = votersOf(votes, witnesses, isOrigin);
   const parts = seniority.map((part, j) => (isOrigin[j] === 1 ? 0 : part / Math.max(1, heard[witnesses.numbers[j]!]!)));
   const pairs = new PairList(centres(votes, parts, c), witnesses, preTrusted, c);
-  votes.showPairs(pairs);
+  votes.showPairs((j, k, sums, at) => pairs.add(j, k, sums, at));
   return { pairs, parts };
 }
 

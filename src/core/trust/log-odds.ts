@@ -8,7 +8,6 @@
 import { logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
-import { measureOdds } from './measure-odds.js';
 import { inBlocks } from './votes/blocks.js';
 import { type FitInput, type Heard, type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
 
@@ -331,6 +330,32 @@ function rightShare(right: number, all: number, records: readonly PeerRecord[], 
 function compared(right: number, all: number, mean: number, c: TrustConstants): number {
   const own = rate((c.relativePrior * mean + right) / (c.relativePrior + all), c);
   return Math.min(c.relativeUp, Math.max(-c.relativeDown, logit(own) - logit(mean)));
+}
+
+/**
+ * Computes M: a constant, moved by the others' word about the measured players. `others`: per peer, its measures'
+ * weights x the probability, by others, of a bad player; `totals`: the weights.
+ */
+function measureOdds(
+  others: Float64Array,
+  totals: Float64Array,
+  { tau, finds }: Heard,
+  preTrusted: Uint8Array,
+  c: TrustConstants,
+): Float64Array {
+  let right = c.measureMean * c.measureMeanMass;
+  let all = c.measureMeanMass;
+  others.forEach((sum, j) => {
+    right += tau[j]! * finds[j]! * sum;
+    all += tau[j]! * finds[j]! * totals[j]!;
+  });
+  const mean = Math.min(c.measureMeanMax, Math.max(c.measureMeanMin, right / all));
+  return others.map((sum, j) => {
+    const own = rate((c.measurePrior * mean + sum) / (c.measurePrior + totals[j]!), c);
+    const change = Math.min(c.measureUp, Math.max(-c.measureDown, logit(own) - logit(mean)));
+    const odds = Math.min(c.measureOddsMax, Math.max(0, c.measureOdds + change)) * finds[j]!;
+    return preTrusted[j] === 1 ? Math.max(c.measureOdds, odds) : odds;
+  });
 }
 
 function mixed(z: number, twoSided: number, oneSided: number): number {

@@ -4,7 +4,7 @@
  */
 import { doubled } from '../columns/segment.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
-import { MIDDLE, type PairVisitor } from './sums/pair-sums.js';
+import { MIDDLE } from './sums/pair-sums.js';
 import type { Witnesses } from './witnesses.js';
 
 /** Pairs that share at least one player, each once, sorted by `first`, then `second`; `first < second`. */
@@ -12,7 +12,7 @@ export interface Pairs {
   readonly count: number;
   readonly first: Uint32Array;
   readonly second: Uint32Array;
-  /** Number of players that both reported; an estimate if the peers are compared on a sample. */
+  /** Number of players that both reported. */
   readonly shared: Uint32Array;
   /** `a`, in [-1, 1]. */
   readonly agreement: Float64Array;
@@ -26,7 +26,7 @@ export interface Centres {
 }
 
 /** At `pairsMax`, pairs that share the fewest players go, except those with a pre-trusted peer. */
-export class PairList implements Pairs, PairVisitor {
+export class PairList implements Pairs {
   count = 0;
   first = new Uint32Array(1_024);
   second = new Uint32Array(1_024);
@@ -46,11 +46,10 @@ export class PairList implements Pairs, PairVisitor {
     this.#constants = constants;
   }
 
-  add(j: number, k: number, sums: Float64Array, at: number, part: number): void {
-    if (this.#witnesses.areOne(j, k)) return;
+  /** See `PairVisitor`. */
+  add(j: number, k: number, sums: Float64Array, at: number): void {
     const n = sums[at]!;
-    const shared = Math.round(n / part);
-    if (!this.#isInSample(j, k, shared)) return;
+    if (this.#witnesses.areOne(j, k) || !this.#isInSample(j, k, n)) return;
     const c = this.#constants;
     const { mu, own } = this.#centres;
     const [uv, u, v, uu, vv] = [sums[at + 1]!, sums[at + 2]!, sums[at + 3]!, sums[at + 4]!, sums[at + 5]!];
@@ -65,7 +64,7 @@ export class PairList implements Pairs, PairVisitor {
     const twoSided = d2 > c.twoSidedSpread * n;
     if (twoSided) r = Math.min(r, product(aroundJ, aroundK) / d2);
     const agreement = (Math.min(1, Math.max(-1, r / c.fullAgreement)) * n) / (n + c.agreementPrior);
-    this.#append(j, k, shared, agreement, Math.min(n, c.sharedMax) * (twoSided ? 1 : c.oneSidedPart));
+    this.#append(j, k, n, agreement, Math.min(n, c.sharedMax) * (twoSided ? 1 : c.oneSidedPart));
   }
 
   #isInSample(j: number, k: number, shared: number): boolean {

@@ -20,7 +20,7 @@ import { Witnesses } from './witnesses.js';
 export interface DiscountedPair {
   readonly first: number;
   readonly second: number;
-  /** Number of players that both reported; an estimate in a very large group. */
+  /** Number of players that both reported. */
   readonly shared: number;
   /** `a`, in (0, 1]. */
   readonly agreement: number;

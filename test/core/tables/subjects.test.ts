@@ -5,7 +5,6 @@ import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
 import { getOrMake } from '../../../src/core/get-or-make.js';
 import { sipHash, sipKey } from '../../../src/core/hashing/siphash.js';
 import { EventColumns, keyColumns, keyOf, subjectWords } from '../../../src/core/tables/event-columns.js';
-import { pairOf } from '../../../src/core/tables/pair-number.js';
 import { HOME_BITS } from '../../../src/core/tables/subject-index.js';
 import { Subjects } from '../../../src/core/tables/subjects.js';
 import { subjectOf } from '../../support/given.js';
@@ -227,11 +226,6 @@ test('rows and entries that are read together equal those that are read one by o
   subjects.readRows(from, end, rows);
   const { entries } = subjects;
   const excluded = new Uint8Array(2 ** 16).fill(1, 2, 3);
-  const own = Uint32Array.of(0, 1, 0, 2, 0);
-  const pairs = new Uint32Array(pairOf(0, 5));
-  pairs[pairOf(0, 2)] = 2;
-  pairs[pairOf(2, 4)] = 3;
-  const below: boolean[] = [];
   const votes = {
     peer: new Uint16Array(8),
     claims: new Float64Array(8),
@@ -249,13 +243,6 @@ test('rows and entries that are read together equal those that are read one by o
       [count, first, subjects.evidenceAt(row), subjects.homeOf(row)],
     );
     if (count === 0) continue;
-    const behind = Array.from({ length: count }, (_, e) => entries.peer(first + e));
-    for (const mix of [0, 1, 2, 3]) {
-      const ofPairs = behind.some((k, n) => behind.slice(0, n).some((j) => mix < pairs[pairOf(j, k)]!));
-      const isBelow = ofPairs || behind.some((k) => mix < own[k]!);
-      assert.is(entries.isBelow(mix, first, count, own, pairs), isBelow);
-      below.push(isBelow && !behind.some((k) => mix < own[k]!));
-    }
     const cast = Array.from({ length: count }, (_, e) => first + e)
       .filter((entry) => entries.peer(entry) !== 2 && !entries.isVoid(entry))
       .map((entry) => {
@@ -274,7 +261,6 @@ test('rows and entries that are read together equal those that are read one by o
       cast,
     );
   }
-  assert.ok(below.includes(true) && below.includes(false), 'some by a pair alone, some not at all');
   let held = 0;
   for (let row = 0; row < subjects.rows; row++) held += subjects.peerCount(row);
   assert.is(entries.size, held);

@@ -12,10 +12,7 @@ function joined(peers: number, pairs: readonly Pair[], relations: readonly PeerR
   const witnesses = new Witnesses(peers, relations);
   const alike = new AlikePairs(witnesses, trustConstants);
   for (const [j, k, closeness] of pairs) alike.add(j, k, closeness);
-  assert.is(
-    alike.join('clones'),
-    witnesses.pairs.length > relations.filter(({ relation }) => relation === 'same').length,
-  );
+  alike.join('clones');
   return witnesses;
 }
 

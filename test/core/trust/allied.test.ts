@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { joinAllied } from '../../../src/core/trust/allied.js';
+import { BOTH_MEASURE } from '../../../src/core/trust/sums/pair-sums.js';
 import type { VoteSums } from '../../../src/core/trust/sums/vote-sums.js';
 import { Witnesses } from '../../../src/core/trust/witnesses.js';
 
@@ -17,9 +18,10 @@ function areAllied(close: number, usual: readonly number[]): boolean {
   const sums: Pick<VoteSums, 'measured' | 'showPairs'> = {
     measured: new Uint32Array(peers).fill(players),
     showPairs: (visitor) => {
-      visitor.add(0, 1, new Float64Array(), 0, 1, close);
+      const sumsOf = (both: number) => new Float64Array(8).fill(both, BOTH_MEASURE);
+      visitor(0, 1, sumsOf(close), 0);
       for (const [i, both] of usual.entries())
-        for (const peer of [0, 1]) if (both > 0) visitor.add(peer, i + 2, new Float64Array(), 0, 1, both);
+        for (const peer of [0, 1]) if (both > 0) visitor(peer, i + 2, sumsOf(both), 0);
     },
   };
   joinAllied(witnesses, sums as VoteSums, trustConstants);

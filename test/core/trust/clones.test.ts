@@ -15,7 +15,7 @@ function areClones(shared: number, of: number, ups: number, opposite = 0): boole
   const sums = Float64Array.of(shared, uu - opposite / 2, u, u, uu, uu);
   const votes: Pick<VoteSums, 'reported' | 'showPairs'> = {
     reported: Uint32Array.of(of, 1_000),
-    showPairs: (visitor) => visitor.add(0, 1, sums, 0, 1, 0),
+    showPairs: (visitor) => visitor(0, 1, sums, 0),
   };
   joinClones(witnesses, votes as VoteSums, trustConstants);
   return witnesses.pairs.length > 0;

@@ -1,7 +1,6 @@
 /** A group that is drawn, as the computation of peer trust sees it, without the tables behind. */
 import { writeVote } from '../../../src/core/evidence/evidence.js';
 import type { EvidenceSubjects } from '../../../src/core/tables/evidence-view.js';
-import { pairOf } from '../../../src/core/tables/pair-number.js';
 import { computedColumns } from '../../../src/core/tables/peer-weights.js';
 import { HOME_BITS } from '../../../src/core/tables/subject-index.js';
 import type { GatheredView } from '../../../src/core/trust/sums/gather.js';
@@ -66,10 +65,6 @@ export function drawnView(players: number, peers: number, { skew = 1, says = all
       peer: (entry) => peer[entry]!,
       count: () => 1,
       isVoid: () => false,
-      isBelow(mix, from, count, own, pairs) {
-        const behind = peer.slice(from, from + count);
-        return behind.some((k, n) => mix < own[k]! || behind.slice(0, n).some((j) => mix < pairs[pairOf(j, k)]!));
-      },
       lowering,
       raising,
       measure: () => 0,

@@ -16,7 +16,7 @@ function pairsOf(rows: readonly (readonly Entry[])[], centres: Centres, peers = 
   const sums = new VoteSums(peers, trustConstants, scratch);
   sums.add(readVotes(evidenceOf(peers, rows), factsOf(peers), scratch));
   const pairs = new PairList(centres, witnesses, new Uint8Array(peers), trustConstants);
-  sums.showPairs(pairs);
+  sums.showPairs((j, k, pairSums, at) => pairs.add(j, k, pairSums, at));
   return pairs;
 }
 
@@ -130,7 +130,7 @@ test('a full list drops the pairs that share the fewest players, but none with a
     Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0),
     { ...trustConstants, pairsMax: 4 },
   );
-  const add = (j: number, k: number, shared: number) => list.add(j, k, Float64Array.of(shared, 0, 0, 0, 1, 1), 0, 1);
+  const add = (j: number, k: number, shared: number) => list.add(j, k, Float64Array.of(shared, 0, 0, 0, 1, 1), 0);
   add(0, 1, 1);
   add(1, 2, 1);
   add(1, 3, 5);

@@ -5,12 +5,12 @@ import type { TrustConstants } from '../../evidence/trust-constants.js';
 import type { Peers } from '../../peers/peers.js';
 import type { Origins } from '../../registers/origins.js';
 import type { EvidenceView } from '../../tables/evidence-view.js';
+import { HOME_BITS } from '../../tables/subject-index.js';
 import { OriginVotes } from '../votes/origin-votes.js';
 import type { PeerFacts } from '../votes/peer-facts.js';
 import { BLOCK_ROWS, putRow, RowBlock } from '../votes/row-block.js';
 import type { Scratch } from '../votes/scratch.js';
 import { VoteColumns, type Votes } from '../votes/votes.js';
-import { GateSample, WHOLE } from './gate-sample.js';
 import { pairsSplit } from './pair-sums.js';
 import { VoteSums } from './vote-sums.js';
 
@@ -21,7 +21,6 @@ export interface GatheredView extends EvidenceView {
 }
 
 export interface GroupVotes {
-  /** Sums over all votes, or in a very large group over a sample for each peer and pair. */
   readonly sums: VoteSums;
   /** Votes on which log-odds are fitted: all of them, or in a very large group those of a sample of the players. */
   readonly judged: Votes;
@@ -32,6 +31,8 @@ export interface GroupVotes {
 
 /** Number of entries in one part: their votes stay in the second-level cache until they are summed up. */
 const PART_ENTRIES = 4_096;
+/** One more than the highest hash value of a player. */
+const WHOLE = 1 << HOME_BITS;
 /** Spare factor for a sample that is larger than expected. */
 const SAMPLE_SPARE = 1.1;
 
@@ -67,30 +68,23 @@ export function gatherVotes(
   const isSampled = subjects.size > most;
   // Selects the players whose seeded hash is below a threshold: the same ones each time, beyond any peer's influence.
   const below = isSampled ? (most / subjects.size) * WHOLE : WHOLE;
-  const isSplit = isSampled && pairsSplit(peers, c);
   const columns = (room: number) => new VoteColumns(facts.excluded, room, scratch);
-  const part = columns(isSplit ? Math.max(PART_ENTRIES, peers) : entries.size);
+  const part = columns(isSampled && pairsSplit(peers, c) ? Math.max(PART_ENTRIES, peers) : entries.size);
   const judged = isSampled ? columns(sampledEntries(state, below)) : part;
   const asOf = asOfTime(state, at);
-  const sample = isSplit ? new GateSample(state, asOf, part, Math.ceil(below), c, scratch, origins) : null;
-  const sums = new VoteSums(peers, c, scratch, sample);
+  const sums = new VoteSums(peers, c, scratch);
   const rows = new RowBlock();
   const gatherRows = () => {
     for (let i = 0; i < rows.size; i++) {
       const count = rows.count[i]!;
       if (count === 0) continue;
-      const first = rows.first[i]!;
-      const mix = rows.home[i]!;
-      if (sample !== null && !sample.has(subjects, first, count, mix)) continue;
       if (!part.hasRoom(count)) {
         sums.add(part);
         part.clear();
       }
-      const end = putRow(entries, rows, i, part, origins);
-      sample?.leaveOut(part, end, mix);
-      part.close(end, mix);
-      if (!isSampled || mix >= below || !judged.hasRoom(count)) continue;
-      judged.close(putRow(entries, rows, i, judged, origins), mix);
+      part.close(putRow(entries, rows, i, part, origins));
+      if (!isSampled || rows.home[i]! >= below || !judged.hasRoom(count)) continue;
+      judged.close(putRow(entries, rows, i, judged, origins));
     }
   };
   for (let from = 0; from < subjects.rows; from += BLOCK_ROWS) {

@@ -1,29 +1,23 @@
 /** Sums the votes of every two peers on common players. Visitors see a pair at once: sparse sums are not stored. */
+import { pairOf } from '../../bits.js';
 import { loweringShare } from '../../evidence/evidence.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
-import { pairOf } from '../../tables/pair-number.js';
 import type { Scratch } from '../votes/scratch.js';
 import type { Votes } from '../votes/votes.js';
-import { type GateSample, WHOLE } from './gate-sample.js';
 
 export const MIDDLE = 0.5;
 
-export interface PairVisitor {
-  /**
-   * Receives the sums of the pair `j < k` at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2,
-   * u_k^2; and at `at + BOTH_LOWER` the number of players that both lower. `part`: the share of their common players
-   * that was examined, in (0, 1]. `measured`: the number of players that both measured.
-   */
-  add(j: number, k: number, sums: Float64Array, at: number, part: number, measured: number): void;
-}
+/**
+ * Receives the sums of the pair `j < k` at `at`: n_jk, then, with `u = x - .5`, the sums of u_j u_k, u_j, u_k, u_j^2,
+ * u_k^2; and at `at + BOTH_LOWER` and `at + BOTH_MEASURE` the numbers of players that both lower, and measured.
+ */
+export type PairVisitor = (j: number, k: number, sums: Float64Array, at: number) => void;
 
 export interface PairSums {
   /** Adds the votes on some players; the first `count` numbers of `several` are the players with two votes or more. */
   add(votes: Votes, several: Uint32Array, count: number): void;
   /** Passes every pair with a common player to the visitor, sorted by the lower peer, then the higher. */
   show(to: PairVisitor): void;
-  /** Raises the number of shared players of each peer to at least that of its largest pair. */
-  raise(shared: Uint32Array): void;
 }
 
 /** True if votes may be added in parts. Otherwise they come all at once and stay unchanged until pairs are listed. */
@@ -31,24 +25,15 @@ export function pairsSplit(peers: number, { densePeersMax }: TrustConstants): bo
   return peers <= densePeersMax;
 }
 
-/** Dense for few peers, sparse for many. `sample`: null if every pair is compared on all players. */
-export function pairSums(
-  peers: number,
-  constants: TrustConstants,
-  scratch: Scratch,
-  sample: GateSample | null,
-): PairSums {
-  return pairsSplit(peers, constants) ? new DensePairSums(peers, scratch, sample) : new SparsePairSums(scratch);
+/** Dense for few peers, sparse for many. */
+export function pairSums(peers: number, constants: TrustConstants, scratch: Scratch): PairSums {
+  return pairsSplit(peers, constants) ? new DensePairSums(peers, scratch) : new SparsePairSums(scratch);
 }
 
-/**
- * Values per pair, one cache line, which halves the pass at 1,000 peers: see `PairVisitor.add`, and at `BELOW` the
- * hash below which players are examined. Sums refer to the middle: reference votes are known only later.
- */
+/** Values per pair, one cache line, which halves the pass at 1,000 peers. The reference votes are known only later. */
 const STRIDE = 8;
-
-const BELOW = 6;
-export const BOTH_LOWER = 7;
+export const BOTH_LOWER = 6;
+export const BOTH_MEASURE = 7;
 
 /** Offset of the sums of a pair in a triangle of all pairs; `j < k`. */
 function placeOf(j: number, k: number): number {
@@ -59,31 +44,25 @@ function placeOf(j: number, k: number): number {
 class DensePairSums implements PairSums {
   readonly #peers: number;
   readonly #sums: Float64Array;
-  readonly #measured: Uint32Array;
   /** The votes on one player: `x - .5` of all evidence, and the places of those with a measure. */
   readonly #values: Float64Array;
   readonly #measures: Uint32Array;
 
-  constructor(peers: number, scratch: Scratch, sample: GateSample | null) {
+  constructor(peers: number, scratch: Scratch) {
     this.#peers = peers;
-    this.#measured = scratch.uint32(pairOf(0, peers)).fill(0);
     this.#values = new Float64Array(peers);
     this.#measures = new Uint32Array(peers);
     this.#sums = scratch.float64(placeOf(0, peers)).fill(0);
-    for (let pair = 0; pair < pairOf(0, peers); pair++) {
-      this.#sums[pair * STRIDE + BELOW] = sample === null ? WHOLE : sample.pairs[pair]!;
-    }
   }
 
   add(votes: Votes, several: Uint32Array, count: number): void {
-    const { offsets, peer, claims, x, measure, mix } = votes;
+    const { offsets, peer, claims, x, measure } = votes;
     const sums = this.#sums;
     const values = this.#values;
     for (let n = 0; n < count; n++) {
       const i = several[n]!;
       const start = offsets[i]!;
       const votesOfPlayer = offsets[i + 1]! - start;
-      const playerMix = mix[i]!;
       let measures = 0;
       for (let g = 0; g < votesOfPlayer; g++) {
         const e = start + g;
@@ -93,21 +72,15 @@ class DensePairSums implements PairSums {
       for (let g = 1; g < votesOfPlayer; g++) {
         const row = placeOf(0, peer[start + g]!);
         const v = values[g]!;
-        for (let f = 0; f < g; f++) {
-          const at = row + peer[start + f]! * STRIDE;
-          if (playerMix < sums[at + BELOW]!) addTo(sums, at, values[f]!, v);
-        }
+        for (let f = 0; f < g; f++) addTo(sums, row + peer[start + f]! * STRIDE, values[f]!, v);
       }
-      if (measures > 1) this.#addMeasures(measures, playerMix);
+      if (measures > 1) this.#addMeasures(measures);
     }
   }
 
-  #addMeasures(count: number, playerMix: number): void {
+  #addMeasures(count: number): void {
     for (let g = 1; g < count; g++) {
-      for (let f = 0; f < g; f++) {
-        const pair = pairOf(this.#measures[f]!, this.#measures[g]!);
-        if (playerMix < this.#sums[pair * STRIDE + BELOW]!) this.#measured[pair]!++;
-      }
+      for (let f = 0; f < g; f++) this.#sums[placeOf(this.#measures[f]!, this.#measures[g]!) + BOTH_MEASURE]!++;
     }
   }
 
@@ -115,27 +88,9 @@ class DensePairSums implements PairSums {
     for (let j = 0; j < this.#peers; j++) {
       for (let k = j + 1; k < this.#peers; k++) {
         const at = placeOf(j, k);
-        if (this.#sums[at] !== 0) to.add(j, k, this.#sums, at, this.#part(at), this.#measured[pairOf(j, k)]!);
+        if (this.#sums[at] !== 0) to(j, k, this.#sums, at);
       }
     }
-  }
-
-  raise(shared: Uint32Array): void {
-    for (let k = 0; k < this.#peers; k++) {
-      for (let j = 0; j < k; j++) {
-        const at = placeOf(j, k);
-        const n = this.#sums[at]!;
-        if (n === 0) continue;
-        const ofAll = Math.round(n / this.#part(at));
-        shared[j] = Math.max(shared[j]!, ofAll);
-        shared[k] = Math.max(shared[k]!, ofAll);
-      }
-    }
-  }
-
-  /** Share of a pair's common players that is examined, in (0, 1]. */
-  #part(at: number): number {
-    return this.#sums[at + BELOW]! / WHOLE;
   }
 }
 
@@ -154,8 +109,6 @@ class SparsePairSums implements PairSums {
     this.#votes = votes;
   }
 
-  raise(): void {}
-
   show(to: PairVisitor): void {
     const votes = this.#votes;
     if (votes === null) return;
@@ -163,7 +116,6 @@ class SparsePairSums implements PairSums {
     const relativeOf = (e: number) => loweringShare(claims[e]!, x[e]!, measure[e]!) - MIDDLE;
     const shared = sharedEntries(votes, this.#scratch);
     const sums = new Float64Array(peers * STRIDE);
-    const measured = new Uint32Array(peers);
     const partners = new Uint32Array(peers);
     for (let j = 0; j < peers; j++) {
       let met = 0;
@@ -176,13 +128,12 @@ class SparsePairSums implements PairSums {
           if (k <= j) continue;
           if (sums[k * STRIDE] === 0) partners[met++] = k;
           addTo(sums, k * STRIDE, u, relativeOf(f));
-          measured[k]! += +(measure[e]! > 0) & +(measure[f]! > 0);
+          sums[k * STRIDE + BOTH_MEASURE]! += +(measure[e]! > 0) & +(measure[f]! > 0);
         }
       }
       for (const k of partners.subarray(0, met).sort()) {
-        to.add(j, k, sums, k * STRIDE, 1, measured[k]!);
+        to(j, k, sums, k * STRIDE);
         sums.fill(0, k * STRIDE, (k + 1) * STRIDE);
-        measured[k] = 0;
       }
       this.#scratch.yieldCore();
     }

@@ -1,15 +1,14 @@
-/** Sums the votes of a group, or a sample, per peer and pair. They come in parts: memory depends on peers alone. */
+/** Sums the votes of a group per peer and pair. They come in parts: memory depends on the number of peers alone. */
 import { cappedMass, FOLLOWS, FOLLOWS_CLAIM, loweringShare, measureStrength } from '../../evidence/evidence.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import { BLOCK, inBlocks } from '../votes/blocks.js';
 import type { Scratch } from '../votes/scratch.js';
 import type { Votes } from '../votes/votes.js';
-import { type GateSample, WHOLE } from './gate-sample.js';
 import { MIDDLE, type PairSums, type PairVisitor, pairSums } from './pair-sums.js';
 
 export class VoteSums {
   readonly peers: number;
-  /** Per peer: `sum n1`, and `sum n1 x`, of the counted votes. A peer with volume 0 has no votes. */
+  /** Per peer: `sum n1`, and `sum n1 x`. A peer with volume 0 has no votes. */
   readonly volume: Float64Array;
   readonly badVolume: Float64Array;
   /** The same of claims alone, and the lowering part that followed nobody. */
@@ -19,23 +18,20 @@ export class VoteSums {
   /** Per peer: sum of the strengths of its measures, and of those that followed nobody. */
   readonly measures: Float64Array;
   readonly ownMeasures: Float64Array;
-  /** Per peer: number of players that it lowers with a counted vote. */
-  readonly #lowered: Uint32Array;
-  /** Per peer: number of players that it measured with a counted vote. */
-  readonly #measured: Uint32Array;
-  /** Per peer: number of players on which its vote is counted, and number of those that no other peer reported. */
-  readonly #reported: Uint32Array;
+  /** Per peer: number of players that it reported, that it lowers (`x > .5`), and on whom it holds a measure. */
+  readonly reported: Uint32Array;
+  readonly lowered: Uint32Array;
+  readonly measured: Uint32Array;
+  /** Per peer: number of players that no other peer reported. */
   readonly #alone: Uint32Array;
   /** Players of a block with two votes or more. */
   readonly #several = new Uint32Array(BLOCK);
   readonly #pairs: PairSums;
-  readonly #sample: GateSample | null;
   readonly #yieldCore: () => void;
 
-  /** The large columns belong to the scratch memory. `sample`: null if all votes are counted. */
-  constructor(peers: number, constants: TrustConstants, scratch: Scratch, sample: GateSample | null = null) {
+  /** The large columns belong to the scratch memory. */
+  constructor(peers: number, constants: TrustConstants, scratch: Scratch) {
     this.peers = peers;
-    this.#sample = sample;
     this.volume = new Float64Array(peers);
     this.badVolume = new Float64Array(peers);
     this.claimVolume = new Float64Array(peers);
@@ -43,40 +39,17 @@ export class VoteSums {
     this.ownClaims = new Float64Array(peers);
     this.measures = new Float64Array(peers);
     this.ownMeasures = new Float64Array(peers);
-    this.#measured = new Uint32Array(peers);
-    this.#lowered = new Uint32Array(peers);
-    this.#reported = new Uint32Array(peers);
+    this.measured = new Uint32Array(peers);
+    this.lowered = new Uint32Array(peers);
+    this.reported = new Uint32Array(peers);
     this.#alone = new Uint32Array(peers);
-    this.#pairs = pairSums(peers, constants, scratch, sample);
+    this.#pairs = pairSums(peers, constants, scratch);
     this.#yieldCore = scratch.yieldCore;
   }
 
-  /** Per peer: number of players that it reported; an estimate if only a sample of its votes is counted. */
-  get reported(): Uint32Array {
-    return this.#reported.map((players, j) => this.#ofAll(players, j));
-  }
-
-  /** Per peer: number of players that it lowers, `x > .5`; an estimate if only a sample of its votes is counted. */
-  get lowered(): Uint32Array {
-    return this.#lowered.map((players, j) => this.#ofAll(players, j));
-  }
-
-  /** Per peer: number of players on whom it holds a standing measure; an estimate likewise. */
-  get measured(): Uint32Array {
-    return this.#measured.map((players, j) => this.#ofAll(players, j));
-  }
-
-  /** Players that others reported, too. None most likely means another salt: a small number must be exact. */
+  /** Players that others reported, too. */
   get shared(): Uint32Array {
-    const { reported } = this;
-    const shared = this.#reported.map((players, j) => this.#ofAll(players - this.#alone[j]!, j));
-    if (this.#sample !== null) this.#pairs.raise(shared);
-    return shared.map((players, j) => Math.min(players, reported[j]!));
-  }
-
-  /** Extrapolates a number of counted players to all of a peer's players. No player is counted for an excluded peer. */
-  #ofAll(counted: number, j: number): number {
-    return this.#sample === null || counted === 0 ? counted : Math.round((counted / this.#sample.own[j]!) * WHOLE);
+    return this.reported.map((players, j) => players - this.#alone[j]!);
   }
 
   add(votes: Votes): void {
@@ -84,27 +57,25 @@ export class VoteSums {
   }
 
   #addRange(votes: Votes, from: number, to: number): void {
-    const { offsets, peer, claims, x, measure, follows, counted } = votes;
-    const { volume, badVolume, claimVolume, badClaims, ownClaims } = this;
-    const lowered = this.#lowered;
-    const reported = this.#reported;
+    const { offsets, peer, claims, x, measure, follows } = votes;
+    const { volume, badVolume, claimVolume, badClaims, ownClaims, lowered, reported } = this;
     const end = offsets[to]!;
     for (let e = offsets[from]!; e < end; e++) {
       const j = peer[e]!;
       const a = measure[e]!;
-      const c1 = cappedMass(claims[e]!) * counted[e]!;
+      const c1 = cappedMass(claims[e]!);
       const bad = c1 * x[e]!;
       claimVolume[j]! += c1;
       badClaims[j]! += bad;
       ownClaims[j]! += (follows[e]! & FOLLOWS_CLAIM) === 0 ? bad : 0;
-      reported[j]! += counted[e]!;
+      reported[j]!++;
       if (a > 0) {
         this.#addMeasured(votes, e);
         continue;
       }
       volume[j]! += c1;
       badVolume[j]! += bad;
-      lowered[j]! += counted[e]! & +(x[e]! > MIDDLE);
+      lowered[j]! += +(x[e]! > MIDDLE);
     }
     const alone = this.#alone;
     const several = this.#several;
@@ -115,21 +86,20 @@ export class VoteSums {
       const isShared = +(offsets[i + 1]! - first > 1);
       several[found] = i;
       found += isShared;
-      alone[peer[first]!]! += counted[first]! & (1 - isShared);
+      alone[peer[first]!]! += 1 - isShared;
     }
     this.#pairs.add(votes, several, found);
   }
 
-  #addMeasured({ peer, claims, x, measure, follows, counted }: Votes, e: number): void {
-    if (counted[e] === 0) return;
+  #addMeasured({ peer, claims, x, measure, follows }: Votes, e: number): void {
     const j = peer[e]!;
     const a = measure[e]!;
     const share = loweringShare(claims[e]!, x[e]!, a);
     const n1 = cappedMass(claims[e]! + a);
     this.volume[j]! += n1;
     this.badVolume[j]! += n1 * share;
-    this.#lowered[j]! += +(share > MIDDLE);
-    this.#measured[j]!++;
+    this.lowered[j]! += +(share > MIDDLE);
+    this.measured[j]!++;
     this.measures[j]! += measureStrength(a);
     if ((follows[e]! & FOLLOWS) === 0) this.ownMeasures[j]! += measureStrength(a);
   }

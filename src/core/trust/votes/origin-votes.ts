@@ -5,24 +5,10 @@ import type { OriginFacts } from './peer-facts.js';
 
 const NONE = -1;
 
-class FoundVotes implements Omit<VoteSpace, 'excluded'> {
-  readonly peer: Uint16Array;
-  readonly claims: Float64Array;
-  readonly x: Float64Array;
-  readonly measure: Float64Array;
-  readonly follows: Uint8Array;
-  /** `tau n1` of the carrier's vote. */
-  readonly voice: Float64Array;
+type Columns = Omit<VoteSpace, 'excluded'>;
 
-  constructor(origins: number) {
-    this.peer = new Uint16Array(origins);
-    this.claims = new Float64Array(origins);
-    this.x = new Float64Array(origins);
-    this.measure = new Float64Array(origins);
-    this.follows = new Uint8Array(origins);
-    this.voice = new Float64Array(origins);
-  }
-}
+/** `voice`: `tau n1` of the carrier's vote. */
+type FoundVotes = Columns & { readonly voice: Float64Array };
 
 export class OriginVotes implements OriginFacts {
   readonly origins: readonly number[];
@@ -46,13 +32,15 @@ export class OriginVotes implements OriginFacts {
       this.#originOf[index] = origin;
       this.#peerOf[index] = peer;
     }
-    this.#votes = new FoundVotes(list.length);
+    this.#votes = {
+      peer: new Uint16Array(list.length),
+      claims: new Float64Array(list.length),
+      x: new Float64Array(list.length),
+      measure: new Float64Array(list.length),
+      follows: new Uint8Array(list.length),
+      voice: new Float64Array(list.length),
+    };
     this.#gates = gates;
-  }
-
-  countedAs(number: number): number {
-    const origin = this.#originOf[number]!;
-    return origin === NONE ? number : origin;
   }
 
   /** Replaces the votes of carriers from `from` up to `end` by those of their origins; returns the new end. */
@@ -92,8 +80,6 @@ export class OriginVotes implements OriginFacts {
     voice[f] = own;
   }
 }
-
-type Columns = Omit<VoteSpace, 'excluded'>;
 
 function copy(of: Columns, from: number, into: Columns, to: number): void {
   into.peer[to] = of.peer[from]!;

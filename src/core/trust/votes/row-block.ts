@@ -7,10 +7,6 @@ import type { OriginVotes } from './origin-votes.js';
 import type { VoteColumns } from './votes.js';
 
 export const BLOCK_ROWS = 256;
-/** Distance in entries within which the entries of two rows lie near each other. */
-const NEAR = 64;
-/** Largest share of a block's rows with scattered entries at which no prefetch is needed. */
-const ASTRAY_MAX = 1 / 8;
 
 export class RowBlock implements RowColumns {
   size = 0;
@@ -31,15 +27,7 @@ export class RowBlock implements RowColumns {
       this.decayFactor[i] = decayFactorFor(state, this.evidenceAt[i]!, asOf);
       this.measureFactor[i] = measureFactorFor(state, this.evidenceAt[i]!, asOf);
     }
-    if (!this.#lieInOrder()) this.#prefetch(subjects.entries);
-  }
-
-  /** True if most rows' entries lie near those of the row before; then no prefetch is needed. */
-  #lieInOrder(): boolean {
-    const { size, first } = this;
-    let astray = 0;
-    for (let i = 1; i < size; i++) astray += Math.abs(first[i]! - first[i - 1]!) > NEAR ? 1 : 0;
-    return astray < size * ASTRAY_MAX;
+    this.#prefetch(subjects.entries);
   }
 
   /** Prefetches the entries. Returns a sum of the words, without which a compiler could drop the reads. */

@@ -7,10 +7,6 @@ export interface Votes extends Omit<VoteSpace, 'excluded'> {
   readonly peers: number;
   readonly players: number;
   readonly offsets: Uint32Array;
-  /** Per player: the seeded hash that decides which pairs of peers of a very large group are compared on it. */
-  readonly mix: Uint16Array;
-  /** Per vote: 1 if it is counted for its peer, else 0. */
-  readonly counted: Uint8Array;
 }
 
 /** Columns with a fixed capacity of votes, filled player by player. */
@@ -23,10 +19,7 @@ export class VoteColumns implements Votes, VoteSpace {
   readonly x: Float64Array;
   readonly measure: Float64Array;
   readonly follows: Uint8Array;
-  readonly mix: Uint16Array;
-  readonly counted: Uint8Array;
   readonly excluded: Uint8Array;
-  #allCounted = true;
 
   /** The columns belong to the scratch memory. `excluded`: one byte per peer. */
   constructor(excluded: Uint8Array, votes: number, scratch: Scratch) {
@@ -38,8 +31,6 @@ export class VoteColumns implements Votes, VoteSpace {
     this.x = scratch.float64(votes);
     this.measure = scratch.float64(votes);
     this.follows = scratch.uint8(votes);
-    this.mix = scratch.uint16(votes);
-    this.counted = scratch.uint8(votes).fill(1);
     this.excluded = excluded;
     this.clear();
   }
@@ -47,13 +38,6 @@ export class VoteColumns implements Votes, VoteSpace {
   clear(): void {
     this.players = 0;
     this.offsets[0] = 0;
-    if (!this.#allCounted) this.counted.fill(1);
-    this.#allCounted = true;
-  }
-
-  excludeVote(vote: number): void {
-    this.counted[vote] = 0;
-    this.#allCounted = false;
   }
 
   get end(): number {
@@ -65,9 +49,7 @@ export class VoteColumns implements Votes, VoteSpace {
   }
 
   /** Closes the player whose votes were written up to `end`; a player without votes is not added. */
-  close(end: number, mix: number): void {
-    if (end === this.end) return;
-    this.mix[this.players] = mix;
-    this.offsets[++this.players] = end;
+  close(end: number): void {
+    if (end > this.end) this.offsets[++this.players] = end;
   }
 }

@@ -44,7 +44,6 @@ for (const [what, densePeersMax] of [
   ['many peers, whose votes come all at once', 4],
 ] as const) {
   const sampling = { ...trustConstants, densePeersMax, sampledPlayers: 10_000, sampledPlayersPerPeer: 0 };
-  const gatesOfAll = { gatePlayersPerPair: 1e9, gatePlayersPerPeer: 1e9 };
 
   test(`the same is true for a sample, with ${what}`, () => {
     const view = drawnView(30_000, 8);
@@ -56,7 +55,7 @@ for (const [what, densePeersMax] of [
   test(`log-odds from a sample leave gates that are computed from all votes unchanged, with ${what}`, () => {
     const view = drawnView(30_000, 8);
     const ofAll = trustOf(view, new Scratch(), { ...sampling, sampledPlayers: 30_000 });
-    const sampled = trustOf(view, new Scratch(), { ...sampling, ...gatesOfAll });
+    const sampled = trustOf(view, new Scratch(), sampling);
     const voted = Array.from({ length: 30_000 }, (_, row) => votesOn(view, row)).filter((peers) => peers.length > 0);
     assert.is(ofAll.sampled, voted.length);
     assert.equal(

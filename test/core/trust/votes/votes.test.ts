@@ -74,7 +74,7 @@ test('votes in parts come to the sums of all of them', () => {
   const even = { mu: 0.5, own: new Float64Array(4).fill(0.5) };
   const contents = (sums: VoteSums) => {
     const list = new PairList(even, new Witnesses(4), new Uint8Array(4), trustConstants);
-    sums.showPairs(list);
+    sums.showPairs((j, k, pairSums, at) => list.add(j, k, pairSums, at));
     const { count, first, second, shared, agreement } = list;
     const pairs = Array.from({ length: count }, (_, p) => [first[p], second[p], shared[p], agreement[p]]);
     return { volume: sums.volume, reported: sums.reported, shared: sums.shared, pairs };

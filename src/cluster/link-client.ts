@@ -157,14 +157,14 @@ export class LinkClient {
 
 class LinkAgent extends Agent {
   readonly #url: URL;
-  readonly #security: ReturnType<typeof clientSecurity>;
-  readonly #authority: LinkAuthority;
 
-  constructor(url: string, security: ReturnType<typeof clientSecurity>, authority: LinkAuthority) {
+  constructor(
+    url: string,
+    private readonly security: ReturnType<typeof clientSecurity>,
+    private readonly authority: LinkAuthority,
+  ) {
     super({ keepAlive: true, maxSockets: limits.linkSocketsMax, timeout: limits.linkIdleMs });
     this.#url = new URL(url);
-    this.#security = security;
-    this.#authority = authority;
   }
 
   override createConnection(_options: object, ready: (error: Error | null, stream: Duplex) => void): Duplex | null {
@@ -191,7 +191,7 @@ class LinkAgent extends Agent {
     outer.on('error', fail);
     // A node that stops closes the connection without an error.
     outer.once('close', () => fail(new Error('the node closed the connection')));
-    const authority = this.#authority.make();
+    const authority = this.authority.make();
     outer.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
     let head = '';
     const onData = (chunk: Buffer): void => {
@@ -203,7 +203,7 @@ class LinkAgent extends Agent {
         fail(new Error(`the node refused the link: ${head.split('\r\n')[0]}`));
         return;
       }
-      const secured = connectTls({ ...this.#security, socket: outer });
+      const secured = connectTls({ ...this.security, socket: outer });
       outer.on('error', () => secured.destroy());
       secured.on('error', fail);
       secured.once('secureConnect', () => settle(null, secured));

@@ -22,7 +22,6 @@ function reasonOf(holder: NodeView | null): string | null {
 
 export class ClusterMember implements ClusterHealth {
   readonly lease: Lease;
-  readonly #deps: MemberDeps;
   #role: ClusterRole = 'joining';
   #fence: Fence | null = null;
   #leader: LeaderView | null = null;
@@ -63,8 +62,7 @@ export class ClusterMember implements ClusterHealth {
   refusedNodes = 0;
   readonly etcdQuotaBytes: number;
 
-  constructor(deps: MemberDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: MemberDeps) {
     this.etcdQuotaBytes = deps.etcdQuotaBytes;
     this.#started = deps.now();
     this.lease = new Lease({
@@ -95,7 +93,7 @@ export class ClusterMember implements ClusterHealth {
 
   /** True if this node leads and is not about to hand over to another node. */
   get decides(): boolean {
-    const { unfit, unfitToLead } = this.#deps.site;
+    const { unfit, unfitToLead } = this.deps.site;
     return this.isLeader && unfit === null && unfitToLead === null;
   }
 
@@ -112,16 +110,16 @@ export class ClusterMember implements ClusterHealth {
   }
 
   get appliedSeq(): number {
-    return this.#deps.site.appliedSeq;
+    return this.deps.site.appliedSeq;
   }
 
   get stalenessMs(): number {
     if (this.isLeader) return 0;
-    return Math.min(Math.max(0, this.#deps.timers.elapsed() - this.#confirmedAt), Number.MAX_SAFE_INTEGER);
+    return Math.min(Math.max(0, this.deps.timers.elapsed() - this.#confirmedAt), Number.MAX_SAFE_INTEGER);
   }
 
   get isStale(): boolean {
-    return !this.#deps.allowStaleReads && this.stalenessMs > this.#deps.stalenessMaxMs;
+    return !this.deps.allowStaleReads && this.stalenessMs > this.deps.stalenessMaxMs;
   }
 
   get reason(): string | null {
@@ -147,7 +145,7 @@ export class ClusterMember implements ClusterHealth {
 
   /** Resolves to true once all records that were decided before the call are applied; to false after a limit. */
   async refresh(): Promise<boolean> {
-    const { timers } = this.#deps;
+    const { timers } = this.deps;
     const askedAt = timers.elapsed();
     const endAt = askedAt + limits.refreshMs;
     const isConfirmed = () => this.isLeader || this.#confirmedAt >= askedAt;
@@ -178,7 +176,7 @@ export class ClusterMember implements ClusterHealth {
 
   /** True if a leader is known. A node that takes over or hands over does not serve yet or any more. */
   get #isServed(): boolean {
-    return this.#leader !== null && (this.#leader.nodeId !== this.#deps.nodeId || this.decides);
+    return this.#leader !== null && (this.#leader.nodeId !== this.deps.nodeId || this.decides);
   }
 
   /** True if this node can find out now whether another node leads. */
@@ -191,10 +189,10 @@ export class ClusterMember implements ClusterHealth {
   }
 
   async #waitUntil(holds: () => boolean, ms: number): Promise<boolean> {
-    const endAt = this.#deps.timers.elapsed() + ms;
+    const endAt = this.deps.timers.elapsed() + ms;
     for (;;) {
       if (holds()) return true;
-      const leftMs = endAt - this.#deps.timers.elapsed();
+      const leftMs = endAt - this.deps.timers.elapsed();
       if (leftMs <= 0 || this.#isOut) return false;
       await new Promise<void>((resolve) => {
         const done = (): void => {
@@ -202,7 +200,7 @@ export class ClusterMember implements ClusterHealth {
           this.#waits.delete(done);
           resolve();
         };
-        const cancel = this.#deps.timers.later(done, leftMs);
+        const cancel = this.deps.timers.later(done, leftMs);
         this.#waits.add(done);
         this.#wake();
       });
@@ -215,7 +213,7 @@ export class ClusterMember implements ClusterHealth {
     this.#leader = leader;
     if (leader !== null) this.#lastLeader = leader;
     if (isAnother) {
-      this.#deps.onLeader(
+      this.deps.onLeader(
         leader,
         nodes.some(({ nodeId }) => nodeId === earlier),
       );
@@ -234,7 +232,7 @@ export class ClusterMember implements ClusterHealth {
 
   /** Resolves to null once this node has its place among the nodes, otherwise to the reason why it is refused. */
   async join(): Promise<string | null> {
-    const { log, nodeId, url, note } = this.#deps;
+    const { log, nodeId, url, note } = this.deps;
     const lease = this.lease.id;
     if (lease === null) throw new SharedLogUnavailableError('etcd has granted no lease');
     const reason = (await log.hasSecret()) ? reasonOf(await log.putNode(this.view(), lease)) : otherSecret;
@@ -253,7 +251,7 @@ export class ClusterMember implements ClusterHealth {
     if (this.#role === 'joining') this.#role = 'follower';
     this.#fence = fence;
     this.#running = this.#run();
-    this.#stopReports = every(this.#deps.timers, limits.clusterReportMs, () => void this.report());
+    this.#stopReports = every(this.deps.timers, limits.clusterReportMs, () => void this.report());
   }
 
   async end(): Promise<void> {
@@ -268,7 +266,7 @@ export class ClusterMember implements ClusterHealth {
 
   /** Lets another node lead. This node does not campaign for a while. */
   async stepDown(cause: string): Promise<void> {
-    this.#waitsUntil = this.#deps.timers.elapsed() + limits.stepDownMs;
+    this.#waitsUntil = this.deps.timers.elapsed() + limits.stepDownMs;
     await this.demote(cause);
   }
 
@@ -281,7 +279,7 @@ export class ClusterMember implements ClusterHealth {
   /** Leaves the cluster until `unfit` is null, so that the other nodes do not wait for this node. */
   async #leave(reason: string): Promise<void> {
     this.#reason = reason;
-    this.#deps.note('error', { reason }, 'the node leaves the cluster and returns once the reason is gone');
+    this.deps.note('error', { reason }, 'the node leaves the cluster and returns once the reason is gone');
     await this.demote(reason);
     this.#role = 'left';
     this.#release();
@@ -297,8 +295,8 @@ export class ClusterMember implements ClusterHealth {
     this.#confirmedAt = Number.NEGATIVE_INFINITY;
     await this.#leave(reason);
     // Also on a node that did not lead: a failed commit has ended the group's loop, and the files are read anew.
-    await this.#deps.site.follow().catch((error: unknown) => {
-      this.#deps.note('error', { fault: messageOf(error) }, 'the state could not be read again');
+    await this.deps.site.follow().catch((error: unknown) => {
+      this.deps.note('error', { fault: messageOf(error) }, 'the state could not be read again');
     });
   }
 
@@ -312,7 +310,7 @@ export class ClusterMember implements ClusterHealth {
   async #demote(cause: string): Promise<void> {
     const fence = this.#fence;
     if (fence === null && this.#role !== 'leader') return;
-    const { note, site, log } = this.#deps;
+    const { note, site, log } = this.deps;
     note('warn', { cause }, 'the node no longer leads');
     this.#fence = null;
     if (this.#role === 'leader') this.#role = 'follower';
@@ -325,7 +323,7 @@ export class ClusterMember implements ClusterHealth {
   async report(): Promise<void> {
     const lease = this.lease.id;
     if (lease === null || this.#ended || !this.#hasJoined) return;
-    const holder = await this.#deps.log.putNode(this.view(), lease).catch((error: unknown) => {
+    const holder = await this.deps.log.putNode(this.view(), lease).catch((error: unknown) => {
       this.#unreachable(error);
       return null;
     });
@@ -334,11 +332,11 @@ export class ClusterMember implements ClusterHealth {
   }
 
   #isReplaced(nodes: readonly NodeView[]): boolean {
-    return nodes.some(({ nodeId, started }) => nodeId === this.#deps.nodeId && started !== this.#started);
+    return nodes.some(({ nodeId, started }) => nodeId === this.deps.nodeId && started !== this.#started);
   }
 
   view(): NodeView {
-    const { nodeId, url, version, format, site } = this.#deps;
+    const { nodeId, url, version, format, site } = this.deps;
     const { appliedSeq: applied, durableSeq: durable, snapshotSeq: snapshot } = site;
     const at = { applied, durable, snapshot, started: this.#started };
     const weights = this.#role === 'leader' ? { weights: site.weights } : {};
@@ -346,7 +344,7 @@ export class ClusterMember implements ClusterHealth {
   }
 
   async #run(): Promise<void> {
-    const { site, onFailed } = this.#deps;
+    const { site, onFailed } = this.deps;
     while (!this.#ended && !this.#isRetired) {
       try {
         await this.#demoting;
@@ -374,18 +372,18 @@ export class ClusterMember implements ClusterHealth {
     const lease = this.lease.id;
     if (lease === null) return;
     this.#confirmedAt = Number.NEGATIVE_INFINITY;
-    const holder = await this.#deps.log.putNode({ ...this.view(), role: 'follower', reason: null }, lease);
+    const holder = await this.deps.log.putNode({ ...this.view(), role: 'follower', reason: null }, lease);
     if (holder !== null && this.#isReplaced([holder])) this.#rejoin(reasonOf(holder)!);
     // The node may have left for good meanwhile.
-    if (holder !== null || this.#isRetired || this.#ended || this.#deps.site.unfit !== null) return;
+    if (holder !== null || this.#isRetired || this.#ended || this.deps.site.unfit !== null) return;
     this.#reason = null;
     this.#role = 'follower';
-    this.#deps.note('info', {}, 'the node is back in the cluster');
+    this.deps.note('info', {}, 'the node is back in the cluster');
   }
 
   /** Reads the shared log to its end. Campaigns if no node leads. */
   async #step(): Promise<void> {
-    const { log, timers } = this.#deps;
+    const { log, timers } = this.deps;
     // Etcd did not answer while this node started.
     if (!this.#hasJoined && this.lease.id !== null) {
       const refused = await this.join();
@@ -398,7 +396,7 @@ export class ClusterMember implements ClusterHealth {
       this.#answered();
       if (this.#ended) return;
       this.writeFormat = view.format;
-      if (view.format > this.#deps.format) {
+      if (view.format > this.deps.format) {
         // The other nodes were upgraded while this node was away.
         return await this.retire(`this release cannot read records of format ${view.format}`);
       }
@@ -410,14 +408,14 @@ export class ClusterMember implements ClusterHealth {
       await this.#take(view.slots);
       if (this.#isRetired) return;
       const { weights } = view.nodes.find(({ nodeId }) => nodeId === view.leader?.nodeId) ?? {};
-      if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
+      if (weights !== undefined) this.deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
       // A full page means that more slots may follow.
       if (view.slots.length === limits.slotsRead) continue;
-      const { refusal, hasSettings } = this.#deps.site;
+      const { refusal, hasSettings } = this.deps.site;
       // Compared before the first read is served, and before the node may lead.
       if (!this.#isCompared && refusal !== null) {
         this.#isRetired = true;
-        return this.#deps.onRefused(refusal);
+        return this.deps.onRefused(refusal);
       }
       // The first leader logs the settings just after it formed the group. A group of an older release logs none before
       // all nodes are upgraded; its nodes may differ until then, and refusing them would stop a rolling upgrade.
@@ -426,7 +424,7 @@ export class ClusterMember implements ClusterHealth {
       if (this.#stopWatch === null) this.#watch(view.revision);
       else if (view.slots.length > 0) this.#missed();
       if (view.leader === null) await this.#campaign();
-      else if (view.leader.nodeId === this.#deps.nodeId && !this.#isReplaced(view.nodes))
+      else if (view.leader.nodeId === this.deps.nodeId && !this.#isReplaced(view.nodes))
         await this.#ownKey(view.leader);
       return;
     }
@@ -436,18 +434,18 @@ export class ClusterMember implements ClusterHealth {
     if (this.#isRetired) return;
     this.#isRetired = true;
     this.#release();
-    this.#deps.onBehind(reason, hasDiverged);
+    this.deps.onBehind(reason, hasDiverged);
   }
 
   /** Handles a leader key of this node: a campaign whose answer was lost, or one from before a demotion. */
   async #ownKey({ fence, cause }: LeaderView): Promise<void> {
     if (this.#fence?.revision === fence.revision) return this.#promote(fence, cause);
-    await this.#deps.log.resign({ fence, cause: 'the node no longer led' });
+    await this.deps.log.resign({ fence, cause: 'the node no longer led' });
     this.#noteLeader(null);
   }
 
   async #campaign(): Promise<void> {
-    const { log, nodeId, url, now, timers, site } = this.#deps;
+    const { log, nodeId, url, now, timers, site } = this.deps;
     const lease = this.lease.id;
     if (lease === null || timers.elapsed() < this.#waitsUntil || site.unfit !== null || site.unfitToLead !== null)
       return;
@@ -460,13 +458,13 @@ export class ClusterMember implements ClusterHealth {
   async #causeOfTakeover(): Promise<string> {
     const last = this.#lastLeader;
     if (last === null) return 'the group had no leader';
-    const resigned = await this.#deps.log.resigned();
+    const resigned = await this.deps.log.resigned();
     const isSame = resigned?.fence.revision === last.fence.revision;
     return isSame ? `${last.nodeId}: ${resigned.cause}` : `the lease of ${last.nodeId} expired`;
   }
 
   async #promote(fence: Fence, cause: string): Promise<void> {
-    const { log, site, note } = this.#deps;
+    const { log, site, note } = this.deps;
     this.#fence = fence;
     let view: SharedView;
     do {
@@ -501,7 +499,7 @@ export class ClusterMember implements ClusterHealth {
   /** Watches for new slots. The poll finds slots that the watch misses. */
   #watch(revision: string): void {
     const next = String(BigInt(revision) + 1n);
-    const stop = this.#deps.log.watch(
+    const stop = this.deps.log.watch(
       next,
       (slots) => {
         this.#incoming.push(...slots);
@@ -519,12 +517,12 @@ export class ClusterMember implements ClusterHealth {
     if (this.#incoming.length > 0) return;
     this.#stopWatch?.();
     this.#stopWatch = null;
-    this.#deps.log.rotate();
+    this.deps.log.rotate();
   }
 
   /** Waits until the next poll is due or requested. Applies slots of the watch meanwhile. */
   async #wait(): Promise<void> {
-    const { timers } = this.#deps;
+    const { timers } = this.deps;
     const since = timers.elapsed();
     // The next leader is looked for more often while callers wait for it.
     const until = () => since + (this.#waits.size > 0 ? limits.leaderLookMs : limits.clusterPollMs);
@@ -534,7 +532,7 @@ export class ClusterMember implements ClusterHealth {
         try {
           await this.#take(slots);
         } catch (error) {
-          this.#deps.onFailed(error);
+          this.deps.onFailed(error);
           return;
         }
         continue;
@@ -563,7 +561,7 @@ export class ClusterMember implements ClusterHealth {
     }
     if (next.length === 0) return;
     try {
-      await this.#deps.site.take(next);
+      await this.deps.site.take(next);
     } catch (error) {
       if (!(error instanceof DivergedError)) throw error;
       this.#rejoin(`this node's log differs from the shared log: ${error.message}`, true);
@@ -573,7 +571,7 @@ export class ClusterMember implements ClusterHealth {
   #answered(): void {
     if (!this.#isUnreachable) return;
     this.#isUnreachable = false;
-    this.#deps.note('info', {}, 'etcd answers again');
+    this.deps.note('info', {}, 'etcd answers again');
   }
 
   trimmedTo(trimmed: number): void {
@@ -583,6 +581,6 @@ export class ClusterMember implements ClusterHealth {
   #unreachable(error: unknown): void {
     if (this.#isUnreachable || this.#ended) return;
     this.#isUnreachable = true;
-    this.#deps.note('error', { fault: messageOf(error) }, 'etcd does not answer');
+    this.deps.note('error', { fault: messageOf(error) }, 'etcd does not answer');
   }
 }

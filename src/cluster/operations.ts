@@ -38,22 +38,19 @@ type ScrubResult = Omit<Scrubbed, 'at'>;
 const tooFull = `the database of etcd takes more than ${limits.etcdFragmentedPart * 100} % of its quota, and a scrub might fill it`;
 
 export class ClusterOperator implements ClusterOperations {
-  readonly #deps: OperatorDeps;
   #scrubbing: Promise<Outcome<ScrubResult>> | null = null;
 
-  constructor(deps: OperatorDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: OperatorDeps) {}
 
   async status(): Promise<Outcome<ClusterStatus>> {
-    const { member, log, nodeId, endpoints } = this.#deps;
+    const { member, log, nodeId, endpoints } = this.deps;
     const { role, hasLeader, appliedSeq, stalenessMs, isStale, reason, leader } = member;
     const { leaseMs, floorSeq, takeovers, forwarded, etcdBytes, etcdQuotaBytes, isScrubIncomplete } = member;
     const { lastTakeover, refusedNodes } = member;
     const [nodes, refused, members, scrubbed] = await Promise.all([
       log.nodes().catch(() => []),
       log.refused().catch(() => []),
-      this.#deps.members(),
+      this.deps.members(),
       log.scrubbed().catch(() => null),
     ]);
     return granted({
@@ -61,7 +58,7 @@ export class ClusterOperator implements ClusterOperations {
       ...{ leaseMs, floorSeq, takeovers, forwarded, etcdBytes, etcdQuotaBytes, isScrubIncomplete, lastTakeover },
       refusedNodes,
       nodeId,
-      clusterId: this.#deps.clusterId(),
+      clusterId: this.deps.clusterId(),
       leader: leader && { nodeId: leader.nodeId, since: leader.since, fence: leader.fence.revision },
       nodes,
       refused,
@@ -82,15 +79,15 @@ export class ClusterOperator implements ClusterOperations {
   }
 
   async stepDown(): Promise<Outcome<{ readonly nodeId: string }>> {
-    const { member, nodeId } = this.#deps;
+    const { member, nodeId } = this.deps;
     if (!member.isLeader) return this.#askLeader('/step-down', limits.forwardMs);
     await member.stepDown('requested by the operator');
     return granted({ nodeId });
   }
 
   scrub(settings: Partial<WalSettings> = {}, onProgress: OnProgress = () => undefined): Promise<Outcome<ScrubResult>> {
-    if (!this.#deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
-    this.#scrubbing ??= refusedIfSilent(this.#scrub({ ...this.#deps.walSettings, ...settings }, onProgress)).finally(
+    if (!this.deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
+    this.#scrubbing ??= refusedIfSilent(this.#scrub({ ...this.deps.walSettings, ...settings }, onProgress)).finally(
       () => {
         this.#scrubbing = null;
       },
@@ -100,15 +97,15 @@ export class ClusterOperator implements ClusterOperations {
 
   /** Confirms that the node is gone. Its key expired with its lease, so there is nothing to remove. */
   async forget(nodeId: string): Promise<Outcome<null>> {
-    const nodes = await this.#deps.log.nodes();
+    const nodes = await this.deps.log.nodes();
     if (!nodes.some((node) => node.nodeId === nodeId)) return granted(null);
     return refused('invalid_parameter', { text: `node ${nodeId} is running: stop it first` });
   }
 
   async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {
-    const { log, members, pushWal, defragmentAll, now, member } = this.#deps;
+    const { log, members, pushWal, defragmentAll, now, member } = this.deps;
     const due = await log.scrubDue();
-    await this.#deps.whenDefragmented();
+    await this.deps.whenDefragmented();
     // A member that is down while the write-ahead log is pushed on keeps its old files when it returns.
     const statuses = await members();
     const silent = statuses.flatMap((status, at) => (status === null ? [at] : []));
@@ -137,7 +134,7 @@ export class ClusterOperator implements ClusterOperations {
   }
 
   async #askLeader<T>(path: string, timeoutMs: number, body: object = {}): Promise<Outcome<T>> {
-    const { member, nodeId, link } = this.#deps;
+    const { member, nodeId, link } = this.deps;
     const { leader } = member;
     if (leader === null || leader.nodeId === nodeId) return noLeader();
     const call = { url: leader.url, method: 'POST', path, body, timeoutMs } as const;

@@ -13,18 +13,15 @@ export function endOfMinute(now: number): number {
 }
 
 export class MinuteAsOf {
-  readonly #clock: Clock;
   #asOf: AsOf = { at: Number.NaN, decayFactor: 1, measureFactor: 1 };
   #epoch = Number.NaN;
   #halfLifeDays = Number.NaN;
   #measureScale: Scale = { epoch: Number.NaN, halfLifeDays: Number.NaN };
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
   of(state: GroupState): AsOf {
-    const at = endOfMinute(this.#clock.now());
+    const at = endOfMinute(this.clock.now());
     const { epoch, halfLifeDays, measureScale } = state;
     const isOther = epoch !== this.#epoch || halfLifeDays !== this.#halfLifeDays;
     const isOtherForMeasures =

@@ -81,17 +81,15 @@ export class Group implements GroupApi {
   readonly clusterOperations = null;
   readonly identity: GroupIdentity;
   readonly verdicts: VerdictChanges;
-  readonly #deps: GroupDeps;
   readonly #current: CurrentLoop;
   readonly #calls: GroupCalls;
   readonly #asOf: MinuteAsOf;
   readonly #signals = new SignalViews();
   #isOpen = false;
 
-  constructor(deps: GroupDeps) {
+  constructor(private readonly deps: GroupDeps) {
     this.identity = deps.identity;
     this.verdicts = deps.verdicts;
-    this.#deps = deps;
     this.#current = deps.current;
     this.#calls = new GroupCalls(deps.current);
     this.#asOf = new MinuteAsOf(deps.clock);
@@ -119,7 +117,7 @@ export class Group implements GroupApi {
   // Views.
 
   health(): GroupHealth {
-    return healthOf(this.#current.loop, this.#isOpen, this.#deps.cluster);
+    return healthOf(this.#current.loop, this.#isOpen, this.deps.cluster);
   }
 
   async refresh(): Promise<boolean> {
@@ -153,7 +151,7 @@ export class Group implements GroupApi {
 
   peerByKeyDigest(digestHex: string): PeerView | undefined {
     const { state } = this.#current.loop;
-    const peer = state.peers.byKey(digestHex, this.#deps.clock.now());
+    const peer = state.peers.byKey(digestHex, this.deps.clock.now());
     return peer === undefined ? undefined : peerView(state, peer);
   }
 
@@ -165,7 +163,7 @@ export class Group implements GroupApi {
 
   delayedEventCount({ index }: PeerView): number {
     const { hourlyCounts, peers } = this.#current.loop.state;
-    return hourlyCounts.asOf(index, peers.at(index).eventCount, this.#deps.clock.now());
+    return hourlyCounts.asOf(index, peers.at(index).eventCount, this.deps.clock.now());
   }
 
   peers(from: number, limit: number): PeerView[] {
@@ -264,7 +262,7 @@ export class Group implements GroupApi {
   }
 
   async register(registration: Registration, by: string, byOperator = false): Promise<Outcome<IssuedKey>> {
-    const peerId = this.#deps.random.uuid();
+    const peerId = this.deps.random.uuid();
     const { apiKey, keyDigest } = this.#newKey();
     const command = { type: 'register', ...registration, peerId, keyDigest, byOperator, by } as const;
     return this.#issued(await this.#calls.ask(command, limits.eventBodyBytes), apiKey);
@@ -332,7 +330,7 @@ export class Group implements GroupApi {
     text: string,
     against?: string,
   ): Promise<Outcome<{ readonly id: string; readonly openedAt: number }>> {
-    const disputeId = this.#deps.random.uuid();
+    const disputeId = this.deps.random.uuid();
     const by = caller === null ? 'anonymous' : caller.peerId;
     const named = against === undefined ? {} : { against };
     const command = { disputeId, caller: caller?.index ?? NO_KEY, subject, text, by, ...named };
@@ -353,7 +351,7 @@ export class Group implements GroupApi {
       identity: this.identity,
       counts: this.counts(),
       peersByStatus: state.peers.byStatus(),
-      newcomers: state.peers.newcomers(this.#deps.clock.now(), DAY_MS),
+      newcomers: state.peers.newcomers(this.deps.clock.now(), DAY_MS),
       halfLifeDays: state.halfLifeDays,
       banHalfLifeDays: state.measureScale.halfLifeDays,
       sendsReportsOnly: this.#sendsReportsOnly(),
@@ -365,8 +363,8 @@ export class Group implements GroupApi {
       snapshots: snapshots.list(),
       ownerEpoch: log.epoch,
       disk: disk.use === null ? null : { ...disk.use, minBytes: disk.minBytes },
-      cluster: this.#deps.cluster,
-      check: this.#deps.check.status,
+      cluster: this.deps.cluster,
+      check: this.deps.check.status,
     };
   }
 
@@ -377,7 +375,7 @@ export class Group implements GroupApi {
 
   #sendsReportsOnly(): boolean {
     const { eventCount, sentAt } = this.#current.loop.state;
-    const since = this.#deps.clock.now() - limits.reportsOnlyMs;
+    const since = this.deps.clock.now() - limits.reportsOnlyMs;
     const reportsOnly = sentAt.report >= since && Math.max(sentAt.ban, sentAt.raising) < since;
     return reportsOnly && eventCount >= limits.reportsOnlyEventsMin;
   }
@@ -504,7 +502,7 @@ export class Group implements GroupApi {
   }
 
   async allowPlayer(subject: Uint8Array, until: number, note: string, by: string): Promise<Outcome<AllowedPlayer>> {
-    const id = this.#deps.random.uuid();
+    const id = this.deps.random.uuid();
     const answer = await this.#calls.ask({ type: 'allow', subject, id, until, note, by });
     return answer.ok ? granted({ subject: subjectHex(subject), entryId: id, until: answer.value, note }) : answer;
   }
@@ -577,12 +575,12 @@ export class Group implements GroupApi {
   }
 
   #receiptFor(subject: Uint8Array): { readonly receipt: string; readonly commitment: string } {
-    const receipt = Buffer.from(this.#deps.random.bytes(limits.keyBytes)).toString('base64url');
+    const receipt = Buffer.from(this.deps.random.bytes(limits.keyBytes)).toString('base64url');
     return { receipt, commitment: hash('sha256', receipt + subjectHex(subject), 'hex') };
   }
 
   #newKey(): { readonly apiKey: string; readonly keyDigest: string } {
-    const secret = Buffer.from(this.#deps.random.bytes(limits.keyBytes)).toString('base64url');
+    const secret = Buffer.from(this.deps.random.bytes(limits.keyBytes)).toString('base64url');
     const apiKey = `ptf_${this.identity.environment}_${secret}`;
     return { apiKey, keyDigest: hash('sha256', apiKey, 'hex') };
   }

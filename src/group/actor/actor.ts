@@ -21,9 +21,7 @@ export class GroupActor<T> {
   readonly state: GroupState;
   readonly removal: RemovalProcess<T>;
   readonly #turnBounds: TurnBounds | undefined;
-  readonly #bounds: GroupBounds;
   readonly #mailbox = new Mailbox<Command, T>();
-  #chain: Uint8Array;
   #durableChain: Uint8Array;
   #durableSeq: number;
   /** Answers that wait for the commit in flight. */
@@ -32,12 +30,15 @@ export class GroupActor<T> {
   readonly #batch = new BatchWriter();
 
   /** `chain` is the chain value of the newest batch of the log from which `state` was read. */
-  constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds, turn?: TurnBounds) {
+  constructor(
+    state: GroupState,
+    private chain: Uint8Array,
+    private readonly bounds: GroupBounds,
+    turn?: TurnBounds,
+  ) {
     this.state = state;
     this.#turnBounds = turn;
-    this.#chain = chain;
     this.#durableChain = chain;
-    this.#bounds = bounds;
     this.#durableSeq = state.lastSeq;
     this.#prefetch = new Prefetch(state);
     this.removal = new RemovalProcess(state, () => this.#durableSeq);
@@ -69,15 +70,15 @@ export class GroupActor<T> {
   }
 
   precedes(stored: StoredBatch): boolean {
-    return batchFrom(stored).follows(this.#chain, this.state.lastSeq);
+    return batchFrom(stored).follows(this.chain, this.state.lastSeq);
   }
 
   /** Applies the next durable batch, which another node decided. No turn may be in flight. */
   follow(stored: StoredBatch): void {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
-    const follower = new Follower(this.state, this.#chain);
+    const follower = new Follower(this.state, this.chain);
     follower.follow(batchFrom(stored));
-    this.#chain = follower.chain;
+    this.chain = follower.chain;
     this.#durableChain = follower.chain;
     this.#durableSeq = this.state.lastSeq;
   }
@@ -115,15 +116,15 @@ export class GroupActor<T> {
   /** `now` stamps every record of the turn. */
   takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
-    const turn = new Turn<T>(this.state, this.#bounds, now, this.#prefetch, this.#batch);
+    const turn = new Turn<T>(this.state, this.bounds, now, this.#prefetch, this.#batch);
     const redaction = this.removal.hasRecord ? this.removal.next() : null;
     for (const record of redaction?.records ?? []) turn.record(record);
     turn.decideAll(this.takeCommands());
     this.removal.answerLater(turn.removals);
     if (turn.batch.count === 0) return turn.effects;
     const firstSeq = this.state.lastSeq - turn.batch.count + 1;
-    const batch = turn.batch.seal(firstSeq, now, nonce, this.#chain);
-    this.#chain = batch.chain;
+    const batch = turn.batch.seal(firstSeq, now, nonce, this.chain);
+    this.chain = batch.chain;
     this.#inFlight = turn.effects;
     return [commitOf(batch, redaction?.piece?.rewrites ?? [])];
   }
@@ -138,7 +139,7 @@ export class GroupActor<T> {
     const effects = this.#inFlight;
     this.#inFlight = null;
     this.#durableSeq = this.state.lastSeq;
-    this.#durableChain = this.#chain;
+    this.#durableChain = this.chain;
     effects.push(...this.removal.committed());
     return effects;
   }

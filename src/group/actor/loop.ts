@@ -97,7 +97,6 @@ export class GroupLoop {
   readonly #weightsWork: WeightsWork;
   readonly #snapshotWork: SnapshotWork;
   readonly #removalSteps: RemovalSteps<Resolve>;
-  readonly #deps: LoopDeps;
   readonly #admission: Admission;
   #failed = false;
   #draining = false;
@@ -108,8 +107,7 @@ export class GroupLoop {
   #turnScheduled = false;
   #whenAnswered: (() => void)[] = [];
 
-  constructor(deps: LoopDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: LoopDeps) {
     this.#leading = deps.leading ?? true;
     this.actor = deps.actor;
     this.log = deps.log;
@@ -213,7 +211,7 @@ export class GroupLoop {
   }
 
   get logIsFull(): boolean {
-    return this.#deps.logIsFull?.() ?? false;
+    return this.deps.logIsFull?.() ?? false;
   }
 
   get #hasRoom(): boolean {
@@ -221,11 +219,11 @@ export class GroupLoop {
   }
 
   #noRoom(): Refusal {
-    return this.logIsFull ? logFull() : diskLow(this.#deps.isOneOfSeveral);
+    return this.logIsFull ? logFull() : diskLow(this.deps.isOneOfSeveral);
   }
 
   #clockAhead(): Refusal {
-    return clockAhead(this.#deps.isOneOfSeveral);
+    return clockAhead(this.deps.isOneOfSeveral);
   }
 
   /** Resumes waiting work after the disk or the clock changed what is permitted. */
@@ -277,7 +275,7 @@ export class GroupLoop {
     if (this.#draining || this.#failed) return notThere();
     if (!this.#leading && !isRead(envelope.command)) return noLeader();
     if (this.#stalled && !isRead(envelope.command)) return logUnreachable();
-    const { formatMax, formatOf = formatOfCommand } = this.#deps;
+    const { formatMax, formatOf = formatOfCommand } = this.deps;
     if (formatMax !== undefined && formatOf(envelope.command.type) > formatMax()) return mixedReleases();
     if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return this.#clockAhead();
     if (!this.#hasRoom && needsRoom.has(envelope.command.type)) return this.#noRoom();
@@ -308,7 +306,7 @@ export class GroupLoop {
 
   /** Callers that still wait for bytes to leave the log are answered after `waitMs`; the next start continues. */
   endSoon(waitMs: number): void {
-    this.#deps.timers.later(() => {
+    this.deps.timers.later(() => {
       if (!this.#failed) this.#carryOut(this.actor.removal.giveUp());
     }, waitMs);
   }
@@ -343,7 +341,7 @@ export class GroupLoop {
   #wake(): void {
     if (this.#turnScheduled || !this.actor.hasTurn || this.#isEnded) return;
     this.#turnScheduled = true;
-    this.#deps.timers.soon(() => {
+    this.deps.timers.soon(() => {
       this.#turnScheduled = false;
       if (!this.actor.hasTurn || this.#isEnded) return;
       if (this.clockGuard.isAheadNow())
@@ -356,7 +354,7 @@ export class GroupLoop {
   }
 
   #takeTurn(): readonly Effect<Resolve>[] {
-    const { timers, clock, random, isOneOfSeveral } = this.#deps;
+    const { timers, clock, random, isOneOfSeveral } = this.deps;
     const before = this.actor.mailbox.events;
     const started = timers.elapsed();
     // The clock of the previous leader may have been ahead: no event is received before an earlier one.
@@ -373,7 +371,7 @@ export class GroupLoop {
           effect.token(effect.answer);
           break;
         case 'decided':
-          this.#deps.observer.eventsDecided(effect.eventType, effect.outcome, effect.events);
+          this.deps.observer.eventsDecided(effect.eventType, effect.outcome, effect.events);
           break;
         case 'commit':
           void this.#commit(effect);
@@ -388,12 +386,12 @@ export class GroupLoop {
   }
 
   async #commit(effect: Extract<Effect<Resolve>, { type: 'commit' }>): Promise<void> {
-    const started = this.#deps.timers.elapsed();
-    const { commitPatienceMs } = this.#deps;
+    const started = this.deps.timers.elapsed();
+    const { commitPatienceMs } = this.deps;
     const endWait =
-      commitPatienceMs === undefined ? null : this.#deps.timers.later(() => this.#stall(), commitPatienceMs);
+      commitPatienceMs === undefined ? null : this.deps.timers.later(() => this.#stall(), commitPatienceMs);
     try {
-      await this.#deps.reserve.during(async (isFull) => {
+      await this.deps.reserve.during(async (isFull) => {
         await this.log.append(effect.batch, effect.rewrites);
         if (isFull) await this.log.stored();
       });
@@ -406,13 +404,13 @@ export class GroupLoop {
     }
     // A failed redaction began from a state that no longer exists.
     if (this.#failed) return;
-    const commitMs = this.#deps.timers.elapsed() - started;
+    const commitMs = this.deps.timers.elapsed() - started;
     this.#admission.committed(commitMs);
     this.#carryOut(this.actor.committed());
     this.#wake();
     // Answers are sent once the promises of their requests have settled; effects without a caller come after them.
-    this.#deps.timers.soon(() => {
-      this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, commitMs);
+    this.deps.timers.soon(() => {
+      this.deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, commitMs);
       this.#snapshotWork.makeIfDue();
       this.#weightsWork.plan();
     });
@@ -428,7 +426,7 @@ export class GroupLoop {
   }
 
   #later(act: () => void, ms: number = limits.workRetryMs): void {
-    this.#deps.timers.later(() => {
+    this.deps.timers.later(() => {
       if (!this.#isEnded) act();
     }, ms);
   }
@@ -436,6 +434,6 @@ export class GroupLoop {
   fail(error: unknown): void {
     if (this.#failed) return;
     this.abandon();
-    this.#deps.onFatal(error);
+    this.deps.onFatal(error);
   }
 }

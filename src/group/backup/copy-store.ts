@@ -74,13 +74,13 @@ class Copy {
   lastSeq: number;
   erasedSeq = 0;
   chain: Uint8Array;
-  readonly #source: LogSource;
-  readonly #sink: LogSink;
   readonly #rewritten = new RewrittenBatches();
 
-  constructor(source: LogSource, sink: LogSink, { lastSeq, chain }: CopyStart) {
-    this.#source = source;
-    this.#sink = sink;
+  constructor(
+    private readonly source: LogSource,
+    private readonly sink: LogSink,
+    { lastSeq, chain }: CopyStart,
+  ) {
     this.lastSeq = lastSeq;
     this.chain = chain;
   }
@@ -90,13 +90,13 @@ class Copy {
   }
 
   async step(): Promise<void> {
-    const stored = await this.#source.from(this.lastSeq + 1);
+    const stored = await this.source.from(this.lastSeq + 1);
     if (stored.length === 0) {
       this.#rewritten.mustBeAccountedFor();
       throw new DamagedError(`the log ends at record ${this.lastSeq}, before its newest batch`);
     }
     for (const one of stored) this.#copyBatch(batchFrom(one));
-    await this.#sink.add(stored);
+    await this.sink.add(stored);
     await this.#readAgain();
   }
 
@@ -121,14 +121,14 @@ class Copy {
     let changed: StoredBatch[] = [];
     let bytes = 0;
     for (const firstSeq of this.#rewritten.batchesToReadAgain()) {
-      const stored = this.#rewritten.readAgain(firstSeq, await this.#source.at(firstSeq));
+      const stored = this.#rewritten.readAgain(firstSeq, await this.source.at(firstSeq));
       changed.push(stored);
       bytes += stored.bytes.length;
       if (bytes < limits.catchUpBytes) continue;
-      await this.#sink.replace(changed);
+      await this.sink.replace(changed);
       changed = [];
       bytes = 0;
     }
-    if (changed.length > 0) await this.#sink.replace(changed);
+    if (changed.length > 0) await this.sink.replace(changed);
   }
 }

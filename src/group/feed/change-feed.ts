@@ -32,7 +32,6 @@ export interface FeedDeps {
 }
 
 export class VerdictFeed implements VerdictChanges {
-  readonly #deps: FeedDeps;
   readonly #ring = new ChangeRing(limits.streamRingRows);
   readonly #listeners = new Set<FeedListener>();
   /** Walks in progress, which readers share, and the last one of the queue: the pool gets one at a time. */
@@ -56,9 +55,7 @@ export class VerdictFeed implements VerdictChanges {
   #unreadSince = 0;
   #closed = false;
 
-  constructor(deps: FeedDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: FeedDeps) {}
 
   get mark(): FeedPosition | null {
     return this.#mark;
@@ -77,7 +74,7 @@ export class VerdictFeed implements VerdictChanges {
     if (this.#generation === null && !this.#closed) this.#begin();
     return () => {
       this.#listeners.delete(listener);
-      this.#unreadSince = this.#deps.timers.elapsed();
+      this.#unreadSince = this.deps.timers.elapsed();
     };
   }
 
@@ -90,9 +87,9 @@ export class VerdictFeed implements VerdictChanges {
     const shared = this.#walks.get(key);
     if (shared !== undefined) return shared;
     const walk = this.#line
-      .then(() => this.#deps.pool.walkChanges({ generation, from, since }))
+      .then(() => this.deps.pool.walkChanges({ generation, from, since }))
       .catch((error: unknown) => {
-        if (!this.#closed) this.#deps.onFailure('sending missed changes to a reader', error);
+        if (!this.#closed) this.deps.onFailure('sending missed changes to a reader', error);
         return null;
       })
       .finally(() => this.#walks.delete(key));
@@ -115,7 +112,7 @@ export class VerdictFeed implements VerdictChanges {
   }
 
   #begin(): void {
-    this.#generation = Buffer.from(this.#deps.random.bytes(6)).toString('hex');
+    this.#generation = Buffer.from(this.deps.random.bytes(6)).toString('hex');
     this.#isBegun = false;
     this.#mark = null;
     this.#more = true;
@@ -127,11 +124,11 @@ export class VerdictFeed implements VerdictChanges {
 
   #plan(ms: number): void {
     this.#cancel();
-    if (!this.#closed) this.#cancel = this.#deps.timers.later(() => void this.#tick(), ms);
+    if (!this.#closed) this.#cancel = this.deps.timers.later(() => void this.#tick(), ms);
   }
 
   async #tick(): Promise<void> {
-    const { elapsed } = this.#deps.timers;
+    const { elapsed } = this.deps.timers;
     if (this.#listeners.size === 0 && elapsed() - this.#unreadSince >= limits.streamLingerMs) {
       await this.#end();
       return;
@@ -140,7 +137,7 @@ export class VerdictFeed implements VerdictChanges {
       await (this.#asking ?? this.#askIfMoved());
       await this.#heard;
     } catch (error) {
-      if (!this.#closed) this.#deps.onFailure('publishing changes to readers of the stream', error);
+      if (!this.#closed) this.deps.onFailure('publishing changes to readers of the stream', error);
       this.#plan(limits.workRetryMs);
       return;
     }
@@ -149,14 +146,14 @@ export class VerdictFeed implements VerdictChanges {
 
   /** ms until there may be changes to publish: until the next interval begins. */
   get #pauseMs(): number {
-    const intervalMs = this.#deps.intervalMs();
+    const intervalMs = this.deps.intervalMs();
     if (intervalMs === 0) return limits.streamTickMs;
-    return Math.max(limits.streamPaceMs, intervalMs - (this.#deps.timers.elapsed() % intervalMs));
+    return Math.max(limits.streamPaceMs, intervalMs - (this.deps.timers.elapsed() % intervalMs));
   }
 
   /** Returns what may be published now: everything durable, or what was durable at the first check of this interval. */
   #reached(): { readonly upTo: number; readonly asOf: number } {
-    const { clock, durableSeq, intervalMs, timers } = this.#deps;
+    const { clock, durableSeq, intervalMs, timers } = this.deps;
     const ms = intervalMs();
     const interval = ms === 0 ? -1 : Math.floor(timers.elapsed() / ms);
     if (interval === -1 || interval !== this.#interval) this.#reach = { upTo: durableSeq(), asOf: clock.now() };
@@ -181,7 +178,7 @@ export class VerdictFeed implements VerdictChanges {
   }
 
   async #askPiece(erasedOnly: boolean): Promise<boolean> {
-    const { pool, clock, durableSeq, logTag } = this.#deps;
+    const { pool, clock, durableSeq, logTag } = this.deps;
     const generation = this.#generation!;
     const { upTo, asOf } = erasedOnly ? { upTo: durableSeq(), asOf: clock.now() } : this.#reached();
     const at = endOfMinute(asOf);
@@ -226,8 +223,8 @@ export class VerdictFeed implements VerdictChanges {
     this.#generation = null;
     this.#mark = null;
     this.#ring.clear(0);
-    await this.#deps.pool.endFeed().catch((error: unknown) => {
-      if (!this.#closed) this.#deps.onFailure('clearing the table of the stream', error);
+    await this.deps.pool.endFeed().catch((error: unknown) => {
+      if (!this.#closed) this.deps.onFailure('clearing the table of the stream', error);
     });
   }
 }

@@ -2,7 +2,6 @@
 import type { ChangeRow, PublishedPlayer } from '../verdict-changes.js';
 
 export class ChangeRing {
-  readonly #playersMax: number;
   /** The oldest change first. */
   readonly #changes = new Map<string, { readonly position: number; readonly player: PublishedPlayer }>();
   /** Visits each entry once, since a new iterator would skip the places of all deleted ones. */
@@ -10,9 +9,7 @@ export class ChangeRing {
   /** All changes after this position are in the ring. */
   #from = 0;
 
-  constructor(playersMax: number) {
-    this.#playersMax = playersMax;
-  }
+  constructor(private readonly playersMax: number) {}
 
   get size(): number {
     return this.#changes.size;
@@ -24,7 +21,7 @@ export class ChangeRing {
       this.#changes.delete(subject);
       if (player === null) continue;
       this.#changes.set(subject, { position, player });
-      if (this.#changes.size > this.#playersMax) this.#dropOldest();
+      if (this.#changes.size > this.playersMax) this.#dropOldest();
     }
   }
 

@@ -16,7 +16,6 @@ export interface ClockGuardDeps {
 }
 
 export class ClockGuard {
-  readonly #deps: ClockGuardDeps;
   /** At the last check that did not find the wall clock ahead. */
   #rightAt: number;
   #rightElapsed: number;
@@ -24,8 +23,7 @@ export class ClockGuard {
   #newestAt: number;
   #ahead = false;
 
-  constructor(deps: ClockGuardDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: ClockGuardDeps) {
     this.#rightAt = deps.clock.now();
     this.#rightElapsed = deps.timers.elapsed();
     this.#newestAt = Math.max(deps.seenAt, this.#rightAt);
@@ -41,8 +39,8 @@ export class ClockGuard {
 
   /** True if the wall clock is `limits.clockAheadMs` ahead of both the elapsed time and the newest time seen. */
   isAheadNow(): boolean {
-    const now = this.#deps.clock.now();
-    const elapsed = this.#deps.timers.elapsed();
+    const now = this.deps.clock.now();
+    const elapsed = this.deps.timers.elapsed();
     const aheadMs = now - Math.max(this.#rightAt + elapsed - this.#rightElapsed, this.#newestAt);
     const ahead = aheadMs > limits.clockAheadMs;
     if (!ahead) {
@@ -52,7 +50,7 @@ export class ClockGuard {
     }
     if (ahead !== this.#ahead) {
       this.#ahead = ahead;
-      this.#deps.onChange(ahead, aheadMs);
+      this.deps.onChange(ahead, aheadMs);
     }
     return ahead;
   }

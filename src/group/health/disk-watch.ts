@@ -16,15 +16,13 @@ export interface DiskWatchDeps {
 
 export class DiskWatch {
   readonly minBytes: number;
-  readonly #deps: DiskWatchDeps;
   #use: DiskUse | null = null;
   #low = false;
   #looking = false;
   #isBlind = false;
   #cancel: () => void = () => undefined;
 
-  constructor(deps: DiskWatchDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: DiskWatchDeps) {
     this.minBytes = Math.max(deps.minBytes, limits.commitFreeBytes);
   }
 
@@ -44,7 +42,7 @@ export class DiskWatch {
   isFullNow(): boolean {
     if (this.#use === null) return false;
     try {
-      this.#saw({ ...this.#use, freeBytes: this.#deps.gauge.freeBytes() });
+      this.#saw({ ...this.#use, freeBytes: this.deps.gauge.freeBytes() });
     } catch {
       // The regular check reports the error.
     }
@@ -69,7 +67,7 @@ export class DiskWatch {
 
   async start(): Promise<void> {
     await this.look();
-    this.#cancel = every(this.#deps.timers, limits.diskLookMs, () => void this.look());
+    this.#cancel = every(this.deps.timers, limits.diskLookMs, () => void this.look());
   }
 
   stop(): void {
@@ -80,10 +78,10 @@ export class DiskWatch {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      this.#saw(await this.#deps.gauge.look());
+      this.#saw(await this.deps.gauge.look());
       this.#isBlind = false;
     } catch (error) {
-      if (!this.#isBlind) this.#deps.onFailure(error);
+      if (!this.#isBlind) this.deps.onFailure(error);
       this.#isBlind = true;
     } finally {
       this.#looking = false;
@@ -96,6 +94,6 @@ export class DiskWatch {
     const fittedRemoval = this.fitsRemoval;
     this.#use = use;
     this.#low = use.freeBytes < (wasLow ? this.minBytes * limits.diskResumeFactor : this.minBytes);
-    if (this.#low !== wasLow || this.fitsRemoval !== fittedRemoval) this.#deps.onChange(this.#low, use);
+    if (this.#low !== wasLow || this.fitsRemoval !== fittedRemoval) this.deps.onChange(this.#low, use);
   }
 }

@@ -26,12 +26,9 @@ import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom } from '../recovery/recovery.js';
 
 export class RecordReader {
-  readonly #log: LogReader;
   readonly #recent = new Map<number, Batch>();
 
-  constructor(log: LogReader) {
-    this.#log = log;
-  }
+  constructor(private readonly log: LogReader) {}
 
   read(seq: number): { readonly record: LogRecord; readonly at: number } {
     const batch = this.#holding(seq);
@@ -40,7 +37,7 @@ export class RecordReader {
 
   #holding(seq: number): Batch {
     for (const batch of this.#recent.values()) if (batch.holds(seq)) return batch;
-    const stored = this.#log.at(seq);
+    const stored = this.log.at(seq);
     if (stored === undefined) throw new DamagedError(`the log has no record ${seq}`);
     const batch = batchFrom(stored);
     if (!batch.holds(seq)) throw new DamagedError(`the log has no record ${seq}`);

@@ -20,17 +20,15 @@ export interface CheckDeps {
 }
 
 export class BackgroundCheck {
-  readonly #deps: CheckDeps;
-  readonly #times: CheckTimes;
   readonly #ending = new AbortController();
   #cancel: () => void = () => undefined;
   #running: Promise<void> | null = null;
   #status: CheckStatus = { running: false, checkedSeq: 0, endedAt: null, faults: [] };
 
-  constructor(deps: CheckDeps, times: CheckTimes = limits) {
-    this.#deps = deps;
-    this.#times = times;
-  }
+  constructor(
+    private readonly deps: CheckDeps,
+    private readonly times: CheckTimes = limits,
+  ) {}
 
   get status(): CheckStatus {
     return this.#status;
@@ -38,7 +36,7 @@ export class BackgroundCheck {
 
   /** The first check is delayed, because a start is busy and has verified what it read. */
   start(): void {
-    this.#plan(this.#times.checkFirstMs);
+    this.#plan(this.times.checkFirstMs);
   }
 
   async stop(): Promise<void> {
@@ -48,13 +46,13 @@ export class BackgroundCheck {
   }
 
   #plan(ms: number): void {
-    this.#cancel = this.#deps.timers.later(() => {
+    this.#cancel = this.deps.timers.later(() => {
       this.#running = this.#check();
     }, ms);
   }
 
   async #check(): Promise<void> {
-    const { pool, timers, clock, onReport, onFailure } = this.#deps;
+    const { pool, timers, clock, onReport, onFailure } = this.deps;
     const started = timers.elapsed();
     this.#status = { ...this.#status, running: true, checkedSeq: 0 };
     try {
@@ -69,6 +67,6 @@ export class BackgroundCheck {
       if (this.#ending.signal.aborted) return;
       onFailure(error);
     }
-    if (!this.#ending.signal.aborted) this.#plan(Math.max(0, this.#times.checkEveryMs - (timers.elapsed() - started)));
+    if (!this.#ending.signal.aborted) this.#plan(Math.max(0, this.times.checkEveryMs - (timers.elapsed() - started)));
   }
 }

@@ -19,14 +19,11 @@ interface Held {
 }
 
 class Replacements {
-  readonly #log: LogReader;
   readonly #batches: Held[] = [];
   #records = 0;
   #bytes = 0;
 
-  constructor(log: LogReader) {
-    this.#log = log;
-  }
+  constructor(private readonly log: LogReader) {}
 
   get full(): boolean {
     return (
@@ -53,7 +50,7 @@ class Replacements {
     // Each read of the log copies a whole batch, and a chain passes through the same batch repeatedly.
     const known = this.#batches.find(({ batch }) => batch.holds(seq));
     if (known !== undefined) return known;
-    const stored = this.#log.at(seq);
+    const stored = this.log.at(seq);
     if (stored === undefined) throw new DamagedError(`the log has no record ${seq}`);
     const held = { batch: batchFrom(stored), records: new Map<number, LogRecord>() };
     this.#batches.push(held);

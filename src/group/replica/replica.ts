@@ -52,9 +52,6 @@ export interface ScoringSettings extends Partial<Pick<TrustConstants, 'badShareP
 }
 
 export class Replica {
-  readonly #log: LogReader;
-  readonly #snapshots: SnapshotStore;
-  readonly #salt: Uint8Array;
   readonly #scratch: Scratch;
   readonly #configured: TrustConstants;
   readonly #isLogged: boolean;
@@ -66,15 +63,12 @@ export class Replica {
   #touched: { readonly seq: number; readonly rows: TouchedRows | null } | null = null;
 
   constructor(
-    log: LogReader,
-    snapshots: SnapshotStore,
-    salt: Uint8Array,
+    private readonly log: LogReader,
+    private readonly snapshots: SnapshotStore,
+    private readonly salt: Uint8Array,
     { isLogged = false, ...scoring }: ScoringSettings = {},
     yieldCore?: () => void,
   ) {
-    this.#log = log;
-    this.#snapshots = snapshots;
-    this.#salt = salt;
     this.#scratch = new Scratch(yieldCore);
     this.#configured = { ...trustConstants, ...scoring };
     this.#isLogged = isLogged;
@@ -93,7 +87,7 @@ export class Replica {
     const loaded = this.#follower ?? this.#load();
     // Reset until the follower has caught up, because it may hold half of a batch.
     this.#follower = null;
-    loaded.catchUp(this.#log, upTo);
+    loaded.catchUp(this.log, upTo);
     this.#follower = loaded;
     return loaded;
   }
@@ -108,10 +102,10 @@ export class Replica {
    * these.
    */
   #load(): Follower {
-    const recovered = recover(this.#log, this.#snapshots, this.#salt, lastSeqOf(this.#log));
+    const recovered = recover(this.log, this.snapshots, this.salt, lastSeqOf(this.log));
     if (recovered === null) throw new Error('replica: the log is empty');
     // Catches up again, because batches may have been rewritten meanwhile.
-    recovered.follower.catchUp(this.#log, lastSeqOf(this.#log));
+    recovered.follower.catchUp(this.log, lastSeqOf(this.log));
     return recovered.follower;
   }
 
@@ -125,13 +119,13 @@ export class Replica {
     const digest = stateDigest(state);
     const seq = state.lastSeq;
     const header = { version: SNAPSHOT_VERSION, seq, chain: Buffer.from(chain).toString('hex'), digest, epoch };
-    await this.#snapshots.write(header, snapshotBlocks(state));
+    await this.snapshots.write(header, snapshotBlocks(state));
     return { seq };
   }
 
   redact(work: RedactionWork): RedactionPiece {
     // A removal needs the key of the tags from the state, and retention also the newest records of pairs.
-    return removeExpired(this.#log, work, work.type === 'removal' ? this.#asItIs() : this.follow(work.durable));
+    return removeExpired(this.log, work, work.type === 'removal' ? this.#asItIs() : this.follow(work.durable));
   }
 
   weights(upTo: number, at: number): WeightsComputed {
@@ -161,7 +155,7 @@ export class Replica {
     const other = new ScenarioHalfLife(state, halfLives, at);
     let next = 1;
     while (next <= state.lastSeq) {
-      const stored = this.#log.from(next, limits.catchUpBatches, limits.catchUpBytes);
+      const stored = this.log.from(next, limits.catchUpBatches, limits.catchUpBytes);
       if (stored.length === 0) throw new DamagedError(`the log ends at record ${next - 1}, not ${state.lastSeq}`);
       for (const one of stored) {
         if (one.firstSeq > state.lastSeq) break;
@@ -191,7 +185,7 @@ export class Replica {
     if (typeof since === 'number') return changes.walk(from, since);
     const { state } = this.#follower!;
     const known = from > 0 && this.#touched?.seq === since.seq ? this.#touched : null;
-    const { rows } = known ?? { rows: playersChangedSince(this.#log, state, since.seq) };
+    const { rows } = known ?? { rows: playersChangedSince(this.log, state, since.seq) };
     this.#touched = { seq: since.seq, rows };
     return rows === null ? 'forgotten' : changes.walkElsewhere(from, rows, asOfTime(state, endOfMinute(since.asOf)));
   }

@@ -33,22 +33,21 @@ export interface WeightsSite {
 
 export class WeightsWork {
   readonly schedule: WeightsSchedule;
-  readonly #deps: WeightsDeps;
-  readonly #site: WeightsSite;
   #cancel: () => void = () => undefined;
 
-  constructor(deps: WeightsDeps, site: WeightsSite) {
-    this.#deps = deps;
-    this.#site = site;
+  constructor(
+    private readonly deps: WeightsDeps,
+    private readonly site: WeightsSite,
+  ) {
     const { basedOnSeq, computedAt } = site.published;
     this.schedule = new WeightsSchedule(deps.weightsIntervalMs, basedOnSeq, computedAt);
   }
 
   plan(): void {
-    const { clock, timers } = this.#deps;
-    if (this.#site.ending() || this.#site.readOnly()) return;
+    const { clock, timers } = this.deps;
+    if (this.site.ending() || this.site.readOnly()) return;
     const now = clock.now();
-    const at = this.schedule.startsAt(this.#site.evidenceSeq(), now, this.#site.newVoiceSeq());
+    const at = this.schedule.startsAt(this.site.evidenceSeq(), now, this.site.newVoiceSeq());
     this.#cancel();
     if (at === null) return;
     if (at <= now) void this.#compute(now);
@@ -61,17 +60,17 @@ export class WeightsWork {
 
   /** Runs off the main thread; a failure affects no request and is repeated as the schedule allows. */
   async #compute(now: number): Promise<void> {
-    const { pool, timers, observer, onFailure } = this.#deps;
+    const { pool, timers, observer, onFailure } = this.deps;
     const started = timers.elapsed();
     this.schedule.started(now);
     try {
       // Loading has no time limit; the computation has one.
-      await pool.follow(this.#site.durableSeq());
+      await pool.follow(this.site.durableSeq());
       const following = timers.elapsed() - started;
-      const computed = await pool.weights(this.#site.durableSeq(), now);
+      const computed = await pool.weights(this.site.durableSeq(), now);
       const computeMs = timers.elapsed() - started - following;
-      if (this.#site.ending()) return;
-      if (this.#site.readOnly()) {
+      if (this.site.ending()) return;
+      if (this.site.readOnly()) {
         this.schedule.ended(timers.elapsed() - started);
         return;
       }
@@ -85,7 +84,7 @@ export class WeightsWork {
       this.schedule.computed(computed, durationMs, computeMs);
     } catch (error) {
       this.schedule.ended(timers.elapsed() - started);
-      if (this.#site.ending()) return;
+      if (this.site.ending()) return;
       observer.workDone('weights', false, timers.elapsed() - started);
       onFailure('computing peer weights', error);
     }
@@ -104,6 +103,6 @@ export class WeightsWork {
     measures,
   }: WeightsComputed): Promise<Answers['publish_weights']> | null {
     const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness, measures };
-    return this.#site.publish({ type: 'publish_weights', weights }, tau.length * 59);
+    return this.site.publish({ type: 'publish_weights', weights }, tau.length * 59);
   }
 }

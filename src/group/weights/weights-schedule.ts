@@ -3,7 +3,6 @@ import { limits } from '../../limits.js';
 import type { WeightsComputed, WeightsSignals } from '../ports/pool.js';
 
 export class WeightsSchedule {
-  readonly #intervalMs: number;
   #startedAt = Number.NEGATIVE_INFINITY;
   /** Duration of the last computation, in ms: as a whole, and without the time in which the pool caught up. */
   #durationMs = 0;
@@ -16,8 +15,11 @@ export class WeightsSchedule {
   computedAt: number | null;
   signals: WeightsSignals | null = null;
 
-  constructor(intervalMs: number, basedOnSeq: number, computedAt: number | null) {
-    this.#intervalMs = intervalMs;
+  constructor(
+    private readonly intervalMs: number,
+    basedOnSeq: number,
+    computedAt: number | null,
+  ) {
     this.basedOnSeq = basedOnSeq;
     this.computedAt = computedAt;
     this.#hourFrom = computedAt ?? Number.NEGATIVE_INFINITY;
@@ -33,7 +35,7 @@ export class WeightsSchedule {
     // A clock that was set back must not delay the next computation.
     if (now < this.#startedAt) this.#startedAt = Number.NEGATIVE_INFINITY;
     const pauseMs = Math.min((1 + limits.weightsRestFactor) * this.#durationMs, limits.weightsRepublishMs);
-    const normalMs = Math.max(this.#intervalMs, pauseMs);
+    const normalMs = Math.max(this.intervalMs, pauseMs);
     const quickMs = Math.max(limits.weightsQuickMs, limits.weightsQuickFactor * this.#computeMs);
     const allowed = this.#startedAt + (newVoiceSeq > this.basedOnSeq ? Math.min(normalMs, quickMs) : normalMs);
     if (evidenceSeq > this.basedOnSeq || this.signals === null) return allowed;

@@ -121,16 +121,14 @@ export function problemsOfSmallFiles(dir: string, { files }: BackupManifest): st
 
 export class NewBackup {
   readonly store: string;
-  readonly #dir: string;
   readonly #isNew: boolean;
 
   /** Throws `NotEmptyError` if `dir` is not empty. */
-  constructor(dir: string) {
+  constructor(private readonly dir: string) {
     this.#isNew = !isThere(dir);
     if (!this.#isNew && !statSync(dir).isDirectory()) throw new NotEmptyError(`${dir} is not a folder`);
     if (namesIn(dir).length > 0) throw new NotEmptyError(`${dir} is not empty; name a new folder for each backup`);
     makePrivate(dir);
-    this.#dir = dir;
     this.store = join(dir, BUILDING);
     // Fails if another backup started meanwhile.
     mkdirSync(this.store, { mode: 0o700 });
@@ -139,15 +137,15 @@ export class NewBackup {
   /** Completes the backup. It is valid from here on, even after a power cut. */
   async finish(manifest: BackupManifest): Promise<void> {
     await closeAndSync(this.store);
-    renameSync(this.store, join(this.#dir, STORE));
-    await syncPath(this.#dir);
-    await replaceFile(join(this.#dir, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { sync: true });
+    renameSync(this.store, join(this.dir, STORE));
+    await syncPath(this.dir);
+    await replaceFile(join(this.dir, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { sync: true });
   }
 
   abandon(): void {
     rmSync(this.store, { recursive: true, force: true });
-    rmSync(join(this.#dir, STORE), { recursive: true, force: true });
-    for (const name of [MANIFEST, `${MANIFEST}.tmp`]) rmSync(join(this.#dir, name), { force: true });
-    if (this.#isNew) rmdirSync(this.#dir);
+    rmSync(join(this.dir, STORE), { recursive: true, force: true });
+    for (const name of [MANIFEST, `${MANIFEST}.tmp`]) rmSync(join(this.dir, name), { force: true });
+    if (this.#isNew) rmdirSync(this.dir);
   }
 }

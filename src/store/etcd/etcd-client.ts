@@ -49,7 +49,6 @@ interface Cancellable {
 }
 
 export class EtcdClient {
-  readonly #settings: EtcdSettings;
   readonly #clients: readonly Client[];
   readonly #first: number;
   /** The endpoint that answered last. */
@@ -59,8 +58,10 @@ export class EtcdClient {
   #closed = false;
 
   /** `first`: any number. Clients with different numbers begin with different members. */
-  constructor(settings: EtcdSettings, first = 0) {
-    this.#settings = settings;
+  constructor(
+    private readonly settings: EtcdSettings,
+    first = 0,
+  ) {
     const secured = credentialsOf(settings);
     this.#clients = settings.endpoints.map((url) => new Client(new URL(url).host, secured, channelOptions));
     this.#first = first % this.#clients.length;
@@ -68,7 +69,7 @@ export class EtcdClient {
   }
 
   get endpoints(): readonly string[] {
-    return this.#settings.endpoints;
+    return this.settings.endpoints;
   }
 
   range(request: RangeRequest, timeoutMs: number = limits.etcdCallMs): Promise<RangeResponse> {
@@ -263,7 +264,7 @@ export class EtcdClient {
 
   /** Makes the next call ask for another token if etcd refused the present one. Returns whether it did. */
   #forgetsToken(error: unknown): boolean {
-    if (codeOf(error) !== status.UNAUTHENTICATED || this.#settings.username === null) return false;
+    if (codeOf(error) !== status.UNAUTHENTICATED || this.settings.username === null) return false;
     this.#token = null;
     return true;
   }
@@ -290,7 +291,7 @@ export class EtcdClient {
   }
 
   async #metadata(client: Client): Promise<Metadata> {
-    const { username, password } = this.#settings;
+    const { username, password } = this.settings;
     if (username === null || password === null) return emptyMetadata;
     if (this.#token !== null) return this.#token;
     const request = { name: username, password };

@@ -7,8 +7,6 @@ import type { LmdbLogWriter } from './lmdb-log-writer.js';
 export type OwnLog = LogWriter & Pick<LmdbLogWriter, 'appendAll' | 'newestFirstSeq'>;
 
 export class DelayedStore {
-  readonly #local: OwnLog;
-  readonly #timers: Pick<Timers, 'later'>;
   readonly #onFailure: (error: unknown) => void;
   /** Batches that no commit has begun to store. */
   #waiting: StoredBatch[] = [];
@@ -20,9 +18,11 @@ export class DelayedStore {
   #error: unknown = null;
 
   /** `onFailure` is called once if a commit fails. No further commit begins before `reset`. */
-  constructor(local: OwnLog, timers: Pick<Timers, 'later'>, onFailure: (error: unknown) => void) {
-    this.#local = local;
-    this.#timers = timers;
+  constructor(
+    private readonly local: OwnLog,
+    private readonly timers: Pick<Timers, 'later'>,
+    onFailure: (error: unknown) => void,
+  ) {
     this.#onFailure = onFailure;
   }
 
@@ -48,7 +48,7 @@ export class DelayedStore {
   async replace(batch: StoredBatch, rewrites: readonly StoredBatch[]): Promise<void> {
     await this.stored();
     this.#committing = batch.firstSeq;
-    this.#running = this.#commit(() => this.#local.append(batch, rewrites));
+    this.#running = this.#commit(() => this.local.append(batch, rewrites));
     await this.stored();
   }
 
@@ -72,7 +72,7 @@ export class DelayedStore {
   }
 
   #plan(): void {
-    if (this.#running === null) this.#cancel ??= this.#timers.later(() => this.#begin(), limits.storeDelayMs);
+    if (this.#running === null) this.#cancel ??= this.timers.later(() => this.#begin(), limits.storeDelayMs);
   }
 
   #stopTimer(): void {
@@ -88,7 +88,7 @@ export class DelayedStore {
     this.#waiting = [];
     this.#bytes = 0;
     this.#committing = batches[0]!.firstSeq;
-    this.#running = this.#commit(() => this.#local.appendAll(batches));
+    this.#running = this.#commit(() => this.local.appendAll(batches));
   }
 
   async #commit(write: () => Promise<void>): Promise<void> {

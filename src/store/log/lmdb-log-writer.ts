@@ -33,15 +33,16 @@ export interface LogOwnership {
 /** Created only by `OwnedFolder`, which writes the epoch first. */
 export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   readonly epoch: number;
-  readonly #ownership: LogOwnership;
   readonly #pageBytes: number;
   #lastSeq: number;
 
   /** `close` closes the environment. */
-  constructor(environment: LogEnvironment, ownership: LogOwnership) {
+  constructor(
+    environment: LogEnvironment,
+    private readonly ownership: LogOwnership,
+  ) {
     super(environment);
     this.epoch = ownership.epoch;
-    this.#ownership = ownership;
     this.#pageBytes = pageCountsOf(environment).pageBytes;
     this.#lastSeq = this.reading(() => newestSeqOf(environment.log));
   }
@@ -104,13 +105,13 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     try {
       await super.close();
     } finally {
-      await this.#ownership.release();
+      await this.ownership.release();
     }
   }
 
   /** Closes without a release, as a process that dies does. */
   async abandon(): Promise<void> {
-    await this.#ownership.stop();
+    await this.ownership.stop();
     await super.close();
   }
 

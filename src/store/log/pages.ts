@@ -51,13 +51,14 @@ export interface Run {
 }
 
 export class Pages {
-  readonly #descriptor: number;
   readonly #pageBytes: number;
   readonly #lastPage: number;
   readonly #txn: bigint;
 
-  constructor(descriptor: number, { pageBytes, lastPage, txn }: MetaPage) {
-    this.#descriptor = descriptor;
+  constructor(
+    private readonly descriptor: number,
+    { pageBytes, lastPage, txn }: MetaPage,
+  ) {
     this.#pageBytes = pageBytes;
     this.#lastPage = lastPage;
     this.#txn = BigInt(txn);
@@ -125,7 +126,7 @@ export class Pages {
   #read(run: Run, length: number): Buffer {
     if (!this.has(run.first, run.count)) throw new PageError(run.first, 'is not in the file');
     const bytes = Buffer.alloc(length);
-    const read = readSync(this.#descriptor, bytes, 0, length, run.first * this.#pageBytes);
+    const read = readSync(this.descriptor, bytes, 0, length, run.first * this.#pageBytes);
     if (read < length) throw new PageError(run.first, 'is truncated');
     if (bytes.readBigUInt64LE(0) !== BigInt(run.first))
       throw new PageError(run.first, 'contains the number of another page');

@@ -26,8 +26,6 @@ export interface SharedLogHooks {
 
 export class SharedLogWriter implements LogWriter {
   readonly local: OwnLog;
-  readonly #shared: SlotAppender;
-  readonly #salt: Uint8Array;
   #fence: Fence | null = null;
   /** Ends the wait for an outcome that stays unknown. */
   #ending = new AbortController();
@@ -36,20 +34,16 @@ export class SharedLogWriter implements LogWriter {
   /** First record of the newest batch that the shared log has; null if this node's own log has it. */
   #newest: number | null = null;
   #tags: IdTags | null = null;
-  readonly #hooks: SharedLogHooks;
   appendedBytes = 0;
 
   constructor(
     local: OwnLog,
-    shared: SlotAppender,
-    salt: Uint8Array,
+    private readonly shared: SlotAppender,
+    private readonly salt: Uint8Array,
     timers: Pick<Timers, 'later'>,
-    hooks: SharedLogHooks,
+    private readonly hooks: SharedLogHooks,
   ) {
-    this.#hooks = hooks;
     this.local = local;
-    this.#shared = shared;
-    this.#salt = salt;
     this.#store = new DelayedStore(local, timers, hooks.storeFailed);
   }
 
@@ -109,12 +103,12 @@ export class SharedLogWriter implements LogWriter {
       throw new Error(`a batch at ${batch.firstSeq} cannot follow the one at ${previous}`);
     }
     const redactions = rewrites.map((rewrite) => this.#redactionOf(rewrite));
-    await this.#shared.append(fence, { ...batch, redactions }, previous, this.#ending.signal);
-    this.#hooks.appended(batch.firstSeq);
+    await this.shared.append(fence, { ...batch, redactions }, previous, this.#ending.signal);
+    this.hooks.appended(batch.firstSeq);
     this.appendedBytes += batch.bytes.length;
     for (const redaction of redactions) {
-      if (redaction.type === 'records') for (const seq of redaction.seqs) this.#hooks.redacted(seq);
-      else this.#hooks.redacted(redaction.firstSeq);
+      if (redaction.type === 'records') for (const seq of redaction.seqs) this.hooks.redacted(seq);
+      else this.hooks.redacted(redaction.firstSeq);
     }
     this.#newest = batch.firstSeq;
     if (rewrites.length > 0) await this.#store.replace(batch, rewrites);
@@ -145,9 +139,9 @@ export class SharedLogWriter implements LogWriter {
   }
 
   async scrub(signal?: AbortSignal): Promise<void> {
-    await this.#hooks.mayScrub();
+    await this.hooks.mayScrub();
     await this.local.scrub(signal);
-    await this.#hooks.scrubElsewhere(signal);
+    await this.hooks.scrubElsewhere(signal);
   }
 
   async close(): Promise<void> {
@@ -165,7 +159,7 @@ export class SharedLogWriter implements LogWriter {
   readonly #tagOf = (eventId: string) => {
     if (this.#tags === null) {
       const { node_secret: secret } = formationOf(this.local);
-      this.#tags = new IdTags(Buffer.from(secret, 'hex'), this.#salt);
+      this.#tags = new IdTags(Buffer.from(secret, 'hex'), this.salt);
     }
     return this.#tags.of(eventId);
   };

@@ -44,26 +44,27 @@ export interface OwnerTimes {
 }
 
 export class OwnedFolder {
-  readonly #dir: string;
   readonly #startHeart: (epoch: number) => () => Promise<void>;
-  #record: OwnerRecord;
   /** The owner's file, kept open. This distinguishes the folder from a copy of it. */
   #descriptor: number;
   #stopHeart: () => Promise<void>;
   #isStopped = false;
 
   /** Created only by `ownFolder`. */
-  constructor(dir: string, record: OwnerRecord, heartbeatMs: number, onLost: (error: OwnerLostError) => void) {
-    this.#dir = dir;
+  constructor(
+    private readonly dir: string,
+    private record: OwnerRecord,
+    heartbeatMs: number,
+    onLost: (error: OwnerLostError) => void,
+  ) {
     this.#startHeart = (epoch) => startHeart(dir, epoch, heartbeatMs, onLost);
-    this.#record = record;
     this.#descriptor = openSync(ownerFileOf(dir, record.epoch), 'r');
     this.#stopHeart = this.#startHeart(record.epoch);
   }
 
   /** Creates a missing log. Rejects with `FolderOwnedError` for a later owner, with `DamagedError` for a cut file. */
   async openLog(): Promise<LmdbLogWriter> {
-    const logFolder = logFolderOf(this.#dir);
+    const logFolder = logFolderOf(this.dir);
     await formLogEnvironment(logFolder);
     checkEnvironmentFile(dataFileOf(logFolder));
     let environment: LogEnvironment | undefined;
@@ -71,13 +72,13 @@ export class OwnedFolder {
       environment = openLogEnvironment(logFolder);
       for (;;) {
         // The log must not name an owner whose file a power cut removes: no later owner would know its epoch.
-        for (const path of [ownerFileOf(this.#dir, this.#record.epoch), this.#dir]) await syncPath(path);
-        const inLog = fence(environment, this.#record);
-        if (inLog < this.#record.epoch) break;
+        for (const path of [ownerFileOf(this.dir, this.record.epoch), this.dir]) await syncPath(path);
+        const inLog = fence(environment, this.record);
+        if (inLog < this.record.epoch) break;
         await this.#claimAfter(inLog);
       }
       const writer = new LmdbLogWriter(environment, {
-        epoch: this.#record.epoch,
+        epoch: this.record.epoch,
         stop: () => this.stop(),
         release: () => this.release(),
       });
@@ -92,14 +93,14 @@ export class OwnedFolder {
 
   /** Rejects with `FolderOwnedError` for a later owner. Else the log's owner lost its file, and the fence stops it. */
   async #claimAfter(epoch: number): Promise<void> {
-    const record = { ...this.#record, epoch: epoch + 1 };
+    const record = { ...this.record, epoch: epoch + 1 };
     // The heart would take the new file for another owner's.
     await this.#stopHeart();
-    if (newestEpoch(this.#dir) !== this.#record.epoch || !putOwner(this.#dir, record))
-      throw owned(this.#dir, readOwner(this.#dir), thisProcess());
+    if (newestEpoch(this.dir) !== this.record.epoch || !putOwner(this.dir, record))
+      throw owned(this.dir, readOwner(this.dir), thisProcess());
     closeSync(this.#descriptor);
-    this.#record = record;
-    this.#descriptor = openSync(ownerFileOf(this.#dir, record.epoch), 'r');
+    this.record = record;
+    this.#descriptor = openSync(ownerFileOf(this.dir, record.epoch), 'r');
     this.#stopHeart = this.#startHeart(record.epoch);
   }
 
@@ -107,7 +108,7 @@ export class OwnedFolder {
   async release(): Promise<void> {
     if (this.#isStopped) return;
     await this.stop();
-    if (newestEpoch(this.#dir) === this.#record.epoch) await putReleased(this.#dir, this.#record);
+    if (newestEpoch(this.dir) === this.record.epoch) await putReleased(this.dir, this.record);
   }
 
   async stop(): Promise<void> {

@@ -42,17 +42,18 @@ export function snapshotFileOf(dir: string, seq: number): string {
 }
 
 export class LmdbSnapshotStore implements SnapshotStore {
-  readonly #dir: string;
   readonly #mustEnd: (epoch: number) => boolean;
 
   /** Writes reject once `mustEnd`: a thread that is terminated in a transaction blocks the process for ever. */
-  constructor(dir: string, mustEnd: (epoch: number) => boolean = () => false) {
-    this.#dir = dir;
+  constructor(
+    private readonly dir: string,
+    mustEnd: (epoch: number) => boolean = () => false,
+  ) {
     this.#mustEnd = mustEnd;
   }
 
   list(): number[] {
-    const seqs = readdirSync(this.#dir)
+    const seqs = readdirSync(this.dir)
       .map((name) => LISTED.exec(name)?.[1])
       .filter((digits) => digits !== undefined)
       .map(Number);
@@ -61,7 +62,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
 
   async write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
     const name = nameOf(header.seq);
-    const building = join(this.#dir, BUILDING + name);
+    const building = join(this.dir, BUILDING + name);
     await rm(building, { recursive: true, force: true });
     try {
       await mkdir(building, { mode: 0o700 });
@@ -102,33 +103,33 @@ export class LmdbSnapshotStore implements SnapshotStore {
 
   async remove(seq: number): Promise<void> {
     const name = nameOf(seq);
-    const going = join(this.#dir, LEAVING + name);
+    const going = join(this.dir, LEAVING + name);
     // Remove a replaced snapshot first: a sweep would bring it back as soon as the snapshot itself is gone.
     for (const relative of [REPLACED + name, BUILDING + name, name]) {
       await rm(going, { recursive: true, force: true });
       try {
         // Rename it off the list first, so that half a snapshot never looks complete.
-        await rename(join(this.#dir, relative), going);
+        await rename(join(this.dir, relative), going);
       } catch (error) {
         if (hasCode(error, 'ENOENT')) continue;
         throw error;
       }
-      await syncPath(this.#dir);
+      await syncPath(this.dir);
     }
     await rm(going, { recursive: true, force: true });
   }
 
   async sweep(): Promise<void> {
-    const names = readdirSync(this.#dir);
+    const names = readdirSync(this.dir);
     const complete = new Set(names.filter((name) => COMPLETE.test(name)));
     for (const name of names) {
-      const path = join(this.#dir, name);
+      const path = join(this.dir, name);
       const isReplaced = name.startsWith(REPLACED) && COMPLETE.test(name.slice(REPLACED.length));
       const replacedName = name.slice(REPLACED.length);
-      if (isReplaced && !complete.has(replacedName)) await rename(path, join(this.#dir, replacedName));
+      if (isReplaced && !complete.has(replacedName)) await rename(path, join(this.dir, replacedName));
       else if (isReplaced || LEFT_OVER.test(name)) await rm(path, { recursive: true, force: true });
     }
-    await syncPath(this.#dir);
+    await syncPath(this.dir);
   }
 
   async #build(folder: string, header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
@@ -164,26 +165,26 @@ export class LmdbSnapshotStore implements SnapshotStore {
 
   /** Checks before each write whether to continue. */
   #goOn({ epoch }: SnapshotHeader): void {
-    refuseWithoutCommitSpace(this.#dir);
+    refuseWithoutCommitSpace(this.dir);
     if (this.#mustEnd(epoch)) throw new Error('the snapshot was aborted, because its writer must end');
   }
 
   /** Replaces a snapshot. A folder cannot be renamed onto one that has files, so the old one is moved aside first. */
   async #replace(building: string, name: string): Promise<void> {
-    const place = join(this.#dir, name);
-    const aside = join(this.#dir, REPLACED + name);
+    const place = join(this.dir, name);
+    const aside = join(this.dir, REPLACED + name);
     await rm(aside, { recursive: true, force: true });
     await rename(place, aside).catch((error: unknown) => {
       if (!hasCode(error, 'ENOENT')) throw error;
     });
     await rename(building, place);
-    await syncPath(this.#dir);
+    await syncPath(this.dir);
     await rm(aside, { recursive: true, force: true });
   }
 
   #open(seq: number): Environment {
-    const place = join(this.#dir, nameOf(seq));
-    const folder = existsSync(place) ? place : join(this.#dir, REPLACED + nameOf(seq));
+    const place = join(this.dir, nameOf(seq));
+    const folder = existsSync(place) ? place : join(this.dir, REPLACED + nameOf(seq));
     checkEnvironmentFile(dataFileOf(folder));
     try {
       return openEnvironment(folder, { readOnly: true });

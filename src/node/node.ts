@@ -10,7 +10,7 @@ import { GroupLoop } from '../group/actor/loop.js';
 import type { GroupApi, GroupIdentity } from '../group/api.js';
 import type { CurrentLoop } from '../group/calls.js';
 import { VerdictFeed } from '../group/feed/change-feed.js';
-import { Group } from '../group/group.js';
+import { createGroup, type Group } from '../group/group.js';
 import { ClockGuard, clockProblem } from '../group/health/clock-guard.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { DiskGauge } from '../group/ports/disk.js';
@@ -361,7 +361,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const check = backgroundCheck({ pool, timers, clock }, log, checkTimes);
   closers.add(() => check.stop());
   const { identity, cluster: health } = node;
-  const group = new Group({ identity, current, verdicts: feed, check, cluster: health, clock, random });
+  const group = createGroup({ identity, current, verdicts: feed, check, cluster: health, clock, random });
   const api = cluster?.groupOver(group) ?? group;
   node.recovered(api);
   const reload = async () => {

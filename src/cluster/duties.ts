@@ -239,7 +239,7 @@ export class LeaderDuties {
       throw error;
     });
     slots.splice(0, boundary);
-    member.trimmedTo(first - 1);
+    member.floorSeq = first - 1;
   }
 
   /** A scrub deletes slots that a joining node needs next. Rejects with `ScrubDeferredError` while one joins. */

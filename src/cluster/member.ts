@@ -22,13 +22,13 @@ function reasonOf(holder: NodeView | null): string | null {
 
 export class ClusterMember implements ClusterHealth {
   readonly lease: Lease;
-  #role: ClusterRole = 'joining';
-  #fence: Fence | null = null;
-  #leader: LeaderView | null = null;
+  role: ClusterRole = 'joining';
+  fence: Fence | null = null;
+  leader: LeaderView | null = null;
   /** The last time, by `elapsed`, at which this node had applied the whole shared log. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
   #lastLeader: LeaderView | null = null;
-  #trimmed = 0;
+  floorSeq = 0;
   #incoming: Slot[] = [];
   #stopWatch: (() => void) | null = null;
   #wake: () => void = () => undefined;
@@ -41,13 +41,13 @@ export class ClusterMember implements ClusterHealth {
   #demoting: Promise<void> | null = null;
   #running: Promise<void> | null = null;
   #stopReports: () => void = () => undefined;
-  #reason: string | null = null;
+  reason: string | null = null;
   #ended = false;
   #isRetired = false;
   /** The lease and the reason of the last report that this node is refused. */
   #refusalReported: string | null = null;
   #hasJoined = false;
-  #isUnreachable = false;
+  isUnreachable = false;
   readonly #started: number;
   /** The newest format of records that may be written. */
   writeFormat = 1;
@@ -72,23 +72,19 @@ export class ClusterMember implements ClusterHealth {
       onRenewed: (isNew) => {
         this.#answered();
         if (isNew) {
-          if (this.#fence !== null) void this.demote('the lease was granted again');
+          if (this.fence !== null) void this.demote('the lease was granted again');
           void this.report();
-        } else if (this.#role === 'leader') this.#confirmedAt = deps.timers.elapsed();
+        } else if (this.role === 'leader') this.#confirmedAt = deps.timers.elapsed();
       },
       onExpired: () => {
-        if (this.#fence !== null) void this.demote('the lease may have expired');
+        if (this.fence !== null) void this.demote('the lease may have expired');
       },
       onFailure: (error) => this.#unreachable(error),
     });
   }
 
-  get role(): ClusterRole {
-    return this.#role;
-  }
-
   get isLeader(): boolean {
-    return this.#role === 'leader' && this.lease.leftMs > 0;
+    return this.role === 'leader' && this.lease.leftMs > 0;
   }
 
   /** True if this node leads and is not about to hand over to another node. */
@@ -97,16 +93,8 @@ export class ClusterMember implements ClusterHealth {
     return this.isLeader && unfit === null && unfitToLead === null;
   }
 
-  get fence(): Fence | null {
-    return this.#fence;
-  }
-
-  get leader(): LeaderView | null {
-    return this.#leader;
-  }
-
   get hasLeader(): boolean {
-    return this.#leader !== null;
+    return this.leader !== null;
   }
 
   get appliedSeq(): number {
@@ -122,14 +110,6 @@ export class ClusterMember implements ClusterHealth {
     return !this.deps.allowStaleReads && this.stalenessMs > this.deps.stalenessMaxMs;
   }
 
-  get reason(): string | null {
-    return this.#reason;
-  }
-
-  get isUnreachable(): boolean {
-    return this.#isUnreachable;
-  }
-
   get lastTakeover(): Takeover | null {
     const last = this.#lastLeader;
     return last === null ? null : { at: last.since, nodeId: last.nodeId, cause: last.cause };
@@ -137,10 +117,6 @@ export class ClusterMember implements ClusterHealth {
 
   get leaseMs(): number {
     return this.lease.leftMs;
-  }
-
-  get floorSeq(): number {
-    return this.#trimmed;
   }
 
   /** Resolves to true once all records that were decided before the call are applied; to false after a limit. */
@@ -165,27 +141,27 @@ export class ClusterMember implements ClusterHealth {
 
   /** True once another leader than that of `fence` serves, possibly this node; false after `ms`, or at the end. */
   nextLeader(fence: Fence | null, ms: number): Promise<boolean> {
-    return this.#waitUntil(() => this.#isServed && this.#leader!.fence.revision !== fence?.revision, ms);
+    return this.#waitUntil(() => this.#isServed && this.leader!.fence.revision !== fence?.revision, ms);
   }
 
   /** Resolves to true once this node decides; to false if it does not take over, or after `ms`. */
   async takenOver(ms: number): Promise<boolean> {
-    await this.#waitUntil(() => this.decides || this.#fence === null, ms);
+    await this.#waitUntil(() => this.decides || this.fence === null, ms);
     return this.decides;
   }
 
   /** True if a leader is known. A node that takes over or hands over does not serve yet or any more. */
   get #isServed(): boolean {
-    return this.#leader !== null && (this.#leader.nodeId !== this.deps.nodeId || this.decides);
+    return this.leader !== null && (this.leader.nodeId !== this.deps.nodeId || this.decides);
   }
 
   /** True if this node can find out now whether another node leads. */
   get canLearn(): boolean {
-    return !this.#isOut && !this.#isUnreachable;
+    return !this.#isOut && !this.isUnreachable;
   }
 
   get #isOut(): boolean {
-    return this.#ended || this.#isRetired || this.#role === 'left';
+    return this.#ended || this.#isRetired || this.role === 'left';
   }
 
   async #waitUntil(holds: () => boolean, ms: number): Promise<boolean> {
@@ -208,9 +184,9 @@ export class ClusterMember implements ClusterHealth {
   }
 
   #noteLeader(leader: LeaderView | null, nodes: readonly NodeView[] = []): void {
-    const isAnother = leader?.fence.revision !== this.#leader?.fence.revision;
+    const isAnother = leader?.fence.revision !== this.leader?.fence.revision;
     const earlier = this.#lastLeader?.nodeId;
-    this.#leader = leader;
+    this.leader = leader;
     if (leader !== null) this.#lastLeader = leader;
     if (isAnother) {
       this.deps.onLeader(
@@ -236,8 +212,8 @@ export class ClusterMember implements ClusterHealth {
     const lease = this.lease.id;
     if (lease === null) throw new SharedLogUnavailableError('etcd has granted no lease');
     const reason = (await log.hasSecret()) ? reasonOf(await log.putNode(this.view(), lease)) : otherSecret;
-    if (reason !== null && reason !== this.#reason) note('error', { reason }, 'the node is refused and asks again');
-    this.#reason = reason;
+    if (reason !== null && reason !== this.reason) note('error', { reason }, 'the node is refused and asks again');
+    this.reason = reason;
     this.#hasJoined = reason === null;
     const report = `${lease} ${reason}`;
     if (reason === null || report === this.#refusalReported) return reason;
@@ -248,8 +224,8 @@ export class ClusterMember implements ClusterHealth {
 
   /** Starts to follow. `fence` is the fence under which this node has just formed the group; otherwise null. */
   start(fence: Fence | null): void {
-    if (this.#role === 'joining') this.#role = 'follower';
-    this.#fence = fence;
+    if (this.role === 'joining') this.role = 'follower';
+    this.fence = fence;
     this.#running = this.#run();
     this.#stopReports = every(this.deps.timers, limits.clusterReportMs, () => void this.report());
   }
@@ -278,10 +254,10 @@ export class ClusterMember implements ClusterHealth {
 
   /** Leaves the cluster until `unfit` is null, so that the other nodes do not wait for this node. */
   async #leave(reason: string): Promise<void> {
-    this.#reason = reason;
+    this.reason = reason;
     this.deps.note('error', { reason }, 'the node leaves the cluster and returns once the reason is gone');
     await this.demote(reason);
-    this.#role = 'left';
+    this.role = 'left';
     this.#release();
     await this.report();
     await this.lease.revoke().catch((error: unknown) => this.#unreachable(error));
@@ -308,12 +284,12 @@ export class ClusterMember implements ClusterHealth {
   }
 
   async #demote(cause: string): Promise<void> {
-    const fence = this.#fence;
-    if (fence === null && this.#role !== 'leader') return;
+    const fence = this.fence;
+    if (fence === null && this.role !== 'leader') return;
     const { note, site, log } = this.deps;
     note('warn', { cause }, 'the node no longer leads');
-    this.#fence = null;
-    if (this.#role === 'leader') this.#role = 'follower';
+    this.fence = null;
+    if (this.role === 'leader') this.role = 'follower';
     this.#noteLeader(null);
     await site.follow();
     if (fence !== null) await log.resign({ fence, cause }).catch((error: unknown) => this.#unreachable(error));
@@ -339,8 +315,8 @@ export class ClusterMember implements ClusterHealth {
     const { nodeId, url, version, format, site } = this.deps;
     const { appliedSeq: applied, durableSeq: durable, snapshotSeq: snapshot } = site;
     const at = { applied, durable, snapshot, started: this.#started };
-    const weights = this.#role === 'leader' ? { weights: site.weights } : {};
-    return { nodeId, url, role: this.#role, version, format, ...at, reason: this.#reason, ...weights };
+    const weights = this.role === 'leader' ? { weights: site.weights } : {};
+    return { nodeId, url, role: this.role, version, format, ...at, reason: this.reason, ...weights };
   }
 
   async #run(): Promise<void> {
@@ -349,11 +325,11 @@ export class ClusterMember implements ClusterHealth {
       try {
         await this.#demoting;
         const { unfit } = site;
-        if (unfit !== null && this.#role !== 'left') await this.#leave(unfit);
-        if (unfit === null && this.#role === 'left' && !this.#isRetired) await this.#reenter();
+        if (unfit !== null && this.role !== 'left') await this.#leave(unfit);
+        if (unfit === null && this.role === 'left' && !this.#isRetired) await this.#reenter();
         const { unfitToLead } = site;
-        if (unfitToLead !== null && this.#role === 'leader') await this.demote(unfitToLead);
-        if (!this.#isRetired && this.#role !== 'leader' && this.#role !== 'left') await this.#step();
+        if (unfitToLead !== null && this.role === 'leader') await this.demote(unfitToLead);
+        if (!this.#isRetired && this.role !== 'leader' && this.role !== 'left') await this.#step();
         // The reason to hand over may have passed before this node did.
         if (this.decides) this.#release();
       } catch (error) {
@@ -376,8 +352,8 @@ export class ClusterMember implements ClusterHealth {
     if (holder !== null && this.#isReplaced([holder])) this.#rejoin(reasonOf(holder)!);
     // The node may have left for good meanwhile.
     if (holder !== null || this.#isRetired || this.#ended || this.deps.site.unfit !== null) return;
-    this.#reason = null;
-    this.#role = 'follower';
+    this.reason = null;
+    this.role = 'follower';
     this.deps.note('info', {}, 'the node is back in the cluster');
   }
 
@@ -392,7 +368,7 @@ export class ClusterMember implements ClusterHealth {
     for (;;) {
       const askedAt = timers.elapsed();
       const view = await log.view(this.appliedSeq + 1);
-      this.#trimmed = Math.max(this.#trimmed, view.trimmed);
+      this.floorSeq = Math.max(this.floorSeq, view.trimmed);
       this.#answered();
       if (this.#ended) return;
       this.writeFormat = view.format;
@@ -439,7 +415,7 @@ export class ClusterMember implements ClusterHealth {
 
   /** Handles a leader key of this node: a campaign whose answer was lost, or one from before a demotion. */
   async #ownKey({ fence, cause }: LeaderView): Promise<void> {
-    if (this.#fence?.revision === fence.revision) return this.#promote(fence, cause);
+    if (this.fence?.revision === fence.revision) return this.#promote(fence, cause);
     await this.deps.log.resign({ fence, cause: 'the node no longer led' });
     this.#noteLeader(null);
   }
@@ -465,13 +441,13 @@ export class ClusterMember implements ClusterHealth {
 
   async #promote(fence: Fence, cause: string): Promise<void> {
     const { log, site, note } = this.deps;
-    this.#fence = fence;
+    this.fence = fence;
     let view: SharedView;
     do {
       view = await log.view(this.appliedSeq + 1);
-      if (this.#fence !== fence) return;
+      if (this.fence !== fence) return;
       if (view.leader?.fence.revision !== fence.revision) {
-        this.#fence = null;
+        this.fence = null;
         this.#release();
         return;
       }
@@ -488,8 +464,8 @@ export class ClusterMember implements ClusterHealth {
       await this.demote(messageOf(error));
       throw error;
     }
-    if (this.#fence !== fence) return;
-    this.#role = 'leader';
+    if (this.fence !== fence) return;
+    this.role = 'leader';
     this.#noteLeader(view.leader, view.nodes);
     this.takeovers += 1;
     note('info', { applied_seq: this.appliedSeq, fence: fence.revision, cause }, 'the node leads');
@@ -527,7 +503,7 @@ export class ClusterMember implements ClusterHealth {
     // The next leader is looked for more often while callers wait for it.
     const until = () => since + (this.#waits.size > 0 ? limits.leaderLookMs : limits.clusterPollMs);
     while (!this.#ended && !this.#isAsked && timers.elapsed() < until()) {
-      if (this.#incoming.length > 0 && this.#role === 'follower' && this.#demoting === null) {
+      if (this.#incoming.length > 0 && this.role === 'follower' && this.#demoting === null) {
         const slots = this.#incoming.splice(0);
         try {
           await this.#take(slots);
@@ -569,18 +545,14 @@ export class ClusterMember implements ClusterHealth {
   }
 
   #answered(): void {
-    if (!this.#isUnreachable) return;
-    this.#isUnreachable = false;
+    if (!this.isUnreachable) return;
+    this.isUnreachable = false;
     this.deps.note('info', {}, 'etcd answers again');
   }
 
-  trimmedTo(trimmed: number): void {
-    this.#trimmed = trimmed;
-  }
-
   #unreachable(error: unknown): void {
-    if (this.#isUnreachable || this.#ended) return;
-    this.#isUnreachable = true;
+    if (this.isUnreachable || this.#ended) return;
+    this.isUnreachable = true;
     this.deps.note('error', { fault: messageOf(error) }, 'etcd does not answer');
   }
 }

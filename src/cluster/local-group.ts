@@ -4,7 +4,7 @@ import type { Timers } from '../group/ports/clock.js';
 import type { GroupPool } from '../group/ports/pool.js';
 import type { Fence, Slot } from '../group/ports/shared-log.js';
 import { DivergedError } from '../group/ports/storage-errors.js';
-import type { MemberGroup } from './member-deps.js';
+import type { MemberGroup } from './member.js';
 
 export interface FollowingLog {
   take(slots: readonly Slot[]): Promise<void>;

@@ -25,7 +25,7 @@ import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { Holdings } from './access/subject-holdings.js';
 import type { AcceptedEvent, DisputeView } from './api.js';
-import type { Chains } from './ports/chains.js';
+import type { Chains } from './ports/pool.js';
 
 /** Position of an event as of a count of removals from the log; 0 for an unknown id. */
 export interface Located {

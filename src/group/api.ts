@@ -22,7 +22,7 @@ import type {
   Verdict,
 } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
-import type { ExportedEvent, SubjectExport } from './access/subject-export.js';
+import type { ExportedEvent, SubjectExport } from './access/subject-holdings.js';
 import type { AuditEntry, DisputeView, OriginView, PeerSignals, PeerView } from './access/views.js';
 import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
 import type { Holder } from './holder.js';

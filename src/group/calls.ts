@@ -1,7 +1,7 @@
 /** Sends commands to the actor of a group and work to its pool, and returns the answer or the refusal of each. */
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
-import type { Resolve } from './actor/effects.js';
 import type { GroupLoop } from './actor/loop.js';
+import type { Resolve } from './actor/turn.js';
 import type { Answers, Command } from './actor-commands.js';
 import type { Holder } from './holder.js';
 import { type GroupPool, PoolBusyError } from './ports/pool.js';

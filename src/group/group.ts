@@ -14,7 +14,7 @@ import { groupsOf } from '../core/trust/witnesses.js';
 import { NO_KEY, OPERATOR } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
-import { exportOf } from './access/subject-export.js';
+import { exportOf } from './access/subject-holdings.js';
 import { auditEntry, disputeView, originView, peerView, preTrustedIds, SignalViews } from './access/views.js';
 import { type Submitting, submitAll } from './actor/submission.js';
 import type { Command } from './actor-commands.js';

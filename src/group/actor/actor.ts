@@ -12,10 +12,9 @@ import type { StoredBatch } from '../ports/log.js';
 import { batchFrom, Follower } from '../recovery/recovery.js';
 import { overloaded } from '../refusals.js';
 import { RemovalProcess } from '../removal/removal-process.js';
-import type { Effect } from './effects.js';
 import { type Envelope, Mailbox, type TurnBounds } from './mailbox.js';
 import { Prefetch } from './prefetch.js';
-import { Turn } from './turn.js';
+import { type Effect, Turn } from './turn.js';
 
 export class GroupActor<T> {
   readonly state: GroupState;

@@ -31,12 +31,11 @@ import {
 import type { AgeBound } from '../removal/removal-process.js';
 import { RemovalSteps } from '../removal/removal-steps.js';
 import { SnapshotWork } from '../replica/snapshot-work.js';
-import { type PublishWeights, WeightsWork } from '../weights/weights-computation.js';
-import type { WeightsSchedule } from '../weights/weights-schedule.js';
+import { type PublishWeights, type WeightsSchedule, WeightsWork } from '../weights/weights-computation.js';
 import type { GroupActor } from './actor.js';
 import { Admission } from './admission.js';
-import type { Effect, Resolve } from './effects.js';
 import type { Envelope } from './mailbox.js';
+import type { Effect, Resolve } from './turn.js';
 
 export interface LoopDeps {
   readonly actor: GroupActor<Resolve>;

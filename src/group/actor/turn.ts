@@ -3,8 +3,7 @@
 import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../../core/commands.js';
 import type { Decision } from '../../core/decision.js';
 import { evidenceAt } from '../../core/evidence/decay.js';
-import type { EventTypeId } from '../../core/evidence/event-types.js';
-import { isMeasure, revokesLowering } from '../../core/evidence/event-types.js';
+import { type EventTypeId, isMeasure, revokesLowering } from '../../core/evidence/event-types.js';
 import type { BatchWriter } from '../../core/records/batch.js';
 import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
 import { decideAllowed, decideDisallowed } from '../../core/rules/decide-allowed.js';
@@ -37,10 +36,30 @@ import { chainsOf, holdingsOf } from '../access/subject-holdings.js';
 import { disputeView } from '../access/views.js';
 import type { Answer, Answers, Command } from '../actor-commands.js';
 import type { AcceptedEvent } from '../api.js';
-import type { WaitingAnswer } from '../removal/removal-process.js';
-import type { DecidedEvents, Effect } from './effects.js';
+import type { StoredBatch } from '../ports/log.js';
+import type { RemovalStep, WaitingAnswer } from '../removal/removal-process.js';
 import type { Envelope } from './mailbox.js';
 import type { Prefetch } from './prefetch.js';
+
+export type Effect<T> =
+  | {
+      readonly type: 'commit';
+      readonly batch: StoredBatch;
+      readonly records: number;
+      readonly rewrites: readonly StoredBatch[];
+    }
+  | { readonly type: 'answer'; readonly token: T; readonly answer: Answer }
+  | DecidedEvents
+  | RemovalStep;
+
+export interface DecidedEvents {
+  readonly type: 'decided';
+  readonly eventType: string;
+  readonly outcome: string;
+  readonly events: number;
+}
+
+export type Resolve = (answer: Answer) => void;
 
 /** `effects` are carried out once the turn's records are durable. */
 export class Turn<T> {

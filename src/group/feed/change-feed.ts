@@ -9,6 +9,7 @@ import type { Clock, Timers } from '../ports/clock.js';
 import type { GroupPool } from '../ports/pool.js';
 import type { RandomSource } from '../ports/random.js';
 import type {
+  ChangeRow,
   ChangeWalk,
   FeedListener,
   FeedPosition,
@@ -16,7 +17,6 @@ import type {
   ResumeFrom,
   VerdictChanges,
 } from '../verdict-changes.js';
-import { ChangeRing } from './change-ring.js';
 
 export interface FeedDeps {
   readonly pool: Pick<GroupPool, 'publishChanges' | 'walkChanges' | 'endFeed'>;
@@ -226,5 +226,51 @@ export class VerdictFeed implements VerdictChanges {
     await this.deps.pool.endFeed().catch((error: unknown) => {
       if (!this.#closed) this.deps.onFailure('clearing the table of the stream', error);
     });
+  }
+}
+
+/** The newest change of each player in memory, for readers that resume after a short disconnection. */
+export class ChangeRing {
+  /** The oldest change first. */
+  readonly #changes = new Map<string, { readonly position: number; readonly player: PublishedPlayer }>();
+  /** Visits each entry once, since a new iterator would skip the places of all deleted ones. */
+  #oldest = this.#changes.entries();
+  /** All changes after this position are in the ring. */
+  #from = 0;
+
+  constructor(private readonly playersMax: number) {}
+
+  get size(): number {
+    return this.#changes.size;
+  }
+
+  /** `position` is not below earlier ones. */
+  add(position: number, rows: readonly ChangeRow[]): void {
+    for (const { subject, player } of rows) {
+      this.#changes.delete(subject);
+      if (player === null) continue;
+      this.#changes.set(subject, { position, player });
+      if (this.#changes.size > this.playersMax) this.#dropOldest();
+    }
+  }
+
+  /** Oldest first; null if the ring does not reach back that far. */
+  after(position: number): PublishedPlayer[] | null {
+    if (position < this.#from) return null;
+    const players: PublishedPlayer[] = [];
+    for (const change of this.#changes.values()) if (change.position > position) players.push(change.player);
+    return players;
+  }
+
+  clear(position: number): void {
+    this.#changes.clear();
+    this.#oldest = this.#changes.entries();
+    this.#from = position;
+  }
+
+  #dropOldest(): void {
+    const [subject, { position }] = this.#oldest.next().value!;
+    this.#from = position;
+    this.#changes.delete(subject);
   }
 }

@@ -8,9 +8,9 @@ import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { DAY_MS, limits } from '../../limits.js';
 import type { PeerView } from '../access/views.js';
-import type { ChainHead } from '../ports/chains.js';
 import type { LogReader } from '../ports/log.js';
 import type {
+  ChainHead,
   ChainPlace,
   ChainQuery,
   ListedEvent,

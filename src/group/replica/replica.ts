@@ -17,7 +17,7 @@ import { Scratch } from '../../core/trust/votes/scratch.js';
 import { limits } from '../../limits.js';
 import type { OnProgress } from '../api.js';
 import { endOfMinute } from '../as-of.js';
-import { ChangeTable, type TouchedRows } from '../feed/change-table.js';
+import { ChangeTable, reachOf, type TouchedRows } from '../feed/change-table.js';
 import type { LogReader } from '../ports/log.js';
 import type {
   FeedPiece,
@@ -32,9 +32,8 @@ import type {
 import type { SnapshotStore } from '../ports/snapshots.js';
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
-import { removeExpired } from '../removal/retention.js';
+import { removeExpired } from '../removal/redaction.js';
 import type { ChangeWalk } from '../verdict-changes.js';
-import { playersChangedSince } from './players-changed-since.js';
 
 const changeSteps = {
   score: limits.streamScoreStep * SCORE_UNIT,
@@ -198,4 +197,29 @@ export class Replica {
     const { state } = this.follow(upTo);
     return countVerdicts(state, asOfTime(state, at), limits.verdictRowsMax);
   }
+}
+
+/**
+ * Returns null if the records cannot tell: a player was erased, so the log no longer names it, or they are too many.
+ */
+export function playersChangedSince(log: LogReader, state: GroupState, seq: number): TouchedRows | null {
+  if (seq > state.lastSeq || state.lastSeq - seq > limits.streamResumeRecordsMax) return null;
+  const touched = new Set<number>();
+  let isAll = false;
+  for (let next = seq + 1; next <= state.lastSeq; ) {
+    const stored = log.from(next, limits.catchUpBatches, limits.catchUpBytes);
+    if (stored.length === 0) return null;
+    for (const one of stored) {
+      const batch = batchFrom(one);
+      for (let at = Math.max(next, batch.firstSeq); at <= Math.min(batch.lastSeq, state.lastSeq); at++) {
+        const reach = reachOf(batch.record(at), state);
+        if (reach === 'erased') return null;
+        if (reach === 'all') isAll = true;
+        else if (reach !== null && reach >= 0) touched.add(reach);
+      }
+      next = batch.lastSeq + 1;
+      if (next > state.lastSeq) break;
+    }
+  }
+  return isAll ? 'all' : touched;
 }

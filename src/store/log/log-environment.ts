@@ -6,7 +6,7 @@ import { DamagedError, DiskFullError } from '../../group/ports/storage-errors.js
 import { syncPath } from '../files/durable-file.js';
 import { isFull } from '../files/full-disk.js';
 import { dataFileOf, PAGE_HEADER_BYTES } from '../files/lmdb-file.js';
-import { META_PAGES, NODE_HEADER_BYTES } from './pages.js';
+import { META_PAGES, NODE_HEADER_BYTES } from './page-check.js';
 
 const KEY_BYTES = 8;
 const LENGTH_BYTES = 4;
@@ -14,8 +14,6 @@ const LENGTH_BYTES = 4;
 /** Starts at the second write of a turn, see `startWriting`. The declaration of `open` lacks this option. */
 const startingAtOnce = { txnStartThreshold: 1 } as const;
 
-/** The name of the database `meta` as LMDB stores it. */
-export const META_NAME = Buffer.from('meta\0');
 /** The key of the owner record in `meta`. Its version is the owner's epoch. */
 export const OWNER_KEY = Buffer.from('owner');
 

@@ -21,16 +21,20 @@ import {
   unknownOutcome,
 } from '../log/log-environment.js';
 import {
+  hasOpen,
   newestEpoch,
   type OwnerRecord,
   ownerFileOf,
+  type ProcessIdentity,
   parsed,
+  processStartOf,
   putOwner,
   putReleased,
   readOwner,
   recordOf,
+  runs,
+  thisProcess,
 } from './owner-record.js';
-import { hasOpen, type ProcessIdentity, processStartOf, runs, thisProcess } from './process-identity.js';
 import { repeatedly } from './repeatedly.js';
 
 export class FolderOwnedError extends Error {

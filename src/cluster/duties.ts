@@ -1,22 +1,13 @@
 /** The leader's duties besides deciding: it deletes slots, and erased bytes elsewhere. Each may be repeated. */
 
 import { messageOf } from '../errors.js';
+import type { MemberStatus } from '../group/cluster-api.js';
 import { every, type Timers } from '../group/ports/clock.js';
 import type { Fence, NodeView, SharedLog } from '../group/ports/shared-log.js';
 import { ScrubDeferredError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
 import type { ClusterMember } from './member.js';
-
-export interface MemberStatus {
-  readonly endpoint: string;
-  readonly leads: boolean;
-  readonly version: string;
-  readonly dbBytes: number;
-  readonly dbBytesInUse: number;
-  /** The alarms that this member knows of, such as `NOSPACE`, whichever member raised them. */
-  readonly alarms: readonly string[];
-}
 
 export interface DutiesDeps {
   readonly log: SharedLog;

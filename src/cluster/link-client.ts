@@ -35,12 +35,6 @@ interface RunningCall {
   readonly end: (error: Error) => void;
 }
 
-/** An answer whose body is not read yet. `endWatch` clears the timeout of its call. */
-interface Opened {
-  readonly response: IncomingMessage;
-  readonly endWatch: () => void;
-}
-
 export class LinkClient {
   readonly #security: ReturnType<typeof clientSecurity>;
   readonly #authority: LinkAuthority;
@@ -90,7 +84,15 @@ export class LinkClient {
     for (const agent of this.#agents.values()) agent.destroy();
   }
 
-  #open({ url, method, path, body, timeoutMs, signal }: LinkCall): Promise<Opened> {
+  /** Resolves to an answer whose body is not read yet. `endWatch` clears the timeout of the call. */
+  #open({
+    url,
+    method,
+    path,
+    body,
+    timeoutMs,
+    signal,
+  }: LinkCall): Promise<{ response: IncomingMessage; endWatch(): void }> {
     if (this.#isClosed) return Promise.reject(new LinkError(`${url}: the node is shutting down`, true));
     return new Promise((resolve, reject) => {
       const text = body === undefined ? '' : JSON.stringify(body);

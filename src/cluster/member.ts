@@ -66,12 +66,6 @@ export interface MemberDeps {
   readonly onFailed: (error: unknown) => void;
 }
 
-export interface Takeover {
-  readonly at: number;
-  readonly nodeId: string;
-  readonly cause: string;
-}
-
 const otherSecret =
   'CLUSTER_SECRET differs from the secret of the group: set that of the other nodes, and start this node again';
 
@@ -87,7 +81,7 @@ export class ClusterMember implements ClusterHealth {
   leader: LeaderView | null = null;
   /** The last time, by `elapsed`, at which this node had applied the whole shared log. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
-  #lastLeader: LeaderView | null = null;
+  lastLeader: LeaderView | null = null;
   floorSeq = 0;
   #incoming: Slot[] = [];
   #stopWatch: (() => void) | null = null;
@@ -170,11 +164,6 @@ export class ClusterMember implements ClusterHealth {
     return !this.deps.allowStaleReads && this.stalenessMs > this.deps.stalenessMaxMs;
   }
 
-  get lastTakeover(): Takeover | null {
-    const last = this.#lastLeader;
-    return last === null ? null : { at: last.since, nodeId: last.nodeId, cause: last.cause };
-  }
-
   get leaseMs(): number {
     return this.lease.leftMs;
   }
@@ -245,9 +234,9 @@ export class ClusterMember implements ClusterHealth {
 
   #noteLeader(leader: LeaderView | null, nodes: readonly NodeView[] = []): void {
     const isAnother = leader?.fence.revision !== this.leader?.fence.revision;
-    const earlier = this.#lastLeader?.nodeId;
+    const earlier = this.lastLeader?.nodeId;
     this.leader = leader;
-    if (leader !== null) this.#lastLeader = leader;
+    if (leader !== null) this.lastLeader = leader;
     if (isAnother) {
       this.deps.onLeader(
         leader,
@@ -259,11 +248,6 @@ export class ClusterMember implements ClusterHealth {
 
   #release(): void {
     for (const done of [...this.#waits]) done();
-  }
-
-  #confirm(at: number): void {
-    this.#confirmedAt = Math.max(this.#confirmedAt, at);
-    for (const resolve of this.#whenConfirmed.splice(0)) resolve();
   }
 
   /** Resolves to null once this node has its place among the nodes, otherwise to the reason why it is refused. */
@@ -456,7 +440,8 @@ export class ClusterMember implements ClusterHealth {
       // The first leader logs the settings just after it formed the group. A group of an older release logs none before
       // all nodes are upgraded; its nodes may differ until then, and refusing them would stop a rolling upgrade.
       this.#isCompared ||= hasSettings || view.format < formatOfCommand('setting');
-      this.#confirm(askedAt);
+      this.#confirmedAt = Math.max(this.#confirmedAt, askedAt);
+      for (const resolve of this.#whenConfirmed.splice(0)) resolve();
       if (this.#stopWatch === null) this.#watch(view.revision);
       else if (view.slots.length > 0) this.#missed();
       if (view.leader === null) await this.#campaign();
@@ -492,7 +477,7 @@ export class ClusterMember implements ClusterHealth {
 
   /** Returns why the group has no leader, for the record of the takeover. */
   async #causeOfTakeover(): Promise<string> {
-    const last = this.#lastLeader;
+    const last = this.lastLeader;
     if (last === null) return 'the group had no leader';
     const resigned = await this.deps.log.resigned();
     const isSame = resigned?.fence.revision === last.fence.revision;

@@ -1,7 +1,7 @@
 /** Carries out the operator's commands on the whole cluster, or forwards them to the leader. */
 import { granted, messageOf, type Outcome, refused } from '../errors.js';
 import type { OnProgress } from '../group/api.js';
-import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
+import type { ClusterOperations, ClusterStatus, MemberStatus } from '../group/cluster-api.js';
 import {
   type Scrubbed,
   type SharedLog,
@@ -10,7 +10,6 @@ import {
 } from '../group/ports/shared-log.js';
 import { noLeader } from '../group/refusals.js';
 import { DAY_MS, HOUR_MS, limits } from '../limits.js';
-import type { MemberStatus } from './duties.js';
 import { type LinkClient, LinkError } from './link-client.js';
 import type { ClusterMember } from './member.js';
 
@@ -35,6 +34,9 @@ export interface OperatorDeps {
 
 type ScrubResult = Omit<Scrubbed, 'at'>;
 
+/** A member of etcd that does not answer. */
+const silent = { leads: false, version: '', dbBytes: 0, dbBytesInUse: 0, alarms: [] };
+
 const tooFull = `the database of etcd takes more than ${limits.etcdFragmentedPart * 100} % of its quota, and a scrub might fill it`;
 
 export class ClusterOperator implements ClusterOperations {
@@ -44,9 +46,7 @@ export class ClusterOperator implements ClusterOperations {
 
   async status(): Promise<Outcome<ClusterStatus>> {
     const { member, log, nodeId, endpoints } = this.deps;
-    const { role, hasLeader, appliedSeq, stalenessMs, isStale, reason, leader } = member;
-    const { leaseMs, floorSeq, takeovers, forwarded, etcdBytes, etcdQuotaBytes, isScrubIncomplete } = member;
-    const { lastTakeover, refusedNodes } = member;
+    const { role, appliedSeq, stalenessMs, leaseMs, floorSeq, takeovers, leader, lastLeader } = member;
     const [nodes, refused, members, scrubbed] = await Promise.all([
       log.nodes().catch(() => []),
       log.refused().catch(() => []),
@@ -54,25 +54,15 @@ export class ClusterOperator implements ClusterOperations {
       log.scrubbed().catch(() => null),
     ]);
     return granted({
-      ...{ role, hasLeader, appliedSeq, stalenessMs, isStale, reason },
-      ...{ leaseMs, floorSeq, takeovers, forwarded, etcdBytes, etcdQuotaBytes, isScrubIncomplete, lastTakeover },
-      refusedNodes,
+      ...{ role, appliedSeq, stalenessMs, leaseMs, floorSeq, takeovers },
       nodeId,
       clusterId: this.deps.clusterId(),
       leader: leader && { nodeId: leader.nodeId, since: leader.since, fence: leader.fence.revision },
+      lastTakeover: lastLeader && { at: lastLeader.since, nodeId: lastLeader.nodeId, cause: lastLeader.cause },
       nodes,
       refused,
       members: members.map((status, at) => {
-        const silent = {
-          endpoint: endpoints[at]!,
-          healthy: false,
-          leads: false,
-          version: '',
-          dbBytes: 0,
-          dbBytesInUse: 0,
-          alarms: [],
-        };
-        return status === null ? silent : { ...status, healthy: true };
+        return { endpoint: endpoints[at]!, ...silent, ...status, healthy: status !== null };
       }),
       scrubbed,
     });

@@ -4,7 +4,7 @@
  */
 
 import type { GroupBounds } from '../../core/commands.js';
-import { type Batch, BatchWriter } from '../../core/records/batch.js';
+import { BatchWriter } from '../../core/records/batch.js';
 import type { GroupState } from '../../core/state.js';
 import type { Refusal } from '../../errors.js';
 import type { Answer, Command } from '../actor-commands.js';
@@ -125,7 +125,8 @@ export class GroupActor<T> {
     const batch = turn.batch.seal(firstSeq, now, nonce, this.chain);
     this.chain = batch.chain;
     this.#inFlight = turn.effects;
-    return [commitOf(batch, redaction?.piece?.rewrites ?? [])];
+    const { bytes, count: records } = batch;
+    return [{ type: 'commit', batch: { firstSeq, bytes }, records, rewrites: redaction?.piece?.rewrites ?? [] }];
   }
 
   /** Removes and returns the commands of the next turn. Tests observe it. */
@@ -148,9 +149,4 @@ export class GroupActor<T> {
 function refusalFor(answer: Answer, refusal: Refusal): Answer {
   if (Array.isArray(answer)) return answer.map(() => refusal);
   return answer !== null && typeof answer === 'object' && 'ok' in answer ? refusal : answer;
-}
-
-function commitOf<T>(batch: Batch, rewrites: readonly StoredBatch[]): Effect<T> {
-  const { firstSeq, bytes, count } = batch;
-  return { type: 'commit', batch: { firstSeq, bytes }, records: count, rewrites };
 }

@@ -116,7 +116,8 @@ export class Shares {
   /** True if the holder then stays below a part of the mean, or below two batches. */
   hasRoom(holder: Holder, more: number): boolean {
     const recent = this.#recent.get(this.#counted(holder)) ?? 0;
-    return recent + more <= Math.max(limits.shareFirstEvents, limits.shareFirst * this.#mean);
+    const mean = this.#total / Math.max(1, this.#recent.size);
+    return recent + more <= Math.max(limits.shareFirstEvents, limits.shareFirst * mean);
   }
 
   add(holder: Holder, events: number): void {
@@ -132,10 +133,6 @@ export class Shares {
   /** Forgets the admitted events: while there was room for all, no holder had too many. */
   forget(): void {
     this.#keep(0);
-  }
-
-  get #mean(): number {
-    return this.#total / Math.max(1, this.#recent.size);
   }
 
   #counted(holder: Holder): Holder {

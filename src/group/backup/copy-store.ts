@@ -3,7 +3,6 @@
  * the copy contains neither half of an erasure nor a byte that had already left the log.
  */
 import { type Batch, chainStart } from '../../core/records/batch.js';
-import type { LogRecord } from '../../core/records/records.js';
 import { limits } from '../../limits.js';
 import type { LogReader, StoredBatch } from '../ports/log.js';
 import { DamagedError } from '../ports/storage-errors.js';
@@ -106,15 +105,13 @@ class Copy {
     this.#rewritten.add(batch);
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
       // The digest of the batch covers its events.
-      if (!batch.isEvent(seq)) this.#note(batch.record(seq), seq);
+      if (batch.isEvent(seq)) continue;
+      const record = batch.record(seq);
+      if (record.type === 'subject_erased') this.erasedSeq = seq;
+      if (record.type === 'batches_rewritten') this.#rewritten.note(record);
     }
     this.lastSeq = batch.lastSeq;
     this.chain = batch.chain;
-  }
-
-  #note(record: LogRecord, seq: number): void {
-    if (record.type === 'subject_erased') this.erasedSeq = seq;
-    if (record.type === 'batches_rewritten') this.#rewritten.note(record);
   }
 
   async #readAgain(): Promise<void> {

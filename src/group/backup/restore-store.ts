@@ -8,7 +8,6 @@ import { audited } from '../../core/decision.js';
 import { type Batch, BatchWriter, chainStart } from '../../core/records/batch.js';
 import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.js';
 import type {
-  AuditPart,
   CarriedSums,
   ErasureRequested,
   EventAccepted,
@@ -174,7 +173,13 @@ class Restore {
         this.#found.lostEvents++;
         return [];
       default:
-        if ('audit' in record) this.#lose(record.audit, at);
+        if (!('audit' in record)) return [];
+        this.#found.lostFacts.push({
+          at,
+          action: record.audit.action,
+          actor: record.audit.actor,
+          target: record.audit.target,
+        });
         return [];
     }
   }
@@ -227,10 +232,6 @@ class Restore {
     state.apply(record, at);
     if ('prev' in record) this.#written.set(state.lastSeq, record);
     return record;
-  }
-
-  #lose({ action, actor, target }: AuditPart, at: number): void {
-    this.#found.lostFacts.push({ at, action, actor, target });
   }
 
   #stateNow(): GroupState {

@@ -250,7 +250,10 @@ export class ChangeRing {
       this.#changes.delete(subject);
       if (player === null) continue;
       this.#changes.set(subject, { position, player });
-      if (this.#changes.size > this.playersMax) this.#dropOldest();
+      if (this.#changes.size <= this.playersMax) continue;
+      const [oldest, { position: from }] = this.#oldest.next().value!;
+      this.#from = from;
+      this.#changes.delete(oldest);
     }
   }
 
@@ -266,11 +269,5 @@ export class ChangeRing {
     this.#changes.clear();
     this.#oldest = this.#changes.entries();
     this.#from = position;
-  }
-
-  #dropOldest(): void {
-    const [subject, { position }] = this.#oldest.next().value!;
-    this.#from = position;
-    this.#changes.delete(subject);
   }
 }

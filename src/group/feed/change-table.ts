@@ -53,14 +53,6 @@ interface Pass extends ChangesUpTo {
   left: number;
 }
 
-function isInSameStep(one: number, other: number, step: number): boolean {
-  return Math.floor(one / step) === Math.floor(other / step);
-}
-
-function isWithinStep(one: number, other: number, step: number): boolean {
-  return Math.abs(one - other) < step;
-}
-
 function rowOf(subject: string | null, state: GroupState): number | null {
   return subject === null ? null : state.subjects.find(subjectBytes(subject));
 }
@@ -215,10 +207,6 @@ export class ChangeTable {
     return [...peers];
   }
 
-  #refusedOf(row: number): readonly number[] {
-    return this.state.erasureRequests.of(this.#subjectOf(row)).refused?.peers ?? [];
-  }
-
   #subjectOf(row: number): string {
     return subjectHex(this.state.subjects.keyOf(row));
   }
@@ -278,7 +266,9 @@ export class ChangeTable {
     const read = this.#read(row, asOf);
     const { score, confidence, verdict } = read;
     const concerned = this.#disputed.delete(row) ? this.#reportersOf(row) : [];
-    if (this.#refused.delete(row)) concerned.push(...this.#refusedOf(row));
+    if (this.#refused.delete(row)) {
+      concerned.push(...(this.state.erasureRequests.of(this.#subjectOf(row)).refused?.peers ?? []));
+    }
     if (this.#isPublished(row) && this.#isNear(row, read)) {
       // The row has not moved: only the peers that see a new mark on it get it again.
       if (concerned.length > 0 && this.#upTo !== null)
@@ -304,7 +294,8 @@ export class ChangeTable {
   #isNear(row: number, { score, confidence, verdict }: PublishedValues): boolean {
     if (this.#verdict[row] !== verdict) return false;
     const { score: scoreStep, confidence: confidenceStep, fixed } = this.steps;
-    const isWithin = fixed === true ? isInSameStep : isWithinStep;
+    const isWithin = (one: number, other: number, step: number) =>
+      fixed === true ? Math.floor(one / step) === Math.floor(other / step) : Math.abs(one - other) < step;
     return (
       isWithin(score, this.#score[row]!, scoreStep) && isWithin(confidence, this.#confidence[row]!, confidenceStep)
     );

@@ -138,7 +138,7 @@ function ownEvents(
     const { record, at } = reader.read(seq);
     if (!('prev' in record) || !isOwn(record.peer)) return null;
     if (record.type === 'event_accepted') {
-      if (!sameBytes(record.subject, query.subject)) return null;
+      if (Buffer.compare(record.subject, query.subject) !== 0) return null;
       if (!query.withdrawn.has(seq)) {
         if (events.length === query.limit) return { events, next: goOn() };
         events.push(listed(seq, at, record));
@@ -166,10 +166,6 @@ export function readPairEvents(log: LogReader, { head, expired }: PairEventsQuer
 /** Leaves out the subject, a view whose whole batch would be copied to the other thread, and the tag. */
 function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: EventAccepted): ListedEvent {
   return { seq, receivedAt, event };
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
 }
 
 /**

@@ -91,11 +91,6 @@ export class Replica {
     return loaded;
   }
 
-  #asItIs(): Follower {
-    this.#follower ??= this.#load();
-    return this.#follower;
-  }
-
   /**
    * Loads the whole log: batches may have been rewritten because of newer records, and are valid only together with
    * these.
@@ -124,7 +119,9 @@ export class Replica {
 
   redact(work: RedactionWork): RedactionPiece {
     // A removal needs the key of the tags from the state, and retention also the newest records of pairs.
-    return removeExpired(this.log, work, work.type === 'removal' ? this.#asItIs() : this.follow(work.durable));
+    if (work.type === 'retention') return removeExpired(this.log, work, this.follow(work.durable));
+    this.#follower ??= this.#load();
+    return removeExpired(this.log, work, this.#follower);
   }
 
   weights(upTo: number, at: number): WeightsComputed {

@@ -1,8 +1,8 @@
 /** Provides the settings of a node of a cluster from its configuration, and opens the shared log in etcd with them. */
 import { readFileSync } from 'node:fs';
-import type { MemberStatus } from '../../cluster/duties.js';
 import { SecretProof } from '../../core/hashing/secret-proof.js';
 import { messageOf } from '../../errors.js';
+import type { MemberStatus } from '../../group/cluster-api.js';
 import { EtcdClient } from '../../store/etcd/etcd-client.js';
 import { etcdKeys } from '../../store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../store/etcd/etcd-log.js';

@@ -1,6 +1,5 @@
 /** Calls etcd. A call that fails or hangs is repeated at the next member, so every call must be safe to repeat. */
 import {
-  type ChannelCredentials,
   Client,
   type ClientDuplexStream,
   type ClientUnaryCall,
@@ -44,17 +43,13 @@ const passing: ReadonlySet<status> = new Set([
   status.ABORTED,
 ]);
 
-interface Cancellable {
-  cancel(): void;
-}
-
 export class EtcdClient {
   readonly #clients: readonly Client[];
   readonly #first: number;
   /** The endpoint that answered last. */
   #current: number;
   #token: Metadata | null = null;
-  readonly #calls = new Set<Cancellable>();
+  readonly #calls = new Set<{ cancel(): void }>();
   #closed = false;
 
   /** `first`: any number. Clients with different numbers begin with different members. */
@@ -62,7 +57,9 @@ export class EtcdClient {
     private readonly settings: EtcdSettings,
     first = 0,
   ) {
-    const secured = credentialsOf(settings);
+    const { ca, cert, key } = settings;
+    const isSecured = settings.endpoints[0]!.startsWith('https:');
+    const secured = isSecured ? credentials.createSsl(ca, key, cert) : credentials.createInsecure();
     this.#clients = settings.endpoints.map((url) => new Client(new URL(url).host, secured, channelOptions));
     this.#first = first % this.#clients.length;
     this.#current = this.#first;
@@ -325,11 +322,6 @@ const channelOptions = {
   // Each client has one connection of its own.
   'grpc.use_local_subchannel_pool': 1,
 };
-
-function credentialsOf({ endpoints, ca, cert, key }: EtcdSettings): ChannelCredentials {
-  if (!endpoints[0]!.startsWith('https:')) return credentials.createInsecure();
-  return credentials.createSsl(ca, key, cert);
-}
 
 export function codeOf(error: unknown): status | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'number'

@@ -54,9 +54,6 @@ export interface EtcdLogDeps<C extends EtcdCalls> {
   readonly secret: SecretProof;
 }
 
-/** The first sequence number of the batch before a slot; 0 if the log was trimmed up to the slot, or begins with it. */
-export type Previous = number;
-
 export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   readonly client: C;
   readonly keys: EtcdKeys;
@@ -145,12 +142,13 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   /**
-   * Appends a slot under a fence. Resolves once a majority of the members has the slot on disk. Rejects with
+   * Appends a slot under a fence. `previous`: the first record of the batch before it; 0 if the log was trimmed up to
+   * the slot, or begins with it. Resolves once a majority of the members has the slot on disk. Rejects with
    * `OwnerLostError` if another node leads, or has written a slot there; then the slot is not in the log and never will
    * be. A call without an answer is repeated until the outcome is known, or until `signal` aborts; then it rejects with
    * `SharedLogUnavailableError`, and the outcome is unknown.
    */
-  async append(fence: Fence, slot: Slot, previous: Previous, signal?: AbortSignal): Promise<void> {
+  async append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void> {
     const { keys } = this;
     const key = keys.slot(slot.firstSeq);
     const { slot: plain, parts } = encodeSlot(slot);

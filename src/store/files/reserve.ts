@@ -22,7 +22,7 @@ export class Reserve {
   /** Writes the file if it is too small, with at most one `part`th of the free space. */
   #write(part: number): void {
     try {
-      if (this.#size() >= limits.reserveBytes) return;
+      if ((statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) >= limits.reserveBytes) return;
       const bytes = Math.min(limits.reserveBytes, Math.floor(freeBytesOf(this.dir) / part));
       writeFileSync(this.#file, randomBytes(bytes), { mode: 0o600 });
     } catch {
@@ -49,9 +49,5 @@ export class Reserve {
       if (!hasCode(error, 'ENOSPC')) throw error;
       return this.during(act);
     }
-  }
-
-  #size(): number {
-    return statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
   }
 }

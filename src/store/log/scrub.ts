@@ -49,7 +49,9 @@ export async function scrubFreePages(
   await readersPass(lastTxn);
   await claimMany(environment, commit);
   await claimRemaining(environment, commit, readersPass);
-  await giveRoomBack(environment, commit);
+  // Frees the reserved pages two commits before they are used.
+  await commit(() => environment.scrub.remove(ROOM_KEY));
+  await claimPages(environment, commit, 0, 1);
   await removeScrubPages(environment, commit);
 }
 
@@ -66,12 +68,6 @@ async function reservePages(environment: LogEnvironment, commit: Commit): Promis
   const pages = Math.ceil(((freePages + FURTHER_PAGES) * LISTED_BYTES) / pageBytes);
   const zeros = Buffer.alloc((pages - 1) * pageBytes + onePageBytes(pageBytes));
   await commit(() => environment.scrub.put(ROOM_KEY, zeros));
-}
-
-/** Frees the reserved pages two commits before they are used. */
-async function giveRoomBack(environment: LogEnvironment, commit: Commit): Promise<void> {
-  await commit(() => environment.scrub.remove(ROOM_KEY));
-  await claimPages(environment, commit, 0, 1);
 }
 
 /** Rewrites batches that moved out of their leaf page, unchanged: LMDB copies the page without the gap. */

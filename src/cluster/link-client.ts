@@ -40,7 +40,7 @@ export class LinkClient {
   readonly #authority: LinkAuthority;
   readonly #agents = new Map<string, Agent>();
   readonly #running = new Set<RunningCall>();
-  #isClosed = false;
+  isClosed = false;
 
   constructor(secret: string, groupId: string) {
     this.#security = clientSecurity(secret, groupId);
@@ -73,13 +73,9 @@ export class LinkClient {
     throw new LinkError(`${call.path}: ${response.statusCode} ${body.toString('utf8')}`, false);
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /** Ends all running calls and refuses further ones. */
   close(): void {
-    this.#isClosed = true;
+    this.isClosed = true;
     for (const { end } of [...this.#running]) end(new Error('the node is shutting down'));
     for (const agent of this.#agents.values()) agent.destroy();
   }
@@ -93,7 +89,7 @@ export class LinkClient {
     timeoutMs,
     signal,
   }: LinkCall): Promise<{ response: IncomingMessage; endWatch(): void }> {
-    if (this.#isClosed) return Promise.reject(new LinkError(`${url}: the node is shutting down`, true));
+    if (this.isClosed) return Promise.reject(new LinkError(`${url}: the node is shutting down`, true));
     return new Promise((resolve, reject) => {
       const text = body === undefined ? '' : JSON.stringify(body);
       const headers = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(text) };

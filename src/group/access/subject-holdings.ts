@@ -3,10 +3,7 @@ import { asOfTime, decayed, decayFactorFor, measureFactorFor } from '../../core/
 import { eventTypeName } from '../../core/evidence/event-types.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
 import type { LogRecord, RecordType } from '../../core/records/records.js';
-import type { AllowEntry } from '../../core/registers/allow-list.js';
-import type { Dispute } from '../../core/registers/disputes.js';
 import { readTrust } from '../../core/scoring/allowed.js';
-import type { TrustView } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
 import { NO_KEY } from '../../core/vocabulary.js';
 import { granted, type Outcome } from '../../errors.js';
@@ -14,63 +11,45 @@ import { limits } from '../../limits.js';
 import type { ChainHead, Chains, GroupPool, ListedEvent } from '../ports/pool.js';
 import { auditEntry, disputeView } from './views.js';
 
-export interface PairHolding extends ChainHead {
-  readonly events: number;
-  /** Decayed sums, in events of severity 1. */
-  readonly lowering: number;
-  readonly raising: number;
-  readonly measure: number;
-  /** True if an upheld dispute excludes the evidence from the score. */
-  readonly isVoid: boolean;
-}
+export interface Holdings extends Readonly<ReturnType<typeof holdingsOf>> {}
 
-export interface Holdings {
-  readonly seq: number;
-  /** ms since 1970. */
-  readonly at: number;
-  readonly trust: TrustView | null;
-  readonly pairs: readonly PairHolding[];
-  readonly disputes: readonly Dispute[];
-  readonly droppedDisputes: readonly number[];
-  /** The entry of the allow list, and the records that name the player for it. */
-  readonly allowed: AllowEntry | null;
-  readonly allowRecords: readonly number[];
-  readonly erasureRequests: readonly number[];
-  readonly withdrawn: readonly number[];
-  /** Events up to this record have left the log. */
-  readonly expired: number;
-}
+export type PairHolding = Holdings['pairs'][number];
 
-export function holdingsOf(state: GroupState, subject: Uint8Array): Holdings {
+export function holdingsOf(state: GroupState, subject: Uint8Array) {
   const { subjects, lastAt: at } = state;
   const hex = subjectHex(subject);
   const row = subjects.find(subject);
   const asOf = asOfTime(state, at);
   const decayFactor = row < 0 ? 0 : decayFactorFor(state, subjects.evidenceAt(row), asOf);
   const measureFactor = row < 0 ? 0 : measureFactorFor(state, subjects.evidenceAt(row), asOf);
-  const pairs = headsOf(state, row).map((head, i): PairHolding => {
+  const pairs = headsOf(state, row).map((head, i) => {
     const entry = subjects.firstEntry(row) + i;
     const { entries } = subjects;
     return {
       ...head,
       events: entries.count(entry),
+      /** Decayed sums, in events of severity 1. */
       lowering: decayed(entries.lowering(entry), decayFactor),
       raising: decayed(entries.raising(entry), decayFactor),
       measure: decayed(entries.measure(entry), measureFactor),
+      /** True if an upheld dispute excludes the evidence from the score. */
       isVoid: entries.isVoid(entry),
     };
   });
   return {
     seq: state.lastSeq,
+    /** ms since 1970. */
     at,
     trust: row < 0 ? null : readTrust(state, row, asOf),
     pairs,
     disputes: state.disputes.of(hex),
     droppedDisputes: state.disputes.droppedOf(hex),
+    /** The entry of the allow list, and the records that name the player for it. */
     allowed: state.allowed.of(hex)?.entry ?? null,
     allowRecords: state.allowed.of(hex)?.seqs ?? [],
     erasureRequests: state.erasureRequests.of(hex).seqs,
     withdrawn: withdrawnOf(state, hex),
+    /** Events up to this record have left the log. */
     expired: state.retired.seq,
   };
 }

@@ -22,7 +22,7 @@ export class GroupActor<T> {
   readonly #turnBounds: TurnBounds | undefined;
   readonly #mailbox = new Mailbox<Command, T>();
   #durableChain: Uint8Array;
-  #durableSeq: number;
+  durableSeq: number;
   /** Answers that wait for the commit in flight. */
   #inFlight: Effect<T>[] | null = null;
   readonly #prefetch: Prefetch;
@@ -38,17 +38,13 @@ export class GroupActor<T> {
     this.state = state;
     this.#turnBounds = turn;
     this.#durableChain = chain;
-    this.#durableSeq = state.lastSeq;
+    this.durableSeq = state.lastSeq;
     this.#prefetch = new Prefetch(state);
-    this.removal = new RemovalProcess(state, () => this.#durableSeq);
-  }
-
-  get durableSeq(): number {
-    return this.#durableSeq;
+    this.removal = new RemovalProcess(state, () => this.durableSeq);
   }
 
   get durableHead(): { readonly lastSeq: number; readonly chain: Uint8Array } {
-    return { lastSeq: this.#durableSeq, chain: this.#durableChain };
+    return { lastSeq: this.durableSeq, chain: this.#durableChain };
   }
 
   get mailbox(): Pick<Mailbox<Command, T>, 'events' | 'bytes' | 'eventsBefore' | 'eventsOf'> {
@@ -65,7 +61,7 @@ export class GroupActor<T> {
 
   /** True if the state equals the durable log, and nothing in progress depends on another state. */
   get isSettled(): boolean {
-    return this.#inFlight === null && this.state.lastSeq === this.#durableSeq && !this.removal.busy;
+    return this.#inFlight === null && this.state.lastSeq === this.durableSeq && !this.removal.busy;
   }
 
   precedes(stored: StoredBatch): boolean {
@@ -79,7 +75,7 @@ export class GroupActor<T> {
     follower.follow(batchFrom(stored));
     this.chain = follower.chain;
     this.#durableChain = follower.chain;
-    this.#durableSeq = this.state.lastSeq;
+    this.durableSeq = this.state.lastSeq;
   }
 
   offer(envelope: Envelope<Command, T>): boolean {
@@ -138,7 +134,7 @@ export class GroupActor<T> {
     if (this.#inFlight === null) throw new Error('actor: no turn is in flight');
     const effects = this.#inFlight;
     this.#inFlight = null;
-    this.#durableSeq = this.state.lastSeq;
+    this.durableSeq = this.state.lastSeq;
     this.#durableChain = this.chain;
     effects.push(...this.removal.committed());
     return effects;

@@ -97,12 +97,13 @@ export class GroupLoop {
   readonly #snapshotWork: SnapshotWork;
   readonly #removalSteps: RemovalSteps<Resolve>;
   readonly #admission: Admission;
-  #failed = false;
-  #draining = false;
+  failed = false;
+  draining = false;
   /** True once no further turn is taken. */
   #closed = false;
   #leading: boolean;
-  #stalled = false;
+  /** True while a commit takes longer than its callers wait: nothing is admitted. */
+  stalled = false;
   #turnScheduled = false;
   #whenAnswered: (() => void)[] = [];
 
@@ -120,7 +121,7 @@ export class GroupLoop {
       durableSeq: () => this.actor.durableSeq,
       // A follower removes nothing, but its snapshots must not contain what the leader is erasing either.
       forbidsSnapshots: () => this.actor.removal.forbidsSnapshots || (!this.#leading && this.state.erasures.size > 0),
-      ending: () => this.#draining || this.#failed,
+      ending: () => this.draining || this.failed,
       closed: () => this.#closed,
       later: (act, ms) => this.#later(act, ms),
     });
@@ -142,7 +143,7 @@ export class GroupLoop {
       durableSeq: () => this.actor.durableSeq,
       evidenceSeq: () => Math.min(this.state.evidenceSeq, this.actor.durableSeq),
       newVoiceSeq: () => Math.min(this.state.newVoiceSeq, this.actor.durableSeq),
-      ending: () => this.#draining || this.#failed,
+      ending: () => this.draining || this.failed,
       readOnly: () => !this.#leading || !this.#hasRoom || this.clockGuard.clockAhead,
       publish: (command, bytes) => this.#publishWeights(command, bytes),
     });
@@ -157,15 +158,7 @@ export class GroupLoop {
   }
 
   get #isEnded(): boolean {
-    return this.#failed || this.#closed;
-  }
-
-  get failed(): boolean {
-    return this.#failed;
-  }
-
-  get draining(): boolean {
-    return this.#draining;
+    return this.failed || this.#closed;
   }
 
   /** See `RemovalProcess.resume`. */
@@ -173,11 +166,6 @@ export class GroupLoop {
     this.#carryOut(this.actor.removal.resume(expireBefore));
     this.#snapshotWork.makeIfDue();
     this.#weightsWork.plan();
-  }
-
-  /** True while a commit takes longer than its callers wait: nothing is admitted. */
-  get stalled(): boolean {
-    return this.#stalled;
   }
 
   lead(): void {
@@ -271,9 +259,9 @@ export class GroupLoop {
   }
 
   admit(envelope: Envelope<Command, Resolve>): Refusal | undefined {
-    if (this.#draining || this.#failed) return notThere();
+    if (this.draining || this.failed) return notThere();
     if (!this.#leading && !isRead(envelope.command)) return noLeader();
-    if (this.#stalled && !isRead(envelope.command)) return logUnreachable();
+    if (this.stalled && !isRead(envelope.command)) return logUnreachable();
     const { formatMax, formatOf = formatOfCommand } = this.deps;
     if (formatMax !== undefined && formatOf(envelope.command.type) > formatMax()) return mixedReleases();
     if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return this.#clockAhead();
@@ -306,22 +294,21 @@ export class GroupLoop {
   /** Callers that still wait for bytes to leave the log are answered after `waitMs`; the next start continues. */
   endSoon(waitMs: number): void {
     this.deps.timers.later(() => {
-      if (!this.#failed) this.#carryOut(this.actor.removal.giveUp());
+      if (!this.failed) this.#carryOut(this.actor.removal.giveUp());
     }, waitMs);
   }
 
   async drain(): Promise<void> {
-    this.#draining = true;
+    this.draining = true;
     this.#weightsWork.stop();
-    while (this.actor.answering && !this.#failed)
-      await new Promise<void>((resolve) => this.#whenAnswered.push(resolve));
+    while (this.actor.answering && !this.failed) await new Promise<void>((resolve) => this.#whenAnswered.push(resolve));
     this.#closed = true;
     await this.#removalSteps.end();
   }
 
   /** Stops all decisions and writes, because the process is about to end. */
   abandon(): void {
-    this.#failed = true;
+    this.failed = true;
     for (const resolve of this.#whenAnswered.splice(0)) resolve();
   }
 
@@ -399,10 +386,10 @@ export class GroupLoop {
       return;
     } finally {
       endWait?.();
-      this.#stalled = false;
+      this.stalled = false;
     }
     // A failed redaction began from a state that no longer exists.
-    if (this.#failed) return;
+    if (this.failed) return;
     const commitMs = this.deps.timers.elapsed() - started;
     this.#admission.committed(commitMs);
     this.#carryOut(this.actor.committed());
@@ -417,7 +404,7 @@ export class GroupLoop {
 
   #stall(): void {
     if (this.#isEnded) return;
-    this.#stalled = true;
+    this.stalled = true;
     this.#carryOut([
       ...this.actor.refuseInFlight(logUnreachable(true)),
       ...this.actor.refuseWaiting((command) => !isRead(command), logUnreachable()),
@@ -431,7 +418,7 @@ export class GroupLoop {
   }
 
   fail(error: unknown): void {
-    if (this.#failed) return;
+    if (this.failed) return;
     this.abandon();
     this.deps.onFatal(error);
   }

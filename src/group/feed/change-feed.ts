@@ -40,8 +40,8 @@ export class VerdictFeed implements VerdictChanges {
   /** Null while there are no readers. */
   #generation: string | null = null;
   #isBegun = false;
-  #mark: FeedPosition | null = null;
-  #erasedAt = 0;
+  mark: FeedPosition | null = null;
+  erasedAt = 0;
   /** Record and time up to which the interval `#interval` publishes. */
   #reach = { upTo: -1, asOf: 0 };
   #interval = -1;
@@ -56,14 +56,6 @@ export class VerdictFeed implements VerdictChanges {
   #closed = false;
 
   constructor(private readonly deps: FeedDeps) {}
-
-  get mark(): FeedPosition | null {
-    return this.#mark;
-  }
-
-  get erasedAt(): number {
-    return this.#erasedAt;
-  }
 
   get rows(): number {
     return this.#ring.size;
@@ -114,10 +106,10 @@ export class VerdictFeed implements VerdictChanges {
   #begin(): void {
     this.#generation = Buffer.from(this.deps.random.bytes(6)).toString('hex');
     this.#isBegun = false;
-    this.#mark = null;
+    this.mark = null;
     this.#more = true;
     this.#interval = -1;
-    this.#erasedAt = 0;
+    this.erasedAt = 0;
     this.#ring.clear(0);
     this.#plan(0);
   }
@@ -164,8 +156,8 @@ export class VerdictFeed implements VerdictChanges {
   async #askIfMoved(): Promise<void> {
     const { upTo, asOf } = this.#reached();
     const isSame = this.#askedSeq === upTo && this.#askedAt === endOfMinute(asOf);
-    if (!isSame || this.#more || this.#mark === null) await this.#ask(false);
-    else this.#mark = { ...this.#mark, asOf };
+    if (!isSame || this.#more || this.mark === null) await this.#ask(false);
+    else this.mark = { ...this.mark, asOf };
   }
 
   /** Publishes one piece, or only its erased players. Resolves to true if erased ones remain. */
@@ -204,24 +196,24 @@ export class VerdictFeed implements VerdictChanges {
       this.#askedAt = at;
       this.#more = more;
     }
-    if (rows.some(({ player }) => player === null)) this.#erasedAt = position;
-    const isWhole = !erasedOnly && this.#mark === null && publishedUpTo !== null;
-    if (erasedOnly) this.#mark = this.#mark && { ...this.#mark, position };
+    if (rows.some(({ player }) => player === null)) this.erasedAt = position;
+    const isWhole = !erasedOnly && this.mark === null && publishedUpTo !== null;
+    if (erasedOnly) this.mark = this.mark && { ...this.mark, position };
     else if (publishedUpTo !== null) {
-      this.#mark = { generation, position, ...publishedUpTo, ...(logTag && { logTag: logTag() }) };
+      this.mark = { generation, position, ...publishedUpTo, ...(logTag && { logTag: logTag() }) };
     }
     // Before the first mark no reader has a position to resume from.
-    if (this.#mark === null) this.#ring.clear(position);
+    if (this.mark === null) this.#ring.clear(position);
     else this.#ring.add(position, rows);
     if (rows.length > 0 || isWhole) {
-      this.#heard = Promise.all([...this.#listeners].map((listener) => listener.publish(rows, this.#mark)));
+      this.#heard = Promise.all([...this.#listeners].map((listener) => listener.publish(rows, this.mark)));
     }
     return moreErased;
   }
 
   async #end(): Promise<void> {
     this.#generation = null;
-    this.#mark = null;
+    this.mark = null;
     this.#ring.clear(0);
     await this.deps.pool.endFeed().catch((error: unknown) => {
       if (!this.#closed) this.deps.onFailure('clearing the table of the stream', error);

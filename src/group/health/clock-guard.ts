@@ -20,36 +20,28 @@ export class ClockGuard {
   #rightAt: number;
   #rightElapsed: number;
   /** The newest time of a right clock: a clock that was set back may return to it. */
-  #newestAt: number;
-  #ahead = false;
+  newestAt: number;
+  clockAhead = false;
 
   constructor(private readonly deps: ClockGuardDeps) {
     this.#rightAt = deps.clock.now();
     this.#rightElapsed = deps.timers.elapsed();
-    this.#newestAt = Math.max(deps.seenAt, this.#rightAt);
-  }
-
-  get newestAt(): number {
-    return this.#newestAt;
-  }
-
-  get clockAhead(): boolean {
-    return this.#ahead;
+    this.newestAt = Math.max(deps.seenAt, this.#rightAt);
   }
 
   /** True if the wall clock is `limits.clockAheadMs` ahead of both the elapsed time and the newest time seen. */
   isAheadNow(): boolean {
     const now = this.deps.clock.now();
     const elapsed = this.deps.timers.elapsed();
-    const aheadMs = now - Math.max(this.#rightAt + elapsed - this.#rightElapsed, this.#newestAt);
+    const aheadMs = now - Math.max(this.#rightAt + elapsed - this.#rightElapsed, this.newestAt);
     const ahead = aheadMs > limits.clockAheadMs;
     if (!ahead) {
       this.#rightAt = now;
       this.#rightElapsed = elapsed;
-      this.#newestAt = Math.max(this.#newestAt, now);
+      this.newestAt = Math.max(this.newestAt, now);
     }
-    if (ahead !== this.#ahead) {
-      this.#ahead = ahead;
+    if (ahead !== this.clockAhead) {
+      this.clockAhead = ahead;
       this.deps.onChange(ahead, aheadMs);
     }
     return ahead;

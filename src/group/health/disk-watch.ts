@@ -16,8 +16,9 @@ export interface DiskWatchDeps {
 
 export class DiskWatch {
   readonly minBytes: number;
-  #use: DiskUse | null = null;
-  #low = false;
+  /** Null before the first successful read. */
+  use: DiskUse | null = null;
+  low = false;
   #looking = false;
   #isBlind = false;
   #cancel: () => void = () => undefined;
@@ -26,13 +27,9 @@ export class DiskWatch {
     this.minBytes = Math.max(deps.minBytes, limits.commitFreeBytes);
   }
 
-  get low(): boolean {
-    return this.#low;
-  }
-
   /** True if there is room for a removal from the log, even on a low disk: a failed commit ends the node. */
   get fitsRemoval(): boolean {
-    return !this.#low || this.#use === null || this.#use.freeBytes >= limits.removalFreeBytes;
+    return !this.low || this.use === null || this.use.freeBytes >= limits.removalFreeBytes;
   }
 
   /**
@@ -40,18 +37,13 @@ export class DiskWatch {
    * space ends the process.
    */
   isFullNow(): boolean {
-    if (this.#use === null) return false;
+    if (this.use === null) return false;
     try {
-      this.#saw({ ...this.#use, freeBytes: this.deps.gauge.freeBytes() });
+      this.#saw({ ...this.use, freeBytes: this.deps.gauge.freeBytes() });
     } catch {
       // The regular check reports the error.
     }
-    return this.#use.freeBytes < limits.commitFreeBytes;
-  }
-
-  /** Null before the first successful read. */
-  get use(): DiskUse | null {
-    return this.#use;
+    return this.use.freeBytes < limits.commitFreeBytes;
   }
 
   /**
@@ -59,8 +51,8 @@ export class DiskWatch {
    * so twice the newest size is enough; the first one is smaller than the log.
    */
   get fitsSnapshot(): boolean {
-    if (this.#use === null) return true;
-    const { freeBytes, logBytes, newestSnapshotBytes } = this.#use;
+    if (this.use === null) return true;
+    const { freeBytes, logBytes, newestSnapshotBytes } = this.use;
     const expectedBytes = newestSnapshotBytes === 0 ? logBytes : 2 * newestSnapshotBytes;
     return freeBytes - expectedBytes >= this.minBytes;
   }
@@ -90,10 +82,10 @@ export class DiskWatch {
 
   /** The disk has room again only well above the watermark, so that writes do not open and close each second. */
   #saw(use: DiskUse): void {
-    const wasLow = this.#low;
+    const wasLow = this.low;
     const fittedRemoval = this.fitsRemoval;
-    this.#use = use;
-    this.#low = use.freeBytes < (wasLow ? this.minBytes * limits.diskResumeFactor : this.minBytes);
-    if (this.#low !== wasLow || this.fitsRemoval !== fittedRemoval) this.deps.onChange(this.#low, use);
+    this.use = use;
+    this.low = use.freeBytes < (wasLow ? this.minBytes * limits.diskResumeFactor : this.minBytes);
+    if (this.low !== wasLow || this.fitsRemoval !== fittedRemoval) this.deps.onChange(this.low, use);
   }
 }

@@ -23,16 +23,12 @@ export class BackgroundCheck {
   readonly #ending = new AbortController();
   #cancel: () => void = () => undefined;
   #running: Promise<void> | null = null;
-  #status: CheckStatus = { running: false, checkedSeq: 0, endedAt: null, faults: [] };
+  status: CheckStatus = { running: false, checkedSeq: 0, endedAt: null, faults: [] };
 
   constructor(
     private readonly deps: CheckDeps,
     private readonly times: CheckTimes = limits,
   ) {}
-
-  get status(): CheckStatus {
-    return this.#status;
-  }
 
   /** The first check is delayed, because a start is busy and has verified what it read. */
   start(): void {
@@ -54,16 +50,16 @@ export class BackgroundCheck {
   async #check(): Promise<void> {
     const { pool, timers, clock, onReport, onFailure } = this.deps;
     const started = timers.elapsed();
-    this.#status = { ...this.#status, running: true, checkedSeq: 0 };
+    this.status = { ...this.status, running: true, checkedSeq: 0 };
     try {
       const onProgress = (checkedSeq: number) => {
-        this.#status = { ...this.#status, checkedSeq };
+        this.status = { ...this.status, checkedSeq };
       };
       const report = await pool.check(onProgress, this.#ending.signal);
-      this.#status = { running: false, checkedSeq: report.lastSeq, endedAt: clock.now(), faults: report.faults };
+      this.status = { running: false, checkedSeq: report.lastSeq, endedAt: clock.now(), faults: report.faults };
       onReport(report);
     } catch (error) {
-      this.#status = { ...this.#status, running: false };
+      this.status = { ...this.status, running: false };
       if (this.#ending.signal.aborted) return;
       onFailure(error);
     }

@@ -90,19 +90,9 @@ export class WeightsWork {
     this.plan();
   }
 
-  #publish({
-    basedOnSeq,
-    computedAt,
-    pi,
-    tau,
-    a,
-    b,
-    z,
-    witness,
-    measures,
-  }: WeightsComputed): Promise<Answers['publish_weights']> | null {
-    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness, measures };
-    return this.site.publish({ type: 'publish_weights', weights }, tau.length * 59);
+  #publish({ basedOnSeq, computedAt, signals: _signals, ...columns }: WeightsComputed) {
+    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, ...columns };
+    return this.site.publish({ type: 'publish_weights', weights }, columns.tau.length * 59);
   }
 }
 

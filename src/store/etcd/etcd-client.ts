@@ -50,7 +50,7 @@ export class EtcdClient {
   #current: number;
   #token: Metadata | null = null;
   readonly #calls = new Set<{ cancel(): void }>();
-  #closed = false;
+  isClosed = false;
 
   /** `first`: any number. Clients with different numbers begin with different members. */
   constructor(
@@ -141,7 +141,7 @@ export class EtcdClient {
       const at = this.#current;
       const metadata = await this.#metadata(this.#clients[at]!);
       if (isOver) return;
-      if (this.#closed) throw closedError();
+      if (this.isClosed) throw closedError();
       const { path, requestSerialize, responseDeserialize } = methodOf('Watch.Watch');
       stream = this.#clients[at]!.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata);
       this.#hold(stream);
@@ -188,13 +188,9 @@ export class EtcdClient {
     });
   }
 
-  get isClosed(): boolean {
-    return this.#closed;
-  }
-
   /** Cancels every call in progress, which then rejects with `SharedLogUnavailableError`, and refuses further calls. */
   close(): void {
-    this.#closed = true;
+    this.isClosed = true;
     for (const call of [...this.#calls]) call.cancel();
     for (const client of this.#clients) client.close();
   }
@@ -238,12 +234,12 @@ export class EtcdClient {
       const at = this.#current;
       const client = this.#clients[at]!;
       const leftMs = Math.max(1, Math.min(tryMs, endMs - performance.now()));
-      if (this.#closed) throw closedError();
+      if (this.isClosed) throw closedError();
       try {
         const metadata = await this.#metadata(client);
         return await call(client, metadata, Date.now() + leftMs);
       } catch (error) {
-        if (this.#closed) throw unavailable(error);
+        if (this.isClosed) throw unavailable(error);
         // A member that was restarted knows no earlier token.
         if (this.#forgetsToken(error) && !isTokenRenewed) {
           isTokenRenewed = true;
@@ -267,7 +263,7 @@ export class EtcdClient {
   }
 
   #unary<R>(client: Client, name: MethodName, request: object, metadata: Metadata, deadline: number): Promise<R> {
-    if (this.#closed) return Promise.reject(closedError());
+    if (this.isClosed) return Promise.reject(closedError());
     const { path, requestSerialize, responseDeserialize } = methodOf(name);
     return new Promise((resolve, reject) => {
       const call = client.makeUnaryRequest(

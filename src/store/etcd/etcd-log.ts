@@ -31,21 +31,7 @@ import {
 } from './etcd-messages.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
 
-export type EtcdCalls = Pick<
-  EtcdClient,
-  | 'range'
-  | 'put'
-  | 'txn'
-  | 'compact'
-  | 'grantLease'
-  | 'revokeLease'
-  | 'keepAlive'
-  | 'watch'
-  | 'rotate'
-  | 'prefer'
-  | 'pause'
-  | 'isClosed'
->;
+export type EtcdCalls = Omit<EtcdClient, 'endpoints' | 'status' | 'defragment' | 'close'>;
 
 export interface EtcdLogDeps<C extends EtcdCalls> {
   readonly client: C;

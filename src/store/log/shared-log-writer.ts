@@ -207,7 +207,7 @@ export class DelayedStore {
   #committing: number | null = null;
   #running: Promise<void> | null = null;
   #cancel: (() => void) | null = null;
-  #error: unknown = null;
+  error: unknown = null;
 
   /** `onFailure` is called once if a commit fails. No further commit begins before `reset`. */
   constructor(
@@ -223,13 +223,9 @@ export class DelayedStore {
     return this.#committing ?? this.#waiting[0]?.firstSeq ?? null;
   }
 
-  get error(): unknown {
-    return this.#error;
-  }
-
   /** Takes the next batch. Resolves once there is room for another one. Rejects if a commit has failed. */
   async add(batch: StoredBatch): Promise<void> {
-    if (this.#error !== null) throw this.#error;
+    if (this.error !== null) throw this.error;
     this.#waiting.push(batch);
     this.#bytes += batch.bytes.length;
     this.#plan();
@@ -247,11 +243,11 @@ export class DelayedStore {
   /** Resolves once every batch that was added before the call is stored. Rejects if a commit failed. */
   async stored(): Promise<void> {
     const upTo = this.#waiting.at(-1)?.firstSeq ?? this.#committing ?? 0;
-    while ((this.from ?? Number.POSITIVE_INFINITY) <= upTo && this.#error === null) {
+    while ((this.from ?? Number.POSITIVE_INFINITY) <= upTo && this.error === null) {
       this.#begin();
       await this.#running;
     }
-    if (this.#error !== null) throw this.#error;
+    if (this.error !== null) throw this.error;
   }
 
   /** Forgets a failure, with the batches that were not stored. */
@@ -260,7 +256,7 @@ export class DelayedStore {
     this.#waiting = [];
     this.#bytes = 0;
     this.#committing = null;
-    this.#error = null;
+    this.error = null;
   }
 
   #plan(): void {
@@ -275,7 +271,7 @@ export class DelayedStore {
   /** Begins a commit of all waiting batches, unless one is in progress. */
   #begin(): void {
     this.#stopTimer();
-    if (this.#running !== null || this.#waiting.length === 0 || this.#error !== null) return;
+    if (this.#running !== null || this.#waiting.length === 0 || this.error !== null) return;
     const batches = this.#waiting;
     this.#waiting = [];
     this.#bytes = 0;
@@ -288,7 +284,7 @@ export class DelayedStore {
       await write();
       this.#committing = null;
     } catch (error) {
-      this.#error = error;
+      this.error = error;
       this.#onFailure(error);
     } finally {
       this.#running = null;

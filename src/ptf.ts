@@ -18,7 +18,7 @@ import { runCommand } from './operator/cli/command.js';
 import type { BackupCommands, MovedData, Progress } from './operator/cli/command-context.js';
 import type { ConfigurationFacts } from './operator/cli/findings.js';
 import { OperatorError } from './operator/cli/node-client.js';
-import { foreignEntry, makeDataFolder } from './store/backup/data-folder.js';
+import { foreignEntry, makeDataFolder } from './store/backup/backup-folder.js';
 import { refusalOfMarked } from './store/files/cluster-mark.js';
 import { replaceFile } from './store/files/durable-file.js';
 import { dataFileOf } from './store/files/lmdb-file.js';

@@ -23,9 +23,8 @@ import type { readAgain } from '../core/rules/decide-removal.js';
 import type { ComputedWeights } from '../core/rules/decide-scale.js';
 import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
-import type { Holdings } from './access/subject-holdings.js';
+import type { Chains, Holdings } from './access/subject-holdings.js';
 import type { AcceptedEvent, DisputeView } from './api.js';
-import type { Chains } from './ports/pool.js';
 
 /** Position of an event as of a count of removals from the log; 0 for an unknown id. */
 export interface Located {

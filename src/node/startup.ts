@@ -16,7 +16,7 @@ import { type Formation, formationProblems, formGroup } from '../group/recovery/
 import { lastSeqOf, type Recovered, recover } from '../group/recovery/recovery.js';
 import { isOfMixedReleases } from '../group/refusals.js';
 import { limits } from '../limits.js';
-import { makeDataFolder } from '../store/backup/data-folder.js';
+import { makeDataFolder } from '../store/backup/backup-folder.js';
 import { refusalOfTarget } from '../store/backup/restore-folder.js';
 import { refusalOfMarked } from '../store/files/cluster-mark.js';
 import { replaceFile } from '../store/files/durable-file.js';

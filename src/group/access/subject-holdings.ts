@@ -8,7 +8,7 @@ import type { GroupState } from '../../core/state.js';
 import { NO_KEY } from '../../core/vocabulary.js';
 import { granted, type Outcome } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { ChainHead, Chains, GroupPool, ListedEvent } from '../ports/pool.js';
+import type { ChainHead, GroupPool, ListedEvent } from '../ports/pool.js';
 import { auditEntry, disputeView } from './views.js';
 
 export interface Holdings extends Readonly<ReturnType<typeof holdingsOf>> {}
@@ -54,7 +54,9 @@ export function holdingsOf(state: GroupState, subject: Uint8Array) {
   };
 }
 
-export function chainsOf(state: GroupState, subject: Uint8Array): Chains | null {
+export interface Chains extends Readonly<NonNullable<ReturnType<typeof chainsOf>>> {}
+
+export function chainsOf(state: GroupState, subject: Uint8Array) {
   const { subjects, disputes } = state;
   const row = subjects.find(subject);
   if (row < 0) return null;
@@ -66,9 +68,11 @@ export function chainsOf(state: GroupState, subject: Uint8Array): Chains | null 
   return {
     total,
     heads,
+    /** The peers among the senders that see their events as disputed. */
     disputed: disputes.size === 0 ? [] : senders.filter((peer) => disputes.concern(hex, peer)),
     withdrawn: withdrawnOf(state, hex),
     asOf: state.lastSeq,
+    /** Events up to this record have left the log. */
     expired: state.retired.seq,
   };
 }

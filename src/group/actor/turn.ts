@@ -132,16 +132,14 @@ export class Turn<T> {
       case 'origin':
         return this.#decide(decideOrigin(state, command, this.now));
       case 'open_dispute':
-        return this.#disputed(this.#decide(decideDisputeOpened(state, command, this.now)));
-      case 'decide_dispute': {
-        const outcome = this.#decide(decideDispute(state, command, this.now));
+        return answered(this.#decide(decideDisputeOpened(state, command, this.now)), () => ({ openedAt: this.now }));
+      case 'decide_dispute':
         // Read now, because a later erasure in the same turn may remove the dispute before the answer.
-        return outcome.ok ? granted(disputeView(state, state.disputes.byId(command.disputeId)!)) : outcome;
-      }
-      case 'export_subject': {
-        const outcome = this.#decide(decideExport(state, command, this.now));
-        return outcome.ok ? granted(holdingsOf(state, command.subject)) : outcome;
-      }
+        return answered(this.#decide(decideDispute(state, command, this.now)), () =>
+          disputeView(state, state.disputes.byId(command.disputeId)!),
+        );
+      case 'export_subject':
+        return answered(this.#decide(decideExport(state, command, this.now)), () => holdingsOf(state, command.subject));
       case 'refuse_erasure':
         return this.#decide(decideErasureRefused(state, command, this.now));
       case 'scoring':
@@ -162,10 +160,6 @@ export class Turn<T> {
   #decide<A>(decision: Decision<A>): Outcome<A> {
     for (const record of decision.records) this.record(record);
     return decision.outcome;
-  }
-
-  #disputed(outcome: Outcome<null>): Answers['open_dispute'] {
-    return outcome.ok ? granted({ openedAt: this.now }) : outcome;
   }
 
   #submitAll(command: SubmitEvents): Answers['submit'] {
@@ -252,4 +246,8 @@ export class Turn<T> {
     if (outcome.ok && !outcome.value.pending) this.removals.push({ token, answer, seq, erasure: seq });
     else this.effects.push({ type: 'answer', token, answer });
   }
+}
+
+function answered<A>(outcome: Outcome<unknown>, answer: () => A): Outcome<A> {
+  return outcome.ok ? granted(answer()) : outcome;
 }

@@ -255,14 +255,3 @@ export interface ChainHead {
   readonly origin: string | null;
   readonly head: number;
 }
-
-export interface Chains {
-  readonly total: number;
-  readonly heads: readonly ChainHead[];
-  /** The peers among the senders that see their events as disputed. */
-  readonly disputed: readonly number[];
-  readonly withdrawn: readonly number[];
-  readonly asOf: number;
-  /** Events up to this record have left the log. */
-  readonly expired: number;
-}

@@ -51,12 +51,7 @@ export function openEtcdLog(config: Config): EtcdLog {
   const prefix = config.etcdPrefix ?? `/ptf/${encodeURIComponent(config.groupId)}/`;
   const cipher = new SlotCipher(Buffer.from(salt), config.groupId);
   const client = new EtcdClient(settings, first);
-  return new EtcdLog({
-    client,
-    keys: etcdKeys(prefix),
-    cipher,
-    secret: new SecretProof(secret, config.groupId, 'secret'),
-  });
+  return new EtcdLog(client, etcdKeys(prefix), cipher, new SecretProof(secret, config.groupId, 'secret'));
 }
 
 /** Returns the status of each member of etcd, in the order of the endpoints; null for a member that does not answer. */

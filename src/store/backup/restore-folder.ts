@@ -10,8 +10,7 @@ import type { RestoreReport } from '../../group/backup/backup-tasks.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import { replaceFile, syncPath } from '../files/durable-file.js';
 import { refuseLiving } from '../ownership/owner.js';
-import { closeAndSync, isBackup, makePrivate, NotEmptyError, namesIn } from './backup-folder.js';
-import { foreignProblem } from './data-folder.js';
+import { closeAndSync, foreignProblem, isBackup, makePrivate, NotEmptyError, namesIn } from './backup-folder.js';
 
 const STAGING = '.restoring';
 const PLAN = 'plan.json';

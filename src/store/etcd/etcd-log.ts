@@ -33,25 +33,13 @@ import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.j
 
 export type EtcdCalls = Omit<EtcdClient, 'endpoints' | 'status' | 'defragment' | 'close'>;
 
-export interface EtcdLogDeps<C extends EtcdCalls> {
-  readonly client: C;
-  readonly keys: EtcdKeys;
-  readonly cipher: SlotCipher;
-  readonly secret: SecretProof;
-}
-
 export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
-  readonly client: C;
-  readonly keys: EtcdKeys;
-  readonly #cipher: SlotCipher;
-  readonly #secret: SecretProof;
-
-  constructor({ client, keys, cipher, secret }: EtcdLogDeps<C>) {
-    this.client = client;
-    this.keys = keys;
-    this.#cipher = cipher;
-    this.#secret = secret;
-  }
+  constructor(
+    readonly client: C,
+    readonly keys: EtcdKeys,
+    private readonly cipher: SlotCipher,
+    private readonly secret: SecretProof,
+  ) {}
 
   async view(firstSeq: number, limit: number = limits.slotsRead, timeoutMs?: number): Promise<SharedView> {
     const { keys } = this;
@@ -114,7 +102,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
 
   async slotOf({ key, value }: KeyValue): Promise<Slot> {
     const firstSeq = this.keys.seqOf(key);
-    const plain = this.#cipher.open(key, value);
+    const plain = this.cipher.open(key, value);
     const count = partsOf(plain);
     if (count === 0) return decodeSlot(firstSeq, plain);
     const parts: Buffer[] = [];
@@ -122,7 +110,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
       const partKey = this.keys.part(firstSeq, number);
       const { kvs } = await this.client.range({ key: partKey });
       if (kvs[0] === undefined) throw new DamagedError(`etcd: a part of the slot at record ${firstSeq} is missing`);
-      parts.push(this.#cipher.open(partKey, kvs[0].value));
+      parts.push(this.cipher.open(partKey, kvs[0].value));
     }
     return decodeSlot(firstSeq, Buffer.concat(parts));
   }
@@ -140,11 +128,11 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     const { slot: plain, parts } = encodeSlot(slot);
     for (const [number, part] of parts.entries()) {
       const partKey = keys.part(slot.firstSeq, number);
-      const put = { request_put: { key: partKey, value: this.#cipher.seal(partKey, part) } };
+      const put = { request_put: { key: partKey, value: this.cipher.seal(partKey, part) } };
       await this.#untilKnown(() => this.#fenced(fence, [], [put]), signal);
     }
     // Encrypted once, so that a repeat writes the same bytes and recognizes them as its own.
-    const value = this.#cipher.seal(key, plain);
+    const value = this.cipher.seal(key, plain);
     const edge = hasText(keys.trimmed, slot.firstSeq - 1);
     const before = exists(keys.slot(previous));
     const put: RequestOp = { request_put: { key, value } };
@@ -258,8 +246,8 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     const { secret: key } = this.keys;
     for (;;) {
       const { kvs } = await this.client.range({ key });
-      if (kvs[0] !== undefined) return this.#secret.accepts(kvs[0].value);
-      const put = { request_put: { key, value: this.#secret.of(randomBytes(PROOF_NONCE_BYTES)) } };
+      if (kvs[0] !== undefined) return this.secret.accepts(kvs[0].value);
+      const put = { request_put: { key, value: this.secret.of(randomBytes(PROOF_NONCE_BYTES)) } };
       await withLease(this.client.txn({ compare: [createdAt(key, '0')], success: [put] }));
     }
   }

@@ -154,12 +154,8 @@ export class SimNode {
     this.nodeId = nodeId;
     this.process = process;
     const client = new ModelClient(etcd, nodeId, Number(nodeId.slice(1)), disk.link, process);
-    const log = new EtcdLog({
-      client,
-      keys,
-      cipher,
-      secret: new SecretProof('the secret of the simulation', 'sim', 'secret'),
-    });
+    const secret = new SecretProof('the secret of the simulation', 'sim', 'secret');
+    const log = new EtcdLog(client, keys, cipher, secret);
     this.#log = log;
     this.site = new LocalGroup(process);
     const noted = (_level: string, fields: object, text: string) =>

@@ -29,7 +29,7 @@ import { readClockSeen } from '../store/files/clock-seen.js';
 import { Reserve } from '../store/files/reserve.js';
 import { rereader } from '../store/files/small-file.js';
 import { FolderGauge } from '../store/log/disk-gauge.js';
-import { LmdbLogWriter } from '../store/log/lmdb-log-writer.js';
+import { LmdbLogWriter } from '../store/log/lmdb-log.js';
 import { ownFolder, refuseLiving } from '../store/ownership/owner.js';
 import { thisProcess } from '../store/ownership/owner-record.js';
 import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';

@@ -1,5 +1,5 @@
 /** Takes over the data folder of a running node, as another machine does when the node is paused. */
-import type { LmdbLogWriter } from '../../src/store/log/lmdb-log-writer.js';
+import type { LmdbLogWriter } from '../../src/store/log/lmdb-log.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';
 import { thisProcess } from '../../src/store/ownership/owner-record.js';
 import { until } from './until.js';

@@ -37,7 +37,7 @@ import { disputeView } from '../access/views.js';
 import type { Answer, Answers, Command } from '../actor-commands.js';
 import type { AcceptedEvent } from '../api.js';
 import type { StoredBatch } from '../ports/log.js';
-import type { RemovalStep, WaitingAnswer } from '../removal/removal-process.js';
+import type { RemovalEffect, WaitingAnswer } from '../removal/removal-process.js';
 import type { Envelope } from './mailbox.js';
 import type { Prefetch } from './prefetch.js';
 
@@ -48,9 +48,8 @@ export type Effect<T> =
       readonly records: number;
       readonly rewrites: readonly StoredBatch[];
     }
-  | { readonly type: 'answer'; readonly token: T; readonly answer: Answer }
   | DecidedEvents
-  | RemovalStep;
+  | RemovalEffect<T>;
 
 export interface DecidedEvents {
   readonly type: 'decided';

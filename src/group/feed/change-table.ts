@@ -43,16 +43,6 @@ export interface ChangeBounds {
   readonly touchedMax: number;
 }
 
-interface Sweep extends ChangesUpTo {
-  next: number;
-  readonly end: number;
-}
-
-/** Changed rows that remain to be read until all changes known at its beginning are published. */
-interface Pass extends ChangesUpTo {
-  left: number;
-}
-
 function rowOf(subject: string | null, state: GroupState): number | null {
   return subject === null ? null : state.subjects.find(subjectBytes(subject));
 }
@@ -99,9 +89,10 @@ export class ChangeTable {
   readonly #refused = new Set<number>();
   #erased: ChangeRow[] = [];
   /** A sweep over all rows, due when weights, peers or the time changed, or too many rows did. */
-  #sweep: Sweep | null = null;
+  #sweep: (ChangesUpTo & { next: number; readonly end: number }) | null = null;
   #sweepDue = true;
-  #pass: Pass | null = null;
+  /** Changed rows that remain to be read until all changes known at its beginning are published. */
+  #pass: (ChangesUpTo & { left: number }) | null = null;
   #asOfAt = Number.NaN;
   #upTo: ChangesUpTo | null = null;
 

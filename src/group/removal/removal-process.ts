@@ -70,13 +70,8 @@ interface RemovalJob extends Removals {
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
 
-/** One piece, or the free space after the last one. */
-interface RetentionJob {
-  readonly type: 'retention';
-  waitsFor: 'piece' | 'commit' | 'scrub' | 'record';
-}
-
-type Job = RemovalJob | RetentionJob;
+/** A retention is one piece, or the free space after the last one. */
+type Job = RemovalJob | { readonly type: 'retention'; waitsFor: 'piece' | 'commit' | 'scrub' | 'record' };
 
 export class RemovalProcess<T> {
   readonly #durableSeq: () => number;

@@ -94,11 +94,6 @@ function damageOf(descriptor: number): string | undefined {
   return size < expectedBytes ? `the file has ${size} bytes, and its pages need ${expectedBytes}` : undefined;
 }
 
-/** Returns the number of the newest commit in `file`, which `checkEnvironmentFile` accepted. */
-export function newestTxnOf(file: string): number {
-  return withFile(file, newestMeta)?.txn ?? 0;
-}
-
 /** Returns the meta page of the newest commit in a file that `checkEnvironmentFile` accepted. */
 export function newestMeta(descriptor: number): MetaPage | undefined {
   const first = readMeta(descriptor, 0);

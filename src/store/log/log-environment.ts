@@ -178,20 +178,14 @@ export function startWriting({ root }: LogEnvironment): Promise<boolean> {
   return root.batch(() => undefined);
 }
 
-export interface Replacement {
-  /** Bytes to store for the new value, padding included. */
-  readonly storedBytes: number;
-  /** Whether the value leaves its leaf page for overflow pages. Its old bytes stay in the gap of the leaf page. */
-  readonly movesOut: boolean;
-}
-
 /**
  * Decides how a value of `bytes` replaces one stored in `oldBytes`. LMDB leaves the bytes of a shrunken or moved value
  * in the gap of a leaf page, where no scrub of free pages reaches them, and a leaf that splits loses track of its gaps.
  * So a value in a leaf page is overwritten in place at its old size, or moves out. A value in overflow pages stays in
- * overflow pages. No leaf page ever splits.
+ * overflow pages. No leaf page ever splits. `storedBytes` includes padding; `movesOut`: the value leaves its leaf page,
+ * in whose gap the old bytes stay.
  */
-export function replacementOf(bytes: number, oldBytes: number, pageBytes: number): Replacement {
+export function replacementOf(bytes: number, oldBytes: number, pageBytes: number) {
   const neededBytes = LENGTH_BYTES + bytes;
   const nodeBytesMax = (((pageBytes - PAGE_HEADER_BYTES) >> 1) & ~1) - 2;
   const isInLeaf = NODE_HEADER_BYTES + KEY_BYTES + oldBytes <= nodeBytesMax;

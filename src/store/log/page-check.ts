@@ -258,12 +258,13 @@ function damageOf(descriptor: number, meta: MetaPage): string | undefined {
   });
 }
 
-interface FreePages {
-  add(page: number): unknown;
-}
-
 /** Adds the pages of the list to `free`. Passes the pages of the list itself to `take`. */
-function addFree(pages: Pages, { free: tree, txn }: MetaPage, free: FreePages, take: (run: Run) => void): void {
+function addFree(
+  pages: Pages,
+  { free: tree, txn }: MetaPage,
+  free: Pick<Bits, 'add'> | Set<number>,
+  take: (run: Run) => void,
+): void {
   let before = 0n;
   walk(pages, tree, 'whole', take, (leaf, page) => {
     const commit = leaf.key.length === ITEM_BYTES ? leaf.key.readBigUInt64LE(0) : 0n;
@@ -278,7 +279,7 @@ function addFree(pages: Pages, { free: tree, txn }: MetaPage, free: FreePages, t
  * Reads a list of free pages: the number of items, then the items. An item of 0 is empty, a positive number is a page,
  * and a negative number is the length of a run that starts at the page in the next item.
  */
-function addListed(pages: Pages, list: Buffer, free: FreePages, page: number): void {
+function addListed(pages: Pages, list: Buffer, free: Pick<Bits, 'add'> | Set<number>, page: number): void {
   const items = list.length / ITEM_BYTES - 1;
   const listed = items >= 0 ? Number(list.readBigUInt64LE(0)) : -1;
   if (!Number.isInteger(items) || listed < 0 || listed > items)

@@ -7,7 +7,7 @@ import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.j
 import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
 import { replacementOf } from '../../group/removal/redaction.js';
 import { limits } from '../../limits.js';
-import type { LmdbLogWriter } from './lmdb-log-writer.js';
+import type { LmdbLogWriter } from './lmdb-log.js';
 
 export interface SlotAppender {
   append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
@@ -26,7 +26,6 @@ export interface SharedLogHooks {
 }
 
 export class SharedLogWriter implements LogWriter {
-  readonly local: OwnLog;
   #fence: Fence | null = null;
   /** Ends the wait for an outcome that stays unknown. */
   #ending = new AbortController();
@@ -38,13 +37,12 @@ export class SharedLogWriter implements LogWriter {
   appendedBytes = 0;
 
   constructor(
-    local: OwnLog,
+    readonly local: OwnLog,
     private readonly shared: SlotAppender,
     private readonly salt: Uint8Array,
     timers: Pick<Timers, 'later'>,
     private readonly hooks: SharedLogHooks,
   ) {
-    this.local = local;
     this.#store = new DelayedStore(local, timers, hooks.storeFailed);
   }
 

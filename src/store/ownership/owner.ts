@@ -6,10 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
 import { syncPath } from '../files/durable-file.js';
-import { checkEnvironmentFile, dataFileOf, newestTxnOf } from '../files/lmdb-file.js';
+import { checkEnvironmentFile, dataFileOf, newestMeta, withFile } from '../files/lmdb-file.js';
 import { readIfThere } from '../files/small-file.js';
-import { logFolderOf } from '../log/lmdb-log.js';
-import { LmdbLogWriter } from '../log/lmdb-log-writer.js';
+import { LmdbLogWriter, logFolderOf } from '../log/lmdb-log.js';
 import {
   formLogEnvironment,
   HiddenCommitError,
@@ -165,10 +164,7 @@ export async function refuseLiving(
   return owner?.epoch ?? 0;
 }
 
-/** Returns the epoch of the newest owner of the data folder `dir`; 0 if it never had one. */
-export function epochOf(dir: string): number {
-  return readOwner(dir)?.epoch ?? 0;
-}
+export { newestEpoch as epochOf };
 
 /** Continues the epochs of another folder in the new data folder `dir`: the next owner's epoch will be `epoch` + 1. */
 export async function passEpochOn(dir: string, epoch: number): Promise<void> {
@@ -184,7 +180,7 @@ function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): 
   const { root, meta, path } = environment;
   try {
     return root.transactionSync(() => {
-      if (newestTxnOf(dataFileOf(path)) >= root.getWriteTxnId()) throw new HiddenCommitError(path);
+      if ((withFile(dataFileOf(path), newestMeta)?.txn ?? 0) >= root.getWriteTxnId()) throw new HiddenCommitError(path);
       const before = epochIn(environment);
       if (before < epoch) meta.putSync(OWNER_KEY, Buffer.from(JSON.stringify({ epoch, ...record })), epoch);
       return before;
@@ -298,7 +294,7 @@ function startHeart(
     beat += 1;
     // A missed heartbeat, for example on a full disk, at worst lets another node take over, which fences this one
     // safely.
-    await writeFile(heartbeatFile(dir), `${epoch} ${beat}\n`, { mode: 0o600 }).catch(() => undefined);
+    await writeFile(join(dir, 'heartbeat'), `${epoch} ${beat}\n`, { mode: 0o600 }).catch(() => undefined);
   };
   return repeatedly(write, heartbeatMs);
 }
@@ -312,12 +308,8 @@ function isSucceeded(dir: string, epoch: number): boolean {
   }
 }
 
-function heartbeatFile(dir: string): string {
-  return join(dir, 'heartbeat');
-}
-
 /** Returns the owner's heartbeat; undefined if there is none, or if it is another owner's. */
 function readHeartbeat(dir: string, epoch: number): string | undefined {
-  const text = readIfThere(heartbeatFile(dir));
+  const text = readIfThere(join(dir, 'heartbeat'));
   return text?.startsWith(`${epoch} `) ? text : undefined;
 }

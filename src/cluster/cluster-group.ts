@@ -29,14 +29,14 @@ export interface ClusterSite {
   appliedElsewhere(): Promise<void>;
 }
 
-/** What is no change reads the memory of this node. */
+/** Calls that change nothing read the memory of this node. */
 export function createClusterGroup(local: GroupApi, site: ClusterSite, clusterOperations: ClusterOperations): GroupApi {
   const decided = (Object.keys(changes) as ChangeName[]).map((name) => {
     return [name, (...args: ChangeArgs<typeof name>) => decide(local, site, name, args)] as const;
   });
   const other = { ...Object.fromEntries(decided), clusterOperations, refresh: () => site.refresh() };
-  // No copy, because a getter of the group answers anew each time.
-  return new Proxy(local, { get: (_, name) => Reflect.get(Object.hasOwn(other, name) ? other : local, name) });
+  // The group is no copy but the prototype, because its getters answer anew each time.
+  return Object.assign(Object.create(local) as GroupApi, other);
 }
 
 async function decide<N extends ChangeName>(

@@ -1,7 +1,4 @@
-/**
- * Declares what callers and operator see of a node's cluster, and the operator's commands on it. Times in ms since
- * 1970.
- */
+/** Declares what callers and operator see of a cluster, and the operator's commands on it. Times: ms since 1970. */
 import type { Outcome } from '../errors.js';
 import type { NodeView, RefusedNode, Scrubbed, WalSettings } from './ports/shared-log.js';
 

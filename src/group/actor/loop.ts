@@ -72,10 +72,7 @@ export interface LoopDeps {
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
-/**
- * Writes of callers. An operator's changes of peers are few, and a stolen key must stop working however full the disk
- * is.
- */
+/** Writes of callers. An operator's changes are few, and a stolen key must stop working on a full disk, too. */
 const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
 /** Refused by a turn on a disk without room for its commit. Weights are computed again once there is room. */
 const refusedIfFull = ({ type }: Command): boolean => needsRoom.has(type) || type === 'publish_weights';

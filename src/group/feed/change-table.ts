@@ -161,10 +161,7 @@ export class ChangeTable {
     return this.#walk(from, (row) => this.#publishedAt[row]! > since);
   }
 
-  /**
-   * The rows that a reader lacks who got the values of `asOf` from another node. `touched`: changed since then. The
-   * steps must be fixed.
-   */
+  /** Rows that a reader lacks who got those of `asOf` elsewhere. `touched`: changed since. The steps must be fixed. */
   walkElsewhere(from: number, touched: TouchedRows, asOf: AsOf): ChangeWalk {
     return this.#walk(from, (row) => {
       if (!this.#isPublished(row) || !this.state.subjects.has(row)) return false;

@@ -32,10 +32,7 @@ export class DiskWatch {
     return !this.low || this.use === null || this.use.freeBytes >= limits.removalFreeBytes;
   }
 
-  /**
-   * True if a commit would not find its space now: a disk may fill up between two regular checks, and a commit without
-   * space ends the process.
-   */
+  /** True if a commit would not find its space now, which would end the process: a disk may fill between checks. */
   isFullNow(): boolean {
     if (this.use === null) return false;
     try {

@@ -54,10 +54,7 @@ export class RewrittenBatches {
     return this.#expected.first === undefined;
   }
 
-  /**
-   * Call at the end of the log. Content and the record that states it are written together, so a reader of one finds
-   * the other.
-   */
+  /** Call at the end of the log: content and the record that states it are written, and so are read, together. */
   mustBeAccountedFor(): void {
     const { first } = this.#expected;
     if (first === undefined) return;
@@ -113,8 +110,8 @@ function firstWhere(count: number, holds: (at: number) => boolean): number {
 }
 
 /**
- * Maps sequence numbers, which mostly come in order, to digests, in 24 bytes each. A `Map` would take five times as much
- * memory, and is limited to 16,777,216 entries.
+ * Maps sequence numbers, which mostly come in order, to digests, in 24 bytes each. A `Map` would take five times as
+ * much memory, and is limited to 16,777,216 entries.
  */
 export class DigestTable {
   /** No run is empty. */

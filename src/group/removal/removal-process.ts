@@ -1,7 +1,7 @@
 /**
  * Removes erased subjects, withdrawn events and events beyond the retention age from the log, and answers the callers
  * that wait for it. Part of the actor: no promises and no I/O. `removal-steps.ts` carries out its steps, and the pool
- * rewrites batches by `redaction.ts` and `retention.ts`. Work that is not recorded as done resumes after a restart.
+ * rewrites batches by `redaction.ts`. Work that is not recorded as done resumes after a restart.
  *
  * A removal begins with a durable record, its request: `subject_erased` (an erasure), `event_withdrawn` (a withdrawal,
  * or each event of an upheld dispute), or with the bound of the retention age. Its states, and what leads to the next:
@@ -125,10 +125,7 @@ export class RemovalProcess<T> {
     return this.#waiting.length > 0;
   }
 
-  /**
-   * Starts the next job if none is in progress. Events older than `expireBefore` leave the log from now on. Only
-   * durable records are processed.
-   */
+  /** Starts the next job if none is in progress. Processes durable records only, and events older than the bound. */
   resume(expireBefore?: AgeBound): RemovalStep[] {
     const durableSeq = this.#durableSeq();
     // Records of the redaction itself are never included, whatever the clock says.

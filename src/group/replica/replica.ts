@@ -91,10 +91,7 @@ export class Replica {
     return loaded;
   }
 
-  /**
-   * Loads the whole log: batches may have been rewritten because of newer records, and are valid only together with
-   * these.
-   */
+  /** Loads the whole log: a batch may be rewritten because of newer records, and is valid only together with them. */
   #load(): Follower {
     const recovered = recover(this.log, this.snapshots, this.salt, lastSeqOf(this.log));
     if (recovered === null) throw new Error('replica: the log is empty');

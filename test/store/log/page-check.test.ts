@@ -52,7 +52,7 @@ test('a log is intact after every commit of a long life with rewrites, scrubs an
     checkPages(file);
   }));
 
-/** Numbers in the machine's byte order, as LMDB writes them: see `pages.ts`. */
+/** Numbers in the machine's byte order, as LMDB writes them: see `page-check.ts`. */
 const META_MAIN_TREE = 24 + 24 + 48;
 const META_TXN = 24 + 128;
 

@@ -99,8 +99,8 @@ export type Answer = Answers[keyof Answers];
 
 /**
  * The format of the records that a command writes, if not 1. A release that adds a type of record, or a member that
- * earlier ones must not ignore, raises it. Format 2 is the third version of scoring; format 3 has settings of a group
- * and refused erasures.
+ * earlier ones must not ignore, raises it. Format 2 is the third version of scoring; format 3 has settings and refused
+ * erasures.
  */
 const commandFormats: Partial<Record<Command['type'], number>> = { scoring: 2, setting: 3, refuse_erasure: 3 };
 

@@ -51,10 +51,7 @@ export class Mailbox<C, T> {
     return true;
   }
 
-  /**
-   * Removes the newest envelopes of the holder with the most events until there is room, or that holder has no more
-   * events than this one would have.
-   */
+  /** Removes the newest envelopes of the largest holder until there is room, or it has no more events than this one. */
   pushOutFor(envelope: Envelope<C, T>): Envelope<C, T>[] {
     const out: Envelope<C, T>[] = [];
     if (envelope.holder === null) return out;

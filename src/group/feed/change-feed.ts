@@ -5,9 +5,8 @@
 
 import { limits } from '../../limits.js';
 import { endOfMinute } from '../as-of.js';
-import type { Clock, Timers } from '../ports/clock.js';
+import type { Clock, RandomSource, Timers } from '../ports/clock.js';
 import type { GroupPool } from '../ports/pool.js';
-import type { RandomSource } from '../ports/random.js';
 import type {
   ChangeRow,
   ChangeWalk,

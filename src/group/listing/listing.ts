@@ -175,8 +175,7 @@ function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: 
 function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
   const found: ListedEvent[] = [];
   const chains = query.heads.filter(({ head }) => head > query.expired).map(({ head }) => ({ seq: head, gone: 0 }));
-  // Half of the walk may meet removed events before chains are abandoned; the other half is shared by the remaining
-  // chains.
+  // Half of the walk may meet removed events before chains are abandoned; the others share the other half.
   const tombstonesMax = (limits.walkRecordsMax - limits.summaryEventsMax) / 2;
   const share = tombstonesMax / chains.length;
   let tombstones = 0;

@@ -47,8 +47,7 @@ export function* verifySteps(
 ): Generator<[done: number, total: number], VerifyReport> {
   const report = yield* stepsBy(mode === 'full' ? verifyContent : verifyBlocks, log, snapshots, expected, mode);
   if (report.ok || mode !== 'start') return report;
-  // Check the content before a start is refused: the mismatch may be in the content of a complete snapshot, which a
-  // start skips.
+  // Check the content before a start is refused: it may be a complete snapshot that differs, which a start skips.
   return yield* stepsBy(verifyContent, log, snapshots, expected, mode);
 }
 

@@ -58,8 +58,7 @@ export class RemovalSteps<T> {
     await this.deps.publishErasures();
     if (!mayDrop()) return false;
     await this.site.dropSnapshots();
-    // A replica that was replaced meanwhile may have started from a removed snapshot: it must first read the records of
-    // the erasures.
+    // A replica that was replaced meanwhile may have started from a removed snapshot: it must read the erasures first.
     await this.deps.pool.follow(this.site.durableSeq());
     return true;
   }

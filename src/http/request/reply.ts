@@ -7,7 +7,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorBody, ProblemBody } from '../../contract/error-bodies.js';
 import type { Route } from '../../contract/routes.js';
 import { errorMembers, errors, type Refusal, refused } from '../../errors.js';
-import { retryAfterOf } from '../../group/retry-after.js';
+import { retryAfterOf } from '../../group/refusals.js';
 import type { ApiReply, Position } from './request.js';
 
 export interface Exchange {

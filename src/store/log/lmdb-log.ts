@@ -173,10 +173,7 @@ export interface LogOwnership {
   release(): Promise<void>;
 }
 
-/**
- * The single writer. Each commit succeeds only while this owner's record is the newest. Created only by `OwnedFolder`,
- * which writes the epoch first.
- */
+/** Each commit of the single writer succeeds only while its epoch, which `OwnedFolder` wrote before, is the newest. */
 export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   readonly epoch: number;
   readonly #pageBytes: number;
@@ -267,8 +264,8 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
 
   /**
    * Commits the writes of `write`, all or nothing, on condition that this owner still owns the folder and that the
-   * newest batch is visible; rejects with `HiddenCommitError` if it is not. With `reads`, `write` itself reads the
-   * newest commit.
+   * newest batch is visible; rejects with `HiddenCommitError` if it is not. With `reads`, `write` reads the newest
+   * commit.
    */
   async #commit(write: () => Promise<boolean>, reads = true): Promise<void> {
     if (reads && !this.#seesNewest()) throw new HiddenCommitError(this.environment.path);

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { dirname, join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { DamagedError, DiskFullError } from '../../group/ports/storage-errors.js';
-import { syncPath } from '../files/durable-file.js';
 import { isFull } from '../files/full-disk.js';
 import { dataFileOf, PAGE_HEADER_BYTES } from '../files/lmdb-file.js';
+import { syncPath } from '../files/small-file.js';
 import { META_PAGES, NODE_HEADER_BYTES } from './page-check.js';
 
 const KEY_BYTES = 8;
@@ -182,8 +182,8 @@ export function startWriting({ root }: LogEnvironment): Promise<boolean> {
  * Decides how a value of `bytes` replaces one stored in `oldBytes`. LMDB leaves the bytes of a shrunken or moved value
  * in the gap of a leaf page, where no scrub of free pages reaches them, and a leaf that splits loses track of its gaps.
  * So a value in a leaf page is overwritten in place at its old size, or moves out. A value in overflow pages stays in
- * overflow pages. No leaf page ever splits. `storedBytes` includes padding; `movesOut`: the value leaves its leaf page,
- * in whose gap the old bytes stay.
+ * overflow pages. No leaf page ever splits. `storedBytes` includes padding; `movesOut`: the value leaves its page, and
+ * its old bytes stay.
  */
 export function replacementOf(bytes: number, oldBytes: number, pageBytes: number) {
   const neededBytes = LENGTH_BYTES + bytes;

@@ -19,8 +19,7 @@ import {
   withFile,
 } from '../files/lmdb-file.js';
 
-// Layout of pages and nodes in lmdb-js's fork of LMDB, data version 2. Offsets in a page count from the end of its
-// header.
+// Layout of pages and nodes in lmdb-js's fork of LMDB, data version 2. Offsets count from the end of the header.
 const PAGE_TXN_AT = 8;
 const LOWER_AT = 20;
 const UPPER_AT = 22;

@@ -91,8 +91,7 @@ async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promi
 
 /**
  * Claims pages in large pieces while the number of free pages permits it. If a reader holds the newest of them, LMDB
- * takes pages from the end of the file instead. This also claims pages behind the last page that an interrupted commit
- * left.
+ * takes pages from the end of the file instead. This also claims pages that an interrupted commit left at the end.
  */
 async function claimMany(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { pageBytes } = pageCountsOf(environment);
@@ -132,8 +131,7 @@ async function claimRemaining(
     left = still;
     if (fruitless > 0) await readersPass(lookedAt);
     const pages = Math.max(1 + fruitless, (still?.size ?? 0) - SPARED_PAGES);
-    // Write the same values again. The pages that they free are already overwritten, and available to the following
-    // commits.
+    // Write the same values again: the pages that they free are overwritten, and available to the next commits.
     await claimPages(environment, commit, 0, Math.min(pages, pieceOf(pageBytes)));
   }
   throw new ScrubDeferredError(`free pages of ${environment.path} could not be claimed, or are on no list`);

@@ -7,11 +7,8 @@ import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.j
 import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
 import { replacementOf } from '../../group/removal/redaction.js';
 import { limits } from '../../limits.js';
+import type { EtcdLog } from '../etcd/etcd-log.js';
 import type { LmdbLogWriter } from './lmdb-log.js';
-
-export interface SlotAppender {
-  append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
-}
 
 /** Calls from the writer to the rest of the node. All but `storeFailed` are made while the node leads. */
 export interface SharedLogHooks {
@@ -38,7 +35,7 @@ export class SharedLogWriter implements LogWriter {
 
   constructor(
     readonly local: OwnLog,
-    private readonly shared: SlotAppender,
+    private readonly shared: Pick<EtcdLog, 'append'>,
     private readonly salt: Uint8Array,
     timers: Pick<Timers, 'later'>,
     private readonly hooks: SharedLogHooks,

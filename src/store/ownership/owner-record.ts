@@ -4,8 +4,7 @@ import { linkSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { kill, pid as ownPid } from 'node:process';
 import { hasCode } from '../../errors.js';
-import { replaceFile } from '../files/durable-file.js';
-import { readIfThere, readText } from '../files/small-file.js';
+import { readIfThere, readText, replaceFile } from '../files/small-file.js';
 
 export interface OwnerRecord {
   /** The previous owner's epoch plus one. */
@@ -43,8 +42,7 @@ export function readOwner(dir: string): OwnerRecord | undefined {
   const epoch = newestEpoch(dir);
   if (epoch === 0) return undefined;
   const record = parsed(readText(ownerFileOf(dir, epoch)) ?? '');
-  // A power cut may leave an empty file. Its owner cannot be identified, so only its heartbeat can show that it is
-  // alive.
+  // A power cut may leave an empty file, whose owner only the heartbeat can show to be alive.
   return record?.epoch === epoch ? record : { ...recordOf(noOwner, epoch), claimed_at: 'an unknown time' };
 }
 

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
-import { syncPath } from '../files/durable-file.js';
 import { checkEnvironmentFile, dataFileOf, newestMeta, withFile } from '../files/lmdb-file.js';
-import { readIfThere } from '../files/small-file.js';
+import { readIfThere, syncPath } from '../files/small-file.js';
 import { LmdbLogWriter, logFolderOf } from '../log/lmdb-log.js';
 import {
   formLogEnvironment,
@@ -173,8 +172,7 @@ export async function passEpochOn(dir: string, epoch: number): Promise<void> {
 
 /**
  * Writes the owner's epoch into the log, on which every commit depends. Returns the epoch that the log named before;
- * changes nothing if it is the owner's own or a later one. Throws `HiddenCommitError` if LMDB does not see its newest
- * commit.
+ * changes nothing if it is not lower. Throws `HiddenCommitError` if LMDB does not see its newest commit.
  */
 function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): number {
   const { root, meta, path } = environment;
@@ -292,8 +290,7 @@ function startHeart(
     isLost = isSucceeded(dir, epoch);
     if (isLost) return onLost(new OwnerLostError(`another process owns ${dir} now`));
     beat += 1;
-    // A missed heartbeat, for example on a full disk, at worst lets another node take over, which fences this one
-    // safely.
+    // A missed heartbeat, as on a full disk, at worst lets another node take over, which fences this one safely.
     await writeFile(join(dir, 'heartbeat'), `${epoch} ${beat}\n`, { mode: 0o600 }).catch(() => undefined);
   };
   return repeatedly(write, heartbeatMs);

@@ -8,9 +8,9 @@ import type { SnapshotBlock } from '../../core/snapshot/snapshot.js';
 import { hasCode } from '../../errors.js';
 import type { SnapshotHeader, SnapshotStore } from '../../group/ports/snapshots.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
-import { syncPath } from '../files/durable-file.js';
 import { refuseWithoutCommitSpace } from '../files/full-disk.js';
 import { checkEnvironmentFile, dataFileOf, withFile } from '../files/lmdb-file.js';
+import { syncPath } from '../files/small-file.js';
 
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
 
@@ -60,8 +60,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
     await rm(building, { recursive: true, force: true });
     try {
       await mkdir(building, { mode: 0o700 });
-      // LMDB's lock file stays. Creating one needs a page of the disk, and a process that opens the snapshot on a full
-      // disk would die.
+      // LMDB's lock file stays: on a full disk a process that opens the snapshot could not create one, and would die.
       await this.#build(building, header, blocks);
       await syncPath(dataFileOf(building));
       await syncPath(building);
@@ -72,8 +71,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
       await rename(building, join(this.dir, name));
       await syncPath(this.dir);
     } catch (error) {
-      // Free the space, because the next attempt uses another name. An error here is ignored: the first error is the
-      // cause.
+      // Free the space: the next attempt uses another name. An error here is ignored, since the first is the cause.
       await rm(building, { recursive: true, force: true }).catch(() => undefined);
       throw error;
     }
@@ -118,8 +116,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
     try {
       let index = HEADER_INDEX;
       let unsyncedBytes = 0;
-      // Each block has its own transaction, because one call that writes megabytes would block the thread until it
-      // ends.
+      // Each block has its own transaction, because one call that writes megabytes would block the thread.
       for (const block of blocks) {
         index += 1;
         // Encode before anything else reads from LMDB: a block of another snapshot is a borrowed view.

@@ -158,8 +158,7 @@ const processAllowed: Readonly<Record<string, string>> = {
   'src/client/transport/listeners.ts': 'warns the process of a refusal that no listener learns of',
   'src/testing.ts': 'a tool of tests: the nodes that it starts must not outlive the process that did',
   'src/test-node.ts': 'the entry of a process of its own: its channel to the parent, its end',
-  'src/store/ownership/process-identity.ts':
-    'its pid, and signal 0, tell a living owner of a data folder from a dead one',
+  'src/store/ownership/owner-record.ts': 'its pid, and signal 0, tell a living owner of a data folder from a dead one',
   'src/workers/pool/replica-worker.ts': 'a worker entry: on Linux a priority is that of a thread',
   'src/workers/backup/backup-process.ts':
     'the entry of a process of its own: its task, its channel to the parent, its end',

@@ -29,68 +29,14 @@ export interface ClusterSite {
   appliedElsewhere(): Promise<void>;
 }
 
-const reads = [
-  'health',
-  'admits',
-  'hasRoom',
-  'noteRefusal',
-  'counts',
-  'peerByKeyDigest',
-  'peerById',
-  'delayedEventCount',
-  'peers',
-  'hasErasedSince',
-  'trust',
-  'trusts',
-  'isLongRead',
-  'disputedFor',
-  'refusedErasure',
-  'explain',
-  'ownErasures',
-  'playerEvents',
-  'audit',
-  'status',
-  'signals',
-  'sharedErasures',
-  'tooOld',
-  'playersBy',
-  'allowedPlayers',
-  'allowedPlayer',
-  'pendingErasures',
-  'origins',
-  'disputeIds',
-  'disputes',
-  'auditTail',
-  'verdictCounts',
-  'simulate',
-  'verify',
-] as const satisfies readonly (keyof GroupApi)[];
-
+/** Calls that change nothing read the memory of this node. */
 export function createClusterGroup(local: GroupApi, site: ClusterSite, clusterOperations: ClusterOperations): GroupApi {
-  return {
-    ...methodsOf(reads, (name) => local[name].bind(local)),
-    ...methodsOf(Object.keys(changes) as ChangeName[], (name) => (...args: ChangeArgs<typeof name>) => {
-      return decide(local, site, name, args);
-    }),
-    clusterOperations,
-    refresh: () => site.refresh(),
-    get identity() {
-      return local.identity;
-    },
-    get isReady() {
-      return local.isReady;
-    },
-    get overloaded() {
-      return local.overloaded;
-    },
-    get verdicts() {
-      return local.verdicts;
-    },
-  };
-}
-
-function methodsOf<N extends keyof GroupApi>(names: readonly N[], make: (name: N) => unknown): Pick<GroupApi, N> {
-  return Object.fromEntries(names.map((name) => [name, make(name)])) as Pick<GroupApi, N>;
+  const decided = (Object.keys(changes) as ChangeName[]).map((name) => {
+    return [name, (...args: ChangeArgs<typeof name>) => decide(local, site, name, args)] as const;
+  });
+  const other = { ...Object.fromEntries(decided), clusterOperations, refresh: () => site.refresh() };
+  // The group is no copy but the prototype, because its getters answer anew each time.
+  return Object.assign(Object.create(local) as GroupApi, other);
 }
 
 async function decide<N extends ChangeName>(

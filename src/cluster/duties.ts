@@ -1,22 +1,13 @@
 /** The leader's duties besides deciding: it deletes slots, and erased bytes elsewhere. Each may be repeated. */
 
 import { messageOf } from '../errors.js';
+import type { MemberStatus } from '../group/cluster-api.js';
 import { every, type Timers } from '../group/ports/clock.js';
 import type { Fence, NodeView, SharedLog } from '../group/ports/shared-log.js';
 import { ScrubDeferredError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
 import type { ClusterMember } from './member.js';
-
-export interface MemberStatus {
-  readonly endpoint: string;
-  readonly leads: boolean;
-  readonly version: string;
-  readonly dbBytes: number;
-  readonly dbBytesInUse: number;
-  /** The alarms that this member knows of, such as `NOSPACE`, whichever member raised them. */
-  readonly alarms: readonly string[];
-}
 
 export interface DutiesDeps {
   readonly log: SharedLog;
@@ -49,7 +40,6 @@ interface DatabaseSize {
 }
 
 export class LeaderDuties {
-  readonly #deps: DutiesDeps;
   #alarms = '';
   /** First sequence numbers of the slots in etcd; null until they are read. */
   #slots: number[] | null = null;
@@ -66,12 +56,10 @@ export class LeaderDuties {
   /** The newest record that was redacted since the last scrub of etcd; 0 if there is none. */
   #redactedSeq = 0;
 
-  constructor(deps: DutiesDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: DutiesDeps) {}
 
   start(): void {
-    this.#stopTimer = every(this.#deps.timers, limits.trimLookMs, () => void this.#trimIfDue());
+    this.#stopTimer = every(this.deps.timers, limits.trimLookMs, () => void this.#trimIfDue());
   }
 
   /** Starts no further duty. Resolves once the running one has ended. The caller aborts calls to etcd. */
@@ -84,7 +72,7 @@ export class LeaderDuties {
 
   /** Forgets the slots, because this node starts or stops leading. */
   roleChanged(): void {
-    const { member, log } = this.#deps;
+    const { member, log } = this.deps;
     this.#slots = null;
     // Only the leader looks at these.
     member.logIsFull = false;
@@ -94,7 +82,7 @@ export class LeaderDuties {
     this.#alarms = '';
     if (member.fence === null) log.prefer(null);
     // The leader before may have replaced records and not deleted their slots yet.
-    this.#redactedSeq = this.#deps.durableSeq();
+    this.#redactedSeq = this.deps.durableSeq();
   }
 
   appended(firstSeq: number): void {
@@ -107,9 +95,9 @@ export class LeaderDuties {
   }
 
   async #trimIfDue(): Promise<void> {
-    const { member, appendedBytes, onFailure } = this.#deps;
+    const { member, appendedBytes, onFailure } = this.deps;
     if (!member.isLeader || this.#busy !== null) return;
-    const now = this.#deps.timers.elapsed();
+    const now = this.deps.timers.elapsed();
     const isDue =
       now - this.#trimmedAt >= limits.trimEveryMs || appendedBytes() - this.#trimmedBytes >= limits.trimEveryBytes;
     if (!isDue) return;
@@ -125,13 +113,13 @@ export class LeaderDuties {
 
   async #trimAndShrink(): Promise<void> {
     const size = await this.#lookAtMembers();
-    await this.#trim(0, size.inUse > this.#deps.member.etcdQuotaBytes * limits.etcdPressedPart);
+    await this.#trim(0, size.inUse > this.deps.member.etcdQuotaBytes * limits.etcdPressedPart);
     await this.#shrink(size);
   }
 
   /** Returns the size of the largest database, refuses writes near the quota, and prefers the leading member. */
   async #lookAtMembers(): Promise<DatabaseSize> {
-    const { log, members, member } = this.#deps;
+    const { log, members, member } = this.deps;
     const { etcdQuotaBytes: quotaBytes } = member;
     const all = await members();
     const leading = all.findIndex((status) => status?.leads === true);
@@ -154,7 +142,7 @@ export class LeaderDuties {
   }
 
   #noteAlarms(alarms: string): void {
-    const { note } = this.#deps;
+    const { note } = this.deps;
     if (alarms === this.#alarms) return;
     this.#alarms = alarms;
     if (alarms === '') note('warn', {}, 'etcd has no alarm any more');
@@ -162,7 +150,7 @@ export class LeaderDuties {
   }
 
   #setFull(isFull: boolean): void {
-    const { member, fullChanged, note } = this.#deps;
+    const { member, fullChanged, note } = this.deps;
     if (member.logIsFull === isFull) return;
     member.logIsFull = isFull;
     const fields = { bytes: member.etcdBytes, quota_bytes: member.etcdQuotaBytes };
@@ -173,10 +161,10 @@ export class LeaderDuties {
 
   /** etcd compares the size of the members' files with its quota, and space that became free within a file counts. */
   async #shrink({ bytes, inUse }: DatabaseSize): Promise<void> {
-    const { log, member, onFailure } = this.#deps;
+    const { log, member, onFailure } = this.deps;
     const { etcdQuotaBytes: quotaBytes } = member;
     if (!member.isLeader) return;
-    const now = this.#deps.timers.elapsed();
+    const now = this.deps.timers.elapsed();
     if (now - this.#compactedAt >= limits.etcdCompactEveryMs) {
       this.#compactedAt = now;
       await log.compact();
@@ -194,7 +182,7 @@ export class LeaderDuties {
 
   /** Permits records of a newer format once every live node reads them. Until then an upgrade can be reverted. */
   async #raiseFormat(fence: Fence, nodes: readonly NodeView[]): Promise<void> {
-    const { log, member, format, formatRaised, note } = this.#deps;
+    const { log, member, format, formatRaised, note } = this.deps;
     const readByAll = Math.min(format, ...nodes.map((node) => node.format));
     if (readByAll <= member.writeFormat) return;
     await log.raiseFormat(fence, readByAll);
@@ -212,7 +200,7 @@ export class LeaderDuties {
   }
 
   async #trimNow(upTo: number, isPressed: boolean): Promise<void> {
-    const { log, member, note } = this.#deps;
+    const { log, member, note } = this.deps;
     const { fence } = member;
     if (fence === null) return;
     if (this.#slots === null) {
@@ -226,9 +214,9 @@ export class LeaderDuties {
     await this.#raiseFormat(fence, nodes);
     // The slots of an earlier leadership say nothing about what the next leaders appended and deleted.
     if (member.fence !== fence || this.#slots === null) return;
-    const slowest = Math.min(...nodes.map(({ durable }) => durable), this.#deps.durableSeq());
+    const slowest = Math.min(...nodes.map(({ durable }) => durable), this.deps.durableSeq());
     const slots = this.#slots;
-    const reached = firstAbove(slots, isPressed ? this.#deps.durableSeq() : slowest) - 1;
+    const reached = firstAbove(slots, isPressed ? this.deps.durableSeq() : slowest) - 1;
     const keep = isPressed ? limits.slotsRetainedPressed : limits.slotsRetained;
     // The newest slot is never deleted, because the next slot refers to it.
     const boundary = Math.min(slots.length - 1, Math.max(reached - keep, firstAbove(slots, upTo)));
@@ -242,12 +230,12 @@ export class LeaderDuties {
       throw error;
     });
     slots.splice(0, boundary);
-    member.trimmedTo(first - 1);
+    member.floorSeq = first - 1;
   }
 
   /** A scrub deletes slots that a joining node needs next. Rejects with `ScrubDeferredError` while one joins. */
   async mayScrub(): Promise<void> {
-    const { log, now } = this.#deps;
+    const { log, now } = this.deps;
     const nodes = await log.nodes().catch((error: unknown) => {
       throw new ScrubDeferredError(`an erasure waits for etcd: ${messageOf(error)}`, { cause: error });
     });
@@ -266,7 +254,7 @@ export class LeaderDuties {
   }
 
   async #scrubElsewhere(signal: AbortSignal): Promise<void> {
-    const { log, link, nodeId, durableSeq, member } = this.#deps;
+    const { log, link, nodeId, durableSeq, member } = this.deps;
     const upTo = this.#redactedSeq;
     const seq = durableSeq();
     for (const node of await log.nodes()) {
@@ -301,7 +289,7 @@ export class LeaderDuties {
   }
 
   async #defragmentAll(signal: AbortSignal | undefined): Promise<number[]> {
-    const { members, defragment, onFailure, member } = this.#deps;
+    const { members, defragment, onFailure, member } = this.deps;
     const statuses = await members();
     const order = statuses.map((status, at) => ({ status, at })).filter(({ status }) => status !== null);
     order.sort((one, other) => Number(one.status!.leads) - Number(other.status!.leads));

@@ -48,9 +48,10 @@ export class ForwardRoom {
   /** Begins the commands of the holders with the fewest in progress first. */
   #beginNext(): void {
     for (;;) {
+      const shareMax = 2 * (limits.linkForwardsMax - this.#running);
       let next: [holder: string, line: Line] | undefined;
       for (const [holder, line] of this.#lines) {
-        const isNext = line.waiting.size > 0 && line.running < (next?.[1].running ?? this.#shareMax);
+        const isNext = line.waiting.size > 0 && line.running < (next?.[1].running ?? shareMax);
         if (isNext) next = [holder, line];
       }
       if (next === undefined) return;
@@ -64,10 +65,6 @@ export class ForwardRoom {
       this.#lines.set(holder, line);
       begin!();
     }
-  }
-
-  get #shareMax(): number {
-    return 2 * (limits.linkForwardsMax - this.#running);
   }
 
   #forget(holder: string): void {

@@ -16,7 +16,6 @@ export interface LeaseDeps {
 }
 
 export class Lease {
-  readonly #deps: LeaseDeps;
   #id: string | null = null;
   #validUntil = Number.NEGATIVE_INFINITY;
   #isExpiryReported = true;
@@ -24,9 +23,7 @@ export class Lease {
   #isRenewing = false;
   #ended = false;
 
-  constructor(deps: LeaseDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: LeaseDeps) {}
 
   /** Null if the lease may have expired. */
   get id(): string | null {
@@ -34,11 +31,11 @@ export class Lease {
   }
 
   get leftMs(): number {
-    return Math.max(0, this.#validUntil - this.#deps.timers.elapsed());
+    return Math.max(0, this.#validUntil - this.deps.timers.elapsed());
   }
 
   start(): void {
-    const { timers, ttlS } = this.#deps;
+    const { timers, ttlS } = this.deps;
     this.#stopTimers = [
       every(timers, (ttlS * 1000) / 4, () => void this.#renew()),
       every(timers, limits.leaseLookMs, () => this.#checkExpiry()),
@@ -50,7 +47,7 @@ export class Lease {
   async revoke(): Promise<void> {
     const id = this.#id;
     this.#forget();
-    if (id !== null) await this.#deps.log.revokeLease(id);
+    if (id !== null) await this.deps.log.revokeLease(id);
   }
 
   async end(): Promise<void> {
@@ -62,13 +59,13 @@ export class Lease {
   #checkExpiry(): void {
     if (this.#isExpiryReported || this.leftMs > 0) return;
     this.#isExpiryReported = true;
-    this.#deps.onExpired();
+    this.deps.onExpired();
   }
 
   async #renew(): Promise<void> {
     if (this.#isRenewing || this.#ended) return;
     this.#isRenewing = true;
-    const { log, ttlS, timers, onRenewed, onFailure } = this.#deps;
+    const { log, ttlS, timers, onRenewed, onFailure } = this.deps;
     // The time of the lease starts when etcd handles the call, which is never before this moment.
     const sentAt = timers.elapsed();
     const id = this.#id;
@@ -96,7 +93,7 @@ export class Lease {
   }
 
   #extend(sentAt: number): void {
-    this.#validUntil = sentAt + this.#deps.ttlS * 1000 - limits.leaseMarginMs;
+    this.#validUntil = sentAt + this.deps.ttlS * 1000 - limits.leaseMarginMs;
     this.#isExpiryReported = this.leftMs <= 0;
   }
 

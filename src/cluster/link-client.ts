@@ -35,18 +35,12 @@ interface RunningCall {
   readonly end: (error: Error) => void;
 }
 
-/** An answer whose body is not read yet. `endWatch` clears the timeout of its call. */
-interface Opened {
-  readonly response: IncomingMessage;
-  readonly endWatch: () => void;
-}
-
 export class LinkClient {
   readonly #security: ReturnType<typeof clientSecurity>;
   readonly #authority: LinkAuthority;
   readonly #agents = new Map<string, Agent>();
   readonly #running = new Set<RunningCall>();
-  #isClosed = false;
+  isClosed = false;
 
   constructor(secret: string, groupId: string) {
     this.#security = clientSecurity(secret, groupId);
@@ -79,19 +73,23 @@ export class LinkClient {
     throw new LinkError(`${call.path}: ${response.statusCode} ${body.toString('utf8')}`, false);
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /** Ends all running calls and refuses further ones. */
   close(): void {
-    this.#isClosed = true;
+    this.isClosed = true;
     for (const { end } of [...this.#running]) end(new Error('the node is shutting down'));
     for (const agent of this.#agents.values()) agent.destroy();
   }
 
-  #open({ url, method, path, body, timeoutMs, signal }: LinkCall): Promise<Opened> {
-    if (this.#isClosed) return Promise.reject(new LinkError(`${url}: the node is shutting down`, true));
+  /** Resolves to an answer whose body is not read yet. `endWatch` clears the timeout of the call. */
+  #open({
+    url,
+    method,
+    path,
+    body,
+    timeoutMs,
+    signal,
+  }: LinkCall): Promise<{ response: IncomingMessage; endWatch(): void }> {
+    if (this.isClosed) return Promise.reject(new LinkError(`${url}: the node is shutting down`, true));
     return new Promise((resolve, reject) => {
       const text = body === undefined ? '' : JSON.stringify(body);
       const headers = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(text) };
@@ -157,14 +155,14 @@ export class LinkClient {
 
 class LinkAgent extends Agent {
   readonly #url: URL;
-  readonly #security: ReturnType<typeof clientSecurity>;
-  readonly #authority: LinkAuthority;
 
-  constructor(url: string, security: ReturnType<typeof clientSecurity>, authority: LinkAuthority) {
+  constructor(
+    url: string,
+    private readonly security: ReturnType<typeof clientSecurity>,
+    private readonly authority: LinkAuthority,
+  ) {
     super({ keepAlive: true, maxSockets: limits.linkSocketsMax, timeout: limits.linkIdleMs });
     this.#url = new URL(url);
-    this.#security = security;
-    this.#authority = authority;
   }
 
   override createConnection(_options: object, ready: (error: Error | null, stream: Duplex) => void): Duplex | null {
@@ -191,7 +189,7 @@ class LinkAgent extends Agent {
     outer.on('error', fail);
     // A node that stops closes the connection without an error.
     outer.once('close', () => fail(new Error('the node closed the connection')));
-    const authority = this.#authority.make();
+    const authority = this.authority.make();
     outer.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
     let head = '';
     const onData = (chunk: Buffer): void => {
@@ -203,7 +201,7 @@ class LinkAgent extends Agent {
         fail(new Error(`the node refused the link: ${head.split('\r\n')[0]}`));
         return;
       }
-      const secured = connectTls({ ...this.#security, socket: outer });
+      const secured = connectTls({ ...this.security, socket: outer });
       outer.on('error', () => secured.destroy());
       secured.on('error', fail);
       secured.once('secureConnect', () => settle(null, secured));

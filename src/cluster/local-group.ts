@@ -4,7 +4,7 @@ import type { Timers } from '../group/ports/clock.js';
 import type { GroupPool } from '../group/ports/pool.js';
 import type { Fence, Slot } from '../group/ports/shared-log.js';
 import { DivergedError } from '../group/ports/storage-errors.js';
-import type { MemberGroup } from './member-deps.js';
+import type { MemberGroup } from './member.js';
 
 export interface FollowingLog {
   take(slots: readonly Slot[]): Promise<void>;
@@ -36,7 +36,6 @@ export interface LocalGroupDeps {
 }
 
 export class LocalGroup implements MemberGroup {
-  readonly #timers: Pick<Timers, 'later' | 'soon'>;
   /** Null until the group is recovered: the node has a role before that. */
   #parts: LocalGroupDeps | null = null;
   #waiting: { readonly seq: number; readonly done: () => void }[] = [];
@@ -45,9 +44,7 @@ export class LocalGroup implements MemberGroup {
   /** The last step. The next step starts after the last step ends. */
   #steps: Promise<unknown> = Promise.resolve();
 
-  constructor(timers: Pick<Timers, 'later' | 'soon'>) {
-    this.#timers = timers;
-  }
+  constructor(private readonly timers: Pick<Timers, 'later' | 'soon'>) {}
 
   open(parts: LocalGroupDeps): void {
     this.#parts = parts;
@@ -122,7 +119,7 @@ export class LocalGroup implements MemberGroup {
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
         resolve();
       };
-      const cancel = this.#timers.later(done, ms);
+      const cancel = this.timers.later(done, ms);
       const waiting = { seq, done };
       this.#waiting.push(waiting);
     });
@@ -203,7 +200,7 @@ export class LocalGroup implements MemberGroup {
       roleChanged();
       await log.settled();
       // The commands that wait for the append are answered first.
-      await new Promise<void>((resolve) => this.#timers.soon(resolve));
+      await new Promise<void>((resolve) => this.timers.soon(resolve));
       if (!loop().failed && loop().actor.isSettled) return;
       loop().replace();
       await reload();

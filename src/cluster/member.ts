@@ -4,13 +4,67 @@ import { countOf } from '../core/records/batch.js';
 import { messageOf } from '../errors.js';
 import { formatOfCommand } from '../group/actor-commands.js';
 import type { ClusterHealth, ClusterRole } from '../group/cluster-api.js';
-import { every } from '../group/ports/clock.js';
-import type { Fence, LeaderView, NodeView, SharedView, Slot } from '../group/ports/shared-log.js';
-import { SharedLogUnavailableError } from '../group/ports/shared-log.js';
+import { every, type Timers } from '../group/ports/clock.js';
+import {
+  type Fence,
+  type LeaderView,
+  type NodeView,
+  type SharedLog,
+  SharedLogUnavailableError,
+  type SharedView,
+  type Slot,
+} from '../group/ports/shared-log.js';
 import { DivergedError } from '../group/ports/storage-errors.js';
 import { limits } from '../limits.js';
 import { Lease } from './lease.js';
-import type { MemberDeps, Takeover } from './member-deps.js';
+
+export interface MemberGroup {
+  readonly appliedSeq: number;
+  readonly durableSeq: number;
+  readonly snapshotSeq: number;
+  /** Why this node must leave the cluster; null if it may stay. */
+  readonly unfit: string | null;
+  /** Why this node must not lead, though it may follow; null if it may lead. */
+  readonly unfitToLead: string | null;
+  /** Why this node must not stay, once it has applied the whole log; null if it may. */
+  readonly refusal: string | null;
+  /** True once the log has the settings of the group. */
+  readonly hasSettings: boolean;
+  /** The last record that this node's weights include, and the time of their computation. */
+  readonly weights: { readonly basedOnSeq: number; readonly computedAt: number | null };
+  /** Receives the same data about the leader's weights. */
+  noteWeights(basedOnSeq: number, computedAt: number | null): void;
+  /** The slots follow the applied records without a gap. */
+  take(slots: readonly Slot[]): Promise<void>;
+  /** Makes this node decide. All earlier records must be applied. */
+  lead(fence: Fence): Promise<void>;
+  /** Stops this node from deciding. Resolves once its state equals the state of the shared log. */
+  follow(): Promise<void>;
+}
+
+export interface MemberDeps {
+  readonly log: SharedLog;
+  readonly site: MemberGroup;
+  readonly nodeId: string;
+  readonly url: string;
+  readonly version: string;
+  readonly format: number;
+  readonly leaseS: number;
+  readonly etcdQuotaBytes: number;
+  readonly stalenessMaxMs: number;
+  readonly allowStaleReads: boolean;
+  readonly timers: Pick<Timers, 'elapsed' | 'later'>;
+  /** ms since 1970. */
+  readonly now: () => number;
+  readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
+  /** Called when another leader is known, or none any more. `isEarlierAlive`: the node that led before is alive. */
+  readonly onLeader: (leader: LeaderView | null, isEarlierAlive: boolean) => void;
+  /** This node must join again. `hasDiverged`: its log is of another history. */
+  readonly onBehind: (reason: string, hasDiverged: boolean) => void;
+  /** Called once if this node is refused after it has applied the whole log. */
+  readonly onRefused: (reason: string) => void;
+  readonly onFailed: (error: unknown) => void;
+}
 
 const otherSecret =
   'CLUSTER_SECRET differs from the secret of the group: set that of the other nodes, and start this node again';
@@ -22,14 +76,13 @@ function reasonOf(holder: NodeView | null): string | null {
 
 export class ClusterMember implements ClusterHealth {
   readonly lease: Lease;
-  readonly #deps: MemberDeps;
-  #role: ClusterRole = 'joining';
-  #fence: Fence | null = null;
-  #leader: LeaderView | null = null;
+  role: ClusterRole = 'joining';
+  fence: Fence | null = null;
+  leader: LeaderView | null = null;
   /** The last time, by `elapsed`, at which this node had applied the whole shared log. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
-  #lastLeader: LeaderView | null = null;
-  #trimmed = 0;
+  lastLeader: LeaderView | null = null;
+  floorSeq = 0;
   #incoming: Slot[] = [];
   #stopWatch: (() => void) | null = null;
   #wake: () => void = () => undefined;
@@ -42,13 +95,13 @@ export class ClusterMember implements ClusterHealth {
   #demoting: Promise<void> | null = null;
   #running: Promise<void> | null = null;
   #stopReports: () => void = () => undefined;
-  #reason: string | null = null;
+  reason: string | null = null;
   #ended = false;
   #isRetired = false;
   /** The lease and the reason of the last report that this node is refused. */
   #refusalReported: string | null = null;
   #hasJoined = false;
-  #isUnreachable = false;
+  isUnreachable = false;
   readonly #started: number;
   /** The newest format of records that may be written. */
   writeFormat = 1;
@@ -63,8 +116,7 @@ export class ClusterMember implements ClusterHealth {
   refusedNodes = 0;
   readonly etcdQuotaBytes: number;
 
-  constructor(deps: MemberDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: MemberDeps) {
     this.etcdQuotaBytes = deps.etcdQuotaBytes;
     this.#started = deps.now();
     this.lease = new Lease({
@@ -74,80 +126,51 @@ export class ClusterMember implements ClusterHealth {
       onRenewed: (isNew) => {
         this.#answered();
         if (isNew) {
-          if (this.#fence !== null) void this.demote('the lease was granted again');
+          if (this.fence !== null) void this.demote('the lease was granted again');
           void this.report();
-        } else if (this.#role === 'leader') this.#confirmedAt = deps.timers.elapsed();
+        } else if (this.role === 'leader') this.#confirmedAt = deps.timers.elapsed();
       },
       onExpired: () => {
-        if (this.#fence !== null) void this.demote('the lease may have expired');
+        if (this.fence !== null) void this.demote('the lease may have expired');
       },
       onFailure: (error) => this.#unreachable(error),
     });
   }
 
-  get role(): ClusterRole {
-    return this.#role;
-  }
-
   get isLeader(): boolean {
-    return this.#role === 'leader' && this.lease.leftMs > 0;
+    return this.role === 'leader' && this.lease.leftMs > 0;
   }
 
   /** True if this node leads and is not about to hand over to another node. */
   get decides(): boolean {
-    const { unfit, unfitToLead } = this.#deps.site;
+    const { unfit, unfitToLead } = this.deps.site;
     return this.isLeader && unfit === null && unfitToLead === null;
   }
 
-  get fence(): Fence | null {
-    return this.#fence;
-  }
-
-  get leader(): LeaderView | null {
-    return this.#leader;
-  }
-
   get hasLeader(): boolean {
-    return this.#leader !== null;
+    return this.leader !== null;
   }
 
   get appliedSeq(): number {
-    return this.#deps.site.appliedSeq;
+    return this.deps.site.appliedSeq;
   }
 
   get stalenessMs(): number {
     if (this.isLeader) return 0;
-    return Math.min(Math.max(0, this.#deps.timers.elapsed() - this.#confirmedAt), Number.MAX_SAFE_INTEGER);
+    return Math.min(Math.max(0, this.deps.timers.elapsed() - this.#confirmedAt), Number.MAX_SAFE_INTEGER);
   }
 
   get isStale(): boolean {
-    return !this.#deps.allowStaleReads && this.stalenessMs > this.#deps.stalenessMaxMs;
-  }
-
-  get reason(): string | null {
-    return this.#reason;
-  }
-
-  get isUnreachable(): boolean {
-    return this.#isUnreachable;
-  }
-
-  get lastTakeover(): Takeover | null {
-    const last = this.#lastLeader;
-    return last === null ? null : { at: last.since, nodeId: last.nodeId, cause: last.cause };
+    return !this.deps.allowStaleReads && this.stalenessMs > this.deps.stalenessMaxMs;
   }
 
   get leaseMs(): number {
     return this.lease.leftMs;
   }
 
-  get floorSeq(): number {
-    return this.#trimmed;
-  }
-
   /** Resolves to true once all records that were decided before the call are applied; to false after a limit. */
   async refresh(): Promise<boolean> {
-    const { timers } = this.#deps;
+    const { timers } = this.deps;
     const askedAt = timers.elapsed();
     const endAt = askedAt + limits.refreshMs;
     const isConfirmed = () => this.isLeader || this.#confirmedAt >= askedAt;
@@ -167,34 +190,34 @@ export class ClusterMember implements ClusterHealth {
 
   /** True once another leader than that of `fence` serves, possibly this node; false after `ms`, or at the end. */
   nextLeader(fence: Fence | null, ms: number): Promise<boolean> {
-    return this.#waitUntil(() => this.#isServed && this.#leader!.fence.revision !== fence?.revision, ms);
+    return this.#waitUntil(() => this.#isServed && this.leader!.fence.revision !== fence?.revision, ms);
   }
 
   /** Resolves to true once this node decides; to false if it does not take over, or after `ms`. */
   async takenOver(ms: number): Promise<boolean> {
-    await this.#waitUntil(() => this.decides || this.#fence === null, ms);
+    await this.#waitUntil(() => this.decides || this.fence === null, ms);
     return this.decides;
   }
 
   /** True if a leader is known. A node that takes over or hands over does not serve yet or any more. */
   get #isServed(): boolean {
-    return this.#leader !== null && (this.#leader.nodeId !== this.#deps.nodeId || this.decides);
+    return this.leader !== null && (this.leader.nodeId !== this.deps.nodeId || this.decides);
   }
 
   /** True if this node can find out now whether another node leads. */
   get canLearn(): boolean {
-    return !this.#isOut && !this.#isUnreachable;
+    return !this.#isOut && !this.isUnreachable;
   }
 
   get #isOut(): boolean {
-    return this.#ended || this.#isRetired || this.#role === 'left';
+    return this.#ended || this.#isRetired || this.role === 'left';
   }
 
   async #waitUntil(holds: () => boolean, ms: number): Promise<boolean> {
-    const endAt = this.#deps.timers.elapsed() + ms;
+    const endAt = this.deps.timers.elapsed() + ms;
     for (;;) {
       if (holds()) return true;
-      const leftMs = endAt - this.#deps.timers.elapsed();
+      const leftMs = endAt - this.deps.timers.elapsed();
       if (leftMs <= 0 || this.#isOut) return false;
       await new Promise<void>((resolve) => {
         const done = (): void => {
@@ -202,7 +225,7 @@ export class ClusterMember implements ClusterHealth {
           this.#waits.delete(done);
           resolve();
         };
-        const cancel = this.#deps.timers.later(done, leftMs);
+        const cancel = this.deps.timers.later(done, leftMs);
         this.#waits.add(done);
         this.#wake();
       });
@@ -210,12 +233,12 @@ export class ClusterMember implements ClusterHealth {
   }
 
   #noteLeader(leader: LeaderView | null, nodes: readonly NodeView[] = []): void {
-    const isAnother = leader?.fence.revision !== this.#leader?.fence.revision;
-    const earlier = this.#lastLeader?.nodeId;
-    this.#leader = leader;
-    if (leader !== null) this.#lastLeader = leader;
+    const isAnother = leader?.fence.revision !== this.leader?.fence.revision;
+    const earlier = this.lastLeader?.nodeId;
+    this.leader = leader;
+    if (leader !== null) this.lastLeader = leader;
     if (isAnother) {
-      this.#deps.onLeader(
+      this.deps.onLeader(
         leader,
         nodes.some(({ nodeId }) => nodeId === earlier),
       );
@@ -227,19 +250,14 @@ export class ClusterMember implements ClusterHealth {
     for (const done of [...this.#waits]) done();
   }
 
-  #confirm(at: number): void {
-    this.#confirmedAt = Math.max(this.#confirmedAt, at);
-    for (const resolve of this.#whenConfirmed.splice(0)) resolve();
-  }
-
   /** Resolves to null once this node has its place among the nodes, otherwise to the reason why it is refused. */
   async join(): Promise<string | null> {
-    const { log, nodeId, url, note } = this.#deps;
+    const { log, nodeId, url, note } = this.deps;
     const lease = this.lease.id;
     if (lease === null) throw new SharedLogUnavailableError('etcd has granted no lease');
     const reason = (await log.hasSecret()) ? reasonOf(await log.putNode(this.view(), lease)) : otherSecret;
-    if (reason !== null && reason !== this.#reason) note('error', { reason }, 'the node is refused and asks again');
-    this.#reason = reason;
+    if (reason !== null && reason !== this.reason) note('error', { reason }, 'the node is refused and asks again');
+    this.reason = reason;
     this.#hasJoined = reason === null;
     const report = `${lease} ${reason}`;
     if (reason === null || report === this.#refusalReported) return reason;
@@ -250,10 +268,10 @@ export class ClusterMember implements ClusterHealth {
 
   /** Starts to follow. `fence` is the fence under which this node has just formed the group; otherwise null. */
   start(fence: Fence | null): void {
-    if (this.#role === 'joining') this.#role = 'follower';
-    this.#fence = fence;
+    if (this.role === 'joining') this.role = 'follower';
+    this.fence = fence;
     this.#running = this.#run();
-    this.#stopReports = every(this.#deps.timers, limits.clusterReportMs, () => void this.report());
+    this.#stopReports = every(this.deps.timers, limits.clusterReportMs, () => void this.report());
   }
 
   async end(): Promise<void> {
@@ -268,7 +286,7 @@ export class ClusterMember implements ClusterHealth {
 
   /** Lets another node lead. This node does not campaign for a while. */
   async stepDown(cause: string): Promise<void> {
-    this.#waitsUntil = this.#deps.timers.elapsed() + limits.stepDownMs;
+    this.#waitsUntil = this.deps.timers.elapsed() + limits.stepDownMs;
     await this.demote(cause);
   }
 
@@ -280,10 +298,10 @@ export class ClusterMember implements ClusterHealth {
 
   /** Leaves the cluster until `unfit` is null, so that the other nodes do not wait for this node. */
   async #leave(reason: string): Promise<void> {
-    this.#reason = reason;
-    this.#deps.note('error', { reason }, 'the node leaves the cluster and returns once the reason is gone');
+    this.reason = reason;
+    this.deps.note('error', { reason }, 'the node leaves the cluster and returns once the reason is gone');
     await this.demote(reason);
-    this.#role = 'left';
+    this.role = 'left';
     this.#release();
     await this.report();
     await this.lease.revoke().catch((error: unknown) => this.#unreachable(error));
@@ -297,8 +315,8 @@ export class ClusterMember implements ClusterHealth {
     this.#confirmedAt = Number.NEGATIVE_INFINITY;
     await this.#leave(reason);
     // Also on a node that did not lead: a failed commit has ended the group's loop, and the files are read anew.
-    await this.#deps.site.follow().catch((error: unknown) => {
-      this.#deps.note('error', { fault: messageOf(error) }, 'the state could not be read again');
+    await this.deps.site.follow().catch((error: unknown) => {
+      this.deps.note('error', { fault: messageOf(error) }, 'the state could not be read again');
     });
   }
 
@@ -310,12 +328,12 @@ export class ClusterMember implements ClusterHealth {
   }
 
   async #demote(cause: string): Promise<void> {
-    const fence = this.#fence;
-    if (fence === null && this.#role !== 'leader') return;
-    const { note, site, log } = this.#deps;
+    const fence = this.fence;
+    if (fence === null && this.role !== 'leader') return;
+    const { note, site, log } = this.deps;
     note('warn', { cause }, 'the node no longer leads');
-    this.#fence = null;
-    if (this.#role === 'leader') this.#role = 'follower';
+    this.fence = null;
+    if (this.role === 'leader') this.role = 'follower';
     this.#noteLeader(null);
     await site.follow();
     if (fence !== null) await log.resign({ fence, cause }).catch((error: unknown) => this.#unreachable(error));
@@ -325,7 +343,7 @@ export class ClusterMember implements ClusterHealth {
   async report(): Promise<void> {
     const lease = this.lease.id;
     if (lease === null || this.#ended || !this.#hasJoined) return;
-    const holder = await this.#deps.log.putNode(this.view(), lease).catch((error: unknown) => {
+    const holder = await this.deps.log.putNode(this.view(), lease).catch((error: unknown) => {
       this.#unreachable(error);
       return null;
     });
@@ -334,28 +352,28 @@ export class ClusterMember implements ClusterHealth {
   }
 
   #isReplaced(nodes: readonly NodeView[]): boolean {
-    return nodes.some(({ nodeId, started }) => nodeId === this.#deps.nodeId && started !== this.#started);
+    return nodes.some(({ nodeId, started }) => nodeId === this.deps.nodeId && started !== this.#started);
   }
 
   view(): NodeView {
-    const { nodeId, url, version, format, site } = this.#deps;
+    const { nodeId, url, version, format, site } = this.deps;
     const { appliedSeq: applied, durableSeq: durable, snapshotSeq: snapshot } = site;
     const at = { applied, durable, snapshot, started: this.#started };
-    const weights = this.#role === 'leader' ? { weights: site.weights } : {};
-    return { nodeId, url, role: this.#role, version, format, ...at, reason: this.#reason, ...weights };
+    const weights = this.role === 'leader' ? { weights: site.weights } : {};
+    return { nodeId, url, role: this.role, version, format, ...at, reason: this.reason, ...weights };
   }
 
   async #run(): Promise<void> {
-    const { site, onFailed } = this.#deps;
+    const { site, onFailed } = this.deps;
     while (!this.#ended && !this.#isRetired) {
       try {
         await this.#demoting;
         const { unfit } = site;
-        if (unfit !== null && this.#role !== 'left') await this.#leave(unfit);
-        if (unfit === null && this.#role === 'left' && !this.#isRetired) await this.#reenter();
+        if (unfit !== null && this.role !== 'left') await this.#leave(unfit);
+        if (unfit === null && this.role === 'left' && !this.#isRetired) await this.#reenter();
         const { unfitToLead } = site;
-        if (unfitToLead !== null && this.#role === 'leader') await this.demote(unfitToLead);
-        if (!this.#isRetired && this.#role !== 'leader' && this.#role !== 'left') await this.#step();
+        if (unfitToLead !== null && this.role === 'leader') await this.demote(unfitToLead);
+        if (!this.#isRetired && this.role !== 'leader' && this.role !== 'left') await this.#step();
         // The reason to hand over may have passed before this node did.
         if (this.decides) this.#release();
       } catch (error) {
@@ -374,18 +392,18 @@ export class ClusterMember implements ClusterHealth {
     const lease = this.lease.id;
     if (lease === null) return;
     this.#confirmedAt = Number.NEGATIVE_INFINITY;
-    const holder = await this.#deps.log.putNode({ ...this.view(), role: 'follower', reason: null }, lease);
+    const holder = await this.deps.log.putNode({ ...this.view(), role: 'follower', reason: null }, lease);
     if (holder !== null && this.#isReplaced([holder])) this.#rejoin(reasonOf(holder)!);
     // The node may have left for good meanwhile.
-    if (holder !== null || this.#isRetired || this.#ended || this.#deps.site.unfit !== null) return;
-    this.#reason = null;
-    this.#role = 'follower';
-    this.#deps.note('info', {}, 'the node is back in the cluster');
+    if (holder !== null || this.#isRetired || this.#ended || this.deps.site.unfit !== null) return;
+    this.reason = null;
+    this.role = 'follower';
+    this.deps.note('info', {}, 'the node is back in the cluster');
   }
 
   /** Reads the shared log to its end. Campaigns if no node leads. */
   async #step(): Promise<void> {
-    const { log, timers } = this.#deps;
+    const { log, timers } = this.deps;
     // Etcd did not answer while this node started.
     if (!this.#hasJoined && this.lease.id !== null) {
       const refused = await this.join();
@@ -394,11 +412,11 @@ export class ClusterMember implements ClusterHealth {
     for (;;) {
       const askedAt = timers.elapsed();
       const view = await log.view(this.appliedSeq + 1);
-      this.#trimmed = Math.max(this.#trimmed, view.trimmed);
+      this.floorSeq = Math.max(this.floorSeq, view.trimmed);
       this.#answered();
       if (this.#ended) return;
       this.writeFormat = view.format;
-      if (view.format > this.#deps.format) {
+      if (view.format > this.deps.format) {
         // The other nodes were upgraded while this node was away.
         return await this.retire(`this release cannot read records of format ${view.format}`);
       }
@@ -410,23 +428,24 @@ export class ClusterMember implements ClusterHealth {
       await this.#take(view.slots);
       if (this.#isRetired) return;
       const { weights } = view.nodes.find(({ nodeId }) => nodeId === view.leader?.nodeId) ?? {};
-      if (weights !== undefined) this.#deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
+      if (weights !== undefined) this.deps.site.noteWeights(weights.basedOnSeq, weights.computedAt);
       // A full page means that more slots may follow.
       if (view.slots.length === limits.slotsRead) continue;
-      const { refusal, hasSettings } = this.#deps.site;
+      const { refusal, hasSettings } = this.deps.site;
       // Compared before the first read is served, and before the node may lead.
       if (!this.#isCompared && refusal !== null) {
         this.#isRetired = true;
-        return this.#deps.onRefused(refusal);
+        return this.deps.onRefused(refusal);
       }
       // The first leader logs the settings just after it formed the group. A group of an older release logs none before
       // all nodes are upgraded; its nodes may differ until then, and refusing them would stop a rolling upgrade.
       this.#isCompared ||= hasSettings || view.format < formatOfCommand('setting');
-      this.#confirm(askedAt);
+      this.#confirmedAt = Math.max(this.#confirmedAt, askedAt);
+      for (const resolve of this.#whenConfirmed.splice(0)) resolve();
       if (this.#stopWatch === null) this.#watch(view.revision);
       else if (view.slots.length > 0) this.#missed();
       if (view.leader === null) await this.#campaign();
-      else if (view.leader.nodeId === this.#deps.nodeId && !this.#isReplaced(view.nodes))
+      else if (view.leader.nodeId === this.deps.nodeId && !this.#isReplaced(view.nodes))
         await this.#ownKey(view.leader);
       return;
     }
@@ -436,18 +455,18 @@ export class ClusterMember implements ClusterHealth {
     if (this.#isRetired) return;
     this.#isRetired = true;
     this.#release();
-    this.#deps.onBehind(reason, hasDiverged);
+    this.deps.onBehind(reason, hasDiverged);
   }
 
   /** Handles a leader key of this node: a campaign whose answer was lost, or one from before a demotion. */
   async #ownKey({ fence, cause }: LeaderView): Promise<void> {
-    if (this.#fence?.revision === fence.revision) return this.#promote(fence, cause);
-    await this.#deps.log.resign({ fence, cause: 'the node no longer led' });
+    if (this.fence?.revision === fence.revision) return this.#promote(fence, cause);
+    await this.deps.log.resign({ fence, cause: 'the node no longer led' });
     this.#noteLeader(null);
   }
 
   async #campaign(): Promise<void> {
-    const { log, nodeId, url, now, timers, site } = this.#deps;
+    const { log, nodeId, url, now, timers, site } = this.deps;
     const lease = this.lease.id;
     if (lease === null || timers.elapsed() < this.#waitsUntil || site.unfit !== null || site.unfitToLead !== null)
       return;
@@ -458,22 +477,22 @@ export class ClusterMember implements ClusterHealth {
 
   /** Returns why the group has no leader, for the record of the takeover. */
   async #causeOfTakeover(): Promise<string> {
-    const last = this.#lastLeader;
+    const last = this.lastLeader;
     if (last === null) return 'the group had no leader';
-    const resigned = await this.#deps.log.resigned();
+    const resigned = await this.deps.log.resigned();
     const isSame = resigned?.fence.revision === last.fence.revision;
     return isSame ? `${last.nodeId}: ${resigned.cause}` : `the lease of ${last.nodeId} expired`;
   }
 
   async #promote(fence: Fence, cause: string): Promise<void> {
-    const { log, site, note } = this.#deps;
-    this.#fence = fence;
+    const { log, site, note } = this.deps;
+    this.fence = fence;
     let view: SharedView;
     do {
       view = await log.view(this.appliedSeq + 1);
-      if (this.#fence !== fence) return;
+      if (this.fence !== fence) return;
       if (view.leader?.fence.revision !== fence.revision) {
-        this.#fence = null;
+        this.fence = null;
         this.#release();
         return;
       }
@@ -490,8 +509,8 @@ export class ClusterMember implements ClusterHealth {
       await this.demote(messageOf(error));
       throw error;
     }
-    if (this.#fence !== fence) return;
-    this.#role = 'leader';
+    if (this.fence !== fence) return;
+    this.role = 'leader';
     this.#noteLeader(view.leader, view.nodes);
     this.takeovers += 1;
     note('info', { applied_seq: this.appliedSeq, fence: fence.revision, cause }, 'the node leads');
@@ -501,7 +520,7 @@ export class ClusterMember implements ClusterHealth {
   /** Watches for new slots. The poll finds slots that the watch misses. */
   #watch(revision: string): void {
     const next = String(BigInt(revision) + 1n);
-    const stop = this.#deps.log.watch(
+    const stop = this.deps.log.watch(
       next,
       (slots) => {
         this.#incoming.push(...slots);
@@ -519,22 +538,22 @@ export class ClusterMember implements ClusterHealth {
     if (this.#incoming.length > 0) return;
     this.#stopWatch?.();
     this.#stopWatch = null;
-    this.#deps.log.rotate();
+    this.deps.log.rotate();
   }
 
   /** Waits until the next poll is due or requested. Applies slots of the watch meanwhile. */
   async #wait(): Promise<void> {
-    const { timers } = this.#deps;
+    const { timers } = this.deps;
     const since = timers.elapsed();
     // The next leader is looked for more often while callers wait for it.
     const until = () => since + (this.#waits.size > 0 ? limits.leaderLookMs : limits.clusterPollMs);
     while (!this.#ended && !this.#isAsked && timers.elapsed() < until()) {
-      if (this.#incoming.length > 0 && this.#role === 'follower' && this.#demoting === null) {
+      if (this.#incoming.length > 0 && this.role === 'follower' && this.#demoting === null) {
         const slots = this.#incoming.splice(0);
         try {
           await this.#take(slots);
         } catch (error) {
-          this.#deps.onFailed(error);
+          this.deps.onFailed(error);
           return;
         }
         continue;
@@ -563,7 +582,7 @@ export class ClusterMember implements ClusterHealth {
     }
     if (next.length === 0) return;
     try {
-      await this.#deps.site.take(next);
+      await this.deps.site.take(next);
     } catch (error) {
       if (!(error instanceof DivergedError)) throw error;
       this.#rejoin(`this node's log differs from the shared log: ${error.message}`, true);
@@ -571,18 +590,14 @@ export class ClusterMember implements ClusterHealth {
   }
 
   #answered(): void {
-    if (!this.#isUnreachable) return;
-    this.#isUnreachable = false;
-    this.#deps.note('info', {}, 'etcd answers again');
-  }
-
-  trimmedTo(trimmed: number): void {
-    this.#trimmed = trimmed;
+    if (!this.isUnreachable) return;
+    this.isUnreachable = false;
+    this.deps.note('info', {}, 'etcd answers again');
   }
 
   #unreachable(error: unknown): void {
-    if (this.#isUnreachable || this.#ended) return;
-    this.#isUnreachable = true;
-    this.#deps.note('error', { fault: messageOf(error) }, 'etcd does not answer');
+    if (this.isUnreachable || this.#ended) return;
+    this.isUnreachable = true;
+    this.deps.note('error', { fault: messageOf(error) }, 'etcd does not answer');
   }
 }

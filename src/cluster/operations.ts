@@ -1,7 +1,7 @@
 /** Carries out the operator's commands on the whole cluster, or forwards them to the leader. */
 import { granted, messageOf, type Outcome, refused } from '../errors.js';
 import type { OnProgress } from '../group/api.js';
-import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
+import type { ClusterOperations, ClusterStatus, MemberStatus } from '../group/cluster-api.js';
 import {
   type Scrubbed,
   type SharedLog,
@@ -10,7 +10,6 @@ import {
 } from '../group/ports/shared-log.js';
 import { noLeader } from '../group/refusals.js';
 import { DAY_MS, HOUR_MS, limits } from '../limits.js';
-import type { MemberStatus } from './duties.js';
 import { type LinkClient, LinkError } from './link-client.js';
 import type { ClusterMember } from './member.js';
 
@@ -35,62 +34,50 @@ export interface OperatorDeps {
 
 type ScrubResult = Omit<Scrubbed, 'at'>;
 
+/** A member of etcd that does not answer. */
+const silent = { leads: false, version: '', dbBytes: 0, dbBytesInUse: 0, alarms: [] };
+
 const tooFull = `the database of etcd takes more than ${limits.etcdFragmentedPart * 100} % of its quota, and a scrub might fill it`;
 
 export class ClusterOperator implements ClusterOperations {
-  readonly #deps: OperatorDeps;
   #scrubbing: Promise<Outcome<ScrubResult>> | null = null;
 
-  constructor(deps: OperatorDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: OperatorDeps) {}
 
   async status(): Promise<Outcome<ClusterStatus>> {
-    const { member, log, nodeId, endpoints } = this.#deps;
-    const { role, hasLeader, appliedSeq, stalenessMs, isStale, reason, leader } = member;
-    const { leaseMs, floorSeq, takeovers, forwarded, etcdBytes, etcdQuotaBytes, isScrubIncomplete } = member;
-    const { lastTakeover, refusedNodes } = member;
+    const { member, log, nodeId, endpoints } = this.deps;
+    const { role, appliedSeq, stalenessMs, leaseMs, floorSeq, takeovers, leader, lastLeader } = member;
     const [nodes, refused, members, scrubbed] = await Promise.all([
       log.nodes().catch(() => []),
       log.refused().catch(() => []),
-      this.#deps.members(),
+      this.deps.members(),
       log.scrubbed().catch(() => null),
     ]);
     return granted({
-      ...{ role, hasLeader, appliedSeq, stalenessMs, isStale, reason },
-      ...{ leaseMs, floorSeq, takeovers, forwarded, etcdBytes, etcdQuotaBytes, isScrubIncomplete, lastTakeover },
-      refusedNodes,
+      ...{ role, appliedSeq, stalenessMs, leaseMs, floorSeq, takeovers },
       nodeId,
-      clusterId: this.#deps.clusterId(),
+      clusterId: this.deps.clusterId(),
       leader: leader && { nodeId: leader.nodeId, since: leader.since, fence: leader.fence.revision },
+      lastTakeover: lastLeader && { at: lastLeader.since, nodeId: lastLeader.nodeId, cause: lastLeader.cause },
       nodes,
       refused,
       members: members.map((status, at) => {
-        const silent = {
-          endpoint: endpoints[at]!,
-          healthy: false,
-          leads: false,
-          version: '',
-          dbBytes: 0,
-          dbBytesInUse: 0,
-          alarms: [],
-        };
-        return status === null ? silent : { ...status, healthy: true };
+        return { endpoint: endpoints[at]!, ...silent, ...status, healthy: status !== null };
       }),
       scrubbed,
     });
   }
 
   async stepDown(): Promise<Outcome<{ readonly nodeId: string }>> {
-    const { member, nodeId } = this.#deps;
+    const { member, nodeId } = this.deps;
     if (!member.isLeader) return this.#askLeader('/step-down', limits.forwardMs);
     await member.stepDown('requested by the operator');
     return granted({ nodeId });
   }
 
   scrub(settings: Partial<WalSettings> = {}, onProgress: OnProgress = () => undefined): Promise<Outcome<ScrubResult>> {
-    if (!this.#deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
-    this.#scrubbing ??= refusedIfSilent(this.#scrub({ ...this.#deps.walSettings, ...settings }, onProgress)).finally(
+    if (!this.deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
+    this.#scrubbing ??= refusedIfSilent(this.#scrub({ ...this.deps.walSettings, ...settings }, onProgress)).finally(
       () => {
         this.#scrubbing = null;
       },
@@ -100,15 +87,15 @@ export class ClusterOperator implements ClusterOperations {
 
   /** Confirms that the node is gone. Its key expired with its lease, so there is nothing to remove. */
   async forget(nodeId: string): Promise<Outcome<null>> {
-    const nodes = await this.#deps.log.nodes();
+    const nodes = await this.deps.log.nodes();
     if (!nodes.some((node) => node.nodeId === nodeId)) return granted(null);
     return refused('invalid_parameter', { text: `node ${nodeId} is running: stop it first` });
   }
 
   async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {
-    const { log, members, pushWal, defragmentAll, now, member } = this.#deps;
+    const { log, members, pushWal, defragmentAll, now, member } = this.deps;
     const due = await log.scrubDue();
-    await this.#deps.whenDefragmented();
+    await this.deps.whenDefragmented();
     // A member that is down while the write-ahead log is pushed on keeps its old files when it returns.
     const statuses = await members();
     const silent = statuses.flatMap((status, at) => (status === null ? [at] : []));
@@ -137,7 +124,7 @@ export class ClusterOperator implements ClusterOperations {
   }
 
   async #askLeader<T>(path: string, timeoutMs: number, body: object = {}): Promise<Outcome<T>> {
-    const { member, nodeId, link } = this.#deps;
+    const { member, nodeId, link } = this.deps;
     const { leader } = member;
     if (leader === null || leader.nodeId === nodeId) return noLeader();
     const call = { url: leader.url, method: 'POST', path, body, timeoutMs } as const;

@@ -23,9 +23,8 @@ import type { readAgain } from '../core/rules/decide-removal.js';
 import type { ComputedWeights } from '../core/rules/decide-scale.js';
 import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
-import type { Holdings } from './access/subject-holdings.js';
+import type { Chains, Holdings } from './access/subject-holdings.js';
 import type { AcceptedEvent, DisputeView } from './api.js';
-import type { Chains } from './ports/chains.js';
 
 /** Position of an event as of a count of removals from the log; 0 for an unknown id. */
 export interface Located {
@@ -100,8 +99,8 @@ export type Answer = Answers[keyof Answers];
 
 /**
  * The format of the records that a command writes, if not 1. A release that adds a type of record, or a member that
- * earlier ones must not ignore, raises it. Format 2 is the third version of scoring; format 3 has settings of a group
- * and refused erasures.
+ * earlier ones must not ignore, raises it. Format 2 is the third version of scoring; format 3 has settings and refused
+ * erasures.
  */
 const commandFormats: Partial<Record<Command['type'], number>> = { scoring: 2, setting: 3, refuse_erasure: 3 };
 

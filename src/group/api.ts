@@ -1,7 +1,7 @@
 /**
  * Declares the interface of a group for the layers above it: commands, which are durable once they resolve, and views,
- * which are synchronous reads of memory. No layer above sees state, records, store or pools. Times are in ms since
- * 1970; subjects are hashes in hex.
+ * synchronous reads of memory. No layer above sees state, records, store or pools. Times: ms since 1970; subjects:
+ * hashes in hex.
  */
 
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
@@ -22,7 +22,7 @@ import type {
   Verdict,
 } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
-import type { ExportedEvent, SubjectExport } from './access/subject-export.js';
+import type { ExportedEvent, SubjectExport } from './access/subject-holdings.js';
 import type { AuditEntry, DisputeView, OriginView, PeerSignals, PeerView } from './access/views.js';
 import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
 import type { Holder } from './holder.js';

@@ -1,7 +1,7 @@
 /** Sends commands to the actor of a group and work to its pool, and returns the answer or the refusal of each. */
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
-import type { Resolve } from './actor/effects.js';
 import type { GroupLoop } from './actor/loop.js';
+import type { Resolve } from './actor/turn.js';
 import type { Answers, Command } from './actor-commands.js';
 import type { Holder } from './holder.js';
 import { type GroupPool, PoolBusyError } from './ports/pool.js';
@@ -14,13 +14,10 @@ export interface CurrentLoop {
 }
 
 export class GroupCalls {
-  readonly #current: CurrentLoop;
   /** Long work in progress that may take as much memory as the state again: one of each kind at a time. */
   readonly #underWay = new Set<'simulation' | 'verification'>();
 
-  constructor(current: CurrentLoop) {
-    this.#current = current;
-  }
+  constructor(private readonly current: CurrentLoop) {}
 
   ask<C extends Command>(command: C, bytes = COMMAND_BYTES): Promise<Answers[C['type']] | Refusal> {
     return new Promise((resolve) => {
@@ -37,7 +34,7 @@ export class GroupCalls {
     bytes: number,
     holder: Holder | null,
   ): Refusal | undefined {
-    const { loop } = this.#current;
+    const { loop } = this.current;
     // The type of an answer follows from the type of its command.
     const token = answered as Resolve;
     return loop.admit({ command, token, events, bytes, holder });
@@ -45,7 +42,7 @@ export class GroupCalls {
 
   async pool<R>(work: (pool: GroupPool) => Promise<R>): Promise<Outcome<R>> {
     try {
-      return granted(await work(this.#current.loop.pool));
+      return granted(await work(this.current.loop.pool));
     } catch (error) {
       if (error instanceof PoolBusyError) return overloaded();
       throw error;

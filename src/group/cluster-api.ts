@@ -1,9 +1,6 @@
-/**
- * Declares what callers and operator see of a node's cluster, and the operator's commands on it. Times in ms since
- * 1970.
- */
+/** Declares what callers and operator see of a cluster, and the operator's commands on it. Times: ms since 1970. */
 import type { Outcome } from '../errors.js';
-import type { RefusedNode, Scrubbed, WalSettings } from './ports/shared-log.js';
+import type { NodeView, RefusedNode, Scrubbed, WalSettings } from './ports/shared-log.js';
 
 export type ClusterRole = 'leader' | 'follower' | 'joining' | 'left';
 
@@ -31,35 +28,26 @@ export interface ClusterHealth {
   readonly refusedNodes: number;
 }
 
-/** A node of the group as its leader, or another node, sees it. Times in ms since 1970. */
-export interface ClusterNodeStatus {
-  readonly nodeId: string;
-  readonly url: string;
-  readonly role: string;
-  readonly applied: number;
-  readonly durable: number;
-  readonly snapshot: number;
+/** A member of etcd. */
+export interface MemberStatus {
+  readonly endpoint: string;
+  readonly leads: boolean;
   readonly version: string;
-  readonly started: number;
-  readonly reason: string | null;
+  readonly dbBytes: number;
+  readonly dbBytesInUse: number;
+  /** The alarms that this member knows of, such as `NOSPACE`, whichever member raised them. */
+  readonly alarms: readonly string[];
 }
 
-export interface ClusterStatus extends ClusterHealth {
+export interface ClusterStatus
+  extends Pick<ClusterHealth, 'role' | 'appliedSeq' | 'stalenessMs' | 'leaseMs' | 'floorSeq' | 'takeovers'> {
   readonly nodeId: string;
   readonly clusterId: string;
   readonly leader: { readonly nodeId: string; readonly since: number; readonly fence: string } | null;
   readonly lastTakeover: { readonly at: number; readonly nodeId: string; readonly cause: string } | null;
-  readonly nodes: readonly ClusterNodeStatus[];
+  readonly nodes: readonly NodeView[];
   readonly refused: readonly RefusedNode[];
-  readonly members: readonly {
-    readonly endpoint: string;
-    readonly healthy: boolean;
-    readonly leads: boolean;
-    readonly version: string;
-    readonly dbBytes: number;
-    readonly dbBytesInUse: number;
-    readonly alarms: readonly string[];
-  }[];
+  readonly members: readonly (MemberStatus & { readonly healthy: boolean })[];
   readonly scrubbed: Scrubbed | null;
 }
 

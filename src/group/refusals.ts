@@ -1,5 +1,5 @@
 /** Creates the refusals for commands that a group cannot accept at present. */
-import { type Refusal, refused } from '../errors.js';
+import { errors, type Refusal, refused } from '../errors.js';
 import { limits } from '../limits.js';
 
 /** For a group that admits nothing: it is not open yet, or no longer. */
@@ -54,4 +54,10 @@ export function mixedReleases(): Refusal {
 
 export function isOfMixedReleases({ details }: Refusal): boolean {
   return details !== undefined && 'reason' in details && details.reason === 'mixed_releases';
+}
+
+/** Returns the seconds of `Retry-After`; undefined if the status (other than 429 and 503) does not have the header. */
+export function retryAfterOf({ code, retryAfterS }: Refusal): number | undefined {
+  const { status } = errors[code];
+  return status === 429 || status === 503 ? (retryAfterS ?? limits.retryAfterS) : undefined;
 }

@@ -102,10 +102,7 @@ export interface FeedPosition extends ChangesUpTo {
 export type ResumeFrom = number | ChangesUpTo;
 
 export interface FeedListener {
-  /**
-   * `mark` is null if not everything was published once yet. The next piece is read once the promise resolves, except
-   * that erasures do not wait.
-   */
+  /** `mark`: null before all was published once. The next piece, but no erasure, waits until the promise resolves. */
   publish(rows: readonly ChangeRow[], mark: FeedPosition | null): Promise<void>;
   /** The published state was lost: no reader can continue from its position. */
   forgotten(): void;

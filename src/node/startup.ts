@@ -16,11 +16,11 @@ import { type Formation, formationProblems, formGroup } from '../group/recovery/
 import { lastSeqOf, type Recovered, recover } from '../group/recovery/recovery.js';
 import { isOfMixedReleases } from '../group/refusals.js';
 import { limits } from '../limits.js';
-import { makeDataFolder } from '../store/backup/data-folder.js';
+import { makeDataFolder } from '../store/backup/backup-folder.js';
 import { refusalOfTarget } from '../store/backup/restore-folder.js';
 import { refusalOfMarked } from '../store/files/cluster-mark.js';
-import { replaceFile } from '../store/files/durable-file.js';
 import { dataFileOf, isThere } from '../store/files/lmdb-file.js';
+import { replaceFile } from '../store/files/small-file.js';
 import { saltFile, storedSalt } from '../store/files/stored-salt.js';
 import { logFolderOf } from '../store/log/lmdb-log.js';
 import { HiddenCommitError } from '../store/log/log-environment.js';

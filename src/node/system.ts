@@ -1,8 +1,7 @@
 /** Implements the group's ports with Node: the time of day, timers and random bytes. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { uptime } from 'node:os';
-import type { Clock, Timers } from '../group/ports/clock.js';
-import type { RandomSource } from '../group/ports/random.js';
+import type { Clock, RandomSource, Timers } from '../group/ports/clock.js';
 
 export const clock: Clock = { now: () => Date.now() };
 

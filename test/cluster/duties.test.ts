@@ -48,7 +48,6 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
     },
     isScrubIncomplete: false,
     refusedNodes: 0,
-    trimmedTo: () => undefined,
   };
   const duties = new LeaderDuties({
     // These objects have the members that the duties use in these tests.

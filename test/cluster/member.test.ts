@@ -1,8 +1,7 @@
 /** The role of a node, over a shared log that the test answers for. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ClusterMember } from '../../src/cluster/member.js';
-import type { MemberDeps, MemberGroup } from '../../src/cluster/member-deps.js';
+import { ClusterMember, type MemberDeps, type MemberGroup } from '../../src/cluster/member.js';
 import type { LeaderView, NodeView, RefusedNode, SharedLog, SharedView } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage-errors.js';
 import { batchOf } from '../contracts/log.js';

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LogWriter, StoredBatch } from '../../src/group/ports/log.js';
-import type { LmdbLogWriter } from '../../src/store/log/lmdb-log-writer.js';
+import type { LmdbLogWriter } from '../../src/store/log/lmdb-log.js';
 
 /**
  * `refused`: nothing is written. `no space`: the same, as LMDB reports it. `torn`: the data pages are written, and the

@@ -3,7 +3,7 @@
  * folder, appends to its log, reads it and leaves it as a process does that dies, time and again.
  */
 import { OwnerLostError } from '../../src/group/ports/storage-errors.js';
-import type { LmdbLogWriter } from '../../src/store/log/lmdb-log-writer.js';
+import type { LmdbLogWriter } from '../../src/store/log/lmdb-log.js';
 import { claimFolder, FolderOwnedError } from '../../src/store/ownership/owner.js';
 import { batchOf } from '../contracts/log.js';
 import { deadProcess } from '../store/temporary-folder.js';

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { copyKey, KEY_WORDS } from '../../src/core/columns/packed-keys.js';
 import type { TrustView } from '../../src/core/scoring/score.js';
 import { keyColumns } from '../../src/core/tables/event-columns.js';
-import { Group, type GroupDeps } from '../../src/group/group.js';
+import { createGroup, type GroupDeps } from '../../src/group/group.js';
 import { limits } from '../../src/limits.js';
 import { Given, subjectKeyOf, subjectOf, t0 } from '../support/given.js';
 
@@ -25,7 +25,7 @@ function given() {
     return count(entry);
   };
   const deps = { current: { loop: { state } }, clock: { now: () => t0 } };
-  return { visits, group: new Group(deps as unknown as GroupDeps) };
+  return { visits, group: createGroup(deps as unknown as GroupDeps) };
 }
 
 function columnsOf(names: readonly string[]) {

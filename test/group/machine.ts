@@ -8,7 +8,7 @@ import { Batch, BatchWriter, chainStart } from '../../src/core/records/batch.js'
 import type { EventAccepted } from '../../src/core/records/records.js';
 import { headOfPair } from '../../src/core/rules/decide-removal.js';
 import { GroupActor } from '../../src/group/actor/actor.js';
-import type { Effect } from '../../src/group/actor/effects.js';
+import type { Effect } from '../../src/group/actor/turn.js';
 import type { Answer, Command, Located } from '../../src/group/actor-commands.js';
 import { RecordReader, readChain, readRepeats } from '../../src/group/listing/listing.js';
 import type { LogReader, StoredBatch } from '../../src/group/ports/log.js';

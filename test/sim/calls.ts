@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { Outcome, Refusal } from '../../src/errors.js';
-import type { Resolve } from '../../src/group/actor/effects.js';
+import type { Resolve } from '../../src/group/actor/turn.js';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
 import type { AuditTrail } from './audit-trail.js';
 import { Difference, same } from './difference.js';

@@ -7,7 +7,7 @@ import type { EventAccepted } from '../../src/core/records/records.js';
 import type { ComputedWeights } from '../../src/core/rules/decide-scale.js';
 import type { GroupState } from '../../src/core/state.js';
 import type { Outcome } from '../../src/errors.js';
-import type { Resolve } from '../../src/group/actor/effects.js';
+import type { Resolve } from '../../src/group/actor/turn.js';
 import type { Answer, Command } from '../../src/group/actor-commands.js';
 import type { WeightsComputed } from '../../src/group/ports/pool.js';
 import { Difference, same } from './difference.js';

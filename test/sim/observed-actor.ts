@@ -5,8 +5,8 @@ import { Batch } from '../../src/core/records/batch.js';
 import type { EventAccepted, RecordType } from '../../src/core/records/records.js';
 import type { GroupState } from '../../src/core/state.js';
 import { GroupActor } from '../../src/group/actor/actor.js';
-import type { Effect, Resolve } from '../../src/group/actor/effects.js';
 import type { Envelope } from '../../src/group/actor/mailbox.js';
+import type { Effect, Resolve } from '../../src/group/actor/turn.js';
 import type { Answer, Command } from '../../src/group/actor-commands.js';
 import { Difference } from './difference.js';
 

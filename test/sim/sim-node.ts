@@ -6,7 +6,7 @@
 import type { SettingName } from '../../src/core/settings.js';
 import { GroupLoop } from '../../src/group/actor/loop.js';
 import { VerdictFeed } from '../../src/group/feed/change-feed.js';
-import { Group } from '../../src/group/group.js';
+import { createGroup, type Group } from '../../src/group/group.js';
 import { DiskWatch } from '../../src/group/health/disk-watch.js';
 import type { WeightsComputed } from '../../src/group/ports/pool.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
@@ -122,7 +122,7 @@ export class SimNode {
       onReport: nothing,
       onFailure: nothing,
     });
-    this.group = new Group({
+    this.group = createGroup({
       identity,
       current: this,
       verdicts: feed,

@@ -3,8 +3,7 @@
  * happens by itself: the run says which lane goes on, and when time passes.
  */
 import { hash } from 'node:crypto';
-import type { Clock, Timers } from '../../src/group/ports/clock.js';
-import type { RandomSource } from '../../src/group/ports/random.js';
+import type { Clock, RandomSource, Timers } from '../../src/group/ports/clock.js';
 import { Random } from '../support/random.js';
 
 /** One piece of work under way, done when its lane is let on. */

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ProcessIdentity, thisProcess } from '../../src/store/ownership/process-identity.js';
+import { type ProcessIdentity, thisProcess } from '../../src/store/ownership/owner-record.js';
 
 export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'ptf-store-'));

@@ -1,7 +1,7 @@
 /** Takes over the data folder of a running node, as another machine does when the node is paused. */
-import type { LmdbLogWriter } from '../../src/store/log/lmdb-log-writer.js';
+import type { LmdbLogWriter } from '../../src/store/log/lmdb-log.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';
-import { thisProcess } from '../../src/store/ownership/process-identity.js';
+import { thisProcess } from '../../src/store/ownership/owner-record.js';
 import { until } from './until.js';
 
 /** The node's process cannot be identified from this namespace. The times are shorter than a heartbeat. */

@@ -4,7 +4,7 @@
  */
 
 import type { GroupBounds } from '../../core/commands.js';
-import { type Batch, BatchWriter } from '../../core/records/batch.js';
+import { BatchWriter } from '../../core/records/batch.js';
 import type { GroupState } from '../../core/state.js';
 import type { Refusal } from '../../errors.js';
 import type { Answer, Command } from '../actor-commands.js';
@@ -12,43 +12,39 @@ import type { StoredBatch } from '../ports/log.js';
 import { batchFrom, Follower } from '../recovery/recovery.js';
 import { overloaded } from '../refusals.js';
 import { RemovalProcess } from '../removal/removal-process.js';
-import type { Effect } from './effects.js';
 import { type Envelope, Mailbox, type TurnBounds } from './mailbox.js';
 import { Prefetch } from './prefetch.js';
-import { Turn } from './turn.js';
+import { type Effect, Turn } from './turn.js';
 
 export class GroupActor<T> {
   readonly state: GroupState;
   readonly removal: RemovalProcess<T>;
   readonly #turnBounds: TurnBounds | undefined;
-  readonly #bounds: GroupBounds;
   readonly #mailbox = new Mailbox<Command, T>();
-  #chain: Uint8Array;
   #durableChain: Uint8Array;
-  #durableSeq: number;
+  durableSeq: number;
   /** Answers that wait for the commit in flight. */
   #inFlight: Effect<T>[] | null = null;
   readonly #prefetch: Prefetch;
   readonly #batch = new BatchWriter();
 
   /** `chain` is the chain value of the newest batch of the log from which `state` was read. */
-  constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds, turn?: TurnBounds) {
+  constructor(
+    state: GroupState,
+    private chain: Uint8Array,
+    private readonly bounds: GroupBounds,
+    turn?: TurnBounds,
+  ) {
     this.state = state;
     this.#turnBounds = turn;
-    this.#chain = chain;
     this.#durableChain = chain;
-    this.#bounds = bounds;
-    this.#durableSeq = state.lastSeq;
+    this.durableSeq = state.lastSeq;
     this.#prefetch = new Prefetch(state);
-    this.removal = new RemovalProcess(state, () => this.#durableSeq);
-  }
-
-  get durableSeq(): number {
-    return this.#durableSeq;
+    this.removal = new RemovalProcess(state, () => this.durableSeq);
   }
 
   get durableHead(): { readonly lastSeq: number; readonly chain: Uint8Array } {
-    return { lastSeq: this.#durableSeq, chain: this.#durableChain };
+    return { lastSeq: this.durableSeq, chain: this.#durableChain };
   }
 
   get mailbox(): Pick<Mailbox<Command, T>, 'events' | 'bytes' | 'eventsBefore' | 'eventsOf'> {
@@ -65,21 +61,21 @@ export class GroupActor<T> {
 
   /** True if the state equals the durable log, and nothing in progress depends on another state. */
   get isSettled(): boolean {
-    return this.#inFlight === null && this.state.lastSeq === this.#durableSeq && !this.removal.busy;
+    return this.#inFlight === null && this.state.lastSeq === this.durableSeq && !this.removal.busy;
   }
 
   precedes(stored: StoredBatch): boolean {
-    return batchFrom(stored).follows(this.#chain, this.state.lastSeq);
+    return batchFrom(stored).follows(this.chain, this.state.lastSeq);
   }
 
   /** Applies the next durable batch, which another node decided. No turn may be in flight. */
   follow(stored: StoredBatch): void {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
-    const follower = new Follower(this.state, this.#chain);
+    const follower = new Follower(this.state, this.chain);
     follower.follow(batchFrom(stored));
-    this.#chain = follower.chain;
+    this.chain = follower.chain;
     this.#durableChain = follower.chain;
-    this.#durableSeq = this.state.lastSeq;
+    this.durableSeq = this.state.lastSeq;
   }
 
   offer(envelope: Envelope<Command, T>): boolean {
@@ -115,17 +111,18 @@ export class GroupActor<T> {
   /** `now` stamps every record of the turn. */
   takeTurn(now: number, nonce: Uint8Array): Effect<T>[] {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
-    const turn = new Turn<T>(this.state, this.#bounds, now, this.#prefetch, this.#batch);
+    const turn = new Turn<T>(this.state, this.bounds, now, this.#prefetch, this.#batch);
     const redaction = this.removal.hasRecord ? this.removal.next() : null;
     for (const record of redaction?.records ?? []) turn.record(record);
     turn.decideAll(this.takeCommands());
     this.removal.answerLater(turn.removals);
     if (turn.batch.count === 0) return turn.effects;
     const firstSeq = this.state.lastSeq - turn.batch.count + 1;
-    const batch = turn.batch.seal(firstSeq, now, nonce, this.#chain);
-    this.#chain = batch.chain;
+    const batch = turn.batch.seal(firstSeq, now, nonce, this.chain);
+    this.chain = batch.chain;
     this.#inFlight = turn.effects;
-    return [commitOf(batch, redaction?.piece?.rewrites ?? [])];
+    const { bytes, count: records } = batch;
+    return [{ type: 'commit', batch: { firstSeq, bytes }, records, rewrites: redaction?.piece?.rewrites ?? [] }];
   }
 
   /** Removes and returns the commands of the next turn. Tests observe it. */
@@ -137,8 +134,8 @@ export class GroupActor<T> {
     if (this.#inFlight === null) throw new Error('actor: no turn is in flight');
     const effects = this.#inFlight;
     this.#inFlight = null;
-    this.#durableSeq = this.state.lastSeq;
-    this.#durableChain = this.#chain;
+    this.durableSeq = this.state.lastSeq;
+    this.#durableChain = this.chain;
     effects.push(...this.removal.committed());
     return effects;
   }
@@ -148,9 +145,4 @@ export class GroupActor<T> {
 function refusalFor(answer: Answer, refusal: Refusal): Answer {
   if (Array.isArray(answer)) return answer.map(() => refusal);
   return answer !== null && typeof answer === 'object' && 'ok' in answer ? refusal : answer;
-}
-
-function commitOf<T>(batch: Batch, rewrites: readonly StoredBatch[]): Effect<T> {
-  const { firstSeq, bytes, count } = batch;
-  return { type: 'commit', batch: { firstSeq, bytes }, records: count, rewrites };
 }

@@ -11,12 +11,11 @@ import { type NotOffered, nothingNotOffered } from '../api.js';
 import type { ClockGuard } from '../health/clock-guard.js';
 import type { DiskWatch } from '../health/disk-watch.js';
 import type { Holder } from '../holder.js';
-import type { Clock, Timers } from '../ports/clock.js';
+import type { Clock, RandomSource, Timers } from '../ports/clock.js';
 import type { DiskReserve } from '../ports/disk.js';
 import type { LogWriter, StoredBatch } from '../ports/log.js';
 import type { GroupObserver } from '../ports/observer.js';
 import type { GroupPool } from '../ports/pool.js';
-import type { RandomSource } from '../ports/random.js';
 import type { SnapshotStore } from '../ports/snapshots.js';
 import {
   clockAhead,
@@ -31,12 +30,11 @@ import {
 import type { AgeBound } from '../removal/removal-process.js';
 import { RemovalSteps } from '../removal/removal-steps.js';
 import { SnapshotWork } from '../replica/snapshot-work.js';
-import { type PublishWeights, WeightsWork } from '../weights/weights-computation.js';
-import type { WeightsSchedule } from '../weights/weights-schedule.js';
+import { type PublishWeights, type WeightsSchedule, WeightsWork } from '../weights/weights-computation.js';
 import type { GroupActor } from './actor.js';
 import { Admission } from './admission.js';
-import type { Effect, Resolve } from './effects.js';
 import type { Envelope } from './mailbox.js';
+import type { Effect, Resolve } from './turn.js';
 
 export interface LoopDeps {
   readonly actor: GroupActor<Resolve>;
@@ -73,10 +71,7 @@ export interface LoopDeps {
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
-/**
- * Writes of callers. An operator's changes of peers are few, and a stolen key must stop working however full the disk
- * is.
- */
+/** Writes of callers. An operator's changes are few, and a stolen key must stop working on a full disk, too. */
 const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
 /** Refused by a turn on a disk without room for its commit. Weights are computed again once there is room. */
 const refusedIfFull = ({ type }: Command): boolean => needsRoom.has(type) || type === 'publish_weights';
@@ -97,19 +92,18 @@ export class GroupLoop {
   readonly #weightsWork: WeightsWork;
   readonly #snapshotWork: SnapshotWork;
   readonly #removalSteps: RemovalSteps<Resolve>;
-  readonly #deps: LoopDeps;
   readonly #admission: Admission;
-  #failed = false;
-  #draining = false;
+  failed = false;
+  draining = false;
   /** True once no further turn is taken. */
   #closed = false;
   #leading: boolean;
-  #stalled = false;
+  /** True while a commit takes longer than its callers wait: nothing is admitted. */
+  stalled = false;
   #turnScheduled = false;
   #whenAnswered: (() => void)[] = [];
 
-  constructor(deps: LoopDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: LoopDeps) {
     this.#leading = deps.leading ?? true;
     this.actor = deps.actor;
     this.log = deps.log;
@@ -123,7 +117,7 @@ export class GroupLoop {
       durableSeq: () => this.actor.durableSeq,
       // A follower removes nothing, but its snapshots must not contain what the leader is erasing either.
       forbidsSnapshots: () => this.actor.removal.forbidsSnapshots || (!this.#leading && this.state.erasures.size > 0),
-      ending: () => this.#draining || this.#failed,
+      ending: () => this.draining || this.failed,
       closed: () => this.#closed,
       later: (act, ms) => this.#later(act, ms),
     });
@@ -145,7 +139,7 @@ export class GroupLoop {
       durableSeq: () => this.actor.durableSeq,
       evidenceSeq: () => Math.min(this.state.evidenceSeq, this.actor.durableSeq),
       newVoiceSeq: () => Math.min(this.state.newVoiceSeq, this.actor.durableSeq),
-      ending: () => this.#draining || this.#failed,
+      ending: () => this.draining || this.failed,
       readOnly: () => !this.#leading || !this.#hasRoom || this.clockGuard.clockAhead,
       publish: (command, bytes) => this.#publishWeights(command, bytes),
     });
@@ -160,15 +154,7 @@ export class GroupLoop {
   }
 
   get #isEnded(): boolean {
-    return this.#failed || this.#closed;
-  }
-
-  get failed(): boolean {
-    return this.#failed;
-  }
-
-  get draining(): boolean {
-    return this.#draining;
+    return this.failed || this.#closed;
   }
 
   /** See `RemovalProcess.resume`. */
@@ -176,11 +162,6 @@ export class GroupLoop {
     this.#carryOut(this.actor.removal.resume(expireBefore));
     this.#snapshotWork.makeIfDue();
     this.#weightsWork.plan();
-  }
-
-  /** True while a commit takes longer than its callers wait: nothing is admitted. */
-  get stalled(): boolean {
-    return this.#stalled;
   }
 
   lead(): void {
@@ -213,7 +194,7 @@ export class GroupLoop {
   }
 
   get logIsFull(): boolean {
-    return this.#deps.logIsFull?.() ?? false;
+    return this.deps.logIsFull?.() ?? false;
   }
 
   get #hasRoom(): boolean {
@@ -221,11 +202,11 @@ export class GroupLoop {
   }
 
   #noRoom(): Refusal {
-    return this.logIsFull ? logFull() : diskLow(this.#deps.isOneOfSeveral);
+    return this.logIsFull ? logFull() : diskLow(this.deps.isOneOfSeveral);
   }
 
   #clockAhead(): Refusal {
-    return clockAhead(this.#deps.isOneOfSeveral);
+    return clockAhead(this.deps.isOneOfSeveral);
   }
 
   /** Resumes waiting work after the disk or the clock changed what is permitted. */
@@ -274,10 +255,10 @@ export class GroupLoop {
   }
 
   admit(envelope: Envelope<Command, Resolve>): Refusal | undefined {
-    if (this.#draining || this.#failed) return notThere();
+    if (this.draining || this.failed) return notThere();
     if (!this.#leading && !isRead(envelope.command)) return noLeader();
-    if (this.#stalled && !isRead(envelope.command)) return logUnreachable();
-    const { formatMax, formatOf = formatOfCommand } = this.#deps;
+    if (this.stalled && !isRead(envelope.command)) return logUnreachable();
+    const { formatMax, formatOf = formatOfCommand } = this.deps;
     if (formatMax !== undefined && formatOf(envelope.command.type) > formatMax()) return mixedReleases();
     if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return this.#clockAhead();
     if (!this.#hasRoom && needsRoom.has(envelope.command.type)) return this.#noRoom();
@@ -308,23 +289,22 @@ export class GroupLoop {
 
   /** Callers that still wait for bytes to leave the log are answered after `waitMs`; the next start continues. */
   endSoon(waitMs: number): void {
-    this.#deps.timers.later(() => {
-      if (!this.#failed) this.#carryOut(this.actor.removal.giveUp());
+    this.deps.timers.later(() => {
+      if (!this.failed) this.#carryOut(this.actor.removal.giveUp());
     }, waitMs);
   }
 
   async drain(): Promise<void> {
-    this.#draining = true;
+    this.draining = true;
     this.#weightsWork.stop();
-    while (this.actor.answering && !this.#failed)
-      await new Promise<void>((resolve) => this.#whenAnswered.push(resolve));
+    while (this.actor.answering && !this.failed) await new Promise<void>((resolve) => this.#whenAnswered.push(resolve));
     this.#closed = true;
     await this.#removalSteps.end();
   }
 
   /** Stops all decisions and writes, because the process is about to end. */
   abandon(): void {
-    this.#failed = true;
+    this.failed = true;
     for (const resolve of this.#whenAnswered.splice(0)) resolve();
   }
 
@@ -343,7 +323,7 @@ export class GroupLoop {
   #wake(): void {
     if (this.#turnScheduled || !this.actor.hasTurn || this.#isEnded) return;
     this.#turnScheduled = true;
-    this.#deps.timers.soon(() => {
+    this.deps.timers.soon(() => {
       this.#turnScheduled = false;
       if (!this.actor.hasTurn || this.#isEnded) return;
       if (this.clockGuard.isAheadNow())
@@ -356,7 +336,7 @@ export class GroupLoop {
   }
 
   #takeTurn(): readonly Effect<Resolve>[] {
-    const { timers, clock, random, isOneOfSeveral } = this.#deps;
+    const { timers, clock, random, isOneOfSeveral } = this.deps;
     const before = this.actor.mailbox.events;
     const started = timers.elapsed();
     // The clock of the previous leader may have been ahead: no event is received before an earlier one.
@@ -373,7 +353,7 @@ export class GroupLoop {
           effect.token(effect.answer);
           break;
         case 'decided':
-          this.#deps.observer.eventsDecided(effect.eventType, effect.outcome, effect.events);
+          this.deps.observer.eventsDecided(effect.eventType, effect.outcome, effect.events);
           break;
         case 'commit':
           void this.#commit(effect);
@@ -388,12 +368,12 @@ export class GroupLoop {
   }
 
   async #commit(effect: Extract<Effect<Resolve>, { type: 'commit' }>): Promise<void> {
-    const started = this.#deps.timers.elapsed();
-    const { commitPatienceMs } = this.#deps;
+    const started = this.deps.timers.elapsed();
+    const { commitPatienceMs } = this.deps;
     const endWait =
-      commitPatienceMs === undefined ? null : this.#deps.timers.later(() => this.#stall(), commitPatienceMs);
+      commitPatienceMs === undefined ? null : this.deps.timers.later(() => this.#stall(), commitPatienceMs);
     try {
-      await this.#deps.reserve.during(async (isFull) => {
+      await this.deps.reserve.during(async (isFull) => {
         await this.log.append(effect.batch, effect.rewrites);
         if (isFull) await this.log.stored();
       });
@@ -402,17 +382,17 @@ export class GroupLoop {
       return;
     } finally {
       endWait?.();
-      this.#stalled = false;
+      this.stalled = false;
     }
     // A failed redaction began from a state that no longer exists.
-    if (this.#failed) return;
-    const commitMs = this.#deps.timers.elapsed() - started;
+    if (this.failed) return;
+    const commitMs = this.deps.timers.elapsed() - started;
     this.#admission.committed(commitMs);
     this.#carryOut(this.actor.committed());
     this.#wake();
     // Answers are sent once the promises of their requests have settled; effects without a caller come after them.
-    this.#deps.timers.soon(() => {
-      this.#deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, commitMs);
+    this.deps.timers.soon(() => {
+      this.deps.observer.turnCommitted(effect.records, effect.batch.bytes.length, commitMs);
       this.#snapshotWork.makeIfDue();
       this.#weightsWork.plan();
     });
@@ -420,7 +400,7 @@ export class GroupLoop {
 
   #stall(): void {
     if (this.#isEnded) return;
-    this.#stalled = true;
+    this.stalled = true;
     this.#carryOut([
       ...this.actor.refuseInFlight(logUnreachable(true)),
       ...this.actor.refuseWaiting((command) => !isRead(command), logUnreachable()),
@@ -428,14 +408,14 @@ export class GroupLoop {
   }
 
   #later(act: () => void, ms: number = limits.workRetryMs): void {
-    this.#deps.timers.later(() => {
+    this.deps.timers.later(() => {
       if (!this.#isEnded) act();
     }, ms);
   }
 
   fail(error: unknown): void {
-    if (this.#failed) return;
+    if (this.failed) return;
     this.abandon();
-    this.#deps.onFatal(error);
+    this.deps.onFatal(error);
   }
 }

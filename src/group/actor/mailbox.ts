@@ -26,14 +26,10 @@ const turnBounds: TurnBounds = { events: limits.turnEvents, bytes: limits.turnBy
 
 export class Mailbox<C, T> {
   readonly #queue = new FairQueue<Holder | null, Envelope<C, T>>(limits.fairShareEvents, ({ events }) => events);
-  #bytes = 0;
+  bytes = 0;
 
   get events(): number {
     return this.#queue.size;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   get empty(): boolean {
@@ -51,14 +47,11 @@ export class Mailbox<C, T> {
   offer(envelope: Envelope<C, T>): boolean {
     if (!this.#hasRoomFor(envelope)) return false;
     this.#queue.push(envelope.holder, envelope);
-    this.#bytes += envelope.bytes;
+    this.bytes += envelope.bytes;
     return true;
   }
 
-  /**
-   * Removes the newest envelopes of the holder with the most events until there is room, or that holder has no more
-   * events than this one would have.
-   */
+  /** Removes the newest envelopes of the largest holder until there is room, or it has no more events than this one. */
   pushOutFor(envelope: Envelope<C, T>): Envelope<C, T>[] {
     const out: Envelope<C, T>[] = [];
     if (envelope.holder === null) return out;
@@ -67,7 +60,7 @@ export class Mailbox<C, T> {
       const most = this.#queue.largest((holder) => holder !== null);
       if (most === undefined || this.#queue.sizeOf(most) <= own) break;
       const newest = this.#queue.pop(most)!;
-      this.#bytes -= newest.bytes;
+      this.bytes -= newest.bytes;
       out.push(newest);
     }
     return out;
@@ -91,11 +84,11 @@ export class Mailbox<C, T> {
   }
 
   #hasRoomFor({ events, bytes }: Envelope<C, T>): boolean {
-    return this.events + events <= limits.mailboxEvents && this.#bytes + bytes <= limits.mailboxBytes;
+    return this.events + events <= limits.mailboxEvents && this.bytes + bytes <= limits.mailboxBytes;
   }
 
   #without(out: Envelope<C, T>[]): Envelope<C, T>[] {
-    for (const { bytes } of out) this.#bytes -= bytes;
+    for (const { bytes } of out) this.bytes -= bytes;
     return out;
   }
 }

@@ -11,13 +11,10 @@ import type { Command } from '../actor-commands.js';
 const EVENTS = limits.batchEventsMax;
 
 export class Prefetch {
-  readonly #state: GroupState;
   #columns = new EventColumns(EVENTS);
   #next = 0;
 
-  constructor(state: GroupState) {
-    this.#state = state;
-  }
+  constructor(private readonly state: GroupState) {}
 
   /** Returns the index at which the next call begins. */
   look(envelopes: readonly { readonly command: Command }[], from: number): number {
@@ -36,8 +33,8 @@ export class Prefetch {
     columns.count = 0;
     for (const { subject } of events) columns.addKey(subject);
     const eventIds = events.map(({ eventId }) => eventId);
-    this.#state.idTags.writeAll(eventIds, columns.tags);
-    this.#state.prefetch(columns);
+    this.state.idTags.writeAll(eventIds, columns.tags);
+    this.state.prefetch(columns);
     return to;
   }
 

@@ -3,8 +3,7 @@
 import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../../core/commands.js';
 import type { Decision } from '../../core/decision.js';
 import { evidenceAt } from '../../core/evidence/decay.js';
-import type { EventTypeId } from '../../core/evidence/event-types.js';
-import { isMeasure, revokesLowering } from '../../core/evidence/event-types.js';
+import { type EventTypeId, isMeasure, revokesLowering } from '../../core/evidence/event-types.js';
 import type { BatchWriter } from '../../core/records/batch.js';
 import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
 import { decideAllowed, decideDisallowed } from '../../core/rules/decide-allowed.js';
@@ -37,48 +36,65 @@ import { chainsOf, holdingsOf } from '../access/subject-holdings.js';
 import { disputeView } from '../access/views.js';
 import type { Answer, Answers, Command } from '../actor-commands.js';
 import type { AcceptedEvent } from '../api.js';
-import type { WaitingAnswer } from '../removal/removal-process.js';
-import type { DecidedEvents, Effect } from './effects.js';
+import type { StoredBatch } from '../ports/log.js';
+import type { RemovalEffect, WaitingAnswer } from '../removal/removal-process.js';
 import type { Envelope } from './mailbox.js';
 import type { Prefetch } from './prefetch.js';
+
+export type Effect<T> =
+  | {
+      readonly type: 'commit';
+      readonly batch: StoredBatch;
+      readonly records: number;
+      readonly rewrites: readonly StoredBatch[];
+    }
+  | DecidedEvents
+  | RemovalEffect<T>;
+
+export interface DecidedEvents {
+  readonly type: 'decided';
+  readonly eventType: string;
+  readonly outcome: string;
+  readonly events: number;
+}
+
+export type Resolve = (answer: Answer) => void;
 
 /** `effects` are carried out once the turn's records are durable. */
 export class Turn<T> {
   readonly batch: BatchWriter;
   readonly effects: Effect<T>[] = [];
   readonly removals: WaitingAnswer<T>[] = [];
-  readonly #state: GroupState;
-  readonly #bounds: GroupBounds;
-  readonly #now: number;
-  readonly #prefetch: Prefetch;
   readonly #accepted: Outcome<AcceptedEvent>;
   readonly #uncounted: Outcome<AcceptedEvent>;
   readonly #decided = new Map<EventTypeId, { -readonly [K in keyof DecidedEvents]: DecidedEvents[K] }>();
 
-  constructor(state: GroupState, bounds: GroupBounds, now: number, prefetch: Prefetch, batch: BatchWriter) {
+  constructor(
+    private readonly state: GroupState,
+    private readonly bounds: GroupBounds,
+    private readonly now: number,
+    private readonly prefetch: Prefetch,
+    batch: BatchWriter,
+  ) {
     this.batch = batch;
-    this.#state = state;
-    this.#bounds = bounds;
-    this.#now = now;
-    this.#prefetch = prefetch;
     this.#accepted = granted({ receivedAt: now });
     this.#uncounted = granted({ receivedAt: now, counts: false });
   }
 
   record(record: LogRecord): void {
     this.batch.add(record);
-    this.#state.apply(record, this.#now);
+    this.state.apply(record, this.now);
   }
 
   /** Like `record`, for an event that was looked up by `keys`. */
   recordEvent(event: DecidedEvent, keys: EventKeys): void {
     this.batch.addEvent(event, keys);
-    this.#state.applyEvent(event, keys, this.#now);
+    this.state.applyEvent(event, keys, this.now);
   }
 
   decideAll(envelopes: readonly Envelope<Command, T>[]): void {
     for (let from = 0; from < envelopes.length; ) {
-      const to = this.#prefetch.look(envelopes, from);
+      const to = this.prefetch.look(envelopes, from);
       for (; from < to; from++) this.#run(envelopes[from]!);
     }
   }
@@ -96,49 +112,47 @@ export class Turn<T> {
   }
 
   #answer(command: Exclude<Command, { type: 'erase' | 'withdraw' }>): Answer {
-    const state = this.#state;
+    const state = this.state;
     switch (command.type) {
       case 'submit':
         return this.#submitAll(command);
       case 'register':
-        return this.#decide(decideRegistration(state, this.#bounds, command, this.#now));
+        return this.#decide(decideRegistration(state, this.bounds, command, this.now));
       case 'allow':
-        return this.#decide(decideAllowed(state, command, this.#now));
+        return this.#decide(decideAllowed(state, command, this.now));
       case 'disallow':
-        return this.#decide(decideDisallowed(state, command, this.#now));
+        return this.#decide(decideDisallowed(state, command, this.now));
       case 'pre_trust':
-        return this.#decide(decidePreTrust(state, command, this.#now));
+        return this.#decide(decidePreTrust(state, command, this.now));
       case 'purge_peers':
-        return this.#decide(decidePurge(state, command, this.#now));
+        return this.#decide(decidePurge(state, command, this.now));
       case 'relate_peers':
-        return this.#decide(decideRelation(state, command, this.#now));
+        return this.#decide(decideRelation(state, command, this.now));
       case 'origin':
-        return this.#decide(decideOrigin(state, command, this.#now));
+        return this.#decide(decideOrigin(state, command, this.now));
       case 'open_dispute':
-        return this.#disputed(this.#decide(decideDisputeOpened(state, command, this.#now)));
-      case 'decide_dispute': {
-        const outcome = this.#decide(decideDispute(state, command, this.#now));
+        return answered(this.#decide(decideDisputeOpened(state, command, this.now)), () => ({ openedAt: this.now }));
+      case 'decide_dispute':
         // Read now, because a later erasure in the same turn may remove the dispute before the answer.
-        return outcome.ok ? granted(disputeView(state, state.disputes.byId(command.disputeId)!)) : outcome;
-      }
-      case 'export_subject': {
-        const outcome = this.#decide(decideExport(state, command, this.#now));
-        return outcome.ok ? granted(holdingsOf(state, command.subject)) : outcome;
-      }
+        return answered(this.#decide(decideDispute(state, command, this.now)), () =>
+          disputeView(state, state.disputes.byId(command.disputeId)!),
+        );
+      case 'export_subject':
+        return answered(this.#decide(decideExport(state, command, this.now)), () => holdingsOf(state, command.subject));
       case 'refuse_erasure':
-        return this.#decide(decideErasureRefused(state, command, this.#now));
+        return this.#decide(decideErasureRefused(state, command, this.now));
       case 'scoring':
-        return this.#decide(decideScoring(state, this.#now));
+        return this.#decide(decideScoring(state, this.now));
       case 'setting':
-        return this.#decide(decideSetting(state, command, this.#now));
+        return this.#decide(decideSetting(state, command, this.now));
       case 'locate':
         return { seq: state.eventIds.seqOf(state.idTags.of(command.eventId)), asOf: state.redacted };
       case 'chains':
         return chainsOf(state, command.subject);
       case 'publish_weights':
-        return this.#decide(decideWeights(state, command.weights, this.#now));
+        return this.#decide(decideWeights(state, command.weights, this.now));
       default:
-        return this.#decide(decidePeerChange(state, command, this.#now));
+        return this.#decide(decidePeerChange(state, command, this.now));
     }
   }
 
@@ -147,15 +161,11 @@ export class Turn<T> {
     return decision.outcome;
   }
 
-  #disputed(outcome: Outcome<null>): Answers['open_dispute'] {
-    return outcome.ok ? granted({ openedAt: this.#now }) : outcome;
-  }
-
   #submitAll(command: SubmitEvents): Answers['submit'] {
-    const keys = command.events.map(() => this.#prefetch.next());
-    const { unknown: checks, known } = repeatsOf(this.#state, command, keys);
+    const keys = command.events.map(() => this.prefetch.next());
+    const { unknown: checks, known } = repeatsOf(this.state, command, keys);
     if (checks.length > 0) {
-      const { retired, withdrawals } = this.#state;
+      const { retired, withdrawals } = this.state;
       return {
         type: 'repeats_unknown',
         events: command.events,
@@ -166,7 +176,7 @@ export class Turn<T> {
     }
     const accepted: number[] = [];
     return keys.map((of, i) => {
-      const repeats = known.has(i) || repeatsAccepted(this.#state, command, i, of, accepted);
+      const repeats = known.has(i) || repeatsAccepted(this.state, command, i, of, accepted);
       const outcome = this.#submit(command, i, of, repeats);
       if (outcome.ok) accepted.push(i);
       return outcome;
@@ -174,20 +184,20 @@ export class Turn<T> {
   }
 
   #submit({ caller, events }: SubmitEvents, i: number, keys: EventKeys, repeats: boolean): Outcome<AcceptedEvent> {
-    const state = this.#state;
+    const state = this.state;
     const submission = events[i]!;
-    let decided = decideByKeys(state, caller, submission, this.#now, keys, repeats);
+    let decided = decideByKeys(state, caller, submission, this.now, keys, repeats);
     const { origin } = submission;
     if (decided.ok && origin !== undefined) {
       const carried = decideCarrier(state, state.peers.byId(submission.peerId)!, origin, decided.value.peer);
       if (carried !== null) this.record(carried);
     }
     const moved = decided.ok
-      ? decideEpoch(state, evidenceAt(submission.timestamp, this.#now), isMeasure(decided.value.event_type))
+      ? decideEpoch(state, evidenceAt(submission.timestamp, this.now), isMeasure(decided.value.event_type))
       : null;
     if (moved !== null) {
       this.record(moved);
-      decided = decideByKeys(state, caller, submission, this.#now, keys, repeats);
+      decided = decideByKeys(state, caller, submission, this.now, keys, repeats);
     }
     const { eventType } = submission;
     if (!decided.ok) {
@@ -217,22 +227,26 @@ export class Turn<T> {
 
   /** A withdrawal is answered once the event is out of the log; a refusal with the turn. */
   #withdraw(command: WithdrawEvent, token: T): void {
-    const decision = decideWithdrawal(this.#state, command, this.#now);
+    const decision = decideWithdrawal(this.state, command, this.now);
     const outcome = decision === readAgain ? readAgain : this.#decide(decision);
     if (outcome === readAgain || !outcome.ok) {
       this.effects.push({ type: 'answer', token, answer: outcome });
       return;
     }
-    const answer = granted({ withdrawnAt: this.#now });
-    this.removals.push({ token, answer, seq: this.#state.lastSeq, withdrawal: command.eventSeq });
+    const answer = granted({ withdrawnAt: this.now });
+    this.removals.push({ token, answer, seq: this.state.lastSeq, withdrawal: command.eventSeq });
   }
 
   /** An erasure is answered once the subject's bytes are out of the log; its request, or a refusal, with the turn. */
   #erase(command: EraseSubject, token: T): void {
-    const outcome = this.#decide(decideErasure(this.#state, this.#bounds, command, this.#now));
-    const answer: Answers['erase'] = outcome.ok ? granted({ ...outcome.value, at: this.#now }) : outcome;
-    const seq = this.#state.lastSeq;
+    const outcome = this.#decide(decideErasure(this.state, this.bounds, command, this.now));
+    const answer: Answers['erase'] = outcome.ok ? granted({ ...outcome.value, at: this.now }) : outcome;
+    const seq = this.state.lastSeq;
     if (outcome.ok && !outcome.value.pending) this.removals.push({ token, answer, seq, erasure: seq });
     else this.effects.push({ type: 'answer', token, answer });
   }
+}
+
+function answered<A>(outcome: Outcome<unknown>, answer: () => A): Outcome<A> {
+  return outcome.ok ? granted(answer()) : outcome;
 }

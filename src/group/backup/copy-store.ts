@@ -3,7 +3,6 @@
  * the copy contains neither half of an erasure nor a byte that had already left the log.
  */
 import { type Batch, chainStart } from '../../core/records/batch.js';
-import type { LogRecord } from '../../core/records/records.js';
 import { limits } from '../../limits.js';
 import type { LogReader, StoredBatch } from '../ports/log.js';
 import { DamagedError } from '../ports/storage-errors.js';
@@ -74,13 +73,13 @@ class Copy {
   lastSeq: number;
   erasedSeq = 0;
   chain: Uint8Array;
-  readonly #source: LogSource;
-  readonly #sink: LogSink;
   readonly #rewritten = new RewrittenBatches();
 
-  constructor(source: LogSource, sink: LogSink, { lastSeq, chain }: CopyStart) {
-    this.#source = source;
-    this.#sink = sink;
+  constructor(
+    private readonly source: LogSource,
+    private readonly sink: LogSink,
+    { lastSeq, chain }: CopyStart,
+  ) {
     this.lastSeq = lastSeq;
     this.chain = chain;
   }
@@ -90,13 +89,13 @@ class Copy {
   }
 
   async step(): Promise<void> {
-    const stored = await this.#source.from(this.lastSeq + 1);
+    const stored = await this.source.from(this.lastSeq + 1);
     if (stored.length === 0) {
       this.#rewritten.mustBeAccountedFor();
       throw new DamagedError(`the log ends at record ${this.lastSeq}, before its newest batch`);
     }
     for (const one of stored) this.#copyBatch(batchFrom(one));
-    await this.#sink.add(stored);
+    await this.sink.add(stored);
     await this.#readAgain();
   }
 
@@ -106,29 +105,27 @@ class Copy {
     this.#rewritten.add(batch);
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
       // The digest of the batch covers its events.
-      if (!batch.isEvent(seq)) this.#note(batch.record(seq), seq);
+      if (batch.isEvent(seq)) continue;
+      const record = batch.record(seq);
+      if (record.type === 'subject_erased') this.erasedSeq = seq;
+      if (record.type === 'batches_rewritten') this.#rewritten.note(record);
     }
     this.lastSeq = batch.lastSeq;
     this.chain = batch.chain;
-  }
-
-  #note(record: LogRecord, seq: number): void {
-    if (record.type === 'subject_erased') this.erasedSeq = seq;
-    if (record.type === 'batches_rewritten') this.#rewritten.note(record);
   }
 
   async #readAgain(): Promise<void> {
     let changed: StoredBatch[] = [];
     let bytes = 0;
     for (const firstSeq of this.#rewritten.batchesToReadAgain()) {
-      const stored = this.#rewritten.readAgain(firstSeq, await this.#source.at(firstSeq));
+      const stored = this.#rewritten.readAgain(firstSeq, await this.source.at(firstSeq));
       changed.push(stored);
       bytes += stored.bytes.length;
       if (bytes < limits.catchUpBytes) continue;
-      await this.#sink.replace(changed);
+      await this.sink.replace(changed);
       changed = [];
       bytes = 0;
     }
-    if (changed.length > 0) await this.#sink.replace(changed);
+    if (changed.length > 0) await this.sink.replace(changed);
   }
 }

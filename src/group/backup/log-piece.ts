@@ -8,10 +8,7 @@ import { DamagedError } from '../ports/storage-errors.js';
 const LENGTH_AT = 8;
 const HEAD_BYTES = 12;
 
-/**
- * Writes up to `limit` batches, as many as fit in `memory`. Returns the length, or the piece itself if not even one
- * fits.
- */
+/** Writes up to `limit` batches that fit in `memory`. Returns the length, or the piece itself if not one fits. */
 export function writePiece(log: LogReader, firstSeq: number, limit: number, memory: Buffer): number | Buffer {
   let length = 0;
   let isFull = false;

@@ -8,7 +8,6 @@ import { audited } from '../../core/decision.js';
 import { type Batch, BatchWriter, chainStart } from '../../core/records/batch.js';
 import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.js';
 import type {
-  AuditPart,
   CarriedSums,
   ErasureRequested,
   EventAccepted,
@@ -70,7 +69,6 @@ export async function restoreLog(deps: RestoreDeps): Promise<RestoredLog> {
 }
 
 class Restore {
-  readonly #deps: RestoreDeps;
   readonly #old: Iterator<Batch>;
   readonly #found = { erasures: 0, requests: 0, withdrawals: 0, lostEvents: 0, lostFacts: [] as LostFact[] };
   readonly #rewritten: (readonly [firstSeq: number, digest: string])[] = [];
@@ -85,13 +83,12 @@ class Restore {
   readonly #written = new Map<number, LogRecord>();
   #backupSeq = 0;
 
-  constructor(deps: RestoreDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: RestoreDeps) {
     this.#old = deps.old === null ? ([] as Batch[]).values() : batchesOf(deps.old);
   }
 
   async copy(): Promise<void> {
-    const { backup, old, progress } = this.#deps;
+    const { backup, old, progress } = this.deps;
     this.#backupSeq = lastSeqOf(backup);
     for (const batch of batchesOf(backup)) {
       const left = old === null ? batch : this.#asLeft(batch);
@@ -176,7 +173,13 @@ class Restore {
         this.#found.lostEvents++;
         return [];
       default:
-        if ('audit' in record) this.#lose(record.audit, at);
+        if (!('audit' in record)) return [];
+        this.#found.lostFacts.push({
+          at,
+          action: record.audit.action,
+          actor: record.audit.actor,
+          target: record.audit.target,
+        });
         return [];
     }
   }
@@ -197,7 +200,7 @@ class Restore {
   #withdrawn({ subject, event_seq: eventSeq }: EventWithdrawn, at: number): LogRecord[] {
     // A subject that was erased afterwards is already removed here.
     if (subject === null || eventSeq > this.#backupSeq) return [];
-    const event = new RecordReader(this.#deps.backup).read(eventSeq).record;
+    const event = new RecordReader(this.deps.backup).read(eventSeq).record;
     if (event.type !== 'event_accepted') return [];
     const state = this.#stateNow();
     const chain = this.#pairRecordsTo(event, eventSeq);
@@ -214,7 +217,7 @@ class Restore {
   /** From the backup and from the records written since. */
   #pairRecordsTo({ subject, peer }: EventAccepted, eventSeq: number): PairRecord[] {
     const state = this.#stateNow();
-    const reader = new RecordReader(this.#deps.backup);
+    const reader = new RecordReader(this.deps.backup);
     const read = (seq: number) => this.#written.get(seq) ?? reader.read(seq).record;
     return pairRecordsTo(read, headOfPair(state, subject, peer), eventSeq, state.retired.seq, limits.walkRecordsMax);
   }
@@ -231,13 +234,9 @@ class Restore {
     return record;
   }
 
-  #lose({ action, actor, target }: AuditPart, at: number): void {
-    this.#found.lostFacts.push({ at, action, actor, target });
-  }
-
   #stateNow(): GroupState {
     if (this.#state === null) {
-      this.#state = this.#deps.stateOfBackup();
+      this.#state = this.deps.stateOfBackup();
       // Skip the records that changed nothing in the state.
       this.#state.passOver(this.#lastSeq);
     }
@@ -247,7 +246,7 @@ class Restore {
   async #append(records: readonly LogRecord[], at: number): Promise<void> {
     const writer = new BatchWriter();
     for (const record of records) writer.add(record);
-    await this.#write(writer.seal(this.#lastSeq + 1, at, this.#deps.nonce(), this.#chain));
+    await this.#write(writer.seal(this.#lastSeq + 1, at, this.deps.nonce(), this.#chain));
   }
 
   async #write(batch: Batch): Promise<void> {
@@ -264,7 +263,7 @@ class Restore {
   }
 
   async #flush(): Promise<void> {
-    if (this.#waiting.length > 0) await this.#deps.sink.add(this.#waiting);
+    if (this.#waiting.length > 0) await this.deps.sink.add(this.#waiting);
     this.#waiting.length = 0;
     this.#waitingBytes = 0;
   }

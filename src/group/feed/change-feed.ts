@@ -5,10 +5,10 @@
 
 import { limits } from '../../limits.js';
 import { endOfMinute } from '../as-of.js';
-import type { Clock, Timers } from '../ports/clock.js';
+import type { Clock, RandomSource, Timers } from '../ports/clock.js';
 import type { GroupPool } from '../ports/pool.js';
-import type { RandomSource } from '../ports/random.js';
 import type {
+  ChangeRow,
   ChangeWalk,
   FeedListener,
   FeedPosition,
@@ -16,7 +16,6 @@ import type {
   ResumeFrom,
   VerdictChanges,
 } from '../verdict-changes.js';
-import { ChangeRing } from './change-ring.js';
 
 export interface FeedDeps {
   readonly pool: Pick<GroupPool, 'publishChanges' | 'walkChanges' | 'endFeed'>;
@@ -32,7 +31,6 @@ export interface FeedDeps {
 }
 
 export class VerdictFeed implements VerdictChanges {
-  readonly #deps: FeedDeps;
   readonly #ring = new ChangeRing(limits.streamRingRows);
   readonly #listeners = new Set<FeedListener>();
   /** Walks in progress, which readers share, and the last one of the queue: the pool gets one at a time. */
@@ -41,8 +39,8 @@ export class VerdictFeed implements VerdictChanges {
   /** Null while there are no readers. */
   #generation: string | null = null;
   #isBegun = false;
-  #mark: FeedPosition | null = null;
-  #erasedAt = 0;
+  mark: FeedPosition | null = null;
+  erasedAt = 0;
   /** Record and time up to which the interval `#interval` publishes. */
   #reach = { upTo: -1, asOf: 0 };
   #interval = -1;
@@ -56,17 +54,7 @@ export class VerdictFeed implements VerdictChanges {
   #unreadSince = 0;
   #closed = false;
 
-  constructor(deps: FeedDeps) {
-    this.#deps = deps;
-  }
-
-  get mark(): FeedPosition | null {
-    return this.#mark;
-  }
-
-  get erasedAt(): number {
-    return this.#erasedAt;
-  }
+  constructor(private readonly deps: FeedDeps) {}
 
   get rows(): number {
     return this.#ring.size;
@@ -77,7 +65,7 @@ export class VerdictFeed implements VerdictChanges {
     if (this.#generation === null && !this.#closed) this.#begin();
     return () => {
       this.#listeners.delete(listener);
-      this.#unreadSince = this.#deps.timers.elapsed();
+      this.#unreadSince = this.deps.timers.elapsed();
     };
   }
 
@@ -90,9 +78,9 @@ export class VerdictFeed implements VerdictChanges {
     const shared = this.#walks.get(key);
     if (shared !== undefined) return shared;
     const walk = this.#line
-      .then(() => this.#deps.pool.walkChanges({ generation, from, since }))
+      .then(() => this.deps.pool.walkChanges({ generation, from, since }))
       .catch((error: unknown) => {
-        if (!this.#closed) this.#deps.onFailure('sending missed changes to a reader', error);
+        if (!this.#closed) this.deps.onFailure('sending missed changes to a reader', error);
         return null;
       })
       .finally(() => this.#walks.delete(key));
@@ -115,23 +103,23 @@ export class VerdictFeed implements VerdictChanges {
   }
 
   #begin(): void {
-    this.#generation = Buffer.from(this.#deps.random.bytes(6)).toString('hex');
+    this.#generation = Buffer.from(this.deps.random.bytes(6)).toString('hex');
     this.#isBegun = false;
-    this.#mark = null;
+    this.mark = null;
     this.#more = true;
     this.#interval = -1;
-    this.#erasedAt = 0;
+    this.erasedAt = 0;
     this.#ring.clear(0);
     this.#plan(0);
   }
 
   #plan(ms: number): void {
     this.#cancel();
-    if (!this.#closed) this.#cancel = this.#deps.timers.later(() => void this.#tick(), ms);
+    if (!this.#closed) this.#cancel = this.deps.timers.later(() => void this.#tick(), ms);
   }
 
   async #tick(): Promise<void> {
-    const { elapsed } = this.#deps.timers;
+    const { elapsed } = this.deps.timers;
     if (this.#listeners.size === 0 && elapsed() - this.#unreadSince >= limits.streamLingerMs) {
       await this.#end();
       return;
@@ -140,7 +128,7 @@ export class VerdictFeed implements VerdictChanges {
       await (this.#asking ?? this.#askIfMoved());
       await this.#heard;
     } catch (error) {
-      if (!this.#closed) this.#deps.onFailure('publishing changes to readers of the stream', error);
+      if (!this.#closed) this.deps.onFailure('publishing changes to readers of the stream', error);
       this.#plan(limits.workRetryMs);
       return;
     }
@@ -149,14 +137,14 @@ export class VerdictFeed implements VerdictChanges {
 
   /** ms until there may be changes to publish: until the next interval begins. */
   get #pauseMs(): number {
-    const intervalMs = this.#deps.intervalMs();
+    const intervalMs = this.deps.intervalMs();
     if (intervalMs === 0) return limits.streamTickMs;
-    return Math.max(limits.streamPaceMs, intervalMs - (this.#deps.timers.elapsed() % intervalMs));
+    return Math.max(limits.streamPaceMs, intervalMs - (this.deps.timers.elapsed() % intervalMs));
   }
 
   /** Returns what may be published now: everything durable, or what was durable at the first check of this interval. */
   #reached(): { readonly upTo: number; readonly asOf: number } {
-    const { clock, durableSeq, intervalMs, timers } = this.#deps;
+    const { clock, durableSeq, intervalMs, timers } = this.deps;
     const ms = intervalMs();
     const interval = ms === 0 ? -1 : Math.floor(timers.elapsed() / ms);
     if (interval === -1 || interval !== this.#interval) this.#reach = { upTo: durableSeq(), asOf: clock.now() };
@@ -167,8 +155,8 @@ export class VerdictFeed implements VerdictChanges {
   async #askIfMoved(): Promise<void> {
     const { upTo, asOf } = this.#reached();
     const isSame = this.#askedSeq === upTo && this.#askedAt === endOfMinute(asOf);
-    if (!isSame || this.#more || this.#mark === null) await this.#ask(false);
-    else this.#mark = { ...this.#mark, asOf };
+    if (!isSame || this.#more || this.mark === null) await this.#ask(false);
+    else this.mark = { ...this.mark, asOf };
   }
 
   /** Publishes one piece, or only its erased players. Resolves to true if erased ones remain. */
@@ -181,7 +169,7 @@ export class VerdictFeed implements VerdictChanges {
   }
 
   async #askPiece(erasedOnly: boolean): Promise<boolean> {
-    const { pool, clock, durableSeq, logTag } = this.#deps;
+    const { pool, clock, durableSeq, logTag } = this.deps;
     const generation = this.#generation!;
     const { upTo, asOf } = erasedOnly ? { upTo: durableSeq(), asOf: clock.now() } : this.#reached();
     const at = endOfMinute(asOf);
@@ -207,27 +195,70 @@ export class VerdictFeed implements VerdictChanges {
       this.#askedAt = at;
       this.#more = more;
     }
-    if (rows.some(({ player }) => player === null)) this.#erasedAt = position;
-    const isWhole = !erasedOnly && this.#mark === null && publishedUpTo !== null;
-    if (erasedOnly) this.#mark = this.#mark && { ...this.#mark, position };
+    if (rows.some(({ player }) => player === null)) this.erasedAt = position;
+    const isWhole = !erasedOnly && this.mark === null && publishedUpTo !== null;
+    if (erasedOnly) this.mark = this.mark && { ...this.mark, position };
     else if (publishedUpTo !== null) {
-      this.#mark = { generation, position, ...publishedUpTo, ...(logTag && { logTag: logTag() }) };
+      this.mark = { generation, position, ...publishedUpTo, ...(logTag && { logTag: logTag() }) };
     }
     // Before the first mark no reader has a position to resume from.
-    if (this.#mark === null) this.#ring.clear(position);
+    if (this.mark === null) this.#ring.clear(position);
     else this.#ring.add(position, rows);
     if (rows.length > 0 || isWhole) {
-      this.#heard = Promise.all([...this.#listeners].map((listener) => listener.publish(rows, this.#mark)));
+      this.#heard = Promise.all([...this.#listeners].map((listener) => listener.publish(rows, this.mark)));
     }
     return moreErased;
   }
 
   async #end(): Promise<void> {
     this.#generation = null;
-    this.#mark = null;
+    this.mark = null;
     this.#ring.clear(0);
-    await this.#deps.pool.endFeed().catch((error: unknown) => {
-      if (!this.#closed) this.#deps.onFailure('clearing the table of the stream', error);
+    await this.deps.pool.endFeed().catch((error: unknown) => {
+      if (!this.#closed) this.deps.onFailure('clearing the table of the stream', error);
     });
+  }
+}
+
+/** The newest change of each player in memory, for readers that resume after a short disconnection. */
+export class ChangeRing {
+  /** The oldest change first. */
+  readonly #changes = new Map<string, { readonly position: number; readonly player: PublishedPlayer }>();
+  /** Visits each entry once, since a new iterator would skip the places of all deleted ones. */
+  #oldest = this.#changes.entries();
+  /** All changes after this position are in the ring. */
+  #from = 0;
+
+  constructor(private readonly playersMax: number) {}
+
+  get size(): number {
+    return this.#changes.size;
+  }
+
+  /** `position` is not below earlier ones. */
+  add(position: number, rows: readonly ChangeRow[]): void {
+    for (const { subject, player } of rows) {
+      this.#changes.delete(subject);
+      if (player === null) continue;
+      this.#changes.set(subject, { position, player });
+      if (this.#changes.size <= this.playersMax) continue;
+      const [oldest, { position: from }] = this.#oldest.next().value!;
+      this.#from = from;
+      this.#changes.delete(oldest);
+    }
+  }
+
+  /** Oldest first; null if the ring does not reach back that far. */
+  after(position: number): PublishedPlayer[] | null {
+    if (position < this.#from) return null;
+    const players: PublishedPlayer[] = [];
+    for (const change of this.#changes.values()) if (change.position > position) players.push(change.player);
+    return players;
+  }
+
+  clear(position: number): void {
+    this.#changes.clear();
+    this.#oldest = this.#changes.entries();
+    this.#from = position;
   }
 }

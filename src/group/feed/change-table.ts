@@ -43,24 +43,6 @@ export interface ChangeBounds {
   readonly touchedMax: number;
 }
 
-interface Sweep extends ChangesUpTo {
-  next: number;
-  readonly end: number;
-}
-
-/** Changed rows that remain to be read until all changes known at its beginning are published. */
-interface Pass extends ChangesUpTo {
-  left: number;
-}
-
-function isInSameStep(one: number, other: number, step: number): boolean {
-  return Math.floor(one / step) === Math.floor(other / step);
-}
-
-function isWithinStep(one: number, other: number, step: number): boolean {
-  return Math.abs(one - other) < step;
-}
-
 function rowOf(subject: string | null, state: GroupState): number | null {
   return subject === null ? null : state.subjects.find(subjectBytes(subject));
 }
@@ -96,9 +78,6 @@ export function reachOf(record: LogRecord, state: GroupState): number | 'all' | 
 }
 
 export class ChangeTable {
-  readonly #state: GroupState;
-  readonly #steps: ChangeSteps;
-  readonly #bounds: ChangeBounds;
   /** Columns by row: values in hundredths and ten-thousandths; the position of publication, 0 for never. */
   #score = new Uint16Array(0);
   #confidence = new Uint16Array(0);
@@ -110,22 +89,23 @@ export class ChangeTable {
   readonly #refused = new Set<number>();
   #erased: ChangeRow[] = [];
   /** A sweep over all rows, due when weights, peers or the time changed, or too many rows did. */
-  #sweep: Sweep | null = null;
+  #sweep: (ChangesUpTo & { next: number; readonly end: number }) | null = null;
   #sweepDue = true;
-  #pass: Pass | null = null;
+  /** Changed rows that remain to be read until all changes known at its beginning are published. */
+  #pass: (ChangesUpTo & { left: number }) | null = null;
   #asOfAt = Number.NaN;
   #upTo: ChangesUpTo | null = null;
 
-  constructor(state: GroupState, steps: ChangeSteps, bounds: ChangeBounds) {
-    this.#state = state;
-    this.#steps = steps;
-    this.#bounds = bounds;
-  }
+  constructor(
+    private readonly state: GroupState,
+    private readonly steps: ChangeSteps,
+    private readonly bounds: ChangeBounds,
+  ) {}
 
   /** Call before the state applies the record, because an erased player is known only until then. */
   before(record: LogRecord): void {
     if (record.type !== 'subject_erased' || record.subject === null) return;
-    const row = this.#state.subjects.find(subjectBytes(record.subject));
+    const row = this.state.subjects.find(subjectBytes(record.subject));
     if (row < 0) return;
     this.#touched.delete(row);
     this.#disputed.delete(row);
@@ -137,7 +117,7 @@ export class ChangeTable {
 
   /** Call after the state has applied the record. */
   after(record: LogRecord): void {
-    const reach = reachOf(record, this.#state);
+    const reach = reachOf(record, this.state);
     if (reach === 'all') this.#sweepDue = true;
     if (typeof reach !== 'number' || reach < 0) return;
     if (record.type === 'dispute_opened' || record.type === 'dispute_decided') this.#disputed.add(reach);
@@ -146,7 +126,7 @@ export class ChangeTable {
   }
 
   afterEvents({ keys, count }: EventColumns): void {
-    for (let i = 0; i < count; i++) this.#touch(this.#state.subjects.findFrom(keys, i * KEY_WORDS));
+    for (let i = 0; i < count; i++) this.#touch(this.state.subjects.findFrom(keys, i * KEY_WORDS));
   }
 
   /**
@@ -158,21 +138,21 @@ export class ChangeTable {
       this.#asOfAt = asOf.at;
       this.#sweepDue = true;
     }
-    const rows: ChangeRow[] = this.#erased.splice(0, this.#bounds.rowsMax);
+    const rows: ChangeRow[] = this.#erased.splice(0, this.bounds.rowsMax);
     const position = this.#position + 1;
     const isBegun = this.#upTo !== null;
     this.#lookAtTouched(asOf, upToAt, position, rows);
     const isSwept = this.#sweepOn(asOf, upToAt, position, rows);
     const moreErased = this.#erased.length > 0;
     const more = !isSwept || moreErased || this.#touched.size > 0;
-    if (!more) this.#reached({ seq: this.#state.lastSeq, asOf: upToAt });
+    if (!more) this.#reached({ seq: this.state.lastSeq, asOf: upToAt });
     if (rows.length > 0 || (!isBegun && this.#upTo !== null)) this.#position = position;
     return { position: this.#position, rows, upTo: this.#upTo, more, moreErased };
   }
 
   /** Publishes only erased players, which never wait for other changes. */
   nextErased(): ChangePiece {
-    const rows = this.#erased.splice(0, this.#bounds.rowsMax);
+    const rows = this.#erased.splice(0, this.bounds.rowsMax);
     if (rows.length > 0) this.#position++;
     return { position: this.#position, rows, upTo: this.#upTo, more: true, moreErased: this.#erased.length > 0 };
   }
@@ -181,24 +161,21 @@ export class ChangeTable {
     return this.#walk(from, (row) => this.#publishedAt[row]! > since);
   }
 
-  /**
-   * The rows that a reader lacks who got the values of `asOf` from another node. `touched`: changed since then. The
-   * steps must be fixed.
-   */
+  /** Rows that a reader lacks who got those of `asOf` elsewhere. `touched`: changed since. The steps must be fixed. */
   walkElsewhere(from: number, touched: TouchedRows, asOf: AsOf): ChangeWalk {
     return this.#walk(from, (row) => {
-      if (!this.#isPublished(row) || !this.#state.subjects.has(row)) return false;
+      if (!this.#isPublished(row) || !this.state.subjects.has(row)) return false;
       return touched === 'all' || touched.has(row) || !this.#isNear(row, this.#read(row, asOf));
     });
   }
 
   #walk(from: number, isLacking: (row: number) => boolean): ChangeWalk {
-    const { rowsMax, lookedAtMax } = this.#bounds;
-    const end = Math.min(this.#state.subjects.rows, this.#publishedAt.length, from + lookedAtMax);
+    const { rowsMax, lookedAtMax } = this.bounds;
+    const end = Math.min(this.state.subjects.rows, this.#publishedAt.length, from + lookedAtMax);
     const rows: number[] = [];
     let row = from;
     for (; row < end && rows.length < rowsMax; row++) if (isLacking(row)) rows.push(row);
-    const isAtEnd = row >= this.#state.subjects.rows || row >= this.#publishedAt.length;
+    const isAtEnd = row >= this.state.subjects.rows || row >= this.#publishedAt.length;
     const players = {
       subjects: rows.map((one) => this.#subjectOf(one)).join(''),
       scores: Uint16Array.from(rows, (one) => this.#score[one]!),
@@ -209,35 +186,31 @@ export class ChangeTable {
   }
 
   #reportersOf(row: number): number[] {
-    const { subjects } = this.#state;
+    const { subjects } = this.state;
     const first = subjects.firstEntry(row);
     const peers = new Set<number>();
     for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
-      if (subjects.entries.count(entry) > 0) peers.add(this.#state.origins.peerOf(subjects.entries.peer(entry)));
+      if (subjects.entries.count(entry) > 0) peers.add(this.state.origins.peerOf(subjects.entries.peer(entry)));
     }
     return [...peers];
   }
 
-  #refusedOf(row: number): readonly number[] {
-    return this.#state.erasureRequests.of(this.#subjectOf(row)).refused?.peers ?? [];
-  }
-
   #subjectOf(row: number): string {
-    return subjectHex(this.#state.subjects.keyOf(row));
+    return subjectHex(this.state.subjects.keyOf(row));
   }
 
   /** `row` below 0: there is no such player. */
   #touch(row: number): void {
     if (row < 0) return;
-    if (this.#touched.size >= this.#bounds.touchedMax) this.#sweepDue = true;
+    if (this.#touched.size >= this.bounds.touchedMax) this.#sweepDue = true;
     else this.#touched.add(row);
   }
 
   /** In the order of their change. A pending sweep gets half of the piece, however many changed rows there are. */
   #lookAtTouched(asOf: AsOf, upToAt: number, position: number, rows: ChangeRow[]): void {
     const isSweeping = this.#sweep !== null || this.#sweepDue;
-    const rowsMax = isSweeping ? Math.ceil(this.#bounds.rowsMax / 2) : this.#bounds.rowsMax;
-    if (!isSweeping) this.#pass ??= { seq: this.#state.lastSeq, asOf: upToAt, left: this.#touched.size };
+    const rowsMax = isSweeping ? Math.ceil(this.bounds.rowsMax / 2) : this.bounds.rowsMax;
+    if (!isSweeping) this.#pass ??= { seq: this.state.lastSeq, asOf: upToAt, left: this.#touched.size };
     for (const row of this.#touched) {
       if (rows.length >= rowsMax) break;
       this.#touched.delete(row);
@@ -257,7 +230,7 @@ export class ChangeTable {
 
   /** Returns true if no rows are left to read. */
   #sweepOn(asOf: AsOf, upToAt: number, position: number, rows: ChangeRow[]): boolean {
-    const { subjects, lastSeq } = this.#state;
+    const { subjects, lastSeq } = this.state;
     if (this.#sweep === null) {
       if (!this.#sweepDue) return true;
       this.#sweepDue = false;
@@ -266,8 +239,8 @@ export class ChangeTable {
       this.#pass = null;
     }
     const sweep = this.#sweep;
-    const end = Math.min(sweep.end, sweep.next + this.#bounds.lookedAtMax);
-    while (sweep.next < end && rows.length < this.#bounds.rowsMax) this.#look(sweep.next++, asOf, position, rows);
+    const end = Math.min(sweep.end, sweep.next + this.bounds.lookedAtMax);
+    while (sweep.next < end && rows.length < this.bounds.rowsMax) this.#look(sweep.next++, asOf, position, rows);
     if (sweep.next < sweep.end) return false;
     // Every row was read since the sweep began, so everything known then is published, whatever came later.
     this.#reached(sweep);
@@ -276,12 +249,14 @@ export class ChangeTable {
   }
 
   #look(row: number, asOf: AsOf, position: number, rows: ChangeRow[]): void {
-    const { subjects } = this.#state;
+    const { subjects } = this.state;
     if (!subjects.has(row)) return;
     const read = this.#read(row, asOf);
     const { score, confidence, verdict } = read;
     const concerned = this.#disputed.delete(row) ? this.#reportersOf(row) : [];
-    if (this.#refused.delete(row)) concerned.push(...this.#refusedOf(row));
+    if (this.#refused.delete(row)) {
+      concerned.push(...(this.state.erasureRequests.of(this.#subjectOf(row)).refused?.peers ?? []));
+    }
     if (this.#isPublished(row) && this.#isNear(row, read)) {
       // The row has not moved: only the peers that see a new mark on it get it again.
       if (concerned.length > 0 && this.#upTo !== null)
@@ -299,15 +274,16 @@ export class ChangeTable {
   }
 
   #read(row: number, asOf: AsOf): PublishedValues {
-    const view = readTrust(this.#state, row, asOf);
+    const view = readTrust(this.state, row, asOf);
     const verdict = verdictNumbers.get(view.verdict)! | (view.allowed === undefined ? 0 : ALLOWED);
     return { score: wholeScore(view), confidence: wholeConfidence(view), verdict };
   }
 
   #isNear(row: number, { score, confidence, verdict }: PublishedValues): boolean {
     if (this.#verdict[row] !== verdict) return false;
-    const { score: scoreStep, confidence: confidenceStep, fixed } = this.#steps;
-    const isWithin = fixed === true ? isInSameStep : isWithinStep;
+    const { score: scoreStep, confidence: confidenceStep, fixed } = this.steps;
+    const isWithin = (one: number, other: number, step: number) =>
+      fixed === true ? Math.floor(one / step) === Math.floor(other / step) : Math.abs(one - other) < step;
     return (
       isWithin(score, this.#score[row]!, scoreStep) && isWithin(confidence, this.#confidence[row]!, confidenceStep)
     );
@@ -324,7 +300,7 @@ export class ChangeTable {
   }
 
   #grow(): void {
-    const length = Math.ceil(this.#state.subjects.rows * 1.5);
+    const length = Math.ceil(this.state.subjects.rows * 1.5);
     const grown = <T extends Uint8Array | Uint16Array | Uint32Array>(to: T, from: T): T => {
       to.set(from);
       return to;

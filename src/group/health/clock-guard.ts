@@ -16,43 +16,33 @@ export interface ClockGuardDeps {
 }
 
 export class ClockGuard {
-  readonly #deps: ClockGuardDeps;
   /** At the last check that did not find the wall clock ahead. */
   #rightAt: number;
   #rightElapsed: number;
   /** The newest time of a right clock: a clock that was set back may return to it. */
-  #newestAt: number;
-  #ahead = false;
+  newestAt: number;
+  clockAhead = false;
 
-  constructor(deps: ClockGuardDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: ClockGuardDeps) {
     this.#rightAt = deps.clock.now();
     this.#rightElapsed = deps.timers.elapsed();
-    this.#newestAt = Math.max(deps.seenAt, this.#rightAt);
-  }
-
-  get newestAt(): number {
-    return this.#newestAt;
-  }
-
-  get clockAhead(): boolean {
-    return this.#ahead;
+    this.newestAt = Math.max(deps.seenAt, this.#rightAt);
   }
 
   /** True if the wall clock is `limits.clockAheadMs` ahead of both the elapsed time and the newest time seen. */
   isAheadNow(): boolean {
-    const now = this.#deps.clock.now();
-    const elapsed = this.#deps.timers.elapsed();
-    const aheadMs = now - Math.max(this.#rightAt + elapsed - this.#rightElapsed, this.#newestAt);
+    const now = this.deps.clock.now();
+    const elapsed = this.deps.timers.elapsed();
+    const aheadMs = now - Math.max(this.#rightAt + elapsed - this.#rightElapsed, this.newestAt);
     const ahead = aheadMs > limits.clockAheadMs;
     if (!ahead) {
       this.#rightAt = now;
       this.#rightElapsed = elapsed;
-      this.#newestAt = Math.max(this.#newestAt, now);
+      this.newestAt = Math.max(this.newestAt, now);
     }
-    if (ahead !== this.#ahead) {
-      this.#ahead = ahead;
-      this.#deps.onChange(ahead, aheadMs);
+    if (ahead !== this.clockAhead) {
+      this.clockAhead = ahead;
+      this.deps.onChange(ahead, aheadMs);
     }
     return ahead;
   }

@@ -16,44 +16,31 @@ export interface DiskWatchDeps {
 
 export class DiskWatch {
   readonly minBytes: number;
-  readonly #deps: DiskWatchDeps;
-  #use: DiskUse | null = null;
-  #low = false;
+  /** Null before the first successful read. */
+  use: DiskUse | null = null;
+  low = false;
   #looking = false;
   #isBlind = false;
   #cancel: () => void = () => undefined;
 
-  constructor(deps: DiskWatchDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: DiskWatchDeps) {
     this.minBytes = Math.max(deps.minBytes, limits.commitFreeBytes);
-  }
-
-  get low(): boolean {
-    return this.#low;
   }
 
   /** True if there is room for a removal from the log, even on a low disk: a failed commit ends the node. */
   get fitsRemoval(): boolean {
-    return !this.#low || this.#use === null || this.#use.freeBytes >= limits.removalFreeBytes;
+    return !this.low || this.use === null || this.use.freeBytes >= limits.removalFreeBytes;
   }
 
-  /**
-   * True if a commit would not find its space now: a disk may fill up between two regular checks, and a commit without
-   * space ends the process.
-   */
+  /** True if a commit would not find its space now, which would end the process: a disk may fill between checks. */
   isFullNow(): boolean {
-    if (this.#use === null) return false;
+    if (this.use === null) return false;
     try {
-      this.#saw({ ...this.#use, freeBytes: this.#deps.gauge.freeBytes() });
+      this.#saw({ ...this.use, freeBytes: this.deps.gauge.freeBytes() });
     } catch {
       // The regular check reports the error.
     }
-    return this.#use.freeBytes < limits.commitFreeBytes;
-  }
-
-  /** Null before the first successful read. */
-  get use(): DiskUse | null {
-    return this.#use;
+    return this.use.freeBytes < limits.commitFreeBytes;
   }
 
   /**
@@ -61,15 +48,15 @@ export class DiskWatch {
    * so twice the newest size is enough; the first one is smaller than the log.
    */
   get fitsSnapshot(): boolean {
-    if (this.#use === null) return true;
-    const { freeBytes, logBytes, newestSnapshotBytes } = this.#use;
+    if (this.use === null) return true;
+    const { freeBytes, logBytes, newestSnapshotBytes } = this.use;
     const expectedBytes = newestSnapshotBytes === 0 ? logBytes : 2 * newestSnapshotBytes;
     return freeBytes - expectedBytes >= this.minBytes;
   }
 
   async start(): Promise<void> {
     await this.look();
-    this.#cancel = every(this.#deps.timers, limits.diskLookMs, () => void this.look());
+    this.#cancel = every(this.deps.timers, limits.diskLookMs, () => void this.look());
   }
 
   stop(): void {
@@ -80,10 +67,10 @@ export class DiskWatch {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      this.#saw(await this.#deps.gauge.look());
+      this.#saw(await this.deps.gauge.look());
       this.#isBlind = false;
     } catch (error) {
-      if (!this.#isBlind) this.#deps.onFailure(error);
+      if (!this.#isBlind) this.deps.onFailure(error);
       this.#isBlind = true;
     } finally {
       this.#looking = false;
@@ -92,10 +79,10 @@ export class DiskWatch {
 
   /** The disk has room again only well above the watermark, so that writes do not open and close each second. */
   #saw(use: DiskUse): void {
-    const wasLow = this.#low;
+    const wasLow = this.low;
     const fittedRemoval = this.fitsRemoval;
-    this.#use = use;
-    this.#low = use.freeBytes < (wasLow ? this.minBytes * limits.diskResumeFactor : this.minBytes);
-    if (this.#low !== wasLow || this.fitsRemoval !== fittedRemoval) this.#deps.onChange(this.#low, use);
+    this.use = use;
+    this.low = use.freeBytes < (wasLow ? this.minBytes * limits.diskResumeFactor : this.minBytes);
+    if (this.low !== wasLow || this.fitsRemoval !== fittedRemoval) this.deps.onChange(this.low, use);
   }
 }

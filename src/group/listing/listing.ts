@@ -8,9 +8,9 @@ import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { DAY_MS, limits } from '../../limits.js';
 import type { PeerView } from '../access/views.js';
-import type { ChainHead } from '../ports/chains.js';
 import type { LogReader } from '../ports/log.js';
 import type {
+  ChainHead,
   ChainPlace,
   ChainQuery,
   ListedEvent,
@@ -26,12 +26,9 @@ import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom } from '../recovery/recovery.js';
 
 export class RecordReader {
-  readonly #log: LogReader;
   readonly #recent = new Map<number, Batch>();
 
-  constructor(log: LogReader) {
-    this.#log = log;
-  }
+  constructor(private readonly log: LogReader) {}
 
   read(seq: number): { readonly record: LogRecord; readonly at: number } {
     const batch = this.#holding(seq);
@@ -40,7 +37,7 @@ export class RecordReader {
 
   #holding(seq: number): Batch {
     for (const batch of this.#recent.values()) if (batch.holds(seq)) return batch;
-    const stored = this.#log.at(seq);
+    const stored = this.log.at(seq);
     if (stored === undefined) throw new DamagedError(`the log has no record ${seq}`);
     const batch = batchFrom(stored);
     if (!batch.holds(seq)) throw new DamagedError(`the log has no record ${seq}`);
@@ -141,7 +138,7 @@ function ownEvents(
     const { record, at } = reader.read(seq);
     if (!('prev' in record) || !isOwn(record.peer)) return null;
     if (record.type === 'event_accepted') {
-      if (!sameBytes(record.subject, query.subject)) return null;
+      if (Buffer.compare(record.subject, query.subject) !== 0) return null;
       if (!query.withdrawn.has(seq)) {
         if (events.length === query.limit) return { events, next: goOn() };
         events.push(listed(seq, at, record));
@@ -171,10 +168,6 @@ function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: 
   return { seq, receivedAt, event };
 }
 
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
-}
-
 /**
  * Merges the chains, newest first. After very many removed events, chains with more than their share of them are
  * abandoned, so that a peer with many withdrawals does not hide the events of others.
@@ -182,8 +175,7 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
   const found: ListedEvent[] = [];
   const chains = query.heads.filter(({ head }) => head > query.expired).map(({ head }) => ({ seq: head, gone: 0 }));
-  // Half of the walk may meet removed events before chains are abandoned; the other half is shared by the remaining
-  // chains.
+  // Half of the walk may meet removed events before chains are abandoned; the others share the other half.
   const tombstonesMax = (limits.walkRecordsMax - limits.summaryEventsMax) / 2;
   const share = tombstonesMax / chains.length;
   let tombstones = 0;

@@ -1,4 +1,4 @@
-/** Declares the clock and the timers as ports, so that a simulation can control time. */
+/** Declares clock, timers and random source as ports, so that a simulation can control them. */
 
 export interface Clock {
   /** ms since 1970. */
@@ -21,4 +21,9 @@ export function every(timers: Pick<Timers, 'later'>, ms: number, act: () => void
     act();
   }
   return () => cancel();
+}
+
+export interface RandomSource {
+  bytes(count: number): Uint8Array;
+  uuid(): string;
 }

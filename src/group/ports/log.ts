@@ -31,9 +31,6 @@ export interface LogWriter extends LogReader {
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
   /** Resolves once the files of this node hold every batch appended before: in a cluster they follow by some ms. */
   stored(): Promise<void>;
-  /**
-   * Overwrites the free space that replaced values left behind. Rejects with `ScrubDeferredError` if it must wait, or
-   * if `signal` ends it.
-   */
+  /** Overwrites the free space of replaced values. Rejects with `ScrubDeferredError` if it must wait or is aborted. */
   scrub(signal?: AbortSignal): Promise<void>;
 }

@@ -10,7 +10,6 @@ import type { VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import type { DiscountedPair, PeerTrust } from '../../core/trust/peer-trust.js';
 import type { Holder } from '../holder.js';
 import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js';
-import type { ChainHead } from './chains.js';
 import type { StoredBatch } from './log.js';
 
 export type OnProgress = (done: number, total: number) => void;
@@ -246,4 +245,13 @@ export interface GroupPool {
   verify(onProgress?: OnProgress): Promise<VerifyReport>;
   /** Verifies the store throttled and without a state in memory. Rejects when `signal` aborts. */
   check(onProgress: OnProgress, signal: AbortSignal): Promise<VerifyReport>;
+}
+
+export interface ChainHead {
+  /** Number under which the evidence is held: that of the peer, or of a carrier. */
+  readonly peer: number;
+  readonly sender: number;
+  /** Null for the peer's own evidence. */
+  readonly origin: string | null;
+  readonly head: number;
 }

@@ -116,10 +116,7 @@ export interface SharedLog {
   raiseFormat(fence: Fence, format: number): Promise<void>;
   /** Resolves with whether this node has the secret of the group. The first node determines the secret. */
   hasSecret(): Promise<boolean>;
-  /**
-   * Keeps the node's place as long as its lease. Resolves with the node that has the place under another lease; then
-   * nothing was written.
-   */
+  /** Keeps the node's place as long as its lease. Resolves with the holder, and writes nothing, if it is another. */
   putNode(node: NodeView, lease: string): Promise<NodeView | null>;
   nodes(): Promise<NodeView[]>;
   /** Reports that a node is refused. The report ends with the lease, or once the node has its place. */

@@ -14,10 +14,7 @@ export interface SnapshotHeader {
 export interface SnapshotStore {
   /** Complete ones, newest first. */
   list(): number[];
-  /**
-   * Resolves once it is synced and in place. Each block is written before the next is requested, so that blocks may
-   * share memory.
-   */
+  /** Resolves once synced and in place. Writes each block before it requests the next: blocks may share memory. */
   write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void>;
   /** Throws `DamagedError` if the header is missing, unreadable or fails its checksum. */
   readHeader(seq: number): SnapshotHeader;

@@ -7,9 +7,8 @@ import { SCORING_VERSION } from '../../core/rules/decide-scale.js';
 import { GroupState } from '../../core/state.js';
 import { limits } from '../../limits.js';
 import type { GroupIdentity } from '../api.js';
-import type { Clock } from '../ports/clock.js';
+import type { Clock, RandomSource } from '../ports/clock.js';
 import type { LogWriter } from '../ports/log.js';
-import type { RandomSource } from '../ports/random.js';
 import { Follower } from './recovery.js';
 
 function saltDigest(salt: Uint8Array): string {

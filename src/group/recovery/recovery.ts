@@ -68,15 +68,13 @@ export class Follower {
     }
     while (this.state.lastSeq < batch.lastSeq) {
       batch.events(this.state.lastSeq + 1, this.#events);
-      if (this.#events.count > 0) this.#followEvents(batch.at);
-      else this.#followRecord(batch.record(this.state.lastSeq + 1), batch.at);
+      if (this.#events.count === 0) this.#followRecord(batch.record(this.state.lastSeq + 1), batch.at);
+      else {
+        this.state.applyEvents(this.#events, batch.at);
+        this.changes?.afterEvents(this.#events);
+      }
     }
     this.chain = batch.chain;
-  }
-
-  #followEvents(at: number): void {
-    this.state.applyEvents(this.#events, at);
-    this.changes?.afterEvents(this.#events);
   }
 
   #followRecord(record: LogRecord, at: number): void {
@@ -137,7 +135,7 @@ export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Arr
     follower.replay(log, upTo);
     return { follower, snapshotSeq: seq, problems };
   }
-  const follower = fromStart(log, salt);
+  const follower = new Follower(new GroupState(formationOf(log), salt), chainStart);
   follower.state.eventIds.reserve(upTo);
   follower.replay(log, upTo);
   return { follower, snapshotSeq: 0, problems };
@@ -177,8 +175,4 @@ export function formationOf(log: LogReader): GroupFormed {
   const first = batchFrom(stored).record(1);
   if (first.type !== 'group_formed') throw new DamagedError('the log does not start with the formation of a group');
   return first;
-}
-
-function fromStart(log: LogReader, salt: Uint8Array): Follower {
-  return new Follower(new GroupState(formationOf(log), salt), chainStart);
 }

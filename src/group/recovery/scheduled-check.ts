@@ -20,25 +20,19 @@ export interface CheckDeps {
 }
 
 export class BackgroundCheck {
-  readonly #deps: CheckDeps;
-  readonly #times: CheckTimes;
   readonly #ending = new AbortController();
   #cancel: () => void = () => undefined;
   #running: Promise<void> | null = null;
-  #status: CheckStatus = { running: false, checkedSeq: 0, endedAt: null, faults: [] };
+  status: CheckStatus = { running: false, checkedSeq: 0, endedAt: null, faults: [] };
 
-  constructor(deps: CheckDeps, times: CheckTimes = limits) {
-    this.#deps = deps;
-    this.#times = times;
-  }
-
-  get status(): CheckStatus {
-    return this.#status;
-  }
+  constructor(
+    private readonly deps: CheckDeps,
+    private readonly times: CheckTimes = limits,
+  ) {}
 
   /** The first check is delayed, because a start is busy and has verified what it read. */
   start(): void {
-    this.#plan(this.#times.checkFirstMs);
+    this.#plan(this.times.checkFirstMs);
   }
 
   async stop(): Promise<void> {
@@ -48,27 +42,27 @@ export class BackgroundCheck {
   }
 
   #plan(ms: number): void {
-    this.#cancel = this.#deps.timers.later(() => {
+    this.#cancel = this.deps.timers.later(() => {
       this.#running = this.#check();
     }, ms);
   }
 
   async #check(): Promise<void> {
-    const { pool, timers, clock, onReport, onFailure } = this.#deps;
+    const { pool, timers, clock, onReport, onFailure } = this.deps;
     const started = timers.elapsed();
-    this.#status = { ...this.#status, running: true, checkedSeq: 0 };
+    this.status = { ...this.status, running: true, checkedSeq: 0 };
     try {
       const onProgress = (checkedSeq: number) => {
-        this.#status = { ...this.#status, checkedSeq };
+        this.status = { ...this.status, checkedSeq };
       };
       const report = await pool.check(onProgress, this.#ending.signal);
-      this.#status = { running: false, checkedSeq: report.lastSeq, endedAt: clock.now(), faults: report.faults };
+      this.status = { running: false, checkedSeq: report.lastSeq, endedAt: clock.now(), faults: report.faults };
       onReport(report);
     } catch (error) {
-      this.#status = { ...this.#status, running: false };
+      this.status = { ...this.status, running: false };
       if (this.#ending.signal.aborted) return;
       onFailure(error);
     }
-    if (!this.#ending.signal.aborted) this.#plan(Math.max(0, this.#times.checkEveryMs - (timers.elapsed() - started)));
+    if (!this.#ending.signal.aborted) this.#plan(Math.max(0, this.times.checkEveryMs - (timers.elapsed() - started)));
   }
 }

@@ -47,8 +47,7 @@ export function* verifySteps(
 ): Generator<[done: number, total: number], VerifyReport> {
   const report = yield* stepsBy(mode === 'full' ? verifyContent : verifyBlocks, log, snapshots, expected, mode);
   if (report.ok || mode !== 'start') return report;
-  // Check the content before a start is refused: the mismatch may be in the content of a complete snapshot, which a
-  // start skips.
+  // Check the content before a start is refused: it may be a complete snapshot that differs, which a start skips.
   return yield* stepsBy(verifyContent, log, snapshots, expected, mode);
 }
 
@@ -62,14 +61,14 @@ function* stepsBy(
   const images: { seq: number; ok: boolean; fault?: string }[] = [];
   let from: Position | null = null;
   for (const seq of snapshots.list()) {
-    const image = verifySnapshot(snapshots, seq);
-    if ('fault' in image) {
-      if (snapshots.list().includes(seq)) images.push({ seq, ok: false, fault: image.fault });
-      continue;
+    try {
+      const image = verifySnapshot(snapshots, seq);
+      images.push({ seq, ok: true });
+      from ??= image;
+      if (mode === 'start') break;
+    } catch (error) {
+      if (snapshots.list().includes(seq)) images.push({ seq, ok: false, fault: messageOf(error) });
     }
-    images.push({ seq, ok: true });
-    from ??= image;
-    if (mode === 'start') break;
   }
   const start = { seq: 0, chain: chainStart, audit: auditStart };
   const walk = new Walk(mode === 'start' && from !== null ? from : start);
@@ -107,26 +106,18 @@ function endsAt(log: LogReader, { seq, chain }: Position): boolean {
   }
 }
 
-function verifyContent(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
-  try {
-    const { state, chain } = snapshotAt(snapshots, seq, noSalt);
-    return { seq, chain, audit: state.auditHead };
-  } catch (error) {
-    return { fault: messageOf(error) };
-  }
+function verifyContent(snapshots: SnapshotStore, seq: number): Position {
+  const { state, chain } = snapshotAt(snapshots, seq, noSalt);
+  return { seq, chain, audit: state.auditHead };
 }
 
 /** Checks only the blocks; a start that loads the snapshot checks the content. */
-function verifyBlocks(snapshots: SnapshotStore, seq: number): Position | { readonly fault: string } {
-  try {
-    const { chain } = headerOf(snapshots, seq);
-    let meta: SnapshotMeta | null = null;
-    for (const block of snapshots.borrowBlocks(seq)) meta ??= metaIn(block);
-    if (meta?.lastSeq !== seq) throw new DamagedError(`contains the state at record ${meta?.lastSeq}`);
-    return { seq, chain: Buffer.from(chain, 'hex'), audit: meta.auditHead };
-  } catch (error) {
-    return { fault: messageOf(error) };
-  }
+function verifyBlocks(snapshots: SnapshotStore, seq: number): Position {
+  const { chain } = headerOf(snapshots, seq);
+  let meta: SnapshotMeta | null = null;
+  for (const block of snapshots.borrowBlocks(seq)) meta ??= metaIn(block);
+  if (meta?.lastSeq !== seq) throw new DamagedError(`contains the state at record ${meta?.lastSeq}`);
+  return { seq, chain: Buffer.from(chain, 'hex'), audit: meta.auditHead };
 }
 
 class Walk {

@@ -1,7 +1,7 @@
 /**
  * Removes erased subjects, withdrawn events and events beyond the retention age from the log, and answers the callers
  * that wait for it. Part of the actor: no promises and no I/O. `removal-steps.ts` carries out its steps, and the pool
- * rewrites batches by `redaction.ts` and `retention.ts`. Work that is not recorded as done resumes after a restart.
+ * rewrites batches by `redaction.ts`. Work that is not recorded as done resumes after a restart.
  *
  * A removal begins with a durable record, its request: `subject_erased` (an erasure), `event_withdrawn` (a withdrawal,
  * or each event of an upheld dispute), or with the bound of the retention age. Its states, and what leads to the next:
@@ -70,16 +70,10 @@ interface RemovalJob extends Removals {
   waitsFor: 'snapshots' | 'piece' | 'commit' | 'scrub' | 'record';
 }
 
-/** One piece, or the free space after the last one. */
-interface RetentionJob {
-  readonly type: 'retention';
-  waitsFor: 'piece' | 'commit' | 'scrub' | 'record';
-}
-
-type Job = RemovalJob | RetentionJob;
+/** A retention is one piece, or the free space after the last one. */
+type Job = RemovalJob | { readonly type: 'retention'; waitsFor: 'piece' | 'commit' | 'scrub' | 'record' };
 
 export class RemovalProcess<T> {
-  readonly #state: GroupState;
   readonly #durableSeq: () => number;
   #waiting: WaitingAnswer<T>[] = [];
   /** True once answers no longer wait for bytes to leave the log. */
@@ -103,8 +97,10 @@ export class RemovalProcess<T> {
   #failed: Removals[] = [];
   #mayRetry = true;
 
-  constructor(state: GroupState, durableSeq: () => number) {
-    this.#state = state;
+  constructor(
+    private readonly state: GroupState,
+    durableSeq: () => number,
+  ) {
     this.#durableSeq = durableSeq;
   }
 
@@ -129,10 +125,7 @@ export class RemovalProcess<T> {
     return this.#waiting.length > 0;
   }
 
-  /**
-   * Starts the next job if none is in progress. Events older than `expireBefore` leave the log from now on. Only
-   * durable records are processed.
-   */
+  /** Starts the next job if none is in progress. Processes durable records only, and events older than the bound. */
   resume(expireBefore?: AgeBound): RemovalStep[] {
     const durableSeq = this.#durableSeq();
     // Records of the redaction itself are never included, whatever the clock says.
@@ -148,7 +141,7 @@ export class RemovalProcess<T> {
   /** Null if no event is too old. */
   #expire(durableSeq: number): RemovalStep[] | null {
     if (!this.mayExpire) return null;
-    const { retired } = this.#state;
+    const { retired } = this.state;
     this.#lookForOld();
     const isDue = retired.seq < this.#expireUpTo;
     if (!isDue && !retired.open) return null;
@@ -160,7 +153,7 @@ export class RemovalProcess<T> {
   }
 
   #lookForOld(): void {
-    const { retired, times } = this.#state;
+    const { retired, times } = this.state;
     if (this.#retention === null || retired.seq < this.#expireUpTo) return;
     const { before, now, upTo } = this.#retention;
     this.#expireUpTo = times.lastBefore(retired.seq, upTo, before, now, limits.retentionLookMoments);
@@ -168,7 +161,7 @@ export class RemovalProcess<T> {
   }
 
   #remove(durableSeq: number): RemovalStep[] | null {
-    const { erasures: asked, withdrawals: withdrawn } = this.#state;
+    const { erasures: asked, withdrawals: withdrawn } = this.state;
     if (!this.mayRemove || asked.size + withdrawn.size === 0) return null;
     const retried = this.#mayRetry ? this.#failed.shift() : undefined;
     if (retried !== undefined) return this.#begin(retried, { retried: true });
@@ -181,7 +174,7 @@ export class RemovalProcess<T> {
 
   #begin({ erasures, withdrawals }: Removals, more: { retried?: true } = {}): RemovalStep[] {
     const chains = erasures.flatMap((seq) => {
-      const { subject, heads } = this.#state.erasures.get(seq)!;
+      const { subject, heads } = this.state.erasures.get(seq)!;
       // If the records no longer contain the subject, a crash preceded the scrub.
       return subject === null ? [] : heads;
     });
@@ -192,7 +185,7 @@ export class RemovalProcess<T> {
 
   #openErasures(durableSeq: number, isNew: (seq: number) => boolean): number[] {
     const open: number[] = [];
-    for (const seq of this.#state.erasures.keys()) {
+    for (const seq of this.state.erasures.keys()) {
       if (open.length === limits.redactionErasures) break;
       if (seq <= durableSeq && isNew(seq)) open.push(seq);
     }
@@ -201,7 +194,7 @@ export class RemovalProcess<T> {
 
   #openWithdrawals(durableSeq: number, isNew: (seq: number) => boolean): number[] {
     const open: number[] = [];
-    for (const [eventSeq, { seq }] of this.#state.withdrawals) {
+    for (const [eventSeq, { seq }] of this.state.withdrawals) {
       if (open.length === limits.redactionWithdrawals) break;
       if (seq <= durableSeq && isNew(eventSeq)) open.push(eventSeq);
     }
@@ -269,22 +262,22 @@ export class RemovalProcess<T> {
     this.#job = null;
     this.#endsErasure = job.type === 'removal';
     if (job.type === 'retention')
-      return { records: [{ type: 'events_retired', up_to: this.#state.retired.seq, done: true }], piece: null };
+      return { records: [{ type: 'events_retired', up_to: this.state.retired.seq, done: true }], piece: null };
     return { records: [{ type: 'redacted', erasures: job.erasures, withdrawals: job.withdrawals }], piece: null };
   }
 
   /** Returns the events that leave with an erasure, without those that their peer had withdrawn before. */
   #erased({ erased }: RemovalPiece): LogRecord[] {
     return [...erased].flatMap(([peer, seqs]): LogRecord[] => {
-      const events = seqs.filter((seq) => !this.#state.withdrawals.has(seq));
+      const events = seqs.filter((seq) => !this.state.withdrawals.has(seq));
       return events.length === 0 ? [] : [{ type: 'events_erased', peer, events }];
     });
   }
 
   #expired(piece: RetentionPiece): LogRecord[] {
     // If nothing was removed, the free space has no removed bytes.
-    const done = piece.rewrites.length === 0 && !this.#state.retired.open;
-    const carried = piece.pairs.flatMap(({ subject, peer }) => carriedSums(this.#state, subject, peer) ?? []);
+    const done = piece.rewrites.length === 0 && !this.state.retired.open;
+    const carried = piece.pairs.flatMap(({ subject, peer }) => carriedSums(this.state, subject, peer) ?? []);
     return [...carried, { type: 'events_retired', up_to: piece.upTo, done }];
   }
 
@@ -325,7 +318,7 @@ export class RemovalProcess<T> {
     text = 'the node shuts down; the erasure is recorded and continues at the next start',
     early = this.#givenUp,
   ): AnswerEffect<T>[] {
-    const { erasures, withdrawals } = this.#state;
+    const { erasures, withdrawals } = this.state;
     return this.#answer(({ answer, erasure = 0, withdrawal = 0, seq }) => {
       const isOpen = erasures.has(erasure) || withdrawals.has(withdrawal);
       if (isOpen && !(early && seq <= this.#durableSeq())) return null;

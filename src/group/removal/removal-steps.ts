@@ -28,17 +28,15 @@ export interface RemovalSite<T> {
 }
 
 export class RemovalSteps<T> {
-  readonly #deps: RemovalDeps;
-  readonly #site: RemovalSite<T>;
   /** Aborts a scrub that waits for readers. */
   readonly #ending = new AbortController();
   #redactionsFailed = 0;
   #scrubbing: Promise<void> | null = null;
 
-  constructor(deps: RemovalDeps, site: RemovalSite<T>) {
-    this.#deps = deps;
-    this.#site = site;
-  }
+  constructor(
+    private readonly deps: RemovalDeps,
+    private readonly site: RemovalSite<T>,
+  ) {}
 
   begin(step: RemovalStep): void {
     if (step.type === 'redact') void this.#redact(step.work);
@@ -56,19 +54,18 @@ export class RemovalSteps<T> {
    * it would have to read the whole log. Resolves with false, without removing any, if `mayDrop` returns false by then.
    */
   async forgetErased(mayDrop: () => boolean = () => true): Promise<boolean> {
-    await this.#deps.pool.follow(this.#site.durableSeq());
-    await this.#deps.publishErasures();
+    await this.deps.pool.follow(this.site.durableSeq());
+    await this.deps.publishErasures();
     if (!mayDrop()) return false;
-    await this.#site.dropSnapshots();
-    // A replica that was replaced meanwhile may have started from a removed snapshot: it must first read the records of
-    // the erasures.
-    await this.#deps.pool.follow(this.#site.durableSeq());
+    await this.site.dropSnapshots();
+    // A replica that was replaced meanwhile may have started from a removed snapshot: it must read the erasures first.
+    await this.deps.pool.follow(this.site.durableSeq());
     return true;
   }
 
   async #redact(work: RedactionWork): Promise<void> {
-    const { removal, report, ended, closed, later } = this.#site;
-    const { pool, timers, observer, onFailure } = this.#deps;
+    const { removal, report, ended, closed, later } = this.site;
+    const { pool, timers, observer, onFailure } = this.deps;
     const started = timers.elapsed();
     try {
       const piece = await pool.redact(work);
@@ -85,7 +82,7 @@ export class RemovalSteps<T> {
   }
 
   async #dropSnapshots(): Promise<void> {
-    const { removal, report, ended, closed } = this.#site;
+    const { removal, report, ended, closed } = this.site;
     try {
       // The last snapshot of a stop stays, and so do those of a failed node: the next start uses them.
       if (!(await this.forgetErased(() => !ended()))) return;
@@ -99,9 +96,9 @@ export class RemovalSteps<T> {
   }
 
   async #scrub(): Promise<void> {
-    const { removal, report, closed, fail } = this.#site;
+    const { removal, report, closed, fail } = this.site;
     try {
-      await this.#deps.log.scrub(this.#ending.signal);
+      await this.deps.log.scrub(this.#ending.signal);
     } catch (error) {
       if (!(error instanceof ScrubDeferredError)) fail(error);
       else if (!closed()) this.#repeat({ type: 'scrub' }, 'overwriting free space', error);
@@ -113,7 +110,7 @@ export class RemovalSteps<T> {
   }
 
   #repeat(step: RemovalStep, what: string, error: unknown): void {
-    this.#deps.onFailure(what, error);
-    this.#site.later(() => this.begin(step), limits.workRetryMs);
+    this.deps.onFailure(what, error);
+    this.site.later(() => this.begin(step), limits.workRetryMs);
   }
 }

@@ -17,7 +17,7 @@ import { Scratch } from '../../core/trust/votes/scratch.js';
 import { limits } from '../../limits.js';
 import type { OnProgress } from '../api.js';
 import { endOfMinute } from '../as-of.js';
-import { ChangeTable, type TouchedRows } from '../feed/change-table.js';
+import { ChangeTable, reachOf, type TouchedRows } from '../feed/change-table.js';
 import type { LogReader } from '../ports/log.js';
 import type {
   FeedPiece,
@@ -32,9 +32,8 @@ import type {
 import type { SnapshotStore } from '../ports/snapshots.js';
 import { DamagedError } from '../ports/storage-errors.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
-import { removeExpired } from '../removal/retention.js';
+import { removeExpired } from '../removal/redaction.js';
 import type { ChangeWalk } from '../verdict-changes.js';
-import { playersChangedSince } from './players-changed-since.js';
 
 const changeSteps = {
   score: limits.streamScoreStep * SCORE_UNIT,
@@ -52,9 +51,6 @@ export interface ScoringSettings extends Partial<Pick<TrustConstants, 'badShareP
 }
 
 export class Replica {
-  readonly #log: LogReader;
-  readonly #snapshots: SnapshotStore;
-  readonly #salt: Uint8Array;
   readonly #scratch: Scratch;
   readonly #configured: TrustConstants;
   readonly #isLogged: boolean;
@@ -66,15 +62,12 @@ export class Replica {
   #touched: { readonly seq: number; readonly rows: TouchedRows | null } | null = null;
 
   constructor(
-    log: LogReader,
-    snapshots: SnapshotStore,
-    salt: Uint8Array,
+    private readonly log: LogReader,
+    private readonly snapshots: SnapshotStore,
+    private readonly salt: Uint8Array,
     { isLogged = false, ...scoring }: ScoringSettings = {},
     yieldCore?: () => void,
   ) {
-    this.#log = log;
-    this.#snapshots = snapshots;
-    this.#salt = salt;
     this.#scratch = new Scratch(yieldCore);
     this.#configured = { ...trustConstants, ...scoring };
     this.#isLogged = isLogged;
@@ -93,25 +86,17 @@ export class Replica {
     const loaded = this.#follower ?? this.#load();
     // Reset until the follower has caught up, because it may hold half of a batch.
     this.#follower = null;
-    loaded.catchUp(this.#log, upTo);
+    loaded.catchUp(this.log, upTo);
     this.#follower = loaded;
     return loaded;
   }
 
-  #asItIs(): Follower {
-    this.#follower ??= this.#load();
-    return this.#follower;
-  }
-
-  /**
-   * Loads the whole log: batches may have been rewritten because of newer records, and are valid only together with
-   * these.
-   */
+  /** Loads the whole log: a batch may be rewritten because of newer records, and is valid only together with them. */
   #load(): Follower {
-    const recovered = recover(this.#log, this.#snapshots, this.#salt, lastSeqOf(this.#log));
+    const recovered = recover(this.log, this.snapshots, this.salt, lastSeqOf(this.log));
     if (recovered === null) throw new Error('replica: the log is empty');
     // Catches up again, because batches may have been rewritten meanwhile.
-    recovered.follower.catchUp(this.#log, lastSeqOf(this.#log));
+    recovered.follower.catchUp(this.log, lastSeqOf(this.log));
     return recovered.follower;
   }
 
@@ -125,13 +110,15 @@ export class Replica {
     const digest = stateDigest(state);
     const seq = state.lastSeq;
     const header = { version: SNAPSHOT_VERSION, seq, chain: Buffer.from(chain).toString('hex'), digest, epoch };
-    await this.#snapshots.write(header, snapshotBlocks(state));
+    await this.snapshots.write(header, snapshotBlocks(state));
     return { seq };
   }
 
   redact(work: RedactionWork): RedactionPiece {
     // A removal needs the key of the tags from the state, and retention also the newest records of pairs.
-    return removeExpired(this.#log, work, work.type === 'removal' ? this.#asItIs() : this.follow(work.durable));
+    if (work.type === 'retention') return removeExpired(this.log, work, this.follow(work.durable));
+    this.#follower ??= this.#load();
+    return removeExpired(this.log, work, this.#follower);
   }
 
   weights(upTo: number, at: number): WeightsComputed {
@@ -161,7 +148,7 @@ export class Replica {
     const other = new ScenarioHalfLife(state, halfLives, at);
     let next = 1;
     while (next <= state.lastSeq) {
-      const stored = this.#log.from(next, limits.catchUpBatches, limits.catchUpBytes);
+      const stored = this.log.from(next, limits.catchUpBatches, limits.catchUpBytes);
       if (stored.length === 0) throw new DamagedError(`the log ends at record ${next - 1}, not ${state.lastSeq}`);
       for (const one of stored) {
         if (one.firstSeq > state.lastSeq) break;
@@ -191,7 +178,7 @@ export class Replica {
     if (typeof since === 'number') return changes.walk(from, since);
     const { state } = this.#follower!;
     const known = from > 0 && this.#touched?.seq === since.seq ? this.#touched : null;
-    const { rows } = known ?? { rows: playersChangedSince(this.#log, state, since.seq) };
+    const { rows } = known ?? { rows: playersChangedSince(this.log, state, since.seq) };
     this.#touched = { seq: since.seq, rows };
     return rows === null ? 'forgotten' : changes.walkElsewhere(from, rows, asOfTime(state, endOfMinute(since.asOf)));
   }
@@ -204,4 +191,29 @@ export class Replica {
     const { state } = this.follow(upTo);
     return countVerdicts(state, asOfTime(state, at), limits.verdictRowsMax);
   }
+}
+
+/**
+ * Returns null if the records cannot tell: a player was erased, so the log no longer names it, or they are too many.
+ */
+export function playersChangedSince(log: LogReader, state: GroupState, seq: number): TouchedRows | null {
+  if (seq > state.lastSeq || state.lastSeq - seq > limits.streamResumeRecordsMax) return null;
+  const touched = new Set<number>();
+  let isAll = false;
+  for (let next = seq + 1; next <= state.lastSeq; ) {
+    const stored = log.from(next, limits.catchUpBatches, limits.catchUpBytes);
+    if (stored.length === 0) return null;
+    for (const one of stored) {
+      const batch = batchFrom(one);
+      for (let at = Math.max(next, batch.firstSeq); at <= Math.min(batch.lastSeq, state.lastSeq); at++) {
+        const reach = reachOf(batch.record(at), state);
+        if (reach === 'erased') return null;
+        if (reach === 'all') isAll = true;
+        else if (reach !== null && reach >= 0) touched.add(reach);
+      }
+      next = batch.lastSeq + 1;
+      if (next > state.lastSeq) break;
+    }
+  }
+  return isAll ? 'all' : touched;
 }

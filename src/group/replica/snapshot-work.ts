@@ -32,8 +32,6 @@ export interface SnapshotSite {
 }
 
 export class SnapshotWork {
-  readonly #deps: SnapshotDeps;
-  readonly #site: SnapshotSite;
   #making: Promise<void> | null = null;
   #newest: number;
   /** Snapshots from which recovery is impossible. The next snapshot removes or replaces them. */
@@ -45,9 +43,10 @@ export class SnapshotWork {
   #pauseUntil = 0;
   #quietUntil = 0;
 
-  constructor(deps: SnapshotDeps, site: SnapshotSite) {
-    this.#deps = deps;
-    this.#site = site;
+  constructor(
+    private readonly deps: SnapshotDeps,
+    private readonly site: SnapshotSite,
+  ) {
     const { snapshots, recoveredFrom, timers } = deps;
     this.#newest = recoveredFrom;
     this.#unusable = snapshots.list().filter((seq) => seq > recoveredFrom);
@@ -56,27 +55,27 @@ export class SnapshotWork {
 
   /** Begins a snapshot if the tail is longer than `snapshotEvery` and half of what the newest one covers. */
   makeIfDue(): void {
-    const { timers, snapshotEvery } = this.#deps;
-    const tail = this.#site.durableSeq() - this.#newest;
+    const { timers, snapshotEvery } = this.deps;
+    const tail = this.site.durableSeq() - this.#newest;
     const isDue = this.#dueSince !== null || tail >= Math.max(snapshotEvery, this.#newest / 2);
-    if (!isDue || this.#making !== null || this.#site.forbidsSnapshots() || this.#site.ending()) return;
+    if (!isDue || this.#making !== null || this.site.forbidsSnapshots() || this.site.ending()) return;
     if (timers.elapsed() < Math.max(this.#pauseUntil, this.#quietUntil)) return;
     this.#making = this.#makeAndLookAgain();
   }
 
   /** Checks again afterwards: on an idle node no commit would trigger the check. */
   async #makeAndLookAgain(): Promise<void> {
-    const { timers, onFailure } = this.#deps;
+    const { timers, onFailure } = this.deps;
     let waitMs: number = limits.workRetryMs;
     try {
       await this.#make();
     } catch (error) {
       waitMs = limits.snapshotRetryMs;
       this.#pauseUntil = timers.elapsed() + waitMs;
-      if (!this.#site.closed()) onFailure('snapshot', error);
+      if (!this.site.closed()) onFailure('snapshot', error);
     } finally {
       this.#making = null;
-      this.#site.later(() => this.makeIfDue(), waitMs);
+      this.site.later(() => this.makeIfDue(), waitMs);
     }
   }
 
@@ -90,14 +89,14 @@ export class SnapshotWork {
    */
   async makeLast(msLeft: () => number): Promise<boolean> {
     await this.#making;
-    if (this.#site.durableSeq() <= this.#newest || this.#site.forbidsSnapshots()) return true;
+    if (this.site.durableSeq() <= this.#newest || this.site.forbidsSnapshots()) return true;
     if (this.#newestMs > msLeft()) return false;
     await this.#make();
     return true;
   }
 
   async drop(): Promise<void> {
-    const { snapshots } = this.#deps;
+    const { snapshots } = this.deps;
     await this.#making;
     await snapshots.sweep();
     for (const seq of snapshots.list()) await snapshots.remove(seq);
@@ -108,19 +107,19 @@ export class SnapshotWork {
 
   /** A while after the last erasure, but a trickle of erasures cannot delay it for ever. */
   #owe(): void {
-    const now = this.#deps.timers.elapsed();
+    const now = this.deps.timers.elapsed();
     this.#dueSince ??= now;
     const latest = this.#dueSince + limits.snapshotOwedMs;
     this.#quietUntil = Math.min(now + limits.snapshotAfterErasureMs, latest);
-    this.#site.later(() => this.makeIfDue(), limits.snapshotAfterErasureMs);
+    this.site.later(() => this.makeIfDue(), limits.snapshotAfterErasureMs);
   }
 
   async #make(): Promise<void> {
-    const { timers, observer, disk, pool, log, snapshots } = this.#deps;
+    const { timers, observer, disk, pool, log, snapshots } = this.deps;
     const started = timers.elapsed();
     try {
       if (!disk.fitsSnapshot) throw new Error('too little disk space is free for a snapshot');
-      const made = await pool.snapshot(this.#site.durableSeq(), log.epoch);
+      const made = await pool.snapshot(this.site.durableSeq(), log.epoch);
       if (made === null) return;
       this.#newest = made.seq;
       this.#newestMs = made.ms;

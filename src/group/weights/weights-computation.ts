@@ -3,8 +3,7 @@ import { limits } from '../../limits.js';
 import type { Answers, Command } from '../actor-commands.js';
 import type { Clock, Timers } from '../ports/clock.js';
 import type { GroupObserver } from '../ports/observer.js';
-import type { GroupPool, WeightsComputed } from '../ports/pool.js';
-import { WeightsSchedule } from './weights-schedule.js';
+import type { GroupPool, WeightsComputed, WeightsSignals } from '../ports/pool.js';
 
 export type PublishWeights = Extract<Command, { type: 'publish_weights' }>;
 
@@ -33,22 +32,21 @@ export interface WeightsSite {
 
 export class WeightsWork {
   readonly schedule: WeightsSchedule;
-  readonly #deps: WeightsDeps;
-  readonly #site: WeightsSite;
   #cancel: () => void = () => undefined;
 
-  constructor(deps: WeightsDeps, site: WeightsSite) {
-    this.#deps = deps;
-    this.#site = site;
+  constructor(
+    private readonly deps: WeightsDeps,
+    private readonly site: WeightsSite,
+  ) {
     const { basedOnSeq, computedAt } = site.published;
     this.schedule = new WeightsSchedule(deps.weightsIntervalMs, basedOnSeq, computedAt);
   }
 
   plan(): void {
-    const { clock, timers } = this.#deps;
-    if (this.#site.ending() || this.#site.readOnly()) return;
+    const { clock, timers } = this.deps;
+    if (this.site.ending() || this.site.readOnly()) return;
     const now = clock.now();
-    const at = this.schedule.startsAt(this.#site.evidenceSeq(), now, this.#site.newVoiceSeq());
+    const at = this.schedule.startsAt(this.site.evidenceSeq(), now, this.site.newVoiceSeq());
     this.#cancel();
     if (at === null) return;
     if (at <= now) void this.#compute(now);
@@ -61,17 +59,17 @@ export class WeightsWork {
 
   /** Runs off the main thread; a failure affects no request and is repeated as the schedule allows. */
   async #compute(now: number): Promise<void> {
-    const { pool, timers, observer, onFailure } = this.#deps;
+    const { pool, timers, observer, onFailure } = this.deps;
     const started = timers.elapsed();
     this.schedule.started(now);
     try {
       // Loading has no time limit; the computation has one.
-      await pool.follow(this.#site.durableSeq());
+      await pool.follow(this.site.durableSeq());
       const following = timers.elapsed() - started;
-      const computed = await pool.weights(this.#site.durableSeq(), now);
+      const computed = await pool.weights(this.site.durableSeq(), now);
       const computeMs = timers.elapsed() - started - following;
-      if (this.#site.ending()) return;
-      if (this.#site.readOnly()) {
+      if (this.site.ending()) return;
+      if (this.site.readOnly()) {
         this.schedule.ended(timers.elapsed() - started);
         return;
       }
@@ -85,25 +83,84 @@ export class WeightsWork {
       this.schedule.computed(computed, durationMs, computeMs);
     } catch (error) {
       this.schedule.ended(timers.elapsed() - started);
-      if (this.#site.ending()) return;
+      if (this.site.ending()) return;
       observer.workDone('weights', false, timers.elapsed() - started);
       onFailure('computing peer weights', error);
     }
     this.plan();
   }
 
-  #publish({
-    basedOnSeq,
-    computedAt,
-    pi,
-    tau,
-    a,
-    b,
-    z,
-    witness,
-    measures,
-  }: WeightsComputed): Promise<Answers['publish_weights']> | null {
-    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, pi, tau, a, b, z, witness, measures };
-    return this.#site.publish({ type: 'publish_weights', weights }, tau.length * 59);
+  #publish({ basedOnSeq, computedAt, signals: _signals, ...columns }: WeightsComputed) {
+    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, ...columns };
+    return this.site.publish({ type: 'publish_weights', weights }, columns.tau.length * 59);
+  }
+}
+
+/** Decides when weights are computed, and remembers the last computation. Gets times as arguments. */
+export class WeightsSchedule {
+  #startedAt = Number.NEGATIVE_INFINITY;
+  /** Duration of the last computation, in ms: as a whole, and without the time in which the pool caught up. */
+  #durationMs = 0;
+  #computeMs = 0;
+  /** Start of the hour after which weights are computed again. */
+  #hourFrom: number;
+  #running = false;
+  /** Whether published or not. */
+  basedOnSeq: number;
+  computedAt: number | null;
+  signals: WeightsSignals | null = null;
+
+  constructor(
+    private readonly intervalMs: number,
+    basedOnSeq: number,
+    computedAt: number | null,
+  ) {
+    this.basedOnSeq = basedOnSeq;
+    this.computedAt = computedAt;
+    this.#hourFrom = computedAt ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /**
+   * Null if none is needed. Without new evidence, weights are computed again hourly, since decay changes them, and once
+   * after a start, since no record holds the signals. Evidence of a peer without weights, up to `newVoiceSeq`, does not
+   * wait for the interval, because it counts for nothing until then.
+   */
+  startsAt(evidenceSeq: number, now: number, newVoiceSeq = 0): number | null {
+    if (this.#running || evidenceSeq === 0) return null;
+    // A clock that was set back must not delay the next computation.
+    if (now < this.#startedAt) this.#startedAt = Number.NEGATIVE_INFINITY;
+    const pauseMs = Math.min((1 + limits.weightsRestFactor) * this.#durationMs, limits.weightsRepublishMs);
+    const normalMs = Math.max(this.intervalMs, pauseMs);
+    const quickMs = Math.max(limits.weightsQuickMs, limits.weightsQuickFactor * this.#computeMs);
+    const allowed = this.#startedAt + (newVoiceSeq > this.basedOnSeq ? Math.min(normalMs, quickMs) : normalMs);
+    if (evidenceSeq > this.basedOnSeq || this.signals === null) return allowed;
+    if (this.#hourFrom > now) this.#hourFrom = now;
+    return Math.max(allowed, this.#hourFrom + limits.weightsRepublishMs);
+  }
+
+  started(now: number): void {
+    this.#running = true;
+    this.#startedAt = now;
+  }
+
+  computed({ basedOnSeq, computedAt, signals }: WeightsComputed, durationMs: number, computeMs = durationMs): void {
+    this.#computeMs = computeMs;
+    this.basedOnSeq = Math.max(this.basedOnSeq, basedOnSeq);
+    this.computedAt = computedAt;
+    this.#hourFrom = computedAt;
+    this.signals = signals;
+    this.ended(durationMs);
+  }
+
+  published(basedOnSeq: number, computedAt: number | null): void {
+    if (basedOnSeq <= this.basedOnSeq) return;
+    this.basedOnSeq = basedOnSeq;
+    this.computedAt = computedAt;
+  }
+
+  /** Called after a failure, too: the next start is then as far away as after a success. */
+  ended(durationMs: number): void {
+    this.#running = false;
+    this.#durationMs = durationMs;
   }
 }

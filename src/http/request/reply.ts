@@ -8,7 +8,7 @@ import type { ErrorBody, ProblemBody } from '../../contract/error-bodies.js';
 import type { Route } from '../../contract/routes.js';
 import { getOrMake } from '../../core/get-or-make.js';
 import { errorMembers, errors, type Refusal, refused } from '../../errors.js';
-import { retryAfterOf } from '../../group/retry-after.js';
+import { retryAfterOf } from '../../group/refusals.js';
 import type { ApiReply, Position } from './request.js';
 
 export interface Exchange {

@@ -1,8 +1,8 @@
 /** Provides the settings of a node of a cluster from its configuration, and opens the shared log in etcd with them. */
 import { readFileSync } from 'node:fs';
-import type { MemberStatus } from '../../cluster/duties.js';
 import { SecretProof } from '../../core/hashing/secret-proof.js';
 import { messageOf } from '../../errors.js';
+import type { MemberStatus } from '../../group/cluster-api.js';
 import { EtcdClient } from '../../store/etcd/etcd-client.js';
 import { etcdKeys } from '../../store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../store/etcd/etcd-log.js';
@@ -43,12 +43,7 @@ export function openEtcdLog(config: Config): EtcdLog {
   const prefix = config.etcdPrefix ?? `/ptf/${encodeURIComponent(config.groupId)}/`;
   const cipher = new SlotCipher(Buffer.from(salt), config.groupId);
   const client = new EtcdClient(settings, first);
-  return new EtcdLog({
-    client,
-    keys: etcdKeys(prefix),
-    cipher,
-    secret: new SecretProof(secret, config.groupId, 'secret'),
-  });
+  return new EtcdLog(client, etcdKeys(prefix), cipher, new SecretProof(secret, config.groupId, 'secret'));
 }
 
 /** Returns the status of each member of etcd, in the order of the endpoints; null for a member that does not answer. */

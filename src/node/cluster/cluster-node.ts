@@ -23,7 +23,7 @@ import type { EtcdLog } from '../../store/etcd/etcd-log.js';
 import { pushWal } from '../../store/etcd/push-wal.js';
 import { readMark, writeMark } from '../../store/files/cluster-mark.js';
 import { freeBytesOf } from '../../store/files/full-disk.js';
-import type { LmdbLogWriter } from '../../store/log/lmdb-log-writer.js';
+import type { LmdbLogWriter } from '../../store/log/lmdb-log.js';
 import { HiddenCommitError } from '../../store/log/log-environment.js';
 import { SharedLogWriter } from '../../store/log/shared-log-writer.js';
 import { within } from '../../workers/within.js';

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { errorMembers, errors, type Outcome } from '../../errors.js';
 import type { Clock } from '../../group/ports/clock.js';
 import type { Traffic } from '../../group/ports/observer.js';
-import { retryAfterOf } from '../../group/retry-after.js';
+import { retryAfterOf } from '../../group/refusals.js';
 import type { AskedNode } from '../../operations/operation.js';
 import type { Asset } from './assets.js';
 import type { Session, Sessions } from './sessions/sessions.js';

@@ -15,9 +15,9 @@ import { dirname, join } from 'node:path';
 import { hasCode, messageOf } from '../../errors.js';
 import type { BackupManifest } from '../../group/backup/backup-tasks.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
-import { replaceFile, syncPath } from '../files/durable-file.js';
-import { isThere } from '../files/lmdb-file.js';
-import { readBytes } from '../files/small-file.js';
+import { dataFileOf, isThere } from '../files/lmdb-file.js';
+import { readBytes, readText, replaceFile, syncPath } from '../files/small-file.js';
+import { logFolderOf } from '../log/lmdb-log.js';
 
 export const BACKUP_FORMAT = 1;
 
@@ -121,16 +121,14 @@ export function problemsOfSmallFiles(dir: string, { files }: BackupManifest): st
 
 export class NewBackup {
   readonly store: string;
-  readonly #dir: string;
   readonly #isNew: boolean;
 
   /** Throws `NotEmptyError` if `dir` is not empty. */
-  constructor(dir: string) {
+  constructor(private readonly dir: string) {
     this.#isNew = !isThere(dir);
     if (!this.#isNew && !statSync(dir).isDirectory()) throw new NotEmptyError(`${dir} is not a folder`);
     if (namesIn(dir).length > 0) throw new NotEmptyError(`${dir} is not empty; name a new folder for each backup`);
     makePrivate(dir);
-    this.#dir = dir;
     this.store = join(dir, BUILDING);
     // Fails if another backup started meanwhile.
     mkdirSync(this.store, { mode: 0o700 });
@@ -139,15 +137,65 @@ export class NewBackup {
   /** Completes the backup. It is valid from here on, even after a power cut. */
   async finish(manifest: BackupManifest): Promise<void> {
     await closeAndSync(this.store);
-    renameSync(this.store, join(this.#dir, STORE));
-    await syncPath(this.#dir);
-    await replaceFile(join(this.#dir, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { sync: true });
+    renameSync(this.store, join(this.dir, STORE));
+    await syncPath(this.dir);
+    await replaceFile(join(this.dir, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { sync: true });
   }
 
   abandon(): void {
     rmSync(this.store, { recursive: true, force: true });
-    rmSync(join(this.#dir, STORE), { recursive: true, force: true });
-    for (const name of [MANIFEST, `${MANIFEST}.tmp`]) rmSync(join(this.#dir, name), { force: true });
-    if (this.#isNew) rmdirSync(this.#dir);
+    rmSync(join(this.dir, STORE), { recursive: true, force: true });
+    for (const name of [MANIFEST, `${MANIFEST}.tmp`]) rmSync(join(this.dir, name), { force: true });
+    if (this.#isNew) rmdirSync(this.dir);
   }
+}
+
+/** Names that a node, a restore or `ptf` creates. A file that is being replaced has the suffix `.tmp`. */
+const own =
+  /^(?:(?:head\.json|group-salt|owner-\d+\.json|reserve|clock-seen|heartbeat|dashboard-password|cluster\.json|scrub-due|operator\.(?:sock|path)|restored\.json)(?:\.tmp)?|snapshot-\d{16}|\.(?:tmp|old)-.*|replaced-.*|\.restoring|\.joining(?:\.tmp)?|last-line)$/;
+/** The page that describes the default folder in the repository. */
+const placeholder = { name: 'README.md', head: '# snapshots/' };
+
+/**
+ * Throws before it touches anything if the folder, created in an existing one, is not a node's: a slip in its name must
+ * not close and fill a folder of the system or another program.
+ */
+export function makeDataFolder(dir: string): void {
+  const parent = dirname(dir);
+  try {
+    statSync(parent);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    throw new Error(`there is no folder ${parent}; create it, or correct the path`);
+  }
+  const problem = foreignProblem(dir);
+  if (problem !== undefined) throw new Error(problem);
+  makePrivate(dir);
+}
+
+/** Returns the refusal of a folder that has an entry which no node made; undefined if it has none. */
+export function foreignProblem(dir: string): string | undefined {
+  const foreign = foreignEntry(dir);
+  return foreign === undefined
+    ? undefined
+    : `it has the entry ${foreign}, which no node made; nothing was changed: name an empty or a new folder`;
+}
+
+/** Returns an entry of a folder without a node's log that no node made. */
+export function foreignEntry(dir: string): string | undefined {
+  if (isNodes(dir)) return undefined;
+  return namesIn(dir).find((name) => !own.test(name) && !isOwnLog(dir, name) && !isPlaceholder(dir, name));
+}
+
+function isNodes(dir: string): boolean {
+  return isThere(dataFileOf(logFolderOf(dir))) || isThere(join(dir, 'head.json')) || isBackup(dir);
+}
+
+/** True for the log of a first start that did not get further. */
+function isOwnLog(dir: string, name: string): boolean {
+  return join(dir, name) === logFolderOf(dir) && readdirSync(join(dir, name)).length === 0;
+}
+
+function isPlaceholder(dir: string, name: string): boolean {
+  return name === placeholder.name && readText(join(dir, name))?.startsWith(placeholder.head) === true;
 }

@@ -1,17 +1,15 @@
 /**
  * Moves a restored store into its data folder. The store is built in `.restoring`, with a plan that is written once the
  * store is complete. Then the previous contents are moved aside and the new store takes their place, name by name. An
- * interrupted restore starts over if it has no plan, and continues if it has one. No node starts while `.restoring`
- * exists.
+ * interrupted restore starts over without a plan, and continues with one. No node starts while `.restoring` exists.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RestoreReport } from '../../group/backup/backup-tasks.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
-import { replaceFile, syncPath } from '../files/durable-file.js';
+import { replaceFile, syncPath } from '../files/small-file.js';
 import { refuseLiving } from '../ownership/owner.js';
-import { closeAndSync, isBackup, makePrivate, NotEmptyError, namesIn } from './backup-folder.js';
-import { foreignProblem } from './data-folder.js';
+import { closeAndSync, foreignProblem, isBackup, makePrivate, NotEmptyError, namesIn } from './backup-folder.js';
 
 const STAGING = '.restoring';
 const PLAN = 'plan.json';
@@ -73,8 +71,7 @@ export class Restoring {
       throw new NotEmptyError(`${dataDir} is not empty; --replace moves its contents aside`);
     }
     rmSync(staging, { recursive: true, force: true });
-    // Create the staging folder before the owner is looked up. A node that starts meanwhile sees it after it has
-    // claimed the folder.
+    // Created before the owner is looked up: a node that starts meanwhile sees it after it has claimed the folder.
     mkdirSync(restoring.store, { recursive: true, mode: 0o700 });
     try {
       await refuseOwned(dataDir);
@@ -124,8 +121,7 @@ export function heldStore(dataDir: string): boolean {
 async function putInPlace(dataDir: string, { names, aside }: Plan): Promise<void> {
   const staging = join(dataDir, STAGING);
   const store = join(staging, STORE);
-  // All old names are moved aside before the first new one is put in place. A name that is still in the staging folder
-  // is therefore an old one here.
+  // All old names leave before the first new one comes, so a name that is still in the staging folder is an old one.
   const isNew = (name: string) => names.includes(name) && !existsSync(join(store, name));
   const old = contentOf(dataDir).filter((name) => !isNew(name));
   if (aside !== null && old.length > 0) {

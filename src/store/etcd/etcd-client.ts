@@ -1,6 +1,5 @@
 /** Calls etcd. A call that fails or hangs is repeated at the next member, so every call must be safe to repeat. */
 import {
-  type ChannelCredentials,
   Client,
   type ClientDuplexStream,
   type ClientUnaryCall,
@@ -44,31 +43,30 @@ const passing: ReadonlySet<status> = new Set([
   status.ABORTED,
 ]);
 
-interface Cancellable {
-  cancel(): void;
-}
-
 export class EtcdClient {
-  readonly #settings: EtcdSettings;
   readonly #clients: readonly Client[];
   readonly #first: number;
   /** The endpoint that answered last. */
   #current: number;
   #token: Metadata | null = null;
-  readonly #calls = new Set<Cancellable>();
-  #closed = false;
+  readonly #calls = new Set<{ cancel(): void }>();
+  isClosed = false;
 
   /** `first`: any number. Clients with different numbers begin with different members. */
-  constructor(settings: EtcdSettings, first = 0) {
-    this.#settings = settings;
-    const secured = credentialsOf(settings);
+  constructor(
+    private readonly settings: EtcdSettings,
+    first = 0,
+  ) {
+    const { ca, cert, key } = settings;
+    const isSecured = settings.endpoints[0]!.startsWith('https:');
+    const secured = isSecured ? credentials.createSsl(ca, key, cert) : credentials.createInsecure();
     this.#clients = settings.endpoints.map((url) => new Client(new URL(url).host, secured, channelOptions));
     this.#first = first % this.#clients.length;
     this.#current = this.#first;
   }
 
   get endpoints(): readonly string[] {
-    return this.#settings.endpoints;
+    return this.settings.endpoints;
   }
 
   range(request: RangeRequest, timeoutMs: number = limits.etcdCallMs): Promise<RangeResponse> {
@@ -143,7 +141,7 @@ export class EtcdClient {
       const at = this.#current;
       const metadata = await this.#metadata(this.#clients[at]!);
       if (isOver) return;
-      if (this.#closed) throw closedError();
+      if (this.isClosed) throw closedError();
       const { path, requestSerialize, responseDeserialize } = methodOf('Watch.Watch');
       stream = this.#clients[at]!.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata);
       this.#hold(stream);
@@ -190,13 +188,9 @@ export class EtcdClient {
     });
   }
 
-  get isClosed(): boolean {
-    return this.#closed;
-  }
-
   /** Cancels every call in progress, which then rejects with `SharedLogUnavailableError`, and refuses further calls. */
   close(): void {
-    this.#closed = true;
+    this.isClosed = true;
     for (const call of [...this.#calls]) call.cancel();
     for (const client of this.#clients) client.close();
   }
@@ -240,12 +234,12 @@ export class EtcdClient {
       const at = this.#current;
       const client = this.#clients[at]!;
       const leftMs = Math.max(1, Math.min(tryMs, endMs - performance.now()));
-      if (this.#closed) throw closedError();
+      if (this.isClosed) throw closedError();
       try {
         const metadata = await this.#metadata(client);
         return await call(client, metadata, Date.now() + leftMs);
       } catch (error) {
-        if (this.#closed) throw unavailable(error);
+        if (this.isClosed) throw unavailable(error);
         // A member that was restarted knows no earlier token.
         if (this.#forgetsToken(error) && !isTokenRenewed) {
           isTokenRenewed = true;
@@ -263,13 +257,13 @@ export class EtcdClient {
 
   /** Makes the next call ask for another token if etcd refused the present one. Returns whether it did. */
   #forgetsToken(error: unknown): boolean {
-    if (codeOf(error) !== status.UNAUTHENTICATED || this.#settings.username === null) return false;
+    if (codeOf(error) !== status.UNAUTHENTICATED || this.settings.username === null) return false;
     this.#token = null;
     return true;
   }
 
   #unary<R>(client: Client, name: MethodName, request: object, metadata: Metadata, deadline: number): Promise<R> {
-    if (this.#closed) return Promise.reject(closedError());
+    if (this.isClosed) return Promise.reject(closedError());
     const { path, requestSerialize, responseDeserialize } = methodOf(name);
     return new Promise((resolve, reject) => {
       const call = client.makeUnaryRequest(
@@ -290,7 +284,7 @@ export class EtcdClient {
   }
 
   async #metadata(client: Client): Promise<Metadata> {
-    const { username, password } = this.#settings;
+    const { username, password } = this.settings;
     if (username === null || password === null) return emptyMetadata;
     if (this.#token !== null) return this.#token;
     const request = { name: username, password };
@@ -324,11 +318,6 @@ const channelOptions = {
   // Each client has one connection of its own.
   'grpc.use_local_subchannel_pool': 1,
 };
-
-function credentialsOf({ endpoints, ca, cert, key }: EtcdSettings): ChannelCredentials {
-  if (!endpoints[0]!.startsWith('https:')) return credentials.createInsecure();
-  return credentials.createSsl(ca, key, cert);
-}
 
 export function codeOf(error: unknown): status | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'number'

@@ -31,44 +31,15 @@ import {
 } from './etcd-messages.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
 
-export type EtcdCalls = Pick<
-  EtcdClient,
-  | 'range'
-  | 'put'
-  | 'txn'
-  | 'compact'
-  | 'grantLease'
-  | 'revokeLease'
-  | 'keepAlive'
-  | 'watch'
-  | 'rotate'
-  | 'prefer'
-  | 'pause'
-  | 'isClosed'
->;
-
-export interface EtcdLogDeps<C extends EtcdCalls> {
-  readonly client: C;
-  readonly keys: EtcdKeys;
-  readonly cipher: SlotCipher;
-  readonly secret: SecretProof;
-}
-
-/** The first sequence number of the batch before a slot; 0 if the log was trimmed up to the slot, or begins with it. */
-export type Previous = number;
+export type EtcdCalls = Omit<EtcdClient, 'endpoints' | 'status' | 'defragment' | 'close'>;
 
 export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
-  readonly client: C;
-  readonly keys: EtcdKeys;
-  readonly #cipher: SlotCipher;
-  readonly #secret: SecretProof;
-
-  constructor({ client, keys, cipher, secret }: EtcdLogDeps<C>) {
-    this.client = client;
-    this.keys = keys;
-    this.#cipher = cipher;
-    this.#secret = secret;
-  }
+  constructor(
+    readonly client: C,
+    readonly keys: EtcdKeys,
+    private readonly cipher: SlotCipher,
+    private readonly secret: SecretProof,
+  ) {}
 
   async view(firstSeq: number, limit: number = limits.slotsRead, timeoutMs?: number): Promise<SharedView> {
     const { keys } = this;
@@ -131,7 +102,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
 
   async slotOf({ key, value }: KeyValue): Promise<Slot> {
     const firstSeq = this.keys.seqOf(key);
-    const plain = this.#cipher.open(key, value);
+    const plain = this.cipher.open(key, value);
     const count = partsOf(plain);
     if (count === 0) return decodeSlot(firstSeq, plain);
     const parts: Buffer[] = [];
@@ -139,28 +110,29 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
       const partKey = this.keys.part(firstSeq, number);
       const { kvs } = await this.client.range({ key: partKey });
       if (kvs[0] === undefined) throw new DamagedError(`etcd: a part of the slot at record ${firstSeq} is missing`);
-      parts.push(this.#cipher.open(partKey, kvs[0].value));
+      parts.push(this.cipher.open(partKey, kvs[0].value));
     }
     return decodeSlot(firstSeq, Buffer.concat(parts));
   }
 
   /**
-   * Appends a slot under a fence. Resolves once a majority of the members has the slot on disk. Rejects with
+   * Appends a slot under a fence. `previous`: the first record of the batch before it; 0 if the log was trimmed up to
+   * the slot, or begins with it. Resolves once a majority of the members has the slot on disk. Rejects with
    * `OwnerLostError` if another node leads, or has written a slot there; then the slot is not in the log and never will
    * be. A call without an answer is repeated until the outcome is known, or until `signal` aborts; then it rejects with
    * `SharedLogUnavailableError`, and the outcome is unknown.
    */
-  async append(fence: Fence, slot: Slot, previous: Previous, signal?: AbortSignal): Promise<void> {
+  async append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void> {
     const { keys } = this;
     const key = keys.slot(slot.firstSeq);
     const { slot: plain, parts } = encodeSlot(slot);
     for (const [number, part] of parts.entries()) {
       const partKey = keys.part(slot.firstSeq, number);
-      const put = { request_put: { key: partKey, value: this.#cipher.seal(partKey, part) } };
+      const put = { request_put: { key: partKey, value: this.cipher.seal(partKey, part) } };
       await this.#untilKnown(() => this.#fenced(fence, [], [put]), signal);
     }
     // Encrypted once, so that a repeat writes the same bytes and recognizes them as its own.
-    const value = this.#cipher.seal(key, plain);
+    const value = this.cipher.seal(key, plain);
     const edge = hasText(keys.trimmed, slot.firstSeq - 1);
     const before = exists(keys.slot(previous));
     const put: RequestOp = { request_put: { key, value } };
@@ -274,8 +246,8 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     const { secret: key } = this.keys;
     for (;;) {
       const { kvs } = await this.client.range({ key });
-      if (kvs[0] !== undefined) return this.#secret.accepts(kvs[0].value);
-      const put = { request_put: { key, value: this.#secret.of(randomBytes(PROOF_NONCE_BYTES)) } };
+      if (kvs[0] !== undefined) return this.secret.accepts(kvs[0].value);
+      const put = { request_put: { key, value: this.secret.of(randomBytes(PROOF_NONCE_BYTES)) } };
       await withLease(this.client.txn({ compare: [createdAt(key, '0')], success: [put] }));
     }
   }

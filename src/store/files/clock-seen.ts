@@ -1,7 +1,6 @@
 /** Stores the last time of a trusted clock in the data folder, because an idle group writes no record. */
 import { join } from 'node:path';
-import { replaceFile } from './durable-file.js';
-import { readText } from './small-file.js';
+import { readText, replaceFile } from './small-file.js';
 
 /** Returns ms since 1970; 0 if no node wrote a time, or if the file has no valid time. */
 export function readClockSeen(dataDir: string): number {

@@ -1,7 +1,6 @@
 /** The mark that names a folder's shared log. Nodes without a cluster read it, so this must not load etcd's client. */
 import { join } from 'node:path';
-import { replaceFile } from './durable-file.js';
-import { readText } from './small-file.js';
+import { readText, replaceFile } from './small-file.js';
 
 export interface ClusterMark {
   readonly cluster_id: string;

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { hasCode } from '../../errors.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 
-// Layout of page headers and of `MDB_meta` in lmdb-js's fork of LMDB, data version 2. Numbers are in the machine's byte
-// order (little-endian).
+// Layout of page headers and of `MDB_meta` in lmdb-js's fork of LMDB, data version 2. Numbers are little-endian.
 export const PAGE_HEADER_BYTES = 24;
 const META_BYTES = 168;
 const MAGIC = 0xbeefc0de;
@@ -84,19 +83,13 @@ function damageOf(descriptor: number): string | undefined {
   if (second === undefined) return 'the second meta page is not valid';
   if (second.pageBytes !== first.pageBytes) return 'the meta pages have different page sizes';
   const newest = second.txn > first.txn ? second : first;
-  // Each commit writes the older of the two meta pages. If a meta page had lost its commit number, LMDB would open an
-  // older state.
+  // Each commit writes the older of the two meta pages. If one had lost its number, LMDB would open an older state.
   const commitsApart = Math.abs(second.txn - first.txn);
   if (commitsApart !== 1 && newest.txn > 0) return 'the meta pages are not those of the last two commits';
   const expectedBytes = (newest.lastPage + 1) * newest.pageBytes;
   // The size is read after the meta pages, because a writer extends the file before it publishes the pages.
   const { size } = fstatSync(descriptor);
   return size < expectedBytes ? `the file has ${size} bytes, and its pages need ${expectedBytes}` : undefined;
-}
-
-/** Returns the number of the newest commit in `file`, which `checkEnvironmentFile` accepted. */
-export function newestTxnOf(file: string): number {
-  return withFile(file, newestMeta)?.txn ?? 0;
 }
 
 /** Returns the meta page of the newest commit in a file that `checkEnvironmentFile` accepted. */

@@ -7,12 +7,10 @@ import { limits } from '../../limits.js';
 import { freeBytesOf, isFull } from './full-disk.js';
 
 export class Reserve {
-  readonly #dir: string;
   readonly #file: string;
 
   /** `dir` is the data folder, which must exist. */
-  constructor(dir: string) {
-    this.#dir = dir;
+  constructor(private readonly dir: string) {
     this.#file = join(dir, 'reserve');
   }
 
@@ -24,8 +22,8 @@ export class Reserve {
   /** Writes the file if it is too small, with at most one `part`th of the free space. */
   #write(part: number): void {
     try {
-      if (this.#size() >= limits.reserveBytes) return;
-      const bytes = Math.min(limits.reserveBytes, Math.floor(freeBytesOf(this.#dir) / part));
+      if ((statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) >= limits.reserveBytes) return;
+      const bytes = Math.min(limits.reserveBytes, Math.floor(freeBytesOf(this.dir) / part));
       writeFileSync(this.#file, randomBytes(bytes), { mode: 0o600 });
     } catch {
       // The disk is full. The written part stays.
@@ -34,7 +32,7 @@ export class Reserve {
 
   /** Runs `act`. On a full disk the reserve is freed for `act` and filled again afterwards. */
   async during<T>(act: (isFull: boolean) => Promise<T>): Promise<T> {
-    if (!isFull(this.#dir)) return act(false);
+    if (!isFull(this.dir)) return act(false);
     rmSync(this.#file, { force: true });
     try {
       return await act(true);
@@ -51,9 +49,5 @@ export class Reserve {
       if (!hasCode(error, 'ENOSPC')) throw error;
       return this.during(act);
     }
-  }
-
-  #size(): number {
-    return statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
   }
 }

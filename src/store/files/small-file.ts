@@ -1,5 +1,7 @@
-/** Reads small text files that others write: a salt, a password's hash, `.env`. */
+/** Reads small files that others write: a salt, a password's hash, `.env`; replaces files atomically. */
 import { readFileSync } from 'node:fs';
+import { open, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { hasCode } from '../../errors.js';
 
 export function readText(path: string): string | undefined {
@@ -31,4 +33,25 @@ export function rereader(path: string): () => string | null {
     }
     return last;
   };
+}
+
+export async function syncPath(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Asynchronous, because a rename waits for the file system's journal, as all syncs do. With `sync` the replacement
+ * survives a power cut. Calls for the same file must not overlap.
+ */
+export async function replaceFile(path: string, text: string, options: { readonly sync: boolean }): Promise<void> {
+  const aside = `${path}.tmp`;
+  await writeFile(aside, text, { mode: 0o600 });
+  if (options.sync) await syncPath(aside);
+  await rename(aside, path);
+  if (options.sync) await syncPath(dirname(path));
 }

@@ -12,26 +12,22 @@ const SNAPSHOT = /^(?:\.(?:old|tmp|tmp-gone)-)?snapshot-\d{16}$/;
 const COMPLETE = /^snapshot-/;
 
 export class FolderGauge implements DiskGauge {
-  readonly #dir: string;
-
-  constructor(dir: string) {
-    this.#dir = dir;
-  }
+  constructor(private readonly dir: string) {}
 
   freeBytes(): number {
-    return freeBytesOf(this.#dir);
+    return freeBytesOf(this.dir);
   }
 
   async look(): Promise<DiskUse> {
-    const names = (await readdir(this.#dir)).filter((name) => SNAPSHOT.test(name));
-    const sizes = await Promise.all(names.map((name) => bytesOf(join(this.#dir, name))));
+    const names = (await readdir(this.dir)).filter((name) => SNAPSHOT.test(name));
+    const sizes = await Promise.all(names.map((name) => bytesOf(join(this.dir, name))));
     const newest = names
       .filter((name) => COMPLETE.test(name))
       .sort()
       .at(-1);
     return {
       freeBytes: this.freeBytes(),
-      logBytes: await bytesOf(logFolderOf(this.#dir)),
+      logBytes: await bytesOf(logFolderOf(this.dir)),
       snapshotsBytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
       newestSnapshotBytes: newest === undefined ? 0 : sizes[names.indexOf(newest)]!,
     };

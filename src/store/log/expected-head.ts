@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import { DamagedError } from '../../group/ports/storage-errors.js';
 import type { ExpectedHead } from '../../group/recovery/verification.js';
-import { replaceFile } from '../files/durable-file.js';
-import { readText } from '../files/small-file.js';
+import { readText, replaceFile } from '../files/small-file.js';
 
 /** Null if no head was written, and for an empty file of a power cut. Throws `DamagedError` for any other text. */
 export function readExpectedHead(dataDir: string): ExpectedHead | null {

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { dirname, join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { DamagedError, DiskFullError } from '../../group/ports/storage-errors.js';
-import { syncPath } from '../files/durable-file.js';
 import { isFull } from '../files/full-disk.js';
 import { dataFileOf, PAGE_HEADER_BYTES } from '../files/lmdb-file.js';
-import { META_PAGES, NODE_HEADER_BYTES } from './pages.js';
+import { syncPath } from '../files/small-file.js';
+import { META_PAGES, NODE_HEADER_BYTES } from './page-check.js';
 
 const KEY_BYTES = 8;
 const LENGTH_BYTES = 4;
@@ -14,8 +14,6 @@ const LENGTH_BYTES = 4;
 /** Starts at the second write of a turn, see `startWriting`. The declaration of `open` lacks this option. */
 const startingAtOnce = { txnStartThreshold: 1 } as const;
 
-/** The name of the database `meta` as LMDB stores it. */
-export const META_NAME = Buffer.from('meta\0');
 /** The key of the owner record in `meta`. Its version is the owner's epoch. */
 export const OWNER_KEY = Buffer.from('owner');
 
@@ -180,20 +178,14 @@ export function startWriting({ root }: LogEnvironment): Promise<boolean> {
   return root.batch(() => undefined);
 }
 
-export interface Replacement {
-  /** Bytes to store for the new value, padding included. */
-  readonly storedBytes: number;
-  /** Whether the value leaves its leaf page for overflow pages. Its old bytes stay in the gap of the leaf page. */
-  readonly movesOut: boolean;
-}
-
 /**
  * Decides how a value of `bytes` replaces one stored in `oldBytes`. LMDB leaves the bytes of a shrunken or moved value
  * in the gap of a leaf page, where no scrub of free pages reaches them, and a leaf that splits loses track of its gaps.
  * So a value in a leaf page is overwritten in place at its old size, or moves out. A value in overflow pages stays in
- * overflow pages. No leaf page ever splits.
+ * overflow pages. No leaf page ever splits. `storedBytes` includes padding; `movesOut`: the value leaves its page, and
+ * its old bytes stay.
  */
-export function replacementOf(bytes: number, oldBytes: number, pageBytes: number): Replacement {
+export function replacementOf(bytes: number, oldBytes: number, pageBytes: number) {
   const neededBytes = LENGTH_BYTES + bytes;
   const nodeBytesMax = (((pageBytes - PAGE_HEADER_BYTES) >> 1) & ~1) - 2;
   const isInLeaf = NODE_HEADER_BYTES + KEY_BYTES + oldBytes <= nodeBytesMax;

@@ -49,7 +49,9 @@ export async function scrubFreePages(
   await readersPass(lastTxn);
   await claimMany(environment, commit);
   await claimRemaining(environment, commit, readersPass);
-  await giveRoomBack(environment, commit);
+  // Frees the reserved pages two commits before they are used.
+  await commit(() => environment.scrub.remove(ROOM_KEY));
+  await claimPages(environment, commit, 0, 1);
   await removeScrubPages(environment, commit);
 }
 
@@ -66,12 +68,6 @@ async function reservePages(environment: LogEnvironment, commit: Commit): Promis
   const pages = Math.ceil(((freePages + FURTHER_PAGES) * LISTED_BYTES) / pageBytes);
   const zeros = Buffer.alloc((pages - 1) * pageBytes + onePageBytes(pageBytes));
   await commit(() => environment.scrub.put(ROOM_KEY, zeros));
-}
-
-/** Frees the reserved pages two commits before they are used. */
-async function giveRoomBack(environment: LogEnvironment, commit: Commit): Promise<void> {
-  await commit(() => environment.scrub.remove(ROOM_KEY));
-  await claimPages(environment, commit, 0, 1);
 }
 
 /** Rewrites batches that moved out of their leaf page, unchanged: LMDB copies the page without the gap. */
@@ -95,8 +91,7 @@ async function rewriteLeaves(environment: LogEnvironment, commit: Commit): Promi
 
 /**
  * Claims pages in large pieces while the number of free pages permits it. If a reader holds the newest of them, LMDB
- * takes pages from the end of the file instead. This also claims pages behind the last page that an interrupted commit
- * left.
+ * takes pages from the end of the file instead. This also claims pages that an interrupted commit left at the end.
  */
 async function claimMany(environment: LogEnvironment, commit: Commit): Promise<void> {
   const { pageBytes } = pageCountsOf(environment);
@@ -136,8 +131,7 @@ async function claimRemaining(
     left = still;
     if (fruitless > 0) await readersPass(lookedAt);
     const pages = Math.max(1 + fruitless, (still?.size ?? 0) - SPARED_PAGES);
-    // Write the same values again. The pages that they free are already overwritten, and available to the following
-    // commits.
+    // Write the same values again: the pages that they free are overwritten, and available to the next commits.
     await claimPages(environment, commit, 0, Math.min(pages, pieceOf(pageBytes)));
   }
   throw new ScrubDeferredError(`free pages of ${environment.path} could not be claimed, or are on no list`);

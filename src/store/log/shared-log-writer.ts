@@ -6,11 +6,9 @@ import type { Fence, Redaction, Slot } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
 import { replacementOf } from '../../group/removal/redaction.js';
-import { DelayedStore, type OwnLog } from './delayed-store.js';
-
-export interface SlotAppender {
-  append(fence: Fence, slot: Slot, previous: number, signal?: AbortSignal): Promise<void>;
-}
+import { limits } from '../../limits.js';
+import type { EtcdLog } from '../etcd/etcd-log.js';
+import type { LmdbLogWriter } from './lmdb-log.js';
 
 /** Calls from the writer to the rest of the node. All but `storeFailed` are made while the node leads. */
 export interface SharedLogHooks {
@@ -25,9 +23,6 @@ export interface SharedLogHooks {
 }
 
 export class SharedLogWriter implements LogWriter {
-  readonly local: OwnLog;
-  readonly #shared: SlotAppender;
-  readonly #salt: Uint8Array;
   #fence: Fence | null = null;
   /** Ends the wait for an outcome that stays unknown. */
   #ending = new AbortController();
@@ -36,20 +31,15 @@ export class SharedLogWriter implements LogWriter {
   /** First record of the newest batch that the shared log has; null if this node's own log has it. */
   #newest: number | null = null;
   #tags: IdTags | null = null;
-  readonly #hooks: SharedLogHooks;
   appendedBytes = 0;
 
   constructor(
-    local: OwnLog,
-    shared: SlotAppender,
-    salt: Uint8Array,
+    readonly local: OwnLog,
+    private readonly shared: Pick<EtcdLog, 'append'>,
+    private readonly salt: Uint8Array,
     timers: Pick<Timers, 'later'>,
-    hooks: SharedLogHooks,
+    private readonly hooks: SharedLogHooks,
   ) {
-    this.#hooks = hooks;
-    this.local = local;
-    this.#shared = shared;
-    this.#salt = salt;
     this.#store = new DelayedStore(local, timers, hooks.storeFailed);
   }
 
@@ -109,12 +99,12 @@ export class SharedLogWriter implements LogWriter {
       throw new Error(`a batch at ${batch.firstSeq} cannot follow the one at ${previous}`);
     }
     const redactions = rewrites.map((rewrite) => this.#redactionOf(rewrite));
-    await this.#shared.append(fence, { ...batch, redactions }, previous, this.#ending.signal);
-    this.#hooks.appended(batch.firstSeq);
+    await this.shared.append(fence, { ...batch, redactions }, previous, this.#ending.signal);
+    this.hooks.appended(batch.firstSeq);
     this.appendedBytes += batch.bytes.length;
     for (const redaction of redactions) {
-      if (redaction.type === 'records') for (const seq of redaction.seqs) this.#hooks.redacted(seq);
-      else this.#hooks.redacted(redaction.firstSeq);
+      if (redaction.type === 'records') for (const seq of redaction.seqs) this.hooks.redacted(seq);
+      else this.hooks.redacted(redaction.firstSeq);
     }
     this.#newest = batch.firstSeq;
     if (rewrites.length > 0) await this.#store.replace(batch, rewrites);
@@ -145,9 +135,9 @@ export class SharedLogWriter implements LogWriter {
   }
 
   async scrub(signal?: AbortSignal): Promise<void> {
-    await this.#hooks.mayScrub();
+    await this.hooks.mayScrub();
     await this.local.scrub(signal);
-    await this.#hooks.scrubElsewhere(signal);
+    await this.hooks.scrubElsewhere(signal);
   }
 
   async close(): Promise<void> {
@@ -165,7 +155,7 @@ export class SharedLogWriter implements LogWriter {
   readonly #tagOf = (eventId: string) => {
     if (this.#tags === null) {
       const { node_secret: secret } = formationOf(this.local);
-      this.#tags = new IdTags(Buffer.from(secret, 'hex'), this.#salt);
+      this.#tags = new IdTags(Buffer.from(secret, 'hex'), this.salt);
     }
     return this.#tags.of(eventId);
   };
@@ -197,5 +187,103 @@ export class SharedLogWriter implements LogWriter {
     const batch = batchFrom(stored);
     const replaced = redaction.seqs.map((seq) => [seq, replacementOf(batch.record(seq), this.#tagOf)] as const);
     return { firstSeq, bytes: batch.rewrite(new Map(replaced)).bytes };
+  }
+}
+
+export type OwnLog = LogWriter & Pick<LmdbLogWriter, 'appendAll' | 'newestFirstSeq'>;
+
+/** Stores several batches in one commit, which costs a disk as much as an append to etcd does. */
+export class DelayedStore {
+  readonly #onFailure: (error: unknown) => void;
+  /** Batches that no commit has begun to store. */
+  #waiting: StoredBatch[] = [];
+  #bytes = 0;
+  /** First record of the commit that is in progress or has failed; null if there is none. */
+  #committing: number | null = null;
+  #running: Promise<void> | null = null;
+  #cancel: (() => void) | null = null;
+  error: unknown = null;
+
+  /** `onFailure` is called once if a commit fails. No further commit begins before `reset`. */
+  constructor(
+    private readonly local: OwnLog,
+    private readonly timers: Pick<Timers, 'later'>,
+    onFailure: (error: unknown) => void,
+  ) {
+    this.#onFailure = onFailure;
+  }
+
+  /** First record of the batches that are not stored yet; null if there is none. */
+  get from(): number | null {
+    return this.#committing ?? this.#waiting[0]?.firstSeq ?? null;
+  }
+
+  /** Takes the next batch. Resolves once there is room for another one. Rejects if a commit has failed. */
+  async add(batch: StoredBatch): Promise<void> {
+    if (this.error !== null) throw this.error;
+    this.#waiting.push(batch);
+    this.#bytes += batch.bytes.length;
+    this.#plan();
+    if (this.#bytes >= limits.storeWaitingBytes) await this.stored();
+  }
+
+  /** Stores a batch at once, and replaces earlier ones with it. Rejects if that or an earlier commit fails. */
+  async replace(batch: StoredBatch, rewrites: readonly StoredBatch[]): Promise<void> {
+    await this.stored();
+    this.#committing = batch.firstSeq;
+    this.#running = this.#commit(() => this.local.append(batch, rewrites));
+    await this.stored();
+  }
+
+  /** Resolves once every batch that was added before the call is stored. Rejects if a commit failed. */
+  async stored(): Promise<void> {
+    const upTo = this.#waiting.at(-1)?.firstSeq ?? this.#committing ?? 0;
+    while ((this.from ?? Number.POSITIVE_INFINITY) <= upTo && this.error === null) {
+      this.#begin();
+      await this.#running;
+    }
+    if (this.error !== null) throw this.error;
+  }
+
+  /** Forgets a failure, with the batches that were not stored. */
+  reset(): void {
+    this.#stopTimer();
+    this.#waiting = [];
+    this.#bytes = 0;
+    this.#committing = null;
+    this.error = null;
+  }
+
+  #plan(): void {
+    if (this.#running === null) this.#cancel ??= this.timers.later(() => this.#begin(), limits.storeDelayMs);
+  }
+
+  #stopTimer(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+
+  /** Begins a commit of all waiting batches, unless one is in progress. */
+  #begin(): void {
+    this.#stopTimer();
+    if (this.#running !== null || this.#waiting.length === 0 || this.error !== null) return;
+    const batches = this.#waiting;
+    this.#waiting = [];
+    this.#bytes = 0;
+    this.#committing = batches[0]!.firstSeq;
+    this.#running = this.#commit(() => this.local.appendAll(batches));
+  }
+
+  async #commit(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+      this.#committing = null;
+    } catch (error) {
+      this.error = error;
+      this.#onFailure(error);
+    } finally {
+      this.#running = null;
+    }
+    if (this.#waiting.length > 0) this.#plan();
   }
 }

@@ -2,8 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readText } from '../files/small-file.js';
-import { isOwnOrFree } from './owner-record.js';
-import { thisProcess } from './process-identity.js';
+import { isOwnOrFree, thisProcess } from './owner-record.js';
 
 const name = 'last-line';
 

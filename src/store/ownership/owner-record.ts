@@ -1,11 +1,10 @@
 /** Read before LMDB is opened, whose table of readers mixes PID namespaces. The highest epoch is valid. */
 import { randomUUID } from 'node:crypto';
-import { linkSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { kill, pid as ownPid } from 'node:process';
 import { hasCode } from '../../errors.js';
-import { replaceFile } from '../files/durable-file.js';
-import { readText } from '../files/small-file.js';
-import type { ProcessIdentity } from './process-identity.js';
+import { readIfThere, readText, replaceFile } from '../files/small-file.js';
 
 export interface OwnerRecord {
   /** The previous owner's epoch plus one. */
@@ -43,8 +42,7 @@ export function readOwner(dir: string): OwnerRecord | undefined {
   const epoch = newestEpoch(dir);
   if (epoch === 0) return undefined;
   const record = parsed(readText(ownerFileOf(dir, epoch)) ?? '');
-  // A power cut may leave an empty file. Its owner cannot be identified, so only its heartbeat can show that it is
-  // alive.
+  // A power cut may leave an empty file, whose owner only the heartbeat can show to be alive.
   return record?.epoch === epoch ? record : { ...recordOf(noOwner, epoch), claimed_at: 'an unknown time' };
 }
 
@@ -103,4 +101,60 @@ function epochsIn(dir: string): number[] {
 
 function textOf(record: OwnerRecord): string {
   return `${JSON.stringify(record)}\n`;
+}
+
+/** Identifies one process even after its number was reused. Fields are null if the system does not provide them. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Clock ticks from boot to the start of the process. */
+  readonly processStart: string | null;
+  readonly bootId: string | null;
+  readonly pidNamespace: string | null;
+}
+
+export function thisProcess(): ProcessIdentity {
+  return {
+    pid: ownPid,
+    processStart: processStartOf(ownPid),
+    bootId: readIfThere('/proc/sys/kernel/random/boot_id'),
+    pidNamespace: readPidNamespace(),
+  };
+}
+
+/** Field 22 of `/proc/<pid>/stat`, whose field 2 may hold blanks and brackets. Null for none and for a zombie. */
+export function processStartOf(pid: number): string | null {
+  const stat = readIfThere(`/proc/${pid}/stat`);
+  if (stat === null) return null;
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
+}
+
+/** Returns whether the process has this file open; null if the system does not let this user see it. */
+export function hasOpen(pid: number, file: string): boolean | null {
+  try {
+    const wanted = statSync(file);
+    return readdirSync(`/proc/${pid}/fd`).some((descriptor) => {
+      const found = statSync(`/proc/${pid}/fd/${descriptor}`, { throwIfNoEntry: false });
+      return found?.ino === wanted.ino && found.dev === wanted.dev;
+    });
+  } catch {
+    return null;
+  }
+}
+
+function readPidNamespace(): string | null {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return null;
+  }
+}
+
+/** Returns whether the process runs. Signal 0 only tests. A process of another user counts as running. */
+export function runs(pid: number): boolean {
+  try {
+    return kill(pid, 0);
+  } catch (error) {
+    return !hasCode(error, 'ESRCH');
+  }
 }

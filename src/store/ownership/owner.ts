@@ -5,11 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
 import { limits } from '../../limits.js';
-import { syncPath } from '../files/durable-file.js';
-import { checkEnvironmentFile, dataFileOf, newestTxnOf } from '../files/lmdb-file.js';
-import { readIfThere } from '../files/small-file.js';
-import { logFolderOf } from '../log/lmdb-log.js';
-import { LmdbLogWriter } from '../log/lmdb-log-writer.js';
+import { checkEnvironmentFile, dataFileOf, newestMeta, withFile } from '../files/lmdb-file.js';
+import { readIfThere, syncPath } from '../files/small-file.js';
+import { LmdbLogWriter, logFolderOf } from '../log/lmdb-log.js';
 import {
   formLogEnvironment,
   HiddenCommitError,
@@ -21,16 +19,20 @@ import {
   unknownOutcome,
 } from '../log/log-environment.js';
 import {
+  hasOpen,
   newestEpoch,
   type OwnerRecord,
   ownerFileOf,
+  type ProcessIdentity,
   parsed,
+  processStartOf,
   putOwner,
   putReleased,
   readOwner,
   recordOf,
+  runs,
+  thisProcess,
 } from './owner-record.js';
-import { hasOpen, type ProcessIdentity, processStartOf, runs, thisProcess } from './process-identity.js';
 import { repeatedly } from './repeatedly.js';
 
 export class FolderOwnedError extends Error {
@@ -44,26 +46,27 @@ export interface OwnerTimes {
 }
 
 export class OwnedFolder {
-  readonly #dir: string;
   readonly #startHeart: (epoch: number) => () => Promise<void>;
-  #record: OwnerRecord;
   /** The owner's file, kept open. This distinguishes the folder from a copy of it. */
   #descriptor: number;
   #stopHeart: () => Promise<void>;
   #isStopped = false;
 
   /** Created only by `ownFolder`. */
-  constructor(dir: string, record: OwnerRecord, heartbeatMs: number, onLost: (error: OwnerLostError) => void) {
-    this.#dir = dir;
+  constructor(
+    private readonly dir: string,
+    private record: OwnerRecord,
+    heartbeatMs: number,
+    onLost: (error: OwnerLostError) => void,
+  ) {
     this.#startHeart = (epoch) => startHeart(dir, epoch, heartbeatMs, onLost);
-    this.#record = record;
     this.#descriptor = openSync(ownerFileOf(dir, record.epoch), 'r');
     this.#stopHeart = this.#startHeart(record.epoch);
   }
 
   /** Creates a missing log. Rejects with `FolderOwnedError` for a later owner, with `DamagedError` for a cut file. */
   async openLog(): Promise<LmdbLogWriter> {
-    const logFolder = logFolderOf(this.#dir);
+    const logFolder = logFolderOf(this.dir);
     await formLogEnvironment(logFolder);
     checkEnvironmentFile(dataFileOf(logFolder));
     let environment: LogEnvironment | undefined;
@@ -71,13 +74,13 @@ export class OwnedFolder {
       environment = openLogEnvironment(logFolder);
       for (;;) {
         // The log must not name an owner whose file a power cut removes: no later owner would know its epoch.
-        for (const path of [ownerFileOf(this.#dir, this.#record.epoch), this.#dir]) await syncPath(path);
-        const inLog = fence(environment, this.#record);
-        if (inLog < this.#record.epoch) break;
+        for (const path of [ownerFileOf(this.dir, this.record.epoch), this.dir]) await syncPath(path);
+        const inLog = fence(environment, this.record);
+        if (inLog < this.record.epoch) break;
         await this.#claimAfter(inLog);
       }
       const writer = new LmdbLogWriter(environment, {
-        epoch: this.#record.epoch,
+        epoch: this.record.epoch,
         stop: () => this.stop(),
         release: () => this.release(),
       });
@@ -92,14 +95,14 @@ export class OwnedFolder {
 
   /** Rejects with `FolderOwnedError` for a later owner. Else the log's owner lost its file, and the fence stops it. */
   async #claimAfter(epoch: number): Promise<void> {
-    const record = { ...this.#record, epoch: epoch + 1 };
+    const record = { ...this.record, epoch: epoch + 1 };
     // The heart would take the new file for another owner's.
     await this.#stopHeart();
-    if (newestEpoch(this.#dir) !== this.#record.epoch || !putOwner(this.#dir, record))
-      throw owned(this.#dir, readOwner(this.#dir), thisProcess());
+    if (newestEpoch(this.dir) !== this.record.epoch || !putOwner(this.dir, record))
+      throw owned(this.dir, readOwner(this.dir), thisProcess());
     closeSync(this.#descriptor);
-    this.#record = record;
-    this.#descriptor = openSync(ownerFileOf(this.#dir, record.epoch), 'r');
+    this.record = record;
+    this.#descriptor = openSync(ownerFileOf(this.dir, record.epoch), 'r');
     this.#stopHeart = this.#startHeart(record.epoch);
   }
 
@@ -107,7 +110,7 @@ export class OwnedFolder {
   async release(): Promise<void> {
     if (this.#isStopped) return;
     await this.stop();
-    if (newestEpoch(this.#dir) === this.#record.epoch) await putReleased(this.#dir, this.#record);
+    if (newestEpoch(this.dir) === this.record.epoch) await putReleased(this.dir, this.record);
   }
 
   async stop(): Promise<void> {
@@ -160,10 +163,7 @@ export async function refuseLiving(
   return owner?.epoch ?? 0;
 }
 
-/** Returns the epoch of the newest owner of the data folder `dir`; 0 if it never had one. */
-export function epochOf(dir: string): number {
-  return readOwner(dir)?.epoch ?? 0;
-}
+export { newestEpoch as epochOf };
 
 /** Continues the epochs of another folder in the new data folder `dir`: the next owner's epoch will be `epoch` + 1. */
 export async function passEpochOn(dir: string, epoch: number): Promise<void> {
@@ -172,14 +172,13 @@ export async function passEpochOn(dir: string, epoch: number): Promise<void> {
 
 /**
  * Writes the owner's epoch into the log, on which every commit depends. Returns the epoch that the log named before;
- * changes nothing if it is the owner's own or a later one. Throws `HiddenCommitError` if LMDB does not see its newest
- * commit.
+ * changes nothing if it is not lower. Throws `HiddenCommitError` if LMDB does not see its newest commit.
  */
 function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): number {
   const { root, meta, path } = environment;
   try {
     return root.transactionSync(() => {
-      if (newestTxnOf(dataFileOf(path)) >= root.getWriteTxnId()) throw new HiddenCommitError(path);
+      if ((withFile(dataFileOf(path), newestMeta)?.txn ?? 0) >= root.getWriteTxnId()) throw new HiddenCommitError(path);
       const before = epochIn(environment);
       if (before < epoch) meta.putSync(OWNER_KEY, Buffer.from(JSON.stringify({ epoch, ...record })), epoch);
       return before;
@@ -291,9 +290,8 @@ function startHeart(
     isLost = isSucceeded(dir, epoch);
     if (isLost) return onLost(new OwnerLostError(`another process owns ${dir} now`));
     beat += 1;
-    // A missed heartbeat, for example on a full disk, at worst lets another node take over, which fences this one
-    // safely.
-    await writeFile(heartbeatFile(dir), `${epoch} ${beat}\n`, { mode: 0o600 }).catch(() => undefined);
+    // A missed heartbeat, as on a full disk, at worst lets another node take over, which fences this one safely.
+    await writeFile(join(dir, 'heartbeat'), `${epoch} ${beat}\n`, { mode: 0o600 }).catch(() => undefined);
   };
   return repeatedly(write, heartbeatMs);
 }
@@ -307,12 +305,8 @@ function isSucceeded(dir: string, epoch: number): boolean {
   }
 }
 
-function heartbeatFile(dir: string): string {
-  return join(dir, 'heartbeat');
-}
-
 /** Returns the owner's heartbeat; undefined if there is none, or if it is another owner's. */
 function readHeartbeat(dir: string, epoch: number): string | undefined {
-  const text = readIfThere(heartbeatFile(dir));
+  const text = readIfThere(join(dir, 'heartbeat'));
   return text?.startsWith(`${epoch} `) ? text : undefined;
 }

@@ -8,9 +8,9 @@ import type { SnapshotBlock } from '../../core/snapshot/snapshot.js';
 import { hasCode } from '../../errors.js';
 import type { SnapshotHeader, SnapshotStore } from '../../group/ports/snapshots.js';
 import { DamagedError } from '../../group/ports/storage-errors.js';
-import { syncPath } from '../files/durable-file.js';
 import { refuseWithoutCommitSpace } from '../files/full-disk.js';
 import { checkEnvironmentFile, dataFileOf, withFile } from '../files/lmdb-file.js';
+import { syncPath } from '../files/small-file.js';
 
 type Environment = RootDatabase<Uint8Array, Uint8Array>;
 
@@ -21,15 +21,12 @@ interface StoredHeader {
 }
 
 const SEQ_DIGITS = 16;
-const COMPLETE = /^snapshot-\d{16}$/;
-/** Matches names with or without `REPLACED`. */
-const LISTED = /^(?:\.old-)?snapshot-(\d{16})$/;
-const LEFT_OVER = /^\.tmp-(gone-)?snapshot-\d{16}$/;
+const COMPLETE = /^snapshot-(\d{16})$/;
+/** Earlier releases moved a snapshot aside (`.old-`) for its replacement. */
+const LEFT_OVER = /^\.(?:tmp|tmp-gone|old)-snapshot-\d{16}$/;
 /** Prefixes of a snapshot under construction, and of one that is being removed. */
 const BUILDING = '.tmp-';
 const LEAVING = '.tmp-gone-';
-/** Prefix of a snapshot that was moved aside for its replacement. Without the replacement it is still valid. */
-const REPLACED = '.old-';
 const CRC_BYTES = 4;
 const KEY_LENGTH_BYTES = 2;
 const HEADER_INDEX = 0;
@@ -42,40 +39,39 @@ export function snapshotFileOf(dir: string, seq: number): string {
 }
 
 export class LmdbSnapshotStore implements SnapshotStore {
-  readonly #dir: string;
   readonly #mustEnd: (epoch: number) => boolean;
 
   /** Writes reject once `mustEnd`: a thread that is terminated in a transaction blocks the process for ever. */
-  constructor(dir: string, mustEnd: (epoch: number) => boolean = () => false) {
-    this.#dir = dir;
+  constructor(
+    private readonly dir: string,
+    mustEnd: (epoch: number) => boolean = () => false,
+  ) {
     this.#mustEnd = mustEnd;
   }
 
   list(): number[] {
-    const seqs = readdirSync(this.#dir)
-      .map((name) => LISTED.exec(name)?.[1])
-      .filter((digits) => digits !== undefined)
-      .map(Number);
-    return [...new Set(seqs)].sort((a, b) => b - a);
+    const seqs = readdirSync(this.dir).flatMap((name) => COMPLETE.exec(name)?.slice(1).map(Number) ?? []);
+    return seqs.sort((a, b) => b - a);
   }
 
   async write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
     const name = nameOf(header.seq);
-    const building = join(this.#dir, BUILDING + name);
+    const building = join(this.dir, BUILDING + name);
     await rm(building, { recursive: true, force: true });
     try {
       await mkdir(building, { mode: 0o700 });
-      // LMDB's lock file stays. Creating one needs a page of the disk, and a process that opens the snapshot on a full
-      // disk would die.
+      // LMDB's lock file stays: on a full disk a process that opens the snapshot could not create one, and would die.
       await this.#build(building, header, blocks);
       await syncPath(dataFileOf(building));
       await syncPath(building);
       // Syncing takes long. A snapshot of an earlier owner may contain a player that the new owner has erased.
       this.#goOn(header);
-      await this.#replace(building, name);
+      // A folder cannot be renamed onto one that has files. Only a snapshot that could not be used is replaced.
+      await this.#takeAway(name);
+      await rename(building, join(this.dir, name));
+      await syncPath(this.dir);
     } catch (error) {
-      // Free the space, because the next attempt uses another name. An error here is ignored: the first error is the
-      // cause.
+      // Free the space: the next attempt uses another name. An error here is ignored, since the first is the cause.
       await rm(building, { recursive: true, force: true }).catch(() => undefined);
       throw error;
     }
@@ -101,34 +97,15 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 
   async remove(seq: number): Promise<void> {
-    const name = nameOf(seq);
-    const going = join(this.#dir, LEAVING + name);
-    // Remove a replaced snapshot first: a sweep would bring it back as soon as the snapshot itself is gone.
-    for (const relative of [REPLACED + name, BUILDING + name, name]) {
-      await rm(going, { recursive: true, force: true });
-      try {
-        // Rename it off the list first, so that half a snapshot never looks complete.
-        await rename(join(this.#dir, relative), going);
-      } catch (error) {
-        if (hasCode(error, 'ENOENT')) continue;
-        throw error;
-      }
-      await syncPath(this.#dir);
-    }
-    await rm(going, { recursive: true, force: true });
+    await rm(join(this.dir, BUILDING + nameOf(seq)), { recursive: true, force: true });
+    await this.#takeAway(nameOf(seq));
   }
 
   async sweep(): Promise<void> {
-    const names = readdirSync(this.#dir);
-    const complete = new Set(names.filter((name) => COMPLETE.test(name)));
-    for (const name of names) {
-      const path = join(this.#dir, name);
-      const isReplaced = name.startsWith(REPLACED) && COMPLETE.test(name.slice(REPLACED.length));
-      const replacedName = name.slice(REPLACED.length);
-      if (isReplaced && !complete.has(replacedName)) await rename(path, join(this.#dir, replacedName));
-      else if (isReplaced || LEFT_OVER.test(name)) await rm(path, { recursive: true, force: true });
+    for (const name of readdirSync(this.dir).filter((one) => LEFT_OVER.test(one))) {
+      await rm(join(this.dir, name), { recursive: true, force: true });
     }
-    await syncPath(this.#dir);
+    await syncPath(this.dir);
   }
 
   async #build(folder: string, header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
@@ -139,8 +116,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
     try {
       let index = HEADER_INDEX;
       let unsyncedBytes = 0;
-      // Each block has its own transaction, because one call that writes megabytes would block the thread until it
-      // ends.
+      // Each block has its own transaction, because one call that writes megabytes would block the thread.
       for (const block of blocks) {
         index += 1;
         // Encode before anything else reads from LMDB: a block of another snapshot is a borrowed view.
@@ -164,26 +140,23 @@ export class LmdbSnapshotStore implements SnapshotStore {
 
   /** Checks before each write whether to continue. */
   #goOn({ epoch }: SnapshotHeader): void {
-    refuseWithoutCommitSpace(this.#dir);
+    refuseWithoutCommitSpace(this.dir);
     if (this.#mustEnd(epoch)) throw new Error('the snapshot was aborted, because its writer must end');
   }
 
-  /** Replaces a snapshot. A folder cannot be renamed onto one that has files, so the old one is moved aside first. */
-  async #replace(building: string, name: string): Promise<void> {
-    const place = join(this.#dir, name);
-    const aside = join(this.#dir, REPLACED + name);
-    await rm(aside, { recursive: true, force: true });
-    await rename(place, aside).catch((error: unknown) => {
+  /** Renames a complete snapshot off the list before its files go, so that half a snapshot never looks complete. */
+  async #takeAway(name: string): Promise<void> {
+    const leaving = join(this.dir, LEAVING + name);
+    await rm(leaving, { recursive: true, force: true });
+    await rename(join(this.dir, name), leaving).catch((error: unknown) => {
       if (!hasCode(error, 'ENOENT')) throw error;
     });
-    await rename(building, place);
-    await syncPath(this.#dir);
-    await rm(aside, { recursive: true, force: true });
+    await syncPath(this.dir);
+    await rm(leaving, { recursive: true, force: true });
   }
 
   #open(seq: number): Environment {
-    const place = join(this.#dir, nameOf(seq));
-    const folder = existsSync(place) ? place : join(this.#dir, REPLACED + nameOf(seq));
+    const folder = join(this.dir, nameOf(seq));
     checkEnvironmentFile(dataFileOf(folder));
     try {
       return openEnvironment(folder, { readOnly: true });

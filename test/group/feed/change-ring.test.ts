@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ChangeRing } from '../../../src/group/feed/change-ring.js';
+import { ChangeRing } from '../../../src/group/feed/change-feed.js';
 import { publishedPlayer } from '../../support/published-players.js';
 import { Random } from '../../support/random.js';
 

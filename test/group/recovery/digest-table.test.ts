@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DigestTable } from '../../../src/group/recovery/digest-table.js';
+import { DigestTable } from '../../../src/group/recovery/rewritten.js';
 import { Random } from '../../support/random.js';
 
 const digestOf = (text: string) => hash('sha256', text);

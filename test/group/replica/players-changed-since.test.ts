@@ -12,7 +12,7 @@ import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { endOfMinute } from '../../../src/group/as-of.js';
 import { ChangeTable, type TouchedRows } from '../../../src/group/feed/change-table.js';
-import { playersChangedSince } from '../../../src/group/replica/players-changed-since.js';
+import { playersChangedSince } from '../../../src/group/replica/replica.js';
 import type { PublishedPlayer } from '../../../src/group/verdict-changes.js';
 import { limits } from '../../../src/limits.js';
 import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isPassword, passwordFile } from '../../../src/operator/dashboard/sessions/password.js';
-import { replaceFile } from '../../../src/store/files/durable-file.js';
+import { replaceFile } from '../../../src/store/files/small-file.js';
 import { startTestNode } from '../../support/node.js';
 import { type Ran, runHere } from '../run-here.js';
 

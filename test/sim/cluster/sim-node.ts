@@ -25,8 +25,7 @@ import { limits } from '../../../src/limits.js';
 import type { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
 import type { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
-import type { OwnLog } from '../../../src/store/log/delayed-store.js';
-import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
+import { type OwnLog, SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
 import { bounds, salt, t0 } from '../../support/given.js';
 import { MemoryLog, type MemoryLogWriter } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
@@ -155,12 +154,8 @@ export class SimNode {
     this.nodeId = nodeId;
     this.process = process;
     const client = new ModelClient(etcd, nodeId, Number(nodeId.slice(1)), disk.link, process);
-    const log = new EtcdLog({
-      client,
-      keys,
-      cipher,
-      secret: new SecretProof('the secret of the simulation', 'sim', 'secret'),
-    });
+    const secret = new SecretProof('the secret of the simulation', 'sim', 'secret');
+    const log = new EtcdLog(client, keys, cipher, secret);
     this.#log = log;
     this.site = new LocalGroup(process);
     const noted = (_level: string, fields: object, text: string) =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeDataFolder } from '../../../src/store/backup/data-folder.js';
+import { makeDataFolder } from '../../../src/store/backup/backup-folder.js';
 import { Restoring } from '../../../src/store/backup/restore-folder.js';
 
 let dir = '';

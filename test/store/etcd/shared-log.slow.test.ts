@@ -32,12 +32,7 @@ function openLog(prefix: string, secret = 'a secret of the tests, with 32 bytes'
   const settings = { endpoints: members.endpoints, ca: null, cert: null, key: null, username: null, password: null };
   const client = new EtcdClient(settings, logs);
   const keys = etcdKeys(prefix);
-  return new EtcdLog({
-    client,
-    keys,
-    cipher: new SlotCipher(salt, 'g'),
-    secret: new SecretProof(secret, 'g', 'secret'),
-  });
+  return new EtcdLog(client, keys, new SlotCipher(salt, 'g'), new SecretProof(secret, 'g', 'secret'));
 }
 
 const at = { applied: 0, durable: 0, snapshot: 0, started: 0 };
@@ -194,7 +189,7 @@ if (why !== undefined) {
     assert.match(String(await rejection(log.view(2))), /damaged, or was written with another GROUP_SALT/);
     const { client, keys } = log;
     const cipher = new SlotCipher(Buffer.from('another'), 'g');
-    const other = new EtcdLog({ client, keys, cipher, secret: new SecretProof('', 'g', 'secret') });
+    const other = new EtcdLog(client, keys, cipher, new SecretProof('', 'g', 'secret'));
     assert.match(String(await rejection(other.view(1))), /another GROUP_SALT/);
   });
 }

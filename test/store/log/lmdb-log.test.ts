@@ -5,14 +5,21 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../../src/group/ports/storage-errors.js';
 import { limits } from '../../../src/limits.js';
-import { newestTxnOf } from '../../../src/store/files/lmdb-file.js';
-import { LmdbLogReader, logFolderOf, openLogReader, tryWriting } from '../../../src/store/log/lmdb-log.js';
-import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log-writer.js';
+import { newestMeta, withFile } from '../../../src/store/files/lmdb-file.js';
+import {
+  LmdbLogReader,
+  type LmdbLogWriter,
+  logFolderOf,
+  openLogReader,
+  tryWriting,
+} from '../../../src/store/log/lmdb-log.js';
 import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../../src/store/log/log-environment.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
 import { batchOf, rejection, testLog } from '../../contracts/log.js';
 import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
+
+const newestTxnOf = (file: string) => withFile(file, newestMeta)?.txn ?? 0;
 
 /** A folder with a log of some batches, closed. */
 async function leftLog(): Promise<{ readonly dir: string; readonly file: string; readonly pageBytes: number }> {

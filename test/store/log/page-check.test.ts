@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { StoredBatch } from '../../../src/group/ports/log.js';
 import { DamagedError } from '../../../src/group/ports/storage-errors.js';
-import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log-writer.js';
+import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log.js';
 import { checkPages } from '../../../src/store/log/page-check.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
@@ -52,7 +52,7 @@ test('a log is intact after every commit of a long life with rewrites, scrubs an
     checkPages(file);
   }));
 
-/** Numbers in the machine's byte order, as LMDB writes them: see `pages.ts`. */
+/** Numbers in the machine's byte order, as LMDB writes them: see `page-check.ts`. */
 const META_MAIN_TREE = 24 + 24 + 48;
 const META_TXN = 24 + 128;
 

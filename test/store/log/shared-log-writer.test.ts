@@ -5,7 +5,7 @@ import type { StoredBatch } from '../../../src/group/ports/log.js';
 import type { Fence, Slot } from '../../../src/group/ports/shared-log.js';
 import { limits } from '../../../src/limits.js';
 import { timers } from '../../../src/node/system.js';
-import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log-writer.js';
+import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
 import { batchOf } from '../../contracts/log.js';
 import { until } from '../../support/until.js';

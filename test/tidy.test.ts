@@ -108,6 +108,7 @@ const peerPackages = [
   '@date-fns/tz',
   'commander',
   'csv-parse',
+  'jsonc-parser',
   'node-sqlite3-wasm',
   'node:buffer',
   'node:child_process',

@@ -1,7 +1,7 @@
 /** Reads a list of any shape into records of named cells. It knows nothing of bans. */
 import type { Description } from './description.js';
 import { readCsv } from './reading/csv-records.js';
-import { jsonOf, readElements } from './reading/json-elements.js';
+import { objectIn, readElements } from './reading/json-elements.js';
 import { readKeyValues } from './reading/key-values.js';
 import {
   columnName,
@@ -37,7 +37,7 @@ export function readShape(description: Description, text: string, sink: RecordSi
   else if (shape === 'keyvalues') readKeyValues(text, sink);
   else {
     eachLine(text, sink, (line, number) => {
-      const object = objectOf(jsonOf(line));
+      const object = objectIn(line);
       if (object !== null) element(object, number, line);
       else if (line !== '') sink.refuse(number, 'the line is not a JSON object');
     });

@@ -1,131 +1,101 @@
-/** Reads the elements of one JSON array with their lines. */
+/** Reads the elements of one JSON array with their lines. Numbers keep their text: ids exceed a double. */
+import { visit } from 'jsonc-parser';
 import { bounds } from '../../../client/bounds.js';
-import { jsonIn } from '../../../client/json-text.js';
-import { cellTooLong, type Json, type RecordSink } from './records.js';
+import { cellTooLong, type Json, objectOf, type RecordSink } from './records.js';
 
 export interface ElementSink extends Pick<RecordSink, 'damaged' | 'isRepeated'> {
   /** `row`: the text of the element. */
   element(value: Json, line: number, row: string): void;
 }
 
-/** Its message is the reason. */
-class Damage extends Error {}
+interface Frame {
+  readonly isArray: boolean;
+  /** The value under construction; null outside of an element. */
+  readonly value: Json[] | Record<string, Json> | null;
+  /** True if the frame is the array whose elements are read. */
+  readonly isTarget: boolean;
+  key: string;
+}
 
-const damaged = 'the JSON is damaged here';
-const [quote, backslash] = [0x22, 0x5c];
-const blanks = /[ \t\n\r]*/y;
-const scalar = /[^ \t\n\r,:[\]{}"]*/y;
-/** A text, or a number where a value may end. */
-const textOrNumber =
-  /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|(?<![\w.+-])-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?=[ \t\n\r]*(?:[,\]}]|$))/g;
+class Damage extends Error {}
 
 /** Reads the array at `path`, which holds the keys from the root. Returns false if an intact text has none. */
 export function readElements(text: string, path: readonly string[], sink: ElementSink): boolean {
-  let at = 0;
-  let line = 1;
-  let lineEnd = text.indexOf('\n');
+  const frames: Frame[] = [];
+  let elementLine = 0;
+  let elementStart = 0;
   let isFound = false;
-  const next = () => {
-    blanks.lastIndex = at;
-    blanks.test(text);
-    at = blanks.lastIndex;
-    for (; lineEnd >= 0 && lineEnd < at; lineEnd = text.indexOf('\n', lineEnd + 1)) line++;
-    return text[at];
+  const isPath = () =>
+    frames.length === path.length && frames.every(({ isArray, key }, at) => !isArray && key === path[at]);
+  const add = (value: Json, offset: number, line: number, end: number | null) => {
+    const { value: parent = null, key = '', isTarget = false } = frames.at(-1) ?? {};
+    if (isTarget) {
+      elementLine = line + 1;
+      elementStart = offset;
+      if (end !== null) pass(value, end);
+    } else if (Array.isArray(parent)) parent.push(value);
+    else if (parent !== null) parent[key] = value;
   };
-  const takeIf = (mark: string) => {
-    const isNext = next() === mark;
-    if (isNext) at++;
-    return isNext;
+  const pass = (value: Json, end: number) => {
+    const row = text.slice(elementStart, end);
+    if (!sink.isRepeated?.(row, elementLine)) sink.element(value, elementLine, row);
   };
-  const expect = (mark: string) => {
-    if (!takeIf(mark)) throw new Damage(damaged);
+  const fail = (line: number, reason = 'the JSON is damaged here'): never => {
+    const isInElement = frames.some(({ value }) => value !== null);
+    sink.damaged(isInElement ? elementLine : line + 1, `${reason}, so that nothing from this entry on can be read`);
+    throw new Damage();
   };
-  const each = (close: string, take: () => void) => {
-    if (takeIf(close)) return;
-    do take();
-    while (takeIf(','));
-    expect(close);
+  const begin = (isArray: boolean, offset: number, line: number) => {
+    const parent = frames.at(-1);
+    const isInside = parent !== undefined && (parent.isTarget || parent.value !== null);
+    const value: Frame['value'] = isInside ? (isArray ? [] : Object.create(null)) : null;
+    if (value !== null) add(value, offset, line, null);
+    // The parser calls itself for each level.
+    if (frames.length === bounds.listDepth) fail(line, `the JSON is nested deeper than ${bounds.listDepth} levels`);
+    const isTarget = !isInside && isArray && isPath();
+    isFound ||= isTarget;
+    frames.push({ isArray, value, isTarget, key: '' });
   };
-  const takeRow = (depth: number) => {
-    next();
-    const start = at;
-    at = endOf(text, at, depth);
-    return text.slice(start, at);
-  };
-  /** Takes a value. `rest`: the keys from here to the array; null if it is elsewhere. */
-  const take = (rest: readonly string[] | null, depth: number): void => {
-    const isArray = rest?.length === 0 && takeIf('[');
-    isFound ||= isArray;
-    if (isArray) {
-      each(']', () => {
-        const row = takeRow(depth + 1);
-        if (!sink.isRepeated?.(row, line)) sink.element(valueIn(row), line, row);
-      });
-    } else if (rest !== null && rest.length > 0 && takeIf('{')) {
-      each('}', () => {
-        const key = next() === '"' ? valueIn(takeRow(depth)) : null;
-        expect(':');
-        take(key === rest[0] ? rest.slice(1) : null, depth + 1);
-      });
-    } else valueIn(takeRow(depth));
+  const end = (offset: number, line: number, bracket: string) => {
+    // The parser also reports the end of a structure that was never closed.
+    if (text[offset] !== bracket) fail(line);
+    const value = frames.pop()?.value ?? null;
+    if (value !== null && frames.at(-1)?.isTarget) pass(value, offset + 1);
   };
   try {
-    take(path, 0);
-    if (next() !== undefined) throw new Damage(damaged);
+    visit(
+      text,
+      {
+        onObjectBegin: (offset, _length, line) => begin(false, offset, line),
+        onArrayBegin: (offset, _length, line) => begin(true, offset, line),
+        onObjectProperty: (name, _offset, length, line) => {
+          if (length > bounds.listCell) fail(line, cellTooLong);
+          frames.at(-1)!.key = name;
+        },
+        onObjectEnd: (offset, _length, line) => end(offset, line, '}'),
+        onArrayEnd: (offset, _length, line) => end(offset, line, ']'),
+        onLiteralValue: (value: string | number | boolean | null, offset, length, line) => {
+          if (length > bounds.listCell) fail(line, cellTooLong);
+          const literal = typeof value === 'number' ? text.slice(offset, offset + length) : value;
+          add(literal, offset, line, offset + length);
+        },
+        onError: (_code, _offset, _length, line) => fail(line),
+      },
+      { disallowComments: true },
+    );
   } catch (error) {
     if (!(error instanceof Damage)) throw error;
-    sink.damaged(line, `${error.message}, so that nothing from this entry on can be read`);
     return true;
   }
   return isFound;
 }
 
-function valueIn(row: string): Json {
-  const value = jsonOf(row);
-  if (value === undefined) throw new Damage(damaged);
-  return value;
-}
-
-/** Returns the position after the value at `start`, which lies within `depth` others. */
-function endOf(text: string, start: number, depth: number): number {
-  let open = 0;
-  for (let at = start; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    // Both kinds of brackets differ in one bit.
-    const bracket = code | 0x20;
-    if (code === quote) {
-      const end = endOfText(text, at);
-      if (end - at > bounds.listCell) throw new Damage(cellTooLong);
-      at = end;
-    } else if (bracket === 0x7b) open++;
-    else if (bracket === 0x7d) open--;
-    else if (open === 0) {
-      scalar.lastIndex = at;
-      scalar.test(text);
-      return scalar.lastIndex;
-    }
-    if (depth + open > bounds.listDepth) throw new Damage(`the JSON is nested deeper than ${bounds.listDepth} levels`);
-    if (open <= 0) return at + 1;
-  }
-  throw new Damage(damaged);
-}
-
-/** Returns the position of the quote that closes the one at `start`. */
-function endOfText(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let first = at;
-    while (text.charCodeAt(first - 1) === backslash) first--;
-    if ((at - first) % 2 === 0) return at;
-  }
-  throw new Damage(damaged);
-}
-
-/** Returns the only value that a text holds, with numbers as their texts; undefined if it is not JSON. */
-export function jsonOf(text: string): Json | undefined {
-  return jsonIn(
-    text.replace(textOrNumber, (found) => {
-      if (found.length > bounds.listCell) throw new Damage(cellTooLong);
-      return found.startsWith('"') ? found : `"${found}"`;
-    }),
-  ) as Json | undefined;
+/** Returns the object that a line holds; null if it holds none, or more. */
+export function objectIn(line: string): Json | null {
+  const found: Json[] = [];
+  const damaged = () => {
+    found.length = 0;
+  };
+  readElements(`[${line}]`, [], { element: (value) => found.push(value), damaged });
+  return found.length === 1 ? objectOf(found[0]) : null;
 }

@@ -3,10 +3,9 @@
 import type { IdTag } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
 import type { PeerChangeStated } from '../peers/peer-changes.js';
-import type { PeerRelation } from '../relations.js';
 import type { SettingName } from '../settings.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
-import type { DisputeStatus, Environment, IdentityMode, PendingReason } from '../vocabulary.js';
+import type { DisputeStatus, Environment, IdentityMode, PeerRelation, PendingReason } from '../vocabulary.js';
 
 /** An audit fact: event, actor and object. It never contains a player's hash. */
 export interface AuditFact {

@@ -5,7 +5,7 @@
  */
 
 import { getOrMake } from '../get-or-make.js';
-import type { PeerRelation, WitnessPair, WitnessReason } from '../relations.js';
+import type { PeerRelation, WitnessPair, WitnessReason } from '../vocabulary.js';
 
 export class Witnesses {
   /** Per peer: the lowest peer of its group, which is the peer itself if it is alone. */

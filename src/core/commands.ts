@@ -1,5 +1,4 @@
 /** Declares the commands that `rules/` decides. Random ids, and what was read from the log, arrive in their fields. */
-
 import type { SubjectKey } from './columns/packed-keys.js';
 import type { EventTypeId, EventTypeName } from './evidence/event-types.js';
 import type { AskedOf, PeerChangeType } from './peers/peer-changes.js';

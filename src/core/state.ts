@@ -2,7 +2,6 @@
  * Holds the state of a group, the fold of its log. Records never fail to apply, and use only + - x / and comparison,
  * so that a replay is equal bit for bit on every platform. Only a load of a snapshot changes it otherwise.
  */
-
 import { limits } from '../limits.js';
 import { KEY_WORDS } from './columns/packed-keys.js';
 import { NumberColumn, Times } from './columns/times.js';

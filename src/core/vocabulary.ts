@@ -1,4 +1,4 @@
-/** Declares the modes, verdicts, statuses, relations and reasons that the core shares with the layers above it, each list once. */
+/** Declares the modes, verdicts, statuses, relations and reasons that the core shares with the layers above it. */
 
 export const identityModes = ['privacy-first', 'high-security'] as const;
 export type IdentityMode = (typeof identityModes)[number];

@@ -1,5 +1,4 @@
 /** Describes what a schema expected and what was found, without values that may name a player: callers log it. */
-
 import { parseUtcDateTime } from './formats.js';
 import { patternViolations } from './identifiers.js';
 import type { Schema } from './schema.js';

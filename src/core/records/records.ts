@@ -1,5 +1,4 @@
 /** Declares the records of the log, of which every change of the state is one. Times are in ms since 1970. */
-
 import type { IdTag } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
 import type { PeerChangeStated } from '../peers/peer-changes.js';

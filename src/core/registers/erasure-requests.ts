@@ -1,5 +1,4 @@
 /** Stores erasures that wait for the operator, its newest refusals, and the records that name the player. */
-
 import { Bits } from '../bits.js';
 import { NumberColumn } from '../columns/times.js';
 import { getOrMake } from '../get-or-make.js';

@@ -126,8 +126,9 @@ function duplicate(state: GroupState, peer: Peer, eventId: string, { columns, i 
 const EARLIER_PART = 0.01;
 
 /**
- * Such a peer is no witness of its own (docs/SCORING.md, "The log-odds"). True if an event, with the pair's earlier evidence, follows that of other peers, the result of `othersBefore`: a
- * measure follows measures, a claim either. A peer that is first about nearly everybody is not followed.
+ * Such a peer is no witness of its own (docs/SCORING.md, "The log-odds"). True if an event, with the
+ * pair's earlier evidence, follows that of other peers, the result of `othersBefore`: a measure follows measures, a
+ * claim either. A peer that is first about nearly everybody is not followed.
  */
 export function follows(
   state: GroupState,

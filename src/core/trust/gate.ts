@@ -172,8 +172,9 @@ export function lowerWeightedMedian(values: readonly number[], weights: readonly
 }
 
 /**
- * A wave of new peers that agree must not outvote a group. Returns 1 for each new peer whose reputation with its elders, from the prior of the gate, is not above 0. `parts`:
- * factors of peers. `isJudged`: 0 if never. Settles in rounds, at most one a wave, as elders have elders.
+ * A wave of new peers that agree must not outvote a group. Returns 1 for each new peer whose reputation with its
+ * elders, from the prior of the gate, is not above 0. `parts`: factors of peers. `isJudged`: 0 if never. Settles
+ * in rounds, at most one a wave, as elders have elders.
  */
 export function contradictedNewcomers(
   pairs: Pairs,

@@ -1,5 +1,4 @@
 /** Computes the trust of all peers from all evidence: identical bits for identical input. A replay takes the record. */
-
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { MeasureWeights, PeerColumns } from '../tables/evidence-view.js';
 import { weightOf } from '../tables/peer-weights.js';
@@ -215,7 +214,7 @@ export type WeightColumns = Pick<PeerColumns, 'tau' | 'a' | 'b' | 'z' | 'weight'
 /** Factor that prevents rounding from giving a carrier more weight than its peer. */
 const BELOW = 1 - 2 ** -50;
 
-/** Fills in the columns of carriers, of no more weight than their peer, and lowers the gate of each origin to that of the best peer that carries it. */
+/** Fills in the columns of carriers, at most their peer's weight; an origin's gate sinks to that of its best carrier. */
 export function weighCarriers(
   columns: WeightColumns,
   { origins, carriers }: OriginFacts,

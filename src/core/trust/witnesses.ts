@@ -3,7 +3,6 @@
  * declaration of the operator, as clones (their votes on the same players are equal), as allied peers, or as carriers
  * of one list. The lowest peer of a group names it.
  */
-
 import { getOrMake } from '../get-or-make.js';
 import type { PeerRelation, WitnessPair, WitnessReason } from '../vocabulary.js';
 

@@ -214,7 +214,7 @@ export type WeightColumns = Pick<PeerColumns, 'tau' | 'a' | 'b' | 'z' | 'weight'
 /** Factor that prevents rounding from giving a carrier more weight than its peer. */
 const BELOW = 1 - 2 ** -50;
 
-/** Fills in the columns of carriers, at most their peer's weight; an origin's gate sinks to that of its best carrier. */
+/** Fills in the columns of carriers, at most their peer's weight, and lowers an origin's gate to its best carrier's. */
 export function weighCarriers(
   columns: WeightColumns,
   { origins, carriers }: OriginFacts,

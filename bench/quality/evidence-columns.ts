@@ -1,12 +1,12 @@
 /** Computes peer trust from evidence in columns, for tests and benches; the service reads its votes from its tables. */
 import { writeVote } from '../../src/core/evidence/evidence.js';
 import { type TrustConstants, trustConstants } from '../../src/core/evidence/trust-constants.js';
-import type { PeerRelation } from '../../src/core/relations.js';
 import { computePeerTrust, type PeerTrust } from '../../src/core/trust/peer-trust.js';
 import { VoteSums } from '../../src/core/trust/sums/vote-sums.js';
-import type { PeerFacts } from '../../src/core/trust/votes/peer-facts.js';
+import type { PeerFacts } from '../../src/core/trust/votes/origin-votes.js';
 import { Scratch } from '../../src/core/trust/votes/scratch.js';
 import { VoteColumns, type Votes } from '../../src/core/trust/votes/votes.js';
+import type { PeerRelation } from '../../src/core/vocabulary.js';
 
 /**
  * Decayed evidence, one entry per (player, peer); a player's entries are contiguous (CSR) and sorted by peer. Every sum

@@ -10,7 +10,7 @@ import { trustOf, votesOf } from '../../src/core/scoring/score.js';
 import type { EvidenceView } from '../../src/core/tables/evidence-view.js';
 import { computedColumns } from '../../src/core/tables/peer-weights.js';
 import type { PeerTrust } from '../../src/core/trust/peer-trust.js';
-import type { PeerFacts } from '../../src/core/trust/votes/peer-facts.js';
+import type { PeerFacts } from '../../src/core/trust/votes/origin-votes.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
 import type { TrustSet } from '../data/trust-set.js';
 import type { EvidenceColumns } from './evidence-columns.js';

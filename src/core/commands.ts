@@ -1,13 +1,11 @@
 /** Declares the commands that `rules/` decides. Random ids, and what was read from the log, arrive in their fields. */
-
 import type { SubjectKey } from './columns/packed-keys.js';
 import type { EventTypeId, EventTypeName } from './evidence/event-types.js';
 import type { AskedOf, PeerChangeType } from './peers/peer-changes.js';
 import type { PairRecord } from './records/pair-records.js';
 import type { EventAccepted } from './records/records.js';
-import type { PeerRelation } from './relations.js';
 import type { SettingName } from './settings.js';
-import type { ErasureMode } from './vocabulary.js';
+import type { ErasureMode, PeerRelation } from './vocabulary.js';
 
 interface Asked {
   /** The actor that the audit log names. */

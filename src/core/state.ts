@@ -2,7 +2,6 @@
  * Holds the state of a group, the fold of its log. Records never fail to apply, and use only + - x / and comparison,
  * so that a replay is equal bit for bit on every platform. Only a load of a snapshot changes it otherwise.
  */
-
 import { limits } from '../limits.js';
 import { KEY_WORDS } from './columns/packed-keys.js';
 import { NumberColumn, Times } from './columns/times.js';
@@ -11,8 +10,7 @@ import { isEvidence, isMeasure, raises, revokesLowering } from './evidence/event
 import { subjectBytes, subjectHex } from './hashing/pseudonym.js';
 import { sipKey } from './hashing/siphash.js';
 import { applyPeerChange } from './peers/peer-changes.js';
-import { PeerNames } from './peers/peer-names.js';
-import { type Peer, Peers } from './peers/peers.js';
+import { type Peer, PeerNames, Peers } from './peers/peers.js';
 import { auditStart } from './records/audit.js';
 import type {
   CarriedSums,
@@ -28,12 +26,10 @@ import type {
 } from './records/records.js';
 import { AllowList } from './registers/allow-list.js';
 import { Disputes } from './registers/disputes.js';
-import { ErasedEvents } from './registers/erased-events.js';
-import { ErasureRegister } from './registers/erasure-requests.js';
+import { ErasedEvents, ErasureRegister } from './registers/erasure-requests.js';
 import { FirstPeers } from './registers/first-peers.js';
 import { Origins } from './registers/origins.js';
 import { RecentEvidence } from './registers/recent-evidence.js';
-import type { PeerRelation } from './relations.js';
 import type { GroupSettings } from './settings.js';
 import { bytesOf, EventColumns, type EventKeys, keyOf } from './tables/event-columns.js';
 import { EventIds } from './tables/event-ids.js';
@@ -44,7 +40,7 @@ import { noWeights, PeerWeights, type Weights } from './tables/peer-weights.js';
 import { RepeatFilter, repeatKey } from './tables/repeat-filter.js';
 import { type AddEvidence, SortedEvents } from './tables/sorted-events.js';
 import { Subjects } from './tables/subjects.js';
-import { OPERATOR } from './vocabulary.js';
+import { OPERATOR, type PeerRelation } from './vocabulary.js';
 
 /** An erased subject whose bytes are still in the log. */
 export interface OpenErasure {

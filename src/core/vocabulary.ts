@@ -1,4 +1,4 @@
-/** Declares the modes, verdicts, statuses and reasons that the core shares with the layers above it, each list once. */
+/** Declares the modes, verdicts, statuses, relations and reasons that the core shares with the layers above it. */
 
 export const identityModes = ['privacy-first', 'high-security'] as const;
 export type IdentityMode = (typeof identityModes)[number];
@@ -36,3 +36,17 @@ export const verdictNumbers: ReadonlyMap<Verdict, number> = new Map(verdicts.map
 export const NO_KEY = -1;
 /** Replaces the number of a peer if the operator asked, whom no quota binds. */
 export const OPERATOR = -2;
+
+export type WitnessReason = 'declared' | 'clones' | 'allied' | 'copied_list';
+
+export interface WitnessPair {
+  readonly first: number;
+  readonly second: number;
+  readonly reason: WitnessReason;
+}
+
+export interface PeerRelation {
+  readonly first: number;
+  readonly second: number;
+  readonly relation: 'same' | 'independent';
+}

@@ -20,7 +20,7 @@ import type {
 } from '../core/commands.js';
 import { type PeerChangeType, peerChanges } from '../core/peers/peer-changes.js';
 import type { readAgain } from '../core/rules/decide-removal.js';
-import type { ComputedWeights } from '../core/rules/decide-scale.js';
+import type { ComputedWeights } from '../core/rules/decide-setting.js';
 import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { Chains, Holdings } from './access/subject-holdings.js';

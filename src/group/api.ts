@@ -7,16 +7,15 @@
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import type { AskedOf, PeerChangeType } from '../core/peers/peer-changes.js';
 import type { RefusedErasure } from '../core/registers/erasure-requests.js';
-import type { PeerRelation } from '../core/relations.js';
 import type { TrustExplanation } from '../core/scoring/explanation.js';
-import type { TrustView } from '../core/scoring/score.js';
-import type { VerdictCounts } from '../core/scoring/verdict-counts.js';
+import type { TrustView, VerdictCounts } from '../core/scoring/score.js';
 import type { SettingName } from '../core/settings.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import type {
   DisputeStatus,
   Environment,
   IdentityMode,
+  PeerRelation,
   PeerStatus,
   PendingReason,
   Verdict,

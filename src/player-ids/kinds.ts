@@ -1,5 +1,4 @@
 /** Knows the kinds of player ids: their names, how each is read, and its canonical form. */
-
 import { type Reading, refused } from './id-refusals.js';
 import { kindFault } from './never-ids.js';
 import { readSteam } from './steam.js';

@@ -1,5 +1,4 @@
 /** Reads a player id in any spelling as its canonical form, which is hashed. Pure; a refusal never contains an id. */
-
 import { type PlayerIdRefusal, playerIdRefusals, type Reading, refused } from './id-refusals.js';
 import { isOpaque, kindOf, readAs } from './kinds.js';
 import { neverAnId } from './never-ids.js';

@@ -1,6 +1,7 @@
 /**
  * A ban is a measure beside claims: its sums, its half-life and what takes it back (liftings: `taking-back.test.ts`).
  */
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../src/core/evidence/decay.js';
@@ -9,7 +10,7 @@ import { FOLLOWS } from '../../src/core/evidence/evidence.js';
 import type { LogRecord } from '../../src/core/records/records.js';
 import { decideDispute, decideDisputeOpened } from '../../src/core/rules/decide-dispute.js';
 import { carriedSums, decideErasure } from '../../src/core/rules/decide-removal.js';
-import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
+import { decideHalfLife } from '../../src/core/rules/decide-setting.js';
 import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { blanked, replacementOf } from '../../src/group/removal/redaction.js';

@@ -1,11 +1,12 @@
 /** Two events of one peer about one player with the same type and timestamp are one piece of evidence. */
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import { Batch, BatchWriter, chainStart } from '../../src/core/records/batch.js';
 import { decodeRecord, encodeRecord } from '../../src/core/records/record-codec.js';
 import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
-import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
+import { decideHalfLife } from '../../src/core/rules/decide-setting.js';
 import { ScenarioHalfLife } from '../../src/core/scoring/scenario-half-life.js';
 import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';

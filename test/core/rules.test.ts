@@ -4,7 +4,7 @@ import { decideEvent } from '../../bench/core/decide-event.js';
 import { asOfTime } from '../../src/core/evidence/decay.js';
 import { decidePeerChange, decidePreTrust, decidePurge, decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { decideErasure, decideErasureRefused } from '../../src/core/rules/decide-removal.js';
-import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
+import { decideHalfLife } from '../../src/core/rules/decide-setting.js';
 import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { trustOf } from '../../src/core/scoring/score.js';
 import { OPERATOR } from '../../src/core/vocabulary.js';

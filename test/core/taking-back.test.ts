@@ -1,9 +1,10 @@
 /** A `ban_lifted` takes back what its peer lowered of the player, and raises nothing. */
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
-import { decideHalfLife } from '../../src/core/rules/decide-scale.js';
+import { decideHalfLife } from '../../src/core/rules/decide-setting.js';
 import { ScenarioHalfLife } from '../../src/core/scoring/scenario-half-life.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { blanked } from '../../src/group/removal/redaction.js';

@@ -4,7 +4,7 @@
  */
 
 import type { EventAccepted } from '../../src/core/records/records.js';
-import type { ComputedWeights } from '../../src/core/rules/decide-scale.js';
+import type { ComputedWeights } from '../../src/core/rules/decide-setting.js';
 import type { GroupState } from '../../src/core/state.js';
 import type { Outcome } from '../../src/errors.js';
 import type { Resolve } from '../../src/group/actor/turn.js';

@@ -5,12 +5,11 @@
 
 import type { PairRecord } from '../../src/core/records/pair-records.js';
 import type { LogRecord } from '../../src/core/records/records.js';
+import type { VerdictCounts } from '../../src/core/scoring/score.js';
 import type { Simulation } from '../../src/core/scoring/simulation.js';
-import type { VerdictCounts } from '../../src/core/scoring/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
 import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../src/group/listing/listing.js';
 import type { LogReader } from '../../src/group/ports/log.js';
-import type { RedactionPiece, RedactionWork, WeightsComputed } from '../../src/group/ports/pool.js';
 import {
   type ChainQuery,
   type FeedPiece,
@@ -21,11 +20,14 @@ import {
   type PairEvents,
   type PairEventsQuery,
   PoolBusyError,
+  type RedactionPiece,
+  type RedactionWork,
   type RepeatQuery,
   type RepeatsPiece,
   type SimulationWork,
   type SnapshotMade,
   type WalkWork,
+  type WeightsComputed,
 } from '../../src/group/ports/pool.js';
 import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
 import { Replica } from '../../src/group/replica/replica.js';

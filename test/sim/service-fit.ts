@@ -1,13 +1,14 @@
 /** The service's computation of peer weights, against the oracle's: drawn groups in any order of players and peers. */
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventTypes } from '../../src/core/evidence/event-types.js';
 import { trustConstants } from '../../src/core/evidence/trust-constants.js';
 import type { LogRecord } from '../../src/core/records/records.js';
-import type { PeerRelation } from '../../src/core/relations.js';
 import { GroupState } from '../../src/core/state.js';
 import { computeGroupTrust } from '../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../src/core/trust/votes/scratch.js';
+import type { PeerRelation } from '../../src/core/vocabulary.js';
 import { dayMs, formedRecord, salt, subjectOf, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 import { type FittedGroup, massOf } from './fit-votes.js';

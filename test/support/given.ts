@@ -9,11 +9,11 @@ import { type TrustConstants, trustConstants } from '../../src/core/evidence/tru
 import { auditPart, auditStart } from '../../src/core/records/audit.js';
 import { pairRecordsTo } from '../../src/core/records/pair-records.js';
 import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/records/records.js';
-import { noteBeginning } from '../../src/core/rules/decide-following.js';
+import { noteBeginning } from '../../src/core/rules/decide-event.js';
 import { decideCarrier, decideOrigin } from '../../src/core/rules/decide-origin.js';
 import { decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { decideRevocation, decideWithdrawal, headOfPair, readAgain } from '../../src/core/rules/decide-removal.js';
-import { decideEpoch, SCORING_VERSION } from '../../src/core/rules/decide-scale.js';
+import { decideEpoch, SCORING_VERSION } from '../../src/core/rules/decide-setting.js';
 import { type TrustView, trustOf } from '../../src/core/scoring/score.js';
 import { GroupState } from '../../src/core/state.js';
 import { keyOf } from '../../src/core/tables/event-columns.js';

@@ -1,7 +1,7 @@
 /** Weights for tests: stated peer by peer, or computed; and the votes from which they are computed. */
 import { type TrustConstants, trustConstants } from '../../src/core/evidence/trust-constants.js';
 import type { WeightsPublished } from '../../src/core/records/records.js';
-import type { ComputedWeights } from '../../src/core/rules/decide-scale.js';
+import type { ComputedWeights } from '../../src/core/rules/decide-setting.js';
 import type { PeerTrust } from '../../src/core/trust/peer-trust.js';
 import { type GatheredView, type GroupVotes, gatherVotes } from '../../src/core/trust/sums/gather.js';
 import { Scratch } from '../../src/core/trust/votes/scratch.js';

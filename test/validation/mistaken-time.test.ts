@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseUtcDateTime } from '../../src/validation/formats.js';
-import { mistakenTime } from '../../src/validation/mistaken-time.js';
+import { mistakenTime } from '../../src/validation/violation-text.js';
 
 test('a number is taken for seconds, milliseconds, microseconds or nanoseconds of this century', () => {
   // `date -u -d @1732000000`

@@ -1,5 +1,4 @@
 /** Encodes and decodes the frequent records as packed little-endian bytes, after the two bytes of `record-codec.ts`. */
-
 import { encodeKey, encodeTag, ID_TAG_BYTES, KEY_WORDS, readKey, readTag, TAG_WORDS } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
 import type { EventColumns, EventKeys } from '../tables/event-columns.js';

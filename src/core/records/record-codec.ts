@@ -1,5 +1,4 @@
 /** Encodes and decodes records: type, version, and packed fields or JSON. Refuses versions of newer releases. */
-
 import { isEventTypeId } from '../evidence/event-types.js';
 import { peerChangeIds } from '../peers/peer-changes.js';
 import { EventColumns, type EventKeys, keyOf } from '../tables/event-columns.js';

@@ -1,12 +1,10 @@
 /** Declares the records of the log, of which every change of the state is one. Times are in ms since 1970. */
-
 import type { IdTag } from '../columns/packed-keys.js';
 import type { EventTypeId } from '../evidence/event-types.js';
 import type { PeerChangeStated } from '../peers/peer-changes.js';
-import type { PeerRelation } from '../relations.js';
 import type { SettingName } from '../settings.js';
 import type { MeasureWeights } from '../tables/evidence-view.js';
-import type { DisputeStatus, Environment, IdentityMode, PendingReason } from '../vocabulary.js';
+import type { DisputeStatus, Environment, IdentityMode, PeerRelation, PendingReason } from '../vocabulary.js';
 
 /** An audit fact: event, actor and object. It never contains a player's hash. */
 export interface AuditFact {

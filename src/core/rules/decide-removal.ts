@@ -1,7 +1,7 @@
 /** Decides withdrawals and erasures, and computes the sums of evidence that remain. */
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { EraseSubject, GroupBounds, RefuseErasure, WithdrawEvent } from '../commands.js';
+import type { EraseSubject, ExportSubject, GroupBounds, RefuseErasure, WithdrawEvent } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';
 import { evidenceAt, rescaled, scaleAt } from '../evidence/decay.js';
 import { isMeasure, revokesLowering } from '../evidence/event-types.js';
@@ -343,4 +343,17 @@ function eventsOf({ subjects }: GroupState, row: number): number {
   let events = 0;
   for (const entry of subjects.entriesOf(row)) events += subjects.entries.count(entry);
   return events;
+}
+
+/** Decides an export. Codes: subject_not_found (nothing is held). The audit log does not name the player. */
+export function decideExport(state: GroupState, command: ExportSubject, now: number): Decision<null> {
+  const subject = subjectHex(command.subject);
+  const isHeld =
+    state.subjects.find(command.subject) >= 0 ||
+    state.disputes.seqsOf(subject).length > 0 ||
+    state.allowed.of(subject) !== undefined ||
+    state.erasureRequests.of(subject).seqs.length > 0;
+  if (!isHeld) return refuse('subject_not_found', { text: 'no data is held about this subject' });
+  const audit = audited(state, now, { action: 'subject_exported', actor: command.by, target: command.commitment });
+  return { records: [{ type: 'subject_exported', audit }], outcome: granted(null) };
 }

@@ -2,7 +2,6 @@
  * Finds the events of a submission that repeat an earlier one (peer, origin, player, type, timestamp). The state's
  * filter finds possible ones; those that it does not remember the caller looks up in the log.
  */
-
 import { sameKey } from '../columns/packed-keys.js';
 import type { EventSubmission, RepeatCheck, RepeatFound, SubmitEvents } from '../commands.js';
 import { eventTypeNamed, isEvidence } from '../evidence/event-types.js';

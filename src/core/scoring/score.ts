@@ -6,6 +6,7 @@ import { limits } from '../../limits.js';
 import { type AsOf, decayed, decayFactorFor, measureFactorFor } from '../evidence/decay.js';
 import { cappedMass, saturate, strength } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
+import type { GroupState } from '../state.js';
 import type { EvidenceView, PeerColumns } from '../tables/evidence-view.js';
 import { CARRIES } from '../tables/peer-weights.js';
 import type { Verdict } from '../vocabulary.js';
@@ -214,4 +215,38 @@ export function votesOf(state: EvidenceView, row: number, asOf: AsOf): PlayerVot
   readVotes(state, row, asOf);
   scoreOf(state.peerWeights);
   return playerVotes;
+}
+
+/** Neutral values: score 50 and confidence 0 reveal nothing about a player on the list. */
+const neutral = { score: 50, confidence: 0, verdict: 'neutral', allowed: true } as const;
+
+export function readTrust(state: GroupState, row: number, asOf: AsOf): TrustView {
+  const view = trustOf(state, row, asOf);
+  return isAllowed(state, row, asOf) ? { ...view, ...neutral } : view;
+}
+
+export function isAllowed({ allowed, subjects }: GroupState, row: number, { at }: AsOf): boolean {
+  return allowed.size > 0 && allowed.allows(subjects.keyOf(row), at);
+}
+
+export interface VerdictCounts {
+  readonly counts: Readonly<Record<Verdict, number>>;
+  /** Number of examined players: fewer than `players` if only a sample was examined. */
+  readonly sampled: number;
+  readonly players: number;
+  readonly seq: number;
+}
+
+/** Examines at most `rowsMax` rows, evenly spread over the players in their order of first report. */
+export function countVerdicts(state: GroupState, asOf: AsOf, rowsMax: number): VerdictCounts {
+  const { subjects } = state;
+  const counts: Record<Verdict, number> = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
+  const step = Math.max(1, Math.ceil(subjects.rows / rowsMax));
+  let sampled = 0;
+  for (let row = 0; row < subjects.rows; row += step) {
+    if (!subjects.has(row)) continue;
+    counts[readTrust(state, row, asOf).verdict]++;
+    sampled++;
+  }
+  return { counts, sampled, players: subjects.size, seq: state.lastSeq };
 }

@@ -1,5 +1,4 @@
 /** Compares the verdicts of a group with its present and with assumed settings, from the same evidence and time. */
-
 import { asOfTime } from '../evidence/decay.js';
 import { type TrustConstants, trustConstants } from '../evidence/trust-constants.js';
 import { subjectHex } from '../hashing/pseudonym.js';

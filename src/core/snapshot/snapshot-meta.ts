@@ -1,5 +1,4 @@
 /** Converts the state without its tables to one JSON value of snapshots, which the digest covers, and back. */
-
 import { GroupState } from '../state.js';
 import type { HourlyCount } from '../tables/hourly-counts.js';
 

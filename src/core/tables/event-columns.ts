@@ -1,5 +1,4 @@
 /** Stores the fields that a state needs of events as columns, without an object per event. Filled again and again. */
-
 import {
   copyKey,
   encodeKey,

@@ -15,7 +15,6 @@
  * | 6     | bit 30  |       | followsClaim: the lowering claims began while another peer's lowering evidence stood |
  * | 6     | bit 31  |       | void: an upheld dispute excludes the pair's evidence from scores                     |
  */
-
 import { limits } from '../../limits.js';
 import { Segment } from '../columns/segment.js';
 import { decayed, rescaled } from '../evidence/decay.js';

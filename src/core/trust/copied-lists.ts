@@ -11,7 +11,7 @@ import { AlikePairs } from './alike-pairs.js';
 import type { LogOdds } from './log-odds.js';
 import { BOTH_LOWER, MIDDLE } from './sums/pair-sums.js';
 import type { VoteSums } from './sums/vote-sums.js';
-import { inBlocks } from './votes/blocks.js';
+import { inBlocks } from './votes/scratch.js';
 import type { FitInput } from './weighed-votes.js';
 
 interface Candidate {

@@ -3,7 +3,7 @@ import { FOLLOWS, measureStrength } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import { BOTH_MEASURE } from './sums/pair-sums.js';
 import type { VoteSums } from './sums/vote-sums.js';
-import { inBlocks } from './votes/blocks.js';
+import { inBlocks } from './votes/scratch.js';
 import type { Votes } from './votes/votes.js';
 import type { Witnesses } from './witnesses.js';
 

@@ -8,7 +8,7 @@
 import { logit } from '../evidence/evidence.js';
 import { sigmoid } from '../evidence/sigmoid.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
-import { inBlocks } from './votes/blocks.js';
+import { inBlocks } from './votes/scratch.js';
 import { type FitInput, type Heard, type Look, type VoteTotals, WeighedVotes } from './weighed-votes.js';
 
 interface Odds {

@@ -1,18 +1,16 @@
 /** Computes the trust of all peers from all evidence: identical bits for identical input. A replay takes the record. */
-
 import type { TrustConstants } from '../evidence/trust-constants.js';
-import type { PeerRelation, WitnessPair } from '../relations.js';
 import type { MeasureWeights, PeerColumns } from '../tables/evidence-view.js';
 import { weightOf } from '../tables/peer-weights.js';
-import { joinAllied } from './allied.js';
-import { joinClones } from './clones.js';
+import type { PeerRelation, WitnessPair } from '../vocabulary.js';
+import { joinAllied, joinClones } from './alike-pairs.js';
 import { joinCopiedLists } from './copied-lists.js';
 import { floodingWitness, followedOnlyFlood } from './flood.js';
 import { type Gate, openGates } from './gate.js';
 import { fitLogOdds, type LogOdds } from './log-odds.js';
-import { weighCarriers } from './origin-weights.js';
 import type { Pairs } from './pair-list.js';
 import { type GatheredView, type GroupVotes, gatherVotes } from './sums/gather.js';
+import type { OriginFacts } from './votes/origin-votes.js';
 import type { Scratch } from './votes/scratch.js';
 import type { FitInput, Heard } from './weighed-votes.js';
 import { Witnesses } from './witnesses.js';
@@ -209,4 +207,46 @@ function discountedPairs(
 
 function strongest(found: readonly Candidate[], count: number): Candidate[] {
   return found.toSorted((p, q) => q.strength - p.strength || p.pair - q.pair).slice(0, count);
+}
+
+export type WeightColumns = Pick<PeerColumns, 'tau' | 'a' | 'b' | 'z' | 'weight' | 'witness'> & MeasureWeights;
+
+/** Factor that prevents rounding from giving a carrier more weight than its peer. */
+const BELOW = 1 - 2 ** -50;
+
+/** Fills in the columns of carriers, at most their peer's weight, and lowers an origin's gate to its best carrier's. */
+export function weighCarriers(
+  columns: WeightColumns,
+  { origins, carriers }: OriginFacts,
+  excluded: Uint8Array,
+  { weightReference }: TrustConstants,
+): void {
+  const { tau, a, b, z, m, finds, findsClaim, measured, judged, weight, witness } = columns;
+  const best = new Map<number, number>();
+  for (const { index, peer, origin } of carriers) {
+    witness[index] = witness[origin]!;
+    if (excluded[index] === 1) continue;
+    a[index] = a[origin]!;
+    b[index] = b[origin]!;
+    z[index] = z[origin]!;
+    m[index] = m[origin]!;
+    finds[index] = finds[origin]!;
+    findsClaim[index] = findsClaim[origin]!;
+    measured[index] = measured[origin]!;
+    judged[index] = judged[peer]!;
+    // The unbounded values of weights, from which scores are computed.
+    const gate = gateWithin(tau[origin]!, tau[origin]! * (a[origin]! + b[origin]!), tau[peer]! * (a[peer]! + b[peer]!));
+    tau[index] = gateWithin(gate, gate * m[origin]!, tau[peer]! * m[peer]!);
+    weight[index] = weightOf(tau[index]!, a[index]!, b[index]!, weightReference);
+    best.set(origin, Math.max(best.get(origin) ?? 0, tau[index]!));
+  }
+  for (const origin of origins) {
+    tau[origin] = best.get(origin) ?? 0;
+    weight[origin] = weightOf(tau[origin]!, a[origin]!, b[origin]!, weightReference);
+  }
+}
+
+/** Lowers the gate `tau` until the resulting value of a weight is at most `most`. */
+function gateWithin(tau: number, value: number, most: number): number {
+  return value <= most ? tau : tau * (most / value) * BELOW;
 }

@@ -6,8 +6,7 @@
 import { cappedMass, measureStrength, roundForComparison, saturate, strength } from '../evidence/evidence.js';
 import type { TrustConstants } from '../evidence/trust-constants.js';
 import type { VoteSums } from './sums/vote-sums.js';
-import { inBlocks } from './votes/blocks.js';
-import type { Scratch } from './votes/scratch.js';
+import { inBlocks, type Scratch } from './votes/scratch.js';
 import type { Votes } from './votes/votes.js';
 import type { Witnesses } from './witnesses.js';
 

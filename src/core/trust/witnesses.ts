@@ -3,9 +3,8 @@
  * declaration of the operator, as clones (their votes on the same players are equal), as allied peers, or as carriers
  * of one list. The lowest peer of a group names it.
  */
-
 import { getOrMake } from '../get-or-make.js';
-import type { PeerRelation, WitnessPair, WitnessReason } from '../relations.js';
+import type { PeerRelation, WitnessPair, WitnessReason } from '../vocabulary.js';
 
 export class Witnesses {
   /** Per peer: the lowest peer of its group, which is the peer itself if it is alone. */

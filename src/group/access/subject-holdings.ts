@@ -3,7 +3,7 @@ import { asOfTime, decayed, decayFactorFor, measureFactorFor } from '../../core/
 import { eventTypeName } from '../../core/evidence/event-types.js';
 import { subjectHex } from '../../core/hashing/pseudonym.js';
 import type { LogRecord, RecordType } from '../../core/records/records.js';
-import { readTrust } from '../../core/scoring/allowed.js';
+import { readTrust } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
 import { NO_KEY } from '../../core/vocabulary.js';
 import { granted, type Outcome } from '../../errors.js';

@@ -4,11 +4,10 @@ import type { Peer } from '../../core/peers/peers.js';
 import type { AuditPart } from '../../core/records/records.js';
 import type { Dispute } from '../../core/registers/disputes.js';
 import type { Origin } from '../../core/registers/origins.js';
-import type { WitnessPair } from '../../core/relations.js';
 import { reportersOf } from '../../core/rules/decide-dispute.js';
 import type { GroupState } from '../../core/state.js';
 import { WitnessLinks } from '../../core/trust/witnesses.js';
-import { NO_KEY } from '../../core/vocabulary.js';
+import { NO_KEY, type WitnessPair } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';
 import type { WeightsSignals } from '../ports/pool.js';
 

@@ -8,9 +8,7 @@ import type { BatchWriter } from '../../core/records/batch.js';
 import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
 import { decideAllowed, decideDisallowed } from '../../core/rules/decide-allowed.js';
 import { decideDispute, decideDisputeOpened } from '../../core/rules/decide-dispute.js';
-import { counts, decideByKeys } from '../../core/rules/decide-event.js';
-import { decideExport } from '../../core/rules/decide-export.js';
-import { noteBeginning } from '../../core/rules/decide-following.js';
+import { counts, decideByKeys, noteBeginning } from '../../core/rules/decide-event.js';
 import { decideCarrier, decideOrigin } from '../../core/rules/decide-origin.js';
 import {
   decidePeerChange,
@@ -22,13 +20,13 @@ import {
 import {
   decideErasure,
   decideErasureRefused,
+  decideExport,
   decideRevocation,
   decideWithdrawal,
   readAgain,
 } from '../../core/rules/decide-removal.js';
 import { repeatsAccepted, repeatsOf } from '../../core/rules/decide-repeat.js';
-import { decideEpoch, decideScoring, decideWeights } from '../../core/rules/decide-scale.js';
-import { decideSetting } from '../../core/rules/decide-setting.js';
+import { decideEpoch, decideScoring, decideSetting, decideWeights } from '../../core/rules/decide-setting.js';
 import type { GroupState } from '../../core/state.js';
 import { bytesOf, type EventKeys } from '../../core/tables/event-columns.js';
 import { granted, type Outcome } from '../../errors.js';

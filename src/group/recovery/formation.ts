@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { auditPart, auditStart } from '../../core/records/audit.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../core/records/batch.js';
 import type { GroupFormed } from '../../core/records/records.js';
-import { SCORING_VERSION } from '../../core/rules/decide-scale.js';
+import { SCORING_VERSION } from '../../core/rules/decide-setting.js';
 import { GroupState } from '../../core/state.js';
 import { limits } from '../../limits.js';
 import type { GroupIdentity } from '../api.js';

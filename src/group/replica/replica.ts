@@ -6,9 +6,8 @@
 import { asOfTime } from '../../core/evidence/decay.js';
 import { type TrustConstants, trustConstants } from '../../core/evidence/trust-constants.js';
 import { type HalfLives, ScenarioHalfLife } from '../../core/scoring/scenario-half-life.js';
-import { CONFIDENCE_UNIT, SCORE_UNIT } from '../../core/scoring/score.js';
+import { CONFIDENCE_UNIT, countVerdicts, SCORE_UNIT, type VerdictCounts } from '../../core/scoring/score.js';
 import { type Simulation, simulate } from '../../core/scoring/simulation.js';
-import { countVerdicts, type VerdictCounts } from '../../core/scoring/verdict-counts.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../core/snapshot/snapshot.js';
 import { stateDigest } from '../../core/snapshot/state-digest.js';
 import type { GroupState } from '../../core/state.js';

@@ -5,8 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BackupTask, CopyOutcome, CopyStatus, RestoreTask } from '../../group/backup/backup-tasks.js';
 import { type CopyContext, refusalOf } from './backup-context.js';
-import { backUp } from './backup-task.js';
-import { restore } from './restore-task.js';
+import { backUp, restore } from './backup-task.js';
 
 export type CopyMessage = { readonly status: CopyStatus } | { readonly outcome: CopyOutcome<unknown> };
 

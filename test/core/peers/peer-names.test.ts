@@ -1,7 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PeerNames } from '../../../src/core/peers/peer-names.js';
-import type { Peer } from '../../../src/core/peers/peers.js';
+import { type Peer, PeerNames } from '../../../src/core/peers/peers.js';
 
 const named = (...names: readonly string[]): PeerNames =>
   new PeerNames(names.map((peerName, index) => ({ index, peerId: `id-${index}`, peerName }) as Peer));

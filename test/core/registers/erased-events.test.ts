@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ErasedEvents } from '../../../src/core/registers/erased-events.js';
+import { ErasedEvents } from '../../../src/core/registers/erasure-requests.js';
 import { loadSnapshot, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { Given, salt, t0 } from '../../support/given.js';

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { decidePeerChange } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
-import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
+import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
 import { explanationOf } from '../../../src/core/scoring/explanation.js';
 import { publishedFigures, trustOf, verdictOf } from '../../../src/core/scoring/score.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../../support/given.js';

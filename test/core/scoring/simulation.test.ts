@@ -1,4 +1,5 @@
 /** A simulation against the real thing: a state in which the assumption was made true by records. */
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AsOf, asOfTime } from '../../../src/core/evidence/decay.js';
@@ -6,7 +7,7 @@ import type { EventTypeName } from '../../../src/core/evidence/event-types.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { decidePeerChange, decidePreTrust } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure, decideWithdrawal } from '../../../src/core/rules/decide-removal.js';
-import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
+import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
 import { type HalfLives, ScenarioHalfLife } from '../../../src/core/scoring/scenario-half-life.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { type Scenario, type Simulation, simulate } from '../../../src/core/scoring/simulation.js';

@@ -1,8 +1,9 @@
 /** How players spread over the verdicts, counted and sampled. */
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../src/core/evidence/decay.js';
-import { countVerdicts } from '../../../src/core/scoring/verdict-counts.js';
+import { countVerdicts } from '../../../src/core/scoring/score.js';
 import { Given, subjectOf, t0 } from '../../support/given.js';
 
 /** Five two-sided peers with three reports each make a player untrusted; with three commendations each, trusted. */

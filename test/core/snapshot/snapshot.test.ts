@@ -4,7 +4,7 @@ import { eventTypeNames } from '../../../src/core/evidence/event-types.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
 import type { GroupFormed } from '../../../src/core/records/records.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../../../src/core/rules/decide-removal.js';
-import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
+import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
 import { loadSnapshot, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../../src/core/state.js';

@@ -4,7 +4,7 @@ import { eventTypeNames } from '../../../src/core/evidence/event-types.js';
 import { type Batch, BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { GroupFormed, LogRecord } from '../../../src/core/records/records.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
-import { decideHalfLife } from '../../../src/core/rules/decide-scale.js';
+import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../../src/core/state.js';
 import { EventColumns } from '../../../src/core/tables/event-columns.js';

@@ -1,10 +1,11 @@
 /** Logs of the second version of scoring, in which a ban was a claim, until the record from which bans are measures. */
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../src/core/evidence/decay.js';
 import type { EventTypeName } from '../../../src/core/evidence/event-types.js';
 import { carriedSums } from '../../../src/core/rules/decide-removal.js';
-import { decideHalfLife, decideScoring, SCORING_VERSION } from '../../../src/core/rules/decide-scale.js';
+import { decideHalfLife, decideScoring, SCORING_VERSION } from '../../../src/core/rules/decide-setting.js';
 import { snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { replacementOf } from '../../../src/group/removal/redaction.js';

@@ -1,10 +1,11 @@
 /** Alike peers become witness groups by complete linkage, the closest pairs first. */
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
-import type { PeerRelation } from '../../../src/core/relations.js';
 import { AlikePairs } from '../../../src/core/trust/alike-pairs.js';
 import { ApartGroups, Witnesses } from '../../../src/core/trust/witnesses.js';
+import type { PeerRelation } from '../../../src/core/vocabulary.js';
 
 type Pair = readonly [j: number, k: number, closeness: number];
 

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
-import { joinAllied } from '../../../src/core/trust/allied.js';
+import { joinAllied } from '../../../src/core/trust/alike-pairs.js';
 import { BOTH_MEASURE } from '../../../src/core/trust/sums/pair-sums.js';
 import type { VoteSums } from '../../../src/core/trust/sums/vote-sums.js';
 import { Witnesses } from '../../../src/core/trust/witnesses.js';

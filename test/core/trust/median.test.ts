@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { lowerWeightedMedian } from '../../../src/core/trust/median.js';
+import { lowerWeightedMedian } from '../../../src/core/trust/gate.js';
 
 test('with equal weights it is the lower of the two middle values', () => {
   assert.is(lowerWeightedMedian([4, 1, 3, 2], [1, 1, 1, 1]), 2);

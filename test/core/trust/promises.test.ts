@@ -2,14 +2,15 @@
  * The promises of scoring, on random groups of peers that report, praise, ban and repeat others: players, clones, liars
  * and pre-trusted peers are all drawn.
  */
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { peerTrustOf } from '../../../bench/quality/evidence-columns.js';
 import { readOut } from '../../../bench/quality/readout.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
-import type { PeerRelation } from '../../../src/core/relations.js';
 import type { PeerTrust } from '../../../src/core/trust/peer-trust.js';
+import type { PeerRelation } from '../../../src/core/vocabulary.js';
 import { Random } from '../../support/random.js';
 import { type Entry, evidenceOf, factsOf } from './small-groups.js';
 

@@ -1,6 +1,6 @@
 /** Small groups for tests, stated vote by vote or drawn from a seeded generator. */
 import type { EvidenceColumns } from '../../../bench/quality/evidence-columns.js';
-import type { PeerFacts } from '../../../src/core/trust/votes/peer-facts.js';
+import type { PeerFacts } from '../../../src/core/trust/votes/origin-votes.js';
 
 /** One entry: the peer, its lowering and its raising claims, its standing measure, and the bits of what it follows. */
 export type Entry = readonly [peer: number, lowering: number, raising: number, measure?: number, follows?: number];

@@ -1,4 +1,5 @@
 /** Which peers count as one. */
+
 import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -6,8 +7,8 @@ import { peerTrustOf } from '../../../bench/quality/evidence-columns.js';
 import { readOut } from '../../../bench/quality/readout.js';
 import { FOLLOWS } from '../../../src/core/evidence/evidence.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
-import type { PeerRelation, WitnessPair } from '../../../src/core/relations.js';
 import { ApartGroups, Witnesses, WitnessLinks } from '../../../src/core/trust/witnesses.js';
+import type { PeerRelation, WitnessPair } from '../../../src/core/vocabulary.js';
 import { bad, banned, type Entry, evidenceOf, factsOf, good, honestGroup, seeded } from './small-groups.js';
 
 function trustOf(peers: number, rows: readonly (readonly Entry[])[], relations: readonly PeerRelation[] = []) {

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decideWeights } from '../../../src/core/rules/decide-scale.js';
+import { decideWeights } from '../../../src/core/rules/decide-setting.js';
 import { granted, type Outcome } from '../../../src/errors.js';
 import type { Timers } from '../../../src/group/ports/clock.js';
 import type { GroupPool, WeightsComputed } from '../../../src/group/ports/pool.js';

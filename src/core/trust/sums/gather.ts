@@ -1,14 +1,13 @@
 /** Reads the votes of a group from the tables of a state as of one time, as the peer-trust computation needs them. */
 import { DAY_MS } from '../../../limits.js';
-import { asOfTime } from '../../evidence/decay.js';
+import { type AsOf, asOfTime, decayFactorFor, measureFactorFor } from '../../evidence/decay.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
 import type { Peers } from '../../peers/peers.js';
 import type { Origins } from '../../registers/origins.js';
-import type { EvidenceView } from '../../tables/evidence-view.js';
+import type { EvidenceSubjects, EvidenceView } from '../../tables/evidence-view.js';
 import { HOME_BITS } from '../../tables/subject-index.js';
-import { OriginVotes } from '../votes/origin-votes.js';
-import type { PeerFacts } from '../votes/peer-facts.js';
-import { BLOCK_ROWS, putRow, RowBlock } from '../votes/row-block.js';
+import type { RowColumns } from '../../tables/subjects.js';
+import { OriginVotes, type PeerFacts } from '../votes/origin-votes.js';
 import type { Scratch } from '../votes/scratch.js';
 import { VoteColumns, type Votes } from '../votes/votes.js';
 import { pairsSplit } from './pair-sums.js';
@@ -100,4 +99,48 @@ export function gatherVotes(
 function sampledEntries({ subjects, numbers }: GatheredView, below: number): number {
   const expected = subjects.entries.size * (below / WHOLE);
   return Math.ceil(expected * SAMPLE_SPARE) + numbers;
+}
+
+export const BLOCK_ROWS = 256;
+
+export class RowBlock implements RowColumns {
+  size = 0;
+  readonly count = new Uint16Array(BLOCK_ROWS);
+  readonly first = new Uint32Array(BLOCK_ROWS);
+  readonly evidenceAt = new Float64Array(BLOCK_ROWS);
+  readonly home = new Uint16Array(BLOCK_ROWS);
+  /** Decay factors of each row's claims and measures, for the time of the read. */
+  readonly decayFactor = new Float64Array(BLOCK_ROWS);
+  readonly measureFactor = new Float64Array(BLOCK_ROWS);
+
+  read(state: EvidenceView, from: number, asOf: AsOf): void {
+    const { subjects } = state;
+    const end = Math.min(subjects.rows, from + BLOCK_ROWS);
+    this.size = end - from;
+    subjects.readRows(from, end, this);
+    for (let i = 0; i < this.size; i++) {
+      this.decayFactor[i] = decayFactorFor(state, this.evidenceAt[i]!, asOf);
+      this.measureFactor[i] = measureFactorFor(state, this.evidenceAt[i]!, asOf);
+    }
+    this.#prefetch(subjects.entries);
+  }
+
+  /** Prefetches the entries. Returns a sum of the words, without which a compiler could drop the reads. */
+  #prefetch(entries: EvidenceSubjects['entries']): number {
+    const { size, first, count } = this;
+    let sum = 0;
+    for (let i = 0; i < size; i++) if (count[i]! > 0) sum += entries.prefetch(first[i]!, count[i]!);
+    return sum;
+  }
+}
+
+export function putRow(
+  entries: EvidenceSubjects['entries'],
+  { first, count, decayFactor, measureFactor }: RowBlock,
+  i: number,
+  to: VoteColumns,
+  origins: OriginVotes | null,
+): number {
+  const end = entries.putVotes(first[i]!, count[i]!, decayFactor, measureFactor, i, to, to.end);
+  return origins === null ? end : origins.merge(to, to.end, end);
 }

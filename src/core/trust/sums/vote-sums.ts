@@ -1,8 +1,7 @@
 /** Sums the votes of a group per peer and pair. They come in parts: memory depends on the number of peers alone. */
 import { cappedMass, FOLLOWS, FOLLOWS_CLAIM, loweringShare, measureStrength } from '../../evidence/evidence.js';
 import type { TrustConstants } from '../../evidence/trust-constants.js';
-import { BLOCK, inBlocks } from '../votes/blocks.js';
-import type { Scratch } from '../votes/scratch.js';
+import { BLOCK, inBlocks, type Scratch } from '../votes/scratch.js';
 import type { Votes } from '../votes/votes.js';
 import { MIDDLE, type PairSums, type PairVisitor, pairSums } from './pair-sums.js';
 

@@ -1,4 +1,5 @@
 /** Columns that are kept from one computation for the next must not be seen in what comes out. */
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type TrustConstants, trustConstants } from '../../../../src/core/evidence/trust-constants.js';
@@ -6,8 +7,7 @@ import type { EvidenceSubjects } from '../../../../src/core/tables/evidence-view
 import { HOME_BITS } from '../../../../src/core/tables/subject-index.js';
 import { computePeerTrust } from '../../../../src/core/trust/peer-trust.js';
 import type { GatheredView } from '../../../../src/core/trust/sums/gather.js';
-import { BLOCK } from '../../../../src/core/trust/votes/blocks.js';
-import { Scratch } from '../../../../src/core/trust/votes/scratch.js';
+import { BLOCK, Scratch } from '../../../../src/core/trust/votes/scratch.js';
 import { votesOf } from '../../../support/weights.js';
 import { drawnView, homeOf, votesOn } from '../drawn-view.js';
 

@@ -21,11 +21,11 @@ export interface OperatorDeps {
   readonly clusterId: () => string;
   readonly endpoints: readonly string[];
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
-  /** See `pushWal` in `store/etcd/push-wal.ts`. */
+  /** See `EtcdLog`. */
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   /** The members' settings, unless a scrub names others. */
   readonly walSettings: WalSettings;
-  readonly whenDefragmented: () => Promise<void>;
+  readonly whenDefragmented: () => Promise<unknown>;
   /** Resolves to the members of etcd, by index, that could not be defragmented. */
   readonly defragmentAll: () => Promise<readonly number[]>;
   /** ms since 1970. */

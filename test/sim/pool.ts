@@ -9,8 +9,6 @@ import type { Simulation } from '../../src/core/scoring/simulation.js';
 import type { VerdictCounts } from '../../src/core/scoring/verdict-counts.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
 import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../src/group/listing/listing.js';
-import type { LogReader } from '../../src/group/ports/log.js';
-import type { RedactionPiece, RedactionWork, WeightsComputed } from '../../src/group/ports/pool.js';
 import {
   type ChainQuery,
   type FeedPiece,
@@ -21,13 +19,16 @@ import {
   type PairEvents,
   type PairEventsQuery,
   PoolBusyError,
+  type RedactionPiece,
+  type RedactionWork,
   type RepeatQuery,
   type RepeatsPiece,
   type SimulationWork,
   type SnapshotMade,
   type WalkWork,
+  type WeightsComputed,
 } from '../../src/group/ports/pool.js';
-import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
+import type { LogReader, SnapshotStore } from '../../src/group/ports/storage.js';
 import { Replica } from '../../src/group/replica/replica.js';
 import type { ChangeWalk } from '../../src/group/verdict-changes.js';
 import { verifyStore } from '../support/verify-store.js';

@@ -10,13 +10,10 @@ import { type Answers, type Command, formatOfCommand } from '../actor-commands.j
 import { type NotOffered, nothingNotOffered } from '../api.js';
 import type { ClockGuard } from '../health/clock-guard.js';
 import type { DiskWatch } from '../health/disk-watch.js';
-import type { Holder } from '../holder.js';
 import type { Clock, RandomSource, Timers } from '../ports/clock.js';
-import type { DiskReserve } from '../ports/disk.js';
-import type { LogWriter, StoredBatch } from '../ports/log.js';
 import type { GroupObserver } from '../ports/observer.js';
-import type { GroupPool } from '../ports/pool.js';
-import type { SnapshotStore } from '../ports/snapshots.js';
+import type { GroupPool, Holder } from '../ports/pool.js';
+import type { DiskReserve, LogWriter, SnapshotStore, StoredBatch } from '../ports/storage.js';
 import {
   clockAhead,
   diskLow,

@@ -1,6 +1,5 @@
 /** Decides the commands of one turn in order, applies their records at once, and collects them in one batch. */
-
-import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../../core/commands.js';
+import type { EraseSubject, EventSubmission, GroupBounds, SubmitEvents, WithdrawEvent } from '../../core/commands.js';
 import type { Decision } from '../../core/decision.js';
 import { evidenceAt } from '../../core/evidence/decay.js';
 import { type EventTypeId, isMeasure, revokesLowering } from '../../core/evidence/event-types.js';
@@ -30,16 +29,16 @@ import { repeatsAccepted, repeatsOf } from '../../core/rules/decide-repeat.js';
 import { decideEpoch, decideScoring, decideWeights } from '../../core/rules/decide-scale.js';
 import { decideSetting } from '../../core/rules/decide-setting.js';
 import type { GroupState } from '../../core/state.js';
-import { bytesOf, type EventKeys } from '../../core/tables/event-columns.js';
+import { bytesOf, EventColumns, type EventKeys } from '../../core/tables/event-columns.js';
 import { granted, type Outcome } from '../../errors.js';
+import { limits } from '../../limits.js';
 import { chainsOf, holdingsOf } from '../access/subject-holdings.js';
 import { disputeView } from '../access/views.js';
 import type { Answer, Answers, Command } from '../actor-commands.js';
 import type { AcceptedEvent } from '../api.js';
-import type { StoredBatch } from '../ports/log.js';
+import type { StoredBatch } from '../ports/storage.js';
 import type { RemovalEffect, WaitingAnswer } from '../removal/removal-process.js';
 import type { Envelope } from './mailbox.js';
-import type { Prefetch } from './prefetch.js';
 
 export type Effect<T> =
   | {
@@ -249,4 +248,40 @@ export class Turn<T> {
 
 function answered<A>(outcome: Outcome<unknown>, answer: () => A): Outcome<A> {
   return outcome.ok ? granted(answer()) : outcome;
+}
+
+/** Enough for a full batch; the memory that it reads stays in a core's second-level cache. */
+const EVENTS = limits.batchEventsMax;
+
+export class Prefetch {
+  #columns = new EventColumns(EVENTS);
+  #next = 0;
+
+  constructor(private readonly state: GroupState) {}
+
+  /** Returns the index at which the next call begins. */
+  look(envelopes: readonly { readonly command: Command }[], from: number): number {
+    const events: EventSubmission[] = [];
+    let to = from;
+    for (; to < envelopes.length; to++) {
+      const { command } = envelopes[to]!;
+      if (command.type !== 'submit') continue;
+      if (events.length > 0 && events.length + command.events.length > EVENTS) break;
+      for (const event of command.events) events.push(event);
+    }
+    this.#next = 0;
+    // A single command may have more events.
+    if (events.length > this.#columns.capacity) this.#columns = new EventColumns(events.length);
+    const columns = this.#columns;
+    columns.count = 0;
+    for (const { subject } of events) columns.addKey(subject);
+    const eventIds = events.map(({ eventId }) => eventId);
+    this.state.idTags.writeAll(eventIds, columns.tags);
+    this.state.prefetch(columns);
+    return to;
+  }
+
+  next(): EventKeys {
+    return { columns: this.#columns, i: this.#next++ };
+  }
 }

@@ -8,7 +8,6 @@ import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { DAY_MS, limits } from '../../limits.js';
 import type { PeerView } from '../access/views.js';
-import type { LogReader } from '../ports/log.js';
 import type {
   ChainHead,
   ChainPlace,
@@ -22,7 +21,7 @@ import type {
   RepeatsPiece,
   SummaryRow,
 } from '../ports/pool.js';
-import { DamagedError } from '../ports/storage-errors.js';
+import { DamagedError, type LogReader } from '../ports/storage.js';
 import { batchFrom } from '../recovery/recovery.js';
 
 export class RecordReader {

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RestoreReport } from '../../group/backup/backup-tasks.js';
-import { DamagedError } from '../../group/ports/storage-errors.js';
+import { DamagedError } from '../../group/ports/storage.js';
 import { replaceFile, syncPath } from '../files/small-file.js';
 import { refuseLiving } from '../ownership/owner.js';
 import { closeAndSync, foreignProblem, isBackup, makePrivate, NotEmptyError, namesIn } from './backup-folder.js';

@@ -6,7 +6,7 @@
 
 import { readSync } from 'node:fs';
 import { Bits } from '../../core/bits.js';
-import { DamagedError } from '../../group/ports/storage-errors.js';
+import { DamagedError } from '../../group/ports/storage.js';
 import {
   type MetaPage,
   newestMeta,

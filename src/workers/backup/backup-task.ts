@@ -1,8 +1,7 @@
 /** Makes a backup of a data folder, with or without a running node. It only reads the folder, in short transactions. */
 import type { BackupManifest, BackupTask } from '../../group/backup/backup-tasks.js';
 import { type CopiedLog, sourceOf } from '../../group/backup/copy-store.js';
-import type { SnapshotStore } from '../../group/ports/snapshots.js';
-import { DamagedError } from '../../group/ports/storage-errors.js';
+import { DamagedError, type SnapshotStore } from '../../group/ports/storage.js';
 import { formationOf } from '../../group/recovery/recovery.js';
 import { BACKUP_FORMAT, copySmallFiles, NewBackup } from '../../store/backup/backup-folder.js';
 import { dataFileOf, isThere } from '../../store/files/lmdb-file.js';

@@ -83,14 +83,8 @@ export class LinkClient {
   }
 
   /** Resolves to an answer whose body is not read yet. `endWatch` clears the timeout of the call. */
-  #open({
-    url,
-    method,
-    path,
-    body,
-    timeoutMs,
-    signal,
-  }: LinkCall): Promise<{ response: IncomingMessage; endWatch(): void }> {
+  #open(call: LinkCall): Promise<{ response: IncomingMessage; endWatch(): void }> {
+    const { url, method, path, body, timeoutMs, signal } = call;
     if (this.isClosed) return Promise.reject(new LinkError(`${url}: the node is shutting down`, true));
     return new Promise((resolve, reject) => {
       const text = body === undefined ? '' : JSON.stringify(body);

@@ -77,11 +77,10 @@ export class ClusterOperator implements ClusterOperations {
 
   scrub(settings: Partial<WalSettings> = {}, onProgress: OnProgress = () => undefined): Promise<Outcome<ScrubResult>> {
     if (!this.deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
-    this.#scrubbing ??= refusedIfSilent(this.#scrub({ ...this.deps.walSettings, ...settings }, onProgress)).finally(
-      () => {
-        this.#scrubbing = null;
-      },
-    );
+    const asked = { ...this.deps.walSettings, ...settings };
+    this.#scrubbing ??= refusedIfSilent(this.#scrub(asked, onProgress)).finally(() => {
+      this.#scrubbing = null;
+    });
     return this.#scrubbing;
   }
 

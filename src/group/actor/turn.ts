@@ -61,7 +61,6 @@ export type Resolve = (answer: Answer) => void;
 
 /** `effects` are carried out once the turn's records are durable. */
 export class Turn<T> {
-  readonly batch: BatchWriter;
   readonly effects: Effect<T>[] = [];
   readonly removals: WaitingAnswer<T>[] = [];
   readonly #accepted: Outcome<AcceptedEvent>;
@@ -73,9 +72,8 @@ export class Turn<T> {
     private readonly bounds: GroupBounds,
     private readonly now: number,
     private readonly prefetch: Prefetch,
-    batch: BatchWriter,
+    readonly batch: BatchWriter,
   ) {
-    this.batch = batch;
     this.#accepted = granted({ receivedAt: now });
     this.#uncounted = granted({ receivedAt: now, counts: false });
   }
@@ -99,15 +97,9 @@ export class Turn<T> {
   }
 
   #run({ command, token }: Envelope<Command, T>): void {
-    if (command.type === 'erase') {
-      this.#erase(command, token);
-      return;
-    }
-    if (command.type === 'withdraw') {
-      this.#withdraw(command, token);
-      return;
-    }
-    this.effects.push({ type: 'answer', token, answer: this.#answer(command) });
+    if (command.type === 'erase') this.#erase(command, token);
+    else if (command.type === 'withdraw') this.#withdraw(command, token);
+    else this.effects.push({ type: 'answer', token, answer: this.#answer(command) });
   }
 
   #answer(command: Exclude<Command, { type: 'erase' | 'withdraw' }>): Answer {
@@ -161,17 +153,12 @@ export class Turn<T> {
   }
 
   #submitAll(command: SubmitEvents): Answers['submit'] {
-    const keys = command.events.map(() => this.prefetch.next());
+    const { events } = command;
+    const keys = events.map(() => this.prefetch.next());
     const { unknown: checks, known } = repeatsOf(this.state, command, keys);
     if (checks.length > 0) {
       const { retired, withdrawals } = this.state;
-      return {
-        type: 'repeats_unknown',
-        events: command.events,
-        checks,
-        expired: retired.seq,
-        withdrawn: [...withdrawals.keys()],
-      };
+      return { type: 'repeats_unknown', events, checks, expired: retired.seq, withdrawn: [...withdrawals.keys()] };
     }
     const accepted: number[] = [];
     return keys.map((of, i) => {

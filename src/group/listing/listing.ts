@@ -206,9 +206,7 @@ function summaryOf(events: readonly ListedEvent[], peers: number): SummaryRow[] 
     row.count++;
     rows.set(`${week} ${eventType}`, row);
   }
-  return [...rows.values()].sort((a, b) =>
-    a.week === b.week ? compare(a.eventType, b.eventType) : compare(b.week, a.week),
-  );
+  return [...rows.values()].sort((a, b) => compare(b.week, a.week) || compare(a.eventType, b.eventType));
 }
 
 function compare(a: string, b: string): number {

@@ -236,9 +236,7 @@ export interface GroupPool {
   ): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
   chain(query: ChainQuery): Promise<readonly PairRecord[]>;
   repeats(query: RepeatQuery): Promise<RepeatsPiece>;
-  /**
-   * As `group/backup/log-piece` encodes it, empty at the end of the log. A borrowed view, valid until the next call.
-   */
+  /** As `writePiece` encodes it, empty at the end of the log. A borrowed view, valid until the next call. */
   logPiece(query: LogPieceQuery): Promise<Uint8Array>;
   verify(onProgress?: OnProgress): Promise<VerifyReport>;
   /** Verifies the store throttled and without a state in memory. Rejects when `signal` aborts. */

@@ -129,8 +129,13 @@ export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Arr
   if (upTo === 0) return null;
   const problems: string[] = [];
   for (const seq of snapshots.list()) {
-    const follower = fromSnapshot(snapshots, seq, salt, problems);
-    if (follower === null) continue;
+    let follower: Follower;
+    try {
+      follower = snapshotAt(snapshots, seq, salt);
+    } catch (error) {
+      problems.push(`snapshot ${seq}: ${messageOf(error)}`);
+      continue;
+    }
     if (seq > upTo) throw new DamagedError(`the log ends at record ${upTo}, before snapshot ${seq}`);
     follower.replay(log, upTo);
     return { follower, snapshotSeq: seq, problems };
@@ -139,15 +144,6 @@ export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Arr
   follower.state.eventIds.reserve(upTo);
   follower.replay(log, upTo);
   return { follower, snapshotSeq: 0, problems };
-}
-
-function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, problems: string[]): Follower | null {
-  try {
-    return snapshotAt(snapshots, seq, salt);
-  } catch (error) {
-    problems.push(`snapshot ${seq}: ${messageOf(error)}`);
-    return null;
-  }
 }
 
 export function headerOf(snapshots: SnapshotStore, seq: number): SnapshotHeader {

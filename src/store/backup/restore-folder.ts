@@ -51,10 +51,8 @@ export async function finishRestore(dataDir: string): Promise<RestoreReport | nu
 
 export class Restoring {
   readonly store: string;
-  readonly #dataDir: string;
 
-  private constructor(dataDir: string) {
-    this.#dataDir = dataDir;
+  private constructor(private readonly dataDir: string) {
     this.store = join(dataDir, STAGING, STORE);
   }
 
@@ -86,15 +84,15 @@ export class Restoring {
     writeFileSync(join(this.store, REPORT), `${JSON.stringify(report, null, 2)}\n`);
     await closeAndSync(this.store);
     const plan: Plan = { report, names: readdirSync(this.store), aside };
-    await replaceFile(join(this.#dataDir, STAGING, PLAN), `${JSON.stringify(plan)}\n`, { sync: true });
-    await syncPath(this.#dataDir);
-    await putInPlace(this.#dataDir, plan);
+    await replaceFile(join(this.dataDir, STAGING, PLAN), `${JSON.stringify(plan)}\n`, { sync: true });
+    await syncPath(this.dataDir);
+    await putInPlace(this.dataDir, plan);
   }
 
   /** Removes the staging folder, unless a plan exists, so that a later run can continue it. */
   abandon(): void {
-    if (existsSync(join(this.#dataDir, STAGING, PLAN))) return;
-    rmSync(join(this.#dataDir, STAGING), { recursive: true, force: true });
+    if (existsSync(join(this.dataDir, STAGING, PLAN))) return;
+    rmSync(join(this.dataDir, STAGING), { recursive: true, force: true });
   }
 }
 

@@ -184,7 +184,6 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   readonly #pageBytes: number;
   newestFirstSeq: number;
 
-  /** `close` closes the environment. */
   constructor(
     environment: LogEnvironment,
     private readonly ownership: LogOwnership,

@@ -1,5 +1,5 @@
 /** Reads the log of a node, and checks that it contains the events that the node acknowledged. */
-import type { StoredBatch } from '../src/group/ports/log.js';
+import type { StoredBatch } from '../src/group/ports/storage.js';
 import { batchFrom } from '../src/group/recovery/recovery.js';
 import { openLogReader } from '../src/store/log/lmdb-log.js';
 import type { RunningNode } from './node-target.js';

@@ -10,7 +10,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DAY_MS } from '../src/limits.js';
 import { StartRefusedError } from '../src/node/startup.js';
-import { readClockSeen } from '../src/store/files/clock-seen.js';
+import { readClockSeen } from '../src/store/files/folder-files.js';
 import { ask } from './http/exchange.js';
 import { registerPeer } from './http/peer-client.js';
 import { startTestNode } from './support/node.js';

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { DiskUse } from '../src/group/ports/disk.js';
+import type { DiskUse } from '../src/group/ports/storage.js';
 import { limits } from '../src/limits.js';
 import { FolderGauge } from '../src/store/log/disk-gauge.js';
 import { type Answer, ask } from './http/exchange.js';

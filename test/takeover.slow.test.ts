@@ -4,7 +4,7 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { OwnerLostError } from '../src/group/ports/storage-errors.js';
+import { OwnerLostError } from '../src/group/ports/storage.js';
 import { LmdbSnapshotStore } from '../src/store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../src/workers/pool/piscina-pool.js';
 import { rejection } from './contracts/log.js';

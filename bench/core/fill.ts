@@ -10,7 +10,7 @@ import { SNAPSHOT_VERSION, snapshotBlocks } from '../../src/core/snapshot/snapsh
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { Outcome } from '../../src/errors.js';
-import type { LogWriter } from '../../src/group/ports/log.js';
+import type { LogWriter } from '../../src/group/ports/storage.js';
 import { type Follower, lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { limits } from '../../src/limits.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';

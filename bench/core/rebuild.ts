@@ -8,7 +8,7 @@ import { sipKey } from '../../src/core/hashing/siphash.js';
 import type { GroupState } from '../../src/core/state.js';
 import { EventIds } from '../../src/core/tables/event-ids.js';
 import { Subjects } from '../../src/core/tables/subjects.js';
-import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
+import type { SnapshotStore } from '../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';

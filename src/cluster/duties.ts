@@ -4,7 +4,7 @@ import { messageOf } from '../errors.js';
 import type { MemberStatus } from '../group/cluster-api.js';
 import { every, type Timers } from '../group/ports/clock.js';
 import type { Fence, NodeView, SharedLog } from '../group/ports/shared-log.js';
-import { ScrubDeferredError } from '../group/ports/storage-errors.js';
+import { ScrubDeferredError } from '../group/ports/storage.js';
 import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
 import type { ClusterMember } from './member.js';
@@ -216,10 +216,11 @@ export class LeaderDuties {
     if (member.fence !== fence || this.#slots === null) return;
     const slowest = Math.min(...nodes.map(({ durable }) => durable), this.deps.durableSeq());
     const slots = this.#slots;
-    const reached = firstAbove(slots, isPressed ? this.deps.durableSeq() : slowest) - 1;
+    const countUpTo = (seq: number) => slots.findLastIndex((firstSeq) => firstSeq <= seq) + 1;
+    const reached = countUpTo(isPressed ? this.deps.durableSeq() : slowest) - 1;
     const keep = isPressed ? limits.slotsRetainedPressed : limits.slotsRetained;
     // The newest slot is never deleted, because the next slot refers to it.
-    const boundary = Math.min(slots.length - 1, Math.max(reached - keep, firstAbove(slots, upTo)));
+    const boundary = Math.min(slots.length - 1, Math.max(reached - keep, countUpTo(upTo)));
     if (boundary <= 0) return;
     const first = slots[boundary]!;
     if (slowest < first - 1)
@@ -256,18 +257,12 @@ export class LeaderDuties {
   async #scrubElsewhere(signal: AbortSignal): Promise<void> {
     const { log, link, nodeId, durableSeq, member } = this.deps;
     const upTo = this.#redactedSeq;
-    const seq = durableSeq();
+    const body = { seq: durableSeq() };
+    const call = { method: 'POST', path: '/scrub', body, timeoutMs: limits.scrubNodeMs, signal } as const;
     for (const node of await log.nodes()) {
       // A node that still joins after `joinHoldMs` reads the erasures before it serves any request.
       if (node.nodeId === nodeId || node.role === 'left' || node.role === 'joining') continue;
-      await link.call({
-        url: node.url,
-        method: 'POST',
-        path: '/scrub',
-        body: { seq },
-        timeoutMs: limits.scrubNodeMs,
-        signal,
-      });
+      await link.call({ ...call, url: node.url });
     }
     if (upTo === 0 || member.fence === null) return;
     await this.#trim(upTo, false);
@@ -284,8 +279,8 @@ export class LeaderDuties {
     return done;
   }
 
-  async whenDefragmented(): Promise<void> {
-    await this.#defragmenting;
+  whenDefragmented(): Promise<unknown> {
+    return this.#defragmenting;
   }
 
   async #defragmentAll(signal: AbortSignal | undefined): Promise<number[]> {
@@ -321,15 +316,4 @@ async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<v
   } finally {
     signal.removeEventListener('abort', stop);
   }
-}
-
-function firstAbove(numbers: readonly number[], bound: number): number {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (numbers[middle]! <= bound) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

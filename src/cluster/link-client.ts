@@ -1,8 +1,10 @@
 /** Calls other nodes over the link, by keep-alive connections to their public ports. */
+
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import { getOrMake } from '../core/get-or-make.js';
 import { messageOf } from '../errors.js';
 import { limits } from '../limits.js';
 import { clientSecurity, LinkAuthority } from './link-security.js';
@@ -81,14 +83,8 @@ export class LinkClient {
   }
 
   /** Resolves to an answer whose body is not read yet. `endWatch` clears the timeout of the call. */
-  #open({
-    url,
-    method,
-    path,
-    body,
-    timeoutMs,
-    signal,
-  }: LinkCall): Promise<{ response: IncomingMessage; endWatch(): void }> {
+  #open(call: LinkCall): Promise<{ response: IncomingMessage; endWatch(): void }> {
+    const { url, method, path, body, timeoutMs, signal } = call;
     if (this.isClosed) return Promise.reject(new LinkError(`${url}: the node is shutting down`, true));
     return new Promise((resolve, reject) => {
       const text = body === undefined ? '' : JSON.stringify(body);
@@ -208,5 +204,72 @@ class LinkAgent extends Agent {
     };
     outer.on('data', onData);
     return null;
+  }
+}
+
+interface Line {
+  running: number;
+  readonly waiting: Set<() => void>;
+}
+
+export class ForwardRoom {
+  readonly #lines = new Map<string, Line>();
+  #running = 0;
+
+  /** Sends a command once its holder has room. Rejects with `LinkError` if that takes longer than `waitMs`. */
+  async run<T>(holder: string, waitMs: number, send: () => Promise<T>): Promise<T> {
+    await this.#turn(holder, waitMs);
+    try {
+      return await send();
+    } finally {
+      this.#lines.get(holder)!.running -= 1;
+      this.#running -= 1;
+      this.#forget(holder);
+      this.#beginNext();
+    }
+  }
+
+  #turn(holder: string, waitMs: number): Promise<void> {
+    const line = getOrMake(this.#lines, holder, () => ({ running: 0, waiting: new Set<() => void>() }));
+    return new Promise((resolve, reject) => {
+      const begin = (): void => {
+        clearTimeout(late);
+        resolve();
+      };
+      const late = setTimeout(() => {
+        line.waiting.delete(begin);
+        this.#forget(holder);
+        reject(new LinkError(`no room on the link within ${waitMs} ms`, true));
+      }, waitMs).unref();
+      line.waiting.add(begin);
+      this.#beginNext();
+    });
+  }
+
+  /** Begins the commands of the holders with the fewest in progress first. */
+  #beginNext(): void {
+    for (;;) {
+      const shareMax = 2 * (limits.linkForwardsMax - this.#running);
+      let next: [holder: string, line: Line] | undefined;
+      for (const [holder, line] of this.#lines) {
+        const isNext = line.waiting.size > 0 && line.running < (next?.[1].running ?? shareMax);
+        if (isNext) next = [holder, line];
+      }
+      if (next === undefined) return;
+      const [holder, line] = next;
+      const [begin] = line.waiting;
+      line.waiting.delete(begin!);
+      line.running += 1;
+      this.#running += 1;
+      // The holder is behind the others that have as many commands in progress.
+      this.#lines.delete(holder);
+      this.#lines.set(holder, line);
+      begin!();
+    }
+  }
+
+  #forget(holder: string): void {
+    const { running, waiting } = this.#lines.get(holder)!;
+    if (running === 0 && waiting.size === 0) this.#lines.delete(holder);
   }
 }

@@ -3,7 +3,7 @@ import type { GroupLoop } from '../group/actor/loop.js';
 import type { Timers } from '../group/ports/clock.js';
 import type { GroupPool } from '../group/ports/pool.js';
 import type { Fence, Slot } from '../group/ports/shared-log.js';
-import { DivergedError } from '../group/ports/storage-errors.js';
+import { DivergedError } from '../group/ports/storage.js';
 import type { MemberGroup } from './member.js';
 
 export interface FollowingLog {

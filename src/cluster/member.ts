@@ -14,7 +14,7 @@ import {
   type SharedView,
   type Slot,
 } from '../group/ports/shared-log.js';
-import { DivergedError } from '../group/ports/storage-errors.js';
+import { DivergedError } from '../group/ports/storage.js';
 import { limits } from '../limits.js';
 import { Lease } from './lease.js';
 
@@ -237,12 +237,8 @@ export class ClusterMember implements ClusterHealth {
     const earlier = this.lastLeader?.nodeId;
     this.leader = leader;
     if (leader !== null) this.lastLeader = leader;
-    if (isAnother) {
-      this.deps.onLeader(
-        leader,
-        nodes.some(({ nodeId }) => nodeId === earlier),
-      );
-    }
+    const isEarlierAlive = nodes.some(({ nodeId }) => nodeId === earlier);
+    if (isAnother) this.deps.onLeader(leader, isEarlierAlive);
     this.#release();
   }
 

@@ -21,11 +21,11 @@ export interface OperatorDeps {
   readonly clusterId: () => string;
   readonly endpoints: readonly string[];
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
-  /** See `pushWal` in `store/etcd/push-wal.ts`. */
+  /** See `EtcdLog`. */
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   /** The members' settings, unless a scrub names others. */
   readonly walSettings: WalSettings;
-  readonly whenDefragmented: () => Promise<void>;
+  readonly whenDefragmented: () => Promise<unknown>;
   /** Resolves to the members of etcd, by index, that could not be defragmented. */
   readonly defragmentAll: () => Promise<readonly number[]>;
   /** ms since 1970. */
@@ -77,11 +77,10 @@ export class ClusterOperator implements ClusterOperations {
 
   scrub(settings: Partial<WalSettings> = {}, onProgress: OnProgress = () => undefined): Promise<Outcome<ScrubResult>> {
     if (!this.deps.member.isLeader) return this.#askLeader('/cluster-scrub', limits.scrubMs, settings);
-    this.#scrubbing ??= refusedIfSilent(this.#scrub({ ...this.deps.walSettings, ...settings }, onProgress)).finally(
-      () => {
-        this.#scrubbing = null;
-      },
-    );
+    const asked = { ...this.deps.walSettings, ...settings };
+    this.#scrubbing ??= refusedIfSilent(this.#scrub(asked, onProgress)).finally(() => {
+      this.#scrubbing = null;
+    });
     return this.#scrubbing;
   }
 

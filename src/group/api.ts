@@ -24,9 +24,8 @@ import type { Outcome } from '../errors.js';
 import type { ExportedEvent, SubjectExport } from './access/subject-holdings.js';
 import type { AuditEntry, DisputeView, OriginView, PeerSignals, PeerView } from './access/views.js';
 import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
-import type { Holder } from './holder.js';
 import type { OwnEvent } from './listing/listing.js';
-import type { OnProgress, SummaryRow, VerifyReport } from './ports/pool.js';
+import type { Holder, OnProgress, SummaryRow, VerifyReport } from './ports/pool.js';
 import type { SimulationQuery, SimulationView } from './replica/simulations.js';
 import type { VerdictChanges } from './verdict-changes.js';
 

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import type { ChangePeer } from '../core/commands.js';
 import { subjectHex } from '../core/hashing/pseudonym.js';
+import type { Peer } from '../core/peers/peers.js';
 import { holdersOf } from '../core/rules/decide-dispute.js';
 import { readAgain } from '../core/rules/decide-removal.js';
 import { explanationOf } from '../core/scoring/explanation.js';
@@ -15,16 +16,15 @@ import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
 import { exportOf } from './access/subject-holdings.js';
 import { auditEntry, disputeView, originView, peerView, preTrustedIds, SignalViews } from './access/views.js';
-import { type Submitting, submitAll } from './actor/submission.js';
 import type { Command } from './actor-commands.js';
 import type { AuditPage, Erasure, GroupApi, GroupIdentity, IssuedKey, JudgedPlayer, PeerView } from './api.js';
 import { MinuteAsOf } from './as-of.js';
-import { type CurrentLoop, GroupCalls } from './calls.js';
+import { type CurrentLoop, GroupCalls, type Submitting, submitAll } from './calls.js';
 import type { ClusterHealth } from './cluster-api.js';
 import { healthOf } from './group-health.js';
-import type { Holder } from './holder.js';
 import { ownEvent } from './listing/listing.js';
 import type { Clock, RandomSource } from './ports/clock.js';
+import type { Holder } from './ports/pool.js';
 import type { BackgroundCheck } from './recovery/scheduled-check.js';
 import { overloaded } from './refusals.js';
 import { scenarioOf, simulationView } from './replica/simulations.js';
@@ -71,6 +71,8 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
     const apiKey = `ptf_${identity.environment}_${secret()}`;
     return { apiKey, keyDigest: hash('sha256', apiKey, 'hex') };
   }
+
+  const viewOf = (peer: Peer | undefined) => peer && peerView(stateNow(), peer);
 
   function peerOutcome(answer: Outcome<number>): Outcome<PeerView> {
     const state = stateNow();
@@ -148,17 +150,8 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       return { peers: peers.size, players: subjects.size, events: eventCount };
     },
 
-    peerByKeyDigest(digestHex) {
-      const state = stateNow();
-      const peer = state.peers.byKey(digestHex, clock.now());
-      return peer === undefined ? undefined : peerView(state, peer);
-    },
-
-    peerById(peerId) {
-      const state = stateNow();
-      const peer = state.peers.byId(peerId);
-      return peer === undefined ? undefined : peerView(state, peer);
-    },
+    peerByKeyDigest: (digestHex) => viewOf(stateNow().peers.byKey(digestHex, clock.now())),
+    peerById: (peerId) => viewOf(stateNow().peers.byId(peerId)),
 
     delayedEventCount({ index }) {
       const { hourlyCounts, peers } = stateNow();
@@ -271,9 +264,8 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
         if (chains !== null && isRefusal(chains)) return chains;
         if (chains === null) return refused('event_not_found');
         const head = chains.heads.find(({ peer }) => peer === event.peer)?.head ?? 0;
-        const chain = await calls.pool((pool) =>
-          pool.chain({ head, eventSeq: located.seq, expired: chains.expired, holder }),
-        );
+        const query = { head, eventSeq: located.seq, expired: chains.expired, holder };
+        const chain = await calls.pool((pool) => pool.chain(query));
         if (!chain.ok) return chain;
         const at = { eventSeq: located.seq, asOf: located.asOf, chain: chain.value, chainAsOf: chains.asOf };
         const command = { caller: caller?.index ?? null, event, ...at };
@@ -475,10 +467,9 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       const state = stateNow();
       const scenario = scenarioOf(state, query);
       if (!scenario.ok) return scenario;
-      const { value } = scenario;
       const { rowsMax } = query;
       return calls.alone('simulation', async () => {
-        const work = { upTo: current.loop.actor.durableSeq, at: asOfNow().at, scenario: value, rowsMax };
+        const work = { upTo: current.loop.actor.durableSeq, at: asOfNow().at, scenario: scenario.value, rowsMax };
         const simulated = await calls.pool((pool) => pool.simulate(work, onProgress));
         return simulated.ok ? granted(simulationView(state, simulated.value, rowsMax)) : simulated;
       });

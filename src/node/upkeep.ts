@@ -6,9 +6,8 @@ import { DiskWatch, type DiskWatchDeps } from '../group/health/disk-watch.js';
 import type { Clock } from '../group/ports/clock.js';
 import { BackgroundCheck, type CheckDeps, type CheckTimes } from '../group/recovery/scheduled-check.js';
 import { DAY_MS, limits } from '../limits.js';
-import { writeClockSeen } from '../store/files/clock-seen.js';
-import { writeExpectedHead } from '../store/log/expected-head.js';
-import { repeatedly } from '../store/ownership/repeatedly.js';
+import { writeClockSeen, writeExpectedHead } from '../store/files/folder-files.js';
+import { repeatedly } from '../store/ownership/owner.js';
 
 const MB = 1e6;
 const CLOCK_SEEN_INTERVAL_MS = 60_000;

@@ -5,7 +5,7 @@ import { type DutiesDeps, LeaderDuties } from '../../src/cluster/duties.js';
 import type { LinkClient } from '../../src/cluster/link-client.js';
 import type { ClusterMember } from '../../src/cluster/member.js';
 import type { NodeView, SharedLog } from '../../src/group/ports/shared-log.js';
-import { ScrubDeferredError } from '../../src/group/ports/storage-errors.js';
+import { ScrubDeferredError } from '../../src/group/ports/storage.js';
 import { limits } from '../../src/limits.js';
 import { timers } from '../../src/node/system.js';
 import { until } from '../support/until.js';

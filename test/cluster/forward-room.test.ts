@@ -1,8 +1,7 @@
 /** Room on the link to the leader, which the holders of commands share. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ForwardRoom } from '../../src/cluster/forward-room.js';
-import { LinkError } from '../../src/cluster/link-client.js';
+import { ForwardRoom, LinkError } from '../../src/cluster/link-client.js';
 import { limits } from '../../src/limits.js';
 import { rejection } from '../contracts/log.js';
 import { until } from '../support/until.js';

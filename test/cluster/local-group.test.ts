@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { LocalGroup } from '../../src/cluster/local-group.js';
 import type { GroupLoop } from '../../src/group/actor/loop.js';
 import type { Slot } from '../../src/group/ports/shared-log.js';
-import { DivergedError } from '../../src/group/ports/storage-errors.js';
+import { DivergedError } from '../../src/group/ports/storage.js';
 import { timers } from '../../src/node/system.js';
 import { rejection } from '../contracts/log.js';
 

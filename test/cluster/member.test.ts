@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ClusterMember, type MemberDeps, type MemberGroup } from '../../src/cluster/member.js';
 import type { LeaderView, NodeView, RefusedNode, SharedLog, SharedView } from '../../src/group/ports/shared-log.js';
-import { DivergedError } from '../../src/group/ports/storage-errors.js';
+import { DivergedError } from '../../src/group/ports/storage.js';
 import { batchOf } from '../contracts/log.js';
 import { VirtualTime } from '../support/virtual-time.js';
 

@@ -3,8 +3,7 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { LogReader, LogWriter, StoredBatch } from '../../src/group/ports/log.js';
-import { OwnerLostError } from '../../src/group/ports/storage-errors.js';
+import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../../src/group/ports/storage.js';
 
 export interface LogHarness {
   /** A writer on an empty log. */

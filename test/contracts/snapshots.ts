@@ -5,8 +5,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
-import type { SnapshotHeader, SnapshotStore } from '../../src/group/ports/snapshots.js';
-import { DamagedError } from '../../src/group/ports/storage-errors.js';
+import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../../src/group/ports/storage.js';
 import { blocksIn } from '../support/blocks-in.js';
 import { rejection } from './log.js';
 

@@ -6,7 +6,7 @@
 import { auditHash, auditStart } from '../../src/core/records/audit.js';
 import { Batch, BatchWriter, chainStart } from '../../src/core/records/batch.js';
 import type { LogRecord } from '../../src/core/records/records.js';
-import type { StoredBatch } from '../../src/group/ports/log.js';
+import type { StoredBatch } from '../../src/group/ports/storage.js';
 import type { ExpectedHead } from '../../src/group/recovery/verification.js';
 import type { AuditEntryValue } from '../../src/operations/log-operations.js';
 import { verifyChain } from '../../src/operator/protocol/audit-chain.js';

@@ -1,7 +1,7 @@
 /** The real log of a folder, one of whose commits goes wrong in a way that a disk can make it go wrong. */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LogWriter, StoredBatch } from '../../src/group/ports/log.js';
+import type { LogWriter, StoredBatch } from '../../src/group/ports/storage.js';
 import type { LmdbLogWriter } from '../../src/store/log/lmdb-log.js';
 
 /**

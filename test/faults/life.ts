@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
-import type { LogReader } from '../../src/group/ports/log.js';
+import type { LogReader } from '../../src/group/ports/storage.js';
 import { lastSeqOf, type Recovered, recover, snapshotAt } from '../../src/group/recovery/recovery.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 

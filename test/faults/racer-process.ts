@@ -2,7 +2,7 @@
  * Entry of a process that races for the data folder in its arguments, by messages from its parent: it claims the
  * folder, appends to its log, reads it and leaves it as a process does that dies, time and again.
  */
-import { OwnerLostError } from '../../src/group/ports/storage-errors.js';
+import { OwnerLostError } from '../../src/group/ports/storage.js';
 import type { LmdbLogWriter } from '../../src/store/log/lmdb-log.js';
 import { claimFolder, FolderOwnedError } from '../../src/store/ownership/owner.js';
 import { batchOf } from '../contracts/log.js';

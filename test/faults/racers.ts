@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { OwnerLostError } from '../../src/group/ports/storage-errors.js';
+import { OwnerLostError } from '../../src/group/ports/storage.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';
 import { batchOf } from '../contracts/log.js';
 import { deadProcess } from '../store/temporary-folder.js';

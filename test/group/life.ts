@@ -9,7 +9,7 @@ import {
   sourceOf,
 } from '../../src/group/backup/copy-store.js';
 import { RecordReader } from '../../src/group/listing/listing.js';
-import type { LogReader } from '../../src/group/ports/log.js';
+import type { LogReader } from '../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { limits } from '../../src/limits.js';
 import { bounds, hourMs, salt, subjectKeyOf, subjectOf } from '../support/given.js';

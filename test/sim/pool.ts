@@ -9,7 +9,6 @@ import type { VerdictCounts } from '../../src/core/scoring/score.js';
 import type { Simulation } from '../../src/core/scoring/simulation.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
 import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../src/group/listing/listing.js';
-import type { LogReader } from '../../src/group/ports/log.js';
 import {
   type ChainQuery,
   type FeedPiece,
@@ -29,7 +28,7 @@ import {
   type WalkWork,
   type WeightsComputed,
 } from '../../src/group/ports/pool.js';
-import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
+import type { LogReader, SnapshotStore } from '../../src/group/ports/storage.js';
 import { Replica } from '../../src/group/replica/replica.js';
 import type { ChangeWalk } from '../../src/group/verdict-changes.js';
 import { verifyStore } from '../support/verify-store.js';

@@ -3,9 +3,14 @@
  * a real disk keeps of replaced bytes.
  */
 import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
-import type { LogWriter, StoredBatch } from '../../src/group/ports/log.js';
-import type { SnapshotHeader, SnapshotStore } from '../../src/group/ports/snapshots.js';
-import { OwnerLostError, ScrubDeferredError } from '../../src/group/ports/storage-errors.js';
+import {
+  type LogWriter,
+  OwnerLostError,
+  ScrubDeferredError,
+  type SnapshotHeader,
+  type SnapshotStore,
+  type StoredBatch,
+} from '../../src/group/ports/storage.js';
 import type { AppendFault, MemoryLog, MemoryLogWriter } from '../support/memory-log.js';
 import type { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { Difference } from './difference.js';

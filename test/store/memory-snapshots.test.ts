@@ -1,7 +1,7 @@
 /** The in-memory snapshots keep the port's contract, and damage is found at the blocks. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError } from '../../src/group/ports/storage-errors.js';
+import { DamagedError } from '../../src/group/ports/storage.js';
 import { blocksOf, headerOf, testSnapshots } from '../contracts/snapshots.js';
 import { blocksIn } from '../support/blocks-in.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';

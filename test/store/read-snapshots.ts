@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { DamagedError } from '../../src/group/ports/storage-errors.js';
+import { DamagedError } from '../../src/group/ports/storage.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 import { blocksOf, headerOf } from '../contracts/snapshots.js';
 import { blocksIn } from '../support/blocks-in.js';

@@ -1,5 +1,5 @@
 /** A log with the given batches, as a damaged disk would return them. */
-import type { LogReader, StoredBatch } from '../../src/group/ports/log.js';
+import type { LogReader, StoredBatch } from '../../src/group/ports/storage.js';
 
 export function logOf(batches: readonly StoredBatch[]): LogReader {
   const from = (first: number, limit: number) => batches.filter(({ firstSeq }) => firstSeq >= first).slice(0, limit);

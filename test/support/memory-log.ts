@@ -1,6 +1,5 @@
 /** The log's port in memory, for the simulation: the rules of `lmdb-log.ts`, and faults on demand. */
-import type { LogReader, LogWriter, StoredBatch } from '../../src/group/ports/log.js';
-import { OwnerLostError } from '../../src/group/ports/storage-errors.js';
+import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from '../../src/group/ports/storage.js';
 
 /** Outcome of an append: written, refused (nothing written), or written with the answer lost. */
 export type AppendFault = 'ok' | 'refuse' | 'lose';

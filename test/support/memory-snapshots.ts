@@ -1,7 +1,6 @@
 /** The snapshots' port in memory, for the simulation. */
 import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
-import type { SnapshotHeader, SnapshotStore } from '../../src/group/ports/snapshots.js';
-import { DamagedError } from '../../src/group/ports/storage-errors.js';
+import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../../src/group/ports/storage.js';
 
 interface MemorySnapshot {
   readonly header: SnapshotHeader;

@@ -1,7 +1,6 @@
 /** Verifies a store in one call, as the verifying process does step by step. */
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
-import type { LogReader } from '../../src/group/ports/log.js';
-import type { SnapshotStore } from '../../src/group/ports/snapshots.js';
+import type { LogReader, SnapshotStore } from '../../src/group/ports/storage.js';
 import { type ExpectedHead, type VerifyMode, verifySteps } from '../../src/group/recovery/verification.js';
 
 export function verifyStore(

@@ -180,8 +180,8 @@ async function eventsOf(
       if (!piece.ok) return piece;
       read += piece.value.read;
       from = piece.value.next;
-      for (const { seq, receivedAt, event } of piece.value.events) {
-        if (!isWithdrawn.has(seq)) events.push(exportedEvent(state, pair, seq, receivedAt, event));
+      for (const one of piece.value.events) {
+        if (!isWithdrawn.has(one.seq)) events.push(exportedEvent(state, pair, one));
       }
     }
   }
@@ -192,9 +192,7 @@ async function eventsOf(
 function exportedEvent(
   state: GroupState,
   { sender, origin, isVoid }: PairHolding,
-  seq: number,
-  receivedAt: number,
-  event: ListedEvent['event'],
+  { seq, receivedAt, event }: ListedEvent,
 ) {
   const peer = state.peers.at(sender);
   return {

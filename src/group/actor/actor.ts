@@ -8,13 +8,12 @@ import { BatchWriter } from '../../core/records/batch.js';
 import type { GroupState } from '../../core/state.js';
 import type { Refusal } from '../../errors.js';
 import type { Answer, Command } from '../actor-commands.js';
-import type { StoredBatch } from '../ports/log.js';
+import type { StoredBatch } from '../ports/storage.js';
 import { batchFrom, Follower } from '../recovery/recovery.js';
 import { overloaded } from '../refusals.js';
 import { RemovalProcess } from '../removal/removal-process.js';
 import { type Envelope, Mailbox, type TurnBounds } from './mailbox.js';
-import { Prefetch } from './prefetch.js';
-import { type Effect, Turn } from './turn.js';
+import { type Effect, Prefetch, Turn } from './turn.js';
 
 export class GroupActor<T> {
   readonly state: GroupState;

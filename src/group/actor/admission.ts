@@ -4,10 +4,9 @@
  * share. The overload ends after a short idle time, or a while without refusals.
  */
 import { limits } from '../../limits.js';
-import type { Holder } from '../holder.js';
+import type { Holder } from '../ports/pool.js';
 
 export class Admission {
-  readonly #elapsed: () => number;
   #overloaded = false;
   #refusedAt = 0;
   #restingSince: number | null = Number.NEGATIVE_INFINITY;
@@ -17,9 +16,7 @@ export class Admission {
   readonly #shares = new Shares();
   #periodSince = 0;
 
-  constructor(elapsed: () => number) {
-    this.#elapsed = elapsed;
-  }
+  constructor(private readonly elapsed: () => number) {}
 
   get overloaded(): boolean {
     this.#calmDown();
@@ -44,12 +41,12 @@ export class Admission {
   refused(): void {
     if (!this.#overloaded) this.#shares.forget();
     this.#overloaded = true;
-    this.#refusedAt = this.#elapsed();
+    this.#refusedAt = this.elapsed();
   }
 
   /** Notes a refusal without a call of `admits`. */
   noteRefusal(waiting: number): void {
-    if (waiting > limits.eventsAheadAlways) this.#refusedAt = this.#elapsed();
+    if (waiting > limits.eventsAheadAlways) this.#refusedAt = this.elapsed();
   }
 
   offered(holder: Holder | null, events: number): void {
@@ -60,7 +57,7 @@ export class Admission {
 
   /** A turn with few events measures the turn's own cost, not that of an event. */
   turnTaken(events: number, ms: number): void {
-    const now = this.#elapsed();
+    const now = this.elapsed();
     if (now - this.#periodSince >= limits.sharePeriodMs) {
       this.#periodSince = now;
       this.#shares.endPeriod();
@@ -74,16 +71,16 @@ export class Admission {
 
   /** Notes that events have arrived and wait to be offered: the node does not rest, though no command waits. */
   isArriving(): void {
-    if (this.#restingSince !== null) this.#restingSince = this.#elapsed();
+    if (this.#restingSince !== null) this.#restingSince = this.elapsed();
   }
 
   pauses(): void {
-    this.#restingSince ??= this.#elapsed();
+    this.#restingSince ??= this.elapsed();
   }
 
   #calmDown(): void {
     if (!this.#overloaded) return;
-    const now = this.#elapsed();
+    const now = this.elapsed();
     const hasRested = this.#restingSince !== null && now - this.#restingSince >= limits.overloadRestMs;
     if (hasRested || now - this.#refusedAt >= limits.overloadEndsMs) this.#overloaded = false;
   }

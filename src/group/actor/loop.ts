@@ -10,23 +10,11 @@ import { type Answers, type Command, formatOfCommand } from '../actor-commands.j
 import { type NotOffered, nothingNotOffered } from '../api.js';
 import type { ClockGuard } from '../health/clock-guard.js';
 import type { DiskWatch } from '../health/disk-watch.js';
-import type { Holder } from '../holder.js';
 import type { Clock, RandomSource, Timers } from '../ports/clock.js';
-import type { DiskReserve } from '../ports/disk.js';
-import type { LogWriter, StoredBatch } from '../ports/log.js';
 import type { GroupObserver } from '../ports/observer.js';
-import type { GroupPool } from '../ports/pool.js';
-import type { SnapshotStore } from '../ports/snapshots.js';
-import {
-  clockAhead,
-  diskLow,
-  logFull,
-  logUnreachable,
-  mixedReleases,
-  noLeader,
-  notThere,
-  overloaded,
-} from '../refusals.js';
+import type { GroupPool, Holder } from '../ports/pool.js';
+import type { DiskReserve, LogWriter, SnapshotStore, StoredBatch } from '../ports/storage.js';
+import * as refusals from '../refusals.js';
 import type { AgeBound } from '../removal/removal-process.js';
 import { RemovalSteps } from '../removal/removal-steps.js';
 import { SnapshotWork } from '../replica/snapshot-work.js';
@@ -174,8 +162,8 @@ export class GroupLoop {
     this.#leading = false;
     this.#setRemovals();
     this.#carryOut([
-      ...this.actor.refuseInFlight(logUnreachable(true)),
-      ...this.actor.refuseWaiting((command) => !isRead(command), noLeader()),
+      ...this.actor.refuseInFlight(refusals.logUnreachable(true)),
+      ...this.actor.refuseWaiting((command) => !isRead(command), refusals.noLeader()),
       ...this.actor.removal.answerDurable(),
     ]);
   }
@@ -202,11 +190,11 @@ export class GroupLoop {
   }
 
   #noRoom(): Refusal {
-    return this.logIsFull ? logFull() : diskLow(this.deps.isOneOfSeveral);
+    return this.logIsFull ? refusals.logFull() : refusals.diskLow(this.deps.isOneOfSeveral);
   }
 
   #clockAhead(): Refusal {
-    return clockAhead(this.deps.isOneOfSeveral);
+    return refusals.clockAhead(this.deps.isOneOfSeveral);
   }
 
   /** Resumes waiting work after the disk or the clock changed what is permitted. */
@@ -255,20 +243,20 @@ export class GroupLoop {
   }
 
   admit(envelope: Envelope<Command, Resolve>): Refusal | undefined {
-    if (this.draining || this.failed) return notThere();
-    if (!this.#leading && !isRead(envelope.command)) return noLeader();
-    if (this.stalled && !isRead(envelope.command)) return logUnreachable();
+    if (this.draining || this.failed) return refusals.notThere();
+    if (!this.#leading && !isRead(envelope.command)) return refusals.noLeader();
+    if (this.stalled && !isRead(envelope.command)) return refusals.logUnreachable();
     const { formatMax, formatOf = formatOfCommand } = this.deps;
-    if (formatMax !== undefined && formatOf(envelope.command.type) > formatMax()) return mixedReleases();
+    if (formatMax !== undefined && formatOf(envelope.command.type) > formatMax()) return refusals.mixedReleases();
     if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return this.#clockAhead();
     if (!this.#hasRoom && needsRoom.has(envelope.command.type)) return this.#noRoom();
     const { holder, events } = envelope;
-    if (holder !== null && !this.admits(events, holder, nothingNotOffered)) return overloaded();
+    if (holder !== null && !this.admits(events, holder, nothingNotOffered)) return refusals.overloaded();
     if (this.#offer(envelope)) return undefined;
     this.#carryOut(this.actor.makeRoomFor(envelope));
     if (this.#offer(envelope)) return undefined;
     if (holder !== null) this.#admission.refused();
-    return overloaded();
+    return refusals.overloaded();
   }
 
   #offer(envelope: Envelope<Command, Resolve>): boolean {
@@ -311,7 +299,7 @@ export class GroupLoop {
   /** Ends this loop because another one takes its place. */
   replace(): void {
     this.abandon();
-    this.#carryOut(this.actor.refuseWaiting(() => true, notThere()));
+    this.#carryOut(this.actor.refuseWaiting(() => true, refusals.notThere()));
   }
 
   /** Resolves with false if no snapshot was begun because `msLeft` is too short. */
@@ -402,8 +390,8 @@ export class GroupLoop {
     if (this.#isEnded) return;
     this.stalled = true;
     this.#carryOut([
-      ...this.actor.refuseInFlight(logUnreachable(true)),
-      ...this.actor.refuseWaiting((command) => !isRead(command), logUnreachable()),
+      ...this.actor.refuseInFlight(refusals.logUnreachable(true)),
+      ...this.actor.refuseWaiting((command) => !isRead(command), refusals.logUnreachable()),
     ]);
   }
 

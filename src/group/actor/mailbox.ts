@@ -4,7 +4,7 @@
  */
 import { FairQueue } from '../../core/fair-queue.js';
 import { limits } from '../../limits.js';
-import type { Holder } from '../holder.js';
+import type { Holder } from '../ports/pool.js';
 
 export interface Envelope<C, T> {
   readonly command: C;

@@ -1,6 +1,5 @@
 /** Decides the commands of one turn in order, applies their records at once, and collects them in one batch. */
-
-import type { EraseSubject, GroupBounds, SubmitEvents, WithdrawEvent } from '../../core/commands.js';
+import type { EraseSubject, EventSubmission, GroupBounds, SubmitEvents, WithdrawEvent } from '../../core/commands.js';
 import type { Decision } from '../../core/decision.js';
 import { evidenceAt } from '../../core/evidence/decay.js';
 import { type EventTypeId, isMeasure, revokesLowering } from '../../core/evidence/event-types.js';
@@ -28,16 +27,16 @@ import {
 import { repeatsAccepted, repeatsOf } from '../../core/rules/decide-repeat.js';
 import { decideEpoch, decideScoring, decideSetting, decideWeights } from '../../core/rules/decide-setting.js';
 import type { GroupState } from '../../core/state.js';
-import { bytesOf, type EventKeys } from '../../core/tables/event-columns.js';
+import { bytesOf, EventColumns, type EventKeys } from '../../core/tables/event-columns.js';
 import { granted, type Outcome } from '../../errors.js';
+import { limits } from '../../limits.js';
 import { chainsOf, holdingsOf } from '../access/subject-holdings.js';
 import { disputeView } from '../access/views.js';
 import type { Answer, Answers, Command } from '../actor-commands.js';
 import type { AcceptedEvent } from '../api.js';
-import type { StoredBatch } from '../ports/log.js';
+import type { StoredBatch } from '../ports/storage.js';
 import type { RemovalEffect, WaitingAnswer } from '../removal/removal-process.js';
 import type { Envelope } from './mailbox.js';
-import type { Prefetch } from './prefetch.js';
 
 export type Effect<T> =
   | {
@@ -60,7 +59,6 @@ export type Resolve = (answer: Answer) => void;
 
 /** `effects` are carried out once the turn's records are durable. */
 export class Turn<T> {
-  readonly batch: BatchWriter;
   readonly effects: Effect<T>[] = [];
   readonly removals: WaitingAnswer<T>[] = [];
   readonly #accepted: Outcome<AcceptedEvent>;
@@ -72,9 +70,8 @@ export class Turn<T> {
     private readonly bounds: GroupBounds,
     private readonly now: number,
     private readonly prefetch: Prefetch,
-    batch: BatchWriter,
+    readonly batch: BatchWriter,
   ) {
-    this.batch = batch;
     this.#accepted = granted({ receivedAt: now });
     this.#uncounted = granted({ receivedAt: now, counts: false });
   }
@@ -98,15 +95,9 @@ export class Turn<T> {
   }
 
   #run({ command, token }: Envelope<Command, T>): void {
-    if (command.type === 'erase') {
-      this.#erase(command, token);
-      return;
-    }
-    if (command.type === 'withdraw') {
-      this.#withdraw(command, token);
-      return;
-    }
-    this.effects.push({ type: 'answer', token, answer: this.#answer(command) });
+    if (command.type === 'erase') this.#erase(command, token);
+    else if (command.type === 'withdraw') this.#withdraw(command, token);
+    else this.effects.push({ type: 'answer', token, answer: this.#answer(command) });
   }
 
   #answer(command: Exclude<Command, { type: 'erase' | 'withdraw' }>): Answer {
@@ -160,17 +151,12 @@ export class Turn<T> {
   }
 
   #submitAll(command: SubmitEvents): Answers['submit'] {
-    const keys = command.events.map(() => this.prefetch.next());
+    const { events } = command;
+    const keys = events.map(() => this.prefetch.next());
     const { unknown: checks, known } = repeatsOf(this.state, command, keys);
     if (checks.length > 0) {
       const { retired, withdrawals } = this.state;
-      return {
-        type: 'repeats_unknown',
-        events: command.events,
-        checks,
-        expired: retired.seq,
-        withdrawn: [...withdrawals.keys()],
-      };
+      return { type: 'repeats_unknown', events, checks, expired: retired.seq, withdrawn: [...withdrawals.keys()] };
     }
     const accepted: number[] = [];
     return keys.map((of, i) => {
@@ -247,4 +233,40 @@ export class Turn<T> {
 
 function answered<A>(outcome: Outcome<unknown>, answer: () => A): Outcome<A> {
   return outcome.ok ? granted(answer()) : outcome;
+}
+
+/** Enough for a full batch; the memory that it reads stays in a core's second-level cache. */
+const EVENTS = limits.batchEventsMax;
+
+export class Prefetch {
+  #columns = new EventColumns(EVENTS);
+  #next = 0;
+
+  constructor(private readonly state: GroupState) {}
+
+  /** Returns the index at which the next call begins. */
+  look(envelopes: readonly { readonly command: Command }[], from: number): number {
+    const events: EventSubmission[] = [];
+    let to = from;
+    for (; to < envelopes.length; to++) {
+      const { command } = envelopes[to]!;
+      if (command.type !== 'submit') continue;
+      if (events.length > 0 && events.length + command.events.length > EVENTS) break;
+      for (const event of command.events) events.push(event);
+    }
+    this.#next = 0;
+    // A single command may have more events.
+    if (events.length > this.#columns.capacity) this.#columns = new EventColumns(events.length);
+    const columns = this.#columns;
+    columns.count = 0;
+    for (const { subject } of events) columns.addKey(subject);
+    const eventIds = events.map(({ eventId }) => eventId);
+    this.state.idTags.writeAll(eventIds, columns.tags);
+    this.state.prefetch(columns);
+    return to;
+  }
+
+  next(): EventKeys {
+    return { columns: this.#columns, i: this.#next++ };
+  }
 }

@@ -21,8 +21,7 @@ import type { GroupState } from '../../core/state.js';
 import { OPERATOR } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';
 import { RecordReader } from '../listing/listing.js';
-import type { LogReader, StoredBatch } from '../ports/log.js';
-import { DamagedError } from '../ports/storage-errors.js';
+import { DamagedError, type LogReader, type StoredBatch } from '../ports/storage.js';
 import { batchFrom, lastSeqOf } from '../recovery/recovery.js';
 import type { CopyProgress, LogSink } from './copy-store.js';
 
@@ -173,13 +172,10 @@ class Restore {
         this.#found.lostEvents++;
         return [];
       default:
-        if (!('audit' in record)) return [];
-        this.#found.lostFacts.push({
-          at,
-          action: record.audit.action,
-          actor: record.audit.actor,
-          target: record.audit.target,
-        });
+        if ('audit' in record) {
+          const { action, actor, target } = record.audit;
+          this.#found.lostFacts.push({ at, action, actor, target });
+        }
         return [];
     }
   }

@@ -173,17 +173,12 @@ export class VerdictFeed implements VerdictChanges {
     const generation = this.#generation!;
     const { upTo, asOf } = erasedOnly ? { upTo: durableSeq(), asOf: clock.now() } : this.#reached();
     const at = endOfMinute(asOf);
-    const {
-      isFirst,
-      rows,
-      position,
-      upTo: publishedUpTo,
-      more,
-      moreErased,
-    } = await pool.publishChanges({ generation, upTo, at, asOf, erasedOnly, ...(logTag && { isShared: true }) });
+    const shared = logTag && ({ isShared: true } as const);
+    const piece = await pool.publishChanges({ generation, upTo, at, asOf, erasedOnly, ...shared });
+    const { rows, position } = piece;
     // All readers have left, and the table was cleared. Erasures are requested again once there are readers.
     if (generation !== this.#generation) return true;
-    if (isFirst && this.#isBegun) {
+    if (piece.isFirst && this.#isBegun) {
       // The replica was replaced, and its table was lost with it.
       this.#begin();
       for (const listener of this.#listeners) listener.forgotten();
@@ -193,13 +188,13 @@ export class VerdictFeed implements VerdictChanges {
     if (!erasedOnly) {
       this.#askedSeq = upTo;
       this.#askedAt = at;
-      this.#more = more;
+      this.#more = piece.more;
     }
     if (rows.some(({ player }) => player === null)) this.erasedAt = position;
-    const isWhole = !erasedOnly && this.mark === null && publishedUpTo !== null;
+    const isWhole = !erasedOnly && this.mark === null && piece.upTo !== null;
     if (erasedOnly) this.mark = this.mark && { ...this.mark, position };
-    else if (publishedUpTo !== null) {
-      this.mark = { generation, position, ...publishedUpTo, ...(logTag && { logTag: logTag() }) };
+    else if (piece.upTo !== null) {
+      this.mark = { generation, position, ...piece.upTo, ...(logTag && { logTag: logTag() }) };
     }
     // Before the first mark no reader has a position to resume from.
     if (this.mark === null) this.#ring.clear(position);
@@ -207,7 +202,7 @@ export class VerdictFeed implements VerdictChanges {
     if (rows.length > 0 || isWhole) {
       this.#heard = Promise.all([...this.#listeners].map((listener) => listener.publish(rows, this.mark)));
     }
-    return moreErased;
+    return piece.moreErased;
   }
 
   async #end(): Promise<void> {

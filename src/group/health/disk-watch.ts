@@ -1,7 +1,7 @@
 /** Watches the free disk space: below the watermark the group refuses writes, and still answers reads. */
 import { limits } from '../../limits.js';
 import { every, type Timers } from '../ports/clock.js';
-import type { DiskGauge, DiskUse } from '../ports/disk.js';
+import type { DiskGauge, DiskUse } from '../ports/storage.js';
 
 export interface DiskWatchDeps {
   readonly gauge: DiskGauge;

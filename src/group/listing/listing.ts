@@ -8,7 +8,6 @@ import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { DAY_MS, limits } from '../../limits.js';
 import type { PeerView } from '../access/views.js';
-import type { LogReader } from '../ports/log.js';
 import type {
   ChainHead,
   ChainPlace,
@@ -22,7 +21,7 @@ import type {
   RepeatsPiece,
   SummaryRow,
 } from '../ports/pool.js';
-import { DamagedError } from '../ports/storage-errors.js';
+import { DamagedError, type LogReader } from '../ports/storage.js';
 import { batchFrom } from '../recovery/recovery.js';
 
 export class RecordReader {
@@ -207,9 +206,7 @@ function summaryOf(events: readonly ListedEvent[], peers: number): SummaryRow[] 
     row.count++;
     rows.set(`${week} ${eventType}`, row);
   }
-  return [...rows.values()].sort((a, b) =>
-    a.week === b.week ? compare(a.eventType, b.eventType) : compare(b.week, a.week),
-  );
+  return [...rows.values()].sort((a, b) => compare(b.week, a.week) || compare(a.eventType, b.eventType));
 }
 
 function compare(a: string, b: string): number {

@@ -1,5 +1,4 @@
 /** Declares the pool as a port: the work that a group passes to other threads, with its requests and results. */
-
 import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import type { EventTypeName } from '../../core/evidence/event-types.js';
 import type { PairRecord } from '../../core/records/pair-records.js';
@@ -8,9 +7,8 @@ import type { VerdictCounts } from '../../core/scoring/score.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { DiscountedPair, PeerTrust } from '../../core/trust/peer-trust.js';
 import type { WitnessPair } from '../../core/vocabulary.js';
-import type { Holder } from '../holder.js';
 import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js';
-import type { StoredBatch } from './log.js';
+import type { StoredBatch } from './storage.js';
 
 export type OnProgress = (done: number, total: number) => void;
 
@@ -238,9 +236,7 @@ export interface GroupPool {
   ): Promise<readonly { readonly record: LogRecord; readonly at: number }[]>;
   chain(query: ChainQuery): Promise<readonly PairRecord[]>;
   repeats(query: RepeatQuery): Promise<RepeatsPiece>;
-  /**
-   * As `group/backup/log-piece` encodes it, empty at the end of the log. A borrowed view, valid until the next call.
-   */
+  /** As `writePiece` encodes it, empty at the end of the log. A borrowed view, valid until the next call. */
   logPiece(query: LogPieceQuery): Promise<Uint8Array>;
   verify(onProgress?: OnProgress): Promise<VerifyReport>;
   /** Verifies the store throttled and without a state in memory. Rejects when `signal` aborts. */
@@ -255,3 +251,6 @@ export interface ChainHead {
   readonly origin: string | null;
   readonly head: number;
 }
+
+/** A holder of a bounded resource: the number of the peer whose key was sent, or else the address of the caller. */
+export type Holder = number | string;

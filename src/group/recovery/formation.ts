@@ -8,7 +8,7 @@ import { GroupState } from '../../core/state.js';
 import { limits } from '../../limits.js';
 import type { GroupIdentity } from '../api.js';
 import type { Clock, RandomSource } from '../ports/clock.js';
-import type { LogWriter } from '../ports/log.js';
+import type { LogWriter } from '../ports/storage.js';
 import { Follower } from './recovery.js';
 
 function saltDigest(salt: Uint8Array): string {

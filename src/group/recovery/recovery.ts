@@ -10,9 +10,13 @@ import { EventColumns } from '../../core/tables/event-columns.js';
 import { messageOf } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { ChangeTable } from '../feed/change-table.js';
-import type { LogReader, StoredBatch } from '../ports/log.js';
-import type { SnapshotHeader, SnapshotStore } from '../ports/snapshots.js';
-import { DamagedError } from '../ports/storage-errors.js';
+import {
+  DamagedError,
+  type LogReader,
+  type SnapshotHeader,
+  type SnapshotStore,
+  type StoredBatch,
+} from '../ports/storage.js';
 
 /** A state that follows a log batch by batch. Not to be confused with a follower of a cluster. */
 export class Follower {
@@ -87,14 +91,10 @@ export class Follower {
 
 /** Throws `DamagedError` if the batch is damaged, or stored under another number than its own. */
 export function batchFrom({ firstSeq, bytes }: StoredBatch): Batch {
-  const batch = wholeBatch(bytes, firstSeq);
-  if (batch.firstSeq === firstSeq) return batch;
-  throw new DamagedError(`log batch at record ${firstSeq}: found the batch of record ${batch.firstSeq}`);
-}
-
-function wholeBatch(bytes: Uint8Array, firstSeq: number): Batch {
   try {
-    return new Batch(bytes);
+    const batch = new Batch(bytes);
+    if (batch.firstSeq === firstSeq) return batch;
+    throw new Error(`found the batch of record ${batch.firstSeq}`);
   } catch (error) {
     throw new DamagedError(`log batch at record ${firstSeq}: ${messageOf(error)}`);
   }
@@ -129,8 +129,13 @@ export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Arr
   if (upTo === 0) return null;
   const problems: string[] = [];
   for (const seq of snapshots.list()) {
-    const follower = fromSnapshot(snapshots, seq, salt, problems);
-    if (follower === null) continue;
+    let follower: Follower;
+    try {
+      follower = snapshotAt(snapshots, seq, salt);
+    } catch (error) {
+      problems.push(`snapshot ${seq}: ${messageOf(error)}`);
+      continue;
+    }
     if (seq > upTo) throw new DamagedError(`the log ends at record ${upTo}, before snapshot ${seq}`);
     follower.replay(log, upTo);
     return { follower, snapshotSeq: seq, problems };
@@ -139,15 +144,6 @@ export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Arr
   follower.state.eventIds.reserve(upTo);
   follower.replay(log, upTo);
   return { follower, snapshotSeq: 0, problems };
-}
-
-function fromSnapshot(snapshots: SnapshotStore, seq: number, salt: Uint8Array, problems: string[]): Follower | null {
-  try {
-    return snapshotAt(snapshots, seq, salt);
-  } catch (error) {
-    problems.push(`snapshot ${seq}: ${messageOf(error)}`);
-    return null;
-  }
 }
 
 export function headerOf(snapshots: SnapshotStore, seq: number): SnapshotHeader {

@@ -4,8 +4,7 @@
  */
 import type { Batch } from '../../core/records/batch.js';
 import type { BatchesRewritten } from '../../core/records/records.js';
-import type { LogReader, StoredBatch } from '../ports/log.js';
-import { DamagedError } from '../ports/storage-errors.js';
+import { DamagedError, type LogReader, type StoredBatch } from '../ports/storage.js';
 import { batchFrom } from './recovery.js';
 
 export class RewrittenBatches {

@@ -11,9 +11,7 @@ import type { SnapshotMeta } from '../../core/snapshot/snapshot-meta.js';
 import { messageOf } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { VerifyReport } from '../api.js';
-import type { LogReader, StoredBatch } from '../ports/log.js';
-import type { SnapshotStore } from '../ports/snapshots.js';
-import { DamagedError } from '../ports/storage-errors.js';
+import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from '../ports/storage.js';
 import { batchFrom, headerOf, snapshotAt } from './recovery.js';
 import { RewrittenBatches } from './rewritten.js';
 

@@ -10,7 +10,6 @@ import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { headOfPair } from '../../core/rules/decide-removal.js';
 import { limits } from '../../limits.js';
 import { RecordReader } from '../listing/listing.js';
-import type { LogReader } from '../ports/log.js';
 import type {
   RedactionPiece,
   RedactionWork,
@@ -20,7 +19,7 @@ import type {
   RetentionWork,
   Rewritten,
 } from '../ports/pool.js';
-import { DamagedError } from '../ports/storage-errors.js';
+import { DamagedError, type LogReader } from '../ports/storage.js';
 import { batchFrom, type Follower } from '../recovery/recovery.js';
 
 interface Held {

@@ -74,7 +74,6 @@ interface RemovalJob extends Removals {
 type Job = RemovalJob | { readonly type: 'retention'; waitsFor: 'piece' | 'commit' | 'scrub' | 'record' };
 
 export class RemovalProcess<T> {
-  readonly #durableSeq: () => number;
   #waiting: WaitingAnswer<T>[] = [];
   /** True once answers no longer wait for bytes to leave the log. */
   #givenUp = false;
@@ -99,10 +98,8 @@ export class RemovalProcess<T> {
 
   constructor(
     private readonly state: GroupState,
-    durableSeq: () => number,
-  ) {
-    this.#durableSeq = durableSeq;
-  }
+    private readonly durableSeq: () => number,
+  ) {}
 
   get hasRecord(): boolean {
     if (!this.mayRemove) return false;
@@ -127,7 +124,7 @@ export class RemovalProcess<T> {
 
   /** Starts the next job if none is in progress. Processes durable records only, and events older than the bound. */
   resume(expireBefore?: AgeBound): RemovalStep[] {
-    const durableSeq = this.#durableSeq();
+    const durableSeq = this.durableSeq();
     // Records of the redaction itself are never included, whatever the clock says.
     if (expireBefore !== undefined) this.#retention = { ...expireBefore, upTo: durableSeq };
     if (this.#job !== null) return [];
@@ -166,9 +163,9 @@ export class RemovalProcess<T> {
     const retried = this.#mayRetry ? this.#failed.shift() : undefined;
     if (retried !== undefined) return this.#begin(retried, { retried: true });
     const failed = new Set(this.#failed.flatMap(({ erasures, withdrawals }) => [...erasures, ...withdrawals]));
-    const isNew = (seq: number) => !failed.has(seq);
-    const erasures = this.#openErasures(durableSeq, isNew);
-    const withdrawals = this.#openWithdrawals(durableSeq, isNew);
+    const isOpen = (key: number, seq: number) => seq <= durableSeq && !failed.has(key);
+    const erasures = firstOf(asked, limits.redactionErasures, (seq) => isOpen(seq, seq));
+    const withdrawals = firstOf(withdrawn, limits.redactionWithdrawals, (event, { seq }) => isOpen(event, seq));
     return erasures.length + withdrawals.length === 0 ? null : this.#begin({ erasures, withdrawals });
   }
 
@@ -181,24 +178,6 @@ export class RemovalProcess<T> {
     const work = { type: 'removal', events: withdrawals, chains, erasures } as const;
     this.#job = { type: 'removal', erasures, withdrawals, ...more, work, waitsFor: 'piece' };
     return [{ type: 'redact', work }];
-  }
-
-  #openErasures(durableSeq: number, isNew: (seq: number) => boolean): number[] {
-    const open: number[] = [];
-    for (const seq of this.state.erasures.keys()) {
-      if (open.length === limits.redactionErasures) break;
-      if (seq <= durableSeq && isNew(seq)) open.push(seq);
-    }
-    return open;
-  }
-
-  #openWithdrawals(durableSeq: number, isNew: (seq: number) => boolean): number[] {
-    const open: number[] = [];
-    for (const [eventSeq, { seq }] of this.state.withdrawals) {
-      if (open.length === limits.redactionWithdrawals) break;
-      if (seq <= durableSeq && isNew(eventSeq)) open.push(eventSeq);
-    }
-    return open;
   }
 
   /** A piece that forgets an erased subject waits until no snapshot is left. */
@@ -310,7 +289,7 @@ export class RemovalProcess<T> {
   }
 
   refuseInFlight(refusal: Refusal): AnswerEffect<T>[] {
-    return this.#answer((removal) => (removal.seq <= this.#durableSeq() ? null : refusal));
+    return this.#answer((removal) => (removal.seq <= this.durableSeq() ? null : refusal));
   }
 
   /** With `early` answers every durable removal: a withdrawal already counts, an erasure is answered as incomplete. */
@@ -321,7 +300,7 @@ export class RemovalProcess<T> {
     const { erasures, withdrawals } = this.state;
     return this.#answer(({ answer, erasure = 0, withdrawal = 0, seq }) => {
       const isOpen = erasures.has(erasure) || withdrawals.has(withdrawal);
-      if (isOpen && !(early && seq <= this.#durableSeq())) return null;
+      if (isOpen && !(early && seq <= this.durableSeq())) return null;
       if (!isOpen || erasure === 0) return answer;
       return refused('dependency_unavailable', { text, details: { recorded: true } });
     });
@@ -351,6 +330,20 @@ export class RemovalProcess<T> {
     if (this.#job?.waitsFor !== waitsFor) throw notWaiting(waitsFor);
     return this.#job;
   }
+}
+
+/** Returns the first keys, at most `max`, whose entries are open. */
+function firstOf<V>(
+  entries: ReadonlyMap<number, V>,
+  max: number,
+  isOpen: (key: number, value: V) => boolean,
+): number[] {
+  const open: number[] = [];
+  for (const [key, value] of entries) {
+    if (open.length === max) break;
+    if (isOpen(key, value)) open.push(key);
+  }
+  return open;
 }
 
 function notWaiting(waitsFor: Job['waitsFor']): Error {

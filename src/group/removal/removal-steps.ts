@@ -1,10 +1,9 @@
 /** Carries out the steps of `removal-process.ts` with the pool, the log and the snapshots, and repeats failed ones. */
 import { limits } from '../../limits.js';
 import type { Timers } from '../ports/clock.js';
-import type { LogWriter } from '../ports/log.js';
 import type { GroupObserver } from '../ports/observer.js';
 import type { GroupPool, RedactionWork } from '../ports/pool.js';
-import { ScrubDeferredError } from '../ports/storage-errors.js';
+import { type LogWriter, ScrubDeferredError } from '../ports/storage.js';
 import type { RemovalEffect, RemovalProcess, RemovalStep } from './removal-process.js';
 
 export interface RemovalDeps {

@@ -17,7 +17,6 @@ import { limits } from '../../limits.js';
 import type { OnProgress } from '../api.js';
 import { endOfMinute } from '../as-of.js';
 import { ChangeTable, reachOf, type TouchedRows } from '../feed/change-table.js';
-import type { LogReader } from '../ports/log.js';
 import type {
   FeedPiece,
   FeedWork,
@@ -28,8 +27,7 @@ import type {
   WalkWork,
   WeightsComputed,
 } from '../ports/pool.js';
-import type { SnapshotStore } from '../ports/snapshots.js';
-import { DamagedError } from '../ports/storage-errors.js';
+import { DamagedError, type LogReader, type SnapshotStore } from '../ports/storage.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
 import { removeExpired } from '../removal/redaction.js';
 import type { ChangeWalk } from '../verdict-changes.js';

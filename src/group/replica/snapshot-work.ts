@@ -1,10 +1,9 @@
 /** Decides when the pool writes snapshots as the log grows, and replaces the snapshots that an erasure removed. */
 import { limits } from '../../limits.js';
 import type { Timers } from '../ports/clock.js';
-import type { LogWriter } from '../ports/log.js';
 import type { GroupObserver } from '../ports/observer.js';
 import type { GroupPool } from '../ports/pool.js';
-import type { SnapshotStore } from '../ports/snapshots.js';
+import type { LogWriter, SnapshotStore } from '../ports/storage.js';
 
 export interface SnapshotDeps {
   readonly log: Pick<LogWriter, 'epoch'>;

@@ -69,10 +69,7 @@ export class WeightsWork {
       const computed = await pool.weights(this.site.durableSeq(), now);
       const computeMs = timers.elapsed() - started - following;
       if (this.site.ending()) return;
-      if (this.site.readOnly()) {
-        this.schedule.ended(timers.elapsed() - started);
-        return;
-      }
+      if (this.site.readOnly()) return this.schedule.ended(timers.elapsed() - started);
       const durationMs = timers.elapsed() - started;
       const published = this.#publish(computed);
       if (published === null) throw new Error('the mailbox is full');

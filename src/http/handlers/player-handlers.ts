@@ -4,7 +4,7 @@ import type { PlayerEventsBody } from '../../contract/response-bodies.js';
 import { keyColumns } from '../../core/tables/event-columns.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { PeerView, TrustView } from '../../group/api.js';
-import type { Holder } from '../../group/holder.js';
+import type { Holder } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 import { explanationBody, storedEventBody, timeText, verdictBody } from '../bodies/bodies.js';
 import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';

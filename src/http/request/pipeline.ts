@@ -14,7 +14,7 @@ import { type BodyOf, type OperationId, type Route, routes } from '../../contrac
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { nothingNotOffered, type PeerView } from '../../group/api.js';
 import type { ClusterHealth } from '../../group/cluster-api.js';
-import type { Holder } from '../../group/holder.js';
+import type { Holder } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 import { addressKeyOf } from '../../validation/address-key.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';

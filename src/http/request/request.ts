@@ -6,7 +6,7 @@ import type { ErrorBody } from '../../contract/error-bodies.js';
 import type { BodyOf, OperationId } from '../../contract/routes.js';
 import type { Refusal } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
-import type { Holder } from '../../group/holder.js';
+import type { Holder } from '../../group/ports/pool.js';
 import { addressKeyOf } from '../../validation/address-key.js';
 import type { BodyCheck } from '../signing/signature-fields.js';
 import type { MaybeAsync } from './then.js';

@@ -4,7 +4,7 @@
  * rate. During an overload a batch waits, unread, until only a small debt is left; a holder that waits for
  * `Retry-After` is not delayed if its debt can shrink meanwhile. `now` is in ms of a monotonic clock.
  */
-import type { Holder } from '../../group/holder.js';
+import type { Holder } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 import { Holdings } from './holdings.js';
 

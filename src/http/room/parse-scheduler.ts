@@ -1,6 +1,6 @@
 /** Limits the batch events parsed in a turn of the loop, with fair shares; parses less while connections arrive. */
 import { FairQueue } from '../../core/fair-queue.js';
-import type { Holder } from '../../group/holder.js';
+import type { Holder } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 
 interface Waiting {

@@ -1,6 +1,6 @@
 /** Lets long work of readers take turns by holder: one piece runs in each turn of the event loop. */
 import { FairQueue } from '../../core/fair-queue.js';
-import type { Holder } from '../../group/holder.js';
+import type { Holder } from '../../group/ports/pool.js';
 
 export class ReadTurns {
   readonly #queue = new FairQueue<Holder, () => void>(1, () => 1);

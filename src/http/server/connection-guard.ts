@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getOrMake } from '../../core/get-or-make.js';
-import type { Holder } from '../../group/holder.js';
+import type { Holder } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 import type { ArrivingBody, BodyAdmission, BodyStart } from '../request/request.js';
 import { pauseReads } from './node-http.js';

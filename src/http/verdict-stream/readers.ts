@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { getOrMake } from '../../core/get-or-make.js';
 import { type Refusal, refused } from '../../errors.js';
 import type { PeerView, RefusedErasure } from '../../group/api.js';
-import type { Holder } from '../../group/holder.js';
+import type { Holder } from '../../group/ports/pool.js';
 import type { ChangeRow, FeedPosition } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { formationProblems } from '../../group/recovery/formation.js';
 import { formationOf } from '../../group/recovery/recovery.js';
-import { markFile, readMark, writeMark } from '../../store/files/cluster-mark.js';
+import { markFile, readMark, writeMark } from '../../store/files/folder-files.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import { refuseLiving } from '../../store/ownership/owner.js';
 import { verifyInChild } from '../../workers/verify/verify-runner.js';

@@ -14,14 +14,13 @@ import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import { type Clock, every, type Timers } from '../../group/ports/clock.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
-import { DiskFullError, OwnerLostError } from '../../group/ports/storage-errors.js';
+import { DiskFullError, OwnerLostError } from '../../group/ports/storage.js';
 import { lastSeqOf } from '../../group/recovery/recovery.js';
 import { logUnreachable, noLeader } from '../../group/refusals.js';
 import { limits } from '../../limits.js';
 import type { ChangeCall, ChangeName } from '../../operations/changes.js';
 import type { EtcdLog } from '../../store/etcd/etcd-log.js';
-import { pushWal } from '../../store/etcd/push-wal.js';
-import { readMark, writeMark } from '../../store/files/cluster-mark.js';
+import { readMark, writeMark } from '../../store/files/folder-files.js';
 import { freeBytesOf } from '../../store/files/full-disk.js';
 import type { LmdbLogWriter } from '../../store/log/lmdb-log.js';
 import { HiddenCommitError } from '../../store/log/log-environment.js';
@@ -136,7 +135,7 @@ export class ClusterNode {
       clusterId: () => this.#clusterId ?? '',
       endpoints: settings.endpoints,
       members: () => membersOf(log),
-      pushWal: (wal, onProgress) => pushWal(log, wal, onProgress),
+      pushWal: (wal, onProgress) => log.pushWal(wal, onProgress),
       walSettings: { snapshotEntries: config.etcdSnapshotCount, files: config.etcdMaxWals },
       whenDefragmented: () => this.#duties.whenDefragmented(),
       defragmentAll: () => this.#duties.defragment(),

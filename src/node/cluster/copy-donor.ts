@@ -42,7 +42,7 @@ export class CopyDonor {
     return { last_seq: durableSeq, snapshots };
   }
 
-  /** Up to `limit` batches from `firstSeq` on, as `log-piece`: a borrowed view until `sent` settles. */
+  /** Up to `limit` batches from `firstSeq` on, as `writePiece` encodes them: a borrowed view until `sent` settles. */
   logPiece(firstSeq: number, limit: number, sent: Promise<void>): Promise<Uint8Array> {
     return this.#piece(sent, async () => {
       const piece = await this.#site.pool.logPiece({ firstSeq, limit }).catch((error: unknown) => {

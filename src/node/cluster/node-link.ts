@@ -1,7 +1,6 @@
 /** Sends requests to the other nodes over the link, and passes their requests to the parts of this node. */
 import { setMaxListeners } from 'node:events';
-import { ForwardRoom } from '../../cluster/forward-room.js';
-import { type LinkClient, LinkError } from '../../cluster/link-client.js';
+import { ForwardRoom, type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
 import type { LocalGroup } from '../../cluster/local-group.js';
 import type { ClusterMember } from '../../cluster/member.js';

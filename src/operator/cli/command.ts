@@ -4,7 +4,7 @@
  */
 import { CommanderError } from 'commander';
 import { hasCode, messageOf } from '../../errors.js';
-import { DiskFullError, UnreadError } from '../../group/ports/storage-errors.js';
+import { DiskFullError, UnreadError } from '../../group/ports/storage.js';
 import { printable } from '../../operations/text-table.js';
 import type { CommandDeps, Rendered } from './command-context.js';
 import { OperatorError } from './node-client.js';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { UnreadError } from '../../group/ports/storage-errors.js';
+import { UnreadError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { verifyValue } from '../../operations/log-operations.js';
 import type { StatusValue } from '../../operations/status-operation.js';

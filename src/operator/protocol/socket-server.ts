@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Logger } from 'pino';
 import { errorMembers, errors, granted, type Outcome, refused } from '../../errors.js';
 import type { OnProgress } from '../../group/api.js';
-import { UnreadError } from '../../group/ports/storage-errors.js';
+import { UnreadError } from '../../group/ports/storage.js';
 import { limits, serverBounds } from '../../limits.js';
 import type { AskedNode } from '../../operations/operation.js';
 import { asksOf, isOperationName } from '../../operations/table.js';

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { hasCode, messageOf } from '../../errors.js';
 import type { BackupManifest } from '../../group/backup/backup-tasks.js';
-import { DamagedError } from '../../group/ports/storage-errors.js';
+import { DamagedError } from '../../group/ports/storage.js';
 import { dataFileOf, isThere } from '../files/lmdb-file.js';
 import { readBytes, readText, replaceFile, syncPath } from '../files/small-file.js';
 import { logFolderOf } from '../log/lmdb-log.js';

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RestoreReport } from '../../group/backup/backup-tasks.js';
-import { DamagedError } from '../../group/ports/storage-errors.js';
+import { DamagedError } from '../../group/ports/storage.js';
 import { replaceFile, syncPath } from '../files/small-file.js';
 import { refuseLiving } from '../ownership/owner.js';
 import { closeAndSync, foreignProblem, isBackup, makePrivate, NotEmptyError, namesIn } from './backup-folder.js';
@@ -51,10 +51,8 @@ export async function finishRestore(dataDir: string): Promise<RestoreReport | nu
 
 export class Restoring {
   readonly store: string;
-  readonly #dataDir: string;
 
-  private constructor(dataDir: string) {
-    this.#dataDir = dataDir;
+  private constructor(private readonly dataDir: string) {
     this.store = join(dataDir, STAGING, STORE);
   }
 
@@ -86,15 +84,15 @@ export class Restoring {
     writeFileSync(join(this.store, REPORT), `${JSON.stringify(report, null, 2)}\n`);
     await closeAndSync(this.store);
     const plan: Plan = { report, names: readdirSync(this.store), aside };
-    await replaceFile(join(this.#dataDir, STAGING, PLAN), `${JSON.stringify(plan)}\n`, { sync: true });
-    await syncPath(this.#dataDir);
-    await putInPlace(this.#dataDir, plan);
+    await replaceFile(join(this.dataDir, STAGING, PLAN), `${JSON.stringify(plan)}\n`, { sync: true });
+    await syncPath(this.dataDir);
+    await putInPlace(this.dataDir, plan);
   }
 
   /** Removes the staging folder, unless a plan exists, so that a later run can continue it. */
   abandon(): void {
-    if (existsSync(join(this.#dataDir, STAGING, PLAN))) return;
-    rmSync(join(this.#dataDir, STAGING), { recursive: true, force: true });
+    if (existsSync(join(this.dataDir, STAGING, PLAN))) return;
+    rmSync(join(this.dataDir, STAGING), { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,5 @@
 /** Calls etcd. A call that fails or hangs is repeated at the next member, so every call must be safe to repeat. */
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   Client,
   type ClientDuplexStream,
@@ -183,9 +184,7 @@ export class EtcdClient {
   }
 
   pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      setTimeout(resolve, ms).unref();
-    });
+    return delay(ms, undefined, { ref: false });
   }
 
   /** Cancels every call in progress, which then rejects with `SharedLogUnavailableError`, and refuses further calls. */
@@ -266,20 +265,13 @@ export class EtcdClient {
     if (this.isClosed) return Promise.reject(closedError());
     const { path, requestSerialize, responseDeserialize } = methodOf(name);
     return new Promise((resolve, reject) => {
-      const call = client.makeUnaryRequest(
-        path,
-        requestSerialize,
-        responseDeserialize,
-        request,
-        metadata,
-        { deadline },
-        (error, answer) => {
-          if (error !== null || answer === undefined) reject(error);
-          // The definition of the method types its answer.
-          else resolve(answer as R);
-        },
-      );
-      this.#hold(call);
+      const end = (error: ServiceError | null, answer?: object) => {
+        if (error !== null || answer === undefined) reject(error);
+        // The definition of the method types its answer.
+        else resolve(answer as R);
+      };
+      const options = { deadline };
+      this.#hold(client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, options, end));
     });
   }
 
@@ -289,15 +281,10 @@ export class EtcdClient {
     if (this.#token !== null) return this.#token;
     const request = { name: username, password };
     const deadline = Date.now() + limits.etcdTryMs;
-    const { token } = await this.#unary<{ readonly token: string }>(
-      client,
-      'Auth.Authenticate',
-      request,
-      emptyMetadata,
-      deadline,
-    );
+    type Answer = { readonly token: string };
+    const answer = await this.#unary<Answer>(client, 'Auth.Authenticate', request, emptyMetadata, deadline);
     const metadata = new Metadata();
-    metadata.set('token', token);
+    metadata.set('token', answer.token);
     this.#token = metadata;
     return metadata;
   }

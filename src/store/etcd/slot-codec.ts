@@ -10,7 +10,7 @@
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Redaction, Slot } from '../../group/ports/shared-log.js';
-import { DamagedError } from '../../group/ports/storage-errors.js';
+import { DamagedError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 
 const VERSION = 1;

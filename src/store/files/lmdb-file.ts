@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../../errors.js';
-import { DamagedError } from '../../group/ports/storage-errors.js';
+import { DamagedError } from '../../group/ports/storage.js';
 
 // Layout of page headers and of `MDB_meta` in lmdb-js's fork of LMDB, data version 2. Numbers are little-endian.
 export const PAGE_HEADER_BYTES = 24;

@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../../errors.js';
-import type { DiskGauge, DiskUse } from '../../group/ports/disk.js';
+import type { DiskGauge, DiskUse } from '../../group/ports/storage.js';
 import { freeBytesOf } from '../files/full-disk.js';
 import { dataFileOf } from '../files/lmdb-file.js';
 import { logFolderOf } from './lmdb-log.js';

@@ -1,8 +1,13 @@
 /** The append log in LMDB: any thread reads it, and one process writes it. */
 import { join } from 'node:path';
 import { ABORT, IF_EXISTS } from 'lmdb';
-import type { LogReader, LogWriter, StoredBatch } from '../../group/ports/log.js';
-import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
+import {
+  DamagedError,
+  type LogReader,
+  type LogWriter,
+  OwnerLostError,
+  type StoredBatch,
+} from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { checkEnvironmentFile, dataFileOf } from '../files/lmdb-file.js';
 import {
@@ -179,7 +184,6 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   readonly #pageBytes: number;
   newestFirstSeq: number;
 
-  /** `close` closes the environment. */
   constructor(
     environment: LogEnvironment,
     private readonly ownership: LogOwnership,

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { DamagedError, DiskFullError } from '../../group/ports/storage-errors.js';
+import { DamagedError, DiskFullError } from '../../group/ports/storage.js';
 import { isFull } from '../files/full-disk.js';
 import { dataFileOf, PAGE_HEADER_BYTES } from '../files/lmdb-file.js';
 import { syncPath } from '../files/small-file.js';

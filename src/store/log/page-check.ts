@@ -6,7 +6,7 @@
 
 import { readSync } from 'node:fs';
 import { Bits } from '../../core/bits.js';
-import { DamagedError } from '../../group/ports/storage-errors.js';
+import { DamagedError } from '../../group/ports/storage.js';
 import {
   type MetaPage,
   newestMeta,
@@ -98,21 +98,11 @@ export class Pages {
       const key = bytes.subarray(at + NODE_HEADER_BYTES, keyEnd);
       const end = keyEnd + ((flags & RUN_NODE_FLAG) === 0 ? valueBytes : RUN_BYTES);
       if (flags > TREE_NODE_FLAG) throw new PageError(page, 'has an entry of an unknown kind');
-      return {
-        key,
-        flags,
-        isTree: flags === TREE_NODE_FLAG,
-        valueBytes,
-        inPage: bytes.subarray(keyEnd, end),
-        size: end - at,
-      };
+      const inPage = bytes.subarray(keyEnd, end);
+      return { key, flags, isTree: flags === TREE_NODE_FLAG, valueBytes, inPage, size: end - at };
     });
-    this.#mustFill(
-      page,
-      bytes,
-      starts,
-      leaves.map(({ size }) => size),
-    );
+    const sizes = leaves.map(({ size }) => size);
+    this.#mustFill(page, bytes, starts, sizes);
     return leaves;
   }
 

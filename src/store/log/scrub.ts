@@ -1,7 +1,7 @@
 /** LMDB keeps a page's old version until it is reused, so zeros claim every free page once and are removed again. */
 import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ScrubDeferredError } from '../../group/ports/storage-errors.js';
+import { ScrubDeferredError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { freeBytesOf } from '../files/full-disk.js';
 import { dataFileOf } from '../files/lmdb-file.js';

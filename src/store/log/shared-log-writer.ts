@@ -1,9 +1,8 @@
 /** The log of a cluster's node: LMDB never holds a batch that the shared log did not accept. */
 import { IdTags } from '../../core/tables/id-tags.js';
 import type { Timers } from '../../group/ports/clock.js';
-import type { LogWriter, StoredBatch } from '../../group/ports/log.js';
 import type { Fence, Redaction, Slot } from '../../group/ports/shared-log.js';
-import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
+import { DamagedError, type LogWriter, OwnerLostError, type StoredBatch } from '../../group/ports/storage.js';
 import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
 import { replacementOf } from '../../group/removal/redaction.js';
 import { limits } from '../../limits.js';
@@ -194,7 +193,6 @@ export type OwnLog = LogWriter & Pick<LmdbLogWriter, 'appendAll' | 'newestFirstS
 
 /** Stores several batches in one commit, which costs a disk as much as an append to etcd does. */
 export class DelayedStore {
-  readonly #onFailure: (error: unknown) => void;
   /** Batches that no commit has begun to store. */
   #waiting: StoredBatch[] = [];
   #bytes = 0;
@@ -208,10 +206,8 @@ export class DelayedStore {
   constructor(
     private readonly local: OwnLog,
     private readonly timers: Pick<Timers, 'later'>,
-    onFailure: (error: unknown) => void,
-  ) {
-    this.#onFailure = onFailure;
-  }
+    private readonly onFailure: (error: unknown) => void,
+  ) {}
 
   /** First record of the batches that are not stored yet; null if there is none. */
   get from(): number | null {
@@ -280,7 +276,7 @@ export class DelayedStore {
       this.#committing = null;
     } catch (error) {
       this.error = error;
-      this.#onFailure(error);
+      this.onFailure(error);
     } finally {
       this.#running = null;
     }

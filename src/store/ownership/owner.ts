@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DamagedError, OwnerLostError } from '../../group/ports/storage-errors.js';
+import { DamagedError, OwnerLostError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { checkEnvironmentFile, dataFileOf, newestMeta, withFile } from '../files/lmdb-file.js';
 import { readIfThere, syncPath } from '../files/small-file.js';
@@ -33,7 +33,6 @@ import {
   runs,
   thisProcess,
 } from './owner-record.js';
-import { repeatedly } from './repeatedly.js';
 
 export class FolderOwnedError extends Error {
   override readonly name = 'FolderOwnedError';
@@ -242,12 +241,8 @@ export async function adoptFolder(
 
 /** Returns whether the owner's process number names the same process here: one boot of one machine, one namespace. */
 function canLookUp(owner: OwnerRecord, identity: ProcessIdentity): boolean {
-  return (
-    owner.boot_id !== null &&
-    owner.boot_id === identity.bootId &&
-    owner.pid_namespace !== null &&
-    owner.pid_namespace === identity.pidNamespace
-  );
+  const isSameBoot = owner.boot_id !== null && owner.boot_id === identity.bootId;
+  return isSameBoot && owner.pid_namespace !== null && owner.pid_namespace === identity.pidNamespace;
 }
 
 async function isAlive(
@@ -309,4 +304,21 @@ function isSucceeded(dir: string, epoch: number): boolean {
 function readHeartbeat(dir: string, epoch: number): string | undefined {
   const text = readIfThere(join(dir, 'heartbeat'));
   return text?.startsWith(`${epoch} `) ? text : undefined;
+}
+
+/** Runs `work`, which must not reject, now and every `everyMs`, never twice at a time. The result stops it. */
+export function repeatedly(work: () => Promise<void>, everyMs: number): () => Promise<void> {
+  let activeRun: Promise<void> | null = null;
+  const run = () => {
+    activeRun ??= work().finally(() => {
+      activeRun = null;
+    });
+  };
+  run();
+  const timer = setInterval(run, everyMs);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await activeRun;
+  };
 }

@@ -6,8 +6,7 @@ import { crc32 } from 'node:zlib';
 import { open, type RootDatabase } from 'lmdb';
 import type { SnapshotBlock } from '../../core/snapshot/snapshot.js';
 import { hasCode } from '../../errors.js';
-import type { SnapshotHeader, SnapshotStore } from '../../group/ports/snapshots.js';
-import { DamagedError } from '../../group/ports/storage-errors.js';
+import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../../group/ports/storage.js';
 import { refuseWithoutCommitSpace } from '../files/full-disk.js';
 import { checkEnvironmentFile, dataFileOf, withFile } from '../files/lmdb-file.js';
 import { syncPath } from '../files/small-file.js';
@@ -39,15 +38,11 @@ export function snapshotFileOf(dir: string, seq: number): string {
 }
 
 export class LmdbSnapshotStore implements SnapshotStore {
-  readonly #mustEnd: (epoch: number) => boolean;
-
   /** Writes reject once `mustEnd`: a thread that is terminated in a transaction blocks the process for ever. */
   constructor(
     private readonly dir: string,
-    mustEnd: (epoch: number) => boolean = () => false,
-  ) {
-    this.#mustEnd = mustEnd;
-  }
+    private readonly mustEnd: (epoch: number) => boolean = () => false,
+  ) {}
 
   list(): number[] {
     const seqs = readdirSync(this.dir).flatMap((name) => COMPLETE.exec(name)?.slice(1).map(Number) ?? []);
@@ -141,7 +136,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
   /** Checks before each write whether to continue. */
   #goOn({ epoch }: SnapshotHeader): void {
     refuseWithoutCommitSpace(this.dir);
-    if (this.#mustEnd(epoch)) throw new Error('the snapshot was aborted, because its writer must end');
+    if (this.mustEnd(epoch)) throw new Error('the snapshot was aborted, because its writer must end');
   }
 
   /** Renames a complete snapshot off the list before its files go, so that half a snapshot never looks complete. */

@@ -3,7 +3,7 @@ import { hasCode, messageOf } from '../../errors.js';
 import type { VerifyReport } from '../../group/api.js';
 import type { CopyCode, CopyRefusal, CopyStatus } from '../../group/backup/backup-tasks.js';
 import { ForeignLogError } from '../../group/backup/restore-store.js';
-import { DamagedError } from '../../group/ports/storage-errors.js';
+import { DamagedError } from '../../group/ports/storage.js';
 import { NotEmptyError } from '../../store/backup/backup-folder.js';
 import { FolderOwnedError } from '../../store/ownership/owner.js';
 import { verifyInChild } from '../verify/verify-runner.js';

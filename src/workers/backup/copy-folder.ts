@@ -9,9 +9,9 @@ import {
   type LogSink,
   type LogSource,
 } from '../../group/backup/copy-store.js';
-import { ScrubDeferredError } from '../../group/ports/storage-errors.js';
+import { ScrubDeferredError } from '../../group/ports/storage.js';
 import { batchFrom } from '../../group/recovery/recovery.js';
-import { writeExpectedHead } from '../../store/log/expected-head.js';
+import { writeExpectedHead } from '../../store/files/folder-files.js';
 import { claimFolder } from '../../store/ownership/owner.js';
 
 export interface CopiedInto extends CopiedLog {

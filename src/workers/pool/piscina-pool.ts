@@ -6,8 +6,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:wor
 import { Piscina } from 'piscina';
 import type { Simulation } from '../../core/scoring/simulation.js';
 import type { OnProgress } from '../../group/api.js';
-import type { Holder } from '../../group/holder.js';
-import { type GroupPool, PoolBusyError } from '../../group/ports/pool.js';
+import { type GroupPool, type Holder, PoolBusyError } from '../../group/ports/pool.js';
 import type { ScoringSettings } from '../../group/replica/replica.js';
 import { limits } from '../../limits.js';
 import { verifyInChild } from '../verify/verify-runner.js';

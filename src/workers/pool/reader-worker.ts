@@ -1,6 +1,6 @@
 /** Runs as the reader, a worker that reads the log. It holds no state of the group. */
 import { workerData } from 'node:worker_threads';
-import { writePiece } from '../../group/backup/log-piece.js';
+import { writePiece } from '../../group/backup/copy-store.js';
 import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../group/listing/listing.js';
 import type { ChainQuery, ListingQuery, LogPieceQuery, PairEventsQuery, RepeatQuery } from '../../group/ports/pool.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';

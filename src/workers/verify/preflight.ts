@@ -1,12 +1,11 @@
 /** Lists for `ptf doctor` why a node would refuse to start on a data folder; the node itself runs `node/startup.ts`. */
 import type { GroupIdentity } from '../../group/api.js';
 import { clockProblem } from '../../group/health/clock-guard.js';
-import { DamagedError } from '../../group/ports/storage-errors.js';
+import { DamagedError } from '../../group/ports/storage.js';
 import { formationProblems } from '../../group/recovery/formation.js';
 import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
 import { refusalOfTarget } from '../../store/backup/restore-folder.js';
-import { readClockSeen } from '../../store/files/clock-seen.js';
-import { storedSalt } from '../../store/files/stored-salt.js';
+import { readClockSeen, storedSalt } from '../../store/files/folder-files.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 
 export interface StartClock {

@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { OnProgress, VerifyReport } from '../../group/api.js';
-import { UnreadError } from '../../group/ports/storage-errors.js';
+import { UnreadError } from '../../group/ports/storage.js';
 import type { VerifyMode } from '../../group/recovery/verification.js';
 import { refuseIfFull } from '../../store/files/full-disk.js';
 import { dataFileOf } from '../../store/files/lmdb-file.js';

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Admission } from '../../../src/group/actor/admission.js';
-import type { Holder } from '../../../src/group/holder.js';
+import type { Holder } from '../../../src/group/ports/pool.js';
 import { limits } from '../../../src/limits.js';
 
 const batch = limits.batchEventsMax;

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Mailbox } from '../../../src/group/actor/mailbox.js';
-import type { Holder } from '../../../src/group/holder.js';
+import type { Holder } from '../../../src/group/ports/pool.js';
 import { limits } from '../../../src/limits.js';
 
 setFlagsFromString('--expose-gc');

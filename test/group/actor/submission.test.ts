@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SubmitEvents } from '../../../src/core/commands.js';
 import { granted } from '../../../src/errors.js';
-import { type Submitting, submitAll } from '../../../src/group/actor/submission.js';
+import { type Submitting, submitAll } from '../../../src/group/calls.js';
 import type { RepeatQuery } from '../../../src/group/ports/pool.js';
 import { limits } from '../../../src/limits.js';
 

@@ -1,8 +1,8 @@
 /** Pieces of a log: as many whole batches as fit, and a batch that does not fit alone. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { batchesIn, writePiece } from '../../../src/group/backup/log-piece.js';
-import { DamagedError } from '../../../src/group/ports/storage-errors.js';
+import { batchesIn, writePiece } from '../../../src/group/backup/copy-store.js';
+import { DamagedError } from '../../../src/group/ports/storage.js';
 import { logOf } from '../../support/log-of.js';
 
 const batch = (firstSeq: number, length: number) => ({ firstSeq, bytes: new Uint8Array(length).fill(firstSeq) });

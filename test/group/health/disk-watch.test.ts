@@ -3,7 +3,7 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DiskWatch } from '../../../src/group/health/disk-watch.js';
-import type { DiskUse } from '../../../src/group/ports/disk.js';
+import type { DiskUse } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 
 const MB = 1e6;

@@ -4,7 +4,7 @@ import type { EventSubmission } from '../../../src/core/commands.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { Chains } from '../../../src/group/access/subject-holdings.js';
 import { isoWeek, listEvents } from '../../../src/group/listing/listing.js';
-import type { LogReader, StoredBatch } from '../../../src/group/ports/log.js';
+import type { LogReader, StoredBatch } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import { dayMs, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
 import { Machine } from '../machine.js';

@@ -4,7 +4,7 @@ import { Batch, BatchWriter } from '../../../src/core/records/batch.js';
 import { metaIn, SNAPSHOT_VERSION } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import type { Command } from '../../../src/group/actor-commands.js';
-import type { LogReader, StoredBatch } from '../../../src/group/ports/log.js';
+import type { LogReader, StoredBatch } from '../../../src/group/ports/storage.js';
 import { lastSeqOf, mustReach, recover } from '../../../src/group/recovery/recovery.js';
 import { Replica } from '../../../src/group/replica/replica.js';
 import { limits } from '../../../src/limits.js';

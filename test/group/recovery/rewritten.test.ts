@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Batch, BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { LogRecord } from '../../../src/core/records/records.js';
-import type { LogReader, StoredBatch } from '../../../src/group/ports/log.js';
+import type { LogReader, StoredBatch } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import { t0 } from '../../support/given.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';

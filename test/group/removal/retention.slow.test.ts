@@ -9,7 +9,7 @@ import type { LogRecord } from '../../../src/core/records/records.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import type { Refusal } from '../../../src/errors.js';
 import type { Located } from '../../../src/group/actor-commands.js';
-import type { LogReader } from '../../../src/group/ports/log.js';
+import type { LogReader } from '../../../src/group/ports/storage.js';
 import { Replica } from '../../../src/group/replica/replica.js';
 import { hourMs, salt, subjectOf } from '../../support/given.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';

@@ -1,7 +1,7 @@
 /** A caller that ignores `Retry-After` waits; nobody else does. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Holder } from '../../../src/group/holder.js';
+import type { Holder } from '../../../src/group/ports/pool.js';
 import { BatchPace } from '../../../src/http/room/batch-pace.js';
 import { limits } from '../../../src/limits.js';
 

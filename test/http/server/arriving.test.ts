@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Holder } from '../../../src/group/holder.js';
+import type { Holder } from '../../../src/group/ports/pool.js';
 import { ConnectionGuard } from '../../../src/http/server/connection-guard.js';
 import { limits } from '../../../src/limits.js';
 import { until } from '../../support/until.js';

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { EtcdMembers, noEtcd } from '../../../bench/cluster/etcd-members.js';
 import { SecretProof } from '../../../src/core/hashing/secret-proof.js';
 import { SharedLogUnavailableError } from '../../../src/group/ports/shared-log.js';
-import { OwnerLostError } from '../../../src/group/ports/storage-errors.js';
+import { OwnerLostError } from '../../../src/group/ports/storage.js';
 import { timers } from '../../../src/node/system.js';
 import { EtcdClient } from '../../../src/store/etcd/etcd-client.js';
 import { etcdKeys } from '../../../src/store/etcd/etcd-keys.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
-import { Reserve } from '../../../src/store/files/reserve.js';
+import { Reserve } from '../../../src/store/files/full-disk.js';
 import { SmallDisk } from '../../faults/small-disk.js';
 import { temporaryFolder } from '../temporary-folder.js';
 

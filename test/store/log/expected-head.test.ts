@@ -3,8 +3,8 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError } from '../../../src/group/ports/storage-errors.js';
-import { readExpectedHead, writeExpectedHead } from '../../../src/store/log/expected-head.js';
+import { DamagedError } from '../../../src/group/ports/storage.js';
+import { readExpectedHead, writeExpectedHead } from '../../../src/store/files/folder-files.js';
 import { removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 test('a folder that never had a head has none', () => {

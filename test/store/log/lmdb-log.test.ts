@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError } from '../../../src/group/ports/storage-errors.js';
+import { DamagedError } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import { newestMeta, withFile } from '../../../src/store/files/lmdb-file.js';
 import {

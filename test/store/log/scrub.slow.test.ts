@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { OwnerLostError, ScrubDeferredError } from '../../../src/group/ports/storage-errors.js';
+import { OwnerLostError, ScrubDeferredError } from '../../../src/group/ports/storage.js';
 import { checkEnvironmentFile } from '../../../src/store/files/lmdb-file.js';
 import { type LmdbLogWriter, logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { openLogEnvironment } from '../../../src/store/log/log-environment.js';

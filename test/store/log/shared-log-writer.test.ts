@@ -1,8 +1,8 @@
 /** The log of a cluster's node: which commits a turn waits for, and what a failed local commit does to later turns. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { StoredBatch } from '../../../src/group/ports/log.js';
 import type { Fence, Slot } from '../../../src/group/ports/shared-log.js';
+import type { StoredBatch } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import { timers } from '../../../src/node/system.js';
 import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log.js';

@@ -1,7 +1,7 @@
 /** Repeated work comes at once, never overlaps itself, and is over when its end says so. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { repeatedly } from '../../../src/store/ownership/repeatedly.js';
+import { repeatedly } from '../../../src/store/ownership/owner.js';
 
 // Repeated work keeps no process alive, so this does.
 const awake = setInterval(() => undefined, 1_000);

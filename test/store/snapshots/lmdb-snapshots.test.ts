@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError } from '../../../src/group/ports/storage-errors.js';
+import { DamagedError } from '../../../src/group/ports/storage.js';
 import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { rejection } from '../../contracts/log.js';
 import { blocksOf, headerOf, testSnapshots } from '../../contracts/snapshots.js';

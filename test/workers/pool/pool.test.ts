@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { batchesIn } from '../../../src/group/backup/log-piece.js';
+import { batchesIn } from '../../../src/group/backup/copy-store.js';
 import { limits } from '../../../src/limits.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { PiscinaPool } from '../../../src/workers/pool/piscina-pool.js';

@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Holder } from '../../../src/group/holder.js';
-import { PoolBusyError } from '../../../src/group/ports/pool.js';
+import { type Holder, PoolBusyError } from '../../../src/group/ports/pool.js';
 import { limits } from '../../../src/limits.js';
 import { type ReadClass, ReadQueue } from '../../../src/workers/pool/read-queue.js';
 

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { VerifyReport } from '../../../src/group/api.js';
-import { UnreadError } from '../../../src/group/ports/storage-errors.js';
+import { UnreadError } from '../../../src/group/ports/storage.js';
 import { refuseStart, StartRefusedError } from '../../../src/node/startup.js';
 import { verifyInChild } from '../../../src/workers/verify/verify-runner.js';
 import { temporaryFolder } from '../../support/process.js';

@@ -36,8 +36,7 @@ import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../workers/pool/piscina-pool.js';
 import type { ClusterNode } from './cluster/cluster-node.js';
 import type { Config } from './config.js';
-import { type Address, openOperatorAccess } from './operator-access.js';
-import { urlOf } from './ready-text.js';
+import { type Address, openOperatorAccess, urlOf } from './operator-access.js';
 import { Closers, windDown } from './shutdown.js';
 import {
   applyConfiguration,

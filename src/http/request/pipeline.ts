@@ -18,8 +18,8 @@ import type { Holder } from '../../group/holder.js';
 import { limits } from '../../limits.js';
 import { addressKeyOf } from '../../validation/address-key.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
+import { cutCount } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
-import { cutCount } from '../public-counts.js';
 import type { BatchPace } from '../room/batch-pace.js';
 import type { ParseScheduler } from '../room/parse-scheduler.js';
 import type { RequestVerifier } from '../signing/request-verifier.js';
@@ -29,8 +29,15 @@ import { bodyRefusal } from './body.js';
 import { decodeText } from './head.js';
 import type { CallerLimit, createRateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
-import { type ApiReply, type BodyAdmission, type BodyReading, type Handler, holderOf } from './request.js';
-import { type MaybeAsync, then } from './then.js';
+import {
+  type ApiReply,
+  type BodyAdmission,
+  type BodyReading,
+  type Handler,
+  holderOf,
+  type MaybeAsync,
+  then,
+} from './request.js';
 
 export interface Incoming {
   readonly headers: IncomingHttpHeaders;

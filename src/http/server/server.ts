@@ -13,11 +13,10 @@ import { isAnswerable } from '../request/body.js';
 import { ReadTurns } from '../room/read-turns.js';
 import { StreamReaders } from '../verdict-stream/readers.js';
 import { answerRaw, parserFailureCode, type RawCode } from './client-error.js';
-import { closeGently } from './closing.js';
 import { ConnectionGuard } from './connection-guard.js';
 import { Connections } from './connections.js';
 import type { CreateFastPath, FastPath } from './fast-path-port.js';
-import { createBoundedServer, detachConnections, feedUnread } from './node-http.js';
+import { closeGently, createBoundedServer, detachConnections, feedUnread } from './node-http.js';
 
 interface UnderWay {
   readonly request: IncomingMessage;

@@ -6,14 +6,14 @@ import type { AcceptedEvent } from '../../../src/group/api.js';
 import {
   batchEntryText,
   batchResultText,
+  cutCount,
   explanationBody,
+  raisedCount,
   rounded,
   storedEventBody,
   verdictBody,
 } from '../../../src/http/bodies/bodies.js';
-import { scoreJson } from '../../../src/http/bodies/score-json.js';
-import { ScoreTag } from '../../../src/http/bodies/score-tag.js';
-import { cutCount, raisedCount } from '../../../src/http/public-counts.js';
+import { ScoreTag, scoreJson } from '../../../src/http/bodies/score-json.js';
 import { assertIsJsonOf } from './ascii-json.js';
 
 const view = {

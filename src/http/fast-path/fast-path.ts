@@ -27,8 +27,8 @@ import type { Endpoint, Incoming } from '../request/pipeline.js';
 import { type Exchange, replyText, wireReply } from '../request/reply.js';
 import { type ApiReply, type MaybeAsync, then } from '../request/request.js';
 import { answerRaw } from '../server/client-error.js';
-import type { CreateFastPath, FallBack, FastPath } from '../server/fast-path-port.js';
 import { closeGently } from '../server/node-http.js';
+import type { CreateFastPath, FallBack, FastPath } from '../server/server.js';
 import { HeadParser, type ParsedHead } from './head-parser.js';
 
 export const createFastPath: CreateFastPath = (endpoints, deps) => {

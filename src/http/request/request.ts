@@ -23,7 +23,7 @@ export function holderOf(caller: PeerView | null, remote: Remote): Holder {
 
 export interface ApiRequest<Body> {
   readonly params: Readonly<Record<string, string>>;
-  /** The query as sent, without `?` and not decoded, see `parameters.ts`. */
+  /** The query as sent, without `?` and not decoded, see `request-parameters.ts`. */
   readonly query: string;
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;

@@ -14,10 +14,7 @@ export interface RequestSignature {
   readonly bytes: Uint8Array;
 }
 
-export interface Coverage {
-  readonly body: boolean;
-  readonly query: boolean;
-}
+type Coverage = Readonly<Record<'body' | 'query', boolean>>;
 
 /** RFC 8032: 32 bytes of a point, and 32 of a number. */
 const SIGNATURE_BYTES = 64;

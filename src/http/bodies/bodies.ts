@@ -1,4 +1,5 @@
 /** Builds the response bodies, except those of scores: rounds figures, cuts counts, formats times. */
+
 import type {
   BatchResultBody,
   explanationSchema,
@@ -13,6 +14,7 @@ import { errors, type Outcome } from '../../errors.js';
 import type { AcceptedEvent, OwnEvent, PeerView, TrustExplanation, TrustView } from '../../group/api.js';
 import { HOUR_MS, limits } from '../../limits.js';
 import type { FromSchema } from '../../validation/schema.js';
+import { cutCount } from '../public-counts.js';
 
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();
@@ -166,22 +168,4 @@ function writtenBytes(scalar: unknown): number {
   if (typeof scalar === 'string' && plainText.test(scalar)) return scalar.length + '""'.length;
   if (scalar === null || typeof scalar === 'boolean' || Number.isFinite(scalar)) return String(scalar).length;
   return Buffer.byteLength(JSON.stringify(scalar));
-}
-
-/** Cuts a public counter to two significant digits: one that moves by one would reveal who caused it. */
-export function cutCount(count: number): number {
-  const unit = unitOf(count);
-  return Math.floor(count / unit) * unit;
-}
-
-/** Rounds up to two significant digits. */
-export function raisedCount(count: number): number {
-  const unit = unitOf(count);
-  return Math.ceil(count / unit) * unit;
-}
-
-function unitOf(count: number): number {
-  let unit = 1;
-  while (count / unit >= 100) unit *= 10;
-  return unit;
 }

@@ -36,7 +36,6 @@ export const limits = {
   pipelinedPerConnection: 64,
   /** Places of all connections together. A connection that exceeds them is ended. */
   pipelinedMax: 65_536,
-  /** Bytes that Node reads from a connection at a time. */
   readBytes: 64 * KiB,
   /** Answers to the requests of one read that are combined. Further answers wait until these are sent. */
   answersAheadBytes: 64 * KiB,
@@ -174,7 +173,6 @@ export const limits = {
   groupDisputesFactor: 10,
   /** Peers that the view of a dispute lists because its text names them; names need not be unique. */
   disputeNamedMax: 10,
-  /** Peers whose events one decision makes void. */
   disputeVoidsMax: 64,
 
   /** Log records that the export of one player reads at most; with more, the export says that it is incomplete. */
@@ -353,10 +351,8 @@ export const limits = {
   socketPathBytes: 107,
 
   // Dashboard
-  /** Interval at which the plots are sampled. */
   dashboardBeatMs: 2_000,
   paceSamplesMax: 1_800,
-  /** Samples from which a rate and a percentile are computed. */
   paceWindowSamples: 6,
   /** Samples of weights, for a day. */
   weightSamplesMax: 1_440,
@@ -394,14 +390,12 @@ export const limits = {
   /** Rows of one frame, about 140 bytes each. */
   streamFrameRows: 500,
   streamFrameBytes: 128 * KiB,
-  /** Rows that one task of the pool reads. */
   streamLookedAtRows: 65_536,
   /** Rows changed since the last piece that are tracked one by one; beyond the bound all rows are read. */
   streamTouchedRows: 65_536,
   /** Changes kept in memory for readers with a short disconnection, and how many of them are sent without the pool. */
   streamRingRows: 32_768,
   streamAtOnceRows: 1_000,
-  /** Minimum of active peers for publication of changes in intervals. */
   streamIntervalPeersMin: 5,
   streamIntervalMsDefault: 1_000,
   streamIntervalMsMax: 60_000,

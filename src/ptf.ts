@@ -115,11 +115,8 @@ async function input(charactersMax: number): Promise<string> {
 
 /** A node cannot open files that root leaves in its folder, as LMDB does even if it only reads. */
 async function refuseForeign(dir: string): Promise<void> {
-  const uid = await stat(dir).then(
-    (found) => found.uid,
-    () => undefined,
-  );
-  if (process.getuid === undefined || uid === undefined || uid === process.getuid()) return;
+  const found = await stat(dir).catch(() => undefined);
+  if (process.getuid === undefined || found === undefined || found.uid === process.getuid()) return;
   const isClosed = await access(dir, constants.W_OK).then(
     () => false,
     () => true,

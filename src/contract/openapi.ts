@@ -1,9 +1,53 @@
 /** Generates the OpenAPI 3.1 document from the table of routes and the schemas by which requests are validated. */
+
 import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
 import type { Schema } from '../validation/schema.js';
-import { namedSchemas } from './named-schemas.js';
-import { pathParameters, queryParameters } from './parameters.js';
-import { everyRoute, isWrite, type Route, routes, type Success } from './routes.js';
+import * as refusals from './error-bodies.js';
+import * as requests from './request-bodies.js';
+import * as responses from './response-bodies.js';
+import { everyRoute, isWrite, pathParameters, queryParameters, type Route, routes, type Success } from './routes.js';
+import * as stream from './verdict-stream.js';
+
+/** The schemas that the document defines once and refers to; it inlines all others. */
+const namedSchemas = {
+  Event: requests.eventSchema,
+  StoredEvent: responses.storedEventSchema,
+  EventBatch: requests.batchSchema,
+  EventBatchResult: responses.batchResultSchema,
+  Registration: requests.registrationSchema,
+  RegisteredPeer: responses.registeredPeerSchema,
+  PeerList: responses.peerListSchema,
+  AuditPage: responses.auditPageSchema,
+  TrustScore: responses.trustScoreSchema,
+  UnknownPlayer: responses.unknownPlayerSchema,
+  MatchScores: responses.matchScoresSchema,
+  PlayerVerdict: responses.verdictSchema,
+  PlayerEvents: responses.playerEventsSchema,
+  Erasure: responses.erasureSchema,
+  PendingErasure: responses.pendingErasureSchema,
+  Dispute: requests.disputeSchema,
+  OpenedDispute: responses.openedDisputeSchema,
+  Withdrawal: responses.withdrawalSchema,
+  Health: responses.healthSchema,
+  StreamHello: stream.helloDataSchema,
+  StreamReset: stream.resetDataSchema,
+  StreamSnapshot: stream.snapshotDataSchema,
+  StreamChange: stream.changeDataSchema,
+  StreamHeartbeat: stream.heartbeatDataSchema,
+  StreamResume: stream.resumeDataSchema,
+  ErrorCode: refusals.errorCodeSchema,
+  SchemaFault: refusals.violationSchema,
+  SchemaFaults: refusals.violationsSchema,
+  InvalidParameterDetails: refusals.invalidParameterSchema,
+  DuplicateDetails: refusals.duplicateSchema,
+  DuplicateDisputeDetails: refusals.duplicateDisputeSchema,
+  RateLimitDetails: refusals.rateLimitSchema,
+  InternalErrorDetails: refusals.internalErrorSchema,
+  UnavailableDetails: refusals.unavailableSchema,
+  ErrorDetails: refusals.errorDetailsSchema,
+  Error: refusals.errorSchema,
+  Problem: refusals.problemSchema,
+} as const;
 
 type Json = Readonly<Record<string, unknown>>;
 

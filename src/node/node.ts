@@ -35,8 +35,7 @@ import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../workers/pool/piscina-pool.js';
 import type { ClusterNode } from './cluster/cluster-node.js';
 import type { Config } from './config.js';
-import { type Address, openOperatorAccess } from './operator-access.js';
-import { urlOf } from './ready-text.js';
+import { type Address, openOperatorAccess, urlOf } from './operator-access.js';
 import { Closers, windDown } from './shutdown.js';
 import {
   applyConfiguration,
@@ -171,7 +170,7 @@ async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
     if (opened !== null) await windDown({ ...opened, dir, log, snapshotMs });
   });
   closers.add(() => parts.drain());
-  if (cluster !== null) closers.add(() => cluster.closeLink());
+  if (cluster !== null) closers.add(() => cluster.server.close());
 
   opened = await openGroup(start, parts);
   const { group, api, current, check, clusterSite } = opened;
@@ -241,23 +240,14 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
     node,
     pseudonyms,
     sessionHolds: (claims) => sessions.holds(claims),
-    settings: {
-      authEnabled: config.peerAuthEnabled,
-      registrationMode: config.registrationMode,
-      connectionsMax: config.connectionsMax,
-      loopbackIsProxy: config.loopbackIsProxy,
-      rateLimitPeerPerS: config.rateLimitPeerPerS,
-      rateLimitAddressPerS: config.rateLimitAddressPerS,
-      registrationsPerAddressPerHour: config.registrationsPerAddressPerHour,
-      requestSigning: config.requestSigning,
-      publishSaltCheck: config.publishSaltCheck,
-      sessionSecret,
-    },
+    settings: { ...config, authEnabled: config.peerAuthEnabled, sessionSecret },
     version,
     log,
     clock,
     metrics,
-    ...(cluster === null ? {} : { tunnel: (authority, socket, head) => cluster.tunnel(authority, socket, head) }),
+    ...(cluster === null
+      ? {}
+      : { tunnel: (authority, socket, head) => cluster.server.tunnel(authority, socket, head) }),
   };
   const face = new ApiServer(httpDeps, config.fastPath ? createFastPath : null);
   const pool = new PiscinaPool({
@@ -378,14 +368,8 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   return { group, api, current, check, clusterSite };
 }
 
-interface RecoveredGroup {
-  readonly actor: GroupActor<Resolve>;
-  readonly snapshots: LmdbSnapshotStore;
-  /** The snapshot from which recovery started; 0 if it read the whole log. */
-  readonly recoveredFrom: number;
-  /** The newest time in the folder, ms since 1970. */
-  readonly seenAt: number;
-}
+/** `recoveredFrom`: the snapshot, 0 if recovery read the whole log. `seenAt`: the newest time in the folder. */
+type RecoveredGroup = Awaited<ReturnType<typeof recoverActor>>;
 
 /** The bounds of a cluster are in its log; its turns are smaller, because a large append takes longer than two. */
 function actorOver({ state, chain }: Follower, config: Config): GroupActor<Resolve> {
@@ -406,10 +390,7 @@ function actorOver({ state, chain }: Follower, config: Config): GroupActor<Resol
   return new GroupActor(state, chain, bounds, turn);
 }
 
-async function recoverActor(
-  { config, ports, clock, dir, writer }: Start,
-  { node, salt }: Parts,
-): Promise<RecoveredGroup> {
+async function recoverActor({ config, ports, clock, dir, writer }: Start, { node, salt }: Parts) {
   const snapshots = new LmdbSnapshotStore(dir);
   await snapshots.sweep();
   const { identity } = node;

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
 import type { OperatorApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
-import type { Metrics } from '../http/metrics/metrics.js';
-import { startMetricsServer } from '../http/metrics/metrics-server.js';
+import { type Metrics, startMetricsServer } from '../http/metrics/metrics.js';
 import type { AskedNode } from '../operations/operation.js';
+import { facts } from '../operations/text-table.js';
 import { startDashboard } from '../operator/dashboard/dashboard-server.js';
 import type { Sessions } from '../operator/dashboard/sessions/sessions.js';
 import { SignInAttempts } from '../operator/dashboard/sessions/sign-in.js';
@@ -83,4 +83,25 @@ export async function openOperatorAccess(deps: OperatorAccessDeps) {
 function canonicalOrGiven(kinds: readonly string[] | undefined, playerId: string): string {
   const found = kinds === undefined ? null : readPlayerId(playerId, { kinds });
   return found?.ok ? found.id : playerId;
+}
+
+export function urlOf({ host, port }: Address): string {
+  const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${local.includes(':') ? `[${local}]` : local}:${port}`;
+}
+
+interface Addresses {
+  readonly address: Address;
+  readonly dashboardAddress: Address | null;
+}
+
+export function readyText({ address, dashboardAddress: dashboard }: Addresses, dir: string): string {
+  const url = urlOf(address);
+  const rows = [
+    ['ready', url],
+    ['docs', `${url}/docs`],
+    ...(dashboard === null ? [] : [['dashboard', urlOf(dashboard)] as const]),
+    ['data folder', dir],
+  ] as const;
+  return `${facts(rows, Number.POSITIVE_INFINITY).join('\n')}\n`;
 }

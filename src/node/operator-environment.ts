@@ -1,32 +1,22 @@
 /** Finds the node's environment for `ptf`: in `PTF_ENV_FILE`, in `.env` here, or where deploy's unit has it. */
 import { type Environ, type ReadFile, withDotenv } from './config.js';
 
-export interface InstalledUnit {
-  readonly unit: string;
-  readonly envFile: string;
-  readonly saltFile: string;
-  readonly settings: { readonly ENVIRONMENT: string; readonly DATA_DIR: string };
-}
-
 /** The files of the installed unit, and the settings that the unit itself makes. */
-export const installed: InstalledUnit = {
+export const installed = {
   unit: '/etc/systemd/system/ptf.service',
   envFile: '/etc/ptf/ptf.env',
   saltFile: '/etc/ptf/group-salt',
   settings: { ENVIRONMENT: 'prod', DATA_DIR: '/var/lib/ptf' },
 };
 
-export interface OperatorEnvironment {
-  readonly env: Environ;
-  readonly hidden: readonly string[];
-}
+export type OperatorEnvironment = ReturnType<typeof operatorEnvironment>;
 
 /** Throws if `PTF_ENV_FILE` or `.env` cannot be read. */
 export function operatorEnvironment(
   env: Environ,
   readFile: ReadFile,
-  { envFile, saltFile, settings }: Omit<InstalledUnit, 'unit'> = installed,
-): OperatorEnvironment {
+  { envFile, saltFile, settings }: Omit<typeof installed, 'unit'> = installed,
+): { readonly env: Environ; readonly hidden: readonly string[] } {
   const named = env.PTF_ENV_FILE?.trim() ?? '';
   if (named !== '') {
     if (readFile(named) === undefined) throw new Error(`PTF_ENV_FILE: there is no file ${named}`);

@@ -12,7 +12,7 @@ import { readText } from '../store/files/small-file.js';
 import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from './config.js';
 import { createLog } from './logger.js';
 import { type RunningNode, startNode } from './node.js';
-import { readyText } from './ready-text.js';
+import { readyText } from './operator-access.js';
 import { RejoinError, StartEndedError, StartRefusedError } from './startup.js';
 import type { Remark } from './variables.js';
 

@@ -95,20 +95,16 @@ export function prepareFolder(dir: string): void {
 }
 
 function folderProblem(error: unknown): string {
-  const { code, path } = error as NodeJS.ErrnoException;
-  switch (code) {
-    case 'EACCES':
-    case 'EPERM':
-      return `this user has no access to ${path}; make the node's user its owner (chown -R), or set another folder`;
-    case 'EROFS':
-      return 'its file system is read-only; set another folder';
-    case 'ENOENT':
-      return 'it cannot be created there; set another folder';
-    case 'ENOTDIR':
-      return 'a part of its path is a file; set another folder';
-    default:
-      return messageOf(error);
-  }
+  const { code = '', path } = error as NodeJS.ErrnoException;
+  const noAccess = `this user has no access to ${path}; make the node's user its owner (chown -R), or set another folder`;
+  const problems: Readonly<Record<string, string>> = {
+    EACCES: noAccess,
+    EPERM: noAccess,
+    EROFS: 'its file system is read-only; set another folder',
+    ENOENT: 'it cannot be created there; set another folder',
+    ENOTDIR: 'a part of its path is a file; set another folder',
+  };
+  return problems[code] ?? messageOf(error);
 }
 
 /** Files that this user cannot read and write would crash LMDB, which would look like damage. */

@@ -2,7 +2,7 @@
 import { granted } from '../errors.js';
 import type { AuditEntry, OperatorApi, VerifyReport } from '../group/api.js';
 import { limits } from '../limits.js';
-import { shape } from '../validation/schema.js';
+import { type FromSchema, shape } from '../validation/schema.js';
 import { parseCount, parseSince } from './arguments.js';
 import { count, isoTime, mapped, operation, parsed, typed } from './operation.js';
 import { table } from './text-table.js';
@@ -10,19 +10,22 @@ import { table } from './text-table.js';
 const filterText = { type: 'string', minLength: 1, maxLength: 100 } as const;
 const anySeq = count(0, Number.MAX_SAFE_INTEGER);
 
+const wantedEntries = shape(
+  {
+    count: count(1, limits.pageMax),
+    before: count(1, Number.MAX_SAFE_INTEGER),
+    since: { type: 'string', format: 'date-time' },
+    actor: filterText,
+    action: filterText,
+  },
+  ['before', 'since', 'actor', 'action'],
+);
+type Wanted = FromSchema<typeof wantedEntries>;
+
 export const logOperations = {
   /** The newest entries, below `before` if given. `actor`, `action`: only entries that contain these texts. */
   'audit-tail': operation({
-    request: shape(
-      {
-        count: count(1, limits.pageMax),
-        before: count(1, Number.MAX_SAFE_INTEGER),
-        since: { type: 'string', format: 'date-time' },
-        actor: filterText,
-        action: filterText,
-      },
-      ['before', 'since', 'actor', 'action'],
-    ),
+    request: wantedEntries,
     dashboard: true,
     isSlow: true,
     answer: (request, { group }) => newestEntries(group, request),
@@ -91,14 +94,6 @@ export function verifyValue(report: VerifyReport) {
   return { ok, last_seq: lastSeq, batches, records, audit_entries: auditEntries, snapshots, faults };
 }
 export interface VerifyValue extends ReturnType<typeof verifyValue> {}
-
-interface Wanted {
-  readonly count: number;
-  readonly before?: number | undefined;
-  readonly since?: string | undefined;
-  readonly actor?: string | undefined;
-  readonly action?: string | undefined;
-}
 
 /** Reads backwards until enough entries are found, at most `limits.auditReadMax`; with `is_cut`, more may be older. */
 async function newestEntries(group: OperatorApi, { count: most, before, since, actor = '', action = '' }: Wanted) {

@@ -1,7 +1,7 @@
 /** The text on a terminal once the node is ready. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readyText, urlOf } from '../../src/node/ready-text.js';
+import { readyText, urlOf } from '../../src/node/operator-access.js';
 
 test('a terminal learns where the node, its docs, its dashboard and its data are', () => {
   const address = { host: '127.0.0.1', port: 8080 };

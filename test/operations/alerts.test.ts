@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { alertRules, alertsOf } from '../../src/operations/alerts.js';
+import { alertRules, alertsOf } from '../../src/operations/status-operation.js';
 import { recordedGroup } from '../operator/recorded-group.js';
 
 const files = ['deploy/alerts.yml', 'deploy/cluster/alerts.yml'].map((path) =>

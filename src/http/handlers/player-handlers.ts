@@ -1,17 +1,33 @@
-/** Handles reads about players. All except the listing of events read memory synchronously. */
+/** Handles reads about players, the verdict stream, erasures, disputes and the audit log. */
 
-import type { PlayerEventsBody } from '../../contract/response-bodies.js';
+import type { DisputeBody } from '../../contract/request-bodies.js';
+import type {
+  AuditPageBody,
+  ErasedEventsBody,
+  ErasureBody,
+  OpenedDisputeBody,
+  PendingErasureBody,
+  PlayerEventsBody,
+} from '../../contract/response-bodies.js';
 import { keyColumns } from '../../core/tables/event-columns.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { PeerView, TrustView } from '../../group/api.js';
 import type { Holder } from '../../group/ports/pool.js';
-import { limits } from '../../limits.js';
+import { HOUR_MS, limits } from '../../limits.js';
 import { explanationBody, storedEventBody, timeText, verdictBody } from '../bodies/bodies.js';
-import { explainedScoreJson, scoreJson, scoresJson } from '../bodies/score-json.js';
-import { ScoreTag } from '../bodies/score-tag.js';
+import { explainedScoreJson, ScoreTag, scoreJson, scoresJson } from '../bodies/score-json.js';
 import type { HttpDeps } from '../deps.js';
+import { keyDigestOf } from '../request/auth.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
-import { type ApiReply, type ApiRequest, type Handlers, holderOf, type Remote } from '../request/request.js';
+import {
+  type ApiReply,
+  type ApiRequest,
+  type Handlers,
+  holderOf,
+  type MaybeAsync,
+  type Remote,
+  then,
+} from '../request/request.js';
 import {
   encodeCursor,
   type MatchIds,
@@ -20,9 +36,10 @@ import {
   readIds,
   readPage,
   readPlayerId,
+  readSubjectHash,
 } from '../request/request-parameters.js';
-import { type MaybeAsync, then } from '../request/then.js';
 import type { ReadTurns } from '../room/read-turns.js';
+import type { StreamReaders } from '../verdict-stream/readers.js';
 
 export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>, turns: ReadTurns) {
   const players = keyColumns(limits.matchIdsMax);
@@ -133,4 +150,93 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
   }
 
   return { getTrustScore, getTrustScores, getVerdict, listPlayerEvents } satisfies Partial<Handlers>;
+}
+
+/** A proxy must not buffer this answer, because it never ends. */
+const headers = { 'Cache-Control': 'private, no-store', 'X-Accel-Buffering': 'no' };
+
+export function streamHandlers(readers: StreamReaders) {
+  function streamVerdicts({ headers: sent, caller, remote }: ApiRequest<undefined>): ApiReply {
+    const holder = holderOf(caller, remote);
+    const refusal = readers.refusal({ peer: caller, holder });
+    if (refusal !== undefined) return refusalReply(refusal);
+    const id = sent['last-event-id'];
+    const opening = {
+      lastEventId: typeof id === 'string' ? id.trim() : '',
+      peer: caller,
+      holder,
+      keyDigest: keyDigestOf(sent) ?? '',
+    };
+    return { status: 200, body: undefined, headers, stream: (to) => readers.open(to, opening) };
+  }
+
+  return { streamVerdicts } satisfies Partial<Handlers>;
+}
+
+export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
+  async function eraseSubject({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
+    const hash = readSubjectHash(params.hash ?? '');
+    if (!hash.ok) return refusalReply(hash);
+    const outcome = await node.group.erase(caller, Buffer.from(hash.value, 'hex'));
+    if (!outcome.ok) return refusalReply(outcome);
+    const { status, reason, eventsErased, erasedAt, receipt } = outcome.value;
+    if (status === 'pending' && reason !== null) {
+      return { status: 202, body: { subject_hash: hash.value, status, receipt, reason } satisfies PendingErasureBody };
+    }
+    return ok({
+      subject_hash: hash.value,
+      events_erased: eventsErased,
+      erased_at: timeText(erasedAt),
+      receipt,
+    } satisfies ErasureBody);
+  }
+
+  async function openDispute({ params, body, caller }: ApiRequest<DisputeBody>): Promise<ApiReply> {
+    const hash = readSubjectHash(params.hash ?? '');
+    if (!hash.ok) return refusalReply(hash);
+    const outcome = await node.group.dispute(caller, Buffer.from(hash.value, 'hex'), body.text, body.peer_id);
+    if (!outcome.ok) return refusalReply(outcome);
+    const { id, openedAt } = outcome.value;
+    const opened = { dispute_id: id, subject_hash: hash.value, status: 'open', opened_at: timeText(openedAt) } as const;
+    return { status: 201, body: opened satisfies OpenedDisputeBody };
+  }
+
+  function listErasedEvents({ query, caller }: ApiRequest<undefined>): ApiReply {
+    const page = readPage(query, 'erased');
+    if (!page.ok) return refusalReply(page);
+    // With authentication off no peer acts, so there are no own events.
+    if (caller === null) return ok({ total: 0, data: [], next_cursor: null } satisfies ErasedEventsBody);
+    const { total, events, next } = node.group.ownErasures(caller, page.value.from, page.value.limit);
+    return ok({
+      total,
+      data: events.map(({ receivedAt, erasedAt }) => ({
+        status: 'subject_erased' as const,
+        received_at: timeText(receivedAt),
+        erased_at: timeText(erasedAt - (erasedAt % HOUR_MS)),
+      })),
+      next_cursor: next === null ? null : encodeCursor('erased', next),
+    } satisfies ErasedEventsBody);
+  }
+
+  async function listAudit({ query, caller, remote }: ApiRequest<undefined>): Promise<ApiReply> {
+    const page = readPage(query, 'audit');
+    if (!page.ok) return refusalReply(page);
+    const outcome = await node.group.audit(page.value.from, page.value.limit, holderOf(caller, remote));
+    if (!outcome.ok) return refusalReply(outcome);
+    const { entries, nextAfter } = outcome.value;
+    return ok({
+      data: entries.map(({ seq, at, action, actor, target, prevHash, hash }) => ({
+        seq,
+        at: timeText(at),
+        action,
+        actor,
+        target,
+        prev_hash: prevHash,
+        hash,
+      })),
+      next_cursor: nextAfter === null ? null : encodeCursor('audit', nextAfter),
+    } satisfies AuditPageBody);
+  }
+
+  return { eraseSubject, openDispute, listErasedEvents, listAudit } satisfies Partial<Handlers>;
 }

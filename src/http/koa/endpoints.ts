@@ -1,13 +1,10 @@
 /** Creates the endpoint of every operation, for Koa and the fast path: its checks joined with its handler. */
 import { type OperationId, routes } from '../../contract/routes.js';
 import type { HttpDeps } from '../deps.js';
-import { docsHandlers } from '../handlers/docs-handlers.js';
+import { docsHandlers, healthHandlers } from '../handlers/docs-handlers.js';
 import { eventHandlers } from '../handlers/event-handlers.js';
-import { healthHandlers } from '../handlers/health-handlers.js';
 import { peerHandlers } from '../handlers/peer-handlers.js';
-import { playerHandlers } from '../handlers/player-handlers.js';
-import { streamHandlers } from '../handlers/stream-handlers.js';
-import { subjectHandlers } from '../handlers/subject-handlers.js';
+import { playerHandlers, streamHandlers, subjectHandlers } from '../handlers/player-handlers.js';
 import { CheckedEndpoint, type Endpoint } from '../request/pipeline.js';
 import { createRateLimits } from '../request/rate-limits.js';
 import type { BodyAdmission, Handlers } from '../request/request.js';

@@ -2,8 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
-import type { BodyReading } from './request.js';
-import { then } from './then.js';
+import { type BodyReading, then } from './request.js';
 
 /** Returns `unsupported_media_type` or `payload_too_large` as far as the head alone shows them. */
 export function bodyRefusal(headers: IncomingHttpHeaders, bytesMax: number): Refusal | undefined {

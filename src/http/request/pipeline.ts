@@ -29,8 +29,15 @@ import { bodyRefusal } from './body.js';
 import { decodeText } from './head.js';
 import type { CallerLimit, createRateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
-import { type ApiReply, type BodyAdmission, type BodyReading, type Handler, holderOf } from './request.js';
-import { type MaybeAsync, then } from './then.js';
+import {
+  type ApiReply,
+  type BodyAdmission,
+  type BodyReading,
+  type Handler,
+  holderOf,
+  type MaybeAsync,
+  then,
+} from './request.js';
 
 export interface Incoming {
   readonly headers: IncomingHttpHeaders;

@@ -9,7 +9,6 @@ import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/ports/pool.js';
 import { addressKeyOf } from '../../validation/address-key.js';
 import type { BodyCheck } from '../signing/signature-fields.js';
-import type { MaybeAsync } from './then.js';
 
 /** A connection as handlers see it. Its address is read if a limit needs it. */
 export interface Remote {
@@ -24,7 +23,7 @@ export function holderOf(caller: PeerView | null, remote: Remote): Holder {
 
 export interface ApiRequest<Body> {
   readonly params: Readonly<Record<string, string>>;
-  /** The query as sent, without `?` and not decoded, see `parameters.ts`. */
+  /** The query as sent, without `?` and not decoded, see `request-parameters.ts`. */
   readonly query: string;
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
@@ -92,3 +91,11 @@ export interface BodyAdmission {
 export type Handler<Body> = (request: ApiRequest<Body>) => MaybeAsync<ApiReply>;
 
 export type Handlers = { readonly [Id in OperationId]: Handler<BodyOf<Id>> };
+
+/** A value, or the promise of one. Most requests wait for nothing, and a promise costs time. */
+export type MaybeAsync<T> = T | Promise<T>;
+
+/** Calls `next` with a value immediately, or with the result of a promise once it resolves. */
+export function then<T, R>(value: MaybeAsync<T>, next: (value: T) => MaybeAsync<R>): MaybeAsync<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

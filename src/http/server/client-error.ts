@@ -6,7 +6,7 @@ import { type ErrorCode, refused } from '../../errors.js';
 import type { HttpDeps } from '../deps.js';
 import { exchangeOf, recordAnswer } from '../request/answering.js';
 import { refusalReply, replyText, wireReply } from '../request/reply.js';
-import { closeGently } from './closing.js';
+import { closeGently } from './node-http.js';
 
 interface ParserFailure {
   readonly code?: unknown;

@@ -6,7 +6,6 @@
 import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { limits, serverBounds } from '../../limits.js';
-import { closeGently } from './closing.js';
 
 export function createBoundedServer(connectionsMax: number): Server {
   const server = createServer({
@@ -52,4 +51,29 @@ export function feedUnread(socket: Duplex, rest: Buffer, isEnded: boolean): void
 export function pauseReads(socket: Duplex): void {
   if (socket.isPaused()) socket.emit('pause');
   else socket.pause();
+}
+
+/**
+ * Sends the pending output and `lastBytes`, and ends the sending half. Then drops input until the caller ends its half,
+ * for at most `lingerMs` and `lingerBytes`: the system resets a connection that is closed while input is unread, and
+ * output that was not sent yet is lost (RFC 9112, section 9.6). `ConnectionGuard` ends a caller that does not read.
+ */
+export function closeGently(socket: Duplex, lastBytes = '', encoding: 'latin1' | 'utf8' = 'utf8'): void {
+  if (!socket.writable) return;
+  let dropped = 0;
+  // Also removes the listeners of node:http, whose parser then releases the socket.
+  socket.removeAllListeners('data');
+  socket.on('data', (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > limits.lingerBytes) socket.destroy();
+  });
+  socket.once('finish', () => {
+    const timer = setTimeout(() => {
+      // Read first what arrived while the event loop was busy.
+      setImmediate(() => socket.destroy());
+    }, limits.lingerMs).unref();
+    socket.once('close', () => clearTimeout(timer));
+  });
+  socket.end(lastBytes, encoding);
+  socket.resume();
 }

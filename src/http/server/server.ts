@@ -7,17 +7,15 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
 import { createApplication } from '../koa/app.js';
-import { createEndpoints } from '../koa/endpoints.js';
-import { hasForeignExpectation } from '../request/answering.js';
+import { createEndpoints, type Endpoints } from '../koa/endpoints.js';
+import { type AnsweringDeps, hasForeignExpectation } from '../request/answering.js';
 import { isAnswerable } from '../request/body.js';
 import { ReadTurns } from '../room/read-turns.js';
 import { StreamReaders } from '../verdict-stream/readers.js';
 import { answerRaw, parserFailureCode, type RawCode } from './client-error.js';
-import { closeGently } from './closing.js';
 import { ConnectionGuard } from './connection-guard.js';
 import { Connections } from './connections.js';
-import type { CreateFastPath, FastPath } from './fast-path-port.js';
-import { createBoundedServer, detachConnections, feedUnread } from './node-http.js';
+import { closeGently, createBoundedServer, detachConnections, feedUnread } from './node-http.js';
 
 interface UnderWay {
   readonly request: IncomingMessage;
@@ -303,3 +301,18 @@ function isWaiting(one: UnderWay): one is UnderWay & { readonly before: ServerRe
   const { before } = one;
   return before !== undefined && !before.writableFinished;
 }
+
+export type FallBack = (unread: Buffer, isEnded: boolean) => void;
+
+export interface FastPath {
+  /** Opens a connection. `fallBack` passes it to node:http, which first reads `unread`, and the end if it was read. */
+  open(socket: Socket, fallBack: FallBack): void;
+  /** Returns whether a connection of the fast path has no request in progress. True for any other connection. */
+  isIdle(socket: Socket): boolean;
+  /** Closes its connections without a request in progress. The others close with their answer. */
+  closeIdle(): void;
+  /** Answers a request that node:http has parsed. Returns false, without any effect, if it is not its own. */
+  answer(request: IncomingMessage, response: ServerResponse): boolean;
+}
+
+export type CreateFastPath = (endpoints: Endpoints, deps: AnsweringDeps) => FastPath;

@@ -11,8 +11,7 @@ import type { HttpDeps } from '../deps.js';
 import { Holdings } from '../room/holdings.js';
 import type { ReadTurns } from '../room/read-turns.js';
 import { changeFrame, erasedFrame, erasedRow, helloFrame, marksFor, noMarks, playerRow } from './frames.js';
-import { Spread } from './spread.js';
-import { StreamReader } from './stream-reader.js';
+import { type ChangeFrames, StreamReader } from './stream-reader.js';
 
 export interface ReaderOpening {
   /** As sent; empty for none. */
@@ -186,4 +185,49 @@ function rowText(
   if (player === null) return erasedRow(subject, isOwn);
   if (quiet && !isOwn) return [];
   return playerRow(player, marksFor(reader, disputed, refused));
+}
+
+interface Piece {
+  readonly frames: ChangeFrames;
+  readonly left: Iterator<StreamReader>;
+  readonly done: () => void;
+}
+
+/** Sends frames to a slice of the readers at a time, so that other requests run in between; to each in order. */
+export class Spread {
+  readonly #pieces: Piece[] = [];
+  #isScheduled = false;
+
+  /** Resolves once each reader has the frames, readers that join meanwhile included. */
+  send(frames: ChangeFrames, readers: Iterable<StreamReader>): Promise<void> {
+    return new Promise((done) => {
+      this.#pieces.push({ frames, left: readers[Symbol.iterator](), done });
+      this.#schedule();
+    });
+  }
+
+  flush(): void {
+    this.#run(Number.POSITIVE_INFINITY);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#pieces.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#run(performance.now() + limits.streamSliceMs);
+      this.#schedule();
+    });
+  }
+
+  #run(until: number): void {
+    for (let piece = this.#pieces[0]; piece !== undefined; piece = this.#pieces[0]) {
+      for (let next = piece.left.next(); !next.done; next = piece.left.next()) {
+        next.value.send(piece.frames);
+        if (performance.now() > until) return;
+      }
+      this.#pieces.shift();
+      piece.done();
+    }
+  }
 }

@@ -1,6 +1,5 @@
 /** Connects the parts of a node of a cluster. Loaded with `CLUSTER=etcd` only, because it loads the client of etcd. */
 import { hash, randomUUID } from 'node:crypto';
-import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createClusterGroup } from '../../cluster/cluster-group.js';
@@ -51,7 +50,7 @@ export class ClusterNode {
   readonly #log: EtcdLog;
   readonly #site: LocalGroup;
   readonly #link: LinkClient;
-  readonly #server: LinkServer;
+  readonly server: LinkServer;
   readonly #duties: LeaderDuties;
   readonly #operations: ClusterOperator;
   readonly #scrubAtNight: () => Promise<void>;
@@ -104,7 +103,7 @@ export class ClusterNode {
       onFailed: (error) => this.loopFailed(error),
     });
     this.#link = new LinkClient(settings.secret, config.groupId);
-    this.#server = new LinkServer(
+    this.server = new LinkServer(
       settings.secret,
       config.groupId,
       (request) => this.#nodeLink.answer(request),
@@ -393,14 +392,6 @@ export class ClusterNode {
     }
   }
 
-  tunnel(authority: string, socket: Duplex, head: Buffer): boolean {
-    return this.#server.tunnel(authority, socket, head);
-  }
-
-  closeLink(): Promise<void> {
-    return this.#server.close();
-  }
-
   /** Another node takes over while this one answers. Open forwarded commands soon end with an unknown outcome. */
   async beginClose(): Promise<void> {
     setTimeout(() => this.#link.close(), limits.shutdownAnswersMs).unref();
@@ -417,7 +408,7 @@ export class ClusterNode {
     clearInterval(this.#look);
     this.#stopNights();
     this.#link.close();
-    await this.#server.close();
+    await this.server.close();
     const ended = Promise.allSettled([this.#duties.stop(), this.member.end(), this.#scrub.stop()]);
     await within(limits.clusterEndMs, ended);
     // Closing the client aborts the calls to etcd that are still running.

@@ -153,9 +153,7 @@ async function fetchLog(to: string, donors: Donors, { goOn, ...hooks }: Fetch): 
   return copied;
 }
 
-interface SnapshotFetch extends Fetch {
-  readonly copied: CopiedLog;
-}
+type SnapshotFetch = Fetch & { readonly copied: CopiedLog };
 
 /** Fetches a snapshot into a folder without one. It is optional: without it the start reads the whole log. */
 async function fetchSnapshot(to: string, donors: Donors, fetch: SnapshotFetch): Promise<void> {

@@ -11,8 +11,7 @@ import {
   storedEventBody,
   verdictBody,
 } from '../../../src/http/bodies/bodies.js';
-import { scoreJson } from '../../../src/http/bodies/score-json.js';
-import { ScoreTag } from '../../../src/http/bodies/score-tag.js';
+import { ScoreTag, scoreJson } from '../../../src/http/bodies/score-json.js';
 import { cutCount, raisedCount } from '../../../src/http/public-counts.js';
 import { assertIsJsonOf } from './ascii-json.js';
 

@@ -1,8 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TrustView } from '../../../src/group/api.js';
-import { scoreJson, scoresJson } from '../../../src/http/bodies/score-json.js';
-import { ScoreTag } from '../../../src/http/bodies/score-tag.js';
+import { ScoreTag, scoreJson, scoresJson } from '../../../src/http/bodies/score-json.js';
 import { textsOf } from '../../support/texts.js';
 
 const hourMs = 3_600_000;

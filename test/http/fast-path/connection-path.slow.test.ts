@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
 import type { PeersApi } from '../../../src/group/api.js';
 import type { HttpDeps } from '../../../src/http/deps.js';
-import { createConnectionPath } from '../../../src/http/fast-path/connection-path.js';
+import { createConnectionPath } from '../../../src/http/fast-path/fast-path.js';
 import { okJson } from '../../../src/http/request/reply.js';
 import { limits } from '../../../src/limits.js';
 import { answersOf } from '../../fuzz/wire.js';

@@ -2,7 +2,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RequestTally } from '../../../src/http/metrics/request-tally.js';
+import { RequestTally } from '../../../src/http/metrics/metrics.js';
 
 test('the text is that of a counter and a histogram of prom-client for the same answers', async () => {
   const registers = [new Registry()];

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { httpbis } from 'http-message-signatures';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { signatureBase } from '../../../src/http/signing/signature-base.js';
-import { bodyCheckOf } from '../../../src/http/signing/signature-fields.js';
+import { bodyCheckOf, signatureBase } from '../../../src/http/signing/signature-fields.js';
 import { digestOf } from './signer.js';
 
 /** The request of appendix B.2, with the query of the RFC. */

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Spread } from '../../../src/http/verdict-stream/spread.js';
+import { Spread } from '../../../src/http/verdict-stream/readers.js';
 import type { ChangeFrames, StreamReader } from '../../../src/http/verdict-stream/stream-reader.js';
 
 const frames = (position: number): ChangeFrames => ({ position, changeFor: () => Buffer.alloc(0), rows: 1 });

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { compile, projects, root } from './lib/compile.mjs';
 
 if (!compile(projects.main, { ifStale: true, quick: true })) process.exit(1);
-const { programOf } = await import('../dist/operator/cli/program.js');
+const { programOf } = await import('../dist/operator/cli/command.js');
 
 const { values } = parseArgs({ options: { to: { type: 'string', default: 'docs/operating/commands.md' } } });
 

@@ -1,6 +1,6 @@
 /** Declares the options of a client, checks them and fills in their defaults. */
 import { bounds } from './bounds.js';
-import { secretText } from './ids/secret-text.js';
+import { secretText } from './ids/subject.js';
 import { checkFallback, type Fallback } from './read/score-reader.js';
 import { poolTransport } from './transport/pool-transport.js';
 import { RequestSigner } from './transport/request-signer.js';

@@ -48,7 +48,7 @@ function parseSwitch(text: string): Parsed<boolean> {
 /**
  * Reads a secret of at least `bytesMin` bytes. Exactly one final line break is removed, since editors and `echo` add
  * it; any other surrounding blank is refused, because the other holders of the secret may not have it. The client
- * follows the same rule (`client/ids/secret-text.ts`). A byte that is not UTF-8 arrives as U+FFFD and would make a
+ * follows the same rule (`client/ids/subject.ts`). A byte that is not UTF-8 arrives as U+FFFD and would make a
  * weaker secret, so that it is refused, too.
  */
 function secretOf(bytesMin: number): (text: string) => Parsed<string> {

@@ -26,7 +26,7 @@ const relations = {
 } as const;
 
 export const peerOperations = {
-  /** `ptf peers list` is in `operator/cli/peers-list.ts`, as it shares its remarks with the dashboard. */
+  /** `ptf peers list` is in `operator/cli/operation-commands.ts`, as it shares its remarks with the dashboard. */
   'peers-list': operation({
     request: shape(
       { ...page(limits.peersMaxCeiling), status: { enum: peerStatuses }, weight_below: { type: 'number', minimum: 0 } },

@@ -1,6 +1,5 @@
 /** Declares the only error type of `ptf-peer`. An error never contains a key, a salt or a raw player id. */
-import { TrustError } from '../client/trust-error.js';
-import { plainWords } from './node/plain-words.js';
+import { isRetryable, TrustError } from '../client/trust-error.js';
 
 /** 0 done, 1 some lines or checks refused, 2 wrong usage, 3 node unreachable or peer refused, 4 format unknown. */
 export type ExitCode = 0 | 1 | 2 | 3 | 4;
@@ -35,4 +34,32 @@ export async function talkingTo<T>(url: string, calls: () => Promise<T>): Promis
 /** Converts a client's error: `invalid_argument` is wrong usage, any other code has exit code 3. */
 export function endOf(error: TrustError): PeerError {
   return new PeerError(error.code, error.message, error.code === 'invalid_argument' ? 2 : 3);
+}
+
+const words: Readonly<Record<string, string>> = {
+  missing_api_key: 'no key was sent: give ptf-peer the key that registration showed',
+  invalid_api_key: 'the node does not know this key: give ptf-peer the key that registration showed',
+  peer_not_active: "the group's operator has suspended or revoked this peer: ask the operator",
+  peer_id_mismatch: 'the key belongs to another peer: peer_id and api_key must come from one registration',
+  unknown_peer: 'the group has no peer with this peer_id: register, or correct peer_id',
+  game_id_not_registered: 'this peer is not registered for the game: correct game_ids, or register with the game',
+  signature_missing: 'this peer must sign its requests: give ptf-peer its signing key',
+  signature_invalid: 'the signature is not that of this peer: give ptf-peer the signing key that belongs to it',
+  signature_expired: 'the signature is too old for the node: correct the clock of this machine',
+  spool_in_use: 'another process uses this folder: stop it, or give this one a state_dir of its own',
+  spool_failed: 'the disk failed or is full: free disk space, or make this user the owner of the folder',
+};
+
+/** Returns one sentence without a secret. `url`: the node's address. */
+export function plainWords(error: TrustError, url: string): string {
+  const known = words[error.code];
+  if (known !== undefined) return known;
+  if (error.status === undefined && isRetryable(error)) return `the node at ${url} does not answer: ${error.message}`;
+  return error.message;
+}
+
+/** Returns one sentence about events that the node stored and that change no score. */
+export function uncountedText(count: number): string {
+  const events = count === 1 ? '1 event is' : `${count} events are`;
+  return `${events} older than 20 half-lives or of severity 0: stored, but no evidence`;
 }

@@ -10,8 +10,7 @@ import { type AgeClock, fullJitterMs, pause, type Runtime } from '../transport/t
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
 import { isRetryable, TrustError } from '../trust-error.js';
 import type { FeedPhase, FeedState } from './feed-state.js';
-import { applyFrame, type FrameEffect } from './stream-frames.js';
-import type { StreamTable } from './stream-table.js';
+import { applyFrame, type FrameEffect, type StreamTable } from './stream-frames.js';
 
 export interface FeedOptions {
   readonly transports: readonly Transport[];

@@ -1,9 +1,9 @@
 /** Parses each frame of the verdict stream, applies it to the table of players, and returns its effect. */
+
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { ChangedPlayer, StreamEvents } from '../../contract/verdict-stream.js';
 import { isRecord, jsonIn } from '../json-text.js';
 import type { TrustValues } from '../player-trust.js';
-import type { StreamTable } from './stream-table.js';
 
 export type FrameEffect =
   | { readonly kind: 'hello'; readonly heartbeatMs: number; readonly now: number }
@@ -138,4 +138,25 @@ export function valuesOf(row: Readonly<Record<string, unknown>>): TrustValues | 
 function timeOf(value: unknown): number | null {
   const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? null : at;
+}
+
+export interface StreamTable {
+  readonly size: number;
+  /** True while every player of the group is held: a player that is not held has no events. */
+  readonly complete: boolean;
+  readonly inSnapshot: boolean;
+  /** How long an answer counts as current, in ms: as long as the stream may be silent. */
+  answerMs: number;
+  /** Stores the published values of a player, which are true at `at` by the `AgeClock`. */
+  setPublished(key: string, values: TrustValues, at: number): void;
+  removePublished(key: string): void;
+  snapshotBegins(): void;
+  /** Ends a snapshot: a player that it did not name has no events. */
+  snapshotEnds(): void;
+  /** Notes that a connection ended. The next one begins its snapshot anew, and may omit players that this one named. */
+  streamBroke(): void;
+  /** Notes that the stream ended for good; it kept the table current until `at`. */
+  orphan(at: number): void;
+  /** Called with the newest event id after each piece; reading continues once it resolves, and ends if it rejects. */
+  settle?(lastEventId: string): Promise<void>;
 }

@@ -4,7 +4,7 @@
  * recently read rows.
  */
 import type { TrustValues } from '../player-trust.js';
-import type { StreamTable } from './stream-table.js';
+import type { StreamTable } from './stream-frames.js';
 
 /** Values, and the time at which they were true, by the `AgeClock`. */
 export interface Held {

@@ -1,8 +1,8 @@
 /** Computes subject hashes on the game server, so that no raw account id needs to leave it. */
+
 import * as crypto from 'node:crypto';
 import { bounds } from '../bounds.js';
 import { invalidArgument, type TrustError } from '../trust-error.js';
-import { secretText } from './secret-text.js';
 
 /** Half of a surrogate pair: a string with one has no UTF-8 form that could be hashed. */
 const loneSurrogate = /\p{Surrogate}/u;
@@ -57,4 +57,20 @@ export function sentId(playerId: string, groupSalt: string | undefined): string 
 
 function invalid(text: string): TrustError {
   return invalidArgument(`a player id ${text}`);
+}
+
+/**
+ * Returns the secret without one final line break, which editors and `echo` add. Throws `invalid_argument` for any
+ * other surrounding blank: the other holders of the secret may not have it, and a salt that differs by one blank makes
+ * every player unknown.
+ */
+export function secretText(name: string, text: string): string {
+  if (typeof text !== 'string') {
+    throw invalidArgument(`${name} must be a string; read its file as UTF-8`);
+  }
+  const secret = text.replace(/\r?\n$/, '');
+  if (secret === secret.trim()) return secret;
+  throw invalidArgument(
+    `${name} must not begin or end with a blank or a line break; only one final line break is removed`,
+  );
 }

@@ -1,7 +1,8 @@
 /** Serves the operator: HTTP with JSON over a Unix socket that only the node's own user may open. */
+
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { errorMembers, errors, granted, type Outcome, refused } from '../../errors.js';
 import type { OnProgress } from '../../group/api.js';
@@ -9,7 +10,6 @@ import { UnreadError } from '../../group/ports/storage.js';
 import { limits, serverBounds } from '../../limits.js';
 import type { AskedNode } from '../../operations/operation.js';
 import { asksOf, isOperationName } from '../../operations/table.js';
-import { closeServer } from './close-server.js';
 import { commandPath, removeSocket, socketPathOf } from './socket-path.js';
 
 export interface OperatorSocketDeps extends AskedNode {
@@ -102,4 +102,13 @@ async function readBody(request: IncomingMessage): Promise<Outcome<unknown>> {
   } catch {
     return refused('malformed_json');
   }
+}
+
+/** Completes requests in progress within a short time, then closes every connection. */
+export async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A verification may take minutes; the shutdown of a node does not wait for it.
+  const cut = setTimeout(() => server.closeAllConnections(), limits.connectionsCheckingIntervalMs);
+  await closed;
+  clearTimeout(cut);
 }

@@ -2,11 +2,11 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { bounds } from '../../client/bounds.js';
-import { secretText } from '../../client/ids/secret-text.js';
+import { secretText } from '../../client/ids/subject.js';
 import { TrustClient } from '../../client/trust-client.js';
 import { type ConfigFile, configPathOf, variableOf } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
-import { verifiedGroup } from '../node/group-kinds.js';
+import { verifiedGroup } from '../node/known-kinds.js';
 import { talkingTo, wrongUsage } from '../peer-error.js';
 import { gathered, webAddress } from './options.js';
 import type { Session } from './session.js';

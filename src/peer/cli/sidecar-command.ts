@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { bounds } from '../../client/bounds.js';
 import { wrongUsage } from '../peer-error.js';
-import { startLocalServer } from '../sidecar/local-server.js';
+import { checkToken, startLocalServer, tokenIn } from '../sidecar/local-server.js';
 import { Sidecar } from '../sidecar/sidecar.js';
-import { checkToken, tokenIn } from '../sidecar/token.js';
 import { share, wholeNumber } from './options.js';
 import type { Session } from './session.js';
 

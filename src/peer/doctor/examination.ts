@@ -3,13 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { isRetryable, TrustError } from '../../client/trust-error.js';
-import { inspectSpool } from '../../client/write/spool/inspection.js';
+import { inspectSpool } from '../../client/write/spool/spool-record.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { codeOf, isOpenToOthers } from '../config/peer-file.js';
-import { saltFault } from '../node/group-kinds.js';
-import { type GroupFacts, NodeReader } from '../node/node-reader.js';
-import { peerClient } from '../node/peer-client.js';
-import { plainWords } from '../node/plain-words.js';
+import { saltFault } from '../node/known-kinds.js';
+import { type GroupFacts, NodeReader, peerClient } from '../node/node-reader.js';
+import { plainWords } from '../peer-error.js';
 
 export interface Finding {
   readonly check: 'configuration' | 'node' | 'clock' | 'salt' | 'ids' | 'peer' | 'games' | 'spool';

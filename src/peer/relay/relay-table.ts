@@ -1,8 +1,8 @@
 /** Turns the verdict stream into changes for a relay. The stream is read further only once these are delivered. */
-import type { StreamTable } from '../../client/feed/stream-table.js';
+import type { StreamTable } from '../../client/feed/stream-frames.js';
 import type { TrustValues } from '../../client/player-trust.js';
 import { type RelayJournal, setVerdict } from './relay-journal.js';
-import { changeIdOf, type VerdictChange } from './verdict-change.js';
+import { changeIdOf, type VerdictChange } from './webhook.js';
 
 type Draft = Pick<VerdictChange, 'subject' | 'from' | 'to'>;
 

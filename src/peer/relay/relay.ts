@@ -8,13 +8,11 @@ import { poolTransport } from '../../client/transport/pool-transport.js';
 import { ReadFloor } from '../../client/transport/read-floor.js';
 import { AgeClock, pause, systemRuntime as runtime } from '../../client/transport/time.js';
 import type { PeerConfig } from '../config/peer-config.js';
-import { plainWords } from '../node/plain-words.js';
 import { ProblemLog } from '../node/problem-log.js';
-import { PeerError } from '../peer-error.js';
+import { PeerError, plainWords } from '../peer-error.js';
 import { RelayJournal } from './relay-journal.js';
 import { RelayTable } from './relay-table.js';
-import { type VerdictChange, webhookBody } from './verdict-change.js';
-import { WebhookSender } from './webhook.js';
+import { type VerdictChange, WebhookSender, webhookBody } from './webhook.js';
 
 export interface RelayOptions {
   readonly config: PeerConfig;

@@ -1,15 +1,16 @@
 /** Runs the local HTTP server of a sidecar. Paths may contain player ids: none reaches a log or an error. */
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { bounds } from '../../client/bounds.js';
 import { isAnswered } from '../../client/write/spool/claim.js';
+import { secretInFile } from '../config/peer-file.js';
 import { isoOf } from '../import/iso.js';
-import { PeerError } from '../peer-error.js';
+import { PeerError, wrongUsage } from '../peer-error.js';
 import { LocalError, refusalOf } from './local-error.js';
 import type { Sidecar } from './sidecar.js';
 import { allowOf, bodyIn, reportOf } from './sidecar-bodies.js';
-import { tokenTest } from './token.js';
 
 export interface LocalServerOptions {
   readonly sidecar: Sidecar;
@@ -276,4 +277,23 @@ function closed(server: Server): Promise<void> {
     server.closeIdleConnections();
     setTimeout(() => server.closeAllConnections(), bounds.closeMs).unref();
   });
+}
+
+/** Creates the token if there is no file. Throws `wrong_usage` for a file that other users may read. */
+export async function tokenIn(path: string): Promise<string> {
+  return checkToken(await secretInFile(path, () => randomBytes(32).toString('base64url')), path);
+}
+
+/** Returns the token. Throws `wrong_usage` if it is too short or a header cannot carry it. */
+export function checkToken(token: string, where: string): string {
+  if (!/^[\x21-\x7e]{16,}$/.test(token) || token.length > bounds.sidecarTokenLength) {
+    throw wrongUsage(`${where} must have 16 to ${bounds.sidecarTokenLength} printable characters without blanks`);
+  }
+  return token;
+}
+
+/** Returns a test for the token, whose time does not depend on the tested text. */
+function tokenTest(token: string): (text: string) => boolean {
+  const expected = hash('sha256', token, 'buffer');
+  return (text) => timingSafeEqual(hash('sha256', text, 'buffer'), expected);
 }

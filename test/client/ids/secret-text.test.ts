@@ -1,8 +1,7 @@
 /** One rule for secrets, held to the same vectors on both sides of the wire. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { secretText } from '../../../src/client/ids/secret-text.js';
-import { subjectHash } from '../../../src/client/ids/subject.js';
+import { secretText, subjectHash } from '../../../src/client/ids/subject.js';
 import { TrustClient } from '../../../src/client/trust-client.js';
 import { TrustError } from '../../../src/client/trust-error.js';
 import { loadConfig } from '../../../src/node/config.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { awaitPurged, filesWith } from '../../../src/operator/cli/byte-search.js';
+import { awaitPurged, filesWith } from '../../../src/operator/cli/commands/cluster-command.js';
 import { OperatorError } from '../../../src/operator/cli/node-client.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ptf-search-'));

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { knownIds } from '../../../src/peer/export/known-ids.js';
+import { knownIds } from '../../../src/peer/cli/export-command.js';
 
 const idsOf = (text: string): string[] => [...knownIds(text, {}).players.keys()];
 

@@ -1,9 +1,11 @@
 /** Defines `ptf cluster`, `ptf import-data` and `ptf export-data`, for groups that several nodes serve. */
-import { resolve } from 'node:path';
+import { createReadStream, existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { hasCode } from '../../../errors.js';
 import { limits } from '../../../limits.js';
 import { countUpTo } from '../../../operations/arguments.js';
-import { awaitPurged } from '../byte-search.js';
 import { type CommandContext, examples, type MovedData, showing } from '../command-context.js';
 import { OperatorError } from '../node-client.js';
 import { groupOf } from '../operation-commands.js';
@@ -85,4 +87,60 @@ async function searched(session: CommandContext, folder: string, marker: string)
   const path = resolve(folder);
   await showing(session, `searching ${path}`, () => awaitPurged(path, marker));
   return `no file in ${path} holds bytes from before the last scrub`;
+}
+
+/**
+ * Returns the files below a folder that contain the bytes. One that disappears meanwhile counts as one without them.
+ */
+export async function filesWith(folder: string, bytes: Buffer): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && (await holds(path, bytes))) found.push(path);
+  }
+  return found;
+}
+
+async function holds(path: string, bytes: Buffer): Promise<boolean> {
+  // The end of the bytes read so far, because a match may lie across two pieces.
+  let before = Buffer.alloc(0);
+  try {
+    for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
+      const joined = Buffer.concat([before, piece]);
+      if (joined.includes(bytes)) return true;
+      before = joined.subarray(Math.max(0, joined.length - bytes.length + 1));
+    }
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+  return false;
+}
+
+interface SearchTimes {
+  readonly walPurgeMs: number;
+  readonly walSearchEveryMs: number;
+}
+
+/**
+ * Resolves once no file of the member at `folder` contains the marker; waits while the member deletes its old files.
+ * Rejects with `marker_found`, `access_denied`, or `no_store` if the folder is not a member's.
+ */
+export async function awaitPurged(folder: string, marker: string, times: SearchTimes = limits): Promise<void> {
+  if (!existsSync(join(folder, 'member', 'wal'))) {
+    throw new OperatorError('no_store', `${folder} is not a data folder of etcd: member/wal is missing`);
+  }
+  const bytes = Buffer.from(marker, 'hex');
+  const endMs = performance.now() + times.walPurgeMs;
+  for (;;) {
+    const found = await filesWith(folder, bytes).catch((error: unknown) => {
+      if (!hasCode(error, 'EACCES')) throw error;
+      throw new OperatorError('access_denied', `this user has no access to ${folder}; run as root`);
+    });
+    if (found.length === 0) return;
+    if (performance.now() >= endMs) {
+      const text = `what was erased before the last scrub may still be in ${found.join(', ')}`;
+      throw new OperatorError('marker_found', text, 1, { files: found });
+    }
+    await delay(times.walSearchEveryMs);
+  }
 }

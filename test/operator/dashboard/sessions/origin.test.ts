@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { addressOf, isOverTls, isOwnHost, isOwnPage } from '../../../../src/operator/dashboard/sessions/origin.js';
+import { addressOf, isOverTls, isOwnHost, isOwnPage } from '../../../../src/operator/dashboard/authentication.js';
 
 function from(headers: Record<string, string>, remoteAddress = '127.0.0.1'): IncomingMessage {
   return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;

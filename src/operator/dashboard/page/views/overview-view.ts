@@ -1,10 +1,11 @@
 /** Shows the overview: rates, latencies, verdicts, and the state of the node's parts. */
+import type { ListedPeerValue } from '../../../../operations/peer-operations.js';
 import type { HistoryValue, OverviewValue } from '../../wire.js';
-import { attentionOf } from '../attention.js';
 import { Chart } from '../chart.js';
 import { Loaded, plotBeats, type View, type ViewContext } from '../draw.js';
-import { bytes, compact, count, halfLife, milliseconds, percent, plural, rate, span } from '../format.js';
+import { asOf, bytes, compact, count, halfLife, milliseconds, percent, plural, rate, span } from '../format.js';
 import { bar, type Child, card, empty, facts, html, link, timeAgo } from '../html.js';
+import { groupFactsOf, weightlessReason } from '../remarks.js';
 import { get } from '../requests.js';
 
 const verdicts = ['trusted', 'neutral', 'suspicious', 'untrusted'] as const;
@@ -160,4 +161,43 @@ function checksOf({ check }: Status): Child {
   if (check.faults.length > 0)
     return html`<span class="badge untrusted">${plural(check.faults.length, 'fault')}</span>`;
   return check.ended_at === null ? 'not ended yet' : html`<span>whole, ${timeAgo(check.ended_at)}</span>`;
+}
+
+const namedMax = 5;
+
+function attentionOf(
+  { at, status, ids_refused }: OverviewValue,
+  peers: readonly ListedPeerValue[],
+  isLost: boolean,
+): Child {
+  const { ready, writable, reason, alerts, pending_erasures, open_disputes } = status;
+  const group = groupFactsOf(peers);
+  const weightless = peers.flatMap((peer) => {
+    const why = weightlessReason(peer, group);
+    return why === undefined ? [] : [{ peer, why }];
+  });
+  const items: Child[] = [
+    isLost && bad(`The node does not answer. All else is as of ${asOf(at)}.`),
+    !ready && bad(`The node is not ready: ${reason ?? 'no reason is known'}.`),
+    ready && !writable && bad(`Writes are refused: ${reason ?? 'no reason is known'}.`),
+    ...alerts.map(({ alert, text }) => bad(`${alert}: ${text}`)),
+    pending_erasures > 0 && html`${link('erasure', plural(pending_erasures, 'erasure'))} to confirm or refuse`,
+    open_disputes > 0 && html`${link('disputes', plural(open_disputes, 'dispute'))} to decide`,
+    ...weightless
+      .slice(0, namedMax)
+      .map(
+        ({ peer, why }) =>
+          html`${link(`peers/${encodeURIComponent(peer.peer_id)}`, peer.peer_name)} has weight 0: ${why}`,
+      ),
+    weightless.length > namedMax && link('peers', `${plural(weightless.length - namedMax, 'more peer')} with weight 0`),
+    ids_refused > 0 &&
+      `${plural(ids_refused, 'request')} refused for forbidden characters in an id or a name since the start of the node`,
+  ].filter((item) => item !== false);
+  if (items.length === 0)
+    return html`<p class="muted">Nothing. No decision waits, and every peer that reports has weight.</p>`;
+  return html`<ul class="attention">${items.map((item) => html`<li>${item}</li>`)}</ul>`;
+}
+
+function bad(text: string): Child {
+  return html`<span class="bad">${text}</span>`;
 }

@@ -20,12 +20,15 @@ interface StoredHeader {
 }
 
 const SEQ_DIGITS = 16;
-const COMPLETE = /^snapshot-(\d{16})$/;
-/** Earlier releases moved a snapshot aside (`.old-`) for its replacement. */
-const LEFT_OVER = /^\.(?:tmp|tmp-gone|old)-snapshot-\d{16}$/;
+const COMPLETE = /^snapshot-\d{16}$/;
+/** Matches names with or without `REPLACED`. */
+const LISTED = /^(?:\.old-)?snapshot-(\d{16})$/;
+const LEFT_OVER = /^\.tmp-(gone-)?snapshot-\d{16}$/;
 /** Prefixes of a snapshot under construction, and of one that is being removed. */
 const BUILDING = '.tmp-';
 const LEAVING = '.tmp-gone-';
+/** Prefix of a snapshot that was moved aside for its replacement. Without the replacement it is still valid. */
+const REPLACED = '.old-';
 const CRC_BYTES = 4;
 const KEY_LENGTH_BYTES = 2;
 const HEADER_INDEX = 0;
@@ -45,8 +48,11 @@ export class LmdbSnapshotStore implements SnapshotStore {
   ) {}
 
   list(): number[] {
-    const seqs = readdirSync(this.dir).flatMap((name) => COMPLETE.exec(name)?.slice(1).map(Number) ?? []);
-    return seqs.sort((a, b) => b - a);
+    const seqs = readdirSync(this.dir)
+      .map((name) => LISTED.exec(name)?.[1])
+      .filter((digits) => digits !== undefined)
+      .map(Number);
+    return [...new Set(seqs)].sort((a, b) => b - a);
   }
 
   async write(header: SnapshotHeader, blocks: Iterable<SnapshotBlock>): Promise<void> {
@@ -61,10 +67,7 @@ export class LmdbSnapshotStore implements SnapshotStore {
       await syncPath(building);
       // Syncing takes long. A snapshot of an earlier owner may contain a player that the new owner has erased.
       this.#goOn(header);
-      // A folder cannot be renamed onto one that has files. Only a snapshot that could not be used is replaced.
-      await this.#takeAway(name);
-      await rename(building, join(this.dir, name));
-      await syncPath(this.dir);
+      await this.#replace(building, name);
     } catch (error) {
       // Free the space: the next attempt uses another name. An error here is ignored, since the first is the cause.
       await rm(building, { recursive: true, force: true }).catch(() => undefined);
@@ -92,13 +95,32 @@ export class LmdbSnapshotStore implements SnapshotStore {
   }
 
   async remove(seq: number): Promise<void> {
-    await rm(join(this.dir, BUILDING + nameOf(seq)), { recursive: true, force: true });
-    await this.#takeAway(nameOf(seq));
+    const name = nameOf(seq);
+    const going = join(this.dir, LEAVING + name);
+    // Remove a replaced snapshot first: a sweep would bring it back as soon as the snapshot itself is gone.
+    for (const relative of [REPLACED + name, BUILDING + name, name]) {
+      await rm(going, { recursive: true, force: true });
+      try {
+        // Rename it off the list first, so that half a snapshot never looks complete.
+        await rename(join(this.dir, relative), going);
+      } catch (error) {
+        if (hasCode(error, 'ENOENT')) continue;
+        throw error;
+      }
+      await syncPath(this.dir);
+    }
+    await rm(going, { recursive: true, force: true });
   }
 
   async sweep(): Promise<void> {
-    for (const name of readdirSync(this.dir).filter((one) => LEFT_OVER.test(one))) {
-      await rm(join(this.dir, name), { recursive: true, force: true });
+    const names = readdirSync(this.dir);
+    const complete = new Set(names.filter((name) => COMPLETE.test(name)));
+    for (const name of names) {
+      const path = join(this.dir, name);
+      const isReplaced = name.startsWith(REPLACED) && COMPLETE.test(name.slice(REPLACED.length));
+      const replacedName = name.slice(REPLACED.length);
+      if (isReplaced && !complete.has(replacedName)) await rename(path, join(this.dir, replacedName));
+      else if (isReplaced || LEFT_OVER.test(name)) await rm(path, { recursive: true, force: true });
     }
     await syncPath(this.dir);
   }
@@ -139,19 +161,22 @@ export class LmdbSnapshotStore implements SnapshotStore {
     if (this.mustEnd(epoch)) throw new Error('the snapshot was aborted, because its writer must end');
   }
 
-  /** Renames a complete snapshot off the list before its files go, so that half a snapshot never looks complete. */
-  async #takeAway(name: string): Promise<void> {
-    const leaving = join(this.dir, LEAVING + name);
-    await rm(leaving, { recursive: true, force: true });
-    await rename(join(this.dir, name), leaving).catch((error: unknown) => {
+  /** Replaces a snapshot. A folder cannot be renamed onto one that has files, so the old one is moved aside first. */
+  async #replace(building: string, name: string): Promise<void> {
+    const place = join(this.dir, name);
+    const aside = join(this.dir, REPLACED + name);
+    await rm(aside, { recursive: true, force: true });
+    await rename(place, aside).catch((error: unknown) => {
       if (!hasCode(error, 'ENOENT')) throw error;
     });
+    await rename(building, place);
     await syncPath(this.dir);
-    await rm(leaving, { recursive: true, force: true });
+    await rm(aside, { recursive: true, force: true });
   }
 
   #open(seq: number): Environment {
-    const folder = join(this.dir, nameOf(seq));
+    const place = join(this.dir, nameOf(seq));
+    const folder = existsSync(place) ? place : join(this.dir, REPLACED + nameOf(seq));
     checkEnvironmentFile(dataFileOf(folder));
     try {
       return openEnvironment(folder, { readOnly: true });

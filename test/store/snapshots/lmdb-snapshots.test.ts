@@ -145,6 +145,16 @@ test('a snapshot that was killed while being written is not listed and is swept'
   removeFolder(dir);
 });
 
+test('a replacement that was killed half-way leaves the old snapshot in place after a sweep', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  renameSync(join(dir, 'snapshot-0000000000000003'), join(dir, '.old-snapshot-0000000000000003'));
+  await store.sweep();
+  assert.equal(blocksIn(store, 3), blocksOf(1, [10]));
+  removeFolder(dir);
+});
+
 test('a failed write leaves the earlier content and no other file', async () => {
   const dir = temporaryFolder();
   const store = new LmdbSnapshotStore(dir);
@@ -193,14 +203,29 @@ test('a borrowed block is used before any writer is asked again, since writers r
   removeFolder(dir);
 });
 
-test('a removed snapshot does not come back from leftovers, those of an earlier release too', async () => {
+const RELATIVES = ['.old-snapshot-0000000000000003', '.tmp-snapshot-0000000000000003'];
+
+test('a removed snapshot does not come back from leftovers of its replacement', async () => {
   const dir = temporaryFolder();
   const store = new LmdbSnapshotStore(dir);
   await store.write(headerOf(3), blocksOf(1, [10]));
-  const name = 'snapshot-0000000000000003';
-  for (const prefix of ['.old-', '.tmp-']) cpSync(join(dir, name), join(dir, prefix + name), { recursive: true });
+  const place = join(dir, 'snapshot-0000000000000003');
+  for (const name of RELATIVES) cpSync(place, join(dir, name), { recursive: true });
   await store.remove(3);
+  assert.equal(readdirSync(dir), []);
+  await store.sweep();
   assert.equal(store.list(), []);
+  removeFolder(dir);
+});
+
+test('a snapshot whose replacement never came is listed, read and removed where it was pushed to', async () => {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  renameSync(join(dir, 'snapshot-0000000000000003'), join(dir, '.old-snapshot-0000000000000003'));
+  assert.equal(store.list(), [3]);
+  assert.equal(blocksIn(store, 3), blocksOf(1, [10]));
+  for (const seq of store.list()) await store.remove(seq);
   await store.sweep();
   assert.equal(readdirSync(dir), []);
   removeFolder(dir);

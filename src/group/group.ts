@@ -244,8 +244,9 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
     },
 
     async register(registration, by, byOperator = false) {
+      const peerId = random.uuid();
       const { apiKey, keyDigest } = newKey();
-      const command = { type: 'register', ...registration, peerId: random.uuid(), keyDigest, byOperator, by } as const;
+      const command = { type: 'register', ...registration, peerId, keyDigest, byOperator, by } as const;
       return issued(await calls.ask(command, limits.eventBodyBytes), apiKey);
     },
 

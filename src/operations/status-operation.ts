@@ -84,7 +84,7 @@ function statusLines(value: StatusValue, width: number): string[] {
     ['version', value.version],
     ['group', `${value.group_id} (${value.identity_mode}, ${value.environment})`],
     ['ready', readiness(value)],
-    ...value.alerts.map(({ alert, text }): [string, string] => ['alert', `${alert}: ${text}`]),
+    ...(value.alerts ?? []).map(({ alert, text }): [string, string] => ['alert', `${alert}: ${text}`]),
     ['last seq', String(value.last_seq)],
     ['weights', `${computed}, based on seq ${weights.based_on_seq}`],
     ['peers', String(counts.peers)],

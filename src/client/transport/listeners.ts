@@ -1,5 +1,4 @@
 /** Calls listeners of the game, warns where there is none, and runs callbacks when a signal is aborted. */
-import { setMaxListeners } from 'node:events';
 import type { TrustError } from '../trust-error.js';
 
 /** Calls a listener once the running code has ended: its exception is an uncaught one and disturbs no client. */
@@ -17,14 +16,38 @@ export function warnOnce({ code, status, message }: TrustError): void {
   warned.add(kind);
 }
 
+/** The callbacks that wait for a signal, and the one listener that serves them all. */
+interface Waiting {
+  readonly runs: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const waitingFor = new WeakMap<AbortSignal, Waiting>();
+
 /**
- * Calls `run` once the signal is aborted, unless the returned function is called before. One signal may end any number
- * of calls, so that the platform must not report more than ten listeners as a leak.
+ * Calls `run` once the signal is aborted, unless the returned function is called before. The signal has one listener
+ * however many callbacks wait, because the platform reports more than ten listeners as a leak. The listener is removed
+ * with the last callback, since it would keep the signal in memory.
  */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
-  setMaxListeners(0, signal);
-  signal.addEventListener('abort', run, { once: true });
-  return () => signal.removeEventListener('abort', run);
+  const { runs, listener } = waitingFor.get(signal) ?? listenTo(signal);
+  runs.add(run);
+  return () => {
+    runs.delete(run);
+    if (runs.size > 0) return;
+    waitingFor.delete(signal);
+    signal.removeEventListener('abort', listener);
+  };
+}
+
+function listenTo(signal: AbortSignal): Waiting {
+  const runs = new Set<() => void>();
+  const listener = () => {
+    for (const run of runs) run();
+  };
+  waitingFor.set(signal, { runs, listener });
+  signal.addEventListener('abort', listener, { once: true });
+  return { runs, listener };
 }
 
 /** Settles like the promise, or rejects with the signal's reason if the signal is aborted first. */

@@ -379,6 +379,7 @@ export class ClusterNode {
     this.#look ??= setInterval(() => {
       if (!this.#hasRoom) return;
       clearInterval(this.#look);
+      this.#look = undefined;
       this.#ports.onFatal(new RejoinError('the disk has room again, so the node starts again'));
     }, limits.clusterReportMs).unref();
   }

@@ -298,7 +298,7 @@ export function judgeRunning(status: StatusValue): Finding[] {
       weights.computed_at === null &&
       warn('peer weights were never computed', "wait some seconds, then look for an error in the node's log"),
     pending_erasures > 0 && warn(`${waiting} erasure`, 'ptf erase --pending'),
-    ...status.alerts.map(({ alert, text }) => warn(`${alert}: ${text}`, `see "${alert}" in docs/operating/`)),
+    ...(status.alerts ?? []).map(({ alert, text }) => warn(`${alert}: ${text}`, `see "${alert}" in docs/operating/`)),
   );
 }
 

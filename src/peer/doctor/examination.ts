@@ -149,7 +149,12 @@ async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
       if (pending === 0) findings.push(ok('spool', waiting));
       else findings.push(warn('spool', `${waiting}; they are sent while the program that owns the spool runs`));
     } catch (error) {
-      findings.push(fail('spool', `the spool ${name} cannot be read: ${codeOf(error) ?? 'unknown error'}`));
+      findings.push(
+        fail(
+          'spool',
+          `the spool ${name} cannot be read: ${error instanceof TrustError ? error.message : (codeOf(error) ?? 'unknown error')}`,
+        ),
+      );
     }
   }
   return findings.length > 0 ? findings : [ok('spool', 'no spool yet: no event was reported from here')];

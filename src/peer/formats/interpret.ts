@@ -28,13 +28,17 @@ export interface ReadOptions extends Hints {
 const no = /^(?:|0|00|b'0'|\0|false|f|no|n|null|none|#expired#?|0000-00-00.*)$/i;
 const absent = /^(?:NULL|\\N)$/i;
 
+/** The shapes whose readers pass the text of a row. */
+const remembered: readonly Description['shape'][] = ['csv', 'json', 'json-lines', 'lines'];
+
 /** Floodgate derives UUIDs from the numbers of Xbox accounts. */
 const floodgateUuid = /^0{8}-?0{4}-?0{4}-?/;
 
 /** Reads a list. Rows and refused lines come in the order of the file; no text makes it throw. */
 export function readList(description: Description, text: string, sink: RowSink, options: ReadOptions): void {
   const { ids, start, end, length, needs = [], known, path, shape } = description;
-  const { memory } = options;
+  // Where rows are not remembered, each read must name all of its cells.
+  const memory = remembered.includes(shape) ? options.memory : undefined;
   const isKnown = knownCells(description);
   const ignored = new Set(options.ignore);
   // Unknown cells that are harmless by their names. A structure may hold an end or a type all the same.

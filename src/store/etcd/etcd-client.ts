@@ -45,6 +45,8 @@ const passing: ReadonlySet<status> = new Set([
 ]);
 
 export class EtcdClient {
+  /** With the password: a private slot is in no log. */
+  readonly #settings: EtcdSettings;
   readonly #clients: readonly Client[];
   readonly #first: number;
   /** The endpoint that answered last. */
@@ -54,10 +56,8 @@ export class EtcdClient {
   isClosed = false;
 
   /** `first`: any number. Clients with different numbers begin with different members. */
-  constructor(
-    private readonly settings: EtcdSettings,
-    first = 0,
-  ) {
+  constructor(settings: EtcdSettings, first = 0) {
+    this.#settings = settings;
     const { ca, cert, key } = settings;
     const isSecured = settings.endpoints[0]!.startsWith('https:');
     const secured = isSecured ? credentials.createSsl(ca, key, cert) : credentials.createInsecure();
@@ -67,7 +67,7 @@ export class EtcdClient {
   }
 
   get endpoints(): readonly string[] {
-    return this.settings.endpoints;
+    return this.#settings.endpoints;
   }
 
   range(request: RangeRequest, timeoutMs: number = limits.etcdCallMs): Promise<RangeResponse> {
@@ -256,7 +256,7 @@ export class EtcdClient {
 
   /** Makes the next call ask for another token if etcd refused the present one. Returns whether it did. */
   #forgetsToken(error: unknown): boolean {
-    if (codeOf(error) !== status.UNAUTHENTICATED || this.settings.username === null) return false;
+    if (codeOf(error) !== status.UNAUTHENTICATED || this.#settings.username === null) return false;
     this.#token = null;
     return true;
   }
@@ -276,7 +276,7 @@ export class EtcdClient {
   }
 
   async #metadata(client: Client): Promise<Metadata> {
-    const { username, password } = this.settings;
+    const { username, password } = this.#settings;
     if (username === null || password === null) return emptyMetadata;
     if (this.#token !== null) return this.#token;
     const request = { name: username, password };

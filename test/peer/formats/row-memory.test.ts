@@ -1,6 +1,8 @@
 /** A list that is read again: what an unchanged row came to is used again, and a changed list reads as a new one. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Description } from '../../../src/peer/formats/description.js';
+import { readList } from '../../../src/peer/formats/interpret.js';
 import { RowMemory } from '../../../src/peer/formats/row-memory.js';
 import type { ImportPlan } from '../../../src/peer/import/plan.js';
 import { type Given, importPlan } from '../import/plans.js';
@@ -48,6 +50,32 @@ for (const name of ['sourcebans', 'minecraft', 'source', 'ndjson', 'txadmin']) {
     assert.ok(shared(first!, second!) >= bans - 1, `${shared(first!, second!)}`);
   });
 }
+
+test('a cell that a dump has no longer is missed in each read', () => {
+  const dump = (cells: string) => `INSERT INTO bans (${cells}) VALUES ('76561202255225729', '1764000000', '0');\n`;
+  const description = {
+    title: 'bans',
+    shape: 'sql',
+    recognise: { cells: ['steamid'] },
+    needs: ['ends'],
+    ids: [{ cell: 'steamid' }],
+    end: { cell: 'ends', unit: 's' },
+  } as unknown as Description;
+  const memory = new RowMemory();
+  const lacking = (text: string) => {
+    const lacks: string[] = [];
+    const nothing = () => undefined;
+    const sink = { row: nothing, refuse: nothing, damaged: nothing, unknown: nothing };
+    readList(
+      description,
+      text,
+      { ...sink, lacks: (cell) => lacks.push(cell) },
+      { timeZone: 'UTC', kinds: null, memory },
+    );
+    return lacks;
+  };
+  assert.equal([lacking(dump('steamid, ends, other')), lacking(dump('steamid, begins, other'))], [[], ['ends']]);
+});
 
 const [A, B, C] = ['76561202255225729', '76561202255225730', '76561202255225731'] as const;
 

@@ -166,8 +166,8 @@ export class EventSpool {
   }
 
   async #end(): Promise<void> {
-    await this.#flushing;
-    // Those that have no room.
+    // What has no room may find some meanwhile, and is then written.
+    while (this.#flushing !== null) await this.#flushing;
     for (const waiting of this.#queue) {
       this.#remove(waiting);
       waiting.written.reject(closed());

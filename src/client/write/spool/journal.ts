@@ -3,8 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, rename, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../../bounds.js';
-import { TrustError } from '../../trust-error.js';
-import { deliveredIn, encodeRecord, fileNameOf, piecesOf, RECORD_EXTRA_BYTES, recordFiles } from './spool-record.js';
+import {
+  deliveredIn,
+  encodeRecord,
+  fileNameOf,
+  piecesOf,
+  RECORD_EXTRA_BYTES,
+  recordFiles,
+  refuseEarlier,
+} from './spool-record.js';
 
 interface Segment {
   readonly path: string;
@@ -89,10 +96,7 @@ export class Journal {
   /** Checks a file record by record up to the first record of the next file; cuts off a torn end. */
   async #recover(path: string, firstSeq: number, nextStart: number): Promise<void> {
     const bytes = await readFile(path);
-    if (bytes.toString('latin1', 0, 8) === 'PTFSPOOL') {
-      const text = `${path} was written by an earlier version, which must deliver its events before this one is used`;
-      throw new TrustError('spool_failed', text);
-    }
+    refuseEarlier(path, bytes);
     const segment = { path, firstSeq, end: firstSeq, bytes: 0, isDamaged: false };
     for (const { seq, count, at, bytes: length, payload } of piecesOf(bytes, firstSeq, nextStart)) {
       segment.end = seq + count;

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as zlib from 'node:zlib';
 import { isRecord, jsonIn } from '../../json-text.js';
+import { TrustError } from '../../trust-error.js';
 
 const lineBreak = 0x0a;
 const digits = 16;
@@ -120,6 +121,7 @@ export async function inspectSpool(folder: string): Promise<SpoolFacts | null> {
     const bytes = await readFile(join(folder, name)).catch(orNone);
     // The owner may have removed the file meanwhile.
     if (bytes === null) continue;
+    refuseEarlier(join(folder, name), bytes);
     for (const { seq, count, payload } of piecesOf(bytes, firstSeq, end)) {
       const waiting = Math.max(0, seq + count - 1 - Math.max(through, seq - 1));
       if (payload === null) damaged += waiting;
@@ -129,6 +131,13 @@ export async function inspectSpool(folder: string): Promise<SpoolFacts | null> {
   const files = ['set-aside.1.ndjson', 'set-aside.ndjson'].map((name) => linesOf(join(folder, name)));
   const lines = (await Promise.all(files)).flat();
   return { pending, setAside: lines.length, lastSetAsideCode: codeIn(lines.at(-1)), damaged };
+}
+
+/** Refuses a file of the format before lines: neither its waiting events nor its delivered ones can be told. */
+export function refuseEarlier(path: string, bytes: Buffer): void {
+  if (bytes.toString('latin1', 0, 8) !== 'PTFSPOOL') return;
+  const text = `${path} was written by an earlier version: deliver its events with that version, then remove the file`;
+  throw new TrustError('spool_failed', text);
 }
 
 function orNone(error: NodeJS.ErrnoException): null {

@@ -6,6 +6,8 @@ export type Connection = 'connecting' | 'live' | 'lost';
 
 const pauseMs = 2_000;
 const lookMs = 1_000;
+/** A path that went silent answers no request that is under way. */
+const answerMs = 5_000;
 /** After this silence the figures are outdated, even if an answer is still expected. */
 const silentMs = 3_500;
 
@@ -28,7 +30,7 @@ export class Live {
   }
 
   async #ask(onOverview: () => void, onChange: () => void): Promise<void> {
-    const answer = await get<OverviewValue>('overview').catch((error: unknown) => error);
+    const answer = await get<OverviewValue>('overview', AbortSignal.timeout(answerMs)).catch((error: unknown) => error);
     if (answer instanceof Refused && answer.code === 'invalid_session') return;
     setTimeout(() => void this.#ask(onOverview, onChange), pauseMs);
     if (answer instanceof Error) {

@@ -14,8 +14,8 @@ export class Refused extends Error {
 }
 
 /** Rejects with `Refused`; the code is `unreachable` if the server cannot be reached. */
-export async function get<T>(path: string): Promise<T> {
-  return answerOf(fetch(path, { headers: { Accept: 'application/json' } }));
+export async function get<T>(path: string, signal: AbortSignal | null = null): Promise<T> {
+  return answerOf(fetch(path, { headers: { Accept: 'application/json' }, signal }));
 }
 
 export async function post<T>(path: string, body: object): Promise<T> {

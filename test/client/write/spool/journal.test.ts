@@ -21,7 +21,12 @@ import * as assert from 'uvu/assert';
 import { bounds } from '../../../../src/client/bounds.js';
 import { setAside } from '../../../../src/client/write/spool/delivery.js';
 import { Journal } from '../../../../src/client/write/spool/journal.js';
-import { encodeRecord, piecesOf, RECORD_EXTRA_BYTES } from '../../../../src/client/write/spool/spool-record.js';
+import {
+  encodeRecord,
+  inspectSpool,
+  piecesOf,
+  RECORD_EXTRA_BYTES,
+} from '../../../../src/client/write/spool/spool-record.js';
 import { Random } from '../../../support/random.js';
 
 let folder = '';
@@ -314,6 +319,8 @@ test('a file of an earlier version is refused and stays as it is', async () => {
   writeFileSync(path, 'PTFSPOOL and records');
   const refused = await open().catch((error: Error) => error.message);
   assert.match(String(refused), 'was written by an earlier version');
+  const inspected = await inspectSpool(folder).catch((error: Error) => error.message);
+  assert.is(inspected, refused);
   assert.is(readFileSync(path, 'latin1'), 'PTFSPOOL and records');
 });
 

@@ -180,7 +180,8 @@ function attentionOf(
     isLost && bad(`The node does not answer. All else is as of ${asOf(at)}.`),
     !ready && bad(`The node is not ready: ${reason ?? 'no reason is known'}.`),
     ready && !writable && bad(`Writes are refused: ${reason ?? 'no reason is known'}.`),
-    ...alerts.map(({ alert, text }) => bad(`${alert}: ${text}`)),
+    // The lines above say it with the reason.
+    ...alerts.filter(({ alert }) => alert !== 'PtfNotReady').map(({ alert, text }) => bad(`${alert}: ${text}`)),
     pending_erasures > 0 && html`${link('erasure', plural(pending_erasures, 'erasure'))} to confirm or refuse`,
     open_disputes > 0 && html`${link('disputes', plural(open_disputes, 'dispute'))} to decide`,
     ...weightless

@@ -19,11 +19,12 @@ import type { BackupCommands, MovedData, Progress } from './operator/cli/command
 import type { ConfigurationFacts } from './operator/cli/findings.js';
 import { OperatorError } from './operator/cli/node-client.js';
 import { foreignEntry, makeDataFolder } from './store/backup/backup-folder.js';
-import { readLastLine, refusalOfMarked } from './store/files/folder-files.js';
+import { refusalOfMarked } from './store/files/folder-files.js';
 import { dataFileOf } from './store/files/lmdb-file.js';
 import { readText, replaceFile } from './store/files/small-file.js';
 import { logFolderOf } from './store/log/lmdb-log.js';
 import { adoptFolder, FolderOwnedError } from './store/ownership/owner.js';
+import { readLastLine } from './store/ownership/owner-record.js';
 import { askSecret, lineFrom, terminalWidth } from './terminal.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/backup/backup-processes.js';
 import { startProblems } from './workers/verify/preflight.js';

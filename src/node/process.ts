@@ -7,8 +7,8 @@
 import { resolve } from 'node:path';
 import { destination } from 'pino';
 import { limits } from '../limits.js';
-import { keepLastLine } from '../store/files/folder-files.js';
 import { readText } from '../store/files/small-file.js';
+import { keepLastLine } from '../store/ownership/owner-record.js';
 import { type Config, describeConfig, type Environ, loadConfig, withDotenv } from './config.js';
 import { createLog } from './logger.js';
 import { type RunningNode, startNode } from './node.js';

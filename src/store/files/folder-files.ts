@@ -1,14 +1,12 @@
 /**
- * The small files of a data folder: the mark of its cluster, the generated salt, the last trusted time, the last line
- * logged and the head of its log. Nodes without a cluster read them, so this must not load etcd's client.
+ * The small files of a data folder: the mark of its cluster, the generated salt, the last trusted time and the
+ * head of its log. Nodes without a cluster read them, so this must not load etcd's client.
  */
 
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedError } from '../../group/ports/storage.js';
 import type { ExpectedHead } from '../../group/recovery/verification.js';
 import { limits } from '../../limits.js';
-import { isOwnOrFree, thisProcess } from '../ownership/owner-record.js';
 import { readIfThere, readText, replaceFile } from './small-file.js';
 
 export interface ClusterMark {
@@ -71,25 +69,7 @@ export async function writeClockSeen(dataDir: string, at: number): Promise<void>
   await replaceFile(join(dataDir, 'clock-seen'), new Date(at).toISOString(), { sync: false });
 }
 
-/** Writes nothing if another process may own the folder, or the folder cannot be written to. */
-export function keepLastLine(dir: string, line: string): void {
-  try {
-    if (isOwnOrFree(dir, thisProcess())) writeFileSync(join(dir, 'last-line'), line, { mode: 0o600 });
-  } catch {
-    // The line is a help for people, and the process may be ending because of the disk.
-  }
-}
-
-export function readLastLine(dir: string): string | undefined {
-  try {
-    const { time, msg } = JSON.parse(readText(join(dir, 'last-line')) ?? '{}') as { time?: unknown; msg?: unknown };
-    return typeof time === 'string' && typeof msg === 'string' ? `${time}: ${msg}` : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A lower bound of the log's head. Null if none was written, and for an empty file of a power cut. Throws `DamagedError` for any other text. */
+/** A lower bound of the log's head; null if none was written, or after a power cut. Throws `DamagedError`. */
 export function readExpectedHead(dataDir: string): ExpectedHead | null {
   const file = join(dataDir, 'head.json');
   const text = readText(file) ?? '';

@@ -158,3 +158,21 @@ export function runs(pid: number): boolean {
     return !hasCode(error, 'ESRCH');
   }
 }
+
+/** For `ptf doctor`. Writes nothing if another process may own the folder, or the folder cannot be written to. */
+export function keepLastLine(dir: string, line: string): void {
+  try {
+    if (isOwnOrFree(dir, thisProcess())) writeFileSync(join(dir, 'last-line'), line, { mode: 0o600 });
+  } catch {
+    // The line is a help for people, and the process may be ending because of the disk.
+  }
+}
+
+export function readLastLine(dir: string): string | undefined {
+  try {
+    const { time, msg } = JSON.parse(readText(join(dir, 'last-line')) ?? '{}') as { time?: unknown; msg?: unknown };
+    return typeof time === 'string' && typeof msg === 'string' ? `${time}: ${msg}` : undefined;
+  } catch {
+    return undefined;
+  }
+}

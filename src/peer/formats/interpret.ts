@@ -37,7 +37,7 @@ const floodgateUuid = /^0{8}-?0{4}-?0{4}-?/;
 /** Reads a list. Rows and refused lines come in the order of the file; no text makes it throw. */
 export function readList(description: Description, text: string, sink: RowSink, options: ReadOptions): void {
   const { ids, start, end, length, needs = [], known, path, shape } = description;
-  // Where rows are not remembered, each read must name all of its cells.
+  // Each read must name all of its cells if no row is remembered.
   const memory = remembered.includes(shape) ? options.memory : undefined;
   const isKnown = knownCells(description);
   const ignored = new Set(options.ignore);

@@ -166,7 +166,7 @@ export class EventSpool {
   }
 
   async #end(): Promise<void> {
-    // What has no room may find some meanwhile, and is then written.
+    // An event without room may find some meanwhile, and is then written.
     while (this.#flushing !== null) await this.#flushing;
     for (const waiting of this.#queue) {
       this.#remove(waiting);

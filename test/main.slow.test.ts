@@ -204,14 +204,4 @@ test('a folder that cannot be made is one line without a stack', async () => {
   assert.match(msg, /^DATA_DIR: \S+ cannot be used: a part of its path is a file; set another folder$/);
 });
 
-test('a folder that cannot contain the operator socket is one line without a stack', async () => {
-  const long = join(folder, 'x'.repeat(120));
-  mkdirSync(long);
-  const node = start({ ...local, LOG_LEVEL: 'error', DATA_DIR: join(long, 'data'), TMPDIR: long });
-  assert.is(await node.ended, 1);
-  const { msg, err } = JSON.parse(node.output().trim());
-  assert.is(err, undefined);
-  assert.match(msg, /^DATA_DIR: \S+ cannot be used: the operator's socket: no path .* set TMPDIR to a shorter one$/);
-});
-
 test.run();

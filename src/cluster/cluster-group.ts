@@ -1,5 +1,4 @@
 /** The group API of a node of a cluster: reads use this node's memory, and the leader decides changes. */
-
 import type { Outcome, Refusal } from '../errors.js';
 import type { GroupApi } from '../group/api.js';
 import type { ClusterOperations } from '../group/cluster-api.js';

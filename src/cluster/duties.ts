@@ -1,5 +1,4 @@
 /** The leader's duties besides deciding: it deletes slots, and erased bytes elsewhere. Each may be repeated. */
-
 import { messageOf } from '../errors.js';
 import type { MemberStatus } from '../group/cluster-api.js';
 import { every, type Timers } from '../group/ports/clock.js';

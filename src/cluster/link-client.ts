@@ -1,5 +1,4 @@
 /** Calls other nodes over the link, by keep-alive connections to their public ports. */
-
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';

@@ -1,5 +1,4 @@
 /** Decides whether this node follows, campaigns or leads. A `MemberGroup` applies the role to the group. */
-
 import { countOf } from '../core/records/batch.js';
 import { messageOf } from '../errors.js';
 import { formatOfCommand } from '../group/actor-commands.js';

@@ -1,5 +1,4 @@
 /** Generates the OpenAPI 3.1 document from the table of routes and the schemas by which requests are validated. */
-
 import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
 import type { Schema } from '../validation/schema.js';
 import * as refusals from './error-bodies.js';

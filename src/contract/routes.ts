@@ -1,5 +1,4 @@
 /** Declares all routes of the public port. Router, checks, validators and OpenAPI document follow from the table. */
-
 import type { ErrorCode } from '../errors.js';
 import { limits } from '../limits.js';
 import { playerId } from '../validation/identifiers.js';

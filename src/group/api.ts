@@ -3,7 +3,6 @@
  * synchronous reads of memory. No layer above sees state, records, store or pools. Times: ms since 1970; subjects:
  * hashes in hex.
  */
-
 import type { DecideDispute, EventSubmission, Registration } from '../core/commands.js';
 import type { AskedOf, PeerChangeType } from '../core/peers/peer-changes.js';
 import type { RefusedErasure } from '../core/registers/erasure-requests.js';

@@ -1,7 +1,6 @@
 /**
  * Implements `GroupApi` by commands to the actor, long reads in the pool, and views of the state. It contains no rules.
  */
-
 import { hash } from 'node:crypto';
 import type { ChangePeer } from '../core/commands.js';
 import { subjectHex } from '../core/hashing/pseudonym.js';

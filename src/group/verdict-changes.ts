@@ -1,5 +1,4 @@
 /** Declares the change feed as its readers see it: players, rows, positions, and the listener. */
-
 import { CONFIDENCE_UNIT, SCORE_UNIT } from '../core/scoring/score.js';
 import { type Verdict, verdicts } from '../core/vocabulary.js';
 

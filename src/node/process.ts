@@ -3,7 +3,6 @@
  * connects the parts. Exit codes: 0 stopped as requested, 1 refused or failed, 2 faults in the configuration; a second
  * signal ends the process by that signal.
  */
-
 import { resolve } from 'node:path';
 import { destination } from 'pino';
 import { limits } from '../limits.js';

@@ -1,5 +1,4 @@
 /** Parses each frame of the verdict stream, applies it to the table of players, and returns its effect. */
-
 import type { EventSourceMessage } from 'eventsource-parser';
 import type { ChangedPlayer, StreamEvents } from '../../contract/verdict-stream.js';
 import { isRecord, jsonIn } from '../json-text.js';

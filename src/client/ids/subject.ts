@@ -1,5 +1,4 @@
 /** Computes subject hashes on the game server, so that no raw account id needs to leave it. */
-
 import * as crypto from 'node:crypto';
 import { bounds } from '../bounds.js';
 import { invalidArgument, type TrustError } from '../trust-error.js';

@@ -1,5 +1,4 @@
 /** Decides a studio's action about a player from the player's trust, enforced or in shadow mode. */
-
 import type { PlayerTrust } from '../player-trust.js';
 import { notify } from '../transport/listeners.js';
 import type { AllowList } from './client-allow-list.js';

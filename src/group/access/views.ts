@@ -1,5 +1,4 @@
 /** Converts what the state holds of peers, origins and disputes, and records, to the views that layers above see. */
-
 import type { Peer } from '../../core/peers/peers.js';
 import type { AuditPart } from '../../core/records/records.js';
 import type { Dispute } from '../../core/registers/disputes.js';

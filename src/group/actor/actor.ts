@@ -2,7 +2,6 @@
  * Implements the actor of one group, the only owner of its state: no promises, no clock, no I/O. `loop.ts` reports to
  * it what happened, and carries out the effects that it returns. One turn is in flight at a time.
  */
-
 import type { GroupBounds } from '../../core/commands.js';
 import { BatchWriter } from '../../core/records/batch.js';
 import type { GroupState } from '../../core/state.js';

@@ -2,7 +2,6 @@
  * Copies a log while its owner continues to write. Batches that an erasure rewrites meanwhile are read again, so that
  * the copy contains neither half of an erasure nor a byte that had already left the log.
  */
-
 import { type Batch, chainStart } from '../../core/records/batch.js';
 import { limits } from '../../limits.js';
 import { DamagedError, type LogReader, type StoredBatch } from '../ports/storage.js';

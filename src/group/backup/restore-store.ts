@@ -2,7 +2,6 @@
  * Restores a log from a backup. Removals of the replaced log stay: its tombstones are written again, and
  * its later erasures and withdrawals are applied again, in their order and at their times.
  */
-
 import { Bits } from '../../core/bits.js';
 import { audited } from '../../core/decision.js';
 import { type Batch, BatchWriter, chainStart } from '../../core/records/batch.js';

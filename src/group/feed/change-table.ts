@@ -2,7 +2,6 @@
  * Stores the last published values of each player, in columns by the row of a state, and finds the changes since.
  * Values are published instead of events, so a player that changed twice is published once.
  */
-
 import { KEY_WORDS } from '../../core/columns/packed-keys.js';
 import type { AsOf } from '../../core/evidence/decay.js';
 import { subjectBytes, subjectHex } from '../../core/hashing/pseudonym.js';

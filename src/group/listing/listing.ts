@@ -1,5 +1,4 @@
 /** Reads records of the log in the pool: listings of a player's events, chains, and repeats. */
-
 import type { RepeatCheck } from '../../core/commands.js';
 import { type EventTypeName, eventTypeName } from '../../core/evidence/event-types.js';
 import { getOrMake } from '../../core/get-or-make.js';

@@ -1,5 +1,4 @@
 /** Recovers the state from disk: from the newest intact snapshot and the tail of the log, else from the whole log. */
-
 import { Bits } from '../../core/bits.js';
 import { Batch, chainStart } from '../../core/records/batch.js';
 import type { GroupFormed, LogRecord } from '../../core/records/records.js';

@@ -2,7 +2,6 @@
  * Removes erased subjects and withdrawn events from the log, for which it walks the chains backwards, and events by
  * their age, from the oldest batch on. Rewrites one bounded piece at a time. Only reads; the actor commits the result.
  */
-
 import type { IdTag } from '../../core/columns/packed-keys.js';
 import { getOrMake } from '../../core/get-or-make.js';
 import type { Batch } from '../../core/records/batch.js';

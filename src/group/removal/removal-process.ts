@@ -19,7 +19,6 @@
  * Snapshots go late, because a start uses them to skip a damaged batch. Events beyond the retention age leave in jobs
  * of one piece each, so that an erasure never waits long; if one fails, they wait for the next bound.
  */
-
 import type { LogRecord } from '../../core/records/records.js';
 import { carriedSums } from '../../core/rules/decide-removal.js';
 import type { GroupState } from '../../core/state.js';

@@ -2,7 +2,6 @@
  * Implements the replica, a second state that follows the log with the same `apply`, for weights, snapshots and the
  * change feed. Each task first catches up to the record that it names.
  */
-
 import { asOfTime } from '../../core/evidence/decay.js';
 import { type TrustConstants, trustConstants } from '../../core/evidence/trust-constants.js';
 import { type HalfLives, ScenarioHalfLife } from '../../core/scoring/scenario-half-life.js';

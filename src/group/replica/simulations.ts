@@ -1,5 +1,4 @@
 /** Converts the operator's request for a simulation to a scenario, and the result to the operator's view. */
-
 import { trustConstants as k } from '../../core/evidence/trust-constants.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { GroupState } from '../../core/state.js';

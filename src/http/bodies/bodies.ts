@@ -1,5 +1,4 @@
 /** Builds the response bodies, except those of scores: rounds figures, cuts counts, formats times. */
-
 import type {
   BatchResultBody,
   explanationSchema,

@@ -5,7 +5,6 @@
  * HTTP/1.1, to node:http; it accepts nothing that another parser could read differently. `test/fuzz/` compares it with
  * Koa, `through-koa.slow.test.ts` runs without it.
  */
-
 import { isAscii } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';

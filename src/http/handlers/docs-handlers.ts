@@ -114,8 +114,7 @@ export function healthHandlers({ node, version }: Pick<HttpDeps, 'node' | 'versi
       const details = cluster === null ? { reason } : { reason: cluster.reason ?? reason, role: cluster.role };
       return refusalReply(refused('dependency_unavailable', { details }));
     }
-    // An exact number would reveal when an event came. One is rounded up and the other down, so that a lag still
-    // shows.
+    // An exact number would reveal when an event came. One is rounded up and the other down, so that a lag still shows.
     const roundedSeq = raisedCount(lastSeq);
     const isCovered = weights.basedOnSeq >= lastSeq;
     return ok({

@@ -1,5 +1,4 @@
 /** Handles submissions of events and withdrawals: translates requests and answers; the group decides. */
-
 import { eventValidator } from '../../contract/event-validator.js';
 import type { BatchEnvelope, EventBody } from '../../contract/request-bodies.js';
 import type { WithdrawalBody } from '../../contract/response-bodies.js';

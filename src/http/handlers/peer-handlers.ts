@@ -1,5 +1,4 @@
 /** Handles the registration of a peer and the list of peers. */
-
 import type { RegistrationBody } from '../../contract/request-bodies.js';
 import type { PeerListBody, RegisteredPeerBody } from '../../contract/response-bodies.js';
 import type { Registration } from '../../group/api.js';

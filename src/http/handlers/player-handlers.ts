@@ -1,5 +1,4 @@
 /** Handles reads about players, the verdict stream, erasures, disputes and the audit log. */
-
 import type { DisputeBody } from '../../contract/request-bodies.js';
 import type {
   AuditPageBody,

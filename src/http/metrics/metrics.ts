@@ -2,7 +2,6 @@
  * Owns the counters and histograms of the node and renders the text for Prometheus. Labels are route templates,
  * statuses and codes; never ids, which would be a leak and an unbounded label set.
  */
-
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Logger } from 'pino';

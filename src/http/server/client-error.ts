@@ -1,5 +1,4 @@
 /** Answers bytes that are no request, or a late one, in the form of every other error, before there is a request. */
-
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, refused } from '../../errors.js';

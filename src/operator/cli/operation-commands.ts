@@ -1,5 +1,4 @@
 /** Builds the commands of `ptf` that the rows of operations declare: arguments and help, request, and output. */
-
 import { type Command, Option, Argument as PositionalArgument } from 'commander';
 import { peerStatuses } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';

@@ -1,5 +1,4 @@
 /** Starts the dashboard's server on an address of its own, with helmet's headers, authentication and the routes. */
-
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { Router } from '@koa/router';

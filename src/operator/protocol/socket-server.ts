@@ -1,5 +1,4 @@
 /** Serves the operator: HTTP with JSON over a Unix socket that only the node's own user may open. */
-
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -1,5 +1,4 @@
 /** `ptf-peer export`: writes a native ban list of the players of this server that the group does not trust. */
-
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';

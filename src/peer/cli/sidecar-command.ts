@@ -1,5 +1,4 @@
 /** `ptf-peer sidecar`: runs the local HTTP service until it is stopped. */
-
 import { once } from 'node:events';
 import { isIPv4, isIPv6 } from 'node:net';
 import { join } from 'node:path';

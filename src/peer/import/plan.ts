@@ -1,5 +1,4 @@
 /** Computes the plan of an import: an entry for each player and ban, a refusal for each other line. Pure. */
-
 import type { Description } from '../formats/description.js';
 import { type ReadOptions, readList } from '../formats/interpret.js';
 import type { ListRow, RowKind } from '../formats/list-row.js';

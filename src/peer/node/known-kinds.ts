@@ -1,5 +1,4 @@
 /** Keeps the kinds of ids that the node states on disk, so that ids can also be converted while it is down. */
-
 import { join } from 'node:path';
 import { normalizePlayerId } from '../../client/ids/normalize.js';
 import { saltCheckOf } from '../../client/ids/salt-check.js';

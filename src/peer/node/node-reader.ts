@@ -1,5 +1,4 @@
 /** Reads public facts about a node, its group and its peers that the client has no call for. */
-
 import { bounds } from '../../client/bounds.js';
 import type { TrustClientOptions } from '../../client/client-options.js';
 import { isRecord } from '../../client/json-text.js';

@@ -2,7 +2,6 @@
  * The small files of a data folder: the mark of its cluster, the generated salt, the last trusted time and the
  * head of its log. Nodes without a cluster read them, so this must not load etcd's client.
  */
-
 import { join } from 'node:path';
 import { DamagedError } from '../../group/ports/storage.js';
 import type { ExpectedHead } from '../../group/recovery/verification.js';

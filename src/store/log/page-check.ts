@@ -3,7 +3,6 @@
  * tree. LMDB checks neither: it overwrites a page that is in use but listed as free, and an invalid list ends the
  * process. A leaf without its newest entry, or a branch to an old page, looks like an intact older log.
  */
-
 import { readSync } from 'node:fs';
 import { Bits } from '../../core/bits.js';
 import { DamagedError } from '../../group/ports/storage.js';

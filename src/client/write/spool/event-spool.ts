@@ -147,9 +147,7 @@ export class EventSpool {
     return body.event_id;
   }
 
-  /**
-   * Resolves once every event that was added before is delivered or set aside. Does not wait for later events.
-   */
+  /** Resolves once every event that was added before is delivered or set aside. Does not wait for later events. */
   async drained(options: CallOptions = {}): Promise<void> {
     const written = Array.from(this.#queue, (waiting) => waiting.written.promise);
     await abortable(Promise.allSettled(written), options.signal);

@@ -1,5 +1,4 @@
 /** Opens dialogs: one asks before a change, and one shows a secret once. The browser keeps the focus within them. */
-
 import { notify, redraw, Task } from './draw.js';
 import { button, type Child, form, html } from './html.js';
 

@@ -1,5 +1,4 @@
 /** Draws the whole page from the variables that hold its state. Code that changes one calls `redraw`. */
-
 import { alert, type Child, heading, html, loading } from './html.js';
 import type { Peers } from './listed-peers.js';
 import type { Live } from './live-overview.js';

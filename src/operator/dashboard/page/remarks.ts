@@ -1,5 +1,4 @@
 /** Describes what an operator should check about a peer, and its status, for the dashboard and for `ptf`. */
-
 import type { WitnessReason } from '../../../core/vocabulary.js';
 import type { ListedPeerValue } from '../../../operations/peer-operations.js';
 import { count, plural } from './format.js';

@@ -1,5 +1,4 @@
 /** Shows the audit log, newest entries first, and checks its chain and the whole store. */
-
 import type { AuditEntryValue } from '../../../../operations/log-operations.js';
 import type { ChainReport } from '../../../protocol/audit-chain.js';
 import { Loaded, Task, type View, type ViewContext } from '../draw.js';

@@ -5,7 +5,6 @@ const MiB = 1024 * KiB;
 const MINUTE_MS = 60_000;
 
 export const bounds = {
-  // Bounds of the contract.
   scoresPerCall: 128,
   eventsPerCall: 500,
   playerIdLength: 128,
@@ -15,7 +14,6 @@ export const bounds = {
   /** Length of an id that is hashed here, in UTF-16 units: identity tokens are long, but only their hash is sent. */
   hashedIdLength: 8_192,
 
-  // Calls.
   /** Bytes of encoded ids in one call; well below the 33 KiB that the node accepts as a request head. */
   idsBytes: 24 * KiB,
   /** The least bytes of ids in one call, after a proxy has refused longer addresses. */
@@ -38,7 +36,6 @@ export const bounds = {
   /** Longest delay of a platform timer, which treats a longer one as 1 ms. */
   timerMsMax: 2 ** 31 - 1,
 
-  // Retries and the circuit breaker.
   backoffBaseMs: 50,
   backoffCapMs: 5_000,
   breakerFailures: 5,
@@ -51,12 +48,10 @@ export const bounds = {
   /** How long an event of a spool waits for the node to state the group's kinds of ids. */
   kindsWaitMs: 1_000,
 
-  // Remembered players.
   playersMaxDefault: 100_000,
   /** Age beyond which an answer no longer serves as a fallback. */
   lastKnownMs: 15 * MINUTE_MS,
 
-  // The stream.
   streamFrameBytes: 1 * MiB,
   streamIdLength: 128,
   /** Silence after which a stream counts as lost, in heartbeats. */
@@ -73,7 +68,6 @@ export const bounds = {
   /** Upper bound of a requested pause of the stream, against absurd values and a wrong clock. */
   streamRetryAfterMsMax: MINUTE_MS,
 
-  // The spool.
   spoolBytes: 256 * MiB,
   spoolSegmentBytes: 4 * MiB,
   /** Events that share one sync. */
@@ -92,10 +86,8 @@ export const bounds = {
   /** `sun_path` of a Unix socket holds 107 bytes; longer paths are truncated silently. */
   socketPathBytes: 107,
 
-  // Policy.
   allowListEntries: 10_000,
 
-  // The command ptf-peer.
   /** Size of a configuration, secret or state file, each of which is read whole. */
   peerFileBytes: 64 * KiB,
   peerCallMs: 4_000,
@@ -104,7 +96,6 @@ export const bounds = {
   peerPagesMax: 50,
   clockToleranceMs: 60_000,
 
-  // Imports of ban lists.
   /** Size of a list, which is read whole: a million bans in the largest format. */
   importFileBytes: 256 * MiB,
   importSpoolBytes: 8 * MiB,
@@ -118,7 +109,6 @@ export const bounds = {
   /** How often a followed list is computed again. */
   followMs: 10_000,
 
-  // The sidecar.
   sidecarBodyBytes: 64 * KiB,
   sidecarHeadBytes: 33 * KiB,
   sidecarConnections: 256,
@@ -139,7 +129,6 @@ export const bounds = {
   /** Levels of nesting of a list in JSON. */
   listDepth: 64,
 
-  // Following a ban list.
   listBytes: 256 * MiB,
   listPollMs: 250,
   /** How long a list must stay unchanged before a missing ban counts as lifted. */
@@ -152,7 +141,6 @@ export const bounds = {
   watchStateBytes: 128 * MiB,
   withdrawPauseMs: 5_000,
 
-  // Relaying verdicts.
   relayStateBytes: 256 * MiB,
   /** The journal is rewritten once it has more lines than this and more than two per player. */
   relayJournalLines: 10_000,

@@ -349,10 +349,7 @@ export class TrustClient {
     return this.#settings.playerIdKinds === undefined && this.#salt !== null && this.#salt.kinds === undefined;
   }
 
-  /**
-   * Resolves with the remaining time of the deadline once the group's kinds of ids are known. Rejects with the error
-   * that prevents the node from stating them.
-   */
+  /** Resolves with the remaining ms once the kinds of ids are known. Rejects with the error that prevents it. */
   async #groupKnown({ signal }: CallOptions): Promise<number> {
     const { runtime, deadlineMs } = this.#settings;
     const endsAt = runtime.elapsedMs() + deadlineMs;

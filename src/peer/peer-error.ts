@@ -16,7 +16,6 @@ export class PeerError extends Error {
   }
 }
 
-/** The error of wrong usage: exit code 2. */
 export function wrongUsage(message: string): PeerError {
   return new PeerError('wrong_usage', message, 2);
 }

@@ -165,10 +165,7 @@ export class VerdictFeed {
     }
   }
 
-  /**
-   * True if no later attempt can succeed unless the peer, its key or the salt is changed. A node of a cluster may not
-   * know a new key yet, so that every node must have refused the key.
-   */
+  /** True if no later attempt can succeed; every node must have refused a key, since one may not know it yet. */
   #isFinal({ code, status }: TrustError): boolean {
     if (code === 'salt_mismatch') return true;
     const isRefusal = (status === 401 || status === 403) && code !== 'unexpected_answer';
@@ -210,8 +207,7 @@ export class VerdictFeed {
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
         return refusal('the answer is not an event stream');
       }
-      // The salt is verified after the connection was made, because a failed connection shows immediately that no node
-      // answers, and before anything is read, so that the table is still empty.
+      // Verified once a node answers, and before anything is read, so that the table is still empty.
       await this.#options.salt?.verify(controller.signal);
       this.#connections++;
       this.#heartbeatMs = bounds.streamOpenMs;

@@ -174,8 +174,7 @@ export class TrustTable implements StreamTable {
       return;
     }
     const oldest = this.#published.entries().next();
-    // A row from before the present snapshot does not count as missing: if the player still exists, the snapshot names
-    // it.
+    // A row from before the present snapshot does not count as missing: the snapshot names an existing player.
     if (oldest.done || oldest.value[1].generation === this.#generation) this.#incomplete();
     if (oldest.done) return;
     this.#published.delete(oldest.value[0]);

@@ -33,10 +33,7 @@ export class Retries {
     return retryAfterMs + (this.#runtime.random() * roomMs) / 2;
   }
 
-  /**
-   * Returns the jitter of a pause. Its window grows only with requests that were sent: the circuit breaker has a window
-   * of its own, and calls that wait for the breaker need jitter only so that they do not all come at once.
-   */
+  /** Returns the jitter. Its window grows only with requests that were sent: the circuit has a window of its own. */
   #jitterMs(isSent: boolean): number {
     if (!isSent) return this.#runtime.random() * bounds.breakerOpenMs;
     return fullJitterMs(this.#runtime, this.#sent++, bounds.backoffBaseMs, bounds.backoffCapMs);

@@ -1,7 +1,4 @@
-/**
- * `ptf completion`: a completion script for a shell, from the command tree. The script starts no process when a user
- * presses the tabulator key, and compares the input without evaluating it (decision 11).
- */
+/** `ptf completion`: a completion script for a shell, which starts no process and evaluates no input (decision 11). */
 import { Argument, type Command, type Option } from 'commander';
 import { type CommandContext, examples } from './command-context.js';
 

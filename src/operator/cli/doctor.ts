@@ -173,7 +173,6 @@ async function surroundingsOf(dir: string, { address, folders }: ConfigurationFa
   };
 }
 
-/** True if a node runs on the folder, even if this user may not ask it. */
 function isRunning(folder: string): Promise<boolean> {
   return callNode(folder, 'status', {}).then(
     () => true,

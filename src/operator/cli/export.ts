@@ -1,6 +1,4 @@
-/**
- * `ptf audit verify`, and `ptf export audit`, which holds one page at a time and waits for the reader of its output.
- */
+/** `ptf audit verify`, and `ptf export audit`, which holds one page and waits for the reader of its output. */
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
 import { facts } from '../../operations/text-table.js';

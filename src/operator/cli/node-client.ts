@@ -43,7 +43,6 @@ export async function callNode<N extends OperationName>(
   );
 }
 
-/** Returns the members of an answer; none if it is not a JSON object. */
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     return { ...JSON.parse(text) };

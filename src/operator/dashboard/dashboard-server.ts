@@ -22,7 +22,6 @@ import type { SessionValue, WeightHistoryValue } from './wire.js';
 export interface Dashboard {
   readonly host: string;
   readonly port: number;
-  /** Closes every connection. */
   close(): Promise<void>;
 }
 
@@ -163,7 +162,6 @@ function asObject(body: unknown): object {
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
 }
 
-/** Recomputes the chain of the whole audit log, page by page. */
 async function checkedChain(ask: Ask): Promise<Outcome<ChainReport>> {
   let failed: Outcome<never> | undefined;
   const pages = auditPages(async (after) => {

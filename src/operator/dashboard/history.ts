@@ -15,7 +15,6 @@ export interface Sample {
 
 const still: PaceValue = { events_per_s: 0, reads_per_s: 0, event_ms_p99: null, read_ms_p99: null };
 
-/** Adds to a list, oldest first, that holds at most `max` things. */
 function addTo<T>(list: T[], thing: T, max: number): void {
   list.push(thing);
   if (list.length > max) list.shift();
@@ -97,7 +96,6 @@ export class WeightHistory {
     addTo(this.#samples, sample, limits.weightSamplesMax);
   }
 
-  /** Returns the history of one peer, ending with its present values. */
   value({ index, weight, tau }: PeerView, now: number): WeightHistoryValue {
     const samples = this.#samples.filter(({ at }) => at < now);
     return {

@@ -1,7 +1,4 @@
-/**
- * The operator's socket: `operator.sock` in the data folder. If that path is too long for a socket, it leads through an
- * open descriptor of the folder, see proc(5).
- */
+/** The operator's socket, through a descriptor of the data folder if its path is too long, see proc(5). */
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { limits } from '../../limits.js';

@@ -103,7 +103,6 @@ async function readBody(request: IncomingMessage): Promise<Outcome<unknown>> {
   }
 }
 
-/** Completes requests in progress within a short time, then closes every connection. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // A verification may take minutes; the shutdown of a node does not wait for it.

@@ -6,7 +6,6 @@ import { formatNames } from '../import/list-format.js';
 import type { ListReading } from '../import/plan.js';
 import { readDescription } from './read-description.js';
 
-/** Parses a whole number from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -41,7 +40,6 @@ export function timeZone(text: string): string {
   throw new InvalidArgumentError('expected an IANA zone such as Europe/Berlin.');
 }
 
-/** The options of every command that reads a list. */
 export interface ListOptions extends ListReading {
   readonly table?: string;
   readonly headerFile?: string;

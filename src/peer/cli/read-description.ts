@@ -27,7 +27,6 @@ export function readDescription(file: string): Description {
 }
 
 const lower = (text: unknown) => String(text).toLowerCase();
-/** Members that hold lists of names or values. */
 const lists = ['is', 'not', 'cells', 'without', 'columns', 'known'];
 
 /** Names and values are compared in lower case. The path and the cells that tell what stands must be there. */

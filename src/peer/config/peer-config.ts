@@ -45,7 +45,6 @@ export interface PeerConfig {
 
 const members: readonly (keyof ConfigFile)[] = ['url', 'peer_id', 'game_ids', ...optionalMembers];
 
-/** The variable that overrides a member. */
 export function variableOf(member: keyof ConfigFile): string {
   return `PTF_${member === 'peer_id' ? '' : 'PEER_'}${member.toUpperCase()}`;
 }

@@ -49,10 +49,7 @@ export async function isOpenToOthers(path: string): Promise<boolean> {
   return found !== undefined && (found.mode & 0o077) !== 0;
 }
 
-/**
- * Returns the secret in a file, without a final line break; creates the file if there is none. Throws `wrong_usage` if
- * other users may read it.
- */
+/** Returns the secret in a file, or creates it. Throws `wrong_usage` if other users may read the file. */
 export async function secretInFile(path: string, make: () => string): Promise<string> {
   const text = await readSmallFile(path);
   if (text === undefined) {

@@ -31,21 +31,17 @@ export interface IdCell {
 export interface Description {
   /** The name for `--format`. */
   readonly name: string;
-  /** The tool or game of the list, for people. */
   readonly title: string;
   /** Name for event ids if another description can hold the same list; `name` otherwise. */
   readonly sameAs?: string;
   readonly shape: Shape;
   readonly recognise: {
-    /** Cells that must be there. */
     readonly cells?: readonly string[];
-    /** Cells that must not be there. */
     readonly without?: readonly string[];
     /** Regular expression of the name of the table or, outside of SQL, of the file. */
     readonly named?: string;
     /** Regular expression of the beginning of the text. */
     readonly head?: string;
-    /** The reason, for people. */
     readonly why: string;
   };
   /** JSON: path of the array, joined by dots. XML: name of the element. KeyValues: none. */
@@ -104,7 +100,6 @@ export function isDangerous(cell: string): boolean {
   return dangerous.test(name);
 }
 
-/** Returns a test of whether a description says what a cell means. */
 export function knownCells(description: Description): (cell: string) => boolean {
   const { ids, start, end, length, permanent, lifted = [], over = [], type, refuse, known = [] } = description;
   const read = [start, end, length, permanent, type, refuse, ...lifted, ...over, ...ids].map((one) => one?.cell);

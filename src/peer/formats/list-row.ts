@@ -6,7 +6,6 @@ import type { RecordSink } from './reading/records.js';
 export type RowKind = 'ban' | 'cheating' | 'toxicity';
 
 export interface ListRow {
-  /** The accounts under which the person is reported. */
   readonly players: readonly Player[];
   /** Begin of the measure in ms since 1970; null if the list does not state it. */
   readonly bannedAt: number | null;

@@ -1,7 +1,6 @@
 /** Chooses the ids under which a person with several ids is reported. Only accounts of one row or report are linked. */
 import { readPlayerId } from '../../player-ids/player-id.js';
 
-/** An id as the list spells it, with its kind if the description or the row states it. */
 export interface RowId {
   readonly text: string;
   readonly kind?: string;

@@ -8,7 +8,6 @@ import { tools } from './tools.js';
 
 export interface Detected {
   readonly format: Description;
-  /** The reason, for people. */
   readonly why: string;
 }
 
@@ -56,7 +55,6 @@ export function draftIn(parts: readonly Part[], shape: Shape): Description {
   return drafts.find(({ ids }) => ids.length > 0) ?? drafts[0] ?? draftOf([], shape);
 }
 
-/** The shape that the text looks like. */
 export function shapeOf(text: string): Shape {
   const head = text.slice(0, sampleLength).replace(/^(?:\s*\/\/[^\n]*\n)+/, '');
   if (/^\s*</.test(head)) return 'xml';

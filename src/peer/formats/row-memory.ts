@@ -2,7 +2,6 @@
 import type { ListRow, RowRefusal } from './list-row.js';
 
 export class RowMemory {
-  /** The names of cells so far. */
   readonly seen = new Set<string>();
   /** Those of them that are unknown but harmless by their names. */
   readonly open = new Set<string>();

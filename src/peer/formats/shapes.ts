@@ -76,7 +76,6 @@ function readTables(description: Description, text: string, sink: RecordSink): v
   readInserts(text, columnsOf, sink);
 }
 
-/** True if the description is one of a table with this name and these columns. */
 export function isTable({ recognise }: Description, name: string, columns: readonly string[]): boolean {
   const { cells = [], without = [], named } = recognise;
   if (named !== undefined && !new RegExp(named, 'i').test(name)) return false;

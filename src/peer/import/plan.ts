@@ -11,7 +11,6 @@ export type EntryState = 'send' | 'expired' | 'lifted' | 'faded';
 export interface PlanEntry {
   /** With the id in canonical form. */
   readonly player: Player;
-  /** The list's statement about the player. */
   readonly says: RowKind;
   readonly line: number;
   /** Number of its row: the accounts of a row are those of one person, and a line may hold many rows. */
@@ -23,7 +22,6 @@ export interface PlanEntry {
   readonly state: EntryState;
   /** Time of the event in ms since 1970; null for the time of sending. */
   readonly at: number | null;
-  /** Severity of the event, 0 to 1. */
   readonly severity: number;
   /** Remaining share of its weight after decay, 0 to 1. */
   readonly weight: number;
@@ -201,7 +199,6 @@ function noteOf(
   return notes.length < 2 ? notes[0] : notes.join('; ');
 }
 
-/** Factor for evidence of a time as of now. */
 function weightOf(at: number | null, says: RowKind, options: PlanOptions): number {
   const { now, halfLifeDays = HALF_LIFE_DAYS, banHalfLifeDays = BAN_HALF_LIFE_DAYS } = options;
   const halfLife = says === 'ban' ? banHalfLifeDays : halfLifeDays;

@@ -24,7 +24,6 @@ export interface SendOptions {
 }
 
 export interface Sent {
-  /** Number of events that the node has stored, including those that it had before. */
   readonly delivered: number;
   readonly duplicates: number;
   /** Number of delivered events that are stored but are no evidence. */
@@ -112,7 +111,6 @@ async function readProgress(folder: string): Promise<ImportProgress | null> {
   return { list: place.list, added: place.added as number };
 }
 
-/** Returns the lines of the events that the node refused. */
 function linesOf(
   setAside: ReadonlyMap<string, string>,
   entries: readonly PlanEntry[],
@@ -129,7 +127,6 @@ function linesOf(
 class Watch {
   /** Aborted with the obstacle. */
   readonly signal: AbortSignal;
-  /** Ends the listening to the caller. */
   readonly #release: () => void;
   readonly #controller = new AbortController();
   readonly #runtime: Runtime;
@@ -149,7 +146,6 @@ class Watch {
     return this.signal.aborted ? (this.signal.reason as TrustError) : null;
   }
 
-  /** Resolves once the spool has room for another step. */
   async roomIn(spool: EventSpool): Promise<void> {
     while (spool.progress.pendingBytes > bounds.importSpoolBytes / 2 && this.obstacle === null) {
       await new Promise<void>((resolve) => {

@@ -134,9 +134,7 @@ interface Call {
   readonly gameIds: readonly string[];
   /** The rest of the path, decoded. */
   readonly id: () => string;
-  /** The ids of the query. */
   readonly ids: () => readonly string[];
-  /** The body, as JSON. */
   readonly json: () => Promise<unknown>;
 }
 

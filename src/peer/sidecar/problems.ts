@@ -23,7 +23,6 @@ export class Problems {
     return [...this.#open.values()];
   }
 
-  /** The newest of the present problems. */
   get last(): Problem | null {
     return this.open.toSorted((one, other) => one.since - other.since).at(-1) ?? null;
   }

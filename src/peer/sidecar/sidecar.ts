@@ -186,8 +186,7 @@ export class Sidecar {
 
   /** Resolves with the event ids, one for each of the group's kinds among the accounts, once they are on disk. */
   async report({ playerIds, eventType, gameId, severity, eventId, at }: ReportBody): Promise<readonly string[]> {
-    // Wait for the kinds, because an id in a spelling that the group does not use would permanently name another
-    // player.
+    // An id in a spelling that the group does not use would permanently name another player.
     if (this.#kinds.kinds === null) await this.#learning;
     if (this.#kinds.kinds === null && !playerIds.every(isSubjectHash)) {
       const text = 'the node was never reached, so that the spelling of player ids is not known yet; try again';
@@ -223,7 +222,6 @@ export class Sidecar {
     const streamError = phase === 'live' || phase === 'snapshot' ? null : lastError;
     this.#problems.set('stream', streamError && { code: streamError.code, text: plainWords(streamError, url) });
     const { lastError: spoolError, uncounted, delivered } = this.#spool.progress;
-    // The node accepts reports again.
     if (delivered > this.#deliveredBefore) this.#problems.set('reports', null);
     // Logged once: the status states the present number.
     if (uncounted > 0 && !this.#saidUncounted) this.#options.log(`reports: ${uncountedText(uncounted)}`);
@@ -254,7 +252,6 @@ export class Sidecar {
     this.#problems.set('reports', { code, text });
   }
 
-  /** The wire form of `GET /v1/status`. */
   get status(): object {
     this.refresh();
     const { config, version, mode } = this.#options;

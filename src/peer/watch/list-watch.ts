@@ -289,7 +289,6 @@ class Withdrawals {
     this.begin();
   }
 
-  /** Resolves once no withdrawal is in progress. */
   get ended(): Promise<void> {
     return this.#running ?? Promise.resolve();
   }

@@ -66,7 +66,6 @@ export class WatchState {
     }
   }
 
-  /** Returns the event id for the next report of a ban. */
   eventIdOf(ban: string): string {
     const count = this.lifts.get(ban) ?? 0;
     return count === 0 ? ban : `${ban}.${count}`;

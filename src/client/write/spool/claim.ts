@@ -20,8 +20,7 @@ export async function claimFolder(folder: string, runtime: Runtime): Promise<Rel
   for (let attempt = 0; ; attempt++) {
     const release = await tryOnce(folder, runtime);
     if (release !== null) return release;
-    // Two processes that start at the same time may each have found the other and withdrawn, so each of them tries
-    // again.
+    // Two processes that start at the same time may each have found the other and withdrawn.
     if (attempt === bounds.spoolClaimTries) {
       throw new TrustError('spool_in_use', `another process uses the spool in ${folder}`);
     }
@@ -49,8 +48,7 @@ async function tryOnce(folder: string, runtime: Runtime): Promise<Release | null
       }
       await rm(join(folder, other), { force: true });
     }
-    // A process that looked for sockets before this one listened may have removed this socket as that of a dead
-    // process.
+    // A process that looked before this one listened may have removed this socket as that of a dead process.
     await lstat(path);
     return release;
   } catch (error) {

@@ -125,8 +125,7 @@ export class Delivery {
     } finally {
       release();
     }
-    // Grows by an eighth: on a link that carries a certain number and no more, one attempt in several fails, instead of
-    // every second one.
+    // Grows by an eighth, so that on a link with a fixed limit only one attempt in several fails.
     this.#batchMax = Math.min(bounds.eventsPerCall, Math.ceil(1.125 * this.#batchMax));
     await this.#accept(sent, results);
   }

@@ -119,8 +119,7 @@ export class Journal {
       await writeAll(handle, bytes, segment.bytes);
       await handle.datasync();
     } catch (error) {
-      // After a failed sync the content of the disk is unknown: the file counts as full, and the records of this call
-      // are removed if possible.
+      // After a failed sync the content of the disk is unknown, so that the file counts as full.
       await this.#closeActive().catch(() => undefined);
       await truncate(segment.path, segment.bytes).catch(() => undefined);
       segment.bytes = Math.max(segment.bytes, bounds.spoolSegmentBytes);

@@ -89,9 +89,7 @@ async function searched(session: CommandContext, folder: string, marker: string)
   return `no file in ${path} holds bytes from before the last scrub`;
 }
 
-/**
- * Returns the files below a folder that contain the bytes. One that disappears meanwhile counts as one without them.
- */
+/** Returns the files below a folder that contain the bytes; one that disappears meanwhile does not. */
 export async function filesWith(folder: string, bytes: Buffer): Promise<string[]> {
   const found: string[] = [];
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

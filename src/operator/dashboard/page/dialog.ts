@@ -9,9 +9,7 @@ interface Question<T> {
   readonly danger?: boolean;
   /** Carries out the change; the dialog is disabled meanwhile, and shows the error if the promise rejects. */
   run(fields: FormData): Promise<T>;
-  /** Shown once the change is made. */
   readonly notice?: string;
-  /** Called once the change is made. */
   after?(result: T): unknown;
 }
 
@@ -101,7 +99,6 @@ export function showKey(title: string, apiKey: string, more: Child = null): Prom
   return show(title, () => false, draw);
 }
 
-/** A text in full, with a button that copies it. */
 export class Copied extends preact.Component<{ readonly text: string }, { readonly said: string }> {
   override state = { said: '' };
   readonly #element = preact.createRef<HTMLElement>();

@@ -13,9 +13,7 @@ export interface ViewContext {
 
 export interface View {
   readonly title: string;
-  /** Stands below the heading. */
   readonly lead?: string;
-  /** Stands in place of the title. */
   heading?(): Child;
   draw(): Child;
   refresh?(): unknown;

@@ -69,7 +69,6 @@ export function head(id: string, length = 8): string {
   return id.length <= length + 1 ? id : `${id.slice(0, length)}…`;
 }
 
-/** `report_cheating` as `report cheating`. */
 export function words(name: string): string {
   return name.replaceAll('_', ' ');
 }

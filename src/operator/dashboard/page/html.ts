@@ -28,7 +28,6 @@ interface Form {
   onSubmit(fields: FormData): void;
 }
 
-/** A form that passes its fields on instead of sending them. */
 export function form(
   { action, danger, disabled, busy, other, onSubmit, ...attributes }: Form,
   ...fields: Child[]
@@ -94,7 +93,6 @@ export function alert(text: string | null): Child {
   return text !== null && html`<p class="notice notice-bad" role="alert">${text}</p>`;
 }
 
-/** Names and values, side by side, without those whose value is undefined. */
 export function facts(rows: readonly (readonly [string, Child])[]): Child {
   return html`<dl class="facts">
     ${rows.map(
@@ -113,10 +111,7 @@ export interface Column<T> {
   readonly cell: (row: T) => Child;
 }
 
-/**
- * A table that becomes a list of cards on a narrow screen, where each cell shows its column's title. `none` stands in
- * place of a table without rows.
- */
+/** A table that becomes a list of cards on a narrow screen. `none` stands in place of a table without rows. */
 export function table<T>(
   caption: string,
   rows: readonly T[],

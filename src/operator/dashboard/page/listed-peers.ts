@@ -5,7 +5,6 @@ import { displayName } from './format.js';
 import { command } from './requests.js';
 
 const pageSize = 200;
-/** Least time between two reads of the list. */
 const pauseMs = 5_000;
 
 export class Peers {

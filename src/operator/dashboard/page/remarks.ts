@@ -116,7 +116,6 @@ function whyWeightless(peer: ListedPeerValue, group: GroupFacts): string {
   const shared = plural(signals.shared_players, 'shared player');
   // The weight is the product of both values: the smaller one is the cause of a low weight.
   if (a + b < tau) return `right no more often than chance on ${shared}`;
-  // With pre-trusted peers, only agreement with them opens a gate: a peer that shares no player with them does not
-  // disagree.
+  // With pre-trusted peers, only agreement with them opens a gate; sharing no player is no disagreement.
   return group.hasPreTrusted ? `agrees with no trusted peer on ${shared}` : `disagrees with the others on ${shared}`;
 }

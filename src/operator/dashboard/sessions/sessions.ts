@@ -1,7 +1,4 @@
-/**
- * The sessions of the dashboard: a signed token in a cookie, and an entry here that makes the token valid, so that a
- * sign-out, a new password and the end of the process end a session.
- */
+/** The sessions of the dashboard: a signed token in a cookie, and an entry here that makes the token valid. */
 import { randomBytes } from 'node:crypto';
 import { errors as joseErrors, jwtVerify, SignJWT } from 'jose';
 import type { Environment } from '../../../core/vocabulary.js';

@@ -5,7 +5,6 @@ type JsonObject = { readonly [key: string]: Json | undefined };
 /** A number is its text: ids exceed a double. */
 export type Json = string | boolean | null | readonly Json[] | JsonObject;
 
-/** Returns the value of a cell of the present record by its name. */
 export type Cell = (name: string) => Json | undefined;
 
 export interface RecordSink {
@@ -85,7 +84,6 @@ export function isWholeCell(cell: string): boolean {
   return cell === '' || whole.some((form) => form.test(cell));
 }
 
-/** Returns the value as an object; null if it is none. */
 export function objectOf(value: Json | undefined): JsonObject | null {
   return typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject | null) : null;
 }

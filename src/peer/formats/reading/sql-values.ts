@@ -136,7 +136,6 @@ function takeValue(tokens: Tokens): string {
   throw new Damage();
 }
 
-/** Takes a list in brackets. */
 function listOf<T>(tokens: Tokens, take: () => T): T[] {
   const found: T[] = [];
   tokens.expect('(');

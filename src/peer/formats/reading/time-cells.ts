@@ -34,7 +34,6 @@ export function timeOf(text: string, unit: TimeUnit, timeZone: string): number |
   return /^[6-9]\d{17}$|^[1-3]\d{18}$/.test(text) ? Number(BigInt(text) / 10_000n) - ticksEpochMs : undefined;
 }
 
-/** The wanted forms of a time, for people. */
 export const formOf: Readonly<Record<TimeUnit, string>> = {
   s: 'a number of seconds since 1970',
   ms: 'a number of ms since 1970',
@@ -45,7 +44,6 @@ export const formOf: Readonly<Record<TimeUnit, string>> = {
 
 const never = /^(?:forever|never|permanent|perm|infinite|none|null|false|0|-1)?$/i;
 
-/** The end of a measure; undefined if it cannot be read. */
 export function endOf(text: string, unit: TimeUnit, timeZone: string): number | 'never' | undefined {
   if (never.test(text)) return 'never';
   // A number of ms is no end in seconds, far away as that would be.

@@ -164,7 +164,6 @@ function scoreCard({ allowed, ...player }: PlayerValue, actions: Actions): Child
       <strong>${player.score.toFixed(1)}</strong><span class="muted"> of 100 </span>
       ${badge(player.verdict)}${allowed !== null && badge('allowed')}
     </p>`,
-    // The bands of the verdicts, with a mark at the score.
     html`<div class="scale" aria-hidden="true">
       <span class="scale-mark" style=${{ '--share': `${player.score}%` }}></span>
     </div>`,

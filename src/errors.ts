@@ -1,6 +1,4 @@
-/**
- * The table of refusals: codes, HTTP statuses, default texts (specification, section 7). Domain code uses codes only.
- */
+/** Declares refusals: codes, HTTP statuses, default texts (specification, section 7). Domain code uses codes only. */
 
 export const errors = {
   malformed_json: { status: 400, text: 'the body is not valid JSON in UTF-8' },

@@ -82,10 +82,7 @@ function seedEvents({ playerId, isBad }: { readonly playerId: string; readonly i
   }));
 }
 
-/**
- * True if a peer differs from the others in one event, which holds for about half of the players: peers with equal
- * events about all players would count as one witness.
- */
+/** True if a peer differs in one event about a player: peers with equal events would count as one witness. */
 function differs(peer: number, player: number): boolean {
   return ((Math.imul(peer * 31 + player + 1, 0x9e37_79b1) >>> 16) & 1) === 1;
 }

@@ -109,11 +109,7 @@ function infoOf(info: unknown): unknown {
   return { ...info, license: { ...license, ...url } };
 }
 
-/**
- * Returns the same description as OpenAPI 3.0.3. A union becomes one schema. Throws for several types, the one form of
- * `Schema` that 3.0 cannot express.
- * @param document OpenAPI 3.1, as `openApiDocument` returns it.
- */
+/** Returns an OpenAPI 3.1 document as OpenAPI 3.0.3. Throws for several types, which 3.0 cannot express. */
 export function openApi30Document(document: Json): Json {
   const { info, components, ...rest } = document;
   const { schemas, ...otherComponents } = isObject(components) ? components : {};

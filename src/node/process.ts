@@ -1,7 +1,6 @@
 /**
- * Runs the process of a node: reads the environment, starts the node, handles signals and sets the exit code. `node.ts`
- * connects the parts. Exit codes: 0 stopped as requested, 1 refused or failed, 2 faults in the configuration; a second
- * signal ends the process by that signal.
+ * Runs the process of a node: reads the environment, starts the node and handles signals. Exit codes: 0 stopped as
+ * requested, 1 refused or failed, 2 faults in the configuration; a second signal ends the process by that signal.
  */
 import { resolve } from 'node:path';
 import { destination } from 'pino';

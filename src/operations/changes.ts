@@ -1,7 +1,4 @@
-/**
- * The changes of a group that its leader decides, whichever node is asked: how their arguments travel between nodes,
- * and whether every node must apply a change before it is answered.
- */
+/** Declares the changes that the leader decides, and how their arguments travel between nodes. */
 import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
 import { bytesOf, keyOf } from '../core/tables/event-columns.js';
 import { type Refusal, refused } from '../errors.js';

@@ -1,7 +1,4 @@
-/**
- * The row of an operation: a question or a change that an operator asks of a node. The socket's protocol, the
- * dashboard's commands, and the commands of `ptf` follow from the rows in `table.ts`.
- */
+/** Declares the row of an operation, a question or a change that an operator asks of a node (see `table.ts`). */
 import { granted, type Outcome } from '../errors.js';
 import type { OnProgress, OperatorApi } from '../group/api.js';
 import { limits } from '../limits.js';

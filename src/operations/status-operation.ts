@@ -139,10 +139,7 @@ type Condition = (status: GroupStatus) => number | string | boolean | undefined;
 const newest = (snapshots: readonly number[]): number => Math.max(0, ...snapshots);
 const giga = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} G`;
 
-/**
- * The alert rules of `deploy/` that a node can judge by its present state, under their names and with their texts. They
- * fire at once; the other rules compare states over time, or look at every peer.
- */
+/** The alert rules of `deploy/` that a node can judge by its present state, under their names, with their texts. */
 export const alertRules: Readonly<Record<string, readonly [text: string, fires: Condition]>> = {
   PtfNotReady: ['refuses writes, or all requests.', ({ ready, writable }) => !(ready && writable)],
   PtfMailboxFilling: [

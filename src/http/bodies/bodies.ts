@@ -140,10 +140,7 @@ export function peerBody(peer: PeerView, delayedCount: number | null): PeerListB
   };
 }
 
-/**
- * Returns whether `value`, from `JSON.parse`, needs at most `bytesMax` bytes. Stops at the bound. Must not recurse: the
- * parser accepts values nested deeper than the stack.
- */
+/** Returns whether `value` needs at most `bytesMax` bytes. Must not recurse, because values may be nested deeply. */
 export function isJsonWithin(value: unknown, bytesMax: number): boolean {
   const waiting: unknown[] = [value];
   let bytes = 0;

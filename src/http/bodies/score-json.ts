@@ -1,7 +1,4 @@
-/**
- * Writes the bodies of score answers as ASCII-only JSON, directly into one buffer of bytes: a match of 50 players takes
- * 4 us this way, and 18 to 24 us by template or by `JSON.stringify`.
- */
+/** Writes score answers as ASCII-only JSON into one buffer: 4 us for 50 players, otherwise at least 18 us. */
 import type { ByteStrings } from '../../core/columns/byte-strings.js';
 import { CONFIDENCE_UNIT, SCORE_UNIT, wholeConfidence, wholeScore } from '../../core/scoring/score.js';
 import { verdictNumbers, verdicts } from '../../core/vocabulary.js';
@@ -194,9 +191,8 @@ const UNKNOWN = -1;
 const FIGURES = CONFIDENCE_UNIT + 1;
 
 /**
- * Computes the entity tag of an answer with scores from the figures of each player; the URL names the players. A digest
- * of the body took a twentieth of the time of a read. A new member of these bodies must enter the tag too; otherwise a
- * caller that cached the old body would never receive the new one.
+ * Computes the entity tag of an answer with scores from the figures of each player; the URL names the players. A new
+ * member of these bodies must enter the tag too; otherwise a caller that cached the old body would never receive it.
  */
 export class ScoreTag {
   // Two sums like the final step of murmur3. A difference in one figure always changes the tag; differences in several

@@ -1,9 +1,7 @@
 /**
- * Creates the fast path, which answers the four most frequent requests of game servers (one score, the scores of a
- * match, one event, a batch) before node:http and Koa: a third of the time of a read. It holds no rule of the contract,
- * but calls the same endpoints; it refuses nothing, but passes what is not exactly one of the four, in the plainest
- * HTTP/1.1, to node:http; it accepts nothing that another parser could read differently. `test/fuzz/` compares it with
- * Koa, `through-koa.slow.test.ts` runs without it.
+ * Creates the fast path, which answers the four most frequent requests of game servers before node:http and Koa: a
+ * third of the time of a read. It holds no rule of the contract and refuses nothing, but passes what is not exactly one
+ * of the four, in the plainest HTTP/1.1, to node:http; it accepts nothing that another parser could read differently.
  */
 import { isAscii } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -59,10 +57,7 @@ export const createFastPath: CreateFastPath = (endpoints, deps) => {
 const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTimeoutMs / 1000}\r\n`;
 const CLOSE = 'Connection: close\r\n';
 
-/**
- * Answers requests of the fast routes on the connection, before node:http sees any byte. The first request of another
- * kind, or that does not arrive whole in one read, passes the connection to node:http permanently.
- */
+/** Answers fast routes; the first other request, or one not whole in one read, passes the connection on for good. */
 export function createConnectionPath(routeOf: FastRoutes, deps: AnsweringDeps): Omit<FastPath, 'answer'> {
   const open = new Map<Socket, FastConnection>();
   const shared = { routeOf, deps, open };
@@ -83,9 +78,7 @@ interface Shared {
   readonly open: Map<Socket, FastConnection>;
 }
 
-/**
- * What the answer needs of a request. Must not reference the bytes of the read, which would stay in memory meanwhile.
- */
+/** What the answer needs of a request. Must not reference the bytes of the read, which would stay in memory. */
 interface Asked {
   readonly method: ParsedHead['method'];
   readonly fastRoute: FastRoute;
@@ -174,9 +167,7 @@ class FastConnection {
     }
   }
 
-  /**
-   * Answers the requests of a chunk, up to one with a pending answer, or until the output of the connection is full.
-   */
+  /** Answers the requests of a chunk, up to one with a pending answer, or until the connection's output is full. */
   #onChunk(chunk: Buffer): void {
     // After the last answer the caller would never see the outcome of further requests.
     if (!this.#socket.writable) return;

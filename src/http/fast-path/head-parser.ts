@@ -24,10 +24,7 @@ const notPlain = new Set([
   'proxy-connection',
 ]);
 
-/**
- * A field line: a token, a colon, printable ASCII with optional surrounding blanks. Blanks match in one way only,
- * because two ways would backtrack over every combination.
- */
+/** A field line. Blanks match in one way only, because two ways would backtrack over every combination. */
 const fieldLine = /([!#$%&'*+.^_`|~\dA-Za-z-]+):[ \t]*(?:([\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)[ \t]*)?\r\n/y;
 
 /** A body whose length needs more digits exceeds every bound. */
@@ -45,9 +42,7 @@ interface KnownFields {
   readonly headers: IncomingHttpHeaders;
 }
 
-/**
- * Caches the newest header block of one connection. Most clients repeat it with every request, except for the length.
- */
+/** Caches the newest header block of one connection, which most clients repeat except for the length. */
 export class HeadParser {
   #known: KnownFields | undefined;
 

@@ -1,7 +1,4 @@
-/**
- * Owns the counters and histograms of the node and renders the text for Prometheus. Labels are route templates,
- * statuses and codes; never ids, which would be a leak and an unbounded label set.
- */
+/** Owns the counters and histograms of the node. No label is an id: it would be a leak and an unbounded set. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Logger } from 'pino';
@@ -175,14 +172,10 @@ interface Timed {
   readonly answers: Map<string, Map<number, number>>;
 }
 
-/**
- * Counts and times answers by route template, method, status and code, in nested maps: a library's counter looks its
- * labels up at each call, which would cost a score read a sixth of its time.
- */
+/** Counts and times answers in nested maps: a library's look-up of labels would cost a sixth of a score read. */
 export class RequestTally {
   readonly #routes = new Map<string, Map<string, Timed>>();
 
-  /** Records one answer. Labels are few and known: templates, methods, codes. */
   note(route: string, method: string, status: number, code: string, ms: number): void {
     const timed = this.#timed(route, method);
     const seconds = ms / 1000;

@@ -14,10 +14,7 @@ export function apiKeyOf(header: string | string[] | undefined): string | undefi
   return key === undefined || key.trim() === '' ? undefined : key;
 }
 
-/**
- * Key digests of repeated heads: a twentieth of a durable event. A connection's header block is one object as long as
- * its fields stay the same.
- */
+/** Key digests by a connection's header block, which is one object as long as its fields stay the same. */
 const digests = new WeakMap<IncomingHttpHeaders, string>();
 
 export function keyDigestOf(headers: IncomingHttpHeaders): string | undefined {

@@ -24,7 +24,6 @@ export function headRefusal(
   return rawHeaders.length > 2 * limits.headerCount ? 'headers_too_large' : undefined;
 }
 
-/** Returns the number of `Host` fields. `rawHeaders` alternates names and values. */
 export function hostCount(rawHeaders: readonly string[]): number {
   return rawHeaders.filter((text, i) => i % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host').length;
 }

@@ -65,10 +65,7 @@ export interface SharedBounds {
   readonly signing: RequestVerifier;
 }
 
-/**
- * Joins a route of the table, its handler and the checks before it: one method for each step of the order above,
- * starting with readiness. A step that refuses ends the request.
- */
+/** Joins a route, its handler and the checks, one method for each step. A step that refuses ends the request. */
 export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly route: Route;
   readonly #id: Id;
@@ -242,9 +239,7 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 }
 
-/**
- * Adds the newest applied record and the staleness of a clustered node. Exact numbers would reveal when an event came.
- */
+/** Adds the newest applied record and the staleness, rounded: exact numbers would reveal when an event came. */
 function positioned(reply: ApiReply, cluster: ClusterHealth, appliedSeq = cluster.appliedSeq): ApiReply {
   const { status, body, json, tag, contentType, headers, error, stream } = reply;
   const position = { appliedSeq: cutCount(appliedSeq), stalenessMs: Math.ceil(cluster.stalenessMs) };

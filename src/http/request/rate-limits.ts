@@ -1,7 +1,4 @@
-/**
- * Limits the requests of one peer and of one address per second, and registrations of one address per hour; all are off
- * unless the operator turns them on. A batch is admitted like one request, and the next request waits for the rest.
- */
+/** Limits the requests of one peer and of one address per second, and registrations of one address per hour. */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';

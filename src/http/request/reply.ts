@@ -117,9 +117,7 @@ const sharedHeads = new Map<string, SharedHead>();
 /** Most answers are of the same kind as the one before. */
 let newestHead: SharedHead | undefined;
 
-/**
- * Builds the head of a kind once: building it for each answer cost more than the score. `type` is empty without a body.
- */
+/** Builds the head of a kind once: building it for each answer cost more than the score. */
 function sharedHead(status: number, type: string, caching: string, vary: string): SharedHead {
   const newest = newestHead;
   if (newest?.status === status && newest.type === type && newest.caching === caching && newest.vary === vary)

@@ -1,7 +1,4 @@
-/**
- * Parses the parameters of paths and queries, or refuses them with `invalid_parameter`. Unknown ones are ignored. Page
- * cursors are opaque to callers and contain a short versioned text.
- */
+/** Parses the parameters of paths and queries, or refuses them with `invalid_parameter`. Unknown ones are ignored. */
 import { ByteStrings } from '../../core/columns/byte-strings.js';
 import { refusalOfRawIds } from '../../core/hashing/pseudonym.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';

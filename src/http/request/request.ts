@@ -77,10 +77,7 @@ export interface ArrivingBody {
 export interface BodyReading {
   readonly arriving: ArrivingBody | null;
   readonly check: BodyCheck | null;
-  /**
-   * Called once the body has arrived: refuses it, before it is parsed, if no further events of its holder are admitted,
-   * and lets a batch wait for its turn.
-   */
+  /** Called once the body has arrived: refuses it unparsed if its events have no room, and lets a batch wait. */
   readonly inTurn: () => MaybeAsync<Refusal | undefined>;
 }
 
@@ -95,7 +92,6 @@ export type Handlers = { readonly [Id in OperationId]: Handler<BodyOf<Id>> };
 /** A value, or the promise of one. Most requests wait for nothing, and a promise costs time. */
 export type MaybeAsync<T> = T | Promise<T>;
 
-/** Calls `next` with a value immediately, or with the result of a promise once it resolves. */
 export function then<T, R>(value: MaybeAsync<T>, next: (value: T) => MaybeAsync<R>): MaybeAsync<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -1,8 +1,7 @@
 /**
- * Slows down holders that send batches again immediately after a refusal: reading a batch costs time even if it is
- * refused. Each refused batch adds its bytes to the debt of its holder, up to a bound, and the debt shrinks at a fixed
- * rate. During an overload a batch waits, unread, until only a small debt is left; a holder that waits for
- * `Retry-After` is not delayed if its debt can shrink meanwhile. `now` is in ms of a monotonic clock.
+ * Slows down holders that send batches again at once after a refusal: reading a batch costs time even if it is refused.
+ * Each refused batch adds its bytes to the debt of its holder, up to a bound, and the debt shrinks at a fixed rate. In
+ * an overload a batch waits, unread, until only a small debt is left. `now` is in ms of a monotonic clock.
  */
 import type { Holder } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';

@@ -40,7 +40,6 @@ export class ParseScheduler {
     return this.#queue.size + events <= limits.parsingEventsMax;
   }
 
-  /** Number of waiting events that are parsed before `more` further events of the holder. */
   eventsBefore(holder: Holder, more: number): number {
     return this.#queue.sizeBefore(holder, more);
   }

@@ -6,7 +6,6 @@ export class ReadTurns {
   readonly #queue = new FairQueue<Holder, () => void>(1, () => 1);
   readonly #nextTurn: (run: () => void) => void;
 
-  /** `nextTurn` calls a function in the next turn of the event loop. */
   constructor(nextTurn: (run: () => void) => void = setImmediate) {
     this.#nextTurn = nextTurn;
   }

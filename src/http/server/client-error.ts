@@ -28,9 +28,8 @@ export function parserFailureCode(failure: ParserFailure): RawCode | undefined {
 }
 
 /**
- * Returns whether the request line made a head too large. Only the packet that crossed the bound is available. Its
- * first line is the request line if it begins like one, or the rest of it if it ends like one. A line without an end is
- * a target if it contains only characters of a target.
+ * Returns whether the request line made a head too large, by the packet that crossed the bound: its first line begins
+ * or ends like a request line, or has no end and contains only characters of a target.
  */
 function isMostlyTarget(packet: unknown): boolean {
   if (!(packet instanceof Uint8Array)) return false;

@@ -163,8 +163,7 @@ export class ConnectionGuard implements BodyAdmission {
     const { headersTimeoutMs, requestTimeoutMs } = this.#bounds;
     const now = this.#server.arrivedOn(socket);
     if (now.request === then.request && now.complete === then.complete) {
-      // The rest of the request may have arrived without being read. The time in which the node did not read does not
-      // count.
+      // The rest may have arrived unread, and the time in which the node did not read does not count.
       const isExcused = socket.isPaused() || this.#time.now() - watched.resumedAt < headersTimeoutMs;
       if (isExcused) this.#time.after(headersTimeoutMs, () => this.#endSoon(watched, then));
       else this.#server.end(socket, 'request_timeout');
@@ -214,8 +213,7 @@ export class ConnectionGuard implements BodyAdmission {
 
   /**
    * Admits the body of a batch; undefined during an overload if too many are in flight: half-read bodies cost the
-   * garbage collector tens of milliseconds. A body that takes long stops counting, so that slow callers cannot keep
-   * others out.
+   * garbage collector tens of milliseconds. A slow body stops counting, so that slow callers cannot keep others out.
    */
   beginBody(start: BodyStart): BatchBody | undefined {
     const { holder, now, overloaded, isFirst } = start;

@@ -1,7 +1,6 @@
 /**
  * Bounds the connections, of one address and in all. At the bound of all it closes an idle one: first one of the
- * address with the most, if that exceeds its share, else the longest idle one, so that no caller excludes others by
- * holding connections.
+ * address with the most, if that exceeds its share, else the longest idle one.
  */
 import type { Socket } from 'node:net';
 import { limits } from '../../limits.js';

@@ -1,8 +1,4 @@
-/**
- * Creates node:http's server with the contract's bounds, and holds all use of what Node does not document: connections
- * that were read from before node:http gets them, which only a listening server watches for late requests, and a gentle
- * end. `test/http/server/node-http.test.ts` fails when Node changes.
- */
+/** Creates node:http's server with the contract's bounds, and holds all use of what Node does not document. */
 import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { limits, serverBounds } from '../../limits.js';
@@ -44,10 +40,7 @@ export function feedUnread(socket: Duplex, rest: Buffer, isEnded: boolean): void
   else socket.resume();
 }
 
-/**
- * Pauses a connection of node:http. One that is paused emits nothing when it is paused again, but the event `pause`
- * stops reads that node:http may have started.
- */
+/** Pauses a connection of node:http. The event `pause` stops reads that node:http may have started. */
 export function pauseReads(socket: Duplex): void {
   if (socket.isPaused()) socket.emit('pause');
   else socket.pause();

@@ -104,9 +104,7 @@ export class ApiServer {
     this.#guard.stop();
   }
 
-  /**
-   * Accepts, one per turn of the event loop, the connections that the system has accepted and would otherwise reset.
-   */
+  /** Accepts, one per turn of the loop, the connections that the system has accepted and would otherwise reset. */
   async #acceptLast(endMs: number): Promise<void> {
     let before: number;
     do {
@@ -234,9 +232,7 @@ export class ApiServer {
     if (this.#fastPath?.answer(request, response) !== true) this.#application(request, response);
   }
 
-  /**
-   * Ends a connection whose bytes are no request: with `code` if there is one, after the answers to accepted requests.
-   */
+  /** Ends a connection whose bytes are no request, after the answers to accepted requests; with `code` if given. */
   #refuse(failure: { readonly code?: string }, code: RawCode | undefined, socket: Duplex): void {
     // The sending half has ended, so the rest of the connection is ignored.
     if (socket.writableEnded) return;

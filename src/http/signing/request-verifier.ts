@@ -1,8 +1,4 @@
-/**
- * Verifies that a write was signed by its peer: the signature headers, the replay memory, the signature in Node's
- * thread pool, then the replay memory again. The reader of the body checks the digest
- * (docs/decisions/0230-signed-requests.md).
- */
+/** Verifies that a write was signed by its peer, apart from the digest (docs/decisions/0230-signed-requests.md). */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isWrite, type Route } from '../../contract/routes.js';
 import { getOrMake } from '../../core/get-or-make.js';
@@ -37,9 +33,7 @@ export class RequestVerifier {
     this.#startedAt = this.#now();
   }
 
-  /**
-   * Codes: signature_missing, signature_invalid, signature_expired, signature_replayed. `caller` null: no peer acts.
-   */
+  /** Codes: signature_missing, signature_invalid, signature_expired, signature_replayed. */
   check(route: Route, request: SignedRequest, caller: PeerView | null): Verified | Promise<Verified> {
     const { requestSigning } = this.#deps.settings;
     if (requestSigning === 'off' || caller === null || !isWrite(route)) return unchecked;

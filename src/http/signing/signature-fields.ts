@@ -158,8 +158,7 @@ export function namesScheme({ components }: RequestSignature): boolean {
 
 /**
  * Builds the bytes that a signature signs (RFC 9421, section 2.5), for components without parameters; undefined if the
- * request lacks one, or its name is unknown. Hand-written: a library that supports every component takes a third of the
- * time of an event. Tests compare it with that library and the vectors of the RFC.
+ * request lacks one, or its name is unknown. A library for every component takes a third of the time of an event.
  */
 export function signatureBase(signature: RequestSignature, request: SignedRequest, scheme: Scheme): Buffer | undefined {
   let base = '';

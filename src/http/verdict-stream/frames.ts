@@ -1,6 +1,4 @@
-/**
- * Writes the frames of the verdict stream as text, and reads the position from an event id (docs/VERDICT-STREAM.md).
- */
+/** Writes the frames of the verdict stream, and reads the position from an event id (docs/VERDICT-STREAM.md). */
 import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';
 import type { RefusedErasure } from '../../group/api.js';
 import type { FeedPosition, PublishedPlayer } from '../../group/verdict-changes.js';

@@ -1,8 +1,6 @@
 /**
- * Fetches the log and a snapshot from the other nodes, for a node whose own data cannot continue from the shared log.
- * Every batch is checked against the one before it. The logs of all nodes are the same, so any node can send the next
- * piece. A node with a log of its own fetches what this log lacks. Otherwise the copy is built in a folder of its own
- * and replaces the old data once it is complete.
+ * Fetches the log and a snapshot from the other nodes, for a node whose own data cannot continue from the shared log:
+ * what its log lacks, or a whole copy, which is built in a folder of its own and replaces the data once complete.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';

@@ -123,7 +123,7 @@ export const limits = {
   signatureComponentsMax: 16,
   /** Characters of `Signature-Input`, `Signature` and `Content-Digest` each. */
   signatureFieldLength: 2_048,
-  /** Signatures that are remembered so that none is accepted twice, in about 50 bytes each. */
+  /** Signatures that are remembered so that none is accepted twice, in 16 to 32 bytes each. */
   replaySignaturesMax: 4_194_304,
   signingKeysMax: 4_096,
 

@@ -71,7 +71,6 @@ export interface GroupBounds {
 
 export interface ChangeSetting extends Asked {
   readonly name: SettingName;
-  /** A valid value of the setting. */
   readonly value: number | string;
 }
 
@@ -87,7 +86,6 @@ export interface PurgePeers extends Asked {
   readonly idleMs: number;
 }
 
-/** A change that an operator makes to a peer, by the type of its command. */
 export type ChangePeer<T extends PeerChangeType = PeerChangeType> = {
   readonly [K in T]: { readonly type: K; readonly peerId: string; readonly by: string } & AskedOf<K>;
 }[T];
@@ -124,7 +122,6 @@ export interface RelatePeers extends Asked {
   readonly relation: PeerRelation['relation'];
 }
 
-/** Declares or removes an origin. */
 export interface ChangeOrigin extends Asked {
   readonly change: 'add' | 'remove';
   readonly name: string;
@@ -154,7 +151,6 @@ export interface ExportSubject extends Asked {
   readonly commitment: string;
 }
 
-/** A withdrawal, with the event as the log holds it. */
 export interface WithdrawEvent {
   /** Number of the asking peer; null if authentication is off. */
   readonly caller: number | null;

@@ -52,7 +52,6 @@ export interface OpenErasure {
 
 /** A withdrawn event whose bytes are still in the log. */
 export interface OpenWithdrawal {
-  /** The withdrawal's record. */
   readonly seq: number;
   /** Hex; null once the subject was erased. */
   readonly subject: string | null;
@@ -96,7 +95,6 @@ export class GroupState {
   readonly origins = new Origins();
   readonly disputes = new Disputes();
   readonly times = new Times();
-  /** Sequence numbers of all audited records. */
   readonly auditSeqs = new NumberColumn();
   /** Values of peers that reads use; derived. */
   readonly peerWeights = new PeerWeights();

@@ -17,7 +17,6 @@ export type RequestSigning = (typeof requestSignings)[number];
 export const erasureModes = ['peer', 'own', 'operator'] as const;
 export type ErasureMode = (typeof erasureModes)[number];
 
-/** Reasons why an erasure waits for the operator. */
 export const pendingReasons = ['operator_mode', 'peer_too_new', 'reported_by_others'] as const;
 export type PendingReason = (typeof pendingReasons)[number];
 

@@ -28,7 +28,6 @@ export interface ClusterHealth {
   readonly refusedNodes: number;
 }
 
-/** A member of etcd. */
 export interface MemberStatus {
   readonly endpoint: string;
   readonly leads: boolean;

@@ -89,7 +89,6 @@ export type AnyPeerChange = PeerChange<PeerChangeStated['type'], object, object>
 const rows: readonly AnyPeerChange[] = Object.values(peerChanges);
 const byRecord = new Map(rows.map((row) => [row.record, row]));
 
-/** The numbers of the records' types in the log. */
 export const peerChangeIds = Object.fromEntries(rows.map(({ record, id }) => [record, id])) as Record<
   PeerChangeStated['type'],
   number

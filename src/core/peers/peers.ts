@@ -22,7 +22,6 @@ export interface Peer {
   publicKey?: string | undefined;
   /** Words of the operator, for operators only. */
   note?: string | undefined;
-  /** Number of events ever accepted. */
   eventCount: number;
 }
 

@@ -48,7 +48,6 @@ export interface GroupFormed extends Audited<'group_formed'> {
   readonly player_id_kinds?: readonly string[];
 }
 
-/** A change that an operator makes to a peer. */
 export type PeerChanged = PeerChangeStated & { readonly peer: number; readonly audit: AuditPart };
 
 /** Sums are multiplied by `factor` and scaled to `epoch`, so that their value stays. */
@@ -125,7 +124,6 @@ export interface HiddenMass {
   readonly measure?: number;
 }
 
-/** The withdrawal of an event by its peer. */
 export interface EventWithdrawn extends Typed<'event_withdrawn'>, StatedSums {
   readonly event_seq: number;
   /**
@@ -174,7 +172,6 @@ export interface BatchesRewritten extends Typed<'batches_rewritten'> {
 export interface Redacted extends Typed<'redacted'> {
   /** The `subject_erased` records whose removal is complete. */
   readonly erasures: readonly number[];
-  /** Records of the withdrawn events. */
   readonly withdrawals: readonly number[];
 }
 

@@ -16,7 +16,6 @@ export interface Origin {
 
 export interface Carrier {
   readonly index: number;
-  /** Numbers of the peer and of the origin. */
   readonly peer: number;
   readonly origin: number;
 }

@@ -57,7 +57,6 @@ export class RecentEvidence {
     this.#since = seq;
   }
 
-  /** Forgets a withdrawn event. */
   forget(seq: number): void {
     if (this.#columns === null) return;
     this.#withdrawn.add(seq);

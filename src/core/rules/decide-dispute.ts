@@ -103,7 +103,6 @@ function voidsOf(state: GroupState, { subject, against, text: words }: Dispute, 
   return granted(voids.sort((p, q) => p - q));
 }
 
-/** A peer that holds events about a player. */
 export interface Holder {
   readonly peer: number;
   readonly lowers: boolean;

@@ -25,7 +25,6 @@ export interface SimulatedRead {
   readonly verdict: Verdict;
 }
 
-/** A player whose verdict changes. */
 export interface ChangedVerdict {
   /** Subject hash, hex. */
   readonly subject: string;

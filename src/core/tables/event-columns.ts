@@ -58,7 +58,6 @@ export class EventColumns implements KeyColumns {
   readonly hashes: Int32Array;
   readonly rows: Int32Array;
   readonly peers: Uint16Array;
-  /** Numbers of the event types. */
   readonly types: Uint8Array;
   /** 1 if the event follows lowering evidence of another peer. */
   readonly follows: Uint8Array;

@@ -45,7 +45,6 @@ const TAIL_SLOTS = 32;
 
 /** Ids are displaced upwards and never wrap around the end; the very last slot is always empty. */
 interface Shard {
-  /** Numbers of the shard's pages. */
   pages: number[];
   slots: number;
   used: number;

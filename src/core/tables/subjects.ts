@@ -93,12 +93,10 @@ export class Subjects implements KeyedRows {
     return this.peerCount(row) > 0;
   }
 
-  /** Yields the rows that hold a subject. */
   *held(): Generator<number> {
     for (let row = 0; row < this.#rowsUsed; row++) if (this.has(row)) yield row;
   }
 
-  /** Yields the peer entries of a row. */
   *entriesOf(row: number): Generator<number> {
     const first = this.firstEntry(row);
     for (let entry = first; entry < first + this.peerCount(row); entry++) yield entry;

@@ -108,7 +108,6 @@ const SUMS = 4;
 const JUDGED = 0;
 const SECONDED = 2;
 
-/** Memory for the votes with a measure. */
 interface MeasuredVotes {
   /** The others' word about the vote's player, as a difference in log-odds to the prior. */
   readonly diffs: Float64Array;

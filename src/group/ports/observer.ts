@@ -11,7 +11,6 @@ export interface GroupObserver {
 export interface LatencyCounts {
   /** Upper bounds of the buckets in seconds, ascending; longer requests than the last bound are in no bucket. */
   readonly boundsS: readonly number[];
-  /** Number of requests within each bound. */
   readonly upTo: readonly number[];
   readonly total: number;
 }

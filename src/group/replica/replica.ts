@@ -141,7 +141,6 @@ export class Replica {
     return simulate(state, asOf, scenario, decayed, rowsMax, this.#constantsOf(state));
   }
 
-  /** Reads the whole log. */
   #decayedBy(halfLives: HalfLives, state: GroupState, at: number, onProgress: OnProgress): ScenarioHalfLife {
     const other = new ScenarioHalfLife(state, halfLives, at);
     let next = 1;

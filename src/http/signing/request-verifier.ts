@@ -1,11 +1,11 @@
 /** Verifies that a write was signed by its peer, apart from the digest (docs/decisions/0230-signed-requests.md). */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isWrite, type Route } from '../../contract/routes.js';
-import { getOrMake } from '../../core/get-or-make.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
+import { ReplayMemory } from './replay-memory.js';
 import {
   type BodyCheck,
   bodyCheckOf,
@@ -119,54 +119,4 @@ function verified(base: Buffer, key: KeyObject, signature: Uint8Array): Promise<
   return new Promise((resolve, reject) => {
     verify(null, base, key, signature, (error, isValid) => (error === null ? resolve(isValid) : reject(error)));
   });
-}
-
-/** Seconds of `created` in one slice. */
-const SLICE_S = 10;
-
-/**
- * Remembers the signatures accepted within the time window, so that none is accepted twice: the first 6 bytes of each,
- * in slices by the time of creation, each dropped when its window is over. When the memory is full, the oldest slice is
- * dropped early, and signatures as old as that count as expired.
- */
-export class ReplayMemory {
-  readonly #entriesMax: number;
-  readonly #slices = new Map<number, Set<number>>();
-  /** Slices below this number were dropped. */
-  #first = Number.NEGATIVE_INFINITY;
-
-  constructor(entriesMax: number = limits.replaySignaturesMax) {
-    this.#entriesMax = entriesMax;
-  }
-
-  get size(): number {
-    let size = 0;
-    for (const slice of this.#slices.values()) size += slice.size;
-    return size;
-  }
-
-  /** Returns whether a signature is known, or so old that it may have been. `created` is in seconds since 1970. */
-  state(signature: Uint8Array, created: number): 'new' | 'known' | 'too_old' {
-    const number = Math.floor(created / SLICE_S);
-    if (number < this.#first) return 'too_old';
-    return this.#slices.get(number)?.has(fingerprintOf(signature)) ? 'known' : 'new';
-  }
-
-  /** Adds a new signature. `now` is in seconds since 1970. */
-  add(signature: Uint8Array, created: number, now: number): void {
-    this.#dropBefore(Math.floor((now - limits.signatureWindowS) / SLICE_S));
-    const number = Math.floor(created / SLICE_S);
-    getOrMake(this.#slices, number, () => new Set()).add(fingerprintOf(signature));
-    if (this.size > this.#entriesMax) this.#dropBefore(Math.min(...this.#slices.keys()) + 1);
-  }
-
-  #dropBefore(first: number): void {
-    if (first <= this.#first) return;
-    this.#first = first;
-    for (const number of this.#slices.keys()) if (number < first) this.#slices.delete(number);
-  }
-}
-
-function fingerprintOf({ buffer, byteOffset }: Uint8Array): number {
-  return Buffer.from(buffer, byteOffset).readUIntBE(0, 6);
 }

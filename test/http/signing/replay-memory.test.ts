@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ReplayMemory } from '../../../src/http/signing/request-verifier.js';
+import { ReplayMemory } from '../../../src/http/signing/replay-memory.js';
 import { limits } from '../../../src/limits.js';
 
 const now = 1_700_000_000;

@@ -104,7 +104,6 @@ export interface PeerFacts {
 
 /** Facts about origins and carriers, numbered like peers. Votes of origins replace those of carriers. */
 export interface OriginFacts {
-  /** Numbers of the origins. */
   readonly origins: readonly number[];
   readonly carriers: readonly Carrier[];
   /** Indexed by number: 1 for a peer that carries an origin's evidence on some player. */

@@ -77,9 +77,14 @@ export function readList(description: Description, text: string, sink: RowSink, 
     ...(memory && {
       isRepeated: (row, line) => {
         if (line === undefined) return memory.has(row);
-        const result = memory.recall(row);
-        if (result !== undefined) pass(result, line);
-        return result !== undefined;
+        const known = memory.recall(row);
+        if (known !== undefined) pass(known.result, line);
+        return known !== undefined;
+      },
+      next: (list, at, line) => {
+        const known = memory.next(list, at);
+        if (known !== undefined) pass(known.result, line);
+        return known?.text;
       },
     }),
     refuse: (line, reason, measure) => sink.refuse(line, reason, measure),

@@ -121,8 +121,8 @@ class ListWatch {
   readonly #runtime: Runtime;
   readonly #file: ListFile | PolledList;
   readonly #memory = new RowMemory();
-  /** The event ids of the bans of rows that the memory holds. */
-  readonly #bans = new WeakMap<Player, string>();
+  /** The event ids of the bans of the last look: the memory gives the players of unchanged rows again. */
+  #bans: ReadonlyMap<Player, string> = new Map();
   /** The last planned text, so that an unchanged list is not read again. */
   #planned: { readonly text: string; readonly plan: ImportPlan } | null = null;
   /** The file as it was when nothing was left to decide. */
@@ -167,12 +167,14 @@ class ListWatch {
     const isWhole = whole.isWhole && plan.unread === null;
     const events = this.#eventOptions(plan);
     let person = { row: 0, ban: '' };
+    const bans = new Map<Player, string>();
     const listed = plan.entries.map((entry) => {
       const ban = this.#bans.get(entry.player) ?? eventOf(entry, events).eventId!;
-      this.#bans.set(entry.player, ban);
+      bans.set(entry.player, ban);
       if (entry.row !== person.row) person = { row: entry.row, ban };
       return { ban, person: person.ban, entry };
     });
+    this.#bans = bans;
     const look = {
       now: this.#runtime.now(),
       stillMs: found.stillMs,

@@ -82,9 +82,10 @@ export function readCsv(text: string, sink: RecordSink) {
   };
   // The first piece is the header. Later ones end where a row of the former read follows, which is passed over.
   for (let start = 0, length = 1; start < text.length; ) {
-    const oldEnd = length === pieceLength ? endOfOld(start, firstLine) : 0;
+    const next = columns === null || length !== pieceLength ? undefined : sink.next?.(text, start, firstLine);
+    const oldEnd = next !== undefined ? start + next.length : length === pieceLength ? endOfOld(start, firstLine) : 0;
     if (oldEnd > 0) {
-      firstLine += breaksIn(text.slice(start, oldEnd));
+      firstLine += breaksIn(next ?? text.slice(start, oldEnd));
       start = oldEnd;
       continue;
     }

@@ -14,6 +14,8 @@ export interface RecordSink {
   record(cell: Cell, line: number, row?: string): void;
   /** True if the row came in the former read too. With its line its outcome is passed on again. */
   isRepeated?(row: string, line?: number): boolean;
+  /** The text of the row that came next in the former read, if the list has it here. Its outcome is passed on again. */
+  next?(list: string, at: number, line: number): string | undefined;
   /** Refuses a line; `reason` contains no text of it. `measure` names a measure that is no ban, such as a mute. */
   refuse(line: number, reason: string, measure?: string): void;
   /** Refuses a line after which nothing is read. */

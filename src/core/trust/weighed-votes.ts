@@ -16,24 +16,6 @@ export interface VoteTotals {
   readonly raising: Float64Array;
 }
 
-/** The votes on some players, as the rounds use them. */
-export interface Look extends Pick<Votes, 'players' | 'offsets' | 'peer' | 'x'> {
-  /** Per vote: `tau n`, the factor of the log-odds of its claims; 0 if another peer represents the witness. */
-  readonly pull: Float64Array;
-  /** Per vote: `tau a'`, the weight of its measure; 0 if there is none or another peer represents the witness. */
-  readonly measured: Float64Array;
-  /** Per vote: the evidence of other two-sided peers about it, and that of any other peers. */
-  readonly judged: Float64Array;
-  readonly seconded: Float64Array;
-  readonly judgedTotals: VoteTotals;
-  readonly secondedTotals: VoteTotals;
-  /** Per peer: the sum of `measured`; and the number of votes with a measure. */
-  readonly measuredTotals: Float64Array;
-  readonly measuredVotes: number;
-  /** Per player: the amount of evidence of two-sided peers, in [0, 1). */
-  readonly known: Float64Array;
-}
-
 const NO_VOTE = -1;
 
 export interface Heard {
@@ -57,19 +39,27 @@ export interface FitInput {
   readonly scratch: Scratch;
 }
 
-export class WeighedVotes implements Look {
+/** The votes on some players, as the rounds use them. */
+export type Look = Omit<WeighedVotes, 'z' | 'yieldCore' | 'every'>;
+
+export class WeighedVotes {
   readonly players: number;
   readonly offsets: Uint32Array;
   readonly peer: Uint16Array;
   readonly x: Float64Array;
+  /** Per vote: `tau n`, the factor of the log-odds of its claims; 0 if another peer represents the witness. */
   readonly pull: Float64Array;
+  /** Per vote: `tau a'`, the weight of its measure; 0 if there is none or another peer represents the witness. */
   readonly measured: Float64Array;
+  /** Per vote: the evidence of other two-sided peers about it, and that of any other peers. */
   readonly judged: Float64Array;
   readonly seconded: Float64Array;
   readonly judgedTotals: VoteTotals;
   readonly secondedTotals: VoteTotals;
+  /** Per peer: the sum of `measured`; and the number of votes with a measure. */
   readonly measuredTotals: Float64Array;
   measuredVotes = 0;
+  /** Per player: the amount of evidence of two-sided peers, in [0, 1). */
   readonly known: Float64Array;
   /** Two-sidedness per peer, in [0, 1). */
   readonly z: Float64Array;
@@ -312,7 +302,7 @@ export class WeighedVotes implements Look {
     return votes;
   }
 
-  #copy(to: Look & { measuredVotes: number }, stride: number, first: number, end: number): void {
+  #copy(to: Look, stride: number, first: number, end: number): void {
     const { offsets, peer, x, pull, measured, judged, seconded, known } = this;
     for (let n = first; n < end; n++) {
       const i = n * stride;

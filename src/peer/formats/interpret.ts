@@ -12,7 +12,7 @@ import type { ListRow, RowRefusal, RowSink } from './list-row.js';
 import { type Hints, playersOf, type RowId } from './player-of.js';
 import { arrayOf, type Cell, isWholeCell, type Json, objectOf } from './reading/records.js';
 import { endOf, formOf, hasZone, timeOf } from './reading/time-cells.js';
-import type { RowMemory } from './row-memory.js';
+import type { KnownRow, RowMemory } from './row-memory.js';
 import { readShape } from './shapes.js';
 
 export interface ReadOptions extends Hints {
@@ -51,6 +51,12 @@ export function readList(description: Description, text: string, sink: RowSink, 
     if ('reason' in result) sink.refuse(line, result.reason, result.measure);
     else sink.row(result, line);
   };
+  const repeat = (row: KnownRow | undefined, line?: number) => {
+    if (row === undefined || line === undefined) return row;
+    memory?.take(row);
+    pass(row.result, line);
+    return row;
+  };
   if (shape !== 'csv') begin('');
   const isThere = readShape(description, text, {
     isRead,
@@ -75,17 +81,8 @@ export function readList(description: Description, text: string, sink: RowSink, 
       pass(result, line);
     },
     ...(memory && {
-      isRepeated: (row, line) => {
-        if (line === undefined) return memory.has(row);
-        const known = memory.recall(row);
-        if (known !== undefined) pass(known.result, line);
-        return known !== undefined;
-      },
-      next: (list, at, line) => {
-        const known = memory.next(list, at);
-        if (known !== undefined) pass(known.result, line);
-        return known?.text;
-      },
+      isRepeated: (row, line) => repeat(memory.get(row), line) !== undefined,
+      oldRow: (list, at, line) => repeat(memory.find(list, at), line)?.text,
     }),
     refuse: (line, reason, measure) => sink.refuse(line, reason, measure),
     damaged: (line, reason) => sink.damaged(line, reason),

@@ -33,20 +33,22 @@ export class RowMemory {
     this.open.clear();
   }
 
-  has(text: string): boolean {
-    return this.#former.length > 0 && this.#rows.has(text);
+  /** The row of the former read that a list has at this place, where a row begins; undefined if there is none. */
+  find(list: string, at: number): KnownRow | undefined {
+    const next = this.#former[this.#next];
+    if (next === undefined || list.startsWith(next.text, at)) return next;
+    return this.get(list.slice(at, list.indexOf('\n', at) + 1));
   }
 
-  /** Takes the row that came next in the former read, if the list has it at this place. */
-  next(list: string, at: number): KnownRow | undefined {
-    const row = this.#former[this.#next];
-    return row !== undefined && list.startsWith(row.text, at) ? this.#take(row, this.#next) : undefined;
+  get(text: string): KnownRow | undefined {
+    return this.#former.length > 0 ? this.#rows.get(text) : undefined;
   }
 
-  /** Takes a row of the former read; undefined if it is new. */
-  recall(text: string): KnownRow | undefined {
-    const row = this.#former.length > 0 ? this.#rows.get(text) : undefined;
-    return row && this.#take(row, row.place);
+  take(row: KnownRow): void {
+    // The former read may have had the row more than once.
+    this.#next = 1 + (this.#former[this.#next] === row ? this.#next : row.place);
+    row.place = this.#present.length;
+    this.#present.push(row);
   }
 
   add(part: string, result: ListRow | RowRefusal): void {
@@ -55,12 +57,5 @@ export class RowMemory {
     const row = { text, result, place: this.#present.length };
     this.#rows.set(text, row);
     this.#present.push(row);
-  }
-
-  #take(row: KnownRow, formerPlace: number): KnownRow {
-    this.#next = formerPlace + 1;
-    row.place = this.#present.length;
-    this.#present.push(row);
-    return row;
   }
 }

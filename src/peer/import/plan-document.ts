@@ -1,5 +1,5 @@
 /** Formats the plan of an import: as one JSON document, which is a stable interface, and as lines for people. */
-import { isoOf } from './iso.js';
+import { isoOf } from '../formats/reading/time-cells.js';
 import type { EntryState, ImportPlan, PlanEntry } from './plan.js';
 
 export interface EventDocument {

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { bounds } from '../../client/bounds.js';
 import { isAnswered } from '../../client/write/spool/claim.js';
 import { secretInFile } from '../config/peer-file.js';
-import { isoOf } from '../import/iso.js';
+import { isoOf } from '../formats/reading/time-cells.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { LocalError, refusalOf } from './local-error.js';
 import type { Sidecar } from './sidecar.js';

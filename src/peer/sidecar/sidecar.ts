@@ -13,7 +13,7 @@ import { EventSpool } from '../../client/write/spool/event-spool.js';
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { playersOf } from '../formats/player-of.js';
-import { isoOf } from '../import/iso.js';
+import { isoOf } from '../formats/reading/time-cells.js';
 import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader, type PeerStatus, peerClient } from '../node/node-reader.js';
 import { plainWords, uncountedText } from '../peer-error.js';

@@ -68,29 +68,17 @@ export function readCsv(text: string, sink: RecordSink) {
     }) as never,
   };
   const endOfLine = (start: number) => text.indexOf('\n', start) + 1 || text.length;
-  /** Returns the end of the row of the former read that is at this place again; 0 if there is none. */
-  const endOfOld = (start: number, line?: number) => {
-    if (columns === null || sink.isRepeated === undefined) return 0;
-    let end = start;
-    // Mostly the text of the row. If it is not, no record had it.
-    for (let isOpen = false; end === start || (isOpen && end < text.length); ) {
-      const next = endOfLine(end);
-      isOpen = isOpen !== (text.slice(end, next).split('"').length % 2 === 0);
-      end = next;
-    }
-    return text[end - 1] === '\n' && sink.isRepeated(text.slice(start, end), line) ? end : 0;
-  };
+  const oldRow = (start: number, line?: number) => (columns === null ? undefined : sink.oldRow?.(text, start, line));
   // The first piece is the header. Later ones end where a row of the former read follows, which is passed over.
   for (let start = 0, length = 1; start < text.length; ) {
-    const next = columns === null || length !== pieceLength ? undefined : sink.next?.(text, start, firstLine);
-    const oldEnd = next !== undefined ? start + next.length : length === pieceLength ? endOfOld(start, firstLine) : 0;
-    if (oldEnd > 0) {
-      firstLine += breaksIn(next ?? text.slice(start, oldEnd));
-      start = oldEnd;
+    const old = length === pieceLength ? oldRow(start, firstLine) : undefined;
+    if (old !== undefined) {
+      firstLine += breaksIn(old);
+      start += old.length;
       continue;
     }
     let end = endOfLine(start);
-    while (end < text.length && end - start < length && !(length === pieceLength && endOfOld(end) > 0)) {
+    while (end < text.length && end - start < length && !(length === pieceLength && oldRow(end) !== undefined)) {
       end = endOfLine(end);
     }
     piece = text.slice(start, end);

@@ -12,10 +12,10 @@ export interface RecordSink {
   cells(names: Iterable<string>, header?: string): void;
   /** `row`: the text that holds this record alone, if there is one. */
   record(cell: Cell, line: number, row?: string): void;
-  /** True if the row came in the former read too. With its line its outcome is passed on again. */
-  isRepeated?(row: string, line?: number): boolean;
-  /** The text of the row that came next in the former read, if the list has it here. Its outcome is passed on again. */
-  next?(list: string, at: number, line: number): string | undefined;
+  /** True if the former read had the row. Its outcome is passed on again. */
+  isRepeated?(row: string, line: number): boolean;
+  /** The text of the row of the former read that a list has at this place. With a line its outcome is passed on again. */
+  oldRow?(list: string, at: number, line?: number): string | undefined;
   /** Refuses a line; `reason` contains no text of it. `measure` names a measure that is no ban, such as a mute. */
   refuse(line: number, reason: string, measure?: string): void;
   /** Refuses a line after which nothing is read. */

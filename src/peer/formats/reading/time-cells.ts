@@ -86,3 +86,8 @@ export function isTimeZone(name: string): boolean {
     return false;
   }
 }
+
+/** Returns the time in UTC with milliseconds by RFC 3339; null for null. */
+export function isoOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

@@ -112,8 +112,9 @@ export class History {
   }
 
   /**
-   * An answered erasure: no node that serves holds a record of the player, neither in its log nor in a snapshot, and
-   * etcd holds none.
+   * An answered erasure: no node that serves and that the erasure waited for holds a record of the player, neither in
+   * its log nor in a snapshot, and etcd holds none. A process without a lease is not waited for, although the key of
+   * its earlier process, which left, may still be there: it serves what it read last until that is stale.
    */
   checkErased(subject: Uint8Array, nodes: readonly SimNode[], disks: readonly NodeDisk[]): void {
     const hex = subjectHex(subject);
@@ -125,8 +126,8 @@ export class History {
       this.#demandGone(bytes, hex, upTo, 'etcd');
     }
     for (const [i, { nodeId, process, member }] of nodes.entries()) {
-      const isServing =
-        this.#registered.has(nodeId) && !member.isStale && (member.role === 'follower' || member.isLeader);
+      const isWaitedFor = this.#registered.get(nodeId)?.hasLeft === false;
+      const isServing = isWaitedFor && !member.isStale && (member.role === 'follower' || member.isLeader);
       if (process.isDead || !isServing) continue;
       const { log, snapshots } = disks[i]!;
       for (const { bytes } of log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)) {

@@ -211,6 +211,7 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
       state = stateFrom(meta, salt);
       state.eventIds.reserve(meta.eventCount);
       state.subjects.reserve(meta.players ?? 0);
+      state.repeats.reserve(repeats.count);
       continue;
     }
     const { key, bytes } = block;
@@ -245,17 +246,14 @@ function load(state: GroupState, table: string, view: DataView): void {
       }
       return;
     case 'ids':
-      loadIds(state, view);
-      return;
+      return loadIds(state, view);
     case 'repeats':
       for (let at = 0; at < view.byteLength; at += 4) state.repeats.add(view.getUint32(at, true));
       return;
     case 'players':
-      loadPlayers(state, view);
-      return;
+      return loadPlayers(state, view);
     case 'bans':
-      loadBans(state, view);
-      return;
+      return loadBans(state, view);
     default:
       throw new Error(`snapshot: unknown block ${table}`);
   }

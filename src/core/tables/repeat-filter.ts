@@ -58,6 +58,12 @@ export class RepeatFilter {
     return sipHash(this.#key, said, 0, said.length) >>> 0 || 1;
   }
 
+  /** Makes room for the hashes of a snapshot, whose order by place would crowd one end of each small shard. */
+  reserve(count: number): void {
+    const slots = Math.max(SLOTS_MIN, Math.ceil((count / SHARDS / LOAD_MAX) * 1.1));
+    for (const shard of this.#shards) shard.slots = new Uint32Array(slots);
+  }
+
   has(hash: number): boolean {
     const { slots } = this.#shards[hash >>> PLACE_SHIFT]!;
     return slots[slotOf(slots, hash)] === hash;

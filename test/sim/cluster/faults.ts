@@ -2,6 +2,7 @@
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import type { Life } from './life.js';
+import type { SimNode } from './sim-node.js';
 
 /** A link that passes every call and every answer. */
 export const goodLink = { lost: 0, late: 0, lateAnswers: 0, unanswered: 0 };
@@ -44,8 +45,9 @@ export const faults = {
   }),
   step_down: onNode((life, i) => void life.nodes[i]!.member.stepDown('an operator asked')),
   replace: onNode((life, i) => {
-    // At most one disk is lost while the others hold the log.
-    const others = life.nodes.filter((node, at) => at !== i && node.isUp && !node.hasLeft);
+    // At most one disk is lost while the others hold the log, which a node that joins does not hold yet.
+    const holds = ({ isUp, hasLeft, member }: SimNode) => isUp && !hasLeft && member.role !== 'joining';
+    const others = life.nodes.filter((node, at) => at !== i && holds(node));
     if (others.length < 2 || life.random.below(3) > 0) return;
     life.killNode(i, 500);
     life.disks[i]!.log = new MemoryLog();

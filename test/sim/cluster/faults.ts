@@ -45,8 +45,9 @@ export const faults = {
   }),
   step_down: onNode((life, i) => void life.nodes[i]!.member.stepDown('an operator asked')),
   replace: onNode((life, i) => {
-    // At most one disk is lost while the others hold the log, which a node that joins does not hold yet.
-    const holds = ({ isUp, hasLeft, member }: SimNode) => isUp && !hasLeft && member.role !== 'joining';
+    // At most one disk is lost while the others hold the log. A node that joins or has left may lack a part of it.
+    const holds = ({ isUp, hasLeft, member: { role } }: SimNode) =>
+      isUp && !hasLeft && (role === 'follower' || role === 'leader');
     const others = life.nodes.filter((node, at) => at !== i && holds(node));
     if (others.length < 2 || life.random.below(3) > 0) return;
     life.killNode(i, 500);

@@ -463,8 +463,9 @@ export class ClusterMember implements ClusterHealth {
   async #campaign(): Promise<void> {
     const { log, nodeId, url, now, timers, site } = this.deps;
     const lease = this.lease.id;
-    if (lease === null || timers.elapsed() < this.#waitsUntil || site.unfit !== null || site.unfitToLead !== null)
-      return;
+    // The lease may be newer than the step, which then did not join, and a leader never joins.
+    const mayLead = this.#hasJoined && site.unfit === null && site.unfitToLead === null;
+    if (lease === null || !mayLead || timers.elapsed() < this.#waitsUntil) return;
     const cause = await this.#causeOfTakeover();
     const fence = await log.campaign({ nodeId, url, since: now(), cause }, lease);
     if (fence !== null) await this.#promote(fence, cause);

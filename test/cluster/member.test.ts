@@ -163,6 +163,42 @@ test('a node with another secret, or with the id of a living node, has no place 
   assert.equal([await member.join(), member.reason], [null, null]);
 });
 
+test('a node that got its lease while it read the shared log joins before it campaigns', async () => {
+  const calls: string[] = [];
+  let grant = (): void => undefined;
+  let reached = (): void => undefined;
+  const campaigned = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  const member = memberOver(() => ({}), {
+    log: {
+      grantLease: () =>
+        new Promise((resolve) => {
+          grant = resolve;
+        }),
+      view: async () => {
+        grant();
+        await new Promise<void>((resolve) => void time.later(resolve, 1));
+        return { leader: null, nodes: [], format: 1, revision: '1', trimmed: 0, slots: [] };
+      },
+      putNode: async () => {
+        calls.push('joined');
+        return null;
+      },
+      campaign: async () => {
+        calls.push('campaigned');
+        reached();
+        return null;
+      },
+    },
+  });
+  member.lease.start();
+  member.start(null);
+  await time.wait(campaigned);
+  await member.end();
+  assert.is(calls[0], 'joined');
+});
+
 test('a node whose id another process took while it slept joins again, and does not resign for that process', async () => {
   const other = { ...memberOver(() => ({})).view(), started: 1 };
   let holder: NodeView | null = null;

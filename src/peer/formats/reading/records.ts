@@ -14,7 +14,7 @@ export interface RecordSink {
   record(cell: Cell, line: number, row?: string): void;
   /** True if the former read had the row. Its outcome is passed on again. */
   isRepeated?(row: string, line: number): boolean;
-  /** The text of the row of the former read that a list has at this place. With a line its outcome is passed on again. */
+  /** The text of the row of the former read that a list has here. With a line its outcome is passed on again. */
   oldRow?(list: string, at: number, line?: number): string | undefined;
   /** Refuses a line; `reason` contains no text of it. `measure` names a measure that is no ban, such as a mute. */
   refuse(line: number, reason: string, measure?: string): void;

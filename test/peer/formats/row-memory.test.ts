@@ -91,6 +91,11 @@ test('a line within a quoted cell is no row, though it was one in the former rea
   assert.is.not(open!.unread, null);
 });
 
+test('a byte order mark within a list says the same in a second read', () => {
+  const first = `steam_id,reason\n${A},x\n`;
+  readAll([first, `${first}\ufeff"${B}","x,y"\n`]);
+});
+
 test('a header or a separator that changes gives every row another meaning', () => {
   const rows = `${A},${B}\n${C},${C}\n`;
   const [first, other] = readAll([`steam_id,reason\n${rows}`, `reason,steam_id\n${rows}`]);

@@ -23,6 +23,8 @@ interface Registered {
   durable: number;
   /** True for a node that an erasure does not wait for. */
   hasLeft: boolean;
+  /** Start of the process that wrote the key. */
+  started: number;
 }
 
 interface Leading {
@@ -126,7 +128,8 @@ export class History {
       this.#demandGone(bytes, hex, upTo, 'etcd');
     }
     for (const [i, { nodeId, process, member }] of nodes.entries()) {
-      const isWaitedFor = this.#registered.get(nodeId)?.hasLeft === false;
+      const key = this.#registered.get(nodeId);
+      const isWaitedFor = key !== undefined && !(key.hasLeft && key.started !== member.view().started);
       const isServing = isWaitedFor && !member.isStale && (member.role === 'follower' || member.isLeader);
       if (process.isDead || !isServing) continue;
       const { log, snapshots } = disks[i]!;
@@ -169,15 +172,15 @@ export class History {
     for (const kv of kvs) {
       const id = this.#keys.nodeIdOf(kv.key);
       ids.add(id);
-      const { durable, role } = JSON.parse(kv.value.toString()) as Pick<NodeView, 'durable' | 'role'>;
+      const { durable, role, started } = JSON.parse(kv.value.toString()) as NodeView;
       const hasLeft = role === 'left';
       const before = this.#registered.get(id);
       // A process that starts again may report less under the same lease.
       if (before?.createRevision === kv.create_revision && before.durable <= durable)
-        Object.assign(before, { durable, hasLeft });
+        Object.assign(before, { durable, hasLeft, started });
       else {
         const since = this.#etcd.time.elapsed();
-        this.#registered.set(id, { createRevision: kv.create_revision, since, durable, hasLeft });
+        this.#registered.set(id, { createRevision: kv.create_revision, since, durable, hasLeft, started });
       }
     }
     for (const id of this.#registered.keys()) if (!ids.has(id)) this.#registered.delete(id);

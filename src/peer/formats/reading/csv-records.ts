@@ -49,7 +49,6 @@ export function readCsv(text: string, sink: RecordSink) {
   };
   let firstLine = 1;
   const options = {
-    bom: true,
     delimiter,
     record_delimiter: '\n',
     relax_quotes: true,
@@ -85,7 +84,7 @@ export function readCsv(text: string, sink: RecordSink) {
     at = 0;
     lastLine = firstLine - 1;
     try {
-      parse(piece, options);
+      parse(piece, { ...options, bom: columns === null });
       at = piece.length;
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;

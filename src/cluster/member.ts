@@ -100,6 +100,8 @@ export class ClusterMember implements ClusterHealth {
   /** The lease and the reason of the last report that this node is refused. */
   #refusalReported: string | null = null;
   #hasJoined = false;
+  /** True from a loss of the lease, and of the place with it, until the node has its place again. */
+  #isAway = false;
   isUnreachable = false;
   readonly #started: number;
   /** The newest format of records that may be written. */
@@ -125,6 +127,7 @@ export class ClusterMember implements ClusterHealth {
       onRenewed: (isNew) => {
         this.#answered();
         if (isNew) {
+          this.#isAway = this.#hasJoined;
           if (this.fence !== null) void this.demote('the lease was granted again');
           void this.report();
         } else if (this.role === 'leader') this.#confirmedAt = deps.timers.elapsed();
@@ -156,6 +159,7 @@ export class ClusterMember implements ClusterHealth {
 
   get stalenessMs(): number {
     if (this.isLeader) return 0;
+    if (this.#isAway) return Number.MAX_SAFE_INTEGER;
     return Math.min(Math.max(0, this.deps.timers.elapsed() - this.#confirmedAt), Number.MAX_SAFE_INTEGER);
   }
 
@@ -365,7 +369,7 @@ export class ClusterMember implements ClusterHealth {
         await this.#demoting;
         const { unfit } = site;
         if (unfit !== null && this.role !== 'left') await this.#leave(unfit);
-        if (unfit === null && this.role === 'left' && !this.#isRetired) await this.#reenter();
+        if (unfit === null && (this.role === 'left' || this.#isAway) && !this.#isRetired) await this.#reenter();
         const { unfitToLead } = site;
         if (unfitToLead !== null && this.role === 'leader') await this.demote(unfitToLead);
         if (!this.#isRetired && this.role !== 'leader' && this.role !== 'left') await this.#step();
@@ -392,6 +396,7 @@ export class ClusterMember implements ClusterHealth {
     // The node may have left for good meanwhile.
     if (holder !== null || this.#isRetired || this.#ended || this.deps.site.unfit !== null) return;
     this.reason = null;
+    this.#isAway = false;
     this.role = 'follower';
     this.deps.note('info', {}, 'the node is back in the cluster');
   }

@@ -2,7 +2,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ClusterMember, type MemberDeps, type MemberGroup } from '../../src/cluster/member.js';
-import type { LeaderView, NodeView, RefusedNode, SharedLog, SharedView } from '../../src/group/ports/shared-log.js';
+import {
+  type LeaderView,
+  type NodeView,
+  type RefusedNode,
+  type SharedLog,
+  SharedLogUnavailableError,
+  type SharedView,
+} from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage.js';
 import { batchOf } from '../contracts/log.js';
 import { VirtualTime } from '../support/virtual-time.js';
@@ -342,6 +349,41 @@ test('a node that returns tells the others first, and is stale until it has read
   } finally {
     await time.wait(member.end());
   }
+});
+
+test('a node that lost its lease is stale from the next one on until it has read the shared log to its end', async () => {
+  let isLost = false;
+  let isSilent = false;
+  const reports: string[] = [];
+  const member = memberOver(
+    () => {
+      if (isSilent) throw new SharedLogUnavailableError('etcd does not answer');
+      return { leader: leaderOf('1') };
+    },
+    {
+      log: {
+        keepAlive: async () => (isLost ? 0 : 3),
+        putNode: async ({ role }) => {
+          reports.push(role);
+          return null;
+        },
+      },
+    },
+  );
+  member.lease.start();
+  member.start(null);
+  await time.until(() => member.lease.id !== null && !member.isStale);
+  isLost = true;
+  isSilent = true;
+  await time.until(() => member.lease.id === null);
+  isLost = false;
+  reports.length = 0;
+  await time.until(() => member.lease.id !== null);
+  assert.is(member.isStale, true);
+  isSilent = false;
+  await time.until(() => !member.isStale);
+  assert.ok(reports.includes('follower'));
+  await time.wait(member.end());
 });
 
 test('a node that retires is stale, because the files that it reads anew may lack records', async () => {

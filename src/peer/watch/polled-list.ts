@@ -39,7 +39,6 @@ export class PolledList {
       }
       this.#nextMs = elapsedMs() + every;
     }
-    // Each read is the whole list.
     return this.#bytes === null ? null : { bytes: this.#bytes, stillMs: Number.POSITIVE_INFINITY, isRotated: false };
   }
 

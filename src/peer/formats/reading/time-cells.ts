@@ -87,7 +87,6 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Returns the time in UTC with milliseconds by RFC 3339; null for null. */
 export function isoOf(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

@@ -216,7 +216,9 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
     }
     const { key, bytes } = block;
     if (state === null) throw new Error(`snapshot: block ${key} comes before meta`);
-    load(state, key.slice(0, key.indexOf('/')), new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    const load = loaders.get(key.slice(0, key.indexOf('/')));
+    if (load === undefined) throw new Error(`snapshot: unknown block ${key}`);
+    load(state, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   }
   if (state === null) throw new Error('snapshot: no meta block');
   if (state.auditSeqs.length !== audited) throw new Error('snapshot: audit blocks are missing');
@@ -229,34 +231,33 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
   return state;
 }
 
-/** `view` covers the block's bytes; a `Buffer` would read a number byte by byte. */
-function load(state: GroupState, table: string, view: DataView): void {
-  switch (table) {
-    case 'times':
-      for (let at = 0; at < view.byteLength; at += 16)
-        state.times.note(view.getFloat64(at, true), view.getFloat64(at + 8, true));
-      return;
-    case 'audit':
-      for (let at = 0; at < view.byteLength; at += 8) state.auditSeqs.push(view.getFloat64(at, true));
-      return;
-    case 'erased':
-      for (let at = 0; at < view.byteLength; at += ERASED_BYTES) {
-        const [seq, erasedSeq] = [view.getFloat64(at + 2, true), view.getFloat64(at + 10, true)];
-        state.erasedEvents.add(view.getUint16(at, true), seq, erasedSeq);
-      }
-      return;
-    case 'ids':
-      return loadIds(state, view);
-    case 'repeats':
-      for (let at = 0; at < view.byteLength; at += 4) state.repeats.add(view.getUint32(at, true));
-      return;
-    case 'players':
-      return loadPlayers(state, view);
-    case 'bans':
-      return loadBans(state, view);
-    default:
-      throw new Error(`snapshot: unknown block ${table}`);
+/** By table. The view covers the block's bytes; a `Buffer` would read a number byte by byte. */
+const loaders = new Map<string, (state: GroupState, view: DataView) => void>([
+  ['times', loadTimes],
+  ['audit', loadAudit],
+  ['erased', loadErased],
+  ['ids', loadIds],
+  ['repeats', loadRepeats],
+  ['players', loadPlayers],
+  ['bans', loadBans],
+]);
+
+function loadTimes({ times }: GroupState, view: DataView): void {
+  for (let at = 0; at < view.byteLength; at += 16) times.note(view.getFloat64(at, true), view.getFloat64(at + 8, true));
+}
+
+function loadAudit({ auditSeqs }: GroupState, view: DataView): void {
+  for (let at = 0; at < view.byteLength; at += 8) auditSeqs.push(view.getFloat64(at, true));
+}
+
+function loadErased({ erasedEvents }: GroupState, view: DataView): void {
+  for (let at = 0; at < view.byteLength; at += ERASED_BYTES) {
+    erasedEvents.add(view.getUint16(at, true), view.getFloat64(at + 2, true), view.getFloat64(at + 10, true));
   }
+}
+
+function loadRepeats({ repeats }: GroupState, view: DataView): void {
+  for (let at = 0; at < view.byteLength; at += 4) repeats.add(view.getUint32(at, true));
 }
 
 function loadIds({ eventIds }: GroupState, view: DataView): void {

@@ -92,9 +92,11 @@ export class Life {
     this.#faults = options.only ?? someFaults(random);
     this.#faultEveryMs = random.pick([250, 600, 600, 5_000]);
     const first = formedLog();
-    this.#history = new History(this.etcd, this.#keys, this.#cipher, first, (id) =>
-      lastSeqOf(this.disks.find(({ nodeId }) => nodeId === id)!.log),
-    );
+    this.#history = new History(this.etcd, this.#keys, this.#cipher, first, (id) => {
+      const seq = lastSeqOf(this.disks.find(({ nodeId }) => nodeId === id)!.log);
+      // A lost disk is filled by a join, whatever was trimmed.
+      return seq === 0 ? Number.POSITIVE_INFINITY : seq;
+    });
     this.#beginLog();
     this.etcd.onChange = (writer) => this.#guard(() => this.#history.changed(writer));
     const count = 3 + random.below(3);

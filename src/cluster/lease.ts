@@ -8,8 +8,8 @@ export interface LeaseDeps {
   readonly log: Pick<SharedLog, 'grantLease' | 'keepAlive' | 'revokeLease'>;
   readonly ttlS: number;
   readonly timers: Pick<Timers, 'elapsed' | 'later'>;
-  /** `isNew`: the lease was granted again, so that keys of the old one are gone. */
-  readonly onRenewed: (isNew: boolean) => void;
+  /** `isNew`: the lease was granted again, so that keys of the old one are gone. `sentAt`: the call, by `elapsed`. */
+  readonly onRenewed: (isNew: boolean, sentAt: number) => void;
   /** Called once etcd may let the lease expire. */
   readonly onExpired: () => void;
   readonly onFailure: (error: unknown) => void;
@@ -76,11 +76,11 @@ export class Lease {
         if (this.#ended) return void (await log.revokeLease(String(made)));
         this.#id = String(made);
         this.#extend(sentAt);
-        onRenewed(true);
+        onRenewed(true, sentAt);
       } else if ((await log.keepAlive(id, (ttlS * 1000) / 2)) > 0) {
         if (this.#id !== id) return;
         this.#extend(sentAt);
-        onRenewed(false);
+        onRenewed(false, sentAt);
       } else if (this.#id === id) {
         this.#forget();
         this.#checkExpiry();
@@ -94,7 +94,8 @@ export class Lease {
 
   #extend(sentAt: number): void {
     this.#validUntil = sentAt + this.deps.ttlS * 1000 - limits.leaseMarginMs;
-    this.#isExpiryReported = this.leftMs <= 0;
+    // The answer to a process that was paused may come after the end, which is still to be reported.
+    if (this.leftMs > 0) this.#isExpiryReported = false;
   }
 
   #forget(): void {

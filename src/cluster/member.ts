@@ -124,13 +124,13 @@ export class ClusterMember implements ClusterHealth {
       log: deps.log,
       ttlS: deps.leaseS,
       timers: deps.timers,
-      onRenewed: (isNew) => {
+      onRenewed: (isNew, sentAt) => {
         this.#answered();
         if (isNew) {
           this.#isAway = this.#hasJoined;
           if (this.fence !== null) void this.demote('the lease was granted again');
           void this.report();
-        } else if (this.role === 'leader') this.#confirmedAt = deps.timers.elapsed();
+        } else if (this.role === 'leader') this.#confirmedAt = sentAt;
       },
       onExpired: () => {
         if (this.fence !== null) void this.demote('the lease may have expired');

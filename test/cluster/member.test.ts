@@ -261,7 +261,7 @@ test('a node that follows before the log has the settings is refused once they d
 });
 
 /** A member that leads, and the next leader once it has resigned. The test may change `site`. */
-async function leading() {
+async function leading(more: { log?: Partial<SharedLog>; deps?: Partial<MemberDeps> } = {}) {
   const own = { ...leaderOf('1'), nodeId: 'n1' };
   let leader: LeaderView | null = null;
   /** The roles that the node reported. */
@@ -284,8 +284,9 @@ async function leading() {
       put.push(role);
       return null;
     },
+    ...more.log,
   };
-  const member = memberOver(() => ({ leader, slots: [] }), { site, log });
+  const member = memberOver(() => ({ leader, slots: [] }), { site, log, deps: more.deps });
   member.lease.start();
   member.start(null);
   assert.ok(await time.wait(member.nextLeader(null, 60_000)));
@@ -384,6 +385,31 @@ test('a node that lost its lease is stale from the next one on until it has read
   await time.until(() => !member.isStale);
   assert.ok(reports.includes('follower'));
   await time.wait(member.end());
+});
+
+// Found by the simulation: a leader that was paused called old records fresh until its next lease.
+test('a leader that slept while its lease was renewed leads no longer, and is stale at once', async () => {
+  let sleepsMs = 0;
+  let sleptMs = 0;
+  const { member } = await leading({
+    log: {
+      keepAlive: async () => {
+        sleptMs += sleepsMs;
+        sleepsMs = 0;
+        return 3;
+      },
+    },
+    deps: { timers: { elapsed: () => time.elapsed() + sleptMs, later: (act, ms) => time.later(act, ms) } },
+  });
+  try {
+    sleepsMs = 60_000;
+    await time.until(() => sleptMs > 0);
+    assert.equal([member.isLeader, member.isStale], [false, true]);
+    await time.until(() => member.role === 'follower');
+    assert.is(member.lease.leftMs, 0, 'before another lease');
+  } finally {
+    await time.wait(member.end());
+  }
 });
 
 test('a node that retires is stale, because the files that it reads anew may lack records', async () => {

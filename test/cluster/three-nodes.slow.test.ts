@@ -217,9 +217,11 @@ if (missing !== undefined) {
     });
     away.child.pause();
     const before = await sameSeq(others);
-    // More turns than the leader retains of the records that every living node has.
-    while ((await appliedSeq(leader)) < before + limits.slotsRetained + 200) await store(leader, 'away');
-    await until(async () => (await floorOf(others)) > before);
+    // More turns than the leader retains of the records that every living node has, and more than a paused node's
+    // connection to etcd holds: it would read those once it goes on.
+    const lost = before + 600;
+    while ((await appliedSeq(leader)) <= lost + limits.slotsRetained) await store(leader, 'away');
+    await until(async () => (await floorOf(others)) >= lost);
     away.child.resume();
     await Promise.all(waiting);
     await away.ready();

@@ -286,7 +286,7 @@ async function leading(more: { log?: Partial<SharedLog>; deps?: Partial<MemberDe
     },
     ...more.log,
   };
-  const member = memberOver(() => ({ leader, slots: [] }), { site, log, deps: more.deps });
+  const member = memberOver(() => ({ leader, slots: [] }), { site, log, deps: more.deps ?? {} });
   member.lease.start();
   member.start(null);
   assert.ok(await time.wait(member.nextLeader(null, 60_000)));

@@ -2,7 +2,6 @@
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import type { Life } from './life.js';
-import type { SimNode } from './sim-node.js';
 
 /** A link that passes every call and every answer. */
 export const goodLink = { lost: 0, late: 0, lateAnswers: 0, unanswered: 0 };
@@ -45,10 +44,8 @@ export const faults = {
   }),
   step_down: onNode((life, i) => void life.nodes[i]!.member.stepDown('an operator asked')),
   replace: onNode((life, i) => {
-    // At most one disk is lost while the others hold the log. A node that joins or has left may lack a part of it.
-    const holds = ({ isUp, hasLeft, member: { role } }: SimNode) =>
-      isUp && !hasLeft && (role === 'follower' || role === 'leader');
-    const others = life.nodes.filter((node, at) => at !== i && holds(node));
+    // At most one disk is lost while two other nodes hold the log.
+    const others = life.nodes.filter((_, at) => at !== i && life.holdsLog(at));
     if (others.length < 2 || life.random.below(3) > 0) return;
     life.killNode(i, 500);
     life.disks[i]!.log = new MemoryLog();

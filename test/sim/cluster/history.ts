@@ -155,6 +155,10 @@ export class History {
     }
   }
 
+  get trimmedSeq(): number {
+    return this.#trimmed;
+  }
+
   get leader(): Leading | null {
     const { store } = this.#etcd;
     // Asked for after each step.

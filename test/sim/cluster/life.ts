@@ -185,6 +185,13 @@ export class Life {
     void node.start();
   }
 
+  /** True if a node is in the cluster and lacks no record that the shared log lacks. */
+  holdsLog(at: number): boolean {
+    const { isUp, hasLeft, member } = this.nodes[at]!;
+    const isIn = isUp && !hasLeft && (member.role === 'follower' || member.role === 'leader');
+    return isIn && lastSeqOf(this.disks[at]!.log) >= this.#history.trimmedSeq;
+  }
+
   /** Ends the process of a node, which starts again after `ms`. */
   killNode(i: number, ms: number): void {
     const node = this.nodes[i]!;

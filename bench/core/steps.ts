@@ -16,7 +16,7 @@ import { storedEventBody, timeText } from '../../src/http/bodies/bodies.js';
 import { ScoreTag, scoreJson, scoresJson } from '../../src/http/bodies/score-json.js';
 import { HeadParser } from '../../src/http/fast-path/head-parser.js';
 import { RequestTally } from '../../src/http/metrics/metrics.js';
-import { newRequestId } from '../../src/http/request/answering.js';
+import { exchangeOf } from '../../src/http/request/answering.js';
 import { parseJson } from '../../src/http/request/body.js';
 import { okJson, replyText, wireReply } from '../../src/http/request/reply.js';
 import { readIds } from '../../src/http/request/request-parameters.js';
@@ -131,7 +131,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
       JSON.stringify(storedEventBody(peerId, 'p', submission(i), { receivedAt: benchTime + i })),
     ),
     cost('answer around the body', events, () => reply(eventText, 201)),
-    cost('request id', events, () => newRequestId()),
+    cost('request id', events, () => exchangeOf({})),
     cost('tally', events, (i) => tally.note('/api/v1/events', 'POST', 201, '', i % 10)),
   ];
   onProgress(3, 4);

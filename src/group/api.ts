@@ -241,8 +241,8 @@ export interface GroupViews extends GroupCondition {
   /** The peer's `eventCount` as other peers may see it, without the events of the last one to two hours. */
   delayedEventCount(peer: PeerView): number;
   peers(from: number, limit: number): PeerView[];
-  /** True if a peer requested an erasure at `at` (ms since 1970) or later. */
-  hasErasedSince(peer: PeerView, at: number): boolean;
+  /** True if a peer requested an erasure in `[from, to)`, ms since 1970. */
+  hasErased(peer: PeerView, from: number, to: number): boolean;
   /** Undefined if no events of this subject are known. */
   trust(subject: Uint8Array): TrustView | undefined;
   /** True if a read of the player visits more than `limits.readEntriesAtOnce` entries. */

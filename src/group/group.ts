@@ -224,9 +224,8 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       return { total, events, next: end < total ? end : null };
     },
 
-    hasErasedSince({ index }, at) {
-      const newest = stateNow().erasuresBy.get(index)?.at(-1);
-      return newest !== undefined && newest >= at;
+    hasErased({ index }, from, to) {
+      return (stateNow().erasuresBy.get(index) ?? []).some((at) => at >= from && at < to);
     },
 
     // Commands.

@@ -4,9 +4,12 @@ import { limits } from '../limits.js';
 /** Control characters, invisible ones and halves of surrogate pairs, which people cannot see. */
 const unseen = '\\p{Cc}\\p{Cf}\\p{Cs}';
 
-/** Other characters drawn as nothing: Default_Ignorable_Code_Point without `\p{Cf}`, and the braille blank. */
+/**
+ * Other characters drawn as nothing: Default_Ignorable_Code_Point without `\p{Cf}`, the braille blank,
+ * noncharacters, the Khitan filler and the musical null notehead.
+ */
 export const ignorable =
-  '\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\u{e0000}-\u{e0fff}';
+  '\ufffe\uffff\u{16fe4}\u{1d159}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\u{e0000}-\u{e0fff}';
 
 /** Matches any characters except unseen ones and those of `refused`, without a blank at either end. */
 function visiblePattern(refused = ''): string {

@@ -40,6 +40,7 @@ const ambiguous: readonly string[] = [
   post('Transfer-Encoding: chunked\r\n', `5;\n\r\nhello\r\n${chunked}`),
   post('Transfer-Encoding: chunked\r\n', `0x5\r\nhello\r\n${chunked}`),
   post('Transfer-Encoding: chunked\r\n', `5\r\nhello${chunked}`),
+  post('Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n', chunked).replace('HTTP/1.1', 'HTTP/1.0'),
   `GET /api/v1/health HTTP/1.1\r\nHost: x\r\nHost: y\r\n${length}\r\n${hidden}`,
 ];
 

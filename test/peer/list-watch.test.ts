@@ -22,7 +22,7 @@ function listed(bans: Readonly<Record<string, EntryState>>): ListedBan[] {
     bannedAt: null,
     expiresAt: null,
   } as const;
-  const more = { at: null, severity: 1, weight: 1, note: undefined, said: undefined, repeats: [] };
+  const more = { at: null, severity: 1, weight: 1, note: undefined, said: undefined, repeats: { lines: [], count: 0 } };
   return Object.entries(bans).map(([ban, state]) => ({ ban, person: ban, entry: { ...entry, ...more, state } }));
 }
 

@@ -29,7 +29,7 @@ export type ExplanationBody = FromSchema<typeof explanationSchema>;
 
 export function explanationBody(verdict: Verdict, explanation: TrustExplanation): ExplanationBody {
   const split =
-    explanation.peers < limits.summaryPeersMin
+    explanation.witnesses < limits.summaryPeersMin
       ? {}
       : {
           lowering: rounded(explanation.lowering, 4),

@@ -1,5 +1,5 @@
 /** Reads the head of a request, sends its answer and records it, for both Koa and the fast path. */
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import type { Route } from '../../contract/routes.js';
@@ -13,20 +13,16 @@ import type { Incoming } from './pipeline.js';
 import { type Exchange, internalErrorReply, replyHeaders, type WireReply, wantsProblem, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
 
-const run = randomBytes(12).toString('base64url');
-let count = 0;
-
-/** Returns the id of a request without one, which only has to differ from others: no randomness, so no UUID's time. */
-export function newRequestId(): string {
-  return `${run}.${(count++).toString(36)}`;
-}
-
 export function targetOf(
   request: IncomingMessage,
 ): Target | { readonly code: 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'expectation_failed' } {
   const url = request.url ?? '';
   const refusal = headRefusal(url, request.rawHeaders);
   if (refusal !== undefined) return { code: refusal };
+  // RFC 9112, section 6.1: framing that HTTP before 1.1 does not know.
+  const { httpVersionMajor: major, httpVersionMinor: minor } = request;
+  if (major !== 1 || (minor === 0 && request.headers['transfer-encoding'] !== undefined))
+    return { code: 'invalid_parameter' };
   // RFC 9112, section 3.2. Node would refuse a request without Host without a body, and accept two.
   const hosts = hostCount(request.rawHeaders);
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) return { code: 'invalid_parameter' };
@@ -45,7 +41,8 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   const given = headers['x-request-id'];
   const offered = Array.isArray(given) ? given[0] : given;
   return {
-    requestId: isRequestId(offered) ? offered : newRequestId(),
+    // Random: a counter would tell any caller how busy the node is.
+    requestId: isRequestId(offered) ? offered : randomUUID(),
     problem: wantsProblem(headers.accept),
     keySent: apiKeyOf(headers['x-peer-api-key']) !== undefined,
     ifNoneMatch: headers['if-none-match'],

@@ -61,11 +61,9 @@ export class RequestVerifier {
     if (known !== undefined) return known;
     return this.#verifies(signature, request, this.#keyOf(publicKey)).then((isValid) => {
       if (!isValid) return refused('signature_invalid');
-      // The same request may have been verified meanwhile.
-      const taken = this.#knownRefusal(signature);
-      if (taken !== undefined) return taken;
-      this.#taken.add(signature.bytes, signature.created, this.#now());
-      return bodyCheck;
+      if (bodyCheck.value === null) return this.#take(signature) ?? unchecked;
+      // A signature is used up only by the body that it signs: otherwise whoever sees the head could spoil the request.
+      return granted((chunks) => bodyCheck.value?.(chunks) ?? this.#take(signature));
     });
   }
 
@@ -75,17 +73,23 @@ export class RequestVerifier {
     return state === 'too_old' ? refused('signature_expired') : undefined;
   }
 
+  /** The same request may have been verified meanwhile. */
+  #take(signature: RequestSignature): Refusal | undefined {
+    const known = this.#knownRefusal(signature);
+    if (known === undefined) this.#taken.add(signature.bytes, signature.created, this.#now());
+    return known;
+  }
+
   /**
    * A restart clears the replay memory. Repeated events and withdrawals change nothing, but a repeated erasure would
-   * remove later reports: one signed before the start is refused if the peer requested one while that signature was
-   * valid.
+   * remove later reports: one that may have been used before the start is refused if the peer requested one then.
    */
   #restartRefusal({ path }: Route, { created }: RequestSignature, caller: PeerView): Refusal | undefined {
-    if (path !== erasurePath || created >= this.#startedAt) return undefined;
+    if (path !== erasurePath || created - limits.signatureWindowS >= this.#startedAt) return undefined;
     const usableFrom = (created - limits.signatureWindowS) * 1000;
-    return this.#deps.node.group.hasErasedSince(caller, usableFrom)
+    return this.#deps.node.group.hasErased(caller, usableFrom, this.#startedAt * 1000)
       ? refused('signature_replayed', {
-          text: 'the node restarted after this erasure was signed; sign the request again',
+          text: 'the node restarted since this erasure could first be sent; sign the request again',
         })
       : undefined;
   }

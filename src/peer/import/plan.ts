@@ -28,7 +28,13 @@ export interface PlanEntry {
   readonly note: string | undefined;
   readonly said: string | undefined;
   /** Further lines with the same ban. */
-  readonly repeats: readonly number[];
+  readonly repeats: Repeats;
+}
+
+interface Repeats {
+  /** The first few. */
+  readonly lines: readonly number[];
+  readonly count: number;
 }
 
 export interface Refused {
@@ -91,8 +97,9 @@ export function planOf(format: Description, text: string, options: PlanOptions):
   const refused: Refused[] = [];
   const leftOut: Record<string, number> = {};
   const unknown = { harmless: [] as string[], dangerous: [] as string[], lacking: [] as string[] };
-  /** Indexes of the entries about a player: mostly one, and a plain number takes no memory of its own. */
-  const places = new Map<string, number | number[]>();
+  /** Index of the first entry about each player, and of its further ones, by their bans. */
+  const places = new Map<string, number>();
+  const further = new Map<string, number>();
   const { now } = options;
   let unread: Refused | null = null;
   let rows = 0;
@@ -108,18 +115,19 @@ export function planOf(format: Description, text: string, options: PlanOptions):
     for (const player of row.players) add(player, row, line);
   };
   const add = (player: Player, row: ListRow, line: number) => {
-    const found = places.get(player.id);
-    const known = found === undefined ? [] : typeof found === 'number' ? [found] : found;
-    const at = known.find((place) => isSameBan(entries[place]!, row));
+    const first = places.get(player.id);
+    const ban = first === undefined ? '' : `${player.id} ${row.kind} ${row.bannedAt}`;
+    const at = first === undefined || isSameBan(entries[first]!, row) ? first : further.get(ban);
     if (at !== undefined) {
       entries[at] = repeated(entries[at]!, row, line, options);
       return;
     }
-    places.set(player.id, found === undefined ? entries.length : [...known, entries.length]);
+    if (first === undefined) places.set(player.id, entries.length);
+    else further.set(ban, entries.length);
     const { bannedAt, expiresAt, lifted, over, kind: says, note } = row;
     const severity = options.severity ?? severityOf(row, now);
-    const ban = { line, row: rows, says, bannedAt, expiresAt, lifted, over, severity, note };
-    entries.push(entryOf(player, ban, none, options));
+    const listed = { line, row: rows, says, bannedAt, expiresAt, lifted, over, severity, note };
+    entries.push(entryOf(player, listed, none, options));
   };
   const sink = {
     row: take,
@@ -150,13 +158,15 @@ function repeated(entry: PlanEntry, row: ListRow, line: number, options: PlanOpt
   const severity = Math.max(...rows.map((one) => one.severity));
   const over = rows.every((one) => one.over);
   const merged = { ...before, note: entry.said, expiresAt, severity, lifted: standing.length === 0, over };
-  return entryOf(entry.player, merged, [...entry.repeats, line], options);
+  const { lines, count } = entry.repeats;
+  const repeats = { lines: count < repeatsNamed ? [...lines, line] : lines, count: count + 1 };
+  return entryOf(entry.player, merged, repeats, options);
 }
 
 type Ban = Pick<PlanEntry, 'line' | 'row' | 'says' | 'severity'> &
   Pick<ListRow, 'bannedAt' | 'expiresAt' | 'lifted' | 'over' | 'note'>;
 
-function entryOf(player: Player, row: Ban, repeats: readonly number[], options: PlanOptions): PlanEntry {
+function entryOf(player: Player, row: Ban, repeats: Repeats, options: PlanOptions): PlanEntry {
   const { now, sendFaded } = options;
   const { bannedAt, expiresAt } = row;
   const isOver = row.over || (expiresAt !== null && expiresAt <= now);
@@ -183,17 +193,12 @@ function entryOf(player: Player, row: Ban, repeats: readonly number[], options: 
   };
 }
 
-function noteOf(
-  said: string | undefined,
-  isRestated: boolean,
-  weight: number,
-  repeats: readonly number[],
-): string | undefined {
+function noteOf(said: string | undefined, isRestated: boolean, weight: number, repeats: Repeats): string | undefined {
   const notes = [
     said,
     isRestated ? 're-stated as of today' : undefined,
     weight < 1 ? weightNote(weight) : undefined,
-    repeats.length > 0 ? repeatNote(repeats) : undefined,
+    repeats.count > 0 ? repeatNote(repeats) : undefined,
   ].filter((note) => note !== undefined);
   // Nearly every entry of a long list shares one text.
   return notes.length < 2 ? notes[0] : notes.join('; ');
@@ -216,13 +221,13 @@ function weightNote(weight: number): string {
   return weightNotes[weight < WEIGHT_MIN ? 0 : Math.round(weight * 100)]!;
 }
 
-const none: readonly number[] = [];
+const none: Repeats = { lines: [], count: 0 };
 
 const repeatsNamed = 5;
 
-function repeatNote(lines: readonly number[]): string {
-  const more = lines.length - repeatsNamed;
-  return `repeated in line ${lines.slice(0, repeatsNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+function repeatNote({ lines, count }: Repeats): string {
+  const more = count - lines.length;
+  return `repeated in line ${lines.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function startOfDay(now: number): number {

@@ -134,7 +134,7 @@ test('a ban ends and fades by the time of each read, and a second row of it coun
   const text = `steam_id,banned_at,expires_at\n${A},2026-11-01T00:00:00Z,2026-11-30T00:00:00Z\n`;
   const at = (day: number, list: string) => {
     const [entry] = importPlan(list, { memory, now: Date.UTC(2026, 10, day) }).entries;
-    return [entry!.state, entry!.repeats.length];
+    return [entry!.state, entry!.repeats.count];
   };
   assert.equal(at(25, text), ['send', 0]);
   assert.equal(at(30, text), ['expired', 0]);

@@ -32,7 +32,7 @@ const entries = (count: number): PlanEntry[] =>
     weight: 1,
     note: undefined,
     said: undefined,
-    repeats: [],
+    repeats: { lines: [], count: 0 },
   }));
 
 /** Imports through a node that knows the events of `stored` and fails with `error` once it has taken `takes` events. */

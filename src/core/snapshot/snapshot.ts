@@ -37,14 +37,11 @@ const BAN_BYTES = 43;
 
 /** Writes the rows of one table into blocks that share one buffer; see `snapshotBlocks`. */
 class Blocks {
-  readonly #name: string;
   #number = 0;
   #buffer = Buffer.allocUnsafe(limits.snapshotBlockBytes);
   #at = 0;
 
-  constructor(name: string) {
-    this.#name = name;
-  }
+  constructor(private readonly name: string) {}
 
   /** Yields the full blocks and the last one. `bytesOf`: the bytes that `write` writes of a row. */
   *of<Row>(
@@ -64,7 +61,7 @@ class Blocks {
   }
 
   #finish(): SnapshotBlock {
-    const key = `${this.#name}/${String(this.#number++).padStart(8, '0')}`;
+    const key = `${this.name}/${String(this.#number++).padStart(8, '0')}`;
     const bytes = this.#buffer.subarray(0, this.#at);
     this.#at = 0;
     return { key, bytes };

@@ -48,7 +48,6 @@ export interface ScoringSettings extends Partial<Pick<TrustConstants, 'badShareP
 
 export class Replica {
   readonly #scratch: Scratch;
-  readonly #salt: Uint8Array;
   readonly #configured: TrustConstants;
   readonly #isLogged: boolean;
   #follower: Follower | null = null;
@@ -61,11 +60,10 @@ export class Replica {
   constructor(
     private readonly log: LogReader,
     private readonly snapshots: SnapshotStore,
-    salt: Uint8Array,
+    private readonly salt: Uint8Array,
     { isLogged = false, ...scoring }: ScoringSettings = {},
     yieldCore?: () => void,
   ) {
-    this.#salt = salt;
     this.#scratch = new Scratch(yieldCore);
     this.#configured = { ...trustConstants, ...scoring };
     this.#isLogged = isLogged;
@@ -91,7 +89,7 @@ export class Replica {
 
   /** Loads the whole log: a batch may be rewritten because of newer records, and is valid only together with them. */
   #load(): Follower {
-    const recovered = recover(this.log, this.snapshots, this.#salt, lastSeqOf(this.log));
+    const recovered = recover(this.log, this.snapshots, this.salt, lastSeqOf(this.log));
     if (recovered === null) throw new Error('replica: the log is empty');
     // Catches up again, because batches may have been rewritten meanwhile.
     recovered.follower.catchUp(this.log, lastSeqOf(this.log));

@@ -229,19 +229,14 @@ export function isAllowed({ allowed, subjects }: GroupState, row: number, { at }
   return allowed.size > 0 && allowed.allows(subjects.keyOf(row), at);
 }
 
-export interface VerdictCounts {
-  readonly counts: Readonly<Record<Verdict, number>>;
-  /** Number of examined players: fewer than `players` if only a sample was examined. */
-  readonly sampled: number;
-  readonly players: number;
-  readonly seq: number;
-}
+export interface VerdictCounts extends Readonly<ReturnType<typeof countVerdicts>> {}
 
 /** Examines at most `rowsMax` rows, evenly spread over the players in their order of first report. */
-export function countVerdicts(state: GroupState, asOf: AsOf, rowsMax: number): VerdictCounts {
+export function countVerdicts(state: GroupState, asOf: AsOf, rowsMax: number) {
   const { subjects } = state;
   const counts: Record<Verdict, number> = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
   const step = Math.max(1, Math.ceil(subjects.rows / rowsMax));
+  // Fewer than all players if only a sample is examined.
   let sampled = 0;
   for (let row = 0; row < subjects.rows; row += step) {
     if (!subjects.has(row)) continue;

@@ -201,7 +201,7 @@ export class Subjects implements KeyedRows {
   }
 
   /** Prefetches both ends of a row, because most rows span two cache lines. */
-  prefetchRow(row: number): number {
+  #prefetchRow(row: number): number {
     const { words } = this.#segments[row >>> SEGMENT_BITS]!;
     const at = (row & SEGMENT_MASK) * WORDS;
     return words[at]! + words[at + PEERS]!;
@@ -277,7 +277,7 @@ export class Subjects implements KeyedRows {
     let sum = 0;
     for (let i = 0; i < count; i++) sum += this.#index.prefetch(hashes[i]!);
     for (let i = 0; i < count; i++) rows[i] = this.#index.likelyRow(hashes[i]!);
-    for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.prefetchRow(rows[i]!);
+    for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.#prefetchRow(rows[i]!);
     for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.#prefetchEntries(rows[i]!);
     return sum;
   }

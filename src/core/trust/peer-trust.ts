@@ -34,10 +34,6 @@ export interface PeerTrust extends Pick<PeerColumns, 'tau' | 'a' | 'b' | 'z' | '
   readonly pairs: readonly DiscountedPair[];
 }
 
-export interface GroupTrust extends PeerTrust {
-  readonly sums: GroupVotes['sums'];
-}
-
 /** As of `at`, in ms since 1970. With origins, gates come first: they decide which carrier speaks for an origin. */
 export function computeGroupTrust(
   view: GatheredView,
@@ -45,7 +41,7 @@ export function computeGroupTrust(
   constants: TrustConstants,
   scratch: Scratch,
   relations: readonly PeerRelation[],
-): GroupTrust {
+): PeerTrust & Pick<GroupVotes, 'sums'> {
   const gather = (gates: Float64Array) => gatherVotes(view, at, constants, scratch.begin(), gates);
   let votes = gather(new Float64Array(view.numbers).fill(1));
   if (votes.facts.origins !== undefined) {

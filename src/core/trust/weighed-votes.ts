@@ -89,7 +89,8 @@ export class WeighedVotes {
     // Per witness: the vote that represents it on the present player.
     const speakers = new Int32Array(peers).fill(NO_VOTE);
     inBlocks(players, this.yieldCore, (from, to) => this.#speak(from, to, heard, witnesses, speakers));
-    this.z = this.#ownTwoSidedness(sums, c);
+    const { claimVolume, badClaims } = sums;
+    this.z = badClaims.map((bad, j) => twoSidedness(bad, Math.max(0, claimVolume[j]! - bad), c));
     for (let round = 1; round < c.twoSidedRounds; round++) this.#setZ(this.#lookAtOthers(stride, c), c);
     const totals = { judged: noTotals(peers), seconded: noTotals(peers) };
     inBlocks(players, this.yieldCore, (from, to) => this.#judge(totals, from, to, c.othersHalf));
@@ -148,10 +149,6 @@ export class WeighedVotes {
       }
       for (let e = offsets[i]!; e < end; e++) speakers[numbers[peer[e]!]!] = NO_VOTE;
     }
-  }
-
-  #ownTwoSidedness({ claimVolume, badClaims }: VoteSums, c: TrustConstants): Float64Array {
-    return badClaims.map((bad, j) => twoSidedness(bad, Math.max(0, claimVolume[j]! - bad), c));
   }
 
   /** `tau c1 v`: what the claims of a vote add to the size of the evidence. */

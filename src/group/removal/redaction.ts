@@ -5,6 +5,7 @@
 import type { IdTag } from '../../core/columns/packed-keys.js';
 import { getOrMake } from '../../core/get-or-make.js';
 import type { Batch } from '../../core/records/batch.js';
+import { noSums } from '../../core/records/packed-records.js';
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { headOfPair } from '../../core/rules/decide-removal.js';
 import { limits } from '../../limits.js';
@@ -109,8 +110,6 @@ function forget(replacements: Replacements, seq: number): void {
   const asked = replacements.read(seq);
   if (asked.type === 'subject_erased' && asked.subject !== null) replacements.replace(seq, { ...asked, subject: null });
 }
-
-const noSums = { subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 } as const;
 
 export function replacementOf(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord {
   if (record.type === 'subject_erased') return { ...record, subject: null };

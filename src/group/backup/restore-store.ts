@@ -7,6 +7,7 @@ import { audited } from '../../core/decision.js';
 import { type Batch, BatchWriter, chainStart } from '../../core/records/batch.js';
 import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.js';
 import type {
+  AuditFact,
   CarriedSums,
   ErasureRequested,
   EventAccepted,
@@ -29,12 +30,7 @@ export class ForeignLogError extends Error {
   override readonly name = 'ForeignLogError';
 }
 
-export interface LostFact {
-  readonly at: number;
-  readonly action: string;
-  readonly actor: string;
-  readonly target: string;
-}
+type LostFact = AuditFact & { readonly at: number };
 
 export interface RestoredLog {
   readonly lastSeq: number;

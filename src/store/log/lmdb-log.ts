@@ -19,7 +19,6 @@ import {
   newestSeqOf,
   OWNER_KEY,
   openLogEnvironment,
-  type PageCounts,
   pageCountsOf,
   replacementOf,
   seqOfKey,
@@ -169,9 +168,7 @@ function copyOf({ firstSeq, bytes }: StoredBatch): StoredBatch {
 
 const MOVED = Buffer.from([1]);
 
-export interface LogOwnership {
-  /** The version of the owner's record in the log, on which every commit depends. */
-  readonly epoch: number;
+interface LogOwnership {
   /** Stops the heartbeat. Resolves when nothing writes any more. */
   stop(): Promise<void>;
   /** Stops, and marks the folder free for the next owner, if this process still owns it. */
@@ -180,16 +177,16 @@ export interface LogOwnership {
 
 /** Each commit of the single writer succeeds only while its epoch, which `OwnedFolder` wrote before, is the newest. */
 export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
-  readonly epoch: number;
   readonly #pageBytes: number;
   newestFirstSeq: number;
 
+  /** `epoch`: the version of the owner's record in the log, on which every commit depends. */
   constructor(
     environment: LogEnvironment,
+    readonly epoch: number,
     private readonly ownership: LogOwnership,
   ) {
     super(environment);
-    this.epoch = ownership.epoch;
     this.#pageBytes = pageCountsOf(environment).pageBytes;
     this.newestFirstSeq = this.reading(() => newestSeqOf(environment.log));
   }
@@ -225,7 +222,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     this.newestFirstSeq = batches.at(-1)?.firstSeq ?? this.newestFirstSeq;
   }
 
-  pages(): PageCounts {
+  pages(): ReturnType<typeof pageCountsOf> {
     return pageCountsOf(this.environment);
   }
 

@@ -30,14 +30,6 @@ export interface LogEnvironment {
   readonly moved: Database<Uint8Array, Uint8Array>;
 }
 
-export interface PageCounts {
-  readonly pageBytes: number;
-  readonly lastPage: number;
-  readonly lastTxn: number;
-  /** Pages of the file that belong to no tree and are no meta pages. */
-  readonly freePages: number;
-}
-
 const BUILDING = '.tmp-log-';
 
 /** Built aside and renamed once synced: the file and each database are separate commits. One process wins. */
@@ -95,7 +87,7 @@ export function openLogEnvironment(path: string, { readOnly = false } = {}): Log
   };
 }
 
-export function pageCountsOf(environment: LogEnvironment): PageCounts {
+export function pageCountsOf(environment: LogEnvironment) {
   const { root, log, meta, scrub, moved } = environment;
   const stats = root.getStats() as TreeStats & {
     readonly pageSize: number;
@@ -113,6 +105,7 @@ export function pageCountsOf(environment: LogEnvironment): PageCounts {
     pageBytes: stats.pageSize,
     lastPage: stats.lastPageNumber,
     lastTxn: stats.lastTxnId,
+    /** Pages of the file that belong to no tree and are no meta pages. */
     freePages: stats.lastPageNumber + 1 - reservedPages,
   };
 }

@@ -11,7 +11,7 @@ export class Scratch {
   readonly #buffers: ArrayBuffer[] = [];
   #borrowed = 0;
 
-  /** `yieldCore`: called every fraction of a ms by a computation. The thread may sleep in it; no result depends on it. */
+  /** A computation calls `yieldCore` every fraction of a ms. The thread may sleep in it; no result depends on it. */
   constructor(readonly yieldCore: () => void = () => undefined) {}
 
   /** Begins a computation and makes all columns available again. */

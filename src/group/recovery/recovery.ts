@@ -45,16 +45,12 @@ export class Follower {
   /** Like `catchUp` for many records at once. The state must not be read meanwhile, nor after an error. */
   replay(log: LogReader, upTo: number): void {
     this.state.sortEvents(upTo - this.state.lastSeq);
-    this.#read(log, upTo, limits.catchUpBytes);
+    this.catchUp(log, upTo, limits.catchUpBytes);
     this.state.settle();
   }
 
   /** Applies the log up to the end of a batch, `upTo`. Throws `DamagedError` if the chain is broken. */
-  catchUp(log: LogReader, upTo: number): void {
-    this.#read(log, upTo, limits.followBytes);
-  }
-
-  #read(log: LogReader, upTo: number, bytes: number): void {
+  catchUp(log: LogReader, upTo: number, bytes: number = limits.followBytes): void {
     while (this.state.lastSeq < upTo) {
       const { lastSeq } = this.state;
       const borrowed = log.borrow(lastSeq + 1, limits.catchUpBatches, bytes, (stored) => {

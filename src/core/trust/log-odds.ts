@@ -29,7 +29,6 @@ export interface LogOdds extends Odds {
   readonly spoken: (vote: number) => number;
 }
 
-/** Fits A, B and M of every peer and the share of bad players. */
 export function fitLogOdds(input: FitInput): LogOdds {
   const { votes, heard, preTrusted, c, scratch } = input;
   // Early rounds need not use all players, because the last rounds correct them: in a large group they use a sample.
@@ -272,7 +271,6 @@ function groupRates(
   return { pi, recall: badRight / bad, specificity: goodRight / good };
 }
 
-/** Computes A and B of every peer from its record. */
 function oddsOf(
   records: readonly PeerRecord[],
   rates: Rates,

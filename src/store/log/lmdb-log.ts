@@ -16,13 +16,11 @@ import {
   keyOfSeq,
   type LogEnvironment,
   namedDamage,
-  newestSeqOf,
   OWNER_KEY,
   openLogEnvironment,
   pageCountsOf,
   replacementOf,
   seqOfKey,
-  startWriting,
   unframe,
   unknownOutcome,
 } from './log-environment.js';
@@ -188,7 +186,8 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   ) {
     super(environment);
     this.#pageBytes = pageCountsOf(environment).pageBytes;
-    this.newestFirstSeq = this.reading(() => newestSeqOf(environment.log));
+    const [newest] = this.reading(() => [...environment.log.getKeys({ reverse: true, limit: 1 })]);
+    this.newestFirstSeq = newest === undefined ? -1 : seqOfKey(newest);
   }
 
   async append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
@@ -270,7 +269,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
    */
   async #commit(write: () => Promise<boolean>, reads = true): Promise<void> {
     if (reads && !this.#seesNewest()) throw new HiddenCommitError(this.environment.path);
-    const { log, meta, path } = this.environment;
+    const { root, log, meta, path } = this.environment;
     let followed: Promise<boolean> = Promise.resolve(true);
     let written: Promise<boolean> = Promise.resolve(true);
     const putAll = () => {
@@ -280,7 +279,9 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
       if (this.newestFirstSeq < 0) putAll();
       else followed = log.ifVersion(keyOfSeq(this.newestFirstSeq), IF_EXISTS, putAll);
     });
-    const all = Promise.all([held, followed, written, startWriting(this.environment)]);
+    // Begins with this turn's writes at once, not after a next turn, in which hundreds of requests may be read.
+    const begun = root.batch(() => undefined);
+    const all = Promise.all([held, followed, written, begun]);
     const [isOwner, isNext, isWritten] = await all.catch(unknownOutcome(path));
     if (!isOwner) throw new OwnerLostError(`another process owns ${path} now`);
     if (!isNext) throw new HiddenCommitError(path);

@@ -11,7 +11,7 @@ import { META_PAGES, NODE_HEADER_BYTES } from './page-check.js';
 const KEY_BYTES = 8;
 const LENGTH_BYTES = 4;
 
-/** Starts at the second write of a turn, see `startWriting`. The declaration of `open` lacks this option. */
+/** Starts at the second write of a turn, see `LmdbLogWriter`. The declaration of `open` lacks this option. */
 const startingAtOnce = { txnStartThreshold: 1 } as const;
 
 /** The key of the owner record in `meta`. Its version is the owner's epoch. */
@@ -131,11 +131,6 @@ export function seqOfKey(key: Uint8Array): number {
   return Number(Buffer.from(key.buffer, key.byteOffset, KEY_BYTES).readBigUInt64BE());
 }
 
-export function newestSeqOf(log: LogEnvironment['log']): number {
-  const [key] = [...log.getKeys({ reverse: true, limit: 1 })];
-  return key === undefined ? -1 : seqOfKey(key);
-}
-
 /**
  * A commit was refused, because it would have overwritten the newest one. LMDB keeps the number of the newest commit in
  * memory that processes share, and a process that opens the log writes there the number that it read before. The next
@@ -164,11 +159,6 @@ export function unframe(framed: Uint8Array, seq: number): Uint8Array {
     throw new DamagedError(`log: the batch at ${seq} is truncated: ${framed.length} bytes stored`);
   }
   return new Uint8Array(framed.buffer, framed.byteOffset + LENGTH_BYTES, length);
-}
-
-/** Begins with this turn's writes at once, not after a next turn, in which hundreds of requests may be read. */
-export function startWriting({ root }: LogEnvironment): Promise<boolean> {
-  return root.batch(() => undefined);
 }
 
 /**

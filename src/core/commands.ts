@@ -47,9 +47,7 @@ export interface RepeatCheck {
 }
 
 /** The log's answer: the newest event that event `index` repeats, or 0 if there is none. */
-export interface RepeatFound {
-  readonly index: number;
-  readonly head: number;
+export interface RepeatFound extends Pick<RepeatCheck, 'index' | 'head'> {
   readonly seq: number;
 }
 

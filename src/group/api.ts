@@ -20,7 +20,7 @@ import type {
   Verdict,
 } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
-import type { ExportedEvent, SubjectExport } from './access/subject-holdings.js';
+import type { SubjectExport } from './access/subject-holdings.js';
 import type { AllowedPlayer, AuditEntry, DisputeView, OriginView, PeerSignals, PeerView } from './access/views.js';
 import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
 import type { OwnEvent } from './listing/listing.js';
@@ -29,28 +29,15 @@ import type { DiskUse } from './ports/storage.js';
 import type { SimulationQuery, SimulationView } from './replica/simulations.js';
 import type { VerdictChanges } from './verdict-changes.js';
 
-export type {
-  AllowedPlayer,
-  AuditEntry,
-  DisputeView,
-  EventSubmission,
-  ExportedEvent,
-  OnProgress,
-  OriginView,
-  OwnEvent,
-  PeerSignals,
-  PeerView,
-  RefusedErasure,
-  Registration,
-  SimulationQuery,
-  SimulationView,
-  SubjectExport,
-  SummaryRow,
-  TrustExplanation,
-  TrustView,
-  VerdictCounts,
-  VerifyReport,
-};
+export type { EventSubmission, Registration } from '../core/commands.js';
+export type { RefusedErasure } from '../core/registers/erasure-requests.js';
+export type { TrustExplanation } from '../core/scoring/explanation.js';
+export type { TrustView, VerdictCounts } from '../core/scoring/score.js';
+export type { ExportedEvent, SubjectExport } from './access/subject-holdings.js';
+export type { AllowedPlayer, AuditEntry, DisputeView, OriginView, PeerSignals, PeerView } from './access/views.js';
+export type { OwnEvent } from './listing/listing.js';
+export type { OnProgress, SummaryRow, VerifyReport } from './ports/pool.js';
+export type { SimulationQuery, SimulationView } from './replica/simulations.js';
 
 export interface GroupIdentity {
   readonly groupId: string;

@@ -14,15 +14,7 @@ import { NO_KEY, OPERATOR } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
 import { exportOf } from './access/subject-holdings.js';
-import {
-  allowedView,
-  auditEntry,
-  disputeView,
-  originView,
-  peerView,
-  preTrustedIds,
-  SignalViews,
-} from './access/views.js';
+import { allowedView, auditEntry, disputeView, originView, peerView, SignalViews } from './access/views.js';
 import type { Command } from './actor-commands.js';
 import type { AuditPage, Erasure, GroupApi, GroupIdentity, IssuedKey, JudgedPlayer, PeerView } from './api.js';
 import { MinuteAsOf } from './as-of.js';
@@ -112,6 +104,11 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       return auditEntry(seqs[i]!, at, record.audit);
     });
     return granted({ entries, nextAfter: to < end ? (seqs.at(-1) ?? null) : null });
+  }
+
+  function preTrustedIds(): string[] {
+    const { peers, preTrusted } = stateNow();
+    return preTrusted.map((index) => peers.at(index).peerId);
   }
 
   function sendsReportsOnly(): boolean {
@@ -328,7 +325,7 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
         halfLifeDays: state.halfLifeDays,
         banHalfLifeDays: state.measureScale.halfLifeDays,
         sendsReportsOnly: sendsReportsOnly(),
-        preTrusted: preTrustedIds(state),
+        preTrusted: preTrustedIds(),
         witnesses: groupsOf(state.weights.witness, (number) => state.peers.has(number)),
         mailbox: { events: actor.mailbox.events, bytes: actor.mailbox.bytes },
         pendingErasures: state.erasureRequests.pending,
@@ -355,7 +352,7 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
 
     async preTrust(change, peerId, by) {
       const answer = await calls.ask({ type: 'pre_trust', change, peerId, by });
-      return answer.ok ? granted({ preTrusted: preTrustedIds(stateNow()) }) : answer;
+      return answer.ok ? granted({ preTrusted: preTrustedIds() }) : answer;
     },
 
     async purgePeers(idleMs, by) {

@@ -15,9 +15,7 @@ import type { Scratch } from './votes/scratch.js';
 import type { FitInput, Heard } from './weighed-votes.js';
 import { Witnesses } from './witnesses.js';
 
-export interface DiscountedPair {
-  readonly first: number;
-  readonly second: number;
+export interface DiscountedPair extends Pick<WitnessPair, 'first' | 'second'> {
   /** Number of players that both reported. */
   readonly shared: number;
   /** `a`, in (0, 1]. */

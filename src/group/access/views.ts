@@ -114,10 +114,6 @@ export function auditEntry(seq: number, at: number, { prev_hash: prevHash, ...en
 
 export interface AuditEntry extends Readonly<ReturnType<typeof auditEntry>> {}
 
-export function preTrustedIds({ peers, preTrusted }: GroupState): string[] {
-  return preTrusted.map((index) => peers.at(index).peerId);
-}
-
 /** Looks up what the newest computation of weights found about a peer. */
 export class SignalViews {
   #newest: { readonly pairs: readonly WitnessPair[]; readonly links: WitnessLinks } | null = null;

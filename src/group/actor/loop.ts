@@ -18,12 +18,7 @@ import * as refusals from '../refusals.js';
 import type { AgeBound } from '../removal/removal-process.js';
 import { type RemovalDeps, RemovalSteps } from '../removal/removal-steps.js';
 import { type SnapshotDeps, SnapshotWork } from '../replica/snapshot-work.js';
-import {
-  type PublishWeights,
-  type WeightsDeps,
-  type WeightsSchedule,
-  WeightsWork,
-} from '../weights/weights-computation.js';
+import { type PublishWeights, type WeightsDeps, WeightsWork } from '../weights/weights-computation.js';
 import type { GroupActor } from './actor.js';
 import { Admission } from './admission.js';
 import type { Envelope } from './mailbox.js';
@@ -133,7 +128,7 @@ export class GroupLoop {
     return this.actor.state;
   }
 
-  get weights(): WeightsSchedule {
+  get weights(): WeightsWork['schedule'] {
     return this.#weightsWork.schedule;
   }
 

@@ -9,13 +9,7 @@ import { EventColumns } from '../../core/tables/event-columns.js';
 import { messageOf } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { ChangeTable } from '../feed/change-table.js';
-import {
-  DamagedError,
-  type LogReader,
-  type SnapshotHeader,
-  type SnapshotStore,
-  type StoredBatch,
-} from '../ports/storage.js';
+import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from '../ports/storage.js';
 
 /** A state that follows a log batch by batch. Not to be confused with a follower of a cluster. */
 export class Follower {
@@ -141,7 +135,7 @@ export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Arr
   return { follower, snapshotSeq: 0, problems };
 }
 
-export function headerOf(snapshots: SnapshotStore, seq: number): SnapshotHeader {
+export function headerOf(snapshots: SnapshotStore, seq: number) {
   const header = snapshots.readHeader(seq);
   if (header.version === SNAPSHOT_VERSION) return header;
   const release = header.version < SNAPSHOT_VERSION ? 'an earlier' : 'a later';

@@ -158,13 +158,13 @@ function firstPeersOf({ firstPeers }: GroupState, { event_type }: Decided): Firs
 
 /**
  * Returns the peers whose evidence stood before; null if the event does not lower, or the pair's own evidence decides.
- * `row`, `entry`: -1 if absent. `sender`: peer and origin, whose number may not be assigned yet.
+ * `row`, `entry`: -1 if absent. `at`: of `evidenceAt`. `sender`: peer and origin, whose number may not be assigned yet.
  */
 function othersBefore(
   state: GroupState,
   row: number,
   entry: number,
-  event: Decided & At,
+  event: Decided & { readonly at: number },
   sender: Sender,
 ): number[] | null {
   if (!lowers(state, event)) return null;
@@ -193,11 +193,6 @@ function holds(sum: number, least: number): boolean {
 }
 
 type Decided = Pick<DecidedEvent, 'event_type' | 'mass'>;
-
-interface At {
-  /** Time of the evidence in ms since 1970, by `evidenceAt`. */
-  readonly at: number;
-}
 
 interface Sender {
   readonly peer: number;

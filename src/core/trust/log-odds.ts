@@ -94,13 +94,7 @@ interface Hits {
   readonly goodRight: number;
 }
 
-interface PeerRecord {
-  readonly judged: Hits;
-  readonly seconded: Hits;
-  /** All of the peer's lowering and raising votes on players that others reported, too. */
-  readonly lowering: number;
-  readonly raising: number;
-}
+type PeerRecord = ReturnType<Judged['records']>[number];
 
 /** Sums per peer over votes: their weight x `q`, and its lowering part, as judged by two-sided peers and by any. */
 const SUMS = 4;
@@ -223,11 +217,12 @@ class Judged {
     return sums.map((sum, j) => (measuredTotals[j]! > 0 ? (sum * all[j]!) / measuredTotals[j]! : 0));
   }
 
-  records(c: TrustConstants): PeerRecord[] {
+  records(c: TrustConstants) {
     const { judgedTotals, secondedTotals } = this.weighed;
     return Array.from(judgedTotals.lowering, (_, j) => ({
       judged: this.#hits(JUDGED, this.look.judgedTotals, judgedTotals, j, c),
       seconded: this.#hits(SECONDED, this.look.secondedTotals, secondedTotals, j, c),
+      /** All of the peer's lowering and raising votes on players that others reported, too. */
       lowering: secondedTotals.lowering[j]!,
       raising: secondedTotals.raising[j]!,
     }));

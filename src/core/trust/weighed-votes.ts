@@ -11,10 +11,7 @@ import type { Votes } from './votes/votes.js';
 import type { Witnesses } from './witnesses.js';
 
 /** Sums per peer over its votes, each weighted by the evidence of the others about it. */
-export interface VoteTotals {
-  readonly lowering: Float64Array;
-  readonly raising: Float64Array;
-}
+export type VoteTotals = ReturnType<typeof noTotals>;
 
 const NO_VOTE = -1;
 
@@ -334,6 +331,6 @@ function twoSidedness(lowering: number, raising: number, c: TrustConstants): num
   return both / (both + c.twoSidedVotes);
 }
 
-function noTotals(peers: number): VoteTotals {
+function noTotals(peers: number) {
   return { lowering: new Float64Array(peers), raising: new Float64Array(peers) };
 }

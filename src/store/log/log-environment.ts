@@ -1,7 +1,7 @@
 /** Opens the LMDB environment of a log, and defines its databases and the format of its values. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { type Database, open } from 'lmdb';
 import { DamagedError, DiskFullError } from '../../group/ports/storage.js';
 import { isFull } from '../files/full-disk.js';
 import { dataFileOf, PAGE_HEADER_BYTES } from '../files/lmdb-file.js';
@@ -17,18 +17,7 @@ const startingAtOnce = { txnStartThreshold: 1 } as const;
 /** The key of the owner record in `meta`. Its version is the owner's epoch. */
 export const OWNER_KEY = Buffer.from('owner');
 
-export interface LogEnvironment {
-  readonly path: string;
-  readonly root: RootDatabase<Uint8Array, Uint8Array>;
-  /** First sequence number (8 bytes, big-endian) -> framed batch. */
-  readonly log: Database<Uint8Array, Uint8Array>;
-  /** `owner` -> JSON of the owner, versioned by its epoch. */
-  readonly meta: Database<Uint8Array, Uint8Array>;
-  /** Zero pages, while a scrub runs. */
-  readonly scrub: Database<Uint8Array, Uint8Array>;
-  /** Keys of batches whose bytes moved out of their leaf page. The next scrub rewrites those pages. */
-  readonly moved: Database<Uint8Array, Uint8Array>;
-}
+export interface LogEnvironment extends Readonly<ReturnType<typeof openLogEnvironment>> {}
 
 const BUILDING = '.tmp-log-';
 
@@ -57,7 +46,7 @@ export function removeHalfFormed(path: string): void {
 }
 
 /** One per thread. With `readOnly` a missing database is damage: LMDB may not find one in a damaged file. */
-export function openLogEnvironment(path: string, { readOnly = false } = {}): LogEnvironment {
+export function openLogEnvironment(path: string, { readOnly = false } = {}) {
   if (!readOnly) mkdirSync(path, { recursive: true, mode: 0o700 });
   const binary = { encoding: 'binary', keyEncoding: 'binary', compression: false } as const;
   const root = open<Uint8Array, Uint8Array>(path, {
@@ -80,9 +69,13 @@ export function openLogEnvironment(path: string, { readOnly = false } = {}): Log
   return {
     path,
     root,
+    /** First sequence number (8 bytes, big-endian) -> framed batch. */
     log: database('log'),
+    /** `owner` -> JSON of the owner, versioned by its epoch. */
     meta: database('meta', { ...binary, useVersions: true }),
+    /** Zero pages, while a scrub runs. */
     scrub: database('scrub'),
+    /** Keys of batches whose bytes moved out of their leaf page. The next scrub rewrites those pages. */
     moved: database('moved'),
   };
 }

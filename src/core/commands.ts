@@ -30,7 +30,6 @@ export interface EventSubmission {
   readonly reference?: string;
 }
 
-/** Submits events, together with the log's answers about the events that may repeat earlier ones. */
 export interface SubmitEvents {
   /** Number of the peer whose key was sent; null if authentication is off. */
   readonly caller: number | null;
@@ -48,9 +47,7 @@ export interface RepeatCheck {
 }
 
 /** The log's answer: the newest event that event `index` repeats, or 0 if there is none. */
-export interface RepeatFound {
-  readonly index: number;
-  readonly head: number;
+export interface RepeatFound extends Pick<RepeatCheck, 'index' | 'head'> {
   readonly seq: number;
 }
 
@@ -90,7 +87,6 @@ export type ChangePeer<T extends PeerChangeType = PeerChangeType> = {
   readonly [K in T]: { readonly type: K; readonly peerId: string; readonly by: string } & AskedOf<K>;
 }[T];
 
-/** An entry of the group's allow list. */
 export interface AllowPlayer extends Asked {
   readonly subject: Uint8Array;
   /** A new id, for the audit log. */
@@ -106,9 +102,7 @@ export interface RefuseErasure extends Asked {
   readonly reason: string;
 }
 
-export interface DisallowPlayer extends Asked {
-  readonly subject: Uint8Array;
-}
+export type DisallowPlayer = Asked & Pick<AllowPlayer, 'subject'>;
 
 export interface ChangePreTrust extends Asked {
   readonly change: 'add' | 'remove';
@@ -144,7 +138,6 @@ export interface DecideDispute extends Asked {
   readonly peerIds: readonly string[];
 }
 
-/** An operator's request for everything that is held about a player. */
 export interface ExportSubject extends Asked {
   readonly subject: Uint8Array;
   /** SHA-256(receipt + subject hash), hex; the audit log stores it. */
@@ -163,10 +156,7 @@ export interface WithdrawEvent {
   readonly chainAsOf: number;
 }
 
-export interface EraseSubject extends Asked {
+export interface EraseSubject extends ExportSubject {
   /** Number of the asking peer, `NO_KEY` or `OPERATOR`. */
   readonly caller: number;
-  readonly subject: Uint8Array;
-  /** SHA-256(receipt + subject hash), hex; the audit log stores it. */
-  readonly commitment: string;
 }

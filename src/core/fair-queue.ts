@@ -12,14 +12,12 @@ interface Line<V> {
 
 export class FairQueue<K, V> {
   readonly #lines = new Map<K, Line<V>>();
-  readonly #quantum: number;
-  readonly #sizeOf: (item: V) => number;
   #size = 0;
 
-  constructor(quantum: number, sizeOf: (item: V) => number) {
-    this.#quantum = quantum;
-    this.#sizeOf = sizeOf;
-  }
+  constructor(
+    private readonly quantum: number,
+    private readonly itemSize: (item: V) => number,
+  ) {}
 
   get size(): number {
     return this.#size;
@@ -50,11 +48,11 @@ export class FairQueue<K, V> {
   }
 
   push(holder: K, item: V): void {
-    const size = this.#sizeOf(item);
+    const size = this.itemSize(item);
     const line = this.#lines.get(holder);
     this.#size += size;
     if (line === undefined) {
-      this.#lines.set(holder, { items: [item], size, credit: this.#quantum });
+      this.#lines.set(holder, { items: [item], size, credit: this.quantum });
     } else {
       line.items.push(item);
       line.size += size;
@@ -69,7 +67,7 @@ export class FairQueue<K, V> {
       let count = 0;
       let isFull = false;
       for (const item of line.items) {
-        const size = this.#sizeOf(item);
+        const size = this.itemSize(item);
         if (size > line.credit) break;
         isFull = !fits(item);
         if (isFull) break;
@@ -84,7 +82,7 @@ export class FairQueue<K, V> {
       if (isFull) break;
       this.#lines.delete(holder);
       if (line.items.length === 0) continue;
-      line.credit += this.#quantum;
+      line.credit += this.quantum;
       this.#lines.set(holder, line);
     }
     return out;
@@ -94,7 +92,7 @@ export class FairQueue<K, V> {
     const line = this.#lines.get(holder);
     const item = line?.items.pop();
     if (line === undefined || item === undefined) return undefined;
-    const size = this.#sizeOf(item);
+    const size = this.itemSize(item);
     line.size -= size;
     this.#size -= size;
     if (line.items.length === 0) this.#lines.delete(holder);
@@ -107,7 +105,7 @@ export class FairQueue<K, V> {
       const leaving = line.items.filter(leaves);
       if (leaving.length === 0) continue;
       const staying = line.items.filter((item) => !leaves(item));
-      const size = leaving.reduce((sum, item) => sum + this.#sizeOf(item), 0);
+      const size = leaving.reduce((sum, item) => sum + this.itemSize(item), 0);
       line.items.splice(0, line.items.length, ...staying);
       line.size -= size;
       this.#size -= size;

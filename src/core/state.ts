@@ -3,7 +3,7 @@
  * so that a replay is equal bit for bit on every platform. Only a load of a snapshot changes it otherwise.
  */
 import { limits } from '../limits.js';
-import { KEY_WORDS } from './columns/packed-keys.js';
+import { KEY_WORDS, TAG_WORDS } from './columns/packed-keys.js';
 import { NumberColumn, Times } from './columns/times.js';
 import { evidenceAt, measureOfClaim } from './evidence/decay.js';
 import { isEvidence, isMeasure, raises, revokesLowering } from './evidence/event-types.js';
@@ -396,8 +396,9 @@ export class GroupState {
   }
 
   #intoTables(events: EventColumns, i: number, seq: number, at: number): void {
-    this.eventIds.insertEvent(events, i, seq);
-    const entry = this.subjects.ensureEntryOfEvent(events, i, at, evidenceAt(events.timestamps[i]!, at));
+    this.eventIds.insertFrom(events.tags, i * TAG_WORDS, seq, events.peers[i]!);
+    const decaysFrom = evidenceAt(events.timestamps[i]!, at);
+    const entry = this.subjects.ensureEntryOfEvent(events, i, at, decaysFrom);
     const event = {
       peer: events.peers[i]!,
       type: events.types[i]!,
@@ -406,7 +407,6 @@ export class GroupState {
     };
     const isKnown = this.weights.measures?.judged[event.peer] === 1 || this.#oldBans !== null;
     if (event.mass !== 0 && !isKnown) this.newVoiceSeq = seq;
-    const decaysFrom = evidenceAt(events.timestamps[i]!, at);
     this.#addEvidence(entry, event, seq, decaysFrom, events.keys, i * KEY_WORDS);
     // If a peer's events about the player are void, those that it sends under an origin are void, too.
     if (this.disputes.upheld > 0) this.#markVoid(subjectHex(bytesOf({ words: events.keys, at: i * KEY_WORDS })));

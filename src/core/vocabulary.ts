@@ -44,8 +44,6 @@ export interface WitnessPair {
   readonly reason: WitnessReason;
 }
 
-export interface PeerRelation {
-  readonly first: number;
-  readonly second: number;
+export interface PeerRelation extends Pick<WitnessPair, 'first' | 'second'> {
   readonly relation: 'same' | 'independent';
 }

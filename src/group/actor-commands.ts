@@ -1,23 +1,5 @@
 /** Declares the commands of a group's actor, the answer to each, and the format of records that a command needs. */
-import type {
-  AllowPlayer,
-  ChangeOrigin,
-  ChangePeer,
-  ChangePreTrust,
-  ChangeSetting,
-  DecideDispute,
-  DisallowPlayer,
-  EraseSubject,
-  ExportSubject,
-  OpenDispute,
-  PurgePeers,
-  RefuseErasure,
-  RegisterPeer,
-  RelatePeers,
-  RepeatCheck,
-  SubmitEvents,
-  WithdrawEvent,
-} from '../core/commands.js';
+import type * as asked from '../core/commands.js';
 import { type PeerChangeType, peerChanges } from '../core/peers/peer-changes.js';
 import type { readAgain } from '../core/rules/decide-removal.js';
 import type { ComputedWeights } from '../core/rules/decide-setting.js';
@@ -25,6 +7,7 @@ import type { PendingReason } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
 import type { Chains, Holdings } from './access/subject-holdings.js';
 import type { AcceptedEvent, DisputeView } from './api.js';
+import type { RepeatQuery } from './ports/pool.js';
 
 /** Position of an event as of a count of removals from the log; 0 for an unknown id. */
 export interface Located {
@@ -35,35 +18,31 @@ export interface Located {
 /**
  * No event was decided: the caller reads the log about these `checks` and sends the submission again with the answers.
  */
-export interface RepeatsUnknown {
+export interface RepeatsUnknown extends Pick<RepeatQuery, 'checks' | 'expired' | 'withdrawn'> {
   readonly type: 'repeats_unknown';
-  readonly events: SubmitEvents['events'];
-  readonly checks: readonly RepeatCheck[];
-  /** Events up to this record have left the log. */
-  readonly expired: number;
-  readonly withdrawn: readonly number[];
+  readonly events: asked.SubmitEvents['events'];
 }
 
 export type Command =
-  | ({ readonly type: 'submit' } & SubmitEvents)
-  | ({ readonly type: 'register' } & RegisterPeer)
-  | ChangePeer
-  | ({ readonly type: 'allow' } & AllowPlayer)
-  | ({ readonly type: 'disallow' } & DisallowPlayer)
-  | ({ readonly type: 'pre_trust' } & ChangePreTrust)
-  | ({ readonly type: 'purge_peers' } & PurgePeers)
-  | ({ readonly type: 'relate_peers' } & RelatePeers)
-  | ({ readonly type: 'origin' } & ChangeOrigin)
-  | ({ readonly type: 'open_dispute' } & OpenDispute)
-  | ({ readonly type: 'decide_dispute' } & DecideDispute)
-  | ({ readonly type: 'export_subject' } & ExportSubject)
+  | ({ readonly type: 'submit' } & asked.SubmitEvents)
+  | ({ readonly type: 'register' } & asked.RegisterPeer)
+  | asked.ChangePeer
+  | ({ readonly type: 'allow' } & asked.AllowPlayer)
+  | ({ readonly type: 'disallow' } & asked.DisallowPlayer)
+  | ({ readonly type: 'pre_trust' } & asked.ChangePreTrust)
+  | ({ readonly type: 'purge_peers' } & asked.PurgePeers)
+  | ({ readonly type: 'relate_peers' } & asked.RelatePeers)
+  | ({ readonly type: 'origin' } & asked.ChangeOrigin)
+  | ({ readonly type: 'open_dispute' } & asked.OpenDispute)
+  | ({ readonly type: 'decide_dispute' } & asked.DecideDispute)
+  | ({ readonly type: 'export_subject' } & asked.ExportSubject)
   | { readonly type: 'scoring' }
-  | ({ readonly type: 'setting' } & ChangeSetting)
+  | ({ readonly type: 'setting' } & asked.ChangeSetting)
   | { readonly type: 'locate'; readonly eventId: string }
-  | ({ readonly type: 'withdraw' } & WithdrawEvent)
+  | ({ readonly type: 'withdraw' } & asked.WithdrawEvent)
   | { readonly type: 'chains'; readonly subject: Uint8Array }
-  | ({ readonly type: 'erase' } & EraseSubject)
-  | ({ readonly type: 'refuse_erasure' } & RefuseErasure)
+  | ({ readonly type: 'erase' } & asked.EraseSubject)
+  | ({ readonly type: 'refuse_erasure' } & asked.RefuseErasure)
   | { readonly type: 'publish_weights'; readonly weights: ComputedWeights };
 
 export interface Answers extends Record<PeerChangeType, Outcome<number>> {

@@ -20,35 +20,24 @@ import type {
   Verdict,
 } from '../core/vocabulary.js';
 import type { Outcome } from '../errors.js';
-import type { ExportedEvent, SubjectExport } from './access/subject-holdings.js';
-import type { AuditEntry, DisputeView, OriginView, PeerSignals, PeerView } from './access/views.js';
+import type { SubjectExport } from './access/subject-holdings.js';
+import type { AllowedPlayer, AuditEntry, DisputeView, OriginView, PeerSignals, PeerView } from './access/views.js';
 import type { ClusterHealth, ClusterOperations } from './cluster-api.js';
 import type { OwnEvent } from './listing/listing.js';
 import type { Holder, OnProgress, SummaryRow, VerifyReport } from './ports/pool.js';
+import type { DiskUse } from './ports/storage.js';
 import type { SimulationQuery, SimulationView } from './replica/simulations.js';
 import type { VerdictChanges } from './verdict-changes.js';
 
-export type {
-  AuditEntry,
-  DisputeView,
-  EventSubmission,
-  ExportedEvent,
-  OnProgress,
-  OriginView,
-  OwnEvent,
-  PeerSignals,
-  PeerView,
-  RefusedErasure,
-  Registration,
-  SimulationQuery,
-  SimulationView,
-  SubjectExport,
-  SummaryRow,
-  TrustExplanation,
-  TrustView,
-  VerdictCounts,
-  VerifyReport,
-};
+export type { EventSubmission, Registration } from '../core/commands.js';
+export type { RefusedErasure } from '../core/registers/erasure-requests.js';
+export type { TrustExplanation } from '../core/scoring/explanation.js';
+export type { TrustView, VerdictCounts } from '../core/scoring/score.js';
+export type { ExportedEvent, SubjectExport } from './access/subject-holdings.js';
+export type { AllowedPlayer, AuditEntry, DisputeView, OriginView, PeerSignals, PeerView } from './access/views.js';
+export type { OwnEvent } from './listing/listing.js';
+export type { OnProgress, SummaryRow, VerifyReport } from './ports/pool.js';
+export type { SimulationQuery, SimulationView } from './replica/simulations.js';
 
 export interface GroupIdentity {
   readonly groupId: string;
@@ -137,11 +126,8 @@ export interface AuditPage {
 }
 
 /** At the last check, in bytes. */
-export interface DiskStatus {
-  readonly freeBytes: number;
+export interface DiskStatus extends Pick<DiskUse, 'freeBytes' | 'logBytes' | 'snapshotsBytes'> {
   readonly minBytes: number;
-  readonly logBytes: number;
-  readonly snapshotsBytes: number;
 }
 
 export interface CheckStatus {
@@ -150,14 +136,6 @@ export interface CheckStatus {
   readonly checkedSeq: number;
   readonly endedAt: number | null;
   readonly faults: readonly string[];
-}
-
-export interface AllowedPlayer {
-  readonly subject: string;
-  readonly entryId: string;
-  /** ms since 1970, at the end of a minute. */
-  readonly until: number;
-  readonly note: string;
 }
 
 export interface JudgedPlayer extends Pick<TrustView, 'verdict' | 'score' | 'confidence' | 'eventCount' | 'updatedAt'> {

@@ -6,14 +6,7 @@ import type { GroupLoop } from './actor/loop.js';
 import type { Resolve } from './actor/turn.js';
 import type { Answers, Command } from './actor-commands.js';
 import type { AcceptedEvent } from './api.js';
-import {
-  type ChainPlace,
-  type GroupPool,
-  type Holder,
-  PoolBusyError,
-  type RepeatQuery,
-  type RepeatsPiece,
-} from './ports/pool.js';
+import { type GroupPool, type Holder, PoolBusyError, type RepeatQuery, type RepeatsPiece } from './ports/pool.js';
 import { overloaded } from './refusals.js';
 
 const COMMAND_BYTES = 1024;
@@ -86,7 +79,7 @@ export async function submitAll(
   const { events, checks, expired, withdrawn } = answer;
   if (tries === 0) return events.map(() => overloaded());
   const found: RepeatFound[] = [];
-  let from: ChainPlace | null = null;
+  let from: RepeatQuery['from'] = null;
   for (let reads = 0; found.length < checks.length; reads++) {
     // A batch about many long chains is refused here: smaller ones share the reader with its other work.
     if (reads === limits.repeatReadsMax) return events.map(() => overloaded());

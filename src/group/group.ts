@@ -14,7 +14,7 @@ import { NO_KEY, OPERATOR } from '../core/vocabulary.js';
 import { granted, type Outcome, type Refusal, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
 import { exportOf } from './access/subject-holdings.js';
-import { auditEntry, disputeView, originView, peerView, preTrustedIds, SignalViews } from './access/views.js';
+import { allowedView, auditEntry, disputeView, originView, peerView, SignalViews } from './access/views.js';
 import type { Command } from './actor-commands.js';
 import type { AuditPage, Erasure, GroupApi, GroupIdentity, IssuedKey, JudgedPlayer, PeerView } from './api.js';
 import { MinuteAsOf } from './as-of.js';
@@ -104,6 +104,11 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       return auditEntry(seqs[i]!, at, record.audit);
     });
     return granted({ entries, nextAfter: to < end ? (seqs.at(-1) ?? null) : null });
+  }
+
+  function preTrustedIds(): string[] {
+    const { peers, preTrusted } = stateNow();
+    return preTrusted.map((index) => peers.at(index).peerId);
   }
 
   function sendsReportsOnly(): boolean {
@@ -319,7 +324,7 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
         halfLifeDays: state.halfLifeDays,
         banHalfLifeDays: state.measureScale.halfLifeDays,
         sendsReportsOnly: sendsReportsOnly(),
-        preTrusted: preTrustedIds(state),
+        preTrusted: preTrustedIds(),
         witnesses: groupsOf(state.weights.witness, (number) => state.peers.has(number)),
         mailbox: { events: actor.mailbox.events, bytes: actor.mailbox.bytes },
         pendingErasures: state.erasureRequests.pending,
@@ -346,7 +351,7 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
 
     async preTrust(change, peerId, by) {
       const answer = await calls.ask({ type: 'pre_trust', change, peerId, by });
-      return answer.ok ? granted({ preTrusted: preTrustedIds(stateNow()) }) : answer;
+      return answer.ok ? granted({ preTrusted: preTrustedIds() }) : answer;
     },
 
     async purgePeers(idleMs, by) {
@@ -415,20 +420,14 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
     },
 
     allowedPlayers() {
-      const readAt = asOfNow().at;
-      return stateNow()
-        .allowed.all()
-        .flatMap(([subject, { entry }]) => {
-          if (entry === null || entry.until < readAt) return [];
-          return [{ subject, entryId: entry.id, until: entry.until, note: entry.note }];
-        });
+      const { at } = asOfNow();
+      const listed = stateNow().allowed.all();
+      return listed.map(([subject, { entry }]) => allowedView(subject, entry, at)).filter((view) => view !== undefined);
     },
 
-    allowedPlayer: (subject) => {
+    allowedPlayer(subject) {
       const hex = subjectHex(subject);
-      const entry = stateNow().allowed.of(hex)?.entry ?? null;
-      if (entry === null || entry.until < asOfNow().at) return undefined;
-      return { subject: hex, entryId: entry.id, until: entry.until, note: entry.note };
+      return allowedView(hex, stateNow().allowed.of(hex)?.entry ?? null, asOfNow().at);
     },
 
     async allowPlayer(subject, until, note, by) {

@@ -6,7 +6,6 @@ const SPARE_BYTES = 16;
 const UNIT_BYTES = 3;
 
 export class ByteStrings {
-  /** The strings' bytes, in UTF-8. */
   bytes: Buffer = Buffer.alloc(4096);
   view: DataView = viewOf(this.bytes);
   count = 0;

@@ -21,15 +21,20 @@ export class NumberColumn {
 
   /** Index of the first value above `value` in an ascending column. */
   firstAbove(value: number): number {
-    let low = 0;
-    let high = this.#length;
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if (this.at(middle) > value) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return firstWhere(this.#length, (i) => this.at(i) > value);
   }
+}
+
+/** Returns the first of `count` places at which `holds` becomes and stays true; `count` if it never does. */
+export function firstWhere(count: number, holds: (at: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 export class Times {

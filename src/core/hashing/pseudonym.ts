@@ -12,7 +12,6 @@ function isSubjectHash(text: string): boolean {
   return text.length === HASH_LENGTH && subjectHash.test(text);
 }
 
-/** Returns the 32 bytes of a subject hash in hex. */
 export function subjectBytes(hex: string): Uint8Array {
   return Buffer.from(hex, 'hex');
 }
@@ -49,7 +48,6 @@ export function refusalOfRawIds(mode: IdentityMode): 'subject_hash_required' | '
 export type IsCanonical = (playerId: string) => boolean;
 
 export class Pseudonyms {
-  /** See `saltCheckOf`. */
   readonly saltCheck: string;
   readonly #salt: string;
   readonly #mode: IdentityMode;

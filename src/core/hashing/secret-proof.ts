@@ -1,7 +1,6 @@
 /** Proves that its maker has a secret, for one purpose: a nonce and its HMAC under a key derived from the secret. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
-/** Bytes of a nonce. */
 export const PROOF_NONCE_BYTES = 32;
 
 export class SecretProof {
@@ -16,7 +15,6 @@ export class SecretProof {
     return Buffer.concat([nonce, createHmac('sha256', this.#key).update(nonce).digest()]);
   }
 
-  /** Returns whether `proof` was made with this secret, for this purpose. */
   accepts(proof: Buffer): boolean {
     const expected = this.of(proof.subarray(0, PROOF_NONCE_BYTES));
     return proof.length === expected.length && timingSafeEqual(proof, expected);

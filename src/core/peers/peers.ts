@@ -168,15 +168,12 @@ const TEXT_WORDS_MAX = 500;
 
 /** Finds the peers whose id or name a text contains, whatever its case and punctuation. */
 export class PeerNames {
-  readonly #peers: readonly Peer[];
   /** Numbers of peers by id and by name, both as plain words; filled when it is asked. */
   readonly #byWords = new Map<string, number[]>();
   #indexed = 0;
 
   /** `peers` may grow. */
-  constructor(peers: readonly Peer[]) {
-    this.#peers = peers;
-  }
+  constructor(private readonly peers: readonly Peer[]) {}
 
   /** Returns the numbers of the peers, sorted. */
   in(text: string): number[] {
@@ -194,8 +191,8 @@ export class PeerNames {
   }
 
   #indexNew(): void {
-    for (; this.#indexed < this.#peers.length; this.#indexed++) {
-      const { index, peerId, peerName } = this.#peers[this.#indexed]!;
+    for (; this.#indexed < this.peers.length; this.#indexed++) {
+      const { index, peerId, peerName } = this.peers[this.#indexed]!;
       for (const words of [wordsOf(peerId), wordsOf(peerName)]) {
         getOrMake(this.#byWords, words.slice(0, NAME_WORDS_MAX).join(' '), () => []).push(index);
       }

@@ -239,7 +239,6 @@ export class RecordBytes {
     writeEventRecord(event, keys, this.#bytes, this.#view, at);
   }
 
-  /** Removes all records and reuses the memory. */
   clear(): void {
     this.starts.length = 0;
     this.#length = 0;

@@ -230,22 +230,23 @@ export function encodeCarriedSums(sums: CarriedSums): Uint8Array {
   return out;
 }
 
+/** The fields of stated sums once their subject was erased. */
+export const noSums = { subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 } as const;
+
 export function decodeCarriedSums(bytes: Buffer): CarriedSums {
-  const isTombstone = bytes.length === CARRIED_SUMS_HEAD_BYTES;
-  const [measure, follows] =
-    bytes.length > CARRIED_SUMS_BYTES
-      ? [bytes.readDoubleLE(CARRIED_SUMS_BYTES), bytes[CARRIED_SUMS_BYTES + 8]!]
-      : [0, 0];
+  const link = { type: 'evidence_kept', peer: bytes.readUInt16LE(2), prev: bytes.readDoubleLE(4) } as const;
+  if (bytes.length === CARRIED_SUMS_HEAD_BYTES) return { ...link, ...noSums };
+  const hasMore = bytes.length > CARRIED_SUMS_BYTES;
+  const measure = hasMore ? bytes.readDoubleLE(CARRIED_SUMS_BYTES) : 0;
+  const follows = hasMore ? bytes[CARRIED_SUMS_BYTES + 8]! : 0;
   return {
-    type: 'evidence_kept',
-    peer: bytes.readUInt16LE(2),
-    prev: bytes.readDoubleLE(4),
-    subject: isTombstone ? null : bytes.subarray(CARRIED_SUMS_HEAD_BYTES, 44),
-    count: isTombstone ? 0 : bytes.readUInt32LE(44),
-    lowering: isTombstone ? 0 : bytes.readDoubleLE(48),
-    raising: isTombstone ? 0 : bytes.readDoubleLE(56),
-    updated_at: isTombstone ? 0 : bytes.readDoubleLE(64),
-    evidence_at: isTombstone ? 0 : bytes.readDoubleLE(72),
+    ...link,
+    subject: bytes.subarray(CARRIED_SUMS_HEAD_BYTES, 44),
+    count: bytes.readUInt32LE(44),
+    lowering: bytes.readDoubleLE(48),
+    raising: bytes.readDoubleLE(56),
+    updated_at: bytes.readDoubleLE(64),
+    evidence_at: bytes.readDoubleLE(72),
     ...(measure > 0 ? { measure } : {}),
     ...(follows > 0 ? { follows } : {}),
   };

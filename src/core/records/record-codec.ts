@@ -142,9 +142,7 @@ export function decodeRecord(bytes: Buffer): LogRecord {
 
 function decodeKnownEvent(bytes: Buffer): EventAccepted {
   const eventType = bytes[EVENT_TYPE_AT]!;
-  if (isEventTypeId(eventType)) {
-    return decodeEvent(bytes, eventType);
-  }
+  if (isEventTypeId(eventType)) return decodeEvent(bytes, eventType);
   throw new UnknownRecordError(`event of type ${eventType} was written by a newer release`);
 }
 

@@ -29,7 +29,6 @@ export class AllowList {
     return this.#subjects.size;
   }
 
-  /** Returns the data about a subject (hex). */
   of(subject: string): AllowedSubject | undefined {
     return this.#subjects.get(subject);
   }

@@ -39,7 +39,6 @@ export class Disputes {
     return this.#open;
   }
 
-  /** All disputes, in the order of opening. */
   all(): Dispute[] {
     return [...this.#byId.values()];
   }
@@ -67,7 +66,6 @@ export class Disputes {
     return [...this.droppedOf(subject), ...this.of(subject).map(({ seq }) => seq)];
   }
 
-  /** By player (hex): the records of dropped disputes. */
   get dropped(): readonly (readonly [subject: string, seqs: readonly number[]])[] {
     return [...this.#dropped];
   }
@@ -84,7 +82,6 @@ export class Disputes {
     return [...voided].sort((p, q) => p - q);
   }
 
-  /** Players (hex) with a dispute. */
   subjects(): Iterable<string> {
     return this.#bySubject.keys();
   }
@@ -113,7 +110,6 @@ export class Disputes {
     if (status === 'rejected') this.#dropOldest();
   }
 
-  /** Removes the disputes about an erased player (hex). */
   remove(subject: string): void {
     for (const { id } of this.of(subject)) this.#remove(id);
     this.#dropped.delete(subject);

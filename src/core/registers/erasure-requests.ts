@@ -79,15 +79,10 @@ export interface ErasedEvent {
   readonly erasedSeq: number;
 }
 
-interface Columns {
-  readonly seqs: NumberColumn;
-  readonly erasedSeqs: NumberColumn;
-}
-
 /** Events that erasures removed, by the peer that sent them: record numbers alone, never an id or a player. */
 export class ErasedEvents {
   readonly #erased = new Bits();
-  readonly #byPeer = new Map<number, Columns>();
+  readonly #byPeer = new Map<number, ReturnType<typeof newColumns>>();
 
   add(peer: number, seq: number, erasedSeq: number): void {
     const { seqs, erasedSeqs } = getOrMake(this.#byPeer, peer, newColumns);
@@ -123,6 +118,6 @@ export class ErasedEvents {
   }
 }
 
-function newColumns(): Columns {
+function newColumns() {
   return { seqs: new NumberColumn(), erasedSeqs: new NumberColumn() };
 }

@@ -2,6 +2,7 @@
  * Finds peers that are first about nearly every player that the others lower: a key that bans everybody, whom a later
  * peer does not follow. Serves decisions since the start of this process; no replay restores it.
  */
+import { getOrMake } from '../get-or-make.js';
 
 /** Beginnings of a peer: pairs that it began to lower, and how many of them each other peer had lowered before. */
 interface Beginnings {
@@ -39,8 +40,7 @@ export class FirstPeers {
 
   /** Notes that a peer began to lower a player whom the `others` lowered before. */
   note(peer: number, others: readonly number[]): void {
-    const known = this.#peers.get(peer) ?? { total: 0, count: 0, after: new Map<number, number>() };
-    this.#peers.set(peer, known);
+    const known = getOrMake(this.#peers, peer, () => ({ total: 0, count: 0, after: new Map() }));
     known.count++;
     known.total++;
     this.#total++;

@@ -130,14 +130,15 @@ const EARLIER_PART = 0.01;
  * pair's earlier evidence, follows that of other peers, the result of `othersBefore`: a measure follows measures, a
  * claim either. A peer that is first about nearly everybody is not followed.
  */
-export function follows(
+function follows(
   state: GroupState,
   entry: number,
   event: Decided,
   sender: number,
   others: readonly number[] | null,
 ): boolean {
-  if (others === null) return lowers(state, event) && (state.subjects.entries.follows(entry) & bitOf(event)) !== 0;
+  const bit = isMeasure(event.event_type) ? FOLLOWS : FOLLOWS_CLAIM;
+  if (others === null) return lowers(state, event) && (state.subjects.entries.follows(entry) & bit) !== 0;
   const first = firstPeersOf(state, event);
   return first.saysNothing(sender) || others.some((other) => !first.has(other));
 }
@@ -151,23 +152,19 @@ function lowers({ scoring }: GroupState, { mass }: Decided): boolean {
   return mass < 0 && scoring.version >= MEASURES_FROM;
 }
 
-function bitOf({ event_type }: Decided): number {
-  return isMeasure(event_type) ? FOLLOWS : FOLLOWS_CLAIM;
-}
-
 function firstPeersOf({ firstPeers }: GroupState, { event_type }: Decided): FirstPeers {
   return isMeasure(event_type) ? firstPeers.measures : firstPeers.claims;
 }
 
 /**
  * Returns the peers whose evidence stood before; null if the event does not lower, or the pair's own evidence decides.
- * `row`, `entry`: -1 if absent. `sender`: peer and origin, whose number may not be assigned yet.
+ * `row`, `entry`: -1 if absent. `at`: of `evidenceAt`. `sender`: peer and origin, whose number may not be assigned yet.
  */
-export function othersBefore(
+function othersBefore(
   state: GroupState,
   row: number,
   entry: number,
-  event: Decided & At,
+  event: Decided & { readonly at: number },
   sender: Sender,
 ): number[] | null {
   if (!lowers(state, event)) return null;
@@ -196,11 +193,6 @@ function holds(sum: number, least: number): boolean {
 }
 
 type Decided = Pick<DecidedEvent, 'event_type' | 'mass'>;
-
-interface At {
-  /** Time of the evidence in ms since 1970, by `evidenceAt`. */
-  readonly at: number;
-}
 
 interface Sender {
   readonly peer: number;

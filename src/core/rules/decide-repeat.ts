@@ -10,15 +10,11 @@ import type { EventKeys } from '../tables/event-columns.js';
 import { actingPeer } from './decide-event.js';
 import { numberFor } from './decide-origin.js';
 
-/** Events of a command that may repeat one in the log, by whether the command carries the log's answer. */
-export interface Repeats {
-  /** Events for which the command carries no answer of the log, or an outdated one. */
-  readonly unknown: readonly RepeatCheck[];
-  readonly known: ReadonlySet<number>;
-}
-
-/** Classifies the events of a command; `keys` holds the lookup keys of each. */
-export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readonly EventKeys[]): Repeats {
+/**
+ * Returns the events of a command that repeat an earlier one, and those of which only the log can tell, because the
+ * command carries no answer of the log, or an outdated one. `keys` holds the lookup keys of each event.
+ */
+export function repeatsOf(state: GroupState, command: SubmitEvents, keys: readonly EventKeys[]) {
   const { caller, checked, events } = command;
   const unknown: RepeatCheck[] = [];
   const known = new Set<number>();

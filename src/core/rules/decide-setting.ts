@@ -38,15 +38,13 @@ export function decideEpoch(state: GroupState, at: number, isMeasure: boolean): 
   return moved === null ? null : { type: isMeasure ? 'ban_epoch_moved' : 'epoch_moved', ...moved };
 }
 
-export type HalfLifeKind = 'claims' | 'measures';
-
 /**
  * Changes a half-life; every sum keeps its present value. Refused while the clock is far behind the newest evidence:
  * the one factor would inflate without bound what is reported under the lagging clock.
  */
 export function decideHalfLife(
   state: GroupState,
-  kind: HalfLifeKind,
+  kind: 'claims' | 'measures',
   halfLifeDays: number,
   now: number,
   by = 'configuration',

@@ -5,39 +5,24 @@ import type { GroupState } from '../state.js';
 import { ALL, LOWERS } from './player-votes.js';
 import { votesOf } from './score.js';
 
-export interface TrustExplanation {
-  /** Decayed evidence that lowers (bans included) and raises trust, summed over peers that are not revoked. */
-  readonly lowering: number;
-  readonly raising: number;
-  readonly peers: number;
-  /** True if pre-trusted peers are among them. */
-  readonly preTrusted: boolean;
-  /** Number of witnesses among them with more than a negligible weight, and number of those that lower. */
-  readonly witnesses: number;
-  readonly loweringWitnesses: number;
-  /** Peers with a standing ban, those of them that banned after others had, and how many independent bans they are. */
-  readonly banned: number;
-  readonly bannedAfterOthers: number;
-  readonly bans: number;
-  /** Share of the evidence that does not come from two-sided peers, in [0, 1]. */
-  readonly oneSided: number;
-  /** Log-odds of a bad player before the prior, and the log-odds at which the score falls below 40. */
-  readonly logOdds: number;
-  readonly suspicious: number;
-  readonly halfLifeDays: number;
-  readonly banHalfLifeDays: number;
-  readonly weightsBasedOnSeq: number;
+export interface TrustExplanation extends Readonly<ReturnType<typeof explanationOf>> {
   /** Present if the player is on the group's allow list. */
   readonly allowed?: true;
 }
 
-export function explanationOf(state: GroupState, row: number, asOf: AsOf): TrustExplanation {
+export function explanationOf(state: GroupState, row: number, asOf: AsOf) {
   const { subjects, peerWeights } = state;
   const { preTrusted, excluded, witness } = peerWeights;
   const evidenceAt = subjects.evidenceAt(row);
   const decayFactor = decayFactorFor(state, evidenceAt, asOf);
   const measureFactor = measureFactorFor(state, evidenceAt, asOf);
-  const sums = { lowering: 0, raising: 0, preTrusted: false };
+  const sums = {
+    /** Decayed evidence that lowers (bans included) and raises trust, summed over peers that are not revoked. */
+    lowering: 0,
+    raising: 0,
+    /** True if pre-trusted peers are among them. */
+    preTrusted: false,
+  };
   const peers = new Set<number>();
   const banned = new Set<number>();
   const bannedAfterOthers = new Set<number>();
@@ -72,12 +57,16 @@ export function explanationOf(state: GroupState, row: number, asOf: AsOf): Trust
   return {
     ...sums,
     peers: peers.size,
+    /** Number of witnesses among them with more than a negligible weight, and number of those that lower. */
     witnesses: playerVotes.witnesses(witness, ALL),
     loweringWitnesses: playerVotes.witnesses(witness, LOWERS),
+    /** Peers with a standing ban, those that banned after others had, and how many independent bans they are. */
     banned: banned.size,
     bannedAfterOthers: bannedAfterOthers.size,
     bans: playerVotes.independentBans(peerWeights.m),
+    /** Share of the evidence that does not come from two-sided peers, in [0, 1]. */
     oneSided: playerVotes.oneSided,
+    /** Log-odds of a bad player before the prior, and the log-odds at which the score falls below 40. */
     logOdds: playerVotes.logOdds,
     suspicious: playerVotes.suspicious,
     halfLifeDays: state.halfLifeDays,

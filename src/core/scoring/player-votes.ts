@@ -1,4 +1,7 @@
-/** Holds the votes of one player's peers while a score is computed, and lets one vote speak for each witness. */
+/**
+ * Holds the votes of one player's peers, reused from read to read, while a score is computed, and lets one vote speak
+ * for each witness.
+ */
 import { cappedMass, loweringShare, measureStrength, roundForComparison } from '../evidence/evidence.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { PeerColumns } from '../tables/evidence-view.js';
@@ -10,7 +13,6 @@ const ENTRIES_AT_FIRST = 64;
 /** Strength, in [0, 1], below which a ban is too faint to be named in an explanation. */
 const BAN_STRENGTH_MIN = 0.1;
 
-/** The votes of one player's peers, one entry each; reused from read to read. */
 export class PlayerVotes {
   count = 0;
   peer = new Uint16Array(ENTRIES_AT_FIRST);

@@ -78,9 +78,6 @@ class ScaleHistory {
 }
 
 export class ScenarioHalfLife {
-  readonly #state: GroupState;
-  readonly #halfLives: HalfLives;
-  readonly #at: number;
   readonly #claims: ScaleHistory;
   readonly #measures: ScaleHistory;
   readonly #sums: Readonly<Record<Kind, KindSums>>;
@@ -94,14 +91,15 @@ export class ScenarioHalfLife {
   #version: number;
 
   /** `at` (ms since 1970) is the time as of which sums are computed; it is not before the newest record. */
-  constructor(state: GroupState, halfLives: HalfLives, at: number) {
+  constructor(
+    private readonly state: GroupState,
+    private readonly halfLives: HalfLives,
+    private readonly at: number,
+  ) {
     const entries = entriesEnd(state);
     const { formed, measureScale, rescales } = state;
     const claims = { epoch: formed.epoch, halfLifeDays: formed.half_life_days };
     const measures = { epoch: formed.epoch, halfLifeDays: formed.ban_half_life_days ?? limits.banHalfLifeDaysDefault };
-    this.#state = state;
-    this.#halfLives = halfLives;
-    this.#at = at;
     this.#claims = new ScaleHistory(claims, state, rescales, halfLives.claims ?? state.halfLifeDays, at);
     const banDays = halfLives.measures ?? measureScale.halfLifeDays;
     this.#measures = new ScaleHistory(measures, measureScale, measureScale.rescales, banDays, at);
@@ -114,11 +112,11 @@ export class ScenarioHalfLife {
   }
 
   get scales(): Scales {
-    const { halfLifeDays, measureScale } = this.#state;
+    const { halfLifeDays, measureScale } = this.state;
     return {
-      epoch: this.#at,
-      halfLifeDays: this.#halfLives.claims ?? halfLifeDays,
-      measureScale: { epoch: this.#at, halfLifeDays: this.#halfLives.measures ?? measureScale.halfLifeDays },
+      epoch: this.at,
+      halfLifeDays: this.halfLives.claims ?? halfLifeDays,
+      measureScale: { epoch: this.at, halfLifeDays: this.halfLives.measures ?? measureScale.halfLifeDays },
     };
   }
 
@@ -134,7 +132,7 @@ export class ScenarioHalfLife {
   }
 
   #event(event: EventAccepted, seq: number, receivedAt: number): void {
-    const { subjects, withdrawals } = this.#state;
+    const { subjects, withdrawals } = this.state;
     if (withdrawals.has(seq) || (this.#erased.size > 0 && seq < (this.#erased.get(subjectHex(event.subject)) ?? 0)))
       return;
     const row = subjects.find(event.subject);
@@ -179,7 +177,7 @@ export class ScenarioHalfLife {
 
   /** Returns the state's subjects with these sums, scaled to `at`. Valid until the state changes. */
   subjects(): EvidenceSubjects {
-    const { subjects } = this.#state;
+    const { subjects } = this.state;
     const { entries } = subjects;
     const [lowering, raising, measure] = kinds.map((kind) => (entry: number) => this.#sumOf(kind, entry));
     return {
@@ -218,10 +216,10 @@ export class ScenarioHalfLife {
   }
 
   #sumOf(kind: Kind, entry: number): number {
-    const { entries } = this.#state.subjects;
+    const { entries } = this.state.subjects;
     const history = kind === 'measure' ? this.#measures : this.#claims;
     const held = history.now(entries[kind](entry));
-    const assumed = kind === 'measure' ? this.#halfLives.measures : this.#halfLives.claims;
+    const assumed = kind === 'measure' ? this.halfLives.measures : this.halfLives.claims;
     if (assumed === null) return held;
     const { mass, now } = this.#sums[kind];
     const isWhole = this.#counted[entry] === entries.count(entry);

@@ -13,18 +13,7 @@ import type { Verdict } from '../vocabulary.js';
 import { ALL, LOWERS, PlayerVotes } from './player-votes.js';
 
 /** A player's unrounded score as of a time. */
-export interface TrustView {
-  /** 0 to 100; 50 is neutral. */
-  readonly score: number;
-  /** 0 to 1. */
-  readonly confidence: number;
-  readonly verdict: Verdict;
-  /** Number of events held for the player, from any peer. */
-  readonly eventCount: number;
-  /** Time of the newest change of this player in ms since 1970, rounded down to the hour. */
-  readonly updatedAt: number;
-  /** Fewer witnesses than `summaryPeersMin` speak: exact figures would name the peer that reported. */
-  readonly isCoarse: boolean;
+export interface TrustView extends Readonly<ReturnType<typeof trustOf>> {
   /** Present if the player is on the group's allow list: the figures are then neutral. */
   readonly allowed?: true;
 }
@@ -64,18 +53,23 @@ function roundedWithin(value: number, unit: number, step: number, bounds: readon
 
 const playerVotes = new PlayerVotes();
 
-export function trustOf(state: EvidenceView, row: number, asOf: AsOf): TrustView {
+export function trustOf(state: EvidenceView, row: number, asOf: AsOf) {
   const { witness } = state.peerWeights;
   const { confidence, events } = readVotes(state, row, asOf);
   const score = scoreOf(state.peerWeights);
   // The number of witnesses matters only for a score this low.
   const witnesses = score < k.untrustedBelow ? playerVotes.witnesses(witness, LOWERS) : 0;
   return {
+    /** 0 to 100; 50 is neutral. */
     score,
+    /** 0 to 1. */
     confidence,
     verdict: verdictOf(score, confidence, witnesses),
+    /** Number of events held for the player, from any peer. */
     eventCount: events,
+    /** Time of the newest change of this player in ms since 1970, rounded down to the hour. */
     updatedAt: state.subjects.updatedAt(row),
+    /** Fewer witnesses than `summaryPeersMin` speak: exact figures would name the peer that reported. */
     isCoarse: playerVotes.witnesses(witness, ALL) < limits.summaryPeersMin,
   };
 }
@@ -229,19 +223,14 @@ export function isAllowed({ allowed, subjects }: GroupState, row: number, { at }
   return allowed.size > 0 && allowed.allows(subjects.keyOf(row), at);
 }
 
-export interface VerdictCounts {
-  readonly counts: Readonly<Record<Verdict, number>>;
-  /** Number of examined players: fewer than `players` if only a sample was examined. */
-  readonly sampled: number;
-  readonly players: number;
-  readonly seq: number;
-}
+export interface VerdictCounts extends Readonly<ReturnType<typeof countVerdicts>> {}
 
 /** Examines at most `rowsMax` rows, evenly spread over the players in their order of first report. */
-export function countVerdicts(state: GroupState, asOf: AsOf, rowsMax: number): VerdictCounts {
+export function countVerdicts(state: GroupState, asOf: AsOf, rowsMax: number) {
   const { subjects } = state;
   const counts: Record<Verdict, number> = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
   const step = Math.max(1, Math.ceil(subjects.rows / rowsMax));
+  // Fewer than all players if only a sample is examined.
   let sampled = 0;
   for (let row = 0; row < subjects.rows; row += step) {
     if (!subjects.has(row)) continue;

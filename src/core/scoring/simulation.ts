@@ -19,33 +19,7 @@ export interface Scenario {
   readonly halfLives: HalfLives;
 }
 
-export interface SimulatedRead {
-  readonly score: number;
-  readonly confidence: number;
-  readonly verdict: Verdict;
-}
-
-export interface ChangedVerdict {
-  /** Subject hash, hex. */
-  readonly subject: string;
-  readonly events: number;
-  readonly before: SimulatedRead;
-  readonly after: SimulatedRead;
-}
-
-export interface Simulation {
-  /** Last record of the state, which is evaluated as of `at` (ms since 1970). */
-  readonly seq: number;
-  readonly at: number;
-  readonly players: number;
-  /** Number of players by verdict before, then by verdict after. */
-  readonly verdicts: Readonly<Record<Verdict, Readonly<Record<Verdict, number>>>>;
-  /** The players with the largest changes of score among those whose verdict changes, up to the requested number. */
-  readonly changed: readonly ChangedVerdict[];
-  /** Weight of each peer, indexed by number. */
-  readonly weightsBefore: Float64Array;
-  readonly weightsAfter: Float64Array;
-}
+export interface Simulation extends Readonly<ReturnType<typeof simulate>> {}
 
 interface Candidate {
   readonly row: number;
@@ -67,7 +41,7 @@ export function simulate(
   decayed: ScenarioHalfLife | null,
   rowsMax: number,
   constants: TrustConstants = trustConstants,
-): Simulation {
+) {
   const other = decayed === null ? state : { subjects: decayed.subjects(), ...decayed.scales };
   const before = viewed(state, state, asItIs, at, constants);
   const after = viewed(state, other, scenario, at, constants);
@@ -85,11 +59,15 @@ export function simulate(
     if (held.length > HELD_PER_ROW * rowsMax) held = largestChanges(held, rowsMax);
   }
   return {
+    /** Last record of the state, which is evaluated as of `at` (ms since 1970). */
     seq: state.lastSeq,
     at,
     players: state.subjects.size,
+    /** Number of players by verdict before, then by verdict after. */
     verdicts,
+    /** The players with the largest changes of score among those whose verdict changes, up to the requested number. */
     changed: largestChanges(held, rowsMax).map((candidate) => changedVerdict(state, candidate)),
+    /** Weight of each peer, indexed by number. */
     weightsBefore: before.peerWeights.published,
     weightsAfter: after.peerWeights.published,
   };
@@ -128,9 +106,10 @@ function largestChanges(held: readonly Candidate[], count: number): Candidate[] 
   return held.toSorted((p, q) => q.scoreChange - p.scoreChange || p.row - q.row).slice(0, count);
 }
 
-function changedVerdict(state: GroupState, { row, before, after }: Candidate): ChangedVerdict {
-  const readOf = ({ score, confidence, verdict }: TrustView): SimulatedRead => ({ score, confidence, verdict });
+function changedVerdict(state: GroupState, { row, before, after }: Candidate) {
+  const readOf = ({ score, confidence, verdict }: TrustView) => ({ score, confidence, verdict });
   return {
+    /** Subject hash, hex. */
     subject: subjectHex(state.subjects.keyOf(row)),
     events: before.eventCount,
     before: readOf(before),

@@ -29,6 +29,7 @@ export interface SnapshotBlock {
   readonly bytes: Uint8Array;
 }
 
+const TIME_BYTES = 16;
 const ID_BYTES = ID_TAG_BYTES + 10;
 const ERASED_BYTES = 18;
 const PLAYER_BYTES = 50;
@@ -37,23 +38,20 @@ const BAN_BYTES = 43;
 
 /** Writes the rows of one table into blocks that share one buffer; see `snapshotBlocks`. */
 class Blocks {
-  readonly #name: string;
   #number = 0;
   #buffer = Buffer.allocUnsafe(limits.snapshotBlockBytes);
   #at = 0;
 
-  constructor(name: string) {
-    this.#name = name;
-  }
+  constructor(private readonly name: string) {}
 
-  /** Yields the full blocks and the last one. `bytesOf`: the bytes that `write` writes of a row. */
+  /** Yields the full blocks and the last one. `rowBytes`: the bytes that `write` writes of each row. */
   *of<Row>(
     rows: Iterable<Row>,
-    bytesOf: (row: Row) => number,
+    rowBytes: number | ((row: Row) => number),
     write: (row: Row, to: Blocks) => void,
   ): Generator<SnapshotBlock> {
     for (const row of rows) {
-      const bytes = bytesOf(row);
+      const bytes = typeof rowBytes === 'number' ? rowBytes : rowBytes(row);
       if (this.#at + bytes > this.#buffer.length) {
         if (this.#at > 0) yield this.#finish();
         if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(bytes);
@@ -64,7 +62,7 @@ class Blocks {
   }
 
   #finish(): SnapshotBlock {
-    const key = `${this.#name}/${String(this.#number++).padStart(8, '0')}`;
+    const key = `${this.name}/${String(this.#number++).padStart(8, '0')}`;
     const bytes = this.#buffer.subarray(0, this.#at);
     this.#at = 0;
     return { key, bytes };
@@ -103,54 +101,30 @@ export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
     sentAt: state.sentAt,
   };
   yield { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
-  yield* new Blocks('times').of(
-    upTo(times.seqs.length),
-    () => 16,
-    (i, to) => {
-      to.f64(times.seqs.at(i));
-      to.f64(times.ats.at(i));
-    },
-  );
-  yield* new Blocks('audit').of(
-    upTo(auditSeqs.length),
-    () => 8,
-    (i, to) => to.f64(auditSeqs.at(i)),
-  );
-  yield* new Blocks('erased').of(
-    erasedEvents.all(),
-    () => ERASED_BYTES,
-    ({ peer, seq, erasedSeq }, to) => {
-      to.u16(peer);
-      to.f64(seq);
-      to.f64(erasedSeq);
-    },
-  );
-  yield* new Blocks('ids').of(
-    eventIds.held(),
-    () => ID_BYTES,
-    (id, to) => {
-      for (let i = 0; i < TAG_WORDS; i++) to.u16(id.words[id.at + i]!);
-      to.f64(id.seq);
-      to.u16(id.peer);
-    },
-  );
-  yield* new Blocks('repeats').of(
-    repeats.held(),
-    () => 4,
-    (hash, to) => to.u32(hash),
-  );
+  yield* new Blocks('times').of(upTo(times.seqs.length), TIME_BYTES, (i, to) => {
+    to.f64(times.seqs.at(i));
+    to.f64(times.ats.at(i));
+  });
+  yield* new Blocks('audit').of(upTo(auditSeqs.length), 8, (i, to) => to.f64(auditSeqs.at(i)));
+  yield* new Blocks('erased').of(erasedEvents.all(), ERASED_BYTES, ({ peer, seq, erasedSeq }, to) => {
+    to.u16(peer);
+    to.f64(seq);
+    to.f64(erasedSeq);
+  });
+  yield* new Blocks('ids').of(eventIds.held(), ID_BYTES, (id, to) => {
+    for (let i = 0; i < TAG_WORDS; i++) to.u16(id.words[id.at + i]!);
+    to.f64(id.seq);
+    to.u16(id.peer);
+  });
+  yield* new Blocks('repeats').of(repeats.held(), 4, (hash, to) => to.u32(hash));
   const bytesOf = (row: number) => PLAYER_BYTES + subjects.peerCount(row) * ENTRY_BYTES;
   yield* new Blocks('players').of(subjects.held(), bytesOf, (row, to) => writePlayer(subjects, row, to));
-  yield* new Blocks('bans').of(
-    bans(subjects),
-    () => BAN_BYTES,
-    ({ row, entry }, to) => {
-      writeKey(subjects, row, to);
-      to.u16(subjects.entries.peer(entry));
-      to.u8(subjects.entries.follows(entry));
-      to.f64(subjects.entries.measure(entry));
-    },
-  );
+  yield* new Blocks('bans').of(bans(subjects), BAN_BYTES, ({ row, entry }, to) => {
+    writeKey(subjects, row, to);
+    to.u16(subjects.entries.peer(entry));
+    to.u8(subjects.entries.follows(entry));
+    to.f64(subjects.entries.measure(entry));
+  });
 }
 
 function* upTo(count: number): Generator<number> {
@@ -179,7 +153,6 @@ function writePlayer(subjects: Subjects, row: number, to: Blocks): void {
   }
 }
 
-/** Yields the pairs with a measure, or that follow others. */
 function* bans(subjects: Subjects): Generator<{ readonly row: number; readonly entry: number }> {
   const { entries } = subjects;
   for (const row of subjects.held()) {
@@ -243,7 +216,8 @@ const loaders = new Map<string, (state: GroupState, view: DataView) => void>([
 ]);
 
 function loadTimes({ times }: GroupState, view: DataView): void {
-  for (let at = 0; at < view.byteLength; at += 16) times.note(view.getFloat64(at, true), view.getFloat64(at + 8, true));
+  for (let at = 0; at < view.byteLength; at += TIME_BYTES)
+    times.note(view.getFloat64(at, true), view.getFloat64(at + 8, true));
 }
 
 function loadAudit({ auditSeqs }: GroupState, view: DataView): void {

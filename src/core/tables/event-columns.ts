@@ -100,14 +100,12 @@ export class EventColumns implements KeyColumns {
   }
 }
 
-/** Converts a subject's 32 bytes to a key. */
 export function keyOf(subject: Uint8Array): SubjectKey {
   const words = new Uint32Array(KEY_WORDS);
   subjectWords(subject, words, 0);
   return { words, at: 0 };
 }
 
-/** Converts a key to the subject's 32 bytes. */
 export function bytesOf({ words, at }: SubjectKey): Uint8Array {
   const bytes = new Uint8Array(KEY_BYTES);
   encodeKey(words, at, new DataView(bytes.buffer), 0);

@@ -122,10 +122,6 @@ export class EventIds {
     this.insertFrom(wanted, 0, seq, peer);
   }
 
-  insertEvent({ tags, peers }: EventColumns, i: number, seq: number): void {
-    this.insertFrom(tags, i * TAG_WORDS, seq, peers[i]!);
-  }
-
   /** Inserts the id whose tag's words begin at `from` of a column. */
   insertFrom(tags: Uint16Array, from: number, seq: number, peer: number): void {
     this.makeRoom(idPartOf(tags, from), 1);

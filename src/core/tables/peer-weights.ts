@@ -36,18 +36,13 @@ export const noWeights: Weights = {
   measures: null,
 };
 
-/** The weight of claims, in [0, 1]. */
-export function weightOf(tau: number, a: number, b: number, reference: number = k.weightReference): number {
+/** The weight of claims with the log-odds `a` and `b`, or of measures with the log-odds `a`, in [0, 1]. */
+export function weightOf(tau: number, a: number, b = 0, reference: number = k.weightReference): number {
   return Math.min(1, Math.max(0, (tau * (a + b)) / (2 * reference)));
 }
 
-/** The weight of measures, in [0, 1]. */
-export function measureWeightOf(tau: number, m: number, reference: number = k.weightReference): number {
-  return Math.min(1, Math.max(0, (tau * m) / (2 * reference)));
-}
-
 /** The weight that operators see: the larger one for a peer that took measures. */
-export function publishedWeight(claims: number, measures: number, tookMeasures: boolean): number {
+function publishedWeight(claims: number, measures: number, tookMeasures: boolean): number {
   return tookMeasures ? Math.max(claims, measures) : claims;
 }
 
@@ -114,7 +109,7 @@ export class PeerWeights implements PeerColumns {
     this.finds[peer] = measures?.finds[peer] ?? 1;
     this.findsClaim[peer] = measures?.findsClaim[peer] ?? 1;
     this.weight[peer] = weightOf(tau, a, b);
-    this.measureWeight[peer] = measureWeightOf(tau, m);
+    this.measureWeight[peer] = weightOf(tau, m);
     const tookMeasures = measures?.measured[peer] === 1;
     this.published[peer] = publishedWeight(this.weight[peer]!, this.measureWeight[peer]!, tookMeasures);
     const alone = carrier?.origin ?? peer;
@@ -148,7 +143,7 @@ export function computedColumns(
   const { m, finds, findsClaim, measured } = measures;
   const isGrouped = new Uint8Array(witness.length);
   markGroups({ witness, isGrouped }, witness.length, carriers);
-  const measureWeight = tau.map((t, j) => measureWeightOf(t, m[j]!));
+  const measureWeight = tau.map((t, j) => weightOf(t, m[j]!));
   const published = weight.map((w, j) => publishedWeight(w, measureWeight[j]!, measured[j] === 1));
   const distance = suspiciousDistance(pi);
   return { tau, a, b, z, m, finds, findsClaim, weight, measureWeight, published, witness, isGrouped, distance };

@@ -36,14 +36,11 @@ function rowIn(stored: number): number {
 }
 
 export class SubjectIndex {
-  readonly #rows: KeyedRows;
   /** Slots of each shard, and number of used ones: separate arrays, because a lookup waits for each object. */
   readonly #slots: Int32Array[] = Array.from({ length: SHARDS }, () => noSlots);
   readonly #used = new Uint32Array(SHARDS);
 
-  constructor(rows: KeyedRows) {
-    this.#rows = rows;
-  }
+  constructor(private readonly rows: KeyedRows) {}
 
   /** Reserves room for `count` keys, assuming that they spread evenly. Call only for an empty index. */
   reserve(count: number): void {
@@ -102,7 +99,7 @@ export class SubjectIndex {
       const stored = slots[slot]!;
       if (stored === 0) return slot;
       const row = rowIn(stored);
-      if (stored === slotValue(row, hash) && this.#rows.hasKey(row, keys, from)) return slot;
+      if (stored === slotValue(row, hash) && this.rows.hasKey(row, keys, from)) return slot;
     }
   }
 
@@ -114,7 +111,7 @@ export class SubjectIndex {
     this.#slots[shard] = slots;
     // Rows are scattered in memory. All are read before any result is used, so that the reads overlap.
     if (homes.length < old.length) homes = new Uint16Array(old.length);
-    for (let i = 0; i < old.length; i++) if (old[i] !== 0) homes[i] = this.#rows.homeOf(rowIn(old[i]!));
+    for (let i = 0; i < old.length; i++) if (old[i] !== 0) homes[i] = this.rows.homeOf(rowIn(old[i]!));
     for (let i = 0; i < old.length; i++) if (old[i] !== 0) putInto(slots, homes[i]!, old[i]!);
   }
 
@@ -122,7 +119,7 @@ export class SubjectIndex {
   #vacate(slots: Int32Array, slot: number): void {
     let gap = slot;
     for (let from = next(gap, slots); slots[from] !== 0; from = next(from, slots)) {
-      const home = slotFor(this.#rows.homeOf(rowIn(slots[from]!)), slots);
+      const home = slotFor(this.rows.homeOf(rowIn(slots[from]!)), slots);
       if (distance(home, from, slots) < distance(gap, from, slots)) continue;
       slots[gap] = slots[from]!;
       gap = from;

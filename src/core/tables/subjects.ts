@@ -37,10 +37,6 @@ export function hourOf(at: number): number {
   return Math.max(0, Math.floor(at / HOUR_MS));
 }
 
-function evidenceByte(row: number): number {
-  return (row & SEGMENT_MASK) * WORDS * 4 + EVIDENCE_AT_BYTE;
-}
-
 /** Times of a subject's newest record and of its newest evidence, in ms since 1970. */
 export interface SubjectTimes {
   readonly updatedAt: number;
@@ -161,7 +157,8 @@ export class Subjects implements KeyedRows {
 
   /** Time of the subject's newest evidence in ms since 1970. */
   evidenceAt(row: number): number {
-    return this.#segments[row >>> SEGMENT_BITS]!.view.getFloat64(evidenceByte(row), true);
+    const { view } = this.#segments[row >>> SEGMENT_BITS]!;
+    return view.getFloat64((row & SEGMENT_MASK) * WORDS * 4 + EVIDENCE_AT_BYTE, true);
   }
 
   /** Returns a copy of the subject's 32 bytes. */
@@ -201,7 +198,7 @@ export class Subjects implements KeyedRows {
   }
 
   /** Prefetches both ends of a row, because most rows span two cache lines. */
-  prefetchRow(row: number): number {
+  #prefetchRow(row: number): number {
     const { words } = this.#segments[row >>> SEGMENT_BITS]!;
     const at = (row & SEGMENT_MASK) * WORDS;
     return words[at]! + words[at + PEERS]!;
@@ -277,7 +274,7 @@ export class Subjects implements KeyedRows {
     let sum = 0;
     for (let i = 0; i < count; i++) sum += this.#index.prefetch(hashes[i]!);
     for (let i = 0; i < count; i++) rows[i] = this.#index.likelyRow(hashes[i]!);
-    for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.prefetchRow(rows[i]!);
+    for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.#prefetchRow(rows[i]!);
     for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.#prefetchEntries(rows[i]!);
     return sum;
   }

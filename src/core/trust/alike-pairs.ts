@@ -31,7 +31,11 @@ export class AlikePairs {
   add(j: number, k: number, closeness: number): void {
     this.#alike.add(this.#unit(j), this.#unit(k));
     if (this.#count === this.#pairsMax) this.#keepClosest(this.#count >>> 1);
-    if (this.#count === this.#first.length) this.#grow();
+    if (this.#count === this.#first.length) {
+      this.#first = doubled(this.#first);
+      this.#second = doubled(this.#second);
+      this.#closeness = doubled(this.#closeness);
+    }
     this.#first[this.#count] = j;
     this.#second[this.#count] = k;
     this.#closeness[this.#count++] = closeness;
@@ -77,12 +81,6 @@ export class AlikePairs {
       this.#closeness[at] = this.#closeness[p]!;
     }
     this.#count = count;
-  }
-
-  #grow(): void {
-    this.#first = doubled(this.#first);
-    this.#second = doubled(this.#second);
-    this.#closeness = doubled(this.#closeness);
   }
 }
 

@@ -39,12 +39,9 @@ export function openGates(group: GateGroup, seniority: Float64Array, joined: Joi
   return settled(group, left, listPairs(group, left));
 }
 
-interface Listed {
-  readonly pairs: PairList;
-  readonly parts: Float64Array;
-}
+type Listed = ReturnType<typeof listPairs>;
 
-function listPairs({ votes, preTrusted, witnesses, isOrigin, c }: GateGroup, seniority: Float64Array): Listed {
+function listPairs({ votes, preTrusted, witnesses, isOrigin, c }: GateGroup, seniority: Float64Array) {
   // The members of a witness group that have votes count as one together.
   const heard = votersOf(votes, witnesses, isOrigin);
   const parts = seniority.map((part, j) => (isOrigin[j] === 1 ? 0 : part / Math.max(1, heard[witnesses.numbers[j]!]!)));

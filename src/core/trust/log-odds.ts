@@ -29,7 +29,6 @@ export interface LogOdds extends Odds {
   readonly spoken: (vote: number) => number;
 }
 
-/** Fits A, B and M of every peer and the share of bad players. */
 export function fitLogOdds(input: FitInput): LogOdds {
   const { votes, heard, preTrusted, c, scratch } = input;
   // Early rounds need not use all players, because the last rounds correct them: in a large group they use a sample.
@@ -95,13 +94,7 @@ interface Hits {
   readonly goodRight: number;
 }
 
-interface PeerRecord {
-  readonly judged: Hits;
-  readonly seconded: Hits;
-  /** All of the peer's lowering and raising votes on players that others reported, too. */
-  readonly lowering: number;
-  readonly raising: number;
-}
+type PeerRecord = ReturnType<Judged['records']>[number];
 
 /** Sums per peer over votes: their weight x `q`, and its lowering part, as judged by two-sided peers and by any. */
 const SUMS = 4;
@@ -117,27 +110,21 @@ interface MeasuredVotes {
 
 /** One round over the votes on some players: `q = sigmoid(logit pi + l)` of each, and the hits of its peers. */
 class Judged {
-  readonly #weighed: WeighedVotes;
-  readonly #look: Look;
   readonly #sums: Float64Array;
-  readonly #ofMeasures: MeasuredVotes;
   #measuredEnd = 0;
   /** Sums over these players: of `known`, the evidence of two-sided peers, and of `known` times `q`. */
   #known = 0;
   #knownBad = 0;
 
   constructor(
-    weighed: WeighedVotes,
-    look: Look,
+    private readonly weighed: WeighedVotes,
+    private readonly look: Look,
     { a, b, m }: Odds,
     { tau }: Heard,
     pi: number,
-    ofMeasures: MeasuredVotes,
+    private readonly ofMeasures: MeasuredVotes,
     { measureOthersMax }: TrustConstants,
   ) {
-    this.#ofMeasures = ofMeasures;
-    this.#weighed = weighed;
-    this.#look = look;
     this.#sums = new Float64Array(SUMS * a.length);
     const prior = logit(pi);
     const both = a.map((odds, j) => odds + b[j]!);
@@ -158,8 +145,8 @@ class Judged {
     prior: number,
     othersMax: number,
   ): void {
-    const { offsets, peer, x, pull, measured, judged, seconded, known } = this.#look;
-    const { diffs, votes } = this.#ofMeasures;
+    const { offsets, peer, x, pull, measured, judged, seconded, known } = this.look;
+    const { diffs, votes } = this.ofMeasures;
     const sums = this.#sums;
     let knownSum = 0;
     let knownBad = 0;
@@ -209,7 +196,7 @@ class Judged {
 
   /** Returns the group's share of bad players, extrapolated to all of them. */
   pi(c: TrustConstants): number {
-    const scale = this.#isPart ? this.#weighed.players / this.#look.players : 1;
+    const scale = this.#isPart ? this.weighed.players / this.look.players : 1;
     const pi =
       (this.#knownBad * scale + c.badSharePriorMass * c.badSharePrior) / (this.#known * scale + c.badSharePriorMass);
     return Math.min(c.badShareMax, Math.max(c.badShareMin, pi));
@@ -217,8 +204,8 @@ class Judged {
 
   /** Returns, per peer, the weight of its measures x the probability, by others and `pi`, that the player is bad. */
   othersOnMeasured(pi: number): Float64Array {
-    const { peer, measured, measuredTotals } = this.#look;
-    const { diffs, votes } = this.#ofMeasures;
+    const { peer, measured, measuredTotals } = this.look;
+    const { diffs, votes } = this.ofMeasures;
     const prior = logit(pi);
     const sums = new Float64Array(measuredTotals.length);
     for (let at = 0; at < this.#measuredEnd; at++) {
@@ -226,15 +213,16 @@ class Judged {
       sums[peer[e]!]! += measured[e]! * sigmoid(prior + diffs[at]!);
     }
     if (!this.#isPart) return sums;
-    const { measuredTotals: all } = this.#weighed;
+    const { measuredTotals: all } = this.weighed;
     return sums.map((sum, j) => (measuredTotals[j]! > 0 ? (sum * all[j]!) / measuredTotals[j]! : 0));
   }
 
-  records(c: TrustConstants): PeerRecord[] {
-    const { judgedTotals, secondedTotals } = this.#weighed;
+  records(c: TrustConstants) {
+    const { judgedTotals, secondedTotals } = this.weighed;
     return Array.from(judgedTotals.lowering, (_, j) => ({
-      judged: this.#hits(JUDGED, this.#look.judgedTotals, judgedTotals, j, c),
-      seconded: this.#hits(SECONDED, this.#look.secondedTotals, secondedTotals, j, c),
+      judged: this.#hits(JUDGED, this.look.judgedTotals, judgedTotals, j, c),
+      seconded: this.#hits(SECONDED, this.look.secondedTotals, secondedTotals, j, c),
+      /** All of the peer's lowering and raising votes on players that others reported, too. */
       lowering: secondedTotals.lowering[j]!,
       raising: secondedTotals.raising[j]!,
     }));
@@ -255,7 +243,7 @@ class Judged {
   }
 
   get #isPart(): boolean {
-    return this.#look !== this.#weighed;
+    return this.look !== this.weighed;
   }
 }
 
@@ -278,7 +266,6 @@ function groupRates(
   return { pi, recall: badRight / bad, specificity: goodRight / good };
 }
 
-/** Computes A and B of every peer from its record. */
 function oddsOf(
   records: readonly PeerRecord[],
   rates: Rates,

@@ -34,24 +34,20 @@ export class PairList implements Pairs {
   agreement = new Float64Array(1_024);
   weight = new Float64Array(1_024);
   #sharedMin = 1;
-  readonly #centres: Centres;
-  readonly #witnesses: Witnesses;
-  readonly #preTrusted: Uint8Array;
-  readonly #constants: TrustConstants;
 
-  constructor(centres: Centres, witnesses: Witnesses, preTrusted: Uint8Array, constants: TrustConstants) {
-    this.#centres = centres;
-    this.#witnesses = witnesses;
-    this.#preTrusted = preTrusted;
-    this.#constants = constants;
-  }
+  constructor(
+    private readonly centres: Centres,
+    private readonly witnesses: Witnesses,
+    private readonly preTrusted: Uint8Array,
+    private readonly constants: TrustConstants,
+  ) {}
 
   /** See `PairVisitor`. */
   add(j: number, k: number, sums: Float64Array, at: number): void {
     const n = sums[at]!;
-    if (this.#witnesses.areOne(j, k) || !this.#isInSample(j, k, n)) return;
-    const c = this.#constants;
-    const { mu, own } = this.#centres;
+    if (this.witnesses.areOne(j, k) || !this.#isInSample(j, k, n)) return;
+    const c = this.constants;
+    const { mu, own } = this.centres;
     const [uv, u, v, uu, vv] = [sums[at + 1]!, sums[at + 2]!, sums[at + 3]!, sums[at + 4]!, sums[at + 5]!];
     // Shifts the sums to other references: (u - p)(v - q) = u v - q u - p v + p q, and so on.
     const product = (p: number, q: number) => uv - q * u - p * v + n * p * q;
@@ -68,11 +64,11 @@ export class PairList implements Pairs {
   }
 
   #isInSample(j: number, k: number, shared: number): boolean {
-    return shared >= this.#sharedMin || this.#preTrusted[j] === 1 || this.#preTrusted[k] === 1;
+    return shared >= this.#sharedMin || this.preTrusted[j] === 1 || this.preTrusted[k] === 1;
   }
 
   #append(j: number, k: number, shared: number, agreement: number, weight: number): void {
-    if (this.count === this.#constants.pairsMax) {
+    if (this.count === this.constants.pairsMax) {
       this.#thin();
       if (!this.#isInSample(j, k, shared)) return;
     }
@@ -87,7 +83,7 @@ export class PairList implements Pairs {
 
   /** Doubles the least number of shared players until some pairs have been dropped. */
   #thin(): void {
-    while (this.count === this.#constants.pairsMax) {
+    while (this.count === this.constants.pairsMax) {
       this.#sharedMin *= 2;
       if (this.#sharedMin > 2 ** 32) throw new Error('more pairs with pre-trusted peers than fit in memory');
       this.#drop();

@@ -15,9 +15,7 @@ import type { Scratch } from './votes/scratch.js';
 import type { FitInput, Heard } from './weighed-votes.js';
 import { Witnesses } from './witnesses.js';
 
-export interface DiscountedPair {
-  readonly first: number;
-  readonly second: number;
+export interface DiscountedPair extends Pick<WitnessPair, 'first' | 'second'> {
   /** Number of players that both reported. */
   readonly shared: number;
   /** `a`, in (0, 1]. */
@@ -34,10 +32,6 @@ export interface PeerTrust extends Pick<PeerColumns, 'tau' | 'a' | 'b' | 'z' | '
   readonly pairs: readonly DiscountedPair[];
 }
 
-export interface GroupTrust extends PeerTrust {
-  readonly sums: GroupVotes['sums'];
-}
-
 /** As of `at`, in ms since 1970. With origins, gates come first: they decide which carrier speaks for an origin. */
 export function computeGroupTrust(
   view: GatheredView,
@@ -45,7 +39,7 @@ export function computeGroupTrust(
   constants: TrustConstants,
   scratch: Scratch,
   relations: readonly PeerRelation[],
-): GroupTrust {
+): PeerTrust & Pick<GroupVotes, 'sums'> {
   const gather = (gates: Float64Array) => gatherVotes(view, at, constants, scratch.begin(), gates);
   let votes = gather(new Float64Array(view.numbers).fill(1));
   if (votes.facts.origins !== undefined) {

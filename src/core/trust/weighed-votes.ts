@@ -11,10 +11,7 @@ import type { Votes } from './votes/votes.js';
 import type { Witnesses } from './witnesses.js';
 
 /** Sums per peer over its votes, each weighted by the evidence of the others about it. */
-export interface VoteTotals {
-  readonly lowering: Float64Array;
-  readonly raising: Float64Array;
-}
+export type VoteTotals = ReturnType<typeof noTotals>;
 
 const NO_VOTE = -1;
 
@@ -89,7 +86,8 @@ export class WeighedVotes {
     // Per witness: the vote that represents it on the present player.
     const speakers = new Int32Array(peers).fill(NO_VOTE);
     inBlocks(players, this.yieldCore, (from, to) => this.#speak(from, to, heard, witnesses, speakers));
-    this.z = this.#ownTwoSidedness(sums, c);
+    const { claimVolume, badClaims } = sums;
+    this.z = badClaims.map((bad, j) => twoSidedness(bad, Math.max(0, claimVolume[j]! - bad), c));
     for (let round = 1; round < c.twoSidedRounds; round++) this.#setZ(this.#lookAtOthers(stride, c), c);
     const totals = { judged: noTotals(peers), seconded: noTotals(peers) };
     inBlocks(players, this.yieldCore, (from, to) => this.#judge(totals, from, to, c.othersHalf));
@@ -148,10 +146,6 @@ export class WeighedVotes {
       }
       for (let e = offsets[i]!; e < end; e++) speakers[numbers[peer[e]!]!] = NO_VOTE;
     }
-  }
-
-  #ownTwoSidedness({ claimVolume, badClaims }: VoteSums, c: TrustConstants): Float64Array {
-    return badClaims.map((bad, j) => twoSidedness(bad, Math.max(0, claimVolume[j]! - bad), c));
   }
 
   /** `tau c1 v`: what the claims of a vote add to the size of the evidence. */
@@ -337,6 +331,6 @@ function twoSidedness(lowering: number, raising: number, c: TrustConstants): num
   return both / (both + c.twoSidedVotes);
 }
 
-function noTotals(peers: number): VoteTotals {
+function noTotals(peers: number) {
   return { lowering: new Float64Array(peers), raising: new Float64Array(peers) };
 }

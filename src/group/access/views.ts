@@ -1,6 +1,7 @@
 /** Converts what the state holds of peers, origins and disputes, and records, to the views that layers above see. */
 import type { Peer } from '../../core/peers/peers.js';
 import type { AuditPart } from '../../core/records/records.js';
+import type { AllowEntry } from '../../core/registers/allow-list.js';
 import type { Dispute } from '../../core/registers/disputes.js';
 import type { Origin } from '../../core/registers/origins.js';
 import { reportersOf } from '../../core/rules/decide-dispute.js';
@@ -99,15 +100,19 @@ export function disputeView(state: GroupState, dispute: Dispute) {
 
 export interface DisputeView extends Readonly<ReturnType<typeof disputeView>> {}
 
+/** Undefined if the entry was removed, or ended before `at` (ms since 1970). */
+export function allowedView(subject: string, entry: AllowEntry | null, at: number) {
+  if (entry === null || entry.until < at) return undefined;
+  return { subject, entryId: entry.id, until: entry.until, note: entry.note };
+}
+
+export interface AllowedPlayer extends Readonly<NonNullable<ReturnType<typeof allowedView>>> {}
+
 export function auditEntry(seq: number, at: number, { prev_hash: prevHash, ...entry }: AuditPart) {
   return { seq, at, ...entry, prevHash };
 }
 
 export interface AuditEntry extends Readonly<ReturnType<typeof auditEntry>> {}
-
-export function preTrustedIds({ peers, preTrusted }: GroupState): string[] {
-  return preTrusted.map((index) => peers.at(index).peerId);
-}
 
 /** Looks up what the newest computation of weights found about a peer. */
 export class SignalViews {

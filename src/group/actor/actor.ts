@@ -15,9 +15,7 @@ import { type Envelope, Mailbox, type TurnBounds } from './mailbox.js';
 import { type Effect, Prefetch, Turn } from './turn.js';
 
 export class GroupActor<T> {
-  readonly state: GroupState;
   readonly removal: RemovalProcess<T>;
-  readonly #turnBounds: TurnBounds | undefined;
   readonly #mailbox = new Mailbox<Command, T>();
   #durableChain: Uint8Array;
   durableSeq: number;
@@ -28,13 +26,11 @@ export class GroupActor<T> {
 
   /** `chain` is the chain value of the newest batch of the log from which `state` was read. */
   constructor(
-    state: GroupState,
+    readonly state: GroupState,
     private chain: Uint8Array,
     private readonly bounds: GroupBounds,
-    turn?: TurnBounds,
+    private readonly turnBounds?: TurnBounds,
   ) {
-    this.state = state;
-    this.#turnBounds = turn;
     this.#durableChain = chain;
     this.durableSeq = state.lastSeq;
     this.#prefetch = new Prefetch(state);
@@ -125,7 +121,7 @@ export class GroupActor<T> {
 
   /** Removes and returns the commands of the next turn. Tests observe it. */
   protected takeCommands(): Envelope<Command, T>[] {
-    return this.#mailbox.takeTurn(this.#turnBounds);
+    return this.#mailbox.takeTurn(this.turnBounds);
   }
 
   committed(): Effect<T>[] {

@@ -39,7 +39,8 @@ export class Admission {
   }
 
   refused(): void {
-    if (!this.#overloaded) this.#shares.forget();
+    // While there was room for all, no holder had too many.
+    if (!this.#overloaded) this.#shares.keep(0);
     this.#overloaded = true;
     this.#refusedAt = this.elapsed();
   }
@@ -60,7 +61,7 @@ export class Admission {
     const now = this.elapsed();
     if (now - this.#periodSince >= limits.sharePeriodMs) {
       this.#periodSince = now;
-      this.#shares.endPeriod();
+      this.#shares.keep(0.5);
     }
     if (events >= limits.eventsTimed) this.#eventMs.add(ms / events);
   }
@@ -123,20 +124,8 @@ export class Shares {
     this.#total += events;
   }
 
-  endPeriod(): void {
-    this.#keep(0.5);
-  }
-
-  /** Forgets the admitted events: while there was room for all, no holder had too many. */
-  forget(): void {
-    this.#keep(0);
-  }
-
-  #counted(holder: Holder): Holder {
-    return this.#recent.has(holder) || this.#recent.size < limits.sharesMax ? holder : OTHERS;
-  }
-
-  #keep(part: number): void {
+  /** Forgets all but a part, in [0, 1), of the admitted events. */
+  keep(part: number): void {
     this.#total = 0;
     for (const [holder, before] of this.#recent) {
       const recent = Math.floor(part * before);
@@ -144,5 +133,9 @@ export class Shares {
       if (recent === 0) this.#recent.delete(holder);
       else this.#recent.set(holder, recent);
     }
+  }
+
+  #counted(holder: Holder): Holder {
+    return this.#recent.has(holder) || this.#recent.size < limits.sharesMax ? holder : OTHERS;
   }
 }

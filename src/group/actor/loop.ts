@@ -10,39 +10,31 @@ import { type Answers, type Command, formatOfCommand } from '../actor-commands.j
 import { type NotOffered, nothingNotOffered } from '../api.js';
 import type { ClockGuard } from '../health/clock-guard.js';
 import type { DiskWatch } from '../health/disk-watch.js';
-import type { Clock, RandomSource, Timers } from '../ports/clock.js';
+import type { RandomSource, Timers } from '../ports/clock.js';
 import type { GroupObserver } from '../ports/observer.js';
 import type { GroupPool, Holder } from '../ports/pool.js';
 import type { DiskReserve, LogWriter, SnapshotStore, StoredBatch } from '../ports/storage.js';
 import * as refusals from '../refusals.js';
 import type { AgeBound } from '../removal/removal-process.js';
-import { RemovalSteps } from '../removal/removal-steps.js';
-import { SnapshotWork } from '../replica/snapshot-work.js';
-import { type PublishWeights, type WeightsSchedule, WeightsWork } from '../weights/weights-computation.js';
+import { type RemovalDeps, RemovalSteps } from '../removal/removal-steps.js';
+import { type SnapshotDeps, SnapshotWork } from '../replica/snapshot-work.js';
+import { type PublishWeights, type WeightsDeps, WeightsWork } from '../weights/weights-computation.js';
 import type { GroupActor } from './actor.js';
 import { Admission } from './admission.js';
 import type { Envelope } from './mailbox.js';
 import type { Effect, Resolve } from './turn.js';
 
-export interface LoopDeps {
+export interface LoopDeps extends SnapshotDeps, RemovalDeps, WeightsDeps {
   readonly actor: GroupActor<Resolve>;
   readonly log: LogWriter;
-  readonly snapshots: SnapshotStore;
-  /** The snapshot from which recovery started; 0 if it read the whole log. */
-  readonly recoveredFrom: number;
   readonly pool: GroupPool;
   readonly disk: DiskWatch;
   /** Gives a commit on a full disk the reserved space. */
   readonly reserve: DiskReserve;
-  readonly clock: Clock;
   readonly clockGuard: Pick<ClockGuard, 'clockAhead' | 'isAheadNow'>;
   readonly timers: Timers;
   readonly random: RandomSource;
   readonly observer: GroupObserver;
-  /** In log records. */
-  readonly snapshotEvery: number;
-  readonly weightsIntervalMs: number;
-  readonly publishErasures: () => Promise<void>;
   /** Set if several nodes take turns as leader, each with its own clock. */
   readonly isOneOfSeveral?: true;
   /** `lead` and `follow` change it. Default: true. */
@@ -56,7 +48,6 @@ export interface LoopDeps {
   readonly logIsFull?: () => boolean;
   /** Called if the log could not be written: a node alone must end, and one of several stops leading. */
   readonly onFatal: (error: unknown) => void;
-  readonly onFailure: (what: string, error: unknown) => void;
 }
 
 /** Writes of callers. An operator's changes are few, and a stolen key must stop working on a full disk, too. */
@@ -137,7 +128,7 @@ export class GroupLoop {
     return this.actor.state;
   }
 
-  get weights(): WeightsSchedule {
+  get weights(): WeightsWork['schedule'] {
     return this.#weightsWork.schedule;
   }
 

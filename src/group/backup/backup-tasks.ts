@@ -1,4 +1,5 @@
 /** Declares the tasks and results of backup and restore, independent of the process that runs them. */
+import type { AuditFact } from '../../core/records/records.js';
 
 export interface BackupTask {
   readonly dataDir: string;
@@ -43,12 +44,7 @@ export interface RestoreReport {
   readonly withdrawals: number;
   readonly events_lost: number;
   /** Actions of peers and operators that the restored log lacks. */
-  readonly acts_lost: readonly {
-    readonly at: string;
-    readonly action: string;
-    readonly actor: string;
-    readonly target: string;
-  }[];
+  readonly acts_lost: readonly (AuditFact & { readonly at: string })[];
   /** Folder within the data folder that received its previous contents. */
   readonly replaced: string | null;
   /** Whether this run completed an interrupted restore; then it did nothing else. */

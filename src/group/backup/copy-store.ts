@@ -22,12 +22,7 @@ export interface LogSink {
   replace(batches: readonly StoredBatch[]): Promise<void>;
 }
 
-export interface CopiedLog {
-  readonly lastSeq: number;
-  readonly chain: Uint8Array;
-  /** The newest copied record that removed a subject: an older snapshot still contains the subject. */
-  readonly erasedSeq: number;
-}
+export type CopiedLog = Readonly<Pick<Copy, 'lastSeq' | 'chain' | 'erasedSeq'>>;
 
 export type CopyStart = Pick<CopiedLog, 'lastSeq' | 'chain'>;
 
@@ -70,6 +65,7 @@ export async function copyFrom(
 
 class Copy {
   lastSeq: number;
+  /** The newest copied record that removed a subject: an older snapshot still contains the subject. */
   erasedSeq = 0;
   chain: Uint8Array;
   readonly #rewritten = new RewrittenBatches();

@@ -7,6 +7,7 @@ import { audited } from '../../core/decision.js';
 import { type Batch, BatchWriter, chainStart } from '../../core/records/batch.js';
 import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.js';
 import type {
+  AuditFact,
   CarriedSums,
   ErasureRequested,
   EventAccepted,
@@ -29,24 +30,9 @@ export class ForeignLogError extends Error {
   override readonly name = 'ForeignLogError';
 }
 
-export interface LostFact {
-  readonly at: number;
-  readonly action: string;
-  readonly actor: string;
-  readonly target: string;
-}
+type LostFact = AuditFact & { readonly at: number };
 
-export interface RestoredLog {
-  readonly lastSeq: number;
-  readonly chain: Uint8Array;
-  readonly changed: boolean;
-  readonly erasures: number;
-  readonly requests: number;
-  readonly withdrawals: number;
-  /** Newer than the backup, and not applied again. */
-  readonly lostEvents: number;
-  readonly lostFacts: readonly LostFact[];
-}
+export interface RestoredLog extends Readonly<ReturnType<Restore['result']>> {}
 
 export interface RestoreDeps {
   readonly backup: LogReader;
@@ -68,6 +54,7 @@ export async function restoreLog(deps: RestoreDeps): Promise<RestoredLog> {
 
 class Restore {
   readonly #old: Iterator<Batch>;
+  /** `lostEvents` and `lostFacts` are newer than the backup, and not applied again. */
   readonly #found = { erasures: 0, requests: 0, withdrawals: 0, lostEvents: 0, lostFacts: [] as LostFact[] };
   readonly #rewritten: (readonly [firstSeq: number, digest: string])[] = [];
   readonly #waiting: StoredBatch[] = [];
@@ -109,7 +96,7 @@ class Restore {
     await this.#flush();
   }
 
-  result(): RestoredLog {
+  result() {
     const changed = this.#lastSeq > this.#backupSeq;
     return { lastSeq: this.#lastSeq, chain: this.#chain, changed, ...this.#found };
   }

@@ -7,19 +7,7 @@ import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { DAY_MS, limits } from '../../limits.js';
 import type { PeerView } from '../access/views.js';
-import type {
-  ChainHead,
-  ChainPlace,
-  ChainQuery,
-  ListedEvent,
-  Listing,
-  ListingQuery,
-  PairEvents,
-  PairEventsQuery,
-  RepeatQuery,
-  RepeatsPiece,
-  SummaryRow,
-} from '../ports/pool.js';
+import type * as pool from '../ports/pool.js';
 import { DamagedError, type LogReader } from '../ports/storage.js';
 import { batchFrom } from '../recovery/recovery.js';
 
@@ -56,7 +44,7 @@ export function readRecords(log: LogReader, seqs: readonly number[]): { record: 
   });
 }
 
-export function readChain(log: LogReader, { head, eventSeq, expired }: ChainQuery): PairRecord[] {
+export function readChain(log: LogReader, { head, eventSeq, expired }: pool.ChainQuery): PairRecord[] {
   const reader = new RecordReader(log);
   return pairRecordsTo((seq) => reader.read(seq).record, head, eventSeq, expired, limits.walkRecordsMax);
 }
@@ -67,15 +55,15 @@ export function readChain(log: LogReader, { head, eventSeq, expired }: ChainQuer
  */
 export function readRepeats(
   log: LogReader,
-  { checks, expired, withdrawn, from }: RepeatQuery,
+  { checks, expired, withdrawn, from }: pool.RepeatQuery,
   recordsMax: number = limits.repeatPieceRecords,
-): RepeatsPiece {
+): pool.RepeatsPiece {
   const reader = new RecordReader(log);
   const isWithdrawn = new Set(withdrawn);
   const checksByHead = new Map<number, Set<string>>();
   for (const check of checks) getOrMake(checksByHead, check.head, () => new Set()).add(saidBy(check));
   const found = new Map<number, Map<string, number>>();
-  let next: ChainPlace | null = null;
+  let next: pool.ChainPlace | null = null;
   let left = recordsMax;
   for (const [head, missing] of checksByHead) {
     if (left === 0) break;
@@ -107,7 +95,7 @@ function saidBy({ eventType, timestamp }: Pick<RepeatCheck, 'eventType' | 'times
 }
 
 /** Null if `from` is no event of this caller about this player. An event that may have expired ends the page. */
-export function listEvents(log: LogReader, query: ListingQuery): Listing | null {
+export function listEvents(log: LogReader, query: pool.ListingQuery): pool.Listing | null {
   const reader = new RecordReader(log);
   const own = query.caller === null ? { events: [], next: null } : ownEvents(reader, query, query.caller);
   if (own === null) return null;
@@ -122,10 +110,10 @@ export function listEvents(log: LogReader, query: ListingQuery): Listing | null 
 /** Returns a page of the caller's chains: one chain for its own events and one for each origin that it carries. */
 function ownEvents(
   reader: RecordReader,
-  query: ListingQuery,
+  query: pool.ListingQuery,
   caller: number,
-): { readonly events: ListedEvent[]; readonly next: readonly number[] | null } | null {
-  const events: ListedEvent[] = [];
+): { readonly events: pool.ListedEvent[]; readonly next: readonly number[] | null } | null {
+  const events: pool.ListedEvent[] = [];
   const own = query.heads.filter(({ sender }) => sender === caller);
   const chains = query.from === null ? own.map(({ head }) => head) : [...query.from];
   const isOwn = (number: number) => own.some(({ peer }) => peer === number);
@@ -150,9 +138,9 @@ function ownEvents(
   return { events, next: next.length === 0 ? null : next };
 }
 
-export function readPairEvents(log: LogReader, { head, expired }: PairEventsQuery): PairEvents {
+export function readPairEvents(log: LogReader, { head, expired }: pool.PairEventsQuery): pool.PairEvents {
   const reader = new RecordReader(log);
-  const events: ListedEvent[] = [];
+  const events: pool.ListedEvent[] = [];
   let seq = head;
   let read = 0;
   for (; seq > expired && read < limits.walkRecordsMax; read++) {
@@ -164,7 +152,7 @@ export function readPairEvents(log: LogReader, { head, expired }: PairEventsQuer
 }
 
 /** Leaves out the subject, a view whose whole batch would be copied to the other thread, and the tag. */
-function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: EventAccepted): ListedEvent {
+function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: EventAccepted): pool.ListedEvent {
   return { seq, receivedAt, event };
 }
 
@@ -172,8 +160,8 @@ function listed(seq: number, receivedAt: number, { subject, id_tag, ...event }: 
  * Merges the chains, newest first. After very many removed events, chains with more than their share of them are
  * abandoned, so that a peer with many withdrawals does not hide the events of others.
  */
-function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] {
-  const found: ListedEvent[] = [];
+function newestEvents(reader: RecordReader, query: pool.ListingQuery): pool.ListedEvent[] {
+  const found: pool.ListedEvent[] = [];
   const chains = query.heads.filter(({ head }) => head > query.expired).map(({ head }) => ({ seq: head, gone: 0 }));
   // Half of the walk may meet removed events before chains are abandoned; the others share the other half.
   const tombstonesMax = (limits.walkRecordsMax - limits.summaryEventsMax) / 2;
@@ -196,7 +184,7 @@ function newestEvents(reader: RecordReader, query: ListingQuery): ListedEvent[] 
 }
 
 /** Counts events by type and week; a single row `other` if few peers' rows would reveal who reported. */
-function summaryOf(events: readonly ListedEvent[], peers: number): SummaryRow[] {
+function summaryOf(events: readonly pool.ListedEvent[], peers: number): pool.SummaryRow[] {
   if (events.length === 0) return [];
   if (peers < limits.summaryPeersMin) return [{ eventType: 'other', count: events.length }];
   const rows = new Map<string, { eventType: EventTypeName | 'other'; week: string; count: number }>();
@@ -228,9 +216,9 @@ export function isoWeek(at: number): string {
 
 /** Returns one of the caller's own events. `isDisputed`: a dispute is open, or an upheld one excludes it. */
 export function ownEvent(
-  { seq, receivedAt, event }: ListedEvent,
+  { seq, receivedAt, event }: pool.ListedEvent,
   peer: PeerView,
-  heads: readonly ChainHead[],
+  heads: readonly pool.ChainHead[],
   isDisputed: boolean,
 ) {
   const origin = heads.find((head) => head.peer === event.peer)?.origin ?? null;

@@ -43,6 +43,7 @@ export interface ChainQuery {
 
 export interface RepeatQuery {
   readonly checks: readonly RepeatCheck[];
+  /** Events up to this record have left the log. */
   readonly expired: number;
   readonly withdrawn: readonly number[];
   /** Null for the first piece. */
@@ -93,10 +94,7 @@ export interface Listing {
   readonly next: readonly number[] | null;
 }
 
-export interface PairEventsQuery {
-  readonly head: number;
-  readonly expired: number;
-}
+export type PairEventsQuery = Pick<ChainQuery, 'head' | 'expired'>;
 
 export interface PairEvents {
   readonly events: readonly ListedEvent[];

@@ -2,6 +2,7 @@
  * Declares the log that the nodes of a cluster share, as a port: ordered slots, which only the leader appends, the
  * leader itself, and the status of the nodes.
  */
+import type { StoredBatch } from './storage.js';
 
 /** The records of a stored batch that a turn replaced. The new content of each record follows from its old content. */
 export type Redaction =
@@ -9,9 +10,7 @@ export type Redaction =
   /** The new batch itself, if it does not follow from the old one. */
   | { readonly type: 'bytes'; readonly firstSeq: number; readonly bytes: Uint8Array };
 
-export interface Slot {
-  readonly firstSeq: number;
-  readonly bytes: Uint8Array;
+export interface Slot extends StoredBatch {
   readonly redactions: readonly Redaction[];
 }
 
@@ -38,11 +37,6 @@ export interface WalSettings {
   readonly files: number;
 }
 
-export interface Resignation {
-  readonly fence: Fence;
-  readonly cause: string;
-}
-
 export interface LeaderView {
   readonly nodeId: string;
   readonly url: string;
@@ -51,6 +45,8 @@ export interface LeaderView {
   readonly cause: string;
   readonly fence: Fence;
 }
+
+export type Resignation = Pick<LeaderView, 'fence' | 'cause'>;
 
 /** As of one time, which is not before the call. */
 export interface SharedView {
@@ -82,9 +78,7 @@ export interface NodeView {
   readonly weights?: { readonly basedOnSeq: number; readonly computedAt: number | null };
 }
 
-export interface RefusedNode {
-  readonly nodeId: string;
-  readonly url: string;
+export interface RefusedNode extends Pick<NodeView, 'nodeId' | 'url'> {
   readonly reason: string;
 }
 

@@ -9,13 +9,7 @@ import { EventColumns } from '../../core/tables/event-columns.js';
 import { messageOf } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { ChangeTable } from '../feed/change-table.js';
-import {
-  DamagedError,
-  type LogReader,
-  type SnapshotHeader,
-  type SnapshotStore,
-  type StoredBatch,
-} from '../ports/storage.js';
+import { DamagedError, type LogReader, type SnapshotStore, type StoredBatch } from '../ports/storage.js';
 
 /** A state that follows a log batch by batch. Not to be confused with a follower of a cluster. */
 export class Follower {
@@ -45,16 +39,12 @@ export class Follower {
   /** Like `catchUp` for many records at once. The state must not be read meanwhile, nor after an error. */
   replay(log: LogReader, upTo: number): void {
     this.state.sortEvents(upTo - this.state.lastSeq);
-    this.#read(log, upTo, limits.catchUpBytes);
+    this.catchUp(log, upTo, limits.catchUpBytes);
     this.state.settle();
   }
 
   /** Applies the log up to the end of a batch, `upTo`. Throws `DamagedError` if the chain is broken. */
-  catchUp(log: LogReader, upTo: number): void {
-    this.#read(log, upTo, limits.followBytes);
-  }
-
-  #read(log: LogReader, upTo: number, bytes: number): void {
+  catchUp(log: LogReader, upTo: number, bytes: number = limits.followBytes): void {
     while (this.state.lastSeq < upTo) {
       const { lastSeq } = this.state;
       const borrowed = log.borrow(lastSeq + 1, limits.catchUpBatches, bytes, (stored) => {
@@ -145,7 +135,7 @@ export function recover(log: LogReader, snapshots: SnapshotStore, salt: Uint8Arr
   return { follower, snapshotSeq: 0, problems };
 }
 
-export function headerOf(snapshots: SnapshotStore, seq: number): SnapshotHeader {
+export function headerOf(snapshots: SnapshotStore, seq: number) {
   const header = snapshots.readHeader(seq);
   if (header.version === SNAPSHOT_VERSION) return header;
   const release = header.version < SNAPSHOT_VERSION ? 'an earlier' : 'a later';

@@ -2,6 +2,7 @@
  * Checks the rewritten batches of a log against the records that state their new content, which come later, under
  * retention days later. Batches before the walk that such a record names are read again.
  */
+import { firstWhere } from '../../core/columns/times.js';
 import type { Batch } from '../../core/records/batch.js';
 import type { BatchesRewritten } from '../../core/records/records.js';
 import { DamagedError, type LogReader, type StoredBatch } from '../ports/storage.js';
@@ -94,18 +95,6 @@ class Run {
     this.count = from;
     return upper;
   }
-}
-
-/** Returns the first of `count` places at which `holds` becomes and stays true. */
-function firstWhere(count: number, holds: (at: number) => boolean): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /**

@@ -5,19 +5,12 @@
 import type { IdTag } from '../../core/columns/packed-keys.js';
 import { getOrMake } from '../../core/get-or-make.js';
 import type { Batch } from '../../core/records/batch.js';
+import { noSums } from '../../core/records/packed-records.js';
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { headOfPair } from '../../core/rules/decide-removal.js';
 import { limits } from '../../limits.js';
 import { RecordReader } from '../listing/listing.js';
-import type {
-  RedactionPiece,
-  RedactionWork,
-  RemovalPiece,
-  RemovalWork,
-  RetentionPiece,
-  RetentionWork,
-  Rewritten,
-} from '../ports/pool.js';
+import type * as pool from '../ports/pool.js';
 import { DamagedError, type LogReader } from '../ports/storage.js';
 import { batchFrom, type Follower } from '../recovery/recovery.js';
 
@@ -68,7 +61,11 @@ class Replacements {
 }
 
 /** Throws if the log lacks a record of a chain. */
-export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: string) => IdTag): RemovalPiece {
+export function redactPiece(
+  log: LogReader,
+  work: pool.RemovalWork,
+  tagOf: (eventId: string) => IdTag,
+): pool.RemovalPiece {
   const replacements = new Replacements(log);
   const events = [...work.events];
   const chains = [...work.chains];
@@ -94,7 +91,7 @@ export function redactPiece(log: LogReader, work: RemovalWork, tagOf: (eventId: 
   return { type: 'removal', ...rewrittenBy(replacements.rewritten()), erased, remaining };
 }
 
-export function rewrittenBy(batches: readonly Batch[]): Rewritten {
+export function rewrittenBy(batches: readonly Batch[]): pool.Rewritten {
   return {
     rewrites: batches.map(({ firstSeq, bytes }) => ({ firstSeq, bytes })),
     digests: batches.map((batch) => [batch.firstSeq, batch.digestNow()] as const),
@@ -109,8 +106,6 @@ function forget(replacements: Replacements, seq: number): void {
   const asked = replacements.read(seq);
   if (asked.type === 'subject_erased' && asked.subject !== null) replacements.replace(seq, { ...asked, subject: null });
 }
-
-const noSums = { subject: null, lowering: 0, raising: 0, count: 0, updated_at: 0, evidence_at: 0 } as const;
 
 export function replacementOf(record: LogRecord, tagOf: (eventId: string) => IdTag): LogRecord {
   if (record.type === 'subject_erased') return { ...record, subject: null };
@@ -146,7 +141,7 @@ export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): L
 }
 
 /** For a removal the follower only computes tags, and may lag behind the log. */
-export function removeExpired(log: LogReader, work: RedactionWork, follower: Follower): RedactionPiece {
+export function removeExpired(log: LogReader, work: pool.RedactionWork, follower: Follower): pool.RedactionPiece {
   const tagOf = (eventId: string) => follower.state.idTags.of(eventId);
   return work.type === 'removal' ? redactPiece(log, work, tagOf) : retentionPiece(log, work, tagOf, follower);
 }
@@ -154,10 +149,10 @@ export function removeExpired(log: LogReader, work: RedactionWork, follower: Fol
 /** The turn that commits the piece carries the sums of its pairs, so the log remains complete. */
 function retentionPiece(
   log: LogReader,
-  { after, upTo }: RetentionWork,
+  { after, upTo }: pool.RetentionWork,
   tagOf: (eventId: string) => IdTag,
   follower: Follower,
-): RetentionPiece {
+): pool.RetentionPiece {
   const pairs = new Map<string, { readonly subject: Uint8Array; readonly peer: number }>();
   const heads = new RecordReader(log);
   const rewritten: Batch[] = [];

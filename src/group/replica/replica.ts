@@ -16,16 +16,7 @@ import { limits } from '../../limits.js';
 import type { OnProgress } from '../api.js';
 import { endOfMinute } from '../as-of.js';
 import { ChangeTable, reachOf, type TouchedRows } from '../feed/change-table.js';
-import type {
-  FeedPiece,
-  FeedWork,
-  RedactionPiece,
-  RedactionWork,
-  SimulationWork,
-  SnapshotMade,
-  WalkWork,
-  WeightsComputed,
-} from '../ports/pool.js';
+import type * as pool from '../ports/pool.js';
 import { DamagedError, type LogReader, type SnapshotStore } from '../ports/storage.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
 import { removeExpired } from '../removal/redaction.js';
@@ -48,7 +39,6 @@ export interface ScoringSettings extends Partial<Pick<TrustConstants, 'badShareP
 
 export class Replica {
   readonly #scratch: Scratch;
-  readonly #salt: Uint8Array;
   readonly #configured: TrustConstants;
   readonly #isLogged: boolean;
   #follower: Follower | null = null;
@@ -61,11 +51,10 @@ export class Replica {
   constructor(
     private readonly log: LogReader,
     private readonly snapshots: SnapshotStore,
-    salt: Uint8Array,
+    private readonly salt: Uint8Array,
     { isLogged = false, ...scoring }: ScoringSettings = {},
     yieldCore?: () => void,
   ) {
-    this.#salt = salt;
     this.#scratch = new Scratch(yieldCore);
     this.#configured = { ...trustConstants, ...scoring };
     this.#isLogged = isLogged;
@@ -91,7 +80,7 @@ export class Replica {
 
   /** Loads the whole log: a batch may be rewritten because of newer records, and is valid only together with them. */
   #load(): Follower {
-    const recovered = recover(this.log, this.snapshots, this.#salt, lastSeqOf(this.log));
+    const recovered = recover(this.log, this.snapshots, this.salt, lastSeqOf(this.log));
     if (recovered === null) throw new Error('replica: the log is empty');
     // Catches up again, because batches may have been rewritten meanwhile.
     recovered.follower.catchUp(this.log, lastSeqOf(this.log));
@@ -102,7 +91,7 @@ export class Replica {
    * Returns null, and writes none, if the loaded state contains a commit that may still be lost: the log would then end
    * before its snapshot; nor while the group still counts bans as claims, as in an upgrade of a cluster.
    */
-  async snapshot(upTo: number, epoch: number): Promise<Pick<SnapshotMade, 'seq'> | null> {
+  async snapshot(upTo: number, epoch: number): Promise<Pick<pool.SnapshotMade, 'seq'> | null> {
     const { state, chain } = this.follow(upTo);
     if (state.lastSeq > this.#durable || state.countsBansAsClaims) return null;
     const digest = stateDigest(state);
@@ -112,14 +101,14 @@ export class Replica {
     return { seq };
   }
 
-  redact(work: RedactionWork): RedactionPiece {
+  redact(work: pool.RedactionWork): pool.RedactionPiece {
     // A removal needs the key of the tags from the state, and retention also the newest records of pairs.
     if (work.type === 'retention') return removeExpired(this.log, work, this.follow(work.durable));
     this.#follower ??= this.#load();
     return removeExpired(this.log, work, this.#follower);
   }
 
-  weights(upTo: number, at: number): WeightsComputed {
+  weights(upTo: number, at: number): pool.WeightsComputed {
     const { state } = this.follow(upTo);
     const trust = computeGroupTrust(state, at, this.#constantsOf(state), this.#scratch, state.relations);
     const { tau, a, b, z, witness, measures, pi, pairs, witnessPairs } = trust;
@@ -132,7 +121,7 @@ export class Replica {
   }
 
   /** Neither the state nor the store changes. */
-  simulate({ upTo, at, scenario, rowsMax }: SimulationWork, onProgress: OnProgress): Simulation {
+  simulate({ upTo, at, scenario, rowsMax }: pool.SimulationWork, onProgress: OnProgress): Simulation {
     const { state } = this.follow(upTo);
     const asOf = Math.max(at, state.lastAt);
     const { claims, measures } = scenario.halfLives;
@@ -158,7 +147,7 @@ export class Replica {
     return other;
   }
 
-  publishChanges({ generation, upTo, at, asOf, erasedOnly, isShared }: FeedWork): FeedPiece {
+  publishChanges({ generation, upTo, at, asOf, erasedOnly, isShared }: pool.FeedWork): pool.FeedPiece {
     const follower = this.follow(upTo);
     const { state } = follower;
     const isFirst = follower.changes === null || this.#generation !== generation;
@@ -169,7 +158,7 @@ export class Replica {
     return { ...(erasedOnly ? changes.nextErased() : changes.next(asOfTime(state, at), asOf)), isFirst };
   }
 
-  walkChanges({ generation, from, since }: WalkWork): ChangeWalk | 'forgotten' | null {
+  walkChanges({ generation, from, since }: pool.WalkWork): ChangeWalk | 'forgotten' | null {
     const changes = this.#follower?.changes ?? null;
     if (changes === null || this.#generation !== generation) return null;
     if (typeof since === 'number') return changes.walk(from, since);

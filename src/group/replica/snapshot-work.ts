@@ -8,12 +8,13 @@ import type { LogWriter, SnapshotStore } from '../ports/storage.js';
 export interface SnapshotDeps {
   readonly log: Pick<LogWriter, 'epoch'>;
   readonly snapshots: SnapshotStore;
-  /** 0 if there is none: newer ones were not usable. */
+  /** The snapshot from which recovery started: newer ones were not usable. 0 if it read the whole log. */
   readonly recoveredFrom: number;
   readonly pool: Pick<GroupPool, 'snapshot'>;
   readonly disk: { readonly fitsSnapshot: boolean };
   readonly timers: Pick<Timers, 'elapsed'>;
   readonly observer: Pick<GroupObserver, 'workDone'>;
+  /** In log records. */
   readonly snapshotEvery: number;
   readonly onFailure: (what: string, error: unknown) => void;
 }

@@ -102,18 +102,14 @@ export class WeightsSchedule {
   /** Start of the hour after which weights are computed again. */
   #hourFrom: number;
   #running = false;
-  /** Whether published or not. */
-  basedOnSeq: number;
-  computedAt: number | null;
   signals: WeightsSignals | null = null;
 
+  /** `basedOnSeq` and `computedAt` are those of the last computation, whether published or not. */
   constructor(
     private readonly intervalMs: number,
-    basedOnSeq: number,
-    computedAt: number | null,
+    public basedOnSeq: number,
+    public computedAt: number | null,
   ) {
-    this.basedOnSeq = basedOnSeq;
-    this.computedAt = computedAt;
     this.#hourFrom = computedAt ?? Number.NEGATIVE_INFINITY;
   }
 

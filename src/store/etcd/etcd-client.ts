@@ -11,17 +11,7 @@ import {
 } from '@grpc/grpc-js';
 import { SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
-import {
-  type MethodName,
-  methodOf,
-  type PutRequest,
-  type RangeRequest,
-  type RangeResponse,
-  type StatusResponse,
-  type TxnRequest,
-  type TxnResponse,
-  type WatchResponse,
-} from './etcd-messages.js';
+import * as etcd from './etcd-messages.js';
 
 export interface EtcdSettings {
   /** URLs, all http or all https. */
@@ -70,15 +60,19 @@ export class EtcdClient {
     return this.#settings.endpoints;
   }
 
-  range(request: RangeRequest, timeoutMs: number = limits.etcdCallMs): Promise<RangeResponse> {
+  range(request: etcd.RangeRequest, timeoutMs: number = limits.etcdCallMs): Promise<etcd.RangeResponse> {
     return this.#call('KV.Range', request, timeoutMs);
   }
 
-  put(request: PutRequest, timeoutMs: number = limits.etcdCallMs, tryMs: number = limits.etcdTryMs): Promise<object> {
+  put(
+    request: etcd.PutRequest,
+    timeoutMs: number = limits.etcdCallMs,
+    tryMs: number = limits.etcdTryMs,
+  ): Promise<object> {
     return written(this.#call('KV.Put', request, timeoutMs, tryMs));
   }
 
-  txn(request: TxnRequest, timeoutMs: number = limits.etcdCallMs): Promise<TxnResponse> {
+  txn(request: etcd.TxnRequest, timeoutMs: number = limits.etcdCallMs): Promise<etcd.TxnResponse> {
     return written(this.#call('KV.Txn', request, timeoutMs));
   }
 
@@ -108,7 +102,7 @@ export class EtcdClient {
   /** Renews a lease. Resolves to the seconds for which it is valid from now on; 0 if it has ended. */
   async keepAlive(id: string, timeoutMs: number): Promise<number> {
     const answer = await this.#repeated(timeoutMs, limits.etcdTryMs, (client, metadata, deadline) => {
-      const { path, requestSerialize, responseDeserialize } = methodOf('Lease.LeaseKeepAlive');
+      const { path, requestSerialize, responseDeserialize } = etcd.methodOf('Lease.LeaseKeepAlive');
       const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata, { deadline });
       this.#hold(stream);
       return new Promise<{ readonly TTL: string }>((resolve, reject) => {
@@ -127,7 +121,7 @@ export class EtcdClient {
   /** Calls `heard` with each answer, and `ended` once if the watch ends by itself. The returned function ends it. */
   watch(
     { key, rangeEnd, revision }: { readonly key: Buffer; readonly rangeEnd: Buffer; readonly revision: string },
-    heard: (response: WatchResponse) => void,
+    heard: (response: etcd.WatchResponse) => void,
     ended: (error: unknown) => void,
   ): () => void {
     let stream: ClientDuplexStream<object, object> | null = null;
@@ -143,10 +137,10 @@ export class EtcdClient {
       const metadata = await this.#metadata(this.#clients[at]!);
       if (isOver) return;
       if (this.isClosed) throw closedError();
-      const { path, requestSerialize, responseDeserialize } = methodOf('Watch.Watch');
+      const { path, requestSerialize, responseDeserialize } = etcd.methodOf('Watch.Watch');
       stream = this.#clients[at]!.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata);
       this.#hold(stream);
-      stream.on('data', (response: WatchResponse) => {
+      stream.on('data', (response: etcd.WatchResponse) => {
         if (response.canceled) end(new SharedLogUnavailableError('etcd ended the watch'));
         else if (!isOver) heard(response);
       });
@@ -165,7 +159,7 @@ export class EtcdClient {
     };
   }
 
-  status(endpoint: number): Promise<StatusResponse> {
+  status(endpoint: number): Promise<etcd.StatusResponse> {
     return this.#callAt(endpoint, 'Maintenance.Status', {}, limits.etcdCallMs);
   }
 
@@ -203,13 +197,13 @@ export class EtcdClient {
     if (this.#current === at) this.#current = (at + 1) % this.#clients.length;
   }
 
-  #call<R>(name: MethodName, request: object, timeoutMs: number, tryMs: number = limits.etcdTryMs): Promise<R> {
+  #call<R>(name: etcd.MethodName, request: object, timeoutMs: number, tryMs: number = limits.etcdTryMs): Promise<R> {
     return this.#repeated(timeoutMs, tryMs, (client, metadata, deadline) =>
       this.#unary<R>(client, name, request, metadata, deadline),
     );
   }
 
-  async #callAt<R>(endpoint: number, name: MethodName, request: object, timeoutMs: number): Promise<R> {
+  async #callAt<R>(endpoint: number, name: etcd.MethodName, request: object, timeoutMs: number): Promise<R> {
     const client = this.#clients[endpoint]!;
     try {
       const metadata = await this.#metadata(client);
@@ -261,9 +255,9 @@ export class EtcdClient {
     return true;
   }
 
-  #unary<R>(client: Client, name: MethodName, request: object, metadata: Metadata, deadline: number): Promise<R> {
+  #unary<R>(client: Client, name: etcd.MethodName, request: object, metadata: Metadata, deadline: number): Promise<R> {
     if (this.isClosed) return Promise.reject(closedError());
-    const { path, requestSerialize, responseDeserialize } = methodOf(name);
+    const { path, requestSerialize, responseDeserialize } = etcd.methodOf(name);
     return new Promise((resolve, reject) => {
       const end = (error: ServiceError | null, answer?: object) => {
         if (error !== null || answer === undefined) reject(error);

@@ -45,20 +45,14 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
 
   async view(firstSeq: number, limit: number = limits.slotsRead, timeoutMs?: number): Promise<SharedView> {
     const { keys } = this;
-    const range = { key: keys.slot(firstSeq), range_end: keys.logEnd, limit };
-    const { header, responses } = await this.client.txn(
-      {
-        compare: [],
-        success: [
-          { request_range: { key: keys.leader } },
-          { request_range: range },
-          { request_range: { key: keys.trimmed } },
-          { request_range: { key: keys.nodes, range_end: keys.nodesEnd } },
-          { request_range: { key: keys.format } },
-        ],
-      },
-      timeoutMs,
-    );
+    const success = [
+      { request_range: { key: keys.leader } },
+      { request_range: { key: keys.slot(firstSeq), range_end: keys.logEnd, limit } },
+      { request_range: { key: keys.trimmed } },
+      { request_range: { key: keys.nodes, range_end: keys.nodesEnd } },
+      { request_range: { key: keys.format } },
+    ];
+    const { header, responses } = await this.client.txn({ compare: [], success }, timeoutMs);
     const [leader, log, trimmed, nodes, format] = responses.map(({ response_range: found }) => found!.kvs);
     const slots: Slot[] = [];
     for (const kv of log!) slots.push(await this.slotOf(kv));
@@ -329,7 +323,6 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     return kvs.map(({ key }) => keys.seqOf(key));
   }
 
-  /** Deletes the slots before the one at `firstSeq`, which stays, and compacts. */
   async trim(fence: Fence, firstSeq: number, floor: number): Promise<void> {
     const { keys } = this;
     const deleted: RequestOp[] = [

@@ -43,13 +43,11 @@ export class Reserve {
     this.#file = join(dir, 'reserve');
   }
 
-  /** At most half of the free space: it must not fill the disk. Random, so that no file system compresses it. */
-  fill(): void {
-    this.#write(2);
-  }
-
-  /** Writes the file if it is too small, with at most one `part`th of the free space. */
-  #write(part: number): void {
+  /**
+   * Writes the file if it is too small: at most half, or else one `part`th, of the free space, since it must not fill
+   * the disk. Random, so that no file system compresses it.
+   */
+  fill(part = 2): void {
     try {
       if ((statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) >= limits.reserveBytes) return;
       const bytes = Math.min(limits.reserveBytes, Math.floor(freeBytesOf(this.dir) / part));
@@ -66,7 +64,7 @@ export class Reserve {
     try {
       return await act(true);
     } finally {
-      this.#write(1);
+      this.fill(1);
     }
   }
 

@@ -36,15 +36,7 @@ export interface PageTree {
 }
 
 /** The state that a commit records in its meta page. */
-export interface MetaPage {
-  readonly pageBytes: number;
-  readonly lastPage: number;
-  readonly txn: number;
-  /** Commit -> list of the pages that it freed. */
-  readonly free: PageTree;
-  /** Name -> record of a database. */
-  readonly main: PageTree;
-}
+export type MetaPage = NonNullable<ReturnType<typeof readMeta>>;
 
 export function dataFileOf(folder: string): string {
   return join(folder, 'data.mdb');
@@ -105,7 +97,7 @@ export function treeOf(record: Buffer): PageTree | undefined {
   return { depth: record.readUInt16LE(TREE_DEPTH_AT), root: Number(record.readBigUInt64LE(TREE_ROOT_AT)) };
 }
 
-function readMeta(descriptor: number, offset: number): MetaPage | undefined {
+function readMeta(descriptor: number, offset: number) {
   const page = Buffer.alloc(META_BYTES + PAGE_HEADER_BYTES);
   if (readSync(descriptor, page, 0, page.length, offset) < page.length) return undefined;
   if ((page.readUInt16LE(PAGE_FLAGS_AT) & META_PAGE_FLAG) === 0) return undefined;
@@ -118,7 +110,9 @@ function readMeta(descriptor: number, offset: number): MetaPage | undefined {
     pageBytes,
     lastPage: Number(page.readBigUInt64LE(LAST_PAGE_AT)),
     txn: Number(page.readBigUInt64LE(TXN_AT)),
+    /** Commit -> list of the pages that it freed. */
     free: treeOf(page.subarray(FREE_TREE_AT))!,
+    /** Name -> record of a database. */
     main: treeOf(page.subarray(MAIN_TREE_AT))!,
   };
 }

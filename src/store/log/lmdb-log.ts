@@ -16,14 +16,11 @@ import {
   keyOfSeq,
   type LogEnvironment,
   namedDamage,
-  newestSeqOf,
   OWNER_KEY,
   openLogEnvironment,
-  type PageCounts,
   pageCountsOf,
   replacementOf,
   seqOfKey,
-  startWriting,
   unframe,
   unknownOutcome,
 } from './log-environment.js';
@@ -169,9 +166,7 @@ function copyOf({ firstSeq, bytes }: StoredBatch): StoredBatch {
 
 const MOVED = Buffer.from([1]);
 
-export interface LogOwnership {
-  /** The version of the owner's record in the log, on which every commit depends. */
-  readonly epoch: number;
+interface LogOwnership {
   /** Stops the heartbeat. Resolves when nothing writes any more. */
   stop(): Promise<void>;
   /** Stops, and marks the folder free for the next owner, if this process still owns it. */
@@ -180,18 +175,19 @@ export interface LogOwnership {
 
 /** Each commit of the single writer succeeds only while its epoch, which `OwnedFolder` wrote before, is the newest. */
 export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
-  readonly epoch: number;
   readonly #pageBytes: number;
   newestFirstSeq: number;
 
+  /** `epoch`: the version of the owner's record in the log, on which every commit depends. */
   constructor(
     environment: LogEnvironment,
+    readonly epoch: number,
     private readonly ownership: LogOwnership,
   ) {
     super(environment);
-    this.epoch = ownership.epoch;
     this.#pageBytes = pageCountsOf(environment).pageBytes;
-    this.newestFirstSeq = this.reading(() => newestSeqOf(environment.log));
+    const [newest] = this.reading(() => [...environment.log.getKeys({ reverse: true, limit: 1 })]);
+    this.newestFirstSeq = newest === undefined ? -1 : seqOfKey(newest);
   }
 
   async append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
@@ -225,7 +221,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
     this.newestFirstSeq = batches.at(-1)?.firstSeq ?? this.newestFirstSeq;
   }
 
-  pages(): PageCounts {
+  pages(): ReturnType<typeof pageCountsOf> {
     return pageCountsOf(this.environment);
   }
 
@@ -273,7 +269,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
    */
   async #commit(write: () => Promise<boolean>, reads = true): Promise<void> {
     if (reads && !this.#seesNewest()) throw new HiddenCommitError(this.environment.path);
-    const { log, meta, path } = this.environment;
+    const { root, log, meta, path } = this.environment;
     let followed: Promise<boolean> = Promise.resolve(true);
     let written: Promise<boolean> = Promise.resolve(true);
     const putAll = () => {
@@ -283,7 +279,9 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
       if (this.newestFirstSeq < 0) putAll();
       else followed = log.ifVersion(keyOfSeq(this.newestFirstSeq), IF_EXISTS, putAll);
     });
-    const all = Promise.all([held, followed, written, startWriting(this.environment)]);
+    // Begins with this turn's writes at once, not after a next turn, in which hundreds of requests may be read.
+    const begun = root.batch(() => undefined);
+    const all = Promise.all([held, followed, written, begun]);
     const [isOwner, isNext, isWritten] = await all.catch(unknownOutcome(path));
     if (!isOwner) throw new OwnerLostError(`another process owns ${path} now`);
     if (!isNext) throw new HiddenCommitError(path);

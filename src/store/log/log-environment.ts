@@ -1,7 +1,7 @@
 /** Opens the LMDB environment of a log, and defines its databases and the format of its values. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { type Database, open } from 'lmdb';
 import { DamagedError, DiskFullError } from '../../group/ports/storage.js';
 import { isFull } from '../files/full-disk.js';
 import { dataFileOf, PAGE_HEADER_BYTES } from '../files/lmdb-file.js';
@@ -11,32 +11,13 @@ import { META_PAGES, NODE_HEADER_BYTES } from './page-check.js';
 const KEY_BYTES = 8;
 const LENGTH_BYTES = 4;
 
-/** Starts at the second write of a turn, see `startWriting`. The declaration of `open` lacks this option. */
+/** Starts at the second write of a turn, see `LmdbLogWriter`. The declaration of `open` lacks this option. */
 const startingAtOnce = { txnStartThreshold: 1 } as const;
 
 /** The key of the owner record in `meta`. Its version is the owner's epoch. */
 export const OWNER_KEY = Buffer.from('owner');
 
-export interface LogEnvironment {
-  readonly path: string;
-  readonly root: RootDatabase<Uint8Array, Uint8Array>;
-  /** First sequence number (8 bytes, big-endian) -> framed batch. */
-  readonly log: Database<Uint8Array, Uint8Array>;
-  /** `owner` -> JSON of the owner, versioned by its epoch. */
-  readonly meta: Database<Uint8Array, Uint8Array>;
-  /** Zero pages, while a scrub runs. */
-  readonly scrub: Database<Uint8Array, Uint8Array>;
-  /** Keys of batches whose bytes moved out of their leaf page. The next scrub rewrites those pages. */
-  readonly moved: Database<Uint8Array, Uint8Array>;
-}
-
-export interface PageCounts {
-  readonly pageBytes: number;
-  readonly lastPage: number;
-  readonly lastTxn: number;
-  /** Pages of the file that belong to no tree and are no meta pages. */
-  readonly freePages: number;
-}
+export interface LogEnvironment extends Readonly<ReturnType<typeof openLogEnvironment>> {}
 
 const BUILDING = '.tmp-log-';
 
@@ -65,7 +46,7 @@ export function removeHalfFormed(path: string): void {
 }
 
 /** One per thread. With `readOnly` a missing database is damage: LMDB may not find one in a damaged file. */
-export function openLogEnvironment(path: string, { readOnly = false } = {}): LogEnvironment {
+export function openLogEnvironment(path: string, { readOnly = false } = {}) {
   if (!readOnly) mkdirSync(path, { recursive: true, mode: 0o700 });
   const binary = { encoding: 'binary', keyEncoding: 'binary', compression: false } as const;
   const root = open<Uint8Array, Uint8Array>(path, {
@@ -88,14 +69,18 @@ export function openLogEnvironment(path: string, { readOnly = false } = {}): Log
   return {
     path,
     root,
+    /** First sequence number (8 bytes, big-endian) -> framed batch. */
     log: database('log'),
+    /** `owner` -> JSON of the owner, versioned by its epoch. */
     meta: database('meta', { ...binary, useVersions: true }),
+    /** Zero pages, while a scrub runs. */
     scrub: database('scrub'),
+    /** Keys of batches whose bytes moved out of their leaf page. The next scrub rewrites those pages. */
     moved: database('moved'),
   };
 }
 
-export function pageCountsOf(environment: LogEnvironment): PageCounts {
+export function pageCountsOf(environment: LogEnvironment) {
   const { root, log, meta, scrub, moved } = environment;
   const stats = root.getStats() as TreeStats & {
     readonly pageSize: number;
@@ -113,6 +98,7 @@ export function pageCountsOf(environment: LogEnvironment): PageCounts {
     pageBytes: stats.pageSize,
     lastPage: stats.lastPageNumber,
     lastTxn: stats.lastTxnId,
+    /** Pages of the file that belong to no tree and are no meta pages. */
     freePages: stats.lastPageNumber + 1 - reservedPages,
   };
 }
@@ -136,11 +122,6 @@ export function keyOfSeq(seq: number): Buffer {
 
 export function seqOfKey(key: Uint8Array): number {
   return Number(Buffer.from(key.buffer, key.byteOffset, KEY_BYTES).readBigUInt64BE());
-}
-
-export function newestSeqOf(log: LogEnvironment['log']): number {
-  const [key] = [...log.getKeys({ reverse: true, limit: 1 })];
-  return key === undefined ? -1 : seqOfKey(key);
 }
 
 /**
@@ -171,11 +152,6 @@ export function unframe(framed: Uint8Array, seq: number): Uint8Array {
     throw new DamagedError(`log: the batch at ${seq} is truncated: ${framed.length} bytes stored`);
   }
   return new Uint8Array(framed.buffer, framed.byteOffset + LENGTH_BYTES, length);
-}
-
-/** Begins with this turn's writes at once, not after a next turn, in which hundreds of requests may be read. */
-export function startWriting({ root }: LogEnvironment): Promise<boolean> {
-  return root.batch(() => undefined);
 }
 
 /**

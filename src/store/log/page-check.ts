@@ -46,14 +46,7 @@ export class PageError extends Error {
   }
 }
 
-export interface Leaf {
-  readonly key: Buffer;
-  readonly flags: number;
-  readonly isTree: boolean;
-  readonly valueBytes: number;
-  /** Bytes in the page: the value, or the reference to its pages. */
-  readonly inPage: Buffer;
-}
+type Leaf = ReturnType<Pages['leaves']>[number];
 
 export interface Run {
   readonly first: number;
@@ -88,7 +81,7 @@ export class Pages {
     return starts.map((at) => bytes.readUIntLE(at, 6));
   }
 
-  leaves(page: number): Leaf[] {
+  leaves(page: number) {
     const { bytes, starts } = this.#entries(page, LEAF_PAGE_FLAG);
     const leaves = starts.map((at) => {
       const flags = bytes.readUInt16LE(at + NODE_FLAGS_AT);
@@ -97,6 +90,7 @@ export class Pages {
       const key = bytes.subarray(at + NODE_HEADER_BYTES, keyEnd);
       const end = keyEnd + ((flags & RUN_NODE_FLAG) === 0 ? valueBytes : RUN_BYTES);
       if (flags > TREE_NODE_FLAG) throw new PageError(page, 'has an entry of an unknown kind');
+      // The value, or the reference to its pages.
       const inPage = bytes.subarray(keyEnd, end);
       return { key, flags, isTree: flags === TREE_NODE_FLAG, valueBytes, inPage, size: end - at };
     });

@@ -104,17 +104,12 @@ function textOf(record: OwnerRecord): string {
 }
 
 /** Identifies one process even after its number was reused. Fields are null if the system does not provide them. */
-export interface ProcessIdentity {
-  readonly pid: number;
-  /** Clock ticks from boot to the start of the process. */
-  readonly processStart: string | null;
-  readonly bootId: string | null;
-  readonly pidNamespace: string | null;
-}
+export interface ProcessIdentity extends Readonly<ReturnType<typeof thisProcess>> {}
 
-export function thisProcess(): ProcessIdentity {
+export function thisProcess() {
   return {
     pid: ownPid,
+    /** Clock ticks from boot to the start of the process. */
     processStart: processStartOf(ownPid),
     bootId: readIfThere('/proc/sys/kernel/random/boot_id'),
     pidNamespace: readPidNamespace(),

@@ -78,11 +78,7 @@ export class OwnedFolder {
         if (inLog < this.record.epoch) break;
         await this.#claimAfter(inLog);
       }
-      const writer = new LmdbLogWriter(environment, {
-        epoch: this.record.epoch,
-        stop: () => this.stop(),
-        release: () => this.release(),
-      });
+      const writer = new LmdbLogWriter(environment, this.record.epoch, this);
       await writer.tidy();
       removeHalfFormed(logFolder);
       return writer;
@@ -201,7 +197,7 @@ function epochIn({ meta, path }: LogEnvironment): number {
 
 function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIdentity): FolderOwnedError {
   const who = owner === undefined ? 'another process' : `process ${owner.pid} (since ${owner.claimed_at})`;
-  if (owner !== undefined && isCopy(dir, owner, identity) === true) {
+  if (owner !== undefined && isCopy(dir, owner, identity)) {
     return new FolderOwnedError(
       `the data folder ${dir} is a copy of the folder of a running node, ${who}; to make it a folder of its own, run: ptf adopt --data-dir ${dir}`,
     );
@@ -211,11 +207,9 @@ function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIde
   );
 }
 
-/** Null if unknown: in another container or host, the owner's process number names another process here. */
-function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boolean | null {
-  if (!canLookUp(owner, identity)) return null;
-  const isOpen = hasOpen(owner.pid, ownerFileOf(dir, owner.epoch));
-  return isOpen === null ? null : !isOpen;
+/** False if unknown: in another container or host, the owner's process number names another process here. */
+function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boolean {
+  return canLookUp(owner, identity) && hasOpen(owner.pid, ownerFileOf(dir, owner.epoch)) === false;
 }
 
 /**
@@ -230,7 +224,7 @@ export async function adoptFolder(
 ): Promise<'adopted' | 'free'> {
   const owner = readOwner(dir);
   if (owner === undefined || !(await isAlive(owner, identity, dir, times))) return 'free';
-  if (isCopy(dir, owner, identity) !== true) {
+  if (!isCopy(dir, owner, identity)) {
     throw new FolderOwnedError(
       `the data folder ${dir} is in use by process ${owner.pid} (since ${owner.claimed_at}), or this user cannot see whether it is; stop that node first, or run as its user`,
     );

@@ -38,8 +38,6 @@ export class PiscinaPool implements GroupPool {
   readonly #dir: string;
   readonly #replica: LazyPool;
   readonly #readers: LazyPool;
-  readonly #reading: ReadQueue;
-  readonly #weightsTimeoutMs: number;
   readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #piece = Buffer.from(new SharedArrayBuffer(limits.copyPieceBytes));
   #closed: Promise<void> | null = null;
@@ -50,12 +48,10 @@ export class PiscinaPool implements GroupPool {
   constructor(
     folder: WorkerFolder,
     entries = ownEntries,
-    weightsTimeoutMs: number = limits.weightsTimeoutMs,
-    reading = new ReadQueue(),
+    private readonly weightsTimeoutMs: number = limits.weightsTimeoutMs,
+    private readonly reading = new ReadQueue(),
   ) {
     this.#dir = folder.dir;
-    this.#reading = reading;
-    this.#weightsTimeoutMs = weightsTimeoutMs;
     const replicaFolder = { ...folder, ending: this.#ending };
     this.#replica = new LazyPool(() => poolOf(entries.replica, replicaFolder, 1, limits.replicaQueueMax));
     const readerFolder = { ...folder, piece: this.#piece.buffer };
@@ -68,7 +64,7 @@ export class PiscinaPool implements GroupPool {
   readonly follow: GroupPool['follow'] = (upTo) => this.#run('follow', upTo);
   readonly redact: GroupPool['redact'] = (work) => this.#run('redact', work);
   readonly weights: GroupPool['weights'] = (upTo, at) =>
-    this.#run('weights', { upTo, at }, { timeoutMs: this.#weightsTimeoutMs });
+    this.#run('weights', { upTo, at }, { timeoutMs: this.weightsTimeoutMs });
   readonly verdicts: GroupPool['verdicts'] = (upTo, at) => this.#run('verdicts', { upTo, at });
   readonly publishChanges: GroupPool['publishChanges'] = (work) => this.#run('publishChanges', work);
   readonly walkChanges: GroupPool['walkChanges'] = (work) => this.#run('walkChanges', work);
@@ -110,7 +106,7 @@ export class PiscinaPool implements GroupPool {
   async #read<R>(readClass: ReadClass, holder: Holder | null, name: keyof GroupPool, task: unknown): Promise<R> {
     if (this.filesStored !== null) await this.filesStored();
     await this.#readers.loaded();
-    return this.#reading.run(readClass, holder, () => this.#readers.run(name, task));
+    return this.reading.run(readClass, holder, () => this.#readers.run(name, task));
   }
 
   #run<R>(name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
@@ -124,7 +120,7 @@ export class PiscinaPool implements GroupPool {
    */
   close(loadMs: number = limits.shutdownLoadMs, poolMs: number = limits.shutdownPoolMs): Promise<void> {
     Atomics.store(this.#ending, 0, 1);
-    this.#reading.refuseAll();
+    this.reading.refuseAll();
     this.#closed ??= Promise.all([this.#replica.close(loadMs, poolMs), this.#readers.close(loadMs, poolMs)]).then(
       () => undefined,
     );
@@ -134,21 +130,18 @@ export class PiscinaPool implements GroupPool {
 
 /** A pool whose threads start with its first task, so that an idle node spends no memory on them. */
 class LazyPool {
-  readonly #make: () => Piscina;
   #pool: Piscina | null = null;
   /** Settled once every first worker has loaded, or has failed to. */
   #loaded: Promise<unknown> = Promise.resolve();
   readonly #deaths = new WeakMap<Piscina, Error>();
   #isClosed = false;
 
-  constructor(make: () => Piscina) {
-    this.#make = make;
-  }
+  constructor(private readonly make: () => Piscina) {}
 
   #start(): Piscina {
     if (this.#pool === null) {
       if (this.#isClosed) throw new Error('the pool is closed');
-      const pool = this.#make();
+      const pool = this.make();
       pool.on('error', (error: Error) => this.#discardIfDead(pool, error));
       this.#pool = pool;
       this.#loaded = Promise.allSettled(onEach(pool, 'loaded'));
@@ -181,7 +174,9 @@ class LazyPool {
     const pool = this.#pool;
     if (pool === null) return;
     await within(loadMs, this.#loaded);
-    await end(pool, poolMs);
+    // Workers close their files first: a thread that is terminated during a call into LMDB can end the process.
+    await within(poolMs, Promise.allSettled(onEach(pool, 'close')));
+    await pool.destroy();
   }
 
   /**
@@ -213,12 +208,6 @@ export function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQue
   // abandoned. Without a listener they would end the process.
   pool.on('error', () => undefined);
   return pool;
-}
-
-/** Lets workers close their files first: a thread that is terminated during a call into LMDB can end the process. */
-async function end(pool: Piscina, closeMs: number): Promise<void> {
-  await within(closeMs, Promise.allSettled(onEach(pool, 'close')));
-  await pool.destroy();
 }
 
 function onEach(pool: Piscina, name: 'loaded' | 'close'): Promise<unknown>[] {

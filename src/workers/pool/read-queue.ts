@@ -21,9 +21,6 @@ interface Waiting {
 }
 
 export class ReadQueue {
-  readonly #threads: number;
-  readonly #waitMs: number;
-  readonly #now: () => number;
   readonly #waiting: Readonly<Record<ReadClass, Set<Waiting>>> = {
     records: new Set(),
     own: new Set(),
@@ -36,24 +33,20 @@ export class ReadQueue {
 
   /** Runs at most `threads` reads at a time. A read that has not begun within `waitMs` is refused. */
   constructor(
-    threads: number = limits.readerThreads,
-    waitMs: number = limits.readerWaitMs,
-    now: () => number = () => performance.now(),
-  ) {
-    this.#threads = threads;
-    this.#waitMs = waitMs;
-    this.#now = now;
-  }
+    private readonly threads: number = limits.readerThreads,
+    private readonly waitMs: number = limits.readerWaitMs,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
 
   /** Rejects with `PoolBusyError` if too many reads wait, or this one too long. `holder`: null for the node itself. */
   async run<R>(readClass: ReadClass, holder: Holder | null, read: () => Promise<R>): Promise<R> {
     await this.#turn(this.#waiting[readClass], holder);
     this.#turnMs = this.#usedBy(holder);
-    const beganMs = this.#now();
+    const beganMs = this.now();
     try {
       return await read();
     } finally {
-      this.#charge(holder, this.#now() - beganMs);
+      this.#charge(holder, this.now() - beganMs);
       this.#running--;
       this.#beginNext();
     }
@@ -82,7 +75,7 @@ export class ReadQueue {
   }
 
   #turn(waiting: Set<Waiting>, holder: Holder | null): Promise<void> {
-    if (this.#running < this.#threads) {
+    if (this.#running < this.threads) {
       this.#running++;
       return Promise.resolve();
     }
@@ -100,7 +93,7 @@ export class ReadQueue {
           reject(busy());
         },
       };
-      const late = setTimeout(one.refuse, this.#waitMs);
+      const late = setTimeout(one.refuse, this.waitMs);
       waiting.add(one);
     });
   }

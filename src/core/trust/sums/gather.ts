@@ -69,7 +69,9 @@ export function gatherVotes(
   const below = isSampled ? (most / subjects.size) * WHOLE : WHOLE;
   const columns = (room: number) => new VoteColumns(facts.excluded, room, scratch);
   const part = columns(isSampled && pairsSplit(peers, c) ? Math.max(PART_ENTRIES, peers) : entries.size);
-  const judged = isSampled ? columns(sampledEntries(state, below)) : part;
+  // An upper bound of the sample's entries; entries beyond it are left out.
+  const sampledEntries = Math.ceil(entries.size * (below / WHOLE) * SAMPLE_SPARE) + peers;
+  const judged = isSampled ? columns(sampledEntries) : part;
   const asOf = asOfTime(state, at);
   const sums = new VoteSums(peers, c, scratch);
   const rows = new RowBlock();
@@ -93,12 +95,6 @@ export function gatherVotes(
   }
   sums.add(part);
   return { sums, judged, part: isSampled ? below / WHOLE : 1, facts };
-}
-
-/** Upper bound of the entries of players with a hash below `below`; entries beyond it are left out. */
-function sampledEntries({ subjects, numbers }: GatheredView, below: number): number {
-  const expected = subjects.entries.size * (below / WHOLE);
-  return Math.ceil(expected * SAMPLE_SPARE) + numbers;
 }
 
 export const BLOCK_ROWS = 256;

@@ -96,12 +96,9 @@ class DensePairSums implements PairSums {
 
 /** For many peers: one row of sums at a time, so that memory is proportional to the pairs that exist. */
 class SparsePairSums implements PairSums {
-  readonly #scratch: Scratch;
   #votes: Votes | null = null;
 
-  constructor(scratch: Scratch) {
-    this.#scratch = scratch;
-  }
+  constructor(private readonly scratch: Scratch) {}
 
   add(votes: Votes): void {
     if (this.#votes !== null && this.#votes !== votes)
@@ -114,7 +111,7 @@ class SparsePairSums implements PairSums {
     if (votes === null) return;
     const { peers, offsets, peer, claims, x, measure } = votes;
     const relativeOf = (e: number) => loweringShare(claims[e]!, x[e]!, measure[e]!) - MIDDLE;
-    const shared = sharedEntries(votes, this.#scratch);
+    const shared = sharedEntries(votes, this.scratch);
     const sums = new Float64Array(peers * STRIDE);
     const partners = new Uint32Array(peers);
     for (let j = 0; j < peers; j++) {
@@ -135,7 +132,7 @@ class SparsePairSums implements PairSums {
         to(j, k, sums, k * STRIDE);
         sums.fill(0, k * STRIDE, (k + 1) * STRIDE);
       }
-      this.#scratch.yieldCore();
+      this.scratch.yieldCore();
     }
   }
 }

@@ -8,14 +8,11 @@ const SPARE = 1 / 8;
 
 /** Columns keep their old content; the borrower writes all of it. */
 export class Scratch {
-  /** Called every fraction of a ms by a computation; the thread may sleep in it. No result depends on it. */
-  readonly yieldCore: () => void;
   readonly #buffers: ArrayBuffer[] = [];
   #borrowed = 0;
 
-  constructor(yieldCore: () => void = () => undefined) {
-    this.yieldCore = yieldCore;
-  }
+  /** A computation calls `yieldCore` every fraction of a ms. The thread may sleep in it; no result depends on it. */
+  constructor(readonly yieldCore: () => void = () => undefined) {}
 
   /** Begins a computation and makes all columns available again. */
   begin(): this {

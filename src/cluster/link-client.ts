@@ -150,15 +150,13 @@ export class LinkClient {
 
 class LinkAgent extends Agent {
   readonly #url: URL;
-  readonly #security: ReturnType<typeof clientSecurity>;
 
   constructor(
     url: string,
-    security: ReturnType<typeof clientSecurity>,
+    private readonly security: ReturnType<typeof clientSecurity>,
     private readonly authority: LinkAuthority,
   ) {
     super({ keepAlive: true, maxSockets: limits.linkSocketsMax, timeout: limits.linkIdleMs });
-    this.#security = security;
     this.#url = new URL(url);
   }
 
@@ -198,7 +196,7 @@ class LinkAgent extends Agent {
         fail(new Error(`the node refused the link: ${head.split('\r\n')[0]}`));
         return;
       }
-      const secured = connectTls({ ...this.#security, socket: outer });
+      const secured = connectTls({ ...this.security, socket: outer });
       outer.on('error', () => secured.destroy());
       secured.on('error', fail);
       secured.once('secureConnect', () => settle(null, secured));

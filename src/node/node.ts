@@ -280,7 +280,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
 
 /** Opens the public port, which answers 503 until the group is open. */
 async function listen({ host, port }: Config, parts: Parts): Promise<void> {
-  parts.address = await listeningOrRefuse(parts.face.listen(host, port), { port: 'PORT', host: 'HOST' });
+  parts.address = await listeningOrRefuse(parts.face.listen(host, port));
 }
 
 interface OpenGroup {

@@ -49,30 +49,28 @@ export function refuseStart(error: unknown): never {
   throw error;
 }
 
-/** `names`: the variables that hold the port and the address. */
-export async function listeningOrRefuse<T>(
-  listening: Promise<T>,
-  names: { readonly port: string; readonly host: string },
-): Promise<T> {
+/** `prefix`: of the variables that hold the port and the address, such as `METRICS_`. */
+export async function listeningOrRefuse<T>(listening: Promise<T>, prefix = ''): Promise<T> {
   try {
     return await listening;
   } catch (error) {
+    const [portName, hostName] = [`${prefix}PORT`, `${prefix}HOST`];
     const { code, message, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
     switch (code) {
       case 'EADDRINUSE':
         throw new StartRefusedError(
-          `${names.port}: port ${port} of ${address} is in use by another process; stop it, or set ${names.port} to another port`,
+          `${portName}: port ${port} of ${address} is in use by another process; stop it, or set ${portName} to another port`,
         );
       case 'EACCES':
         throw new StartRefusedError(
-          `${names.port}: this user may not listen on port ${port}; set ${names.port} to a port from 1024`,
+          `${portName}: this user may not listen on port ${port}; set ${portName} to a port from 1024`,
         );
       case 'EADDRNOTAVAIL':
       case 'ENOTFOUND':
       case 'EAI_AGAIN':
-        throw new StartRefusedError(`${names.host}: this machine has no such address (${code})`);
+        throw new StartRefusedError(`${hostName}: this machine has no such address (${code})`);
       default:
-        throw new StartRefusedError(`${names.port}, ${names.host}: cannot listen: ${message}`);
+        throw new StartRefusedError(`${portName}, ${hostName}: cannot listen: ${message}`);
     }
   }
 }

@@ -55,8 +55,6 @@ export interface Endpoint {
   readonly answer: (incoming: Incoming) => MaybeAsync<ApiReply>;
 }
 
-export type EndpointDeps = Pick<HttpDeps, 'node' | 'settings' | 'clock' | 'sessionHolds'>;
-
 export interface SharedBounds {
   readonly rates: ReturnType<typeof createRateLimits>;
   readonly bodies: BodyAdmission;
@@ -78,7 +76,7 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   constructor(
     private readonly id: Id,
     private readonly handle: Handler<BodyOf<Id>>,
-    private readonly deps: EndpointDeps,
+    private readonly deps: Pick<HttpDeps, 'node' | 'settings' | 'clock' | 'sessionHolds'>,
     private readonly bounds: SharedBounds,
   ) {
     const { rates } = bounds;

@@ -16,10 +16,7 @@ export interface GuardTime {
   after(ms: number, run: () => void): void;
 }
 
-const systemTime: GuardTime = {
-  now: () => performance.now(),
-  after: (ms, run) => void setTimeout(run, ms).unref(),
-};
+const systemTime: GuardTime = { now: () => performance.now(), after: (ms, run) => void setTimeout(run, ms).unref() };
 
 export interface Arrived {
   readonly request: { readonly complete: boolean } | undefined;

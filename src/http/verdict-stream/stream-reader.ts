@@ -67,7 +67,26 @@ export class StreamReader {
   /** `lastEventId` is as sent; empty for none. */
   async start(hello: string, lastEventId: string): Promise<void> {
     this.#write(hello);
-    await this.#catchUp(lastEventId);
+    const { feed } = this.parts;
+    while (feed.mark === null && !this.#isEnded) await this.#woken();
+    if (this.#isEnded || feed.mark === null) return;
+    const elsewhere = feed.mark.logTag === undefined ? undefined : await this.#placeElsewhere(lastEventId, feed.mark);
+    if (this.#isEnded || feed.mark === null) return;
+    let since: ResumeFrom | null = elsewhere ?? this.#resumed(lastEventId, feed.mark);
+    for (;;) {
+      await this.parts.turn();
+      if (this.#isEnded || feed.mark === null) return;
+      const recent = typeof since === 'number' ? feed.recent(since) : null;
+      if (recent !== null && recent.length <= limits.streamAtOnceRows) {
+        this.#goLive(recent, feed.mark);
+        return;
+      }
+      const mark: FeedPosition = feed.mark;
+      const walked = await this.#walk(mark, since);
+      if (walked === 'ended') return;
+      if (walked === 'forgotten') this.#write(resetFrame('too_old'));
+      since = walked === 'forgotten' ? null : mark.position;
+    }
   }
 
   send({ position, changeFor, rows }: ChangeFrames): void {
@@ -108,29 +127,6 @@ export class StreamReader {
     this.#isEnded = true;
     this.parts.onEnd(this, reason);
     this.#wake();
-  }
-
-  async #catchUp(lastEventId: string): Promise<void> {
-    const { feed } = this.parts;
-    while (feed.mark === null && !this.#isEnded) await this.#woken();
-    if (this.#isEnded || feed.mark === null) return;
-    const elsewhere = feed.mark.logTag === undefined ? undefined : await this.#placeElsewhere(lastEventId, feed.mark);
-    if (this.#isEnded || feed.mark === null) return;
-    let since: ResumeFrom | null = elsewhere ?? this.#resumed(lastEventId, feed.mark);
-    for (;;) {
-      await this.parts.turn();
-      if (this.#isEnded || feed.mark === null) return;
-      const recent = typeof since === 'number' ? feed.recent(since) : null;
-      if (recent !== null && recent.length <= limits.streamAtOnceRows) {
-        this.#goLive(recent, feed.mark);
-        return;
-      }
-      const mark: FeedPosition = feed.mark;
-      const walked = await this.#walk(mark, since);
-      if (walked === 'ended') return;
-      if (walked === 'forgotten') this.#write(resetFrame('too_old'));
-      since = walked === 'forgotten' ? null : mark.position;
-    }
   }
 
   /** The position in an event id of another node of the cluster; undefined if it is none, or not reached in time. */

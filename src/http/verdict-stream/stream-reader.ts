@@ -6,13 +6,7 @@ import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ResumeData } from '../../contract/verdict-stream.js';
 import type { GroupViews } from '../../group/api.js';
-import {
-  type ChangesUpTo,
-  type FeedPosition,
-  type PublishedPlayer,
-  playersIn,
-  type ResumeFrom,
-} from '../../group/verdict-changes.js';
+import { type FeedPosition, type PublishedPlayer, playersIn, type ResumeFrom } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import {
   changeFrame,
@@ -130,7 +124,7 @@ export class StreamReader {
   }
 
   /** The position in an event id of another node of the cluster; undefined if it is none, or not reached in time. */
-  async #placeElsewhere(id: string, mark: FeedPosition): Promise<ChangesUpTo | undefined> {
+  async #placeElsewhere(id: string, mark: FeedPosition) {
     const place = placeOf(id);
     if (place?.logTag === undefined || place.logTag !== mark.logTag) return undefined;
     if (place.generation === mark.generation || !(await this.#reached(place.seq))) return undefined;

@@ -56,8 +56,6 @@ import { ThisNode } from './this-node.js';
 import { backgroundCheck, clockReported, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 
-export type { Address };
-
 export interface NodePorts {
   readonly log: Logger;
   /** Called if the node cannot continue, or lost its folder: the caller must end the process with a failure. */

@@ -162,14 +162,12 @@ export async function recoverOrForm(
   if (recovered === null) return { follower: await formGroup(formation, writer, clock, random), snapshotSeq: 0 };
   const problems = formationProblems(formation, recovered.follower.state.formed);
   if (problems.length > 0) throw new StartRefusedError(problems.join('; '));
-  logRecovery(recovered, performance.now() - started, log);
+  for (const problem of recovered.problems) log.error({ fault: problem }, 'a snapshot was not used');
+  const { lastSeq, peers, subjects } = recovered.follower.state;
+  const counts = { peers: peers.size, players: subjects.size };
+  const ms = Math.round(performance.now() - started);
+  log.info({ last_seq: lastSeq, snapshot_seq: recovered.snapshotSeq, ...counts, ms }, 'recovered');
   return recovered;
-}
-
-function logRecovery({ follower, snapshotSeq, problems }: Recovered, ms: number, log: Logger): void {
-  for (const problem of problems) log.error({ fault: problem }, 'a snapshot was not used');
-  const counts = { peers: follower.state.peers.size, players: follower.state.subjects.size };
-  log.info({ last_seq: follower.state.lastSeq, snapshot_seq: snapshotSeq, ...counts, ms: Math.round(ms) }, 'recovered');
 }
 
 /** Refuses a start with an impossible clock, by `clockProblem`. Local trials, which may pause, only warn. */

@@ -5,21 +5,10 @@ import type { DisputeView } from '../group/api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
 import { parseSince } from './arguments.js';
-import {
-  by,
-  disputeId,
-  exampleDispute,
-  exampleId,
-  isoTime,
-  mapped,
-  operation,
-  page,
-  parsed,
-  peerId,
-  typed,
-} from './operation.js';
+import { by, disputeId, exampleId, isoTime, mapped, operation, page, parsed, peerId, typed } from './operation.js';
 import { columns, facts } from './text-table.js';
 
+const exampleDispute = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
 const reportersColumn = [
   'reporters',
   ({ reporters }: DisputeValue) => reporters.map(({ peer_name }) => peer_name).join(', '),

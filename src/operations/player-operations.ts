@@ -3,7 +3,7 @@ import { refusalOfRawIds } from '../core/hashing/pseudonym.js';
 import { reasonsOf } from '../core/scoring/reasons.js';
 import { publishedFigures } from '../core/scoring/score.js';
 import { verdicts } from '../core/vocabulary.js';
-import { granted, type Outcome, refused } from '../errors.js';
+import { granted, refused } from '../errors.js';
 import type {
   AllowedPlayer,
   OperatorApi,
@@ -19,20 +19,7 @@ import { shape } from '../validation/schema.js';
 import { parseHash, parseUntil } from './arguments.js';
 import { disputeValue } from './dispute-operations.js';
 import { auditEntryValue } from './log-operations.js';
-import {
-  by,
-  count,
-  exampleHash,
-  isoTime,
-  mapped,
-  note,
-  operation,
-  type Pseudonymise,
-  page,
-  parsed,
-  subjectHash,
-  typed,
-} from './operation.js';
+import { by, exampleHash, isoTime, mapped, note, operation, page, parsed, subjectHash, typed } from './operation.js';
 import { facts, table } from './text-table.js';
 
 const hash = parsed('<hash>', 'subject hash, 64 hexadecimal characters', { parse: parseHash });
@@ -136,8 +123,7 @@ export const playerOperations = {
   'players-list': operation({
     request: shape({
       verdicts: { type: 'array', minItems: 1, maxItems: verdicts.length, items: { enum: verdicts } },
-      from: count(0, Number.MAX_SAFE_INTEGER),
-      limit: count(1, limits.pageMax),
+      ...page(Number.MAX_SAFE_INTEGER),
     }),
     dashboard: true,
     answer({ verdicts: wanted, from, limit }, { group }) {
@@ -160,7 +146,17 @@ export const playerOperations = {
   player: operation({
     request: shape({ player_id: playerId }),
     dashboard: true,
-    answer: ({ player_id }, { group, pseudonymise }) => lookUpPlayer(group, pseudonymise, player_id),
+    /** Codes: subject_hash_required, player_id_not_canonical, player_not_found, overloaded, dependency_unavailable. */
+    async answer({ player_id }, { group, pseudonymise }) {
+      const subject = pseudonymise(player_id);
+      if (subject === null) return refused(refusalOfRawIds(group.identity.identityMode));
+      const view = group.trust(subject);
+      const explanation = group.explain(subject);
+      if (view === undefined || explanation === undefined) return refused('player_not_found');
+      const events = await group.playerEvents(subject, null, 1, null);
+      const allowed = group.allowedPlayer(subject);
+      return mapped(events, (listed) => playerValue(subject, view, explanation, listed, allowed));
+    },
     ptf: {
       command: 'player',
       text: 'show the score of a player and its explanation; shows no peer its events',
@@ -225,23 +221,6 @@ function pendingValue(group: OperatorApi, { subject, requests }: PendingErasure)
 
 function allowedPlayerValue({ subject, entryId, until, note: reason }: AllowedPlayer) {
   return { subject_hash: subject, entry_id: entryId, until: isoTime(until), note: reason };
-}
-
-/** Codes: subject_hash_required, player_id_not_canonical, player_not_found, overloaded, dependency_unavailable. */
-async function lookUpPlayer(
-  group: OperatorApi,
-  pseudonymise: Pseudonymise,
-  playerId: string,
-): Promise<Outcome<PlayerValue>> {
-  const subject = pseudonymise(playerId);
-  if (subject === null) return refused(refusalOfRawIds(group.identity.identityMode));
-  const view = group.trust(subject);
-  const explanation = group.explain(subject);
-  if (view === undefined || explanation === undefined) return refused('player_not_found');
-  const events = await group.playerEvents(subject, null, 1, null);
-  if (!events.ok) return events;
-  const allowed = group.allowedPlayer(subject);
-  return granted(playerValue(subject, view, explanation, events.value, allowed));
 }
 
 export interface PlayerValue extends ReturnType<typeof playerValue> {}

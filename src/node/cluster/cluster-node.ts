@@ -31,7 +31,7 @@ import { version } from '../version.js';
 import { membersOf, openEtcdLog, RECORD_FORMAT, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
 import { fetchCopy, fetchMissing, isIncomplete, removeUnfinished } from './copy-fetch.js';
-import { LocalScrub } from './local-scrub.js';
+import { LocalScrub, markScrubDue } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 
 export interface ClusterNodePorts {
@@ -338,7 +338,7 @@ export class ClusterNode {
       ...site,
       log: writer,
       roleChanged: () => this.#duties.roleChanged(),
-      replaced: () => this.#scrub.markDue(),
+      replaced: () => markScrubDue(this.dir),
     });
     const fence = this.#formingFence;
     writer.follow();

@@ -35,10 +35,6 @@ export class LocalScrub {
     await this.#runs;
   }
 
-  markDue(): void {
-    markScrubDue(this.dir);
-  }
-
   run(): Promise<void> {
     const { signal } = this.#ending;
     const done = this.#runs.then(async () => {

@@ -7,11 +7,6 @@ import { limits } from '../../../limits.js';
 import { isPassword, isPasswordHash } from './password.js';
 import type { Session, Sessions } from './sessions.js';
 
-export interface SignInForm {
-  readonly operator: string;
-  readonly password: string;
-}
-
 export type SignedIn =
   | { readonly ok: true; readonly session: Session; readonly token: string }
   | { readonly ok: false; readonly why: 'wrong' | 'unset' }
@@ -48,7 +43,7 @@ export class SignIn {
     private readonly attempts: SignInAttempts,
   ) {}
 
-  async try({ operator, password }: SignInForm, address: string): Promise<SignedIn> {
+  async try({ operator, password }: Record<'operator' | 'password', string>, address: string): Promise<SignedIn> {
     const stored = this.passwordHash();
     if (stored === null || !isPasswordHash(stored)) return { ok: false, why: 'unset' };
     const retryAfterS = await this.attempts.begin(address);

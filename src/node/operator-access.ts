@@ -89,11 +89,11 @@ interface Addresses {
 
 export function readyText({ address, dashboardAddress: dashboard }: Addresses, dir: string): string {
   const url = urlOf(address);
-  const rows = [
+  const lines = facts(Number.POSITIVE_INFINITY, [
     ['ready', url],
     ['docs', `${url}/docs`],
     ...(dashboard === null ? [] : [['dashboard', urlOf(dashboard)] as const]),
     ['data folder', dir],
-  ] as const;
-  return `${facts(rows, Number.POSITIVE_INFINITY).join('\n')}\n`;
+  ]);
+  return `${lines.join('\n')}\n`;
 }

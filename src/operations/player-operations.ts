@@ -41,7 +41,7 @@ export const playerOperations = {
       show({ data }, width) {
         if (data.length === 0) return ['no player is on the allow list'];
         const rows = data.map((one) => [one.subject_hash, one.until, one.note, one.entry_id]);
-        return table(rows, width, ['subject', 'until', 'note', 'entry'], ['subject', 'until']);
+        return table(width, rows, ['subject', 'until', 'note', 'entry'], ['subject', 'until']);
       },
     },
   }),
@@ -275,25 +275,22 @@ function evidenceValue(group: OperatorApi, subject: Uint8Array) {
 function playerLines(player: PlayerValue, width: number): string[] {
   const { explain, allowed } = player;
   const known = (value: number | null): string => value?.toFixed(2) ?? 'not shown with fewer than 3 peers';
-  const lines = facts(
-    [
-      ['subject', player.subject_hash],
-      ['verdict', `${player.verdict}${allowed === null ? '' : `, on the allow list until ${allowed.until}`}`],
-      ['score', player.score.toFixed(1)],
-      ['confidence', player.confidence.toFixed(2)],
-      ['why', explain.reasons.join(' ')],
-      ['events', player.event_count],
-      ['peers', `${explain.peers}${explain.pre_trusted ? ', pre-trusted ones among them' : ''}`],
-      ['witnesses', explain.witnesses],
-      ['lowering', known(explain.lowering)],
-      ['raising', known(explain.raising)],
-      ['changed', player.updated_at],
-    ],
-    width,
-  );
+  const lines = facts(width, [
+    ['subject', player.subject_hash],
+    ['verdict', `${player.verdict}${allowed === null ? '' : `, on the allow list until ${allowed.until}`}`],
+    ['score', player.score.toFixed(1)],
+    ['confidence', player.confidence.toFixed(2)],
+    ['why', explain.reasons.join(' ')],
+    ['events', player.event_count],
+    ['peers', `${explain.peers}${explain.pre_trusted ? ', pre-trusted ones among them' : ''}`],
+    ['witnesses', explain.witnesses],
+    ['lowering', known(explain.lowering)],
+    ['raising', known(explain.raising)],
+    ['changed', player.updated_at],
+  ]);
   if (player.summary.length === 0) return lines;
   const rows = player.summary.map(({ event_type, week, count }) => [event_type, week ?? '', count]);
-  return [...lines, '', ...table(rows, width, ['reported', 'week', 'events'])];
+  return [...lines, '', ...table(width, rows, ['reported', 'week', 'events'])];
 }
 
 /** Raised when a member is removed or changes its meaning; members may be added without that. */

@@ -77,7 +77,7 @@ function pendingErasures({ data }: Values['erase-pending']): Rendered {
   });
   return {
     value: { data },
-    lines: (width) => (rows.length === 0 ? ['no erasure is waiting'] : table(rows, width, heads, ['due'])),
+    lines: (width) => (rows.length === 0 ? ['no erasure is waiting'] : table(width, rows, heads, ['due'])),
   };
 }
 
@@ -89,13 +89,13 @@ function refusal(value: Values['erase-refuse']): Rendered {
 }
 
 function erasure(value: Values['erase']): Rendered {
-  const rows: [string, string][] = [
+  // The receipt is proof for the player: on one line, so that it can be copied.
+  const lines = facts(Number.POSITIVE_INFINITY, [
     ['subject', value.subject_hash],
     ['status', value.status],
-    ['events erased', String(value.events_erased)],
+    ['events erased', value.events_erased],
     ['at', value.erased_at],
     ['receipt', value.receipt],
-  ];
-  // The receipt is proof for the player: on one line, so that it can be copied.
-  return { value, lines: () => facts(rows, Number.POSITIVE_INFINITY) };
+  ]);
+  return { value, lines: () => lines };
 }

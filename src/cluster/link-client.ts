@@ -53,7 +53,6 @@ export class LinkClient {
     return JSON.parse((await this.bytes(call)).toString('utf8')) as T;
   }
 
-  /** Resolves to the body of the answer. Rejects as `call` does. */
   async bytes(call: LinkCall): Promise<Buffer> {
     const { response, endWatch } = await this.#open(call);
     const chunks: Buffer[] = [];
@@ -74,7 +73,6 @@ export class LinkClient {
     throw new LinkError(`${call.path}: ${response.statusCode} ${body.toString('utf8')}`, false);
   }
 
-  /** Ends all running calls and refuses further ones. */
   close(): void {
     this.isClosed = true;
     for (const { end } of [...this.#running]) end(new Error('the node is shutting down'));
@@ -140,11 +138,7 @@ export class LinkClient {
   }
 
   #agentOf(url: string): Agent {
-    const existing = this.#agents.get(url);
-    if (existing !== undefined) return existing;
-    const agent = new LinkAgent(url, this.#security, this.#authority);
-    this.#agents.set(url, agent);
-    return agent;
+    return getOrMake(this.#agents, url, () => new LinkAgent(url, this.#security, this.#authority));
   }
 }
 

@@ -82,12 +82,7 @@ export function urlOf({ host, port }: Address): string {
   return `http://${local.includes(':') ? `[${local}]` : local}:${port}`;
 }
 
-interface Addresses {
-  readonly address: Address;
-  readonly dashboardAddress: Address | null;
-}
-
-export function readyText({ address, dashboardAddress: dashboard }: Addresses, dir: string): string {
+export function readyText(address: Address, dashboard: Address | null, dir: string): string {
   const url = urlOf(address);
   const lines = facts(Number.POSITIVE_INFINITY, [
     ['ready', url],

@@ -108,7 +108,6 @@ export function typed(flags: string, text = ''): TypedArgument<string> {
   return { flags, text };
 }
 
-/** An argument that is converted, or one of several. */
 export function parsed<T>(
   flags: string,
   text: string,

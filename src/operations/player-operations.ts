@@ -142,7 +142,6 @@ export const playerOperations = {
     },
   }),
 
-  /** A player by account id or subject hash. Shows no peer's events. */
   player: operation({
     request: shape({ player_id: playerId }),
     dashboard: true,

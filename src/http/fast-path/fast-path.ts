@@ -86,12 +86,6 @@ interface Asked {
   readonly startedAt: number;
 }
 
-interface Arrival {
-  readonly asked: Asked;
-  readonly incoming: Incoming;
-  readonly end: number;
-}
-
 class FastConnection {
   readonly #heads = new HeadParser();
   readonly #waiting: Buffer[] = [];
@@ -201,7 +195,7 @@ class FastConnection {
     this.#send(out);
   }
 
-  #read(chunk: Buffer, text: string, at: number, startedAt: number): Arrival | undefined {
+  #read(chunk: Buffer, text: string, at: number, startedAt: number) {
     const head = this.#heads.read(text, at);
     if (head === undefined || head.end + head.contentLength > chunk.length) return undefined;
     const { method, headers } = head;
@@ -210,26 +204,24 @@ class FastConnection {
     const fastRoute = this.shared.routeOf(method, target.path, headers);
     if (fastRoute === undefined) return undefined;
     const bytes = chunk.subarray(head.end, head.end + head.contentLength);
-    return {
-      asked: { method, fastRoute, exchange: exchangeOf(headers), startedAt },
-      incoming: {
-        headers,
-        captures: fastRoute.captures,
-        path: target.path,
-        query: target.query,
-        remote: this.socket,
-        readBody: ({ arriving, check, inTurn }) => {
-          // The whole body has arrived already.
-          arriving?.end();
-          return then(inTurn(), (refusal) => {
-            if (refusal !== undefined) return refusal;
-            if (!this.socket.writable) return refused('malformed_json');
-            return check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head));
-          });
-        },
+    const asked: Asked = { method, fastRoute, exchange: exchangeOf(headers), startedAt };
+    const incoming: Incoming = {
+      headers,
+      captures: fastRoute.captures,
+      path: target.path,
+      query: target.query,
+      remote: this.socket,
+      readBody: ({ arriving, check, inTurn }) => {
+        // The whole body has arrived already.
+        arriving?.end();
+        return then(inTurn(), (refusal) => {
+          if (refusal !== undefined) return refusal;
+          if (!this.socket.writable) return refused('malformed_json');
+          return check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head));
+        });
       },
-      end: head.end + head.contentLength,
     };
+    return { asked, incoming, end: head.end + head.contentLength };
   }
 
   #replyTo({ fastRoute, exchange }: Asked, incoming: Incoming): MaybeAsync<ApiReply> {

@@ -26,7 +26,7 @@ import type { RequestVerifier } from '../signing/request-verifier.js';
 import type { BodyCheck } from '../signing/signature-fields.js';
 import { callerOf, mayRegister } from './auth.js';
 import { bodyRefusal } from './body.js';
-import { decodeText } from './head.js';
+import { decodeText, type Target } from './head.js';
 import type { CallerLimit, createRateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
 import {
@@ -39,12 +39,10 @@ import {
   then,
 } from './request.js';
 
-export interface Incoming {
+export interface Incoming extends Target {
   readonly headers: IncomingHttpHeaders;
   /** Path parameters as sent, in the order of the template. */
   readonly captures: readonly string[];
-  readonly path: string;
-  readonly query: string;
   readonly remote: Socket;
   readonly readBody: (reading: BodyReading) => MaybeAsync<Outcome<unknown>>;
 }

@@ -38,7 +38,9 @@ export function addErase(program: Command, session: CommandContext): void {
       }
       const signature = by === undefined ? {} : { by };
       if (refuse !== undefined) {
-        done(refusal(await ask('erase-refuse', { subject_hash: refuse, reason: reason!, ...signature })));
+        const value = await ask('erase-refuse', { subject_hash: refuse, reason: reason!, ...signature });
+        const text = `${value.subject_hash} stays: the peers that asked now read "${value.reason}"`;
+        done({ value, lines: () => [printable(text)] });
       } else if (hash === undefined) {
         done(pendingErasures(await allPages(session, 'erase-pending', { from: 0, limit: limits.pageMax })));
       } else {
@@ -78,13 +80,6 @@ function pendingErasures({ data }: Values['erase-pending']): Rendered {
   return {
     value: { data },
     lines: (width) => (rows.length === 0 ? ['no erasure is waiting'] : table(width, rows, heads, ['due'])),
-  };
-}
-
-function refusal(value: Values['erase-refuse']): Rendered {
-  return {
-    value,
-    lines: () => [printable(`${value.subject_hash} stays: the peers that asked now read "${value.reason}"`)],
   };
 }
 

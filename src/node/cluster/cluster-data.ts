@@ -31,8 +31,9 @@ export async function importData(config: Config, dir: string): Promise<MovedData
     const lease = String((randomBytes(8).readBigUInt64BE() >> 2n) + 1n);
     await log.grantLease(lease, LEASE_S);
     if (!(await log.hasSecret())) throw new MoveRefusedError('CLUSTER_SECRET differs from the secret of the group');
-    const state = { role: 'joining', version, format: 0, started: 0, reason: null };
-    const node = { nodeId: config.nodeId, url: 'import', ...state, applied: 0, durable: 0, snapshot: 0 };
+    const progress = { applied: 0, durable: 0, snapshot: 0 };
+    const state = { role: 'joining', ...progress, version, format: 0, started: 0, reason: null };
+    const node = { nodeId: config.nodeId, url: 'import', ...state };
     if ((await log.putNode(node, lease)) !== null)
       throw new MoveRefusedError(`node ${config.nodeId} is running: stop it first`);
     const fence = await log.campaign(

@@ -13,26 +13,10 @@ import { errors, type Outcome } from '../../errors.js';
 import type { AcceptedEvent, OwnEvent, PeerView, TrustExplanation, TrustView } from '../../group/api.js';
 import { HOUR_MS, limits } from '../../limits.js';
 import type { FromSchema } from '../../validation/schema.js';
+import { cutCount } from '../public-counts.js';
 
 export function timeText(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-/** Cuts a public counter to two significant digits: one that moves by one would reveal who caused it. */
-export function cutCount(count: number): number {
-  const unit = unitOf(count);
-  return Math.floor(count / unit) * unit;
-}
-
-export function raisedCount(count: number): number {
-  const unit = unitOf(count);
-  return Math.ceil(count / unit) * unit;
-}
-
-function unitOf(count: number): number {
-  let unit = 1;
-  while (count / unit >= 100) unit *= 10;
-  return unit;
 }
 
 /** Never returns `-0`. */

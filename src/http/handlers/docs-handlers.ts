@@ -6,8 +6,9 @@ import { openApi30Document } from '../../contract/openapi-3-0.js';
 import type { HealthBody, IndexBody } from '../../contract/response-bodies.js';
 import { getOrMake } from '../../core/get-or-make.js';
 import { refused } from '../../errors.js';
-import { cutCount, raisedCount, timeText } from '../bodies/bodies.js';
+import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
+import { cutCount, raisedCount } from '../public-counts.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 

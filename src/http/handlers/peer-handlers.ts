@@ -2,8 +2,9 @@
 import type { RegistrationBody } from '../../contract/request-bodies.js';
 import type { PeerListBody, RegisteredPeerBody } from '../../contract/response-bodies.js';
 import type { Registration } from '../../group/api.js';
-import { cutCount, peerBody, timeText } from '../bodies/bodies.js';
+import { peerBody, timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
+import { cutCount } from '../public-counts.js';
 import { ok, refusalReply } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 import { encodeCursor, readPage } from '../request/request-parameters.js';

@@ -5,7 +5,6 @@ import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
-import type { MaybeAsync } from '../request/request.js';
 import { ReplayMemory } from './replay-memory.js';
 import {
   type BodyCheck,
@@ -33,7 +32,7 @@ export class RequestVerifier {
   }
 
   /** Codes: signature_missing, signature_invalid, signature_expired, signature_replayed. */
-  check(route: Route, request: SignedRequest, caller: PeerView | null): MaybeAsync<Verified> {
+  check(route: Route, request: SignedRequest, caller: PeerView | null): Verified | Promise<Verified> {
     const { requestSigning } = this.deps.settings;
     if (requestSigning === 'off' || caller === null || !isWrite(route)) return unchecked;
     const { publicKey } = caller;
@@ -44,7 +43,12 @@ export class RequestVerifier {
     });
   }
 
-  #checkSigned(route: Route, request: SignedRequest, caller: PeerView, publicKey: string): MaybeAsync<Verified> {
+  #checkSigned(
+    route: Route,
+    request: SignedRequest,
+    caller: PeerView,
+    publicKey: string,
+  ): Verified | Promise<Verified> {
     const covers = { body: route.body !== undefined, query: request.query !== '' };
     const read = readSignature(request.headers, covers, this.#now());
     if (!read.ok) return read;

@@ -4,7 +4,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type InnerList, isInnerList, parseDictionary, serializeInnerList } from 'structured-headers';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { Target } from '../request/head.js';
 
 export interface RequestSignature {
   readonly components: readonly string[];
@@ -141,8 +140,12 @@ function digestsOf(
   return stated;
 }
 
-export interface SignedRequest extends Target {
+export interface SignedRequest {
   readonly method: string;
+  /** The path as sent, not decoded. */
+  readonly path: string;
+  /** The query as sent, without `?`. */
+  readonly query: string;
   readonly headers: IncomingHttpHeaders;
 }
 

@@ -6,14 +6,13 @@ import type { AcceptedEvent } from '../../../src/group/api.js';
 import {
   batchEntryText,
   batchResultText,
-  cutCount,
   explanationBody,
-  raisedCount,
   rounded,
   storedEventBody,
   verdictBody,
 } from '../../../src/http/bodies/bodies.js';
 import { ScoreTag, scoreJson } from '../../../src/http/bodies/score-json.js';
+import { cutCount, raisedCount } from '../../../src/http/public-counts.js';
 import { assertIsJsonOf } from './ascii-json.js';
 
 const view = {

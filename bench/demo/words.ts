@@ -54,11 +54,11 @@ export function picture(reading: Reading, { elapsedS, totalS, isFair }: Stage, w
   return [
     `${Math.floor(elapsedS)} s of ${totalS} s: ${stage}`,
     '',
-    ...table(rows, width, ['game server', 'weight', 'events', 'what it does', 'one witness with'], ['weight']),
+    ...table(width, rows, ['game server', 'weight', 'events', 'what it does', 'one witness with'], ['weight']),
     '',
     ...table(
-      rules.map(([name, key]) => [name, cheaters[key], good[key], victims[key]]),
       width,
+      rules.map(([name, key]) => [name, cheaters[key], good[key], victims[key]]),
       ['condemned by', `${cheaters.players} cheaters`, `${good.players} good`, `${victims.players} victims`],
     ),
   ].map((line) => cutLine(line, width));

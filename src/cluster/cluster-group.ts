@@ -28,7 +28,6 @@ export interface ClusterSite {
   appliedElsewhere(): Promise<void>;
 }
 
-/** Calls that change nothing read the memory of this node. */
 export function createClusterGroup(local: GroupApi, site: ClusterSite, clusterOperations: ClusterOperations): GroupApi {
   const decided = (Object.keys(changes) as ChangeName[]).map((name) => {
     return [name, (...args: ChangeArgs<typeof name>) => decide(local, site, name, args)] as const;

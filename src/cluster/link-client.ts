@@ -53,7 +53,6 @@ export class LinkClient {
     return JSON.parse((await this.bytes(call)).toString('utf8')) as T;
   }
 
-  /** Resolves to the body of the answer. Rejects as `call` does. */
   async bytes(call: LinkCall): Promise<Buffer> {
     const { response, endWatch } = await this.#open(call);
     const chunks: Buffer[] = [];
@@ -74,7 +73,6 @@ export class LinkClient {
     throw new LinkError(`${call.path}: ${response.statusCode} ${body.toString('utf8')}`, false);
   }
 
-  /** Ends all running calls and refuses further ones. */
   close(): void {
     this.isClosed = true;
     for (const { end } of [...this.#running]) end(new Error('the node is shutting down'));
@@ -140,25 +138,19 @@ export class LinkClient {
   }
 
   #agentOf(url: string): Agent {
-    const existing = this.#agents.get(url);
-    if (existing !== undefined) return existing;
-    const agent = new LinkAgent(url, this.#security, this.#authority);
-    this.#agents.set(url, agent);
-    return agent;
+    return getOrMake(this.#agents, url, () => new LinkAgent(url, this.#security, this.#authority));
   }
 }
 
 class LinkAgent extends Agent {
   readonly #url: URL;
-  readonly #security: ReturnType<typeof clientSecurity>;
 
   constructor(
     url: string,
-    security: ReturnType<typeof clientSecurity>,
+    private readonly security: ReturnType<typeof clientSecurity>,
     private readonly authority: LinkAuthority,
   ) {
     super({ keepAlive: true, maxSockets: limits.linkSocketsMax, timeout: limits.linkIdleMs });
-    this.#security = security;
     this.#url = new URL(url);
   }
 
@@ -198,7 +190,7 @@ class LinkAgent extends Agent {
         fail(new Error(`the node refused the link: ${head.split('\r\n')[0]}`));
         return;
       }
-      const secured = connectTls({ ...this.#security, socket: outer });
+      const secured = connectTls({ ...this.security, socket: outer });
       outer.on('error', () => secured.destroy());
       secured.on('error', fail);
       secured.once('secureConnect', () => settle(null, secured));

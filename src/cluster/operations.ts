@@ -21,7 +21,6 @@ export interface OperatorDeps {
   readonly clusterId: () => string;
   readonly endpoints: readonly string[];
   readonly members: () => Promise<readonly (MemberStatus | null)[]>;
-  /** See `EtcdLog`. */
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   /** The members' settings, unless a scrub names others. */
   readonly walSettings: WalSettings;

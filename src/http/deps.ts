@@ -1,5 +1,6 @@
 /** The settings and dependencies that the HTTP interface receives. It opens nothing itself except its sockets. */
 import type { Duplex } from 'node:stream';
+import type { JWTPayload } from 'jose';
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
 import type { RegistrationMode, RequestSigning } from '../core/vocabulary.js';
@@ -35,15 +36,10 @@ export interface RequestObserver {
   streamEnded(reason: string): void;
 }
 
-export interface SessionClaims {
-  readonly iss?: string | undefined;
-  readonly jti?: string | undefined;
-}
-
 export interface HttpDeps {
   readonly node: GroupNode;
   /** False only if this node's dashboard issued the verified token and its session has ended. */
-  readonly sessionHolds: (claims: SessionClaims) => boolean;
+  readonly sessionHolds: (claims: JWTPayload) => boolean;
   readonly pseudonyms: Pick<Pseudonyms, 'of' | 'ofAll' | 'writeAll' | 'saltCheck'>;
   readonly settings: HttpSettings;
   readonly version: string;

@@ -6,7 +6,6 @@ export function cutCount(count: number): number {
   return Math.floor(count / unit) * unit;
 }
 
-/** Rounds up to two significant digits. */
 export function raisedCount(count: number): number {
   const unit = unitOf(count);
   return Math.ceil(count / unit) * unit;

@@ -117,7 +117,10 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   const settings = new Settings(env, readFile);
   const environment = settings.read(environmentRow);
   const production = environment === 'prod' || settings.read(nodeEnvRow).toLowerCase() === 'production';
-  const values = valuesOf(settings);
+  // TypeScript cannot follow that each value comes from its own row.
+  const values = Object.fromEntries(
+    Object.entries(rows).map(([key, row]) => [key, settings.read<unknown>(row)]),
+  ) as Values;
   // A new key must not be able to erase what others reported.
   const erasureMode = production && !settings.isSet(variables.erasureMode) ? 'own' : values.erasureMode;
   const given = Object.values(variables).filter((row) => settings.isSet(row));
@@ -128,12 +131,6 @@ export function loadConfig(env: Environ, readFile: ReadFile): ConfigOutcome {
   // A missing required variable may be present under a mistyped name.
   if (settings.problems.length > 0) return { ok: false, problems: settings.problems, warnings: unknown };
   return { ok: true, config: Object.freeze(config), warnings: [...warningsOf(config), ...unknown] };
-}
-
-function valuesOf(settings: Settings): Values {
-  const values = Object.entries(rows).map(([key, row]) => [key, settings.read<unknown>(row)] as const);
-  // TypeScript cannot follow that each value comes from its own row.
-  return Object.fromEntries(values) as Values;
 }
 
 function checkTogether(config: Config, settings: Settings): void {

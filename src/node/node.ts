@@ -56,8 +56,6 @@ import { ThisNode } from './this-node.js';
 import { backgroundCheck, clockReported, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 
-export type { Address };
-
 export interface NodePorts {
   readonly log: Logger;
   /** Called if the node cannot continue, or lost its folder: the caller must end the process with a failure. */
@@ -280,7 +278,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
 
 /** Opens the public port, which answers 503 until the group is open. */
 async function listen({ host, port }: Config, parts: Parts): Promise<void> {
-  parts.address = await listeningOrRefuse(parts.face.listen(host, port), { port: 'PORT', host: 'HOST' });
+  parts.address = await listeningOrRefuse(parts.face.listen(host, port));
 }
 
 interface OpenGroup {

@@ -47,21 +47,13 @@ export async function openOperatorAccess(deps: OperatorAccessDeps) {
   };
   const socket = await socketOrRefuse(startOperatorSocket({ dir, log, ...asked }), dir);
   closers.add(() => socket.close());
-  const opened = async (
-    starting: Promise<Address & { close(): Promise<void> }>,
-    names: { readonly port: string; readonly host: string },
-  ): Promise<Address> => {
-    const server = await listeningOrRefuse(starting, names);
-    closers.add(() => server.close());
-    return { host: server.host, port: server.port };
+  const opened = async (starting: Promise<Address & { close(): Promise<void> }>, prefix: string): Promise<Address> => {
+    const { host, port, close } = await listeningOrRefuse(starting, prefix);
+    closers.add(close);
+    return { host, port };
   };
   const metricsAddress =
-    metricsPort === null
-      ? null
-      : await opened(startMetricsServer(metrics, metricsHost, metricsPort, log), {
-          port: 'METRICS_PORT',
-          host: 'METRICS_HOST',
-        });
+    metricsPort === null ? null : await opened(startMetricsServer(metrics, metricsHost, metricsPort, log), 'METRICS_');
   if (dashboardPort === null) return { metricsAddress, dashboardAddress: null };
   const dashboard = startDashboard({
     host: dashboardHost,
@@ -75,7 +67,7 @@ export async function openOperatorAccess(deps: OperatorAccessDeps) {
     clock,
     log,
   });
-  const dashboardAddress = await opened(dashboard, { port: 'DASHBOARD_PORT', host: 'DASHBOARD_HOST' });
+  const dashboardAddress = await opened(dashboard, 'DASHBOARD_');
   if (passwordHash() === null) log.warn('the dashboard has no password: set one with `ptf dashboard set-password`');
   return { metricsAddress, dashboardAddress };
 }
@@ -90,18 +82,13 @@ export function urlOf({ host, port }: Address): string {
   return `http://${local.includes(':') ? `[${local}]` : local}:${port}`;
 }
 
-interface Addresses {
-  readonly address: Address;
-  readonly dashboardAddress: Address | null;
-}
-
-export function readyText({ address, dashboardAddress: dashboard }: Addresses, dir: string): string {
+export function readyText(address: Address, dashboard: Address | null, dir: string): string {
   const url = urlOf(address);
-  const rows = [
+  const lines = facts(Number.POSITIVE_INFINITY, [
     ['ready', url],
     ['docs', `${url}/docs`],
     ...(dashboard === null ? [] : [['dashboard', urlOf(dashboard)] as const]),
     ['data folder', dir],
-  ] as const;
-  return `${facts(rows, Number.POSITIVE_INFINITY).join('\n')}\n`;
+  ]);
+  return `${lines.join('\n')}\n`;
 }

@@ -125,7 +125,7 @@ function run(config: Config, warnings: readonly Remark[]): void {
   let starting = begin();
   starting.then((node) => {
     keepLine();
-    if (process.stdout.isTTY) stdout.write(readyText(node, resolve(config.dataDir)));
+    if (process.stdout.isTTY) stdout.write(readyText(node.address, node.dashboardAddress, resolve(config.dataDir)));
   }, fail);
 }
 

@@ -49,30 +49,28 @@ export function refuseStart(error: unknown): never {
   throw error;
 }
 
-/** `names`: the variables that hold the port and the address. */
-export async function listeningOrRefuse<T>(
-  listening: Promise<T>,
-  names: { readonly port: string; readonly host: string },
-): Promise<T> {
+/** `prefix`: of the variables that hold the port and the address, such as `METRICS_`. */
+export async function listeningOrRefuse<T>(listening: Promise<T>, prefix = ''): Promise<T> {
   try {
     return await listening;
   } catch (error) {
+    const [portName, hostName] = [`${prefix}PORT`, `${prefix}HOST`];
     const { code, message, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
     switch (code) {
       case 'EADDRINUSE':
         throw new StartRefusedError(
-          `${names.port}: port ${port} of ${address} is in use by another process; stop it, or set ${names.port} to another port`,
+          `${portName}: port ${port} of ${address} is in use by another process; stop it, or set ${portName} to another port`,
         );
       case 'EACCES':
         throw new StartRefusedError(
-          `${names.port}: this user may not listen on port ${port}; set ${names.port} to a port from 1024`,
+          `${portName}: this user may not listen on port ${port}; set ${portName} to a port from 1024`,
         );
       case 'EADDRNOTAVAIL':
       case 'ENOTFOUND':
       case 'EAI_AGAIN':
-        throw new StartRefusedError(`${names.host}: this machine has no such address (${code})`);
+        throw new StartRefusedError(`${hostName}: this machine has no such address (${code})`);
       default:
-        throw new StartRefusedError(`${names.port}, ${names.host}: cannot listen: ${message}`);
+        throw new StartRefusedError(`${portName}, ${hostName}: cannot listen: ${message}`);
     }
   }
 }
@@ -164,14 +162,12 @@ export async function recoverOrForm(
   if (recovered === null) return { follower: await formGroup(formation, writer, clock, random), snapshotSeq: 0 };
   const problems = formationProblems(formation, recovered.follower.state.formed);
   if (problems.length > 0) throw new StartRefusedError(problems.join('; '));
-  logRecovery(recovered, performance.now() - started, log);
+  for (const problem of recovered.problems) log.error({ fault: problem }, 'a snapshot was not used');
+  const { lastSeq, peers, subjects } = recovered.follower.state;
+  const counts = { peers: peers.size, players: subjects.size };
+  const ms = Math.round(performance.now() - started);
+  log.info({ last_seq: lastSeq, snapshot_seq: recovered.snapshotSeq, ...counts, ms }, 'recovered');
   return recovered;
-}
-
-function logRecovery({ follower, snapshotSeq, problems }: Recovered, ms: number, log: Logger): void {
-  for (const problem of problems) log.error({ fault: problem }, 'a snapshot was not used');
-  const counts = { peers: follower.state.peers.size, players: follower.state.subjects.size };
-  log.info({ last_seq: follower.state.lastSeq, snapshot_seq: snapshotSeq, ...counts, ms: Math.round(ms) }, 'recovered');
 }
 
 /** Refuses a start with an impossible clock, by `clockProblem`. Local trials, which may pause, only warn. */

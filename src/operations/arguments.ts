@@ -83,10 +83,8 @@ export function parseSince(text: string): string {
   throw new InvalidArgumentError('Write a day, 2026-12-31, a time in UTC, 2026-12-31T18:00:00Z, or an age, 12h or 7d.');
 }
 
-const publicKeyText = new RegExp(publicKey.pattern);
-
 export function parsePublicKey(text: string): string {
-  if (publicKeyText.test(text)) return text;
+  if (new RegExp(publicKey.pattern).test(text)) return text;
   throw new InvalidArgumentError('A public key is 32 raw bytes in base64url: 43 characters, without padding.');
 }
 

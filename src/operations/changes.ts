@@ -5,13 +5,8 @@ import { type Refusal, refused } from '../errors.js';
 import type { EventSubmission, GroupApi, PeerView } from '../group/api.js';
 
 interface Codec<T, Json> {
-  readonly encode: (value: T) => Json;
-  readonly decode: (json: Json, group: Pick<GroupApi, 'peerById'>) => T | Refusal;
-}
-
-interface AnyCodec {
-  encode(value: unknown): unknown;
-  decode(json: unknown, group: Pick<GroupApi, 'peerById'>): unknown;
+  encode(value: T): Json;
+  decode(json: Json, group: Pick<GroupApi, 'peerById'>): T | Refusal;
 }
 
 const plain: Codec<unknown, unknown> = { encode: (value) => value, decode: (value) => value };
@@ -89,7 +84,7 @@ export interface ChangeCall<N extends ChangeName = ChangeName> {
 }
 
 export function encodeCall<N extends ChangeName>(name: N, args: ChangeArgs<N>): ChangeCall<N> {
-  const codecs: readonly AnyCodec[] = changes[name].codecs;
+  const codecs: readonly Codec<unknown, unknown>[] = changes[name].codecs;
   const encoded = args.map((value, i) => codecs[i]!.encode(value));
   // JSON has no undefined, and null is a value.
   while (encoded.at(-1) === undefined && encoded.length > 0) encoded.pop();
@@ -113,7 +108,7 @@ export function execute<N extends ChangeName>(
   { name, args }: ChangeCall<N>,
 ): Promise<ChangeValue<N>> | undefined {
   if (!Object.hasOwn(changes, name) || !Array.isArray(args)) return undefined;
-  const codecs: readonly AnyCodec[] = changes[name].codecs;
+  const codecs: readonly Codec<unknown, unknown>[] = changes[name].codecs;
   if (codecs[0] === caller && args.length === 0) return undefined;
   const decoded = args.map((value, i) => (codecs[i] ?? plain).decode(value, group));
   const [first] = decoded;

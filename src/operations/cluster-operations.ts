@@ -5,7 +5,7 @@ import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
 import { type Asked, by, count, isoTime, mapped, operation, typed } from './operation.js';
-import { facts, table } from './text-table.js';
+import { columns, facts } from './text-table.js';
 
 export const clusterOperations = {
   'group-set': operation({
@@ -145,43 +145,45 @@ export interface ClusterValue extends ReturnType<typeof clusterValue> {}
 
 function clusterLines(value: ClusterValue, width: number): string[] {
   const { leader, last_takeover: takeover, scrubbed } = value;
-  const rows: [string, string][] = [
-    ['cluster', value.cluster_id],
-    ['this node', `${value.node_id}, ${value.role}`],
-    ['leader', leader === null ? 'none' : `${leader.node_id} since ${leader.since} (fence ${leader.fence})`],
-    ['applied seq', String(value.applied_seq)],
-    ['staleness', `${value.staleness_ms} ms`],
-    ['lease', `${value.lease_ms} ms left`],
-    ['floor seq', String(value.floor_seq)],
-    ['takeovers', `${value.takeovers} by this node`],
-    ['last takeover', takeover === null ? 'none' : `${takeover.at} by ${takeover.node_id}: ${takeover.cause}`],
-    ['last scrub', scrubbed === null ? 'none' : `${scrubbed.at}: ${scrubbed.detail}`],
-    ...value.refused.map(({ node_id, url, reason }): [string, string] => [
-      'refused',
-      `${node_id} at ${url}: ${reason}`,
+  return [
+    ...facts(width, [
+      ['cluster', value.cluster_id],
+      ['this node', `${value.node_id}, ${value.role}`],
+      ['leader', leader === null ? 'none' : `${leader.node_id} since ${leader.since} (fence ${leader.fence})`],
+      ['applied seq', value.applied_seq],
+      ['staleness', `${value.staleness_ms} ms`],
+      ['lease', `${value.lease_ms} ms left`],
+      ['floor seq', value.floor_seq],
+      ['takeovers', `${value.takeovers} by this node`],
+      ['last takeover', takeover === null ? 'none' : `${takeover.at} by ${takeover.node_id}: ${takeover.cause}`],
+      ['last scrub', scrubbed === null ? 'none' : `${scrubbed.at}: ${scrubbed.detail}`],
+      ...value.refused.map(({ node_id, url, reason }) => ['refused', `${node_id} at ${url}: ${reason}`] as const),
+    ]),
+    '',
+    ...columns(width, [], value.nodes, [
+      ['node', (node) => node.node_id],
+      ['role', ({ role }) => role],
+      ['applied', (node) => node.applied_seq],
+      ['lag', ({ lag }) => lag],
+      ['snapshot', (node) => node.snapshot_seq],
+      ['version', ({ version }) => version],
+      ['url', ({ url }) => url],
+      ['reason', ({ reason }) => reason ?? ''],
+    ]),
+    '',
+    ...columns(width, [], value.members, [
+      ['etcd member', ({ endpoint }) => endpoint],
+      ['state', memberState],
+      ['version', ({ version }) => version],
+      ['database in use', (one) => `${mb(one.db_bytes_in_use)} of ${mb(one.db_bytes)} MB`],
     ]),
   ];
-  const nodes = value.nodes.map((node) => [
-    node.node_id,
-    node.role,
-    node.applied_seq,
-    node.lag,
-    node.snapshot_seq,
-    node.version,
-    node.url,
-    node.reason ?? '',
-  ]);
-  const members = value.members.map((member) => [
-    member.endpoint,
-    [member.healthy ? (member.leads ? 'leads' : 'follows') : 'DOES NOT ANSWER', ...member.alarms].join(', '),
-    member.version,
-    `${(member.db_bytes_in_use / 1e6).toFixed(1)} of ${(member.db_bytes / 1e6).toFixed(1)} MB`,
-  ]);
-  return [
-    ...facts(rows, width),
-    '',
-    ...table(nodes, width, ['node', 'role', 'applied', 'lag', 'snapshot', 'version', 'url', 'reason']),
-    '',
-    ...table(members, width, ['etcd member', 'state', 'version', 'database in use']),
-  ];
+}
+
+function memberState({ healthy, leads, alarms }: ClusterValue['members'][number]): string {
+  return [healthy ? (leads ? 'leads' : 'follows') : 'DOES NOT ANSWER', ...alarms].join(', ');
+}
+
+function mb(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
 }

@@ -5,21 +5,10 @@ import type { DisputeView } from '../group/api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
 import { parseSince } from './arguments.js';
-import {
-  by,
-  disputeId,
-  exampleDispute,
-  exampleId,
-  isoTime,
-  mapped,
-  operation,
-  page,
-  parsed,
-  peerId,
-  typed,
-} from './operation.js';
+import { by, disputeId, exampleId, isoTime, mapped, operation, page, parsed, peerId, typed } from './operation.js';
 import { columns, facts } from './text-table.js';
 
+const exampleDispute = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
 const reportersColumn = [
   'reporters',
   ({ reporters }: DisputeValue) => reporters.map(({ peer_name }) => peer_name).join(', '),
@@ -62,21 +51,16 @@ export const disputeOperations = {
       show({ data }, width) {
         if (data.length === 0) return ['no disputes'];
         const isWide = width === Number.POSITIVE_INFINITY;
-        return columns(
-          data,
-          width,
-          [
-            ['dispute', (one) => one.dispute_id],
-            ['status', (one) => one.status],
-            ['opened', (one) => (isWide ? one.opened_at : one.opened_at.slice(0, 10))],
-            ['player', (one) => one.subject_hash],
-            ['by', (one) => one.peer_name ?? 'anonymous'],
-            ['against', (one) => (isWide ? againstText(one) : (one.against_name ?? ''))],
-            ...(isWide ? [reportersColumn] : []),
-            ['text', (one) => one.text],
-          ],
-          ['status', 'opened'],
-        );
+        return columns(width, ['status', 'opened'], data, [
+          ['dispute', (one) => one.dispute_id],
+          ['status', (one) => one.status],
+          ['opened', (one) => (isWide ? one.opened_at : one.opened_at.slice(0, 10))],
+          ['player', (one) => one.subject_hash],
+          ['by', (one) => one.peer_name ?? 'anonymous'],
+          ['against', (one) => (isWide ? againstText(one) : (one.against_name ?? ''))],
+          ...(isWide ? [reportersColumn] : []),
+          ['text', (one) => one.text],
+        ]);
       },
     },
   }),
@@ -151,21 +135,18 @@ export function disputeValue(view: DisputeView) {
 export interface DisputeValue extends ReturnType<typeof disputeValue> {}
 
 function disputeLines(value: DisputeValue, width: number): string[] {
-  return facts(
-    [
-      ['dispute', value.dispute_id],
-      ['status', value.status],
-      ['subject', value.subject_hash],
-      ['opened', value.opened_at],
-      ['by', value.peer_id === null ? 'anonymous' : `${value.peer_name} (${value.peer_id})`],
-      ['against', againstText(value)],
-      ...value.reporters.map((one) => ['reporter', reporterText(one)] as const),
-      ['void', value.voids.join(', ') || 'nothing'],
-      ['text', value.text],
-      ...value.also_named.map((one) => ['text names', `${one.peer_name} (${one.peer_id})`] as const),
-    ],
-    width,
-  );
+  return facts(width, [
+    ['dispute', value.dispute_id],
+    ['status', value.status],
+    ['subject', value.subject_hash],
+    ['opened', value.opened_at],
+    ['by', value.peer_id === null ? 'anonymous' : `${value.peer_name} (${value.peer_id})`],
+    ['against', againstText(value)],
+    ...value.reporters.map((one) => ['reporter', reporterText(one)] as const),
+    ['void', value.voids.join(', ') || 'nothing'],
+    ['text', value.text],
+    ...value.also_named.map((one) => ['text names', `${one.peer_name} (${one.peer_id})`] as const),
+  ]);
 }
 
 function againstText({ against, against_name }: DisputeValue): string {

@@ -55,7 +55,7 @@ export const logOperations = {
           return [seq, time, action, actor, target, ...(isWide ? [hash] : [])];
         });
         const heads = ['seq', 'at', 'action', 'actor', 'target', ...(isWide ? ['hash'] : [])];
-        const lines = table(rows, width, heads, ['at']);
+        const lines = table(width, rows, heads, ['at']);
         return is_cut
           ? [...lines, `Entries before ${next_before} were not searched; narrow it down by --since.`]
           : lines;

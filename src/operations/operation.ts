@@ -7,15 +7,12 @@ import type { FromSchema, Schema } from '../validation/schema.js';
 
 export const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
 export const exampleHash = '5f'.repeat(32);
-export const exampleDispute = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
-
-/** Returns the 32 bytes of a player's subject hash; null if the group does not accept the entered id. */
-export type Pseudonymise = (playerId: string) => Uint8Array | null;
 
 export interface AskedNode {
   readonly group: OperatorApi;
   readonly version: string;
-  readonly pseudonymise: Pseudonymise;
+  /** Returns the 32 bytes of a player's subject hash; null if the group does not accept the entered id. */
+  readonly pseudonymise: (playerId: string) => Uint8Array | null;
   /** Lets everybody try again to sign in to the dashboard of this node. */
   readonly unlockDashboard?: () => void;
 }
@@ -111,7 +108,6 @@ export function typed(flags: string, text = ''): TypedArgument<string> {
   return { flags, text };
 }
 
-/** An argument that is converted, or one of several. */
 export function parsed<T>(
   flags: string,
   text: string,

@@ -4,7 +4,7 @@ import type { OriginView } from '../group/api.js';
 import { originName } from '../validation/identifiers.js';
 import { shape } from '../validation/schema.js';
 import { by, isoTime, mapped, operation, typed } from './operation.js';
-import { printable, table } from './text-table.js';
+import { columns, printable } from './text-table.js';
 
 const changeTexts = {
   add: 'declare an origin: from now on peers may send events that name it',
@@ -23,15 +23,13 @@ export const originOperations = {
       examples: ['origins list', 'origins list --json'],
       show({ data }, width) {
         if (data.length === 0) return ['no origin is declared'];
-        const heads = ['name', 'status', 'weight', 'carriers', 'declared'];
-        const rows = data.map((origin) => [
-          origin.name,
-          origin.status,
-          origin.weight.toFixed(3),
-          origin.carriers.length,
-          origin.declared_at,
+        return columns(width, ['name', 'status'], data, [
+          ['name', ({ name }) => name],
+          ['status', ({ status }) => status],
+          ['weight', ({ weight }) => weight.toFixed(3)],
+          ['carriers', ({ carriers }) => carriers.length],
+          ['declared', (origin) => origin.declared_at],
         ]);
-        return table(rows, width, heads, ['name', 'status']);
       },
     },
   }),

@@ -346,26 +346,23 @@ function peerLine(peer: PeerValue): string {
 
 function peerFacts(peer: ListedPeerValue, width: number): string[] {
   const { signals } = peer;
-  return facts(
-    [
-      ['peer', peer.peer_id],
-      ['name', peer.peer_name],
-      ['status', peer.status],
-      ['games', peer.game_ids.join(', ')],
-      ['contact', peer.contact_email ?? 'none given'],
-      ['note', peer.note ?? 'none'],
-      ['registered', peer.registered_at],
-      ['events', peer.event_count],
-      ['last event', peer.last_event_at === null ? 'none' : `in the hour from ${peer.last_event_at}`],
-      ['weight', peer.weight.toFixed(3)],
-      ['gate', peer.tau.toFixed(3)],
-      ['players', signals === null ? 'not computed yet' : `${signals.players}, ${signals.shared_players} shared`],
-      ['pre-trusted', peer.pre_trusted ? 'yes' : 'no'],
-      ['public key', peer.public_key ?? 'none'],
-      ['shared erasures', peer.shared_erasures],
-    ],
-    width,
-  );
+  return facts(width, [
+    ['peer', peer.peer_id],
+    ['name', peer.peer_name],
+    ['status', peer.status],
+    ['games', peer.game_ids.join(', ')],
+    ['contact', peer.contact_email ?? 'none given'],
+    ['note', peer.note ?? 'none'],
+    ['registered', peer.registered_at],
+    ['events', peer.event_count],
+    ['last event', peer.last_event_at === null ? 'none' : `in the hour from ${peer.last_event_at}`],
+    ['weight', peer.weight.toFixed(3)],
+    ['gate', peer.tau.toFixed(3)],
+    ['players', signals === null ? 'not computed yet' : `${signals.players}, ${signals.shared_players} shared`],
+    ['pre-trusted', peer.pre_trusted ? 'yes' : 'no'],
+    ['public key', peer.public_key ?? 'none'],
+    ['shared erasures', peer.shared_erasures],
+  ]);
 }
 
 /** Never truncated, whatever the width: the key is shown only this once. */
@@ -382,7 +379,7 @@ function keyLines(key: string): string[] {
 function preTrustLines({ pre_trusted: peers }: ReturnType<typeof preTrustValue>, width: number): string[] {
   if (peers.length === 0) return ['no pre-trusted peers'];
   const rows = peers.map((peer) => [peer.peer_id, peer.status, peer.peer_name]);
-  const lines = table(rows, width, ['peer', 'status', 'name'], ['peer', 'status']);
+  const lines = table(width, rows, ['peer', 'status', 'name'], ['peer', 'status']);
   const most = limits.preTrustedWarnAbove;
   if (rows.length <= most) return lines;
   return [...lines, `More than ${most} pre-trusted peers weaken the protection that pre-trust gives.`];

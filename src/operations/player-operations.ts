@@ -3,7 +3,7 @@ import { refusalOfRawIds } from '../core/hashing/pseudonym.js';
 import { reasonsOf } from '../core/scoring/reasons.js';
 import { publishedFigures } from '../core/scoring/score.js';
 import { verdicts } from '../core/vocabulary.js';
-import { granted, type Outcome, refused } from '../errors.js';
+import { granted, refused } from '../errors.js';
 import type {
   AllowedPlayer,
   OperatorApi,
@@ -19,20 +19,7 @@ import { shape } from '../validation/schema.js';
 import { parseHash, parseUntil } from './arguments.js';
 import { disputeValue } from './dispute-operations.js';
 import { auditEntryValue } from './log-operations.js';
-import {
-  by,
-  count,
-  exampleHash,
-  isoTime,
-  mapped,
-  note,
-  operation,
-  type Pseudonymise,
-  page,
-  parsed,
-  subjectHash,
-  typed,
-} from './operation.js';
+import { by, exampleHash, isoTime, mapped, note, operation, page, parsed, subjectHash, typed } from './operation.js';
 import { facts, table } from './text-table.js';
 
 const hash = parsed('<hash>', 'subject hash, 64 hexadecimal characters', { parse: parseHash });
@@ -54,7 +41,7 @@ export const playerOperations = {
       show({ data }, width) {
         if (data.length === 0) return ['no player is on the allow list'];
         const rows = data.map((one) => [one.subject_hash, one.until, one.note, one.entry_id]);
-        return table(rows, width, ['subject', 'until', 'note', 'entry'], ['subject', 'until']);
+        return table(width, rows, ['subject', 'until', 'note', 'entry'], ['subject', 'until']);
       },
     },
   }),
@@ -136,8 +123,7 @@ export const playerOperations = {
   'players-list': operation({
     request: shape({
       verdicts: { type: 'array', minItems: 1, maxItems: verdicts.length, items: { enum: verdicts } },
-      from: count(0, Number.MAX_SAFE_INTEGER),
-      limit: count(1, limits.pageMax),
+      ...page(Number.MAX_SAFE_INTEGER),
     }),
     dashboard: true,
     answer({ verdicts: wanted, from, limit }, { group }) {
@@ -156,11 +142,20 @@ export const playerOperations = {
     },
   }),
 
-  /** A player by account id or subject hash. Shows no peer's events. */
   player: operation({
     request: shape({ player_id: playerId }),
     dashboard: true,
-    answer: ({ player_id }, { group, pseudonymise }) => lookUpPlayer(group, pseudonymise, player_id),
+    /** Codes: subject_hash_required, player_id_not_canonical, player_not_found, overloaded, dependency_unavailable. */
+    async answer({ player_id }, { group, pseudonymise }) {
+      const subject = pseudonymise(player_id);
+      if (subject === null) return refused(refusalOfRawIds(group.identity.identityMode));
+      const view = group.trust(subject);
+      const explanation = group.explain(subject);
+      if (view === undefined || explanation === undefined) return refused('player_not_found');
+      const events = await group.playerEvents(subject, null, 1, null);
+      const allowed = group.allowedPlayer(subject);
+      return mapped(events, (listed) => playerValue(subject, view, explanation, listed, allowed));
+    },
     ptf: {
       command: 'player',
       text: 'show the score of a player and its explanation; shows no peer its events',
@@ -227,23 +222,6 @@ function allowedPlayerValue({ subject, entryId, until, note: reason }: AllowedPl
   return { subject_hash: subject, entry_id: entryId, until: isoTime(until), note: reason };
 }
 
-/** Codes: subject_hash_required, player_id_not_canonical, player_not_found, overloaded, dependency_unavailable. */
-async function lookUpPlayer(
-  group: OperatorApi,
-  pseudonymise: Pseudonymise,
-  playerId: string,
-): Promise<Outcome<PlayerValue>> {
-  const subject = pseudonymise(playerId);
-  if (subject === null) return refused(refusalOfRawIds(group.identity.identityMode));
-  const view = group.trust(subject);
-  const explanation = group.explain(subject);
-  if (view === undefined || explanation === undefined) return refused('player_not_found');
-  const events = await group.playerEvents(subject, null, 1, null);
-  if (!events.ok) return events;
-  const allowed = group.allowedPlayer(subject);
-  return granted(playerValue(subject, view, explanation, events.value, allowed));
-}
-
 export interface PlayerValue extends ReturnType<typeof playerValue> {}
 
 /** A player as the operator sees it: the values that every peer may read, and no peer's events. */
@@ -296,25 +274,22 @@ function evidenceValue(group: OperatorApi, subject: Uint8Array) {
 function playerLines(player: PlayerValue, width: number): string[] {
   const { explain, allowed } = player;
   const known = (value: number | null): string => value?.toFixed(2) ?? 'not shown with fewer than 3 peers';
-  const lines = facts(
-    [
-      ['subject', player.subject_hash],
-      ['verdict', `${player.verdict}${allowed === null ? '' : `, on the allow list until ${allowed.until}`}`],
-      ['score', player.score.toFixed(1)],
-      ['confidence', player.confidence.toFixed(2)],
-      ['why', explain.reasons.join(' ')],
-      ['events', player.event_count],
-      ['peers', `${explain.peers}${explain.pre_trusted ? ', pre-trusted ones among them' : ''}`],
-      ['witnesses', explain.witnesses],
-      ['lowering', known(explain.lowering)],
-      ['raising', known(explain.raising)],
-      ['changed', player.updated_at],
-    ],
-    width,
-  );
+  const lines = facts(width, [
+    ['subject', player.subject_hash],
+    ['verdict', `${player.verdict}${allowed === null ? '' : `, on the allow list until ${allowed.until}`}`],
+    ['score', player.score.toFixed(1)],
+    ['confidence', player.confidence.toFixed(2)],
+    ['why', explain.reasons.join(' ')],
+    ['events', player.event_count],
+    ['peers', `${explain.peers}${explain.pre_trusted ? ', pre-trusted ones among them' : ''}`],
+    ['witnesses', explain.witnesses],
+    ['lowering', known(explain.lowering)],
+    ['raising', known(explain.raising)],
+    ['changed', player.updated_at],
+  ]);
   if (player.summary.length === 0) return lines;
   const rows = player.summary.map(({ event_type, week, count }) => [event_type, week ?? '', count]);
-  return [...lines, '', ...table(rows, width, ['reported', 'week', 'events'])];
+  return [...lines, '', ...table(width, rows, ['reported', 'week', 'events'])];
 }
 
 /** Raised when a member is removed or changes its meaning; members may be added without that. */

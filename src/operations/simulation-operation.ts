@@ -96,17 +96,14 @@ function simulationLines(value: SimulationValue, width: number): string[] {
       .map((is) => ({ was, is, players: value.verdicts[was][is] })),
   );
   const shown = <R>(rows: readonly R[], ...cells: readonly (readonly [string, (row: R) => Cell])[]): string[] =>
-    rows.length === 0 ? [] : ['', ...columns(rows, width, cells, ['player', 'before', 'after', 'peer'])];
+    rows.length === 0 ? [] : ['', ...columns(width, ['player', 'before', 'after', 'peer'], rows, cells)];
   return [
-    ...facts(
-      [
-        ['at record', value.seq],
-        ['at', value.at],
-        ['players', value.players],
-        ['changed verdicts', value.changed_count],
-      ],
-      width,
-    ),
+    ...facts(width, [
+      ['at record', value.seq],
+      ['at', value.at],
+      ['players', value.players],
+      ['changed verdicts', value.changed_count],
+    ]),
     ...shown(moves, ['before', ({ was }) => was], ['after', ({ is }) => is], ['players', ({ players }) => players]),
     ...shown(
       value.peers,

@@ -80,30 +80,29 @@ export interface StatusValue extends ReturnType<typeof statusValue> {}
 function statusLines(value: StatusValue, width: number): string[] {
   const { weights, counts, mailbox } = value;
   const computed = weights.computed_at === null ? 'not computed yet' : `computed ${weights.computed_at}`;
-  const rows: [string, string][] = [
+  return facts(width, [
     ['version', value.version],
     ['group', `${value.group_id} (${value.identity_mode}, ${value.environment})`],
     ['ready', readiness(value)],
-    ...(value.alerts ?? []).map(({ alert, text }): [string, string] => ['alert', `${alert}: ${text}`]),
-    ['last seq', String(value.last_seq)],
+    ...(value.alerts ?? []).map(({ alert, text }) => ['alert', `${alert}: ${text}`] as const),
+    ['last seq', value.last_seq],
     ['weights', `${computed}, based on seq ${weights.based_on_seq}`],
-    ['peers', String(counts.peers)],
-    ['players', String(counts.players)],
+    ['peers', counts.peers],
+    ['players', counts.players],
     ['new peers', `${value.new_peers.registered} within a day, ${value.new_peers.reporting} of them report`],
-    ['events', String(counts.events)],
+    ['events', counts.events],
     ['half-life', halfLifeText(value.half_life_days)],
     ['half-life of bans', halfLifeText(value.ban_half_life_days)],
     ['mailbox', `${mailbox.events} events, ${mailbox.bytes} bytes`],
     ['snapshots', value.snapshots.join(', ') || 'none'],
     ['pre-trusted', value.pre_trusted.join(', ') || 'none'],
     ['witness groups', witnessGroupsLine(value)],
-    ['pending erasures', String(value.pending_erasures)],
-    ['open disputes', String(value.open_disputes)],
-    ['owner epoch', String(value.owner_epoch)],
+    ['pending erasures', value.pending_erasures],
+    ['open disputes', value.open_disputes],
+    ['owner epoch', value.owner_epoch],
     ['disk', diskLine(value.disk)],
     ['check', checkLine(value)],
-  ];
-  return facts(rows, width);
+  ]);
 }
 
 function halfLifeText(days: number): string {

@@ -30,7 +30,7 @@ export function cutMiddle(text: string, width: number): string {
 }
 
 /** Formats names on the left and values on the right. Long values are wrapped, and nothing is truncated. */
-export function facts(rows: readonly (readonly [name: string, value: Cell])[], width: number): string[] {
+export function facts(width: number, rows: readonly (readonly [name: string, value: Cell])[]): string[] {
   const indent = Math.max(0, ...rows.map(([name]) => lengthOf(name))) + GAP.length;
   return rows.flatMap(([name, value]) => {
     const [first = '', ...more] = broken(printable(String(value)), width - indent);
@@ -43,8 +43,8 @@ export function facts(rows: readonly (readonly [name: string, value: Cell])[], w
  * but for the last column, except those in `whole`; if that is not enough, each row becomes a block of its own.
  */
 export function table(
-  rows: readonly (readonly Cell[])[],
   width: number,
+  rows: readonly (readonly Cell[])[],
   heads: readonly string[],
   whole: readonly string[] = [],
 ): string[] {
@@ -55,7 +55,7 @@ export function table(
     toRight[i] || whole.includes(head) ? natural[i]! : Math.min(natural[i]!, Math.max(COLUMN_MIN, lengthOf(head))),
   );
   const widths = fitted(natural, least, width - GAP.length * (heads.length - 1));
-  if (widths === null) return blocks(rows, width, heads);
+  if (widths === null) return blocks(width, rows, heads);
   return lines.map((line) =>
     line
       .map((cell, i) => {
@@ -70,26 +70,20 @@ export function table(
 
 /** The same with a column for each head, which shows a cell of each row. */
 export function columns<R>(
-  rows: readonly R[],
   width: number,
+  whole: readonly string[],
+  rows: readonly R[],
   shown: readonly (readonly [head: string, cell: (row: R) => Cell])[],
-  whole: readonly string[] = [],
 ): string[] {
+  const heads = shown.map(([head]) => head);
   const cells = rows.map((row) => shown.map(([, cell]) => cell(row)));
-  return table(
-    cells,
-    width,
-    shown.map(([head]) => head),
-    whole,
-  );
+  return table(width, cells, heads, whole);
 }
 
-function blocks(rows: readonly (readonly Cell[])[], width: number, heads: readonly string[]): string[] {
+function blocks(width: number, rows: readonly (readonly Cell[])[], heads: readonly string[]): string[] {
   return rows.flatMap((row, n) => {
-    const lines = facts(
-      heads.map((head, i) => [head, row[i] ?? ''] as const).filter(([, cell]) => cell !== ''),
-      width,
-    );
+    const cells = heads.map((head, i) => [head, row[i] ?? ''] as const).filter(([, cell]) => cell !== '');
+    const lines = facts(width, cells);
     return n === 0 ? lines : ['', ...lines];
   });
 }

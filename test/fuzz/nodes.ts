@@ -5,7 +5,7 @@
 
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import type { Address } from '../../src/node/node.js';
+import type { Address } from '../../src/node/operator-access.js';
 import { ask } from '../http/exchange.js';
 import { residentMiB } from '../support/memory.js';
 import { type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';

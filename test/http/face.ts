@@ -1,7 +1,7 @@
 /** The HTTP face on a group double, on a port of its own. */
 import { pino } from 'pino';
 import { Pseudonyms } from '../../src/core/hashing/pseudonym.js';
-import type { HttpDeps, HttpSettings, RequestObserver, SessionClaims } from '../../src/http/deps.js';
+import type { HttpDeps, HttpSettings, RequestObserver } from '../../src/http/deps.js';
 import { createFastPath } from '../../src/http/fast-path/fast-path.js';
 import { ApiServer } from '../../src/http/server/server.js';
 import { limits } from '../../src/limits.js';
@@ -24,7 +24,7 @@ export interface FaceOptions {
   readonly fastPath?: boolean;
   readonly metrics?: RequestObserver;
   readonly highSecurity?: boolean;
-  readonly sessionHolds?: (claims: SessionClaims) => boolean;
+  readonly sessionHolds?: HttpDeps['sessionHolds'];
 }
 
 const highSecurity = { groupId: 'local', identityMode: 'high-security', environment: 'dev' } as const;

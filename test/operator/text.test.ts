@@ -41,8 +41,8 @@ test('columns are aligned, words to the left and numbers to the right', () => {
     ['a', 1, 'x'],
     ['bcd', 20, 'yy'],
   ];
-  assert.equal(table(rows, 80, ['name', 'n', 'z']), ['name   n  z', 'a      1  x', 'bcd   20  yy']);
-  assert.equal(table([], 80, ['name']), ['name']);
+  assert.equal(table(80, rows, ['name', 'n', 'z']), ['name   n  z', 'a      1  x', 'bcd   20  yy']);
+  assert.equal(table(80, [], ['name']), ['name']);
 });
 
 test('a line is cut at the width of the terminal, by characters and not by halves of them', () => {
@@ -58,14 +58,14 @@ test('a table that is too wide cuts its widest words first, in the middle, and n
     ['1', 12, 'short', ''],
   ];
   const heads = ['peer', 'n', 'name', 'games'];
-  assert.equal(table(rows, 55, heads, ['peer'])[1], '0c4b2d0e   7  a name of many words  chess,go,backgammon');
-  assert.equal(table(rows, 40, heads, ['peer']), [
+  assert.equal(table(55, rows, heads, ['peer'])[1], '0c4b2d0e   7  a name of many words  chess,go,backgammon');
+  assert.equal(table(40, rows, heads, ['peer']), [
     'peer       n  name          games',
     '0c4b2d0e   7  a name…words  chess,go,ba…',
     '1         12  short',
   ]);
   for (let width = 32; width < 60; width++) {
-    for (const line of table(rows, width, heads, ['peer'])) assert.ok([...line].length <= width, `${width}: ${line}`);
+    for (const line of table(width, rows, heads, ['peer'])) assert.ok([...line].length <= width, `${width}: ${line}`);
   }
 });
 
@@ -74,7 +74,7 @@ test('where a table cannot fit, each row is a block in which nothing is lost', (
     ['0c4b2d0e', 7, 'many words'],
     ['1', 12, ''],
   ];
-  assert.equal(table(rows, 14, ['peer', 'n', 'name'], ['peer']), [
+  assert.equal(table(14, rows, ['peer', 'n', 'name'], ['peer']), [
     'peer  0c4b2d0e',
     'n     7',
     'name  many',
@@ -87,8 +87,8 @@ test('where a table cannot fit, each row is a block in which nothing is lost', (
 
 test('facts are broken at blanks, and within a word only where one is longer than a line', () => {
   const rows: [string, string][] = [['pre-trusted', 'aaaa bbbb cccccccccccc']];
-  assert.equal(facts(rows, 22), ['pre-trusted  aaaa bbbb', '             ccccccccc', '             ccc']);
-  assert.equal(facts([], 10), []);
+  assert.equal(facts(22, rows), ['pre-trusted  aaaa bbbb', '             ccccccccc', '             ccc']);
+  assert.equal(facts(10, []), []);
 });
 
 test('nothing that a peer chose can steer the terminal', () => {

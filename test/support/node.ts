@@ -6,7 +6,8 @@ import { pino } from 'pino';
 import type { GroupApi } from '../../src/group/api.js';
 import { limits } from '../../src/limits.js';
 import { loadConfig } from '../../src/node/config.js';
-import { type Address, type NodePorts, startNode } from '../../src/node/node.js';
+import { type NodePorts, startNode } from '../../src/node/node.js';
+import type { Address } from '../../src/node/operator-access.js';
 import { subjectKeyOf } from './given.js';
 import { until } from './until.js';
 

@@ -104,15 +104,13 @@ export function storedEventBody(
   };
 }
 
-type BatchEntry = BatchResultBody['results'][number];
-
 /** Returns the outcome of one event of a batch as ASCII-only JSON. `eventId` is as sent; null if it was no string. */
 export function batchEntryText(eventId: string | null, outcome: Outcome<AcceptedEvent>): string {
   // The schema admits only ids whose characters need no escapes.
   if (outcome.ok)
     return `{"event_id":"${eventId}","status":201${outcome.value.counts === false ? ',"counts":false' : ''}}`;
   const { code, text, details } = outcome;
-  const entry: BatchEntry = {
+  const entry: BatchResultBody['results'][number] = {
     event_id: eventId,
     status: errors[code].status,
     code,

@@ -86,16 +86,7 @@ interface Asked {
   readonly startedAt: number;
 }
 
-interface Arrival {
-  readonly asked: Asked;
-  readonly incoming: Incoming;
-  readonly end: number;
-}
-
 class FastConnection {
-  readonly #socket: Socket;
-  readonly #fallBack: FallBack;
-  readonly #shared: Shared;
   readonly #heads = new HeadParser();
   readonly #waiting: Buffer[] = [];
   #awaiting = false;
@@ -106,10 +97,11 @@ class FastConnection {
   #isAscii = true;
   #closing = false;
 
-  constructor(socket: Socket, fallBack: FallBack, shared: Shared) {
-    this.#socket = socket;
-    this.#fallBack = fallBack;
-    this.#shared = shared;
+  constructor(
+    private readonly socket: Socket,
+    private readonly fallBack: FallBack,
+    private readonly shared: Shared,
+  ) {
     socket.setTimeout(limits.keepAliveTimeoutMs);
     socket.on('data', this.#onData);
     socket.on('end', this.#onEnd).on('timeout', this.#onTimeout);
@@ -117,20 +109,20 @@ class FastConnection {
   }
 
   get isIdle(): boolean {
-    return !this.#awaiting && this.#socket.writableLength === 0;
+    return !this.#awaiting && this.socket.writableLength === 0;
   }
 
   closeIfIdle(): void {
-    if (this.isIdle) closeGently(this.#socket);
+    if (this.isIdle) closeGently(this.socket);
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (!this.#awaiting && !this.#socket.writableNeedDrain) {
+    if (!this.#awaiting && !this.socket.writableNeedDrain) {
       this.#onChunk(chunk);
       return;
     }
     this.#waiting.push(chunk);
-    this.#socket.pause();
+    this.socket.pause();
   };
 
   readonly #onDrain = (): void => {
@@ -139,28 +131,28 @@ class FastConnection {
 
   readonly #onEnd = (): void => {
     this.#ended = true;
-    if (!this.#awaiting && this.#waiting.length === 0) this.#socket.end();
+    if (!this.#awaiting && this.#waiting.length === 0) this.socket.end();
   };
 
   readonly #onTimeout = (): void => {
     // A caller that reads slowly has its own bound (`ConnectionGuard`).
-    if (this.#awaiting || this.#socket.writableLength > 0) return;
+    if (this.#awaiting || this.socket.writableLength > 0) return;
     // As node:http does: a connection without any request gets an answer; an idle one between requests is only closed.
-    if (this.#answered || this.#ended) closeGently(this.#socket);
-    else answerRaw(this.#shared.deps, this.#socket, 'request_timeout');
+    if (this.#answered || this.#ended) closeGently(this.socket);
+    else answerRaw(this.shared.deps, this.socket, 'request_timeout');
   };
 
   readonly #onClose = (): void => {
-    this.#shared.open.delete(this.#socket);
+    this.shared.open.delete(this.socket);
     this.#waiting.length = 0;
   };
 
   #goOn(): void {
-    while (!this.#left && !this.#awaiting && !this.#socket.writableNeedDrain) {
+    while (!this.#left && !this.#awaiting && !this.socket.writableNeedDrain) {
       const next = this.#waiting.shift();
       if (next === undefined) {
-        if (this.#ended) this.#socket.end();
-        else this.#socket.resume();
+        if (this.#ended) this.socket.end();
+        else this.socket.resume();
         return;
       }
       this.#onChunk(next);
@@ -170,7 +162,7 @@ class FastConnection {
   /** Answers the requests of a chunk, up to one with a pending answer, or until the connection's output is full. */
   #onChunk(chunk: Buffer): void {
     // After the last answer the caller would never see the outcome of further requests.
-    if (!this.#socket.writable) return;
+    if (!this.socket.writable) return;
     const startedAt = performance.now();
     const text = chunk.toString('latin1');
     let at = 0;
@@ -195,7 +187,7 @@ class FastConnection {
       if (out.length < limits.answersAheadBytes) continue;
       this.#send(out);
       out = '';
-      if (this.#socket.writableNeedDrain) {
+      if (this.socket.writableNeedDrain) {
         this.#waiting.unshift(chunk.subarray(at));
         return;
       }
@@ -203,42 +195,40 @@ class FastConnection {
     this.#send(out);
   }
 
-  #read(chunk: Buffer, text: string, at: number, startedAt: number): Arrival | undefined {
+  #read(chunk: Buffer, text: string, at: number, startedAt: number) {
     const head = this.#heads.read(text, at);
     if (head === undefined || head.end + head.contentLength > chunk.length) return undefined;
     const { method, headers } = head;
     const target = parseTarget(head.url);
     if (target === undefined) return undefined;
-    const fastRoute = this.#shared.routeOf(method, target.path, headers);
+    const fastRoute = this.shared.routeOf(method, target.path, headers);
     if (fastRoute === undefined) return undefined;
     const bytes = chunk.subarray(head.end, head.end + head.contentLength);
-    return {
-      asked: { method, fastRoute, exchange: exchangeOf(headers), startedAt },
-      incoming: {
-        headers,
-        captures: fastRoute.captures,
-        path: target.path,
-        query: target.query,
-        remote: this.#socket,
-        readBody: ({ arriving, check, inTurn }) => {
-          // The whole body has arrived already.
-          arriving?.end();
-          return then(inTurn(), (refusal) => {
-            if (refusal !== undefined) return refusal;
-            if (!this.#socket.writable) return refused('malformed_json');
-            return check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head));
-          });
-        },
+    const asked: Asked = { method, fastRoute, exchange: exchangeOf(headers), startedAt };
+    const incoming: Incoming = {
+      headers,
+      captures: fastRoute.captures,
+      path: target.path,
+      query: target.query,
+      remote: this.socket,
+      readBody: ({ arriving, check, inTurn }) => {
+        // The whole body has arrived already.
+        arriving?.end();
+        return then(inTurn(), (refusal) => {
+          if (refusal !== undefined) return refusal;
+          if (!this.socket.writable) return refused('malformed_json');
+          return check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head));
+        });
       },
-      end: head.end + head.contentLength,
     };
+    return { asked, incoming, end: head.end + head.contentLength };
   }
 
   #replyTo({ fastRoute, exchange }: Asked, incoming: Incoming): MaybeAsync<ApiReply> {
     try {
       return fastRoute.endpoint.answer(incoming);
     } catch (error) {
-      return failureReply(this.#shared.deps, exchange, error);
+      return failureReply(this.shared.deps, exchange, error);
     }
   }
 
@@ -247,18 +237,18 @@ class FastConnection {
     if (rest.length > 0) this.#waiting.unshift(rest);
     reply.then(
       (late) => this.#answerLate(asked, late),
-      (error: unknown) => this.#answerLate(asked, failureReply(this.#shared.deps, asked.exchange, error)),
+      (error: unknown) => this.#answerLate(asked, failureReply(this.shared.deps, asked.exchange, error)),
     );
   }
 
   #answerLate(asked: Asked, reply: ApiReply): void {
     this.#awaiting = false;
     this.#send(this.#answer(asked, reply));
-    if (this.#waiting.length > 0 || this.#ended || this.#socket.isPaused()) this.#goOn();
+    if (this.#waiting.length > 0 || this.#ended || this.socket.isPaused()) this.#goOn();
   }
 
   #answer({ method, fastRoute, exchange, startedAt }: Asked, reply: ApiReply): string {
-    const { deps } = this.#shared;
+    const { deps } = this.shared;
     const { route } = fastRoute.endpoint;
     const wire = wireReply(route, reply, exchange);
     const ms = performance.now() - startedAt;
@@ -269,22 +259,22 @@ class FastConnection {
   }
 
   #send(text: string): void {
-    if (text === '' || !this.#socket.writable) return;
+    if (text === '' || !this.socket.writable) return;
     this.#answered = true;
     const encoding = this.#isAscii ? 'latin1' : 'utf8';
     this.#isAscii = true;
-    if (this.#closing) closeGently(this.#socket, text, encoding);
-    else this.#socket.write(text, encoding);
+    if (this.#closing) closeGently(this.socket, text, encoding);
+    else this.socket.write(text, encoding);
   }
 
   #leave(rest: Buffer): void {
-    const socket = this.#socket;
+    const socket = this.socket;
     socket.setTimeout(0);
     socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout);
     socket.off('drain', this.#onDrain).off('close', this.#onClose);
-    this.#shared.open.delete(this.#socket);
+    this.shared.open.delete(this.socket);
     this.#left = true;
-    this.#fallBack(Buffer.concat([rest, ...this.#waiting.splice(0)]), this.#ended);
+    this.fallBack(Buffer.concat([rest, ...this.#waiting.splice(0)]), this.#ended);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Handles reads about players, the verdict stream, erasures, disputes and the audit log. */
+import type { Writable } from 'node:stream';
 import type { DisputeBody } from '../../contract/request-bodies.js';
 import type {
   AuditPageBody,
@@ -18,15 +19,7 @@ import { explainedScoreJson, ScoreTag, scoreJson, scoresJson } from '../bodies/s
 import type { HttpDeps } from '../deps.js';
 import { keyDigestOf } from '../request/auth.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
-import {
-  type ApiReply,
-  type ApiRequest,
-  type Handlers,
-  holderOf,
-  type MaybeAsync,
-  type Remote,
-  then,
-} from '../request/request.js';
+import { type ApiRequest, type Handlers, holderOf, type Remote, then } from '../request/request.js';
 import {
   encodeCursor,
   type MatchIds,
@@ -62,7 +55,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
     });
   }
 
-  function getTrustScore({ params, query, caller, remote }: ApiRequest<undefined>): MaybeAsync<ApiReply> {
+  function getTrustScore({ params, query, caller, remote }: ApiRequest<undefined>) {
     const playerId = params.id ?? '';
     const explain = readExplain(query);
     if (!explain.ok) return refusalReply(explain);
@@ -78,14 +71,14 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
     });
   }
 
-  function getVerdict({ params, caller, remote }: ApiRequest<undefined>): MaybeAsync<ApiReply> {
+  function getVerdict({ params, caller, remote }: ApiRequest<undefined>) {
     const playerId = params.id ?? '';
     return then(trustOf(playerId, caller, remote), (trust) =>
       trust.ok ? ok(verdictBody(playerId, trust.value.view)) : refusalReply(trust),
     );
   }
 
-  function getTrustScores({ query, caller, remote }: ApiRequest<undefined>): MaybeAsync<ApiReply> {
+  function getTrustScores({ query, caller, remote }: ApiRequest<undefined>) {
     const ids = readIds(query);
     if (!ids.ok) return refusalReply(ids);
     if (!pseudonyms.writeAll(ids.value.texts, players.keys)) return refusalReply(refusal);
@@ -103,7 +96,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
     trusts: (TrustView | undefined)[],
     holder: Holder,
     remote: Remote,
-  ): Promise<ApiReply> {
+  ) {
     const ids = { texts: texts.copy(), isPlain };
     const all = keyColumns(players.count);
     all.count = players.count;
@@ -115,12 +108,12 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
     return matchReply(ids, trusts);
   }
 
-  function matchReply(ids: MatchIds, trusts: readonly (TrustView | undefined)[]): ApiReply {
+  function matchReply(ids: MatchIds, trusts: readonly (TrustView | undefined)[]) {
     const tag = new ScoreTag();
     return okJson(scoresJson(ids, trusts, tag), tag);
   }
 
-  async function listPlayerEvents({ params, query, caller, remote }: ApiRequest<undefined>): Promise<ApiReply> {
+  async function listPlayerEvents({ params, query, caller, remote }: ApiRequest<undefined>) {
     const playerId = params.id ?? '';
     const page = readPage(query, 'events');
     if (!page.ok) return refusalReply(page);
@@ -155,7 +148,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
 const headers = { 'Cache-Control': 'private, no-store', 'X-Accel-Buffering': 'no' };
 
 export function streamHandlers(readers: StreamReaders) {
-  function streamVerdicts({ headers: sent, caller, remote }: ApiRequest<undefined>): ApiReply {
+  function streamVerdicts({ headers: sent, caller, remote }: ApiRequest<undefined>) {
     const holder = holderOf(caller, remote);
     const refusal = readers.refusal({ peer: caller, holder });
     if (refusal !== undefined) return refusalReply(refusal);
@@ -166,14 +159,14 @@ export function streamHandlers(readers: StreamReaders) {
       holder,
       keyDigest: keyDigestOf(sent) ?? '',
     };
-    return { status: 200, body: undefined, headers, stream: (to) => readers.open(to, opening) };
+    return { status: 200, body: undefined, headers, stream: (to: Writable) => readers.open(to, opening) };
   }
 
   return { streamVerdicts } satisfies Partial<Handlers>;
 }
 
 export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
-  async function eraseSubject({ params, caller }: ApiRequest<undefined>): Promise<ApiReply> {
+  async function eraseSubject({ params, caller }: ApiRequest<undefined>) {
     const hash = readSubjectHash(params.hash ?? '');
     if (!hash.ok) return refusalReply(hash);
     const outcome = await node.group.erase(caller, Buffer.from(hash.value, 'hex'));
@@ -190,7 +183,7 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
     } satisfies ErasureBody);
   }
 
-  async function openDispute({ params, body, caller }: ApiRequest<DisputeBody>): Promise<ApiReply> {
+  async function openDispute({ params, body, caller }: ApiRequest<DisputeBody>) {
     const hash = readSubjectHash(params.hash ?? '');
     if (!hash.ok) return refusalReply(hash);
     const outcome = await node.group.dispute(caller, Buffer.from(hash.value, 'hex'), body.text, body.peer_id);
@@ -200,7 +193,7 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
     return { status: 201, body: opened satisfies OpenedDisputeBody };
   }
 
-  function listErasedEvents({ query, caller }: ApiRequest<undefined>): ApiReply {
+  function listErasedEvents({ query, caller }: ApiRequest<undefined>) {
     const page = readPage(query, 'erased');
     if (!page.ok) return refusalReply(page);
     // With authentication off no peer acts, so there are no own events.
@@ -217,7 +210,7 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
     } satisfies ErasedEventsBody);
   }
 
-  async function listAudit({ query, caller, remote }: ApiRequest<undefined>): Promise<ApiReply> {
+  async function listAudit({ query, caller, remote }: ApiRequest<undefined>) {
     const page = readPage(query, 'audit');
     if (!page.ok) return refusalReply(page);
     const outcome = await node.group.audit(page.value.from, page.value.limit, holderOf(caller, remote));

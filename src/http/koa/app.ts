@@ -75,13 +75,11 @@ function routerOf(endpoints: Endpoints): Router<State> {
 /** Returns 404 for an unknown path, else 204 to `OPTIONS` and 405 to any other method that the path does not accept. */
 function unmatchedReply(ctx: Context): ApiReply {
   const { path } = ctx.state.target;
-  const methods = path === '*' ? ['GET', 'HEAD', 'POST', 'DELETE'] : methodsOf(ctx.matched ?? []);
+  const layers: readonly { readonly methods: readonly string[] }[] = ctx.matched ?? [];
+  const methods =
+    path === '*' ? ['GET', 'HEAD', 'POST', 'DELETE'] : [...new Set(layers.flatMap(({ methods }) => methods))];
   if (methods.length === 0) return refusalReply(refused('route_not_found'));
   const headers = { Allow: [...methods, 'OPTIONS'].join(', ') };
   if (ctx.method === 'OPTIONS') return { status: 204, body: undefined, headers };
   return { ...refusalReply(refused('method_not_allowed')), headers };
-}
-
-function methodsOf(layers: readonly { readonly methods: readonly string[] }[]): string[] {
-  return [...new Set(layers.flatMap((layer) => layer.methods))];
 }

@@ -111,8 +111,7 @@ export function createMetrics(version: string, group: () => WatchedGroup): Metri
       commitSeconds.observe(commitMs / 1000);
     },
     eventsDecided(eventType, outcome, events) {
-      const outcomes = decidedSince.get(eventType) ?? new Map<string, number>();
-      if (outcomes.size === 0) decidedSince.set(eventType, outcomes);
+      const outcomes = getOrMake(decidedSince, eventType, () => new Map<string, number>());
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + events);
     },
     workDone(kind, ok, ms) {

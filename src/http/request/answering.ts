@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import type { Route } from '../../contract/routes.js';
-import type { Refusal } from '../../errors.js';
+import { type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps, IdName, RequestObserver } from '../deps.js';
 import { apiKeyOf } from './auth.js';
 import { isAnswerable, readJson } from './body.js';
 import { headRefusal, hostCount, isRequestId, parseTarget, type Target } from './head.js';
 import type { Incoming } from './pipeline.js';
-import { type Exchange, internalErrorReply, replyHeaders, type WireReply, wantsProblem, wireReply } from './reply.js';
+import { type Exchange, refusalReply, replyHeaders, type WireReply, wantsProblem, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
 
 export function targetOf(
@@ -69,7 +69,8 @@ export function incomingOf(
 
 export function failureReply({ log }: Pick<HttpDeps, 'log'>, { requestId }: Exchange, error: unknown): ApiReply {
   log.error({ err: error, request_id: requestId }, 'a request failed');
-  return internalErrorReply(requestId);
+  // The answer contains only the request id, by which the operator finds the error in the log.
+  return refusalReply(refused('internal_error', { details: { request_id: requestId } }));
 }
 
 /** `isDraining`: connections must close after their answer. */

@@ -26,7 +26,7 @@ import type { RequestVerifier } from '../signing/request-verifier.js';
 import type { BodyCheck } from '../signing/signature-fields.js';
 import { callerOf, mayRegister } from './auth.js';
 import { bodyRefusal } from './body.js';
-import { decodeText } from './head.js';
+import { decodeText, type Target } from './head.js';
 import type { CallerLimit, createRateLimits } from './rate-limits.js';
 import { refusalReply } from './reply.js';
 import {
@@ -39,12 +39,10 @@ import {
   then,
 } from './request.js';
 
-export interface Incoming {
+export interface Incoming extends Target {
   readonly headers: IncomingHttpHeaders;
   /** Path parameters as sent, in the order of the template. */
   readonly captures: readonly string[];
-  readonly path: string;
-  readonly query: string;
   readonly remote: Socket;
   readonly readBody: (reading: BodyReading) => MaybeAsync<Outcome<unknown>>;
 }
@@ -54,8 +52,6 @@ export interface Endpoint {
   /** Answers, synchronously if nothing must be awaited. */
   readonly answer: (incoming: Incoming) => MaybeAsync<ApiReply>;
 }
-
-export type EndpointDeps = Pick<HttpDeps, 'node' | 'settings' | 'clock' | 'sessionHolds'>;
 
 export interface SharedBounds {
   readonly rates: ReturnType<typeof createRateLimits>;
@@ -68,26 +64,23 @@ export interface SharedBounds {
 /** Joins a route, its handler and the checks, one method for each step. A step that refuses ends the request. */
 export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly route: Route;
-  readonly #id: Id;
   readonly #isRead: boolean;
-  readonly #handle: Handler<BodyOf<Id>>;
-  readonly #deps: EndpointDeps;
-  readonly #bounds: SharedBounds;
   readonly #byAddress: CallerLimit | null;
   readonly #byPeer: CallerLimit | null;
   readonly #registrations: CallerLimit | null;
   readonly #names: readonly string[];
   readonly #validate: Validator<BodyOf<Id>>;
 
-  constructor(id: Id, handle: Handler<BodyOf<Id>>, deps: EndpointDeps, bounds: SharedBounds) {
+  constructor(
+    private readonly id: Id,
+    private readonly handle: Handler<BodyOf<Id>>,
+    private readonly deps: Pick<HttpDeps, 'node' | 'settings' | 'clock' | 'sessionHolds'>,
+    private readonly bounds: SharedBounds,
+  ) {
     const { rates } = bounds;
     const isProbe = id === 'getHealth' || id === 'getReadiness';
     this.route = routes[id];
-    this.#id = id;
     this.#isRead = this.route.method === 'GET';
-    this.#handle = handle;
-    this.#deps = deps;
-    this.#bounds = bounds;
     this.#byAddress = isProbe ? null : rates.address;
     this.#byPeer = rates.peer;
     this.#registrations = id === 'registerPeer' ? rates.registrations : null;
@@ -96,7 +89,7 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 
   answer(incoming: Incoming): MaybeAsync<ApiReply> {
-    const { node } = this.#deps;
+    const { node } = this.deps;
     if (!node.isReady && !this.route.whileNotReady) {
       return refusalReply(refused('dependency_unavailable', { details: { reason: node.health().reason } }));
     }
@@ -124,9 +117,9 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 
   #admit(headers: IncomingHttpHeaders): MaybeAsync<Outcome<PeerView | null>> {
-    if (this.#id === 'registerPeer') return mayRegister(this.#deps, headers.cookie);
-    const { node } = this.#deps;
-    const { authEnabled } = this.#deps.settings;
+    if (this.id === 'registerPeer') return mayRegister(this.deps, headers.cookie);
+    const { node } = this.deps;
+    const { authEnabled } = this.deps.settings;
     const caller = callerOf(this.route.auth, authEnabled, headers, node);
     if (caller.ok || caller.code !== 'invalid_api_key' || node.cluster === null) return caller;
     // Another node may have issued the key a moment ago.
@@ -138,7 +131,7 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   #answerVerified(incoming: Incoming, caller: PeerView | null): MaybeAsync<ApiReply> {
     const { path, query, headers } = incoming;
     const { method } = this.route;
-    return then(this.#bounds.signing.check(this.route, { method, path, query, headers }, caller), (verified) =>
+    return then(this.bounds.signing.check(this.route, { method, path, query, headers }, caller), (verified) =>
       verified.ok ? this.#answerCaller(incoming, caller, verified.value) : refusalReply(verified),
     );
   }
@@ -151,9 +144,9 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       if (this.#byAddress !== null || this.#byPeer !== null) this.#charge(incoming, caller, body.value);
       const { query, headers, remote } = incoming;
       const request = { params: params.value, query, body: body.value, headers, caller, remote };
-      if (this.#registrations === null) return this.#handle(request);
+      if (this.#registrations === null) return this.handle(request);
       const address = addressKeyOf(incoming.remote.remoteAddress);
-      return then(this.#registrations.consume(address), (refusal) => refusal ?? this.#handle(request));
+      return then(this.#registrations.consume(address), (refusal) => refusal ?? this.handle(request));
     });
   }
 
@@ -169,8 +162,8 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
 
   #readJson(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<Outcome<unknown>> {
     const holder = holderOf(caller, incoming.remote);
-    if (this.#id === 'submitEvents') return this.#readBatch(incoming, holder, check);
-    const inTurn = () => (this.#id === 'submitEvent' ? this.#roomRefusal(1, holder) : undefined);
+    if (this.id === 'submitEvents') return this.#readBatch(incoming, holder, check);
+    const inTurn = () => (this.id === 'submitEvent' ? this.#roomRefusal(1, holder) : undefined);
     return incoming.readBody({ arriving: null, check, inTurn });
   }
 
@@ -178,7 +171,7 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const { remote, headers } = incoming;
     // The length of a chunked body is unknown; one read of it counts.
     const bytes = Number(headers['content-length'] ?? limits.readBytes);
-    const paced = this.#bounds.pace.begin(holder, bytes, this.#deps.node.group.overloaded, performance.now());
+    const paced = this.bounds.pace.begin(holder, bytes, this.deps.node.group.overloaded, performance.now());
     if (paced.waitMs === null) return refused('overloaded');
     // A caller that has disconnected receives no answer, so the code of the refusal does not matter.
     const read = () =>
@@ -201,12 +194,12 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     bytes: number,
     check: BodyCheck | null,
   ): MaybeAsync<Outcome<unknown>> {
-    const { group } = this.#deps.node;
+    const { group } = this.deps.node;
     const { overloaded } = group;
     const events = Math.min(limits.batchEventsMax, Math.ceil(bytes / limits.batchEventBytesMin));
     const isFirst = overloaded && group.hasRoom(events, holder);
     const now = performance.now();
-    const arriving = this.#bounds.bodies.beginBody({ holder, socket: incoming.remote, now, overloaded, isFirst });
+    const arriving = this.bounds.bodies.beginBody({ holder, socket: incoming.remote, now, overloaded, isFirst });
     if (arriving === undefined) {
       group.noteRefusal();
       return refused('overloaded');
@@ -218,16 +211,16 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 
   #turnOf(events: number, holder: Holder): MaybeAsync<Refusal | undefined> {
-    const { parses } = this.#bounds;
+    const { parses } = this.bounds;
     const notOffered = { before: parses.eventsBefore(holder, events), own: parses.eventsOf(holder) };
-    const isAdmitted = this.#deps.node.group.admits(events, holder, notOffered) && parses.hasRoomFor(events);
+    const isAdmitted = this.deps.node.group.admits(events, holder, notOffered) && parses.hasRoomFor(events);
     if (!isAdmitted) return refused('overloaded');
     // Events of others may have been admitted meanwhile.
     return parses.next(holder, events)?.then(() => this.#roomRefusal(events, holder));
   }
 
   #roomRefusal(events: number, holder: Holder): Refusal | undefined {
-    return this.#deps.node.group.admits(events, holder, nothingNotOffered) ? undefined : refused('overloaded');
+    return this.deps.node.group.admits(events, holder, nothingNotOffered) ? undefined : refused('overloaded');
   }
 
   /** Charges the events of a batch beyond the first, which counted as the request. */

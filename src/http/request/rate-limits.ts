@@ -22,21 +22,18 @@ const HOUR_S = 3600;
 const others = 'others';
 
 export class CallerLimit {
-  readonly #name: string;
-  readonly #count: number;
-  readonly #windowS: number;
-  readonly #callersMax: number;
   readonly #limiter: RateLimiterMemory;
   /** Counted callers and the end of their count, in ms of `performance.now()`. */
   readonly #callers = new Map<string, number>();
   #sweptAt = 0;
 
   /** `name`: the policy in answers; `count`: the quota in `windowS`; `callersMax`: callers with an own count. */
-  constructor(name: string, count: number, windowS = 1, callersMax: number = limits.rateLimitCallersMax) {
-    this.#name = name;
-    this.#count = count;
-    this.#windowS = windowS;
-    this.#callersMax = callersMax;
+  constructor(
+    private readonly name: string,
+    private readonly count: number,
+    private readonly windowS = 1,
+    private readonly callersMax: number = limits.rateLimitCallersMax,
+  ) {
     this.#limiter = new RateLimiterMemory({ points: count, duration: windowS });
   }
 
@@ -58,8 +55,8 @@ export class CallerLimit {
   async charge(caller: string, more: number): Promise<void> {
     const key = this.#keyOf(caller);
     const { consumedPoints } = await this.#limiter.penalty(key, more);
-    if (consumedPoints <= this.#count) return;
-    const waitS = (consumedPoints / this.#count) * this.#windowS;
+    if (consumedPoints <= this.count) return;
+    const waitS = (consumedPoints / this.count) * this.windowS;
     await this.#limiter.set(key, consumedPoints, waitS);
     this.#callers.set(key, performance.now() + waitS * SECOND_MS);
   }
@@ -69,10 +66,10 @@ export class CallerLimit {
     const now = performance.now();
     const until = this.#callers.get(caller);
     if (until === undefined) {
-      if (this.#callers.size >= this.#callersMax) this.#sweep(now);
-      if (this.#callers.size >= this.#callersMax) return others;
+      if (this.#callers.size >= this.callersMax) this.#sweep(now);
+      if (this.#callers.size >= this.callersMax) return others;
     }
-    const windowMs = this.#windowS * SECOND_MS;
+    const windowMs = this.windowS * SECOND_MS;
     if (until === undefined || until < now + windowMs) this.#callers.set(caller, now + windowMs);
     return caller;
   }
@@ -87,14 +84,14 @@ export class CallerLimit {
   #refusal(waitMs: number): ApiReply {
     const retryAfterS = Math.max(1, Math.ceil(waitMs / SECOND_MS));
     const details =
-      this.#windowS === HOUR_S
-        ? { limit: this.#name, per_hour: this.#count }
-        : { limit: this.#name, per_s: this.#count / this.#windowS };
+      this.windowS === HOUR_S
+        ? { limit: this.name, per_hour: this.count }
+        : { limit: this.name, per_s: this.count / this.windowS };
     const reply = refusalReply(refused('rate_limited', { retryAfterS, details }));
     const headers = {
       ...reply.headers,
-      'RateLimit-Policy': `"${this.#name}";q=${this.#count};w=${this.#windowS}`,
-      RateLimit: `"${this.#name}";r=0;t=${retryAfterS}`,
+      'RateLimit-Policy': `"${this.name}";q=${this.count};w=${this.windowS}`,
+      RateLimit: `"${this.name}";r=0;t=${retryAfterS}`,
     };
     return { ...reply, headers };
   }

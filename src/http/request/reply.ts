@@ -7,7 +7,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorBody, ProblemBody } from '../../contract/error-bodies.js';
 import type { Route } from '../../contract/routes.js';
 import { getOrMake } from '../../core/get-or-make.js';
-import { errorMembers, errors, type Refusal, refused } from '../../errors.js';
+import { errorMembers, errors, type Refusal } from '../../errors.js';
 import { retryAfterOf } from '../../group/refusals.js';
 import type { ApiReply, Position } from './request.js';
 
@@ -79,11 +79,6 @@ function refusalHeaders(refusal: Refusal, status: number): Record<string, string
   if (retryAfterS === undefined) return undefined;
   if (status === 503) return { 'Retry-After': String(retryAfterS) };
   return { 'Retry-After': String(retryAfterS), RateLimit: `"${refusal.code}";r=0;t=${retryAfterS}` };
-}
-
-/** The answer to an internal error contains only the request id, by which the operator finds it in the log. */
-export function internalErrorReply(requestId: string): ApiReply {
-  return refusalReply(refused('internal_error', { details: { request_id: requestId } }));
 }
 
 const noBody = { length: undefined, payload: '' } as const;

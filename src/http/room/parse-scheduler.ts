@@ -10,12 +10,9 @@ interface Waiting {
 
 export class ParseScheduler {
   readonly #queue = new FairQueue<Holder, Waiting>(limits.fairShareEvents, ({ events }) => events);
-  readonly #accepted: () => number;
-  readonly #nextTurn: (run: () => void) => void;
   #acceptedBefore = 0;
   /** When connections began to arrive, in ms of a monotonic clock; null if none arrive. */
   #acceptingSince: number | null = null;
-  readonly #now: () => number;
   /** Events that may still be parsed in this turn of the loop. */
   #left: number = limits.parsedEventsPerLoop;
   #scheduled = false;
@@ -23,14 +20,10 @@ export class ParseScheduler {
 
   /** `accepted`: number of connections so far. `nextTurn` calls a function in the loop's next turn. */
   constructor(
-    accepted: () => number,
-    nextTurn: (run: () => void) => void = setImmediate,
-    now: () => number = () => performance.now(),
-  ) {
-    this.#accepted = accepted;
-    this.#nextTurn = nextTurn;
-    this.#now = now;
-  }
+    private readonly accepted: () => number,
+    private readonly nextTurn: (run: () => void) => void = setImmediate,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
 
   eventsOf(holder: Holder): number {
     return this.#queue.sizeOf(holder);
@@ -46,7 +39,7 @@ export class ParseScheduler {
 
   /** Resolves when a batch of `events` may be parsed; undefined if that is now. */
   next(holder: Holder, events: number): Promise<void> | undefined {
-    if (this.#queue.empty && this.#left > 0 && this.#accepted() === this.#acceptedBefore) {
+    if (this.#queue.empty && this.#left > 0 && this.accepted() === this.#acceptedBefore) {
       this.#left -= events;
       this.#schedule();
       return undefined;
@@ -58,14 +51,14 @@ export class ParseScheduler {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    this.#scheduledAt = this.#now();
-    this.#nextTurn(() => this.#begin());
+    this.#scheduledAt = this.now();
+    this.nextTurn(() => this.#begin());
   }
 
   #begin(): void {
     this.#scheduled = false;
     // After a long turn, more events are parsed; otherwise a slow machine would parse too few.
-    const byTime = (this.#now() - this.#scheduledAt) * limits.parsedEventsPerMs;
+    const byTime = (this.now() - this.#scheduledAt) * limits.parsedEventsPerMs;
     this.#left = Math.min(limits.parsedEventsMax, Math.max(limits.parsedEventsPerLoop, byTime));
     if (this.#yieldsToConnections()) {
       this.#schedule();
@@ -82,14 +75,14 @@ export class ParseScheduler {
 
   /** Returns whether parsing waits in this period because connections arrive; updates the connection count. */
   #yieldsToConnections(): boolean {
-    const accepted = this.#accepted();
+    const accepted = this.accepted();
     const isAccepting = accepted !== this.#acceptedBefore;
     this.#acceptedBefore = accepted;
     if (!isAccepting) {
       this.#acceptingSince = null;
       return false;
     }
-    this.#acceptingSince ??= this.#now();
-    return Math.floor((this.#now() - this.#acceptingSince) / limits.acceptPeriodMs) % 4 < 3;
+    this.#acceptingSince ??= this.now();
+    return Math.floor((this.now() - this.#acceptingSince) / limits.acceptPeriodMs) % 4 < 3;
   }
 }

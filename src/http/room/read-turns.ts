@@ -4,21 +4,18 @@ import type { Holder } from '../../group/ports/pool.js';
 
 export class ReadTurns {
   readonly #queue = new FairQueue<Holder, () => void>(1, () => 1);
-  readonly #nextTurn: (run: () => void) => void;
 
-  constructor(nextTurn: (run: () => void) => void = setImmediate) {
-    this.#nextTurn = nextTurn;
-  }
+  constructor(private readonly nextTurn: (run: () => void) => void = setImmediate) {}
 
   next(holder: Holder): Promise<void> {
-    if (this.#queue.empty) this.#nextTurn(() => this.#begin());
+    if (this.#queue.empty) this.nextTurn(() => this.#begin());
     return new Promise((go) => this.#queue.push(holder, go));
   }
 
   #begin(): void {
     let left = 1;
     const [go] = this.#queue.take(() => left-- > 0);
-    if (!this.#queue.empty) this.#nextTurn(() => this.#begin());
+    if (!this.#queue.empty) this.nextTurn(() => this.#begin());
     go?.();
   }
 }

@@ -7,24 +7,18 @@ import { exchangeOf, recordAnswer } from '../request/answering.js';
 import { refusalReply, replyText, wireReply } from '../request/reply.js';
 import { closeGently } from './node-http.js';
 
-interface ParserFailure {
-  readonly code?: unknown;
-  readonly rawPacket?: unknown;
-}
-
 export type RawCode = Extract<
   ErrorCode,
   'request_timeout' | 'payload_too_large' | 'uri_too_long' | 'headers_too_large' | 'invalid_parameter' | 'overloaded'
 >;
 
 /** Returns the code of the answer; undefined if the connection itself failed. */
-export function parserFailureCode(failure: ParserFailure): RawCode | undefined {
-  const { code } = failure;
+export function parserFailureCode({ code, rawPacket }: { code?: unknown; rawPacket?: unknown }): RawCode | undefined {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   if (typeof code !== 'string' || !code.startsWith('HPE_')) return undefined;
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'payload_too_large';
   if (code !== 'HPE_HEADER_OVERFLOW') return 'invalid_parameter';
-  return isMostlyTarget(failure.rawPacket) ? 'uri_too_long' : 'headers_too_large';
+  return isMostlyTarget(rawPacket) ? 'uri_too_long' : 'headers_too_large';
 }
 
 /**

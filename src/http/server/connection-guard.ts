@@ -16,10 +16,7 @@ export interface GuardTime {
   after(ms: number, run: () => void): void;
 }
 
-const systemTime: GuardTime = {
-  now: () => performance.now(),
-  after: (ms, run) => void setTimeout(run, ms).unref(),
-};
+const systemTime: GuardTime = { now: () => performance.now(), after: (ms, run) => void setTimeout(run, ms).unref() };
 
 export interface Arrived {
   readonly request: { readonly complete: boolean } | undefined;
@@ -61,9 +58,6 @@ interface BatchBody extends ArrivingBody {
 }
 
 export class ConnectionGuard implements BodyAdmission {
-  readonly #server: GuardedServer;
-  readonly #bounds: GuardBounds;
-  readonly #time: GuardTime;
   readonly #watched = new Map<Duplex, Watched>();
   #places = 0;
   /** Late connections, with what had arrived when reported. A few are ended at a time, so that others are served. */
@@ -74,14 +68,14 @@ export class ConnectionGuard implements BodyAdmission {
   readonly #counted = new Set<BatchBody>();
   #timers: readonly NodeJS.Timeout[] = [];
 
-  constructor(server: GuardedServer, bounds: GuardBounds = limits, time: GuardTime = systemTime) {
-    this.#server = server;
-    this.#bounds = bounds;
-    this.#time = time;
-  }
+  constructor(
+    private readonly server: GuardedServer,
+    private readonly bounds: GuardBounds = limits,
+    private readonly time: GuardTime = systemTime,
+  ) {}
 
   start(): void {
-    const { connectionsCheckingIntervalMs, arrivingLookMs } = this.#bounds;
+    const { connectionsCheckingIntervalMs, arrivingLookMs } = this.bounds;
     this.#timers = [
       setInterval(() => this.endUnread(), connectionsCheckingIntervalMs).unref(),
       setInterval(() => this.endSlowBodies(), arrivingLookMs).unref(),
@@ -105,7 +99,7 @@ export class ConnectionGuard implements BodyAdmission {
     const watched = this.#watched.get(socket);
     if (watched === undefined) return;
     socket.on('resume', () => {
-      watched.resumedAt = this.#time.now();
+      watched.resumedAt = this.time.now();
       // A reader of a body, or code that drops a body, resumes the socket.
       this.#pauseIfFull(watched);
     });
@@ -114,7 +108,7 @@ export class ConnectionGuard implements BodyAdmission {
   // Unread answers
 
   endUnread(): void {
-    const now = this.#time.now();
+    const now = this.time.now();
     for (const watched of this.#watched.values()) {
       const { socket, stuckSince } = watched;
       const sentBytes = socket.bytesWritten - socket.writableLength;
@@ -123,7 +117,7 @@ export class ConnectionGuard implements BodyAdmission {
       } else if (stuckSince === null || watched.sentBytes !== sentBytes) {
         watched.sentBytes = sentBytes;
         watched.stuckSince = now;
-      } else if (now - stuckSince >= this.#bounds.unreadTimeoutMs) {
+      } else if (now - stuckSince >= this.bounds.unreadTimeoutMs) {
         socket.destroy();
       }
     }
@@ -138,21 +132,21 @@ export class ConnectionGuard implements BodyAdmission {
   /** Handles a report that a request is late. Node reports each once, and all late ones in one turn. */
   reportLate(socket: Duplex): void {
     const watched = this.#watched.get(socket);
-    if (watched !== undefined) this.#endSoon(watched, this.#server.arrivedOn(socket));
+    if (watched !== undefined) this.#endSoon(watched, this.server.arrivedOn(socket));
   }
 
   #endSoon(watched: Watched, then: Arrived): void {
-    if (this.#late.push([watched, then]) === 1) this.#time.after(1, () => this.#endLate());
+    if (this.#late.push([watched, then]) === 1) this.time.after(1, () => this.#endLate());
   }
 
   #endLate(): void {
-    const { connectionsEndedPerMs, connectionsEndedTurns } = this.#bounds;
+    const { connectionsEndedPerMs, connectionsEndedTurns } = this.bounds;
     const now = this.#late.splice(
       0,
       Math.max(connectionsEndedPerMs, Math.ceil(this.#late.length / connectionsEndedTurns)),
     );
     // Schedule the next turn first, because connections that are added meanwhile rely on it.
-    if (this.#late.length > 0) this.#time.after(1, () => this.#endLate());
+    if (this.#late.length > 0) this.time.after(1, () => this.#endLate());
     for (const [watched, then] of now) this.#endIfStillLate(watched, then);
   }
 
@@ -160,16 +154,16 @@ export class ConnectionGuard implements BodyAdmission {
   #endIfStillLate(watched: Watched, then: Arrived): void {
     const { socket } = watched;
     if (socket.destroyed) return;
-    const { headersTimeoutMs, requestTimeoutMs } = this.#bounds;
-    const now = this.#server.arrivedOn(socket);
+    const { headersTimeoutMs, requestTimeoutMs } = this.bounds;
+    const now = this.server.arrivedOn(socket);
     if (now.request === then.request && now.complete === then.complete) {
       // The rest may have arrived unread, and the time in which the node did not read does not count.
-      const isExcused = socket.isPaused() || this.#time.now() - watched.resumedAt < headersTimeoutMs;
-      if (isExcused) this.#time.after(headersTimeoutMs, () => this.#endSoon(watched, then));
-      else this.#server.end(socket, 'request_timeout');
+      const isExcused = socket.isPaused() || this.time.now() - watched.resumedAt < headersTimeoutMs;
+      if (isExcused) this.time.after(headersTimeoutMs, () => this.#endSoon(watched, then));
+      else this.server.end(socket, 'request_timeout');
     } else if (now.request !== undefined && !now.complete) {
       // The head arrived after the report, and the parser makes no second report for the body.
-      this.#time.after(requestTimeoutMs, () => this.#endSoon(watched, now));
+      this.time.after(requestTimeoutMs, () => this.#endSoon(watched, now));
     }
   }
 
@@ -178,7 +172,7 @@ export class ConnectionGuard implements BodyAdmission {
   /** Pauses the connection while too many requests wait; false if it must end, as all together have too many. */
   enqueue({ socket, headers }: Request): boolean {
     const watched = this.#watched.get(socket);
-    if (watched === undefined || this.#places >= this.#bounds.pipelinedMax) return false;
+    if (watched === undefined || this.#places >= this.bounds.pipelinedMax) return false;
     const places = this.#placesOf(headers);
     watched.places += places;
     this.#places += places;
@@ -193,20 +187,20 @@ export class ConnectionGuard implements BodyAdmission {
     const before = watched.places;
     watched.places -= this.#placesOf(headers);
     this.#places -= before - watched.places;
-    const few = this.#bounds.pipelinedPerConnection / 2;
+    const few = this.bounds.pipelinedPerConnection / 2;
     if (before > few && watched.places <= few) socket.resume();
   }
 
   #pauseIfFull({ socket, places }: Watched): void {
     // After the last answer was sent, further bytes are dropped instead.
-    if (!socket.writable || places < this.#bounds.pipelinedPerConnection) return;
+    if (!socket.writable || places < this.bounds.pipelinedPerConnection) return;
     pauseReads(socket);
   }
 
   /** Node buffers at most one read of a body that has no reader yet. */
   #placesOf(headers: Request['headers']): number {
     const bytes = 'transfer-encoding' in headers ? limits.readBytes : Number(headers['content-length'] ?? 0);
-    return 1 + Math.floor(Math.min(bytes, limits.readBytes) / this.#bounds.pipelinedPlaceBytes);
+    return 1 + Math.floor(Math.min(bytes, limits.readBytes) / this.bounds.pipelinedPlaceBytes);
   }
 
   // Bodies of batches
@@ -217,7 +211,7 @@ export class ConnectionGuard implements BodyAdmission {
    */
   beginBody(start: BodyStart): BatchBody | undefined {
     const { holder, now, overloaded, isFirst } = start;
-    const { batchesArriving, arrivingMs } = this.#bounds;
+    const { batchesArriving, arrivingMs } = this.bounds;
     for (const one of this.#counted) {
       if (now - one.since < arrivingMs) break;
       this.#uncount(one);
@@ -248,7 +242,7 @@ export class ConnectionGuard implements BodyAdmission {
     body.bytes += bytes;
     body.of.bytes += bytes;
     this.#bodyBytes += bytes;
-    while (this.#bodyBytes > this.#bounds.arrivingBytes) this.#dropBody(this.#largestBody(), 'overloaded');
+    while (this.#bodyBytes > this.bounds.arrivingBytes) this.#dropBody(this.#largestBody(), 'overloaded');
   }
 
   #release(body: BatchBody): void {
@@ -262,7 +256,7 @@ export class ConnectionGuard implements BodyAdmission {
   }
 
   endSlowBodies(): void {
-    const { arrivingBytesPerLook, arrivingSlowLooks } = this.#bounds;
+    const { arrivingBytesPerLook, arrivingSlowLooks } = this.bounds;
     for (const { bodies } of this.#holders.values()) {
       for (const body of bodies) {
         const isSlow = body.bytes - body.bytesSeen < arrivingBytesPerLook;
@@ -279,7 +273,7 @@ export class ConnectionGuard implements BodyAdmission {
 
   #dropBody(body: BatchBody, code: 'overloaded' | 'request_timeout'): void {
     this.#release(body);
-    this.#server.end(body.socket, code);
+    this.server.end(body.socket, code);
     body.onDrop();
   }
 

@@ -24,22 +24,20 @@ interface Connection {
 }
 
 export class Connections {
-  readonly #bounds: ConnectionBounds;
-  readonly #isIdle: (socket: Socket) => boolean;
   /** The longest idle ones come first, apart from those that were active since they were queued. */
   readonly #queue = new Set<Connection>();
   readonly #perAddress = new Holdings<string, Connection>();
   /** Connections of a proxy, which counts as one address. */
   #uncounted = 0;
 
-  constructor(bounds: ConnectionBounds, isIdle: (socket: Socket) => boolean) {
-    this.#bounds = bounds;
-    this.#isIdle = isIdle;
-  }
+  constructor(
+    private readonly bounds: ConnectionBounds,
+    private readonly isIdle: (socket: Socket) => boolean,
+  ) {}
 
   /** Admits a connection, and closes an idle one for it. Returns false if no room can be made. */
   admit(socket: Socket): boolean {
-    const { max, perAddressMax } = this.#bounds;
+    const { max, perAddressMax } = this.bounds;
     const address = this.#countedAddress(socket);
     const ofAddress = address === null ? undefined : this.#perAddress.of(address);
     if (ofAddress !== undefined && ofAddress.size >= perAddressMax && !this.#evictFrom(ofAddress)) return false;
@@ -78,7 +76,7 @@ export class Connections {
   #shareWith(address: string | null): number {
     const isNew = address === null ? this.#uncounted === 0 : this.#perAddress.countOf(address) === 0;
     const addresses = this.#perAddress.holders + (this.#uncounted > 0 ? 1 : 0) + (isNew ? 1 : 0);
-    return this.#bounds.max / addresses;
+    return this.bounds.max / addresses;
   }
 
   /** Closes the first idle connection without chances left, which activity renews; else the first idle one. */
@@ -89,7 +87,7 @@ export class Connections {
     for (const connection of queue) {
       if (looks-- === 0) break;
       const { socket } = connection;
-      const isIdle = this.#isIdle(socket);
+      const isIdle = this.isIdle(socket);
       const wasActive = socket.bytesRead !== connection.bytesRead;
       if (isIdle && !wasActive && connection.chances === 0) return this.#evict(connection);
       if (isIdle) fallback ??= connection;
@@ -116,6 +114,6 @@ export class Connections {
   #countedAddress(socket: Socket): string | null {
     const address = addressKeyOf(socket.remoteAddress);
     const isLoopback = address.startsWith('127.') || address === addressKeyOf('::1');
-    return isLoopback && this.#bounds.loopbackIsProxy ? null : address;
+    return isLoopback && this.bounds.loopbackIsProxy ? null : address;
   }
 }

@@ -31,7 +31,6 @@ const arrivalMs = drainMs - limits.lingerMs - 2 * limits.connectionsCheckingInte
 
 /** A connection belongs to the fast path first, if there is one, and then to node:http. */
 export class ApiServer {
-  readonly #deps: HttpDeps;
   readonly #connections: Connections;
   readonly #server: Server;
   readonly #adopt: (socket: Duplex) => void;
@@ -54,10 +53,12 @@ export class ApiServer {
   #draining = false;
 
   /** `createFastPath` is null if Koa answers everything. */
-  constructor(deps: HttpDeps, createFastPath: CreateFastPath | null) {
+  constructor(
+    private readonly deps: HttpDeps,
+    createFastPath: CreateFastPath | null,
+  ) {
     const { connectionsMax, loopbackIsProxy } = deps.settings;
     const answering = { metrics: deps.metrics, log: deps.log, isDraining: () => this.#draining };
-    this.#deps = deps;
     const perAddressMax = Math.ceil(connectionsMax * limits.connectionsAddressShare);
     const bounds = { max: connectionsMax, perAddressMax, loopbackIsProxy };
     this.#connections = new Connections(bounds, (socket) => this.#isIdle(socket));
@@ -126,7 +127,7 @@ export class ApiServer {
     // Tunnels, except those to other nodes, are refused like bytes that do not parse, after all earlier requests.
     const tunnel = Object.assign(new Error('a tunnel was asked for'), { code: 'HPE_INVALID_METHOD' });
     server.on('connect', (request, socket, head) => {
-      if (this.#sockets.get(socket) === undefined && this.#deps.tunnel?.(request.url ?? '', socket, head) === true) {
+      if (this.#sockets.get(socket) === undefined && this.deps.tunnel?.(request.url ?? '', socket, head) === true) {
         this.#tunnels.add(socket);
         this.#sockets.delete(socket);
       } else server.emit('clientError', tunnel, socket);
@@ -144,7 +145,7 @@ export class ApiServer {
     // node:http removes its own listener for a tunnel, and a caller that disconnects then would end the process.
     socket.on('error', () => socket.destroy());
     this.#guard.watch(socket);
-    if (!this.#connections.admit(socket)) answerRaw(this.#deps, socket, 'overloaded');
+    if (!this.#connections.admit(socket)) answerRaw(this.deps, socket, 'overloaded');
     else if (this.#fastPath === null) this.#useNodeHttp(socket, Buffer.alloc(0), false);
     else this.#fastPath.open(socket, (rest, isEnded) => this.#useNodeHttp(socket, rest, isEnded));
   }
@@ -247,22 +248,22 @@ export class ApiServer {
     // An answer that ends the connection is the last one, even if more bytes follow its request.
     if (last?.request.complete && !last.response.shouldKeepAlive) return;
     if (last === undefined || last.response.writableFinished) {
-      answerRaw(this.#deps, socket, code);
+      answerRaw(this.deps, socket, code);
     } else if (last.request.complete || last.response.writableEnded) {
       // The fault follows an accepted request, which is answered first. This listener must precede the one of Node,
       // which closes the connection of a caller that has ended its half.
       last.response.prependOnceListener('finish', () => {
-        if (last.response.shouldKeepAlive) answerRaw(this.#deps, socket, code);
+        if (last.response.shouldKeepAlive) answerRaw(this.deps, socket, code);
       });
     } else if (isWaiting(last)) {
       const { before, request } = last;
       before.prependOnceListener('finish', () => {
-        if (before.shouldKeepAlive) answerRaw(this.#deps, socket, code, request.headers);
+        if (before.shouldKeepAlive) answerRaw(this.deps, socket, code, request.headers);
       });
     } else if (last.response.headersSent) {
       closeGently(socket);
     } else {
-      answerRaw(this.#deps, socket, code, last.request.headers);
+      answerRaw(this.deps, socket, code, last.request.headers);
     }
   }
 
@@ -277,7 +278,7 @@ export class ApiServer {
       closeGently(socket);
     } else if (arrivingOver && !this.#failed.has(socket)) {
       this.#failed.add(socket);
-      answerRaw(this.#deps, socket, 'request_timeout', last.request.headers);
+      answerRaw(this.deps, socket, 'request_timeout', last.request.headers);
     }
   }
 }

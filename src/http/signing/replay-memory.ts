@@ -44,15 +44,12 @@ class Fingerprints {
 }
 
 export class ReplayMemory {
-  readonly #entriesMax: number;
   readonly #slices = new Map<number, Fingerprints>();
   /** Slices below this number were dropped. */
   #first = Number.NEGATIVE_INFINITY;
   #size = 0;
 
-  constructor(entriesMax: number = limits.replaySignaturesMax) {
-    this.#entriesMax = entriesMax;
-  }
+  constructor(private readonly entriesMax: number = limits.replaySignaturesMax) {}
 
   get size(): number {
     return this.#size;
@@ -74,7 +71,7 @@ export class ReplayMemory {
     this.#slices.set(number, slice);
     slice.add(...fingerprintOf(signature));
     this.#size++;
-    if (this.#size > this.#entriesMax) this.#dropBefore(Math.min(...this.#slices.keys()) + 1);
+    if (this.#size > this.entriesMax) this.#dropBefore(Math.min(...this.#slices.keys()) + 1);
   }
 
   #dropBefore(first: number): void {

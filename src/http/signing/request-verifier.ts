@@ -22,20 +22,18 @@ export type Verified = Outcome<BodyCheck | null>;
 const unchecked = granted(null);
 
 export class RequestVerifier {
-  readonly #deps: Pick<HttpDeps, 'node' | 'settings' | 'clock'>;
   readonly #taken = new ReplayMemory();
   /** Time of the start in seconds since 1970. The replay memory lacks signatures that were accepted earlier. */
   readonly #startedAt: number;
   readonly #keys = new Map<string, KeyObject>();
 
-  constructor(deps: Pick<HttpDeps, 'node' | 'settings' | 'clock'>) {
-    this.#deps = deps;
+  constructor(private readonly deps: Pick<HttpDeps, 'node' | 'settings' | 'clock'>) {
     this.#startedAt = this.#now();
   }
 
   /** Codes: signature_missing, signature_invalid, signature_expired, signature_replayed. */
   check(route: Route, request: SignedRequest, caller: PeerView | null): Verified | Promise<Verified> {
-    const { requestSigning } = this.#deps.settings;
+    const { requestSigning } = this.deps.settings;
     if (requestSigning === 'off' || caller === null || !isWrite(route)) return unchecked;
     const { publicKey } = caller;
     if (publicKey !== null) return this.#checkSigned(route, request, caller, publicKey);
@@ -87,7 +85,7 @@ export class RequestVerifier {
   #restartRefusal({ path }: Route, { created }: RequestSignature, caller: PeerView): Refusal | undefined {
     if (path !== erasurePath || created - limits.signatureWindowS >= this.#startedAt) return undefined;
     const usableFrom = (created - limits.signatureWindowS) * 1000;
-    return this.#deps.node.group.hasErased(caller, usableFrom, this.#startedAt * 1000)
+    return this.deps.node.group.hasErased(caller, usableFrom, this.#startedAt * 1000)
       ? refused('signature_replayed', {
           text: 'the node restarted since this erasure could first be sent; sign the request again',
         })
@@ -112,7 +110,7 @@ export class RequestVerifier {
   }
 
   #now(): number {
-    return Math.floor(this.#deps.clock.now() / 1000);
+    return Math.floor(this.deps.clock.now() / 1000);
   }
 }
 

@@ -22,8 +22,6 @@ export interface ReaderOpening {
 }
 
 export class StreamReaders {
-  readonly #deps: Pick<HttpDeps, 'node' | 'clock' | 'metrics'>;
-  readonly #turns: Pick<ReadTurns, 'next'>;
   readonly #readers = new Map<StreamReader, ReaderOpening>();
   readonly #held = new Holdings<Holder, StreamReader>();
   readonly #spread = new Spread();
@@ -31,10 +29,10 @@ export class StreamReaders {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(deps: Pick<HttpDeps, 'node' | 'clock' | 'metrics'>, turns: Pick<ReadTurns, 'next'>) {
-    this.#deps = deps;
-    this.#turns = turns;
-  }
+  constructor(
+    private readonly deps: Pick<HttpDeps, 'node' | 'clock' | 'metrics'>,
+    private readonly turns: Pick<ReadTurns, 'next'>,
+  ) {}
 
   /** Returns why a further reader of this holder is refused; undefined if it is admitted. */
   refusal({ peer, holder }: Pick<ReaderOpening, 'peer' | 'holder'>): Refusal | undefined {
@@ -49,7 +47,7 @@ export class StreamReaders {
   }
 
   open(to: Writable, opening: ReaderOpening): void {
-    const { node, metrics } = this.#deps;
+    const { node, metrics } = this.deps;
     const refusal = this.refusal(opening);
     // Room for a holder with fewer readers: the oldest reader of the holder with the most is asked to resume.
     if (refusal === undefined && this.#isFull) [...this.#ofLargest][0]?.end('limit');
@@ -61,7 +59,7 @@ export class StreamReaders {
         return marksFor(peer, node.group.disputedFor(subject), node.group.refusedErasure(subject));
       },
       peer,
-      turn: () => this.#turns.next(opening.holder),
+      turn: () => this.turns.next(opening.holder),
       onEnd: (ended, reason) => this.#ended(ended, reason),
       onRows: (count) => metrics.streamSynced(count),
     });
@@ -88,7 +86,7 @@ export class StreamReaders {
   }
 
   #listen(): void {
-    this.#deafen = this.#deps.node.group.verdicts.listen({
+    this.#deafen = this.deps.node.group.verdicts.listen({
       publish: (rows, mark) => this.#publish(rows, mark),
       forgotten: () => {
         for (const reader of this.#readers.keys()) reader.end('rebuilt');
@@ -101,13 +99,13 @@ export class StreamReaders {
     const erased = rows.filter(({ player }) => player === null);
     if (erased.length > 0) {
       // Sent at once, because the next frame to a reader that is catching up may be newer.
-      const asOf = mark?.asOf ?? this.#deps.clock.now();
+      const asOf = mark?.asOf ?? this.deps.clock.now();
       const erasedFor = framesByPeer(erased, (texts) => erasedFrame(texts, asOf));
       for (const reader of this.#readers.keys()) reader.erasedMeanwhile(erasedFor);
     }
     for (const reader of this.#readers.keys()) reader.begin();
     if (mark === null || rows.length === 0) return;
-    const { group } = this.#deps.node;
+    const { group } = this.deps.node;
     const marked = rows.map((row) => {
       return { ...row, disputed: group.disputedFor(row.subject), refused: group.refusedErasure(row.subject) };
     });
@@ -119,7 +117,7 @@ export class StreamReaders {
   }
 
   #beat(): void {
-    const { group } = this.#deps.node;
+    const { group } = this.deps.node;
     const now = performance.now();
     for (const [reader, { peer, keyDigest }] of this.#readers) {
       if (peer !== null && group.peerByKeyDigest(keyDigest)?.status !== 'active') reader.end('credentials');
@@ -132,15 +130,15 @@ export class StreamReaders {
     if (opening === undefined) return;
     this.#readers.delete(reader);
     this.#held.delete(opening.holder, reader);
-    this.#deps.metrics.streamReaders(this.#readers.size);
-    this.#deps.metrics.streamEnded(reason ?? 'left');
+    this.deps.metrics.streamReaders(this.#readers.size);
+    this.deps.metrics.streamEnded(reason ?? 'left');
     if (this.#readers.size > 0) return;
     clearInterval(this.#timer);
     this.#deafen();
   }
 
   #hello(): string {
-    const { node, clock } = this.#deps;
+    const { node, clock } = this.deps;
     return helloFrame({
       version: 1,
       group_id: node.identity.groupId,

@@ -6,13 +6,7 @@ import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ResumeData } from '../../contract/verdict-stream.js';
 import type { GroupViews } from '../../group/api.js';
-import {
-  type ChangesUpTo,
-  type FeedPosition,
-  type PublishedPlayer,
-  playersIn,
-  type ResumeFrom,
-} from '../../group/verdict-changes.js';
+import { type FeedPosition, type PublishedPlayer, playersIn, type ResumeFrom } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
 import {
   changeFrame,
@@ -47,8 +41,6 @@ export interface ReaderParts {
 }
 
 export class StreamReader {
-  readonly #to: Writable;
-  readonly #parts: ReaderParts;
   /** The position up to which changes were sent; null before the reader has caught up. */
   #sentTo: number | null = null;
   #isEnded = false;
@@ -56,9 +48,10 @@ export class StreamReader {
   #wroteAt = 0;
   #wake: () => void = () => undefined;
 
-  constructor(to: Writable, parts: ReaderParts) {
-    this.#to = to;
-    this.#parts = parts;
+  constructor(
+    private readonly to: Writable,
+    private readonly parts: ReaderParts,
+  ) {
     to.on('drain', () => this.#wake());
     to.on('close', () => this.#end(null));
     // A disconnecting reader is no error of the node; `close` follows.
@@ -68,58 +61,14 @@ export class StreamReader {
   /** `lastEventId` is as sent; empty for none. */
   async start(hello: string, lastEventId: string): Promise<void> {
     this.#write(hello);
-    await this.#catchUp(lastEventId);
-  }
-
-  send({ position, changeFor, rows }: ChangeFrames): void {
-    if (this.#isEnded || this.#sentTo === null || position <= this.#sentTo) return;
-    this.#sentTo = position;
-    this.#write(changeFor(this.#parts.peer));
-    this.#parts.onRows(rows);
-  }
-
-  /** Sends erased players to a reader that is still catching up. */
-  erasedMeanwhile(erasedFor: (peer: number | null) => Buffer): void {
-    if (this.#sentTo === null) this.#write(erasedFor(this.#parts.peer));
-  }
-
-  begin(): void {
-    this.#wake();
-  }
-
-  beat(now: number): void {
-    if (this.#isEnded || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
-    const { mark } = this.#parts.feed;
-    // A change that is still being sent may not have reached this reader, which would resume after that change.
-    const isSent = this.#sentTo !== null && mark !== null && mark.position <= this.#sentTo;
-    if (isSent) this.#write(heartbeatFrame(mark));
-    else if (!this.#to.writableNeedDrain) this.#write(comment);
-  }
-
-  end(reason: EndReason): void {
-    if (this.#isEnded) return;
-    this.#end(reason);
-    const timer = setTimeout(() => this.#to.destroy(), limits.streamEndMs).unref();
-    this.#to.once('close', () => clearTimeout(timer));
-    this.#to.end(resumeFrame(reason));
-  }
-
-  #end(reason: EndReason | null): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#parts.onEnd(this, reason);
-    this.#wake();
-  }
-
-  async #catchUp(lastEventId: string): Promise<void> {
-    const { feed } = this.#parts;
+    const { feed } = this.parts;
     while (feed.mark === null && !this.#isEnded) await this.#woken();
     if (this.#isEnded || feed.mark === null) return;
     const elsewhere = feed.mark.logTag === undefined ? undefined : await this.#placeElsewhere(lastEventId, feed.mark);
     if (this.#isEnded || feed.mark === null) return;
     let since: ResumeFrom | null = elsewhere ?? this.#resumed(lastEventId, feed.mark);
     for (;;) {
-      await this.#parts.turn();
+      await this.parts.turn();
       if (this.#isEnded || feed.mark === null) return;
       const recent = typeof since === 'number' ? feed.recent(since) : null;
       if (recent !== null && recent.length <= limits.streamAtOnceRows) {
@@ -134,8 +83,48 @@ export class StreamReader {
     }
   }
 
+  send({ position, changeFor, rows }: ChangeFrames): void {
+    if (this.#isEnded || this.#sentTo === null || position <= this.#sentTo) return;
+    this.#sentTo = position;
+    this.#write(changeFor(this.parts.peer));
+    this.parts.onRows(rows);
+  }
+
+  /** Sends erased players to a reader that is still catching up. */
+  erasedMeanwhile(erasedFor: (peer: number | null) => Buffer): void {
+    if (this.#sentTo === null) this.#write(erasedFor(this.parts.peer));
+  }
+
+  begin(): void {
+    this.#wake();
+  }
+
+  beat(now: number): void {
+    if (this.#isEnded || now - this.#wroteAt < limits.streamHeartbeatMs - limits.streamBeatMs) return;
+    const { mark } = this.parts.feed;
+    // A change that is still being sent may not have reached this reader, which would resume after that change.
+    const isSent = this.#sentTo !== null && mark !== null && mark.position <= this.#sentTo;
+    if (isSent) this.#write(heartbeatFrame(mark));
+    else if (!this.to.writableNeedDrain) this.#write(comment);
+  }
+
+  end(reason: EndReason): void {
+    if (this.#isEnded) return;
+    this.#end(reason);
+    const timer = setTimeout(() => this.to.destroy(), limits.streamEndMs).unref();
+    this.to.once('close', () => clearTimeout(timer));
+    this.to.end(resumeFrame(reason));
+  }
+
+  #end(reason: EndReason | null): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.parts.onEnd(this, reason);
+    this.#wake();
+  }
+
   /** The position in an event id of another node of the cluster; undefined if it is none, or not reached in time. */
-  async #placeElsewhere(id: string, mark: FeedPosition): Promise<ChangesUpTo | undefined> {
+  async #placeElsewhere(id: string, mark: FeedPosition) {
     const place = placeOf(id);
     if (place?.logTag === undefined || place.logTag !== mark.logTag) return undefined;
     if (place.generation === mark.generation || !(await this.#reached(place.seq))) return undefined;
@@ -147,14 +136,14 @@ export class StreamReader {
     const place = placeOf(id);
     const isKnown = place?.generation === mark.generation && place.position <= mark.position;
     // Erased players are sent only to connected readers and are not stored.
-    if (isKnown && place.position >= this.#parts.feed.erasedAt) return place.position;
+    if (isKnown && place.position >= this.parts.feed.erasedAt) return place.position;
     this.#write(resetFrame(isKnown ? 'too_old' : 'unknown_id'));
     return null;
   }
 
   /** Waits until this node, perhaps behind the other, has published all up to `seq`; false if that takes too long. */
   async #reached(seq: number): Promise<boolean> {
-    const { feed } = this.#parts;
+    const { feed } = this.parts;
     const endMs = performance.now() + limits.streamBehindMs;
     const isReached = () => feed.mark !== null && feed.mark.seq >= seq;
     while (!isReached() && !this.#isEnded && performance.now() < endMs) await delay(limits.streamBehindLookMs);
@@ -166,13 +155,13 @@ export class StreamReader {
    * `forgotten`: nothing was sent, because this node no longer knows those changes.
    */
   async #walk(mark: FeedPosition, since: ResumeFrom | null): Promise<'sent' | 'ended' | 'forgotten'> {
-    const { feed } = this.#parts;
+    const { feed } = this.parts;
     let from: number | null = 0;
     while (from !== null) {
-      while (this.#to.writableNeedDrain && !this.#isEnded) await this.#woken();
+      while (this.to.writableNeedDrain && !this.#isEnded) await this.#woken();
       if (this.#isEnded) return 'ended';
       const piece = await feed.walk(mark.generation, from, since ?? 0);
-      await this.#parts.turn();
+      await this.parts.turn();
       if (this.#isEnded) return 'ended';
       if (piece === 'forgotten') return piece;
       if (piece === null) {
@@ -187,7 +176,7 @@ export class StreamReader {
       const isLast = from === null;
       const text = this.#rowsOf(players);
       this.#write(since === null ? snapshotFrame(text, isLast, mark) : changeFrame(text, isLast, mark));
-      this.#parts.onRows(players.length);
+      this.parts.onRows(players.length);
     }
     return this.#isEnded ? 'ended' : 'sent';
   }
@@ -197,13 +186,13 @@ export class StreamReader {
       const to = from + limits.streamFrameRows;
       this.#write(changeFrame(this.#rowsOf(players.slice(from, to)), to >= players.length, mark));
     }
-    this.#parts.onRows(players.length);
+    this.parts.onRows(players.length);
     this.#write(heartbeatFrame(mark));
     this.#sentTo = mark.position;
   }
 
   #rowsOf(players: readonly PublishedPlayer[]): string {
-    return players.map((player) => playerRow(player, this.#parts.marksOf(player.subject))).join(',');
+    return players.map((player) => playerRow(player, this.parts.marksOf(player.subject))).join(',');
   }
 
   #woken(): Promise<void> {
@@ -215,7 +204,7 @@ export class StreamReader {
   #write(frames: string | Buffer): void {
     if (this.#isEnded || frames.length === 0) return;
     this.#wroteAt = performance.now();
-    this.#to.write(frames);
-    if (this.#to.writableLength > limits.streamUnreadBytes) this.end('slow_reader');
+    this.to.write(frames);
+    if (this.to.writableLength > limits.streamUnreadBytes) this.end('slow_reader');
   }
 }

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { formationProblems } from '../../group/recovery/formation.js';
 import { formationOf } from '../../group/recovery/recovery.js';
+import type { MovedData } from '../../operator/cli/command-context.js';
 import { markFile, readMark, writeMark } from '../../store/files/folder-files.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import { refuseLiving } from '../../store/ownership/owner.js';
@@ -16,15 +17,10 @@ export class MoveRefusedError extends Error {
   override readonly name = 'MoveRefusedError';
 }
 
-export interface Moved {
-  readonly cluster_id: string;
-  readonly last_seq: number;
-}
-
 const LEASE_S = 10;
 
 /** Starts an empty cluster's log after the folder's last record. Its node then has all earlier ones for the others. */
-export async function importData(config: Config, dir: string): Promise<Moved> {
+export async function importData(config: Config, dir: string): Promise<MovedData> {
   const { lastSeq } = await verifiedFolder(dir);
   if (readMark(dir) !== null)
     throw new MoveRefusedError(`${dir} already belongs to a cluster; run ptf export-data first`);
@@ -35,17 +31,9 @@ export async function importData(config: Config, dir: string): Promise<Moved> {
     const lease = String((randomBytes(8).readBigUInt64BE() >> 2n) + 1n);
     await log.grantLease(lease, LEASE_S);
     if (!(await log.hasSecret())) throw new MoveRefusedError('CLUSTER_SECRET differs from the secret of the group');
-    const place = {
-      role: 'joining',
-      applied: 0,
-      durable: 0,
-      snapshot: 0,
-      version,
-      format: 0,
-      started: 0,
-      reason: null,
-    };
-    const node = { nodeId: config.nodeId, url: 'import', ...place };
+    const progress = { applied: 0, durable: 0, snapshot: 0 };
+    const state = { role: 'joining', ...progress, version, format: 0, started: 0, reason: null };
+    const node = { nodeId: config.nodeId, url: 'import', ...state };
     if ((await log.putNode(node, lease)) !== null)
       throw new MoveRefusedError(`node ${config.nodeId} is running: stop it first`);
     const fence = await log.campaign(
@@ -74,7 +62,7 @@ export async function importData(config: Config, dir: string): Promise<Moved> {
 }
 
 /** Turns the folder of a node of a cluster into one of a node without a cluster. The cluster is not changed. */
-export async function exportData(config: Config, dir: string): Promise<Moved> {
+export async function exportData(config: Config, dir: string): Promise<MovedData> {
   if (isIncomplete(dir))
     throw new MoveRefusedError(`the data in ${dir} is being replaced: start its node first, or export another one`);
   const { lastSeq } = await verifiedFolder(dir);

@@ -31,7 +31,7 @@ import { version } from '../version.js';
 import { membersOf, openEtcdLog, RECORD_FORMAT, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
 import { fetchCopy, fetchMissing, isIncomplete, removeUnfinished } from './copy-fetch.js';
-import { LocalScrub } from './local-scrub.js';
+import { LocalScrub, markScrubDue } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 
 export interface ClusterNodePorts {
@@ -45,8 +45,6 @@ export interface ClusterNodePorts {
 export class ClusterNode {
   readonly member: ClusterMember;
   readonly #settings: ReturnType<typeof settingsOf>;
-  readonly #dir: string;
-  readonly #ports: ClusterNodePorts;
   readonly #log: EtcdLog;
   readonly #site: LocalGroup;
   readonly #link: LinkClient;
@@ -67,13 +65,15 @@ export class ClusterNode {
   readonly #freeBytesMin: number;
 
   /** Makes no call before `prepare`. */
-  constructor(config: Config, dir: string, ports: ClusterNodePorts) {
+  constructor(
+    config: Config,
+    private readonly dir: string,
+    private readonly ports: ClusterNodePorts,
+  ) {
     const settings = settingsOf(config);
     const log = openEtcdLog(config);
     this.#settings = settings;
-    this.#dir = dir;
     this.#freeBytesMin = Math.max(config.diskFreeMinMb * 1_000_000, limits.commitFreeBytes);
-    this.#ports = ports;
     this.#log = log;
     const { log: logger, onFatal, clock, timers } = ports;
     this.#site = new LocalGroup(timers);
@@ -171,10 +171,10 @@ export class ClusterNode {
 
   /** Fetches a copy if the folder, not open yet, cannot continue from the shared log. `lastSeq`: null if damaged. */
   async prepare(lastSeq: number | null): Promise<void> {
-    const { log } = this.#ports;
-    removeUnfinished(this.#dir);
-    const mark = readMark(this.#dir);
-    const mustFetch = isIncomplete(this.#dir) || mark?.diverged === true;
+    const { log } = this.ports;
+    removeUnfinished(this.dir);
+    const mark = readMark(this.dir);
+    const mustFetch = isIncomplete(this.dir) || mark?.diverged === true;
     const hasOwn = mark !== null && lastSeq !== null && lastSeq > 0 && !mustFetch;
     const clusterId = await this.#clusterIdWithin(hasOwn ? limits.etcdOwnStartMs : limits.etcdStartMs, !hasOwn);
     if (clusterId === undefined) {
@@ -186,13 +186,13 @@ export class ClusterNode {
     this.#clusterId = clusterId;
     if (mark === null && lastSeq !== 0 && !mustFetch) {
       throw new StartRefusedError(
-        `DATA_DIR: ${this.#dir} contains the data of a node without a cluster; import it with ptf import-data, or set an empty folder`,
+        `DATA_DIR: ${this.dir} contains the data of a node without a cluster; import it with ptf import-data, or set an empty folder`,
       );
     }
     if (mark !== null && mark.cluster_id !== clusterId) {
       const found = clusterId === null ? 'no log' : `the log ${clusterId}`;
       throw new StartRefusedError(
-        `DATA_DIR: ${this.#dir} belongs to the shared log ${mark.cluster_id}, but etcd has ${found} under ETCD_PREFIX; see "Restore" in docs/operating/cluster.md`,
+        `DATA_DIR: ${this.dir} belongs to the shared log ${mark.cluster_id}, but etcd has ${found} under ETCD_PREFIX; see "Restore" in docs/operating/cluster.md`,
       );
     }
     this.member.lease.start();
@@ -205,10 +205,10 @@ export class ClusterNode {
     }
     const follows = lastSeq !== null && trimmed <= lastSeq && (slots[0]?.firstSeq ?? 0) <= lastSeq + 1;
     if (follows && !mustFetch) return;
-    if (clusterId === null) throw new StartRefusedError(`the store in ${this.#dir} is damaged`);
+    if (clusterId === null) throw new StartRefusedError(`the store in ${this.dir} is damaged`);
     log.warn({ last_seq: lastSeq, trimmed_seq: trimmed }, 'this node joins and fetches data from another node');
-    const signal = this.#ports.ending ?? new AbortController().signal;
-    const copy = { dir: this.#dir, mark: { cluster_id: clusterId, node_id: this.#settings.nodeId }, trimmed };
+    const signal = this.ports.ending ?? new AbortController().signal;
+    const copy = { dir: this.dir, mark: { cluster_id: clusterId, node_id: this.#settings.nodeId }, trimmed };
     const fetch = hasOwn ? fetchMissing : fetchCopy;
     await fetch({ ...copy, link: this.#link, nodes: () => this.#others(), log, signal }).catch((error: unknown) => {
       this.#endIfAsked();
@@ -248,7 +248,7 @@ export class ClusterNode {
         return await call();
       } catch (error) {
         if (!(error instanceof SharedLogUnavailableError) || performance.now() >= endMs) throw error;
-        this.#ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer yet');
+        this.ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer yet');
       }
     }
   }
@@ -256,13 +256,13 @@ export class ClusterNode {
   /** Makes the next start replace the folder's data; it would otherwise only find the same divergence. */
   #markDiverged(): Promise<void> {
     const mark = { cluster_id: this.#clusterId!, node_id: this.#settings.nodeId, diverged: true } as const;
-    return writeMark(this.#dir, mark).catch((error: unknown) =>
-      this.#ports.log.error({ err: error }, 'the mark of this folder could not be written'),
+    return writeMark(this.dir, mark).catch((error: unknown) =>
+      this.ports.log.error({ err: error }, 'the mark of this folder could not be written'),
     );
   }
 
   #endIfAsked(): void {
-    if (this.#ports.ending?.aborted === true) throw new StartEndedError('the node was stopped before it had started');
+    if (this.ports.ending?.aborted === true) throw new StartEndedError('the node was stopped before it had started');
   }
 
   async #others(): Promise<NodeView[]> {
@@ -271,7 +271,7 @@ export class ClusterNode {
   }
 
   wrap(local: LmdbLogWriter): SharedLogWriter {
-    this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), this.#ports.timers, {
+    this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), this.ports.timers, {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
       redacted: (seq) => this.#duties.redacted(seq),
       mayScrub: () => this.#duties.mayScrub(),
@@ -289,7 +289,7 @@ export class ClusterNode {
       await delay(limits.clusterPollMs);
     }
     if (this.#clusterId === null) this.#clusterId = (await this.#clusterIdWithin(limits.etcdStartMs, true)) ?? null;
-    await writeMark(this.#dir, { cluster_id: this.#clusterId!, node_id: this.#settings.nodeId });
+    await writeMark(this.dir, { cluster_id: this.#clusterId!, node_id: this.#settings.nodeId });
   }
 
   async #beginOnce(writer: SharedLogWriter): Promise<void> {
@@ -303,7 +303,7 @@ export class ClusterNode {
     if (view.trimmed > 0) throw new RejoinError('the shared log was trimmed during the start');
     const lease = this.member.lease.id;
     if (view.leader !== null || lease === null) return;
-    const leader = { nodeId, url, since: this.#ports.clock.now(), cause: 'the node forms the group' };
+    const leader = { nodeId, url, since: this.ports.clock.now(), cause: 'the node forms the group' };
     const fence = await this.#log.campaign(leader, lease);
     if (fence === null) return;
     if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0, RECORD_FORMAT);
@@ -338,13 +338,13 @@ export class ClusterNode {
       ...site,
       log: writer,
       roleChanged: () => this.#duties.roleChanged(),
-      replaced: () => this.#scrub.markDue(),
+      replaced: () => markScrubDue(this.dir),
     });
     const fence = this.#formingFence;
     writer.follow();
     this.member.start(fence);
     this.#duties.start();
-    this.#stopNights = every(this.#ports.timers, limits.scrubLookMs, () => void this.#scrubAtNight());
+    this.#stopNights = every(this.ports.timers, limits.scrubLookMs, () => void this.#scrubAtNight());
     this.#scrub.start();
   }
 
@@ -367,11 +367,11 @@ export class ClusterNode {
   #leave(error: unknown): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
-    this.#ports.log.error({ err: error }, 'the node leaves the cluster');
+    this.ports.log.error({ err: error }, 'the node leaves the cluster');
     void this.member.retire(messageOf(error));
     if (error instanceof DiskFullError) this.#startAgainWithRoom();
     // Nothing was written, and a start finds the newest commit.
-    if (error instanceof HiddenCommitError) this.#ports.onFatal(new RejoinError(messageOf(error)));
+    if (error instanceof HiddenCommitError) this.ports.onFatal(new RejoinError(messageOf(error)));
   }
 
   /** Starts the node again once its disk has room, because only a start can tell the outcome of a failed commit. */
@@ -380,14 +380,14 @@ export class ClusterNode {
       if (!this.#hasRoom) return;
       clearInterval(this.#look);
       this.#look = undefined;
-      this.#ports.onFatal(new RejoinError('the disk has room again, so the node starts again'));
+      this.ports.onFatal(new RejoinError('the disk has room again, so the node starts again'));
     }, limits.clusterReportMs).unref();
   }
 
   /** False if the free space cannot be determined: a later look may determine it. */
   get #hasRoom(): boolean {
     try {
-      return freeBytesOf(this.#dir) >= this.#freeBytesMin;
+      return freeBytesOf(this.dir) >= this.#freeBytesMin;
     } catch {
       return false;
     }

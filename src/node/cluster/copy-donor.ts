@@ -20,7 +20,6 @@ export interface DonorDeps {
 }
 
 export class CopyDonor {
-  readonly #deps: DonorDeps;
   readonly #snapshots: LmdbSnapshotStore;
   /** Memory of a piece. New memory for each would make the garbage collector pause the answers to callers. */
   readonly #memory = Buffer.alloc(limits.copyPieceBytes);
@@ -28,15 +27,14 @@ export class CopyDonor {
   /** The time at which the pieces so far have kept to the rate, by `performance.now()`. */
   #paidUntil = 0;
 
-  constructor(deps: DonorDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: DonorDeps) {
     this.#snapshots = new LmdbSnapshotStore(deps.dir);
   }
 
   offer(): CopyOffer {
     const { durableSeq } = this.#site;
     const snapshots = this.#snapshots.list().flatMap((seq) => {
-      const stat = statSync(snapshotFileOf(this.#deps.dir, seq), { throwIfNoEntry: false });
+      const stat = statSync(snapshotFileOf(this.deps.dir, seq), { throwIfNoEntry: false });
       return stat === undefined ? [] : [{ seq, bytes: stat.size }];
     });
     return { last_seq: durableSeq, snapshots };
@@ -58,7 +56,7 @@ export class CopyDonor {
   /** Resolves to bytes of a snapshot's file from byte `from` on: a borrowed view, valid until `sent` settles. */
   snapshotPiece(seq: number, from: number, sent: Promise<void>): Promise<Uint8Array> {
     return this.#piece(sent, async () => {
-      const file = await open(snapshotFileOf(this.#deps.dir, seq)).catch((error: unknown) => {
+      const file = await open(snapshotFileOf(this.deps.dir, seq)).catch((error: unknown) => {
         throw hasCode(error, 'ENOENT') ? new LinkRefusedError(`there is no snapshot ${seq} any more`) : error;
       });
       try {
@@ -71,7 +69,7 @@ export class CopyDonor {
   }
 
   get #site() {
-    const site = this.#deps.site();
+    const site = this.deps.site();
     if (site === null) throw new LinkRefusedError('the node is starting');
     return site;
   }

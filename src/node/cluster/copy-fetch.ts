@@ -201,19 +201,20 @@ async function fetchSnapshotFrom(
 }
 
 class RemoteLog implements LogSource {
-  readonly #donors: Donors;
   readonly #ending = new AbortController();
   readonly #signal: AbortSignal;
   #ahead: { readonly firstSeq: number; readonly piece: Promise<StoredBatch[]> } | null = null;
 
-  constructor(donors: Donors, signal: AbortSignal) {
-    this.#donors = donors;
+  constructor(
+    private readonly donors: Donors,
+    signal: AbortSignal,
+  ) {
     this.#signal = AbortSignal.any([signal, this.#ending.signal]);
   }
 
   async lastSeq(): Promise<number> {
-    const { last_seq } = await this.#donors.ask((url) => this.#donors.offerOf(url), this.#signal);
-    this.#donors.mustReach(last_seq);
+    const { last_seq } = await this.donors.ask((url) => this.donors.offerOf(url), this.#signal);
+    this.donors.mustReach(last_seq);
     return last_seq;
   }
 
@@ -224,7 +225,7 @@ class RemoteLog implements LogSource {
     const last = batches.at(-1);
     if (last !== undefined) {
       const next = last.firstSeq + countOf(last.bytes);
-      this.#donors.mustReach(next - 1);
+      this.donors.mustReach(next - 1);
       const piece = this.#fetch(next, limits.catchUpBatches);
       // The next call reports the error.
       piece.catch(() => undefined);
@@ -243,8 +244,8 @@ class RemoteLog implements LogSource {
 
   async #fetch(firstSeq: number, limit: number): Promise<StoredBatch[]> {
     const path = `/copy-log?from=${firstSeq}&batches=${limit}`;
-    return this.#donors.ask(async (url) => {
-      const batches = batchesIn(await this.#donors.bytesOf(url, path, this.#signal));
+    return this.donors.ask(async (url) => {
+      const batches = batchesIn(await this.donors.bytesOf(url, path, this.#signal));
       // Damage is the fault of the node that sent the piece.
       for (const stored of batches) batchFrom(stored);
       return batches;
@@ -255,15 +256,13 @@ class RemoteLog implements LogSource {
 const failuresOfDonors = [LinkError, SharedLogUnavailableError, DamagedError];
 
 class Donors {
-  readonly #deps: FetchDeps;
   /** The address of the node to ask; null before the choice. */
   #chosen: Promise<string> | null = null;
   #failures = 0;
   /** The newest record that a node must have. */
   #seqMin: number;
 
-  constructor(deps: FetchDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: FetchDeps) {
     this.#seqMin = deps.trimmed;
   }
 
@@ -286,7 +285,7 @@ class Donors {
   }
 
   async #choose(): Promise<string> {
-    const nodes = (await this.#deps.nodes()).filter(({ role }) => role === 'leader' || role === 'follower');
+    const nodes = (await this.deps.nodes()).filter(({ role }) => role === 'leader' || role === 'follower');
     // Followers come first, because the leader has more work.
     nodes.sort((a, b) => Number(a.role === 'leader') - Number(b.role === 'leader'));
     const node = nodes[this.#failures % Math.max(1, nodes.length)];
@@ -310,22 +309,22 @@ class Donors {
   }
 
   offerOf(url: string): Promise<CopyOffer> {
-    return this.#deps.link.call(this.#callOf(url, '/copy'));
+    return this.deps.link.call(this.#callOf(url, '/copy'));
   }
 
-  bytesOf(url: string, path: string, signal = this.#deps.signal): Promise<Buffer> {
-    return this.#deps.link.bytes(this.#callOf(url, path, signal));
+  bytesOf(url: string, path: string, signal = this.deps.signal): Promise<Buffer> {
+    return this.deps.link.bytes(this.#callOf(url, path, signal));
   }
 
-  #callOf(url: string, path: string, signal = this.#deps.signal): LinkCall {
+  #callOf(url: string, path: string, signal = this.deps.signal): LinkCall {
     return { url, method: 'GET', path, timeoutMs: limits.copyAnswerMs, signal };
   }
 
   /** Reports a failure and turns from the node, by default the present one, to another. Resolves after a pause. */
-  async failed(error: unknown, donor = this.#chosen, signal = this.#deps.signal): Promise<void> {
+  async failed(error: unknown, donor = this.#chosen, signal = this.deps.signal): Promise<void> {
     const from = await donor?.catch(() => undefined);
     this.#turnFrom(donor);
-    this.#deps.log.warn({ from, fault: messageOf(error) }, 'the data of another node could not be fetched yet');
+    this.deps.log.warn({ from, fault: messageOf(error) }, 'the data of another node could not be fetched yet');
     await delay(limits.joinRetryMs, undefined, { signal });
   }
 

@@ -13,22 +13,15 @@ export function markScrubDue(dir: string): void {
 }
 
 export class LocalScrub {
-  readonly #dir: string;
-  readonly #overwrite: (signal: AbortSignal) => Promise<void>;
-  readonly #onFailure: (what: string, error: unknown) => void;
   readonly #ending = new AbortController();
   #runs: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
-    dir: string,
-    overwrite: (signal: AbortSignal) => Promise<void>,
-    onFailure: (what: string, error: unknown) => void,
-  ) {
-    this.#dir = dir;
-    this.#overwrite = overwrite;
-    this.#onFailure = onFailure;
-  }
+    private readonly dir: string,
+    private readonly overwrite: (signal: AbortSignal) => Promise<void>,
+    private readonly onFailure: (what: string, error: unknown) => void,
+  ) {}
 
   start(): void {
     this.#runIfDue();
@@ -42,25 +35,21 @@ export class LocalScrub {
     await this.#runs;
   }
 
-  markDue(): void {
-    markScrubDue(this.#dir);
-  }
-
   run(): Promise<void> {
     const { signal } = this.#ending;
     const done = this.#runs.then(async () => {
       signal.throwIfAborted();
-      await this.#overwrite(signal);
-      rmSync(fileOf(this.#dir), { force: true });
+      await this.overwrite(signal);
+      rmSync(fileOf(this.dir), { force: true });
     });
     this.#runs = done.catch(() => undefined);
     return done;
   }
 
   #runIfDue(): void {
-    if (!existsSync(fileOf(this.#dir))) return;
+    if (!existsSync(fileOf(this.dir))) return;
     this.run().catch((error: unknown) => {
-      if (!this.#ending.signal.aborted) this.#onFailure('overwriting free space', error);
+      if (!this.#ending.signal.aborted) this.onFailure('overwriting free space', error);
     });
   }
 }

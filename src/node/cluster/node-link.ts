@@ -28,7 +28,6 @@ export interface NodeLinkDeps {
 }
 
 export class NodeLink {
-  readonly #deps: NodeLinkDeps;
   readonly #room = new ForwardRoom();
   /** The address of the leader that last failed to answer, so that it is reported once. */
   #silentLeader: string | null = null;
@@ -36,9 +35,7 @@ export class NodeLink {
   #forwards = newAbort();
   #waiting = 0;
 
-  constructor(deps: NodeLinkDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: NodeLinkDeps) {}
 
   /**
    * Sends the command to the leader. If no leader takes it, waits a bounded time for one that does. Resolves to null if
@@ -46,7 +43,7 @@ export class NodeLink {
    * reached, or if the leader got the command and did not answer.
    */
   async ask<N extends ChangeName>(call: ChangeCall<N>): Promise<ChangeValue<N> | null> {
-    const { member, nodeId, elapsed } = this.#deps;
+    const { member, nodeId, elapsed } = this.deps;
     const endAt = elapsed() + limits.leaderWaitMs;
     member.forwarded += 1;
     for (;;) {
@@ -62,7 +59,7 @@ export class NodeLink {
   }
 
   async #mayAskAgain(leader: LeaderView | null, answer: LinkError | null, leftMs: number): Promise<boolean> {
-    const { member, link } = this.#deps;
+    const { member, link } = this.deps;
     if (leftMs <= 0 || !member.canLearn || link.isClosed || this.#waiting >= limits.leaderWaitingMax) return false;
     // A node that has just resigned answers null. A node that could not be reached may be in order nevertheless.
     const retryMs = answer === null ? limits.leaderLookMs : limits.leaderRetryMs;
@@ -79,7 +76,7 @@ export class NodeLink {
     call: ChangeCall<N>,
     waitMs: number,
   ): Promise<ChangeValue<N> | null | LinkError> {
-    const { link, site } = this.#deps;
+    const { link, site } = this.deps;
     const { url } = leader;
     const at = { url, method: 'POST', path: '/commands', timeoutMs: limits.forwardMs } as const;
     // Those of this leader: the next one's say nothing about calls to it.
@@ -111,13 +108,13 @@ export class NodeLink {
 
   /** Reports a silent leader once: the cause, such as a wrong ADVERTISE_URL, is for the operator. */
   #reportSilent(url: string, error: unknown): void {
-    if (this.#silentLeader !== url) this.#deps.onFailure('a command to the leader', error);
+    if (this.#silentLeader !== url) this.deps.onFailure('a command to the leader', error);
     this.#silentLeader = url;
   }
 
   /** Resolves once the other serving nodes have applied the newest record of this node, or after a bounded time. */
   async appliedElsewhere(): Promise<void> {
-    const { link, site, others } = this.#deps;
+    const { link, site, others } = this.deps;
     const seq = site.appliedSeq;
     // A joining node does not serve callers yet.
     const nodes = (await others().catch(() => [])).filter(({ role }) => role !== 'joining');
@@ -127,7 +124,7 @@ export class NodeLink {
   }
 
   async answer({ method, path, query, body, sent }: LinkRequest): Promise<object> {
-    const { member, site, donor, operations, scrub } = this.#deps;
+    const { member, site, donor, operations, scrub } = this.deps;
     const number = (name: string) => Number(query.get(name));
     const route = `${method} ${path}`;
     switch (route) {
@@ -162,8 +159,8 @@ export class NodeLink {
 
   /** `waitMs`: how long the sender waits for this node to lead. */
   async #command({ waitMs = 0, ...call }: ChangeCall & { readonly waitMs?: number }): Promise<object> {
-    const { member, site } = this.#deps;
-    const group = this.#deps.group();
+    const { member, site } = this.deps;
+    const group = this.deps.group();
     if (group === null || !(member.decides || (await member.takenOver(Math.min(waitMs, limits.leaderWaitMs))))) {
       return { value: null, seq: 0 };
     }

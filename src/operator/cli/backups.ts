@@ -92,38 +92,39 @@ async function refuseRunning(dir: string): Promise<void> {
 }
 
 function showBackup(dir: string, manifest: BackupManifest): Rendered {
-  const rows: [string, string | number][] = [
-    ['backup', dir],
-    ['group', `${manifest.group_id} (${manifest.environment})`],
-    ['last seq', manifest.last_seq],
-    ['batches', manifest.batches],
-    ['snapshots', manifest.snapshots.join(', ') || 'none'],
-    ['files', Object.keys(manifest.files).join(', ') || 'none'],
-    ['digest', manifest.digest],
+  const lines = (width: number): string[] => [
+    ...facts(width, [
+      ['backup', dir],
+      ['group', `${manifest.group_id} (${manifest.environment})`],
+      ['last seq', manifest.last_seq],
+      ['batches', manifest.batches],
+      ['snapshots', manifest.snapshots.join(', ') || 'none'],
+      ['files', Object.keys(manifest.files).join(', ') || 'none'],
+      ['digest', manifest.digest],
+    ]),
+    'The backup was read again and is intact.',
   ];
-  const lines = (width: number): string[] => [...facts(rows, width), 'The backup was read again and is intact.'];
   return { value: { dir, ...manifest }, lines };
 }
 
 function showRestore(report: RestoreReport): Rendered {
-  const rows: [string, string | number][] = [
-    ['data folder', report.data_dir],
-    ['backup', `up to record ${report.backup_seq}`],
-    ['last seq', report.last_seq],
-    ['erasures from', report.erasures_from ?? 'none: peers must erase again'],
-    ['erased again', report.erasures],
-    ['requested again', report.requests],
-    ['withdrawn again', report.withdrawals],
-    ['events lost', report.erasures_from === null ? 'unknown' : report.events_lost],
-    ['replaced', report.replaced ?? 'nothing'],
-  ];
   const acts = report.acts_lost.slice(0, limits.pageMax);
   const more = report.acts_lost.length - acts.length;
   const lost = acts.map(({ at, action, actor, target }) => [at, action, actor, target]);
   const lines = (width: number): string[] => [
-    ...facts(rows, width),
+    ...facts(width, [
+      ['data folder', report.data_dir],
+      ['backup', `up to record ${report.backup_seq}`],
+      ['last seq', report.last_seq],
+      ['erasures from', report.erasures_from ?? 'none: peers must erase again'],
+      ['erased again', report.erasures],
+      ['requested again', report.requests],
+      ['withdrawn again', report.withdrawals],
+      ['events lost', report.erasures_from === null ? 'unknown' : report.events_lost],
+      ['replaced', report.replaced ?? 'nothing'],
+    ]),
     ...(lost.length === 0 ? [] : ['', 'Newer than the backup, and undone by the restore:']),
-    ...(lost.length === 0 ? [] : table(lost, width, ['at', 'action', 'actor', 'target'], ['at', 'action', 'target'])),
+    ...(lost.length === 0 ? [] : table(width, lost, ['at', 'action', 'actor', 'target'], ['at', 'action', 'target'])),
     ...(more > 0 ? [`and ${more} more: see --json`] : []),
     report.resumed ? 'The interrupted restore is now complete.' : 'The restored store was read again and is intact.',
   ];

@@ -66,15 +66,12 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function optionsOf({ commands, choices }: Node): string[] {
-  return [...commands.map((one) => one.name()), ...choices];
-}
-
 function bash(name: string, nodes: readonly Node[]): string {
   const cases = nodes.map((node) => {
+    const words = [...node.commands.map((one) => one.name()), ...node.choices];
     const flags = node.options.map(flagOf);
     const folders = node.wantsFolder ? ' folders=1' : '';
-    return `    ${quoted(node.path)}) words=${quoted(optionsOf(node).join(' '))} flags=${quoted(flags.join(' '))}${folders} ;;`;
+    return `    ${quoted(node.path)}) words=${quoted(words.join(' '))} flags=${quoted(flags.join(' '))}${folders} ;;`;
   });
   return `# bash completion of ${name}
 _${name}() {

@@ -197,14 +197,11 @@ function answers({ host, port }: { readonly host: string; readonly port: number 
 function showFindings(findings: readonly Finding[]): Rendered {
   const failed = findings.filter(({ result }) => result === 'fail').length;
   const value = { ok: failed === 0, checks: findings };
-  const lines = (width: number): string[] =>
-    facts(
-      findings.flatMap(({ check, result, text, advice }) => {
-        const row = [`${result.padEnd(4)}  ${check}`, text] as const;
-        return advice === undefined ? [row] : [row, ['', `-> ${advice}`] as const];
-      }),
-      width,
-    );
+  const rows = findings.flatMap(({ check, result, text, advice }) => {
+    const row = [`${result.padEnd(4)}  ${check}`, text] as const;
+    return advice === undefined ? [row] : [row, ['', `-> ${advice}`] as const];
+  });
+  const lines = (width: number): string[] => facts(width, rows);
   if (failed === 0) return { value, lines };
   const error = `${failed} of ${findings.length} findings must be fixed`;
   return { value, lines, fault: { code: 'unhealthy', error } };

@@ -38,7 +38,9 @@ export function addErase(program: Command, session: CommandContext): void {
       }
       const signature = by === undefined ? {} : { by };
       if (refuse !== undefined) {
-        done(refusal(await ask('erase-refuse', { subject_hash: refuse, reason: reason!, ...signature })));
+        const value = await ask('erase-refuse', { subject_hash: refuse, reason: reason!, ...signature });
+        const text = `${value.subject_hash} stays: the peers that asked now read "${value.reason}"`;
+        done({ value, lines: () => [printable(text)] });
       } else if (hash === undefined) {
         done(pendingErasures(await allPages(session, 'erase-pending', { from: 0, limit: limits.pageMax })));
       } else {
@@ -77,25 +79,18 @@ function pendingErasures({ data }: Values['erase-pending']): Rendered {
   });
   return {
     value: { data },
-    lines: (width) => (rows.length === 0 ? ['no erasure is waiting'] : table(rows, width, heads, ['due'])),
-  };
-}
-
-function refusal(value: Values['erase-refuse']): Rendered {
-  return {
-    value,
-    lines: () => [printable(`${value.subject_hash} stays: the peers that asked now read "${value.reason}"`)],
+    lines: (width) => (rows.length === 0 ? ['no erasure is waiting'] : table(width, rows, heads, ['due'])),
   };
 }
 
 function erasure(value: Values['erase']): Rendered {
-  const rows: [string, string][] = [
+  // The receipt is proof for the player: on one line, so that it can be copied.
+  const lines = facts(Number.POSITIVE_INFINITY, [
     ['subject', value.subject_hash],
     ['status', value.status],
-    ['events erased', String(value.events_erased)],
+    ['events erased', value.events_erased],
     ['at', value.erased_at],
     ['receipt', value.receipt],
-  ];
-  // The receipt is proof for the player: on one line, so that it can be copied.
-  return { value, lines: () => facts(rows, Number.POSITIVE_INFINITY) };
+  ]);
+  return { value, lines: () => lines };
 }

@@ -40,12 +40,11 @@ function pagesOf({ ask }: CommandContext) {
 
 function chain(value: ChainReport): Rendered {
   const { first_broken: broken } = value;
-  const rows: [string, string][] = [
-    ['entries', String(value.entries)],
+  const lines = facts(Number.POSITIVE_INFINITY, [
+    ['entries', value.entries],
     ['head hash', value.head_hash],
-  ];
-  const lines = (): string[] => facts(rows, Number.POSITIVE_INFINITY);
-  if (broken === null) return { value, lines: () => [...lines(), 'The chain is intact.'] };
+  ]);
+  if (broken === null) return { value, lines: () => [...lines, 'The chain is intact.'] };
   const error = `the audit entry at seq ${broken.seq} ${broken.fault}`;
-  return { value, lines, fault: { code: 'audit_broken', error } };
+  return { value, lines: () => lines, fault: { code: 'audit_broken', error } };
 }

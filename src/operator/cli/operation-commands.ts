@@ -191,7 +191,7 @@ export const peersList: PtfCommand<Requests['peers-list'], Values['peers-list']>
         : []),
       remarkOf(peer, group),
     ]);
-    return table(rows, width, [...heads, ...(isWide ? further : []), 'remark'], ['status', 'weight']);
+    return table(width, rows, [...heads, ...(isWide ? further : []), 'remark'], ['status', 'weight']);
   },
 };
 

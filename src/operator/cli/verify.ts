@@ -46,15 +46,15 @@ export function addVerify(program: Command, session: CommandContext): void {
 function verification(report: VerifyValue, checked: 'node' | 'folder'): Rendered {
   const value = { ...report, checked };
   const images = report.snapshots.map(({ seq, ok }) => (ok ? String(seq) : `${seq} (damaged)`));
-  const rows: [string, string][] = [
-    ['checked by', checked === 'node' ? 'the running node' : 'this command; no node runs'],
-    ['last seq', String(report.last_seq)],
-    ['batches', String(report.batches)],
-    ['records', String(report.records)],
-    ['audit entries', String(report.audit_entries)],
-    ['snapshots', images.join(', ') || 'none'],
-  ];
-  const lines = (width: number): string[] => facts(rows, width);
+  const lines = (width: number): string[] =>
+    facts(width, [
+      ['checked by', checked === 'node' ? 'the running node' : 'this command; no node runs'],
+      ['last seq', report.last_seq],
+      ['batches', report.batches],
+      ['records', report.records],
+      ['audit entries', report.audit_entries],
+      ['snapshots', images.join(', ') || 'none'],
+    ]);
   if (report.ok) return { value, lines: (width) => [...lines(width), 'The store is intact.'] };
   return { value, lines, fault: { code: 'store_damaged', error: report.faults.join('; ') } };
 }

@@ -23,15 +23,14 @@ const foreignHost =
   'Host must be an IP address, localhost, the DASHBOARD_HOST, or one of the DASHBOARD_PROXY_HOSTS of the node';
 
 export class Authentication {
-  readonly #deps: DashboardDeps;
   readonly #signIn: SignIn;
-  readonly #assets: ReadonlyMap<string, Asset>;
   readonly #names: readonly string[];
 
-  constructor(deps: DashboardDeps, assets: ReadonlyMap<string, Asset>) {
-    this.#deps = deps;
+  constructor(
+    private readonly deps: DashboardDeps,
+    private readonly assets: ReadonlyMap<string, Asset>,
+  ) {
     this.#signIn = new SignIn(deps.sessions, deps.passwordHash, deps.attempts);
-    this.#assets = assets;
     this.#names = [deps.host.toLowerCase(), ...deps.proxyHosts];
   }
 
@@ -44,7 +43,7 @@ export class Authentication {
   };
 
   readonly withSession: DashboardMiddleware = async (ctx, next) => {
-    const session = await this.#deps.sessions.read(ctx.cookies.get(sessionCookie));
+    const session = await this.deps.sessions.read(ctx.cookies.get(sessionCookie));
     if (await this.#answerOpen(ctx, session !== undefined)) return;
     if (session === undefined) {
       if (ctx.path === '/' && isRead(ctx)) seeOther(ctx, 'sign-in');
@@ -56,7 +55,7 @@ export class Authentication {
   };
 
   leave(ctx: DashboardContext): void {
-    this.#deps.sessions.end(ctx.state.session);
+    this.deps.sessions.end(ctx.state.session);
     setCookie(ctx, '', 0);
     seeOther(ctx, 'sign-in');
   }
@@ -64,7 +63,7 @@ export class Authentication {
   /** Answers without a session: the sign-in form, and files that contain nothing of the group. */
   async #answerOpen(ctx: DashboardContext, isSignedIn: boolean): Promise<boolean> {
     if (ctx.path.startsWith('/assets/') && isRead(ctx)) {
-      const asset = this.#assets.get(ctx.path.slice('/assets/'.length));
+      const asset = this.assets.get(ctx.path.slice('/assets/'.length));
       if (asset === undefined) answerWith(ctx, refused('route_not_found'));
       else file(ctx, asset);
       return true;
@@ -72,7 +71,7 @@ export class Authentication {
     if (ctx.path !== '/sign-in') return false;
     if (ctx.method === 'POST') await this.#enter(ctx);
     else if (isSignedIn) seeOther(ctx, './');
-    else page(ctx, signInPage(this.#deps.group.identity, 'ended' in ctx.query ? { why: 'ended' } : undefined), 200);
+    else page(ctx, signInPage(this.deps.group.identity, 'ended' in ctx.query ? { why: 'ended' } : undefined), 200);
     return true;
   }
 
@@ -83,13 +82,13 @@ export class Authentication {
       return this.#turnAway(ctx, { why: 'name' }, operator);
     const signed = await this.#signIn.try(
       { operator, password: String(form?.password ?? '') },
-      addressOf(ctx.req, this.#deps.proxyHosts.length > 0),
+      addressOf(ctx.req, this.deps.proxyHosts.length > 0),
     );
     if (!signed.ok) {
-      this.#deps.log.warn({ why: signed.why }, 'a sign-in to the dashboard failed');
+      this.deps.log.warn({ why: signed.why }, 'a sign-in to the dashboard failed');
       return this.#turnAway(ctx, signed, operator);
     }
-    this.#deps.log.info({ operator: signed.session.operator }, 'signed in to the dashboard');
+    this.deps.log.info({ operator: signed.session.operator }, 'signed in to the dashboard');
     setCookie(ctx, signed.token, limits.sessionMs / 1000);
     seeOther(ctx, './');
   }
@@ -97,7 +96,7 @@ export class Authentication {
   #turnAway(ctx: DashboardContext, notice: SignInNotice, operator?: string): void {
     const statuses = { ended: 401, wrong: 401, unset: 503, name: 400, cross_site: 403, too_many: 429 };
     if (notice.why === 'too_many') ctx.set('Retry-After', String(notice.retryAfterS));
-    page(ctx, signInPage(this.#deps.group.identity, notice, operator), statuses[notice.why]);
+    page(ctx, signInPage(this.deps.group.identity, notice, operator), statuses[notice.why]);
   }
 }
 

@@ -40,7 +40,6 @@ const policy = {
   },
 };
 
-/** Listens and starts to watch the node. Rejects if the address is not available. */
 export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
   const { group, log } = deps;
   const ask = asksOf(deps);

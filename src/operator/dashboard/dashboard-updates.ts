@@ -7,8 +7,6 @@ import { PaceHistory, VerdictHistory, WeightHistory } from './history.js';
 import type { OverviewValue, VerdictsValue } from './wire.js';
 
 export class DashboardUpdates {
-  readonly #deps: DashboardDeps;
-  readonly #ask: Ask;
   readonly #startedMs = performance.now();
   readonly pace = new PaceHistory();
   readonly weights = new WeightHistory();
@@ -20,14 +18,14 @@ export class DashboardUpdates {
   #timer: NodeJS.Timeout | undefined;
   #endChanges: (() => void) | undefined;
 
-  constructor(deps: DashboardDeps, ask: Ask) {
-    this.#deps = deps;
-    this.#ask = ask;
-  }
+  constructor(
+    private readonly deps: DashboardDeps,
+    private readonly ask: Ask,
+  ) {}
 
   start(): void {
     this.#timer = setInterval(() => this.#sample(), limits.dashboardBeatMs).unref();
-    this.#endChanges = this.#deps.group.verdicts.listen(this.changes);
+    this.#endChanges = this.deps.group.verdicts.listen(this.changes);
     this.#sample();
   }
 
@@ -37,15 +35,15 @@ export class DashboardUpdates {
   }
 
   #sample(): void {
-    const { group, traffic, clock } = this.#deps;
+    const { group, traffic, clock } = this.deps;
     const at = clock.now();
     this.pace.add({ at, accepted: group.counts().events, traffic: traffic() });
     if (this.weights.isDue(at)) this.weights.add(at, group.peers(0, limits.metricsPeersMax));
   }
 
   async overview(): Promise<Outcome<OverviewValue>> {
-    const { clock, traffic } = this.#deps;
-    const status = await this.#ask('status', {});
+    const { clock, traffic } = this.deps;
+    const status = await this.ask('status', {});
     if (!status.ok) return status;
     void this.#countVerdicts();
     return granted({
@@ -64,12 +62,12 @@ export class DashboardUpdates {
     if (this.#counting || started < this.#verdictsPauseUntil) return;
     this.#counting = true;
     try {
-      const counted = await this.#deps.group.verdictCounts();
+      const counted = await this.deps.group.verdictCounts();
       if (!counted.ok) return;
       const { counts, sampled, players } = counted.value;
       this.#verdicts = { ...counts, sampled, players };
     } catch (error) {
-      this.#deps.log.debug({ err: error }, 'verdicts could not be counted');
+      this.deps.log.debug({ err: error }, 'verdicts could not be counted');
     } finally {
       const ended = performance.now();
       const pauseMs = Math.max(limits.verdictsRestMs, limits.verdictsRestFactor * (ended - started));

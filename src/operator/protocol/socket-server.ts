@@ -22,7 +22,6 @@ export interface OperatorSocket {
   close(): Promise<void>;
 }
 
-/** Listens for the operator command. Rejects if the socket cannot be created. */
 export async function startOperatorSocket({ dir, log, ...node }: OperatorSocketDeps): Promise<OperatorSocket> {
   const ask = asksOf(node);
   const server = createServer(serverBounds, (request, response) => {

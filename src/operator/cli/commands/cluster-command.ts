@@ -114,16 +114,15 @@ async function holds(path: string, bytes: Buffer): Promise<boolean> {
   return false;
 }
 
-interface SearchTimes {
-  readonly walPurgeMs: number;
-  readonly walSearchEveryMs: number;
-}
-
 /**
  * Resolves once no file of the member at `folder` contains the marker; waits while the member deletes its old files.
  * Rejects with `marker_found`, `access_denied`, or `no_store` if the folder is not a member's.
  */
-export async function awaitPurged(folder: string, marker: string, times: SearchTimes = limits): Promise<void> {
+export async function awaitPurged(
+  folder: string,
+  marker: string,
+  times: Record<'walPurgeMs' | 'walSearchEveryMs', number> = limits,
+): Promise<void> {
   if (!existsSync(join(folder, 'member', 'wal'))) {
     throw new OperatorError('no_store', `${folder} is not a data folder of etcd: member/wal is missing`);
   }

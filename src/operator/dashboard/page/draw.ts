@@ -80,7 +80,6 @@ export class Task {
 
 /** A value that a view reads from the node, again and again, and the area of the page that shows it. */
 export class Loaded<T> {
-  readonly #load: () => Promise<T>;
   #area: HTMLElement | null = null;
   value: T | undefined;
   #problem: string | null = null;
@@ -88,9 +87,7 @@ export class Loaded<T> {
   #begun = 0;
   #shown = 0;
 
-  constructor(load: () => Promise<T>) {
-    this.#load = load;
-  }
+  constructor(private readonly load: () => Promise<T>) {}
 
   /**
    * Resolves with true if this value or a newer one is shown. The old one stays while the operator is about to press a
@@ -98,7 +95,7 @@ export class Loaded<T> {
    */
   async refresh({ force = false } = {}): Promise<boolean> {
     const read = ++this.#begun;
-    const [value, problem] = await this.#load().then(
+    const [value, problem] = await this.load().then(
       (loaded) => [loaded, null] as const,
       (error: unknown) => [undefined, errorText(error)] as const,
     );

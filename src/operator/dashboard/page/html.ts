@@ -111,15 +111,14 @@ export interface Column<T> {
   readonly cell: (row: T) => Child;
 }
 
-/** A table that becomes a list of cards on a narrow screen. `none` stands in place of a table without rows. */
+/** A table that becomes a list of cards on a narrow screen. Null without rows. */
 export function table<T>(
   caption: string,
   rows: readonly T[],
   keyOf: (row: T) => string | number,
   columns: readonly Column<T>[],
-  none: Child = null,
 ): Child {
-  if (rows.length === 0) return none;
+  if (rows.length === 0) return null;
   const look = ({ number }: Column<T>): string | undefined => (number ? 'number' : undefined);
   const heads = columns.map((column) => {
     const { title, sort, sorted } = column;

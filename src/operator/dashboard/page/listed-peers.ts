@@ -32,7 +32,6 @@ export function namesOf(peers: readonly ListedPeerValue[]): ReadonlyMap<string, 
   return new Map(peers.map(({ peer_id, peer_name }) => [peer_id, peer_name]));
 }
 
-/** Returns all peers, oldest first. */
 async function all(): Promise<readonly ListedPeerValue[]> {
   const peers: ListedPeerValue[] = [];
   let from: number | null = 0;

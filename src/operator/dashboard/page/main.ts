@@ -3,7 +3,7 @@ import type { OverviewValue, SessionValue } from '../wire.js';
 import { drawnDialog } from './dialog.js';
 import { drawnNotices, drawnView, notify, redraw, startDrawing, type View, type ViewContext } from './draw.js';
 import { count, span } from './format.js';
-import { button, type Child, focusHeading, html, link } from './html.js';
+import { badge, button, type Child, focusHeading, html, link } from './html.js';
 import { Peers } from './listed-peers.js';
 import { type Connection, Live } from './live-overview.js';
 import { errorText, get } from './requests.js';
@@ -154,13 +154,11 @@ async function start(): Promise<void> {
 }
 
 function health({ connection, overview }: Live): Child {
-  if (connection === 'lost') return html`<span class="badge untrusted">no answer</span>`;
+  if (connection === 'lost') return badge('no answer', 'untrusted');
   if (overview === null) return html`<span class="badge"></span>`;
   const { ready, writable, reason } = overview.status;
-  if (!ready) return html`<span class="badge untrusted">${reason ?? 'not ready'}</span>`;
-  return writable
-    ? html`<span class="badge active">serving</span>`
-    : html`<span class="badge suspicious">reads only</span>`;
+  if (!ready) return badge(reason ?? 'not ready', 'untrusted');
+  return writable ? badge('serving', 'active') : badge('reads only', 'suspicious');
 }
 
 function waitingMark({ overview }: Live, waiting: PageRoute['waiting']): Child {

@@ -46,14 +46,8 @@ export function isPasswordHash(text: string): boolean {
   return parse(text) !== null;
 }
 
-interface StoredHash {
-  readonly cost: Cost;
-  readonly salt: Buffer;
-  readonly hash: Buffer;
-}
-
 /** Null if a text is no hash, or if its check would fail or take too much memory, which means that it is damaged. */
-function parse(text: string): StoredHash | null {
+function parse(text: string) {
   const [, ln, r, p, salt = '', hash = ''] = form.exec(text) ?? [];
   if (hash === '') return null;
   const stored = { ln: Number(ln), r: Number(r), p: Number(p) };

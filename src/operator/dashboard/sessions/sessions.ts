@@ -35,15 +35,13 @@ interface Entry extends Session {
 export class Sessions {
   readonly #deps: Omit<SessionDeps, 'secret'>;
   readonly #secret: Uint8Array;
+  readonly #audience: string;
   readonly #entries = new Map<string, Entry>();
 
   constructor({ secret, ...deps }: SessionDeps) {
     this.#secret = secret ?? randomBytes(limits.sessionSecretBytesMin);
+    this.#audience = `ptf-${deps.environment}`;
     this.#deps = deps;
-  }
-
-  get #audience(): string {
-    return `ptf-${this.#deps.environment}`;
   }
 
   /** `passwordHash`: of the password that the operator knew. Too many sessions: the oldest is dropped. */

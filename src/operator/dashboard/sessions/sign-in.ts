@@ -7,11 +7,6 @@ import { limits } from '../../../limits.js';
 import { isPassword, isPasswordHash } from './password.js';
 import type { Session, Sessions } from './sessions.js';
 
-export interface SignInForm {
-  readonly operator: string;
-  readonly password: string;
-}
-
 export type SignedIn =
   | { readonly ok: true; readonly session: Session; readonly token: string }
   | { readonly ok: false; readonly why: 'wrong' | 'unset' }
@@ -40,26 +35,23 @@ export class SignInAttempts {
 }
 
 export class SignIn {
-  readonly #sessions: Sessions;
-  readonly #passwordHash: () => string | null;
-  readonly #attempts: SignInAttempts;
   #checking: Promise<unknown> = Promise.resolve();
 
-  constructor(sessions: Sessions, passwordHash: () => string | null, attempts: SignInAttempts) {
-    this.#sessions = sessions;
-    this.#attempts = attempts;
-    this.#passwordHash = passwordHash;
-  }
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly passwordHash: () => string | null,
+    private readonly attempts: SignInAttempts,
+  ) {}
 
-  async try({ operator, password }: SignInForm, address: string): Promise<SignedIn> {
-    const stored = this.#passwordHash();
+  async try({ operator, password }: Record<'operator' | 'password', string>, address: string): Promise<SignedIn> {
+    const stored = this.passwordHash();
     if (stored === null || !isPasswordHash(stored)) return { ok: false, why: 'unset' };
-    const retryAfterS = await this.#attempts.begin(address);
+    const retryAfterS = await this.attempts.begin(address);
     if (retryAfterS !== undefined) return { ok: false, why: 'too_many', retryAfterS };
     if (!(await this.#check(password, stored))) return { ok: false, why: 'wrong' };
-    await this.#attempts.succeeded(address);
+    await this.attempts.succeeded(address);
     const name = operator.trim();
-    return { ok: true, ...(await this.#sessions.open(name === '' ? null : name, stored)) };
+    return { ok: true, ...(await this.sessions.open(name === '' ? null : name, stored)) };
   }
 
   #check(password: string, stored: string): Promise<boolean> {

@@ -15,14 +15,13 @@ export function allowView(_: ViewContext): View {
   function listOf({ data, next_from }: Values['allow-list']): Child {
     const remove = ({ subject_hash: hash }: (typeof data)[number]): Child =>
       removeButton(hash, () => void disallowWithQuestion(hash, after));
-    const columns = [
-      playerColumn,
-      { title: 'Until', cell: ({ until }: (typeof data)[number]) => time(until) },
-      { title: 'Note', cell: ({ note }: (typeof data)[number]) => note },
-      { title: '', number: true, cell: remove },
-    ];
     return [
-      table('Players on the allow list', data, ({ subject_hash }) => subject_hash, columns, none),
+      table('Players on the allow list', data, ({ subject_hash }) => subject_hash, [
+        playerColumn,
+        { title: 'Until', cell: ({ until }) => time(until) },
+        { title: 'Note', cell: ({ note }) => note },
+        { title: '', number: true, cell: remove },
+      ]) ?? none,
       next_from !== null && html`<p class="muted small">These are the first ${rowsMax}.</p>`,
     ];
   }

@@ -3,20 +3,7 @@ import type { AuditEntryValue } from '../../../../operations/log-operations.js';
 import type { ChainReport } from '../../../protocol/audit-chain.js';
 import { Loaded, Task, type View, type ViewContext } from '../draw.js';
 import { count, head, plural, words } from '../format.js';
-import {
-  alert,
-  button,
-  type Child,
-  type Column,
-  empty,
-  form,
-  heading,
-  html,
-  peerLink,
-  table,
-  textOf,
-  time,
-} from '../html.js';
+import { alert, button, type Child, empty, form, heading, html, peerLink, table, textOf, time } from '../html.js';
 import { namesOf } from '../listed-peers.js';
 import { command, post } from '../requests.js';
 
@@ -61,17 +48,18 @@ export function auditView({ live, peers }: ViewContext): View {
   };
 
   function listOf({ entries: listed, next, names }: Listed): Child {
-    const columns: Column<AuditEntryValue>[] = [
-      { title: 'Record', number: true, cell: ({ seq }) => count(seq) },
-      { title: 'At', cell: ({ at }) => time(at) },
-      { title: 'Action', cell: ({ action }) => words(action) },
-      { title: 'By', cell: ({ actor }) => named(actor, names) },
-      { title: 'Target', cell: ({ target }) => named(target, names) },
-      { title: 'Hash', cell: ({ hash }) => html`<code title=${hash}>${head(hash)}</code>` },
-    ];
     const none = empty('No entries', 'No entry of the audit log matches.');
     return [
-      html`<div class="scroll">${table('Audit log', listed, ({ seq }) => seq, columns, none)}</div>`,
+      html`<div class="scroll">${
+        table('Audit log', listed, ({ seq }) => seq, [
+          { title: 'Record', number: true, cell: ({ seq }) => count(seq) },
+          { title: 'At', cell: ({ at }) => time(at) },
+          { title: 'Action', cell: ({ action }) => words(action) },
+          { title: 'By', cell: ({ actor }) => named(actor, names) },
+          { title: 'Target', cell: ({ target }) => named(target, names) },
+          { title: 'Hash', cell: ({ hash }) => html`<code title=${hash}>${head(hash)}</code>` },
+        ]) ?? none
+      }</div>`,
       html`<div class="actions">
         ${button('Newer entries', () => void turn(pages.slice(0, -1)), { disabled: pages.length === 1 })}
         ${button('Older entries', () => void turn([...pages, next ?? undefined]), { disabled: next === null })}

@@ -2,7 +2,7 @@
 import type { ClusterValue } from '../../../../operations/cluster-operations.js';
 import { Loaded, type View } from '../draw.js';
 import { bytes, count, plural } from '../format.js';
-import { badge, type Child, type Column, card, empty, facts, html, table, time, timeAgo } from '../html.js';
+import { badge, type Child, card, empty, facts, html, table, time, timeAgo } from '../html.js';
 import { command } from '../requests.js';
 
 const looks: Readonly<Record<string, string>> = { leader: 'trusted', follower: 'active', joining: 'neutral' };
@@ -44,7 +44,7 @@ function ownOf(value: ClusterValue): Child {
 }
 
 function nodesOf({ nodes }: ClusterValue): Child {
-  const columns: Column<ClusterValue['nodes'][number]>[] = [
+  const nodesTable = table('Nodes of the group', nodes, ({ node_id }) => node_id, [
     { title: 'Node', cell: ({ node_id }) => node_id },
     { title: 'Role', cell: ({ role }) => roleBadge(role) },
     { title: 'Lag', number: true, cell: ({ lag }) => plural(lag, 'record') },
@@ -53,9 +53,8 @@ function nodesOf({ nodes }: ClusterValue): Child {
     { title: 'Release', cell: ({ version }) => version },
     { title: 'Started', cell: ({ started_at }) => timeAgo(started_at) },
     { title: 'Reason', cell: ({ reason }) => reason },
-  ];
-  const none = empty('No node is known', 'etcd does not answer.');
-  return table('Nodes of the group', nodes, ({ node_id }) => node_id, columns, none);
+  ]);
+  return nodesTable ?? empty('No node is known', 'etcd does not answer.');
 }
 
 function membersOf({ members }: ClusterValue): Child {

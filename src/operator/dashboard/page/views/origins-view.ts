@@ -2,20 +2,7 @@
 import type { Values } from '../../../../operations/table.js';
 import { ask } from '../dialog.js';
 import { Loaded, type View, type ViewContext } from '../draw.js';
-import {
-  badge,
-  type Child,
-  type Column,
-  card,
-  empty,
-  field,
-  form,
-  html,
-  removeButton,
-  table,
-  textOf,
-  time,
-} from '../html.js';
+import { badge, type Child, card, empty, field, form, html, removeButton, table, textOf, time } from '../html.js';
 import { command } from '../requests.js';
 
 const looks = { declared: 'active', removed: 'neutral' } as const;
@@ -50,15 +37,16 @@ export function originsView(_: ViewContext): View {
   function listOf(listed: Origins): Child {
     const remove = ({ name, status }: Origins[number]): Child =>
       status === 'declared' && removeButton(name, () => void change('remove', name));
-    const columns: Column<Origins[number]>[] = [
-      { title: 'Name', names: true, cell: ({ name }) => name },
-      { title: 'Status', cell: ({ status }) => badge(status, looks[status]) },
-      { title: 'Weight', number: true, cell: ({ weight }) => weight.toFixed(3) },
-      { title: 'Carried by', number: true, cell: ({ carriers }) => carriers.length },
-      { title: 'Declared', cell: ({ declared_at }) => time(declared_at) },
-      { title: '', number: true, cell: remove },
-    ];
-    return table('Origins', listed, ({ name }) => name, columns, none);
+    return (
+      table('Origins', listed, ({ name }) => name, [
+        { title: 'Name', names: true, cell: ({ name }) => name },
+        { title: 'Status', cell: ({ status }) => badge(status, looks[status]) },
+        { title: 'Weight', number: true, cell: ({ weight }) => weight.toFixed(3) },
+        { title: 'Carried by', number: true, cell: ({ carriers }) => carriers.length },
+        { title: 'Declared', cell: ({ declared_at }) => time(declared_at) },
+        { title: '', number: true, cell: remove },
+      ]) ?? none
+    );
   }
 
   const add = form(

@@ -4,7 +4,7 @@ import type { HistoryValue, OverviewValue } from '../../wire.js';
 import { Chart } from '../chart.js';
 import { Loaded, plotBeats, type View, type ViewContext } from '../draw.js';
 import { asOf, bytes, compact, count, halfLife, milliseconds, percent, plural, rate, span } from '../format.js';
-import { bar, type Child, card, empty, facts, html, link, timeAgo } from '../html.js';
+import { badge, bar, type Child, card, empty, facts, html, link, timeAgo } from '../html.js';
 import { groupFactsOf, weightlessReason } from '../remarks.js';
 import { get } from '../requests.js';
 
@@ -145,7 +145,7 @@ function groupOf({ status }: OverviewValue): Child {
 }
 
 const reportsOnly = [
-  html`<span class="badge suspicious">reports only</span>`,
+  badge('reports only', 'suspicious'),
   ' no ban, and nothing that raises trust, in 30 days: reports alone condemn nobody in a small group',
 ];
 
@@ -154,12 +154,11 @@ type Status = OverviewValue['status'];
 function diskOf({ disk, reason }: Status): Child {
   if (disk === null) return 'cannot be read';
   const text = `${bytes(disk.free)} free, the store takes ${bytes(disk.log + disk.snapshots)}`;
-  return reason === 'disk_low' ? [html`<span class="badge suspicious">reads only</span>`, ` ${text}`] : text;
+  return reason === 'disk_low' ? [badge('reads only', 'suspicious'), ` ${text}`] : text;
 }
 
 function checksOf({ check }: Status): Child {
-  if (check.faults.length > 0)
-    return html`<span class="badge untrusted">${plural(check.faults.length, 'fault')}</span>`;
+  if (check.faults.length > 0) return badge(plural(check.faults.length, 'fault'), 'untrusted');
   return check.ended_at === null ? 'not ended yet' : html`<span>whole, ${timeAgo(check.ended_at)}</span>`;
 }
 

@@ -5,22 +5,7 @@ import type { VerdictChangeValue } from '../../wire.js';
 import { Copied } from '../dialog.js';
 import { Loaded, Task, type View, type ViewContext } from '../draw.js';
 import { count, halfLife, plural, words } from '../format.js';
-import {
-  badge,
-  button,
-  type Child,
-  type Column,
-  card,
-  empty,
-  facts,
-  field,
-  form,
-  html,
-  playerColumn,
-  table,
-  textOf,
-  time,
-} from '../html.js';
+import { badge, button, card, empty, facts, field, form, html, playerColumn, table, textOf, time } from '../html.js';
 import { command, get, Refused } from '../requests.js';
 import { allowWithQuestion, disallowWithQuestion, eraseWithQuestion, receiptCard } from './player-dialogs.js';
 
@@ -44,7 +29,7 @@ const keyOf = ({ subject_hash }: { readonly subject_hash: string }): string => s
 export function playerView({ live, argument }: ViewContext): View {
   const search = new Task(empty('No player looked up yet', 'The id appears neither in addresses nor in logs.'));
 
-  async function found(playerId: string): Promise<Child> {
+  async function found(playerId: string) {
     const player = await command('player', { player_id: playerId });
     return html`<div class="grid">
       ${scoreCard(player, { erase: () => void erase(player), allow: () => void allow(player, playerId) })}
@@ -77,32 +62,32 @@ export function playerView({ live, argument }: ViewContext): View {
     return { found, hasMore: from !== null };
   });
 
-  function changesOf(listed: readonly VerdictChangeValue[]): Child {
-    const columns: Column<VerdictChangeValue>[] = [
-      playerColumn,
-      { title: 'Was', cell: ({ was }) => badge(was) },
-      { title: 'Is', cell: ({ verdict }) => badge(verdict) },
-      { title: 'At', cell: ({ at }) => time(at) },
-    ];
+  function changesOf(listed: readonly VerdictChangeValue[]) {
     const none = empty('No change yet', 'Changes of verdicts since the start of this node appear here.');
-    return table('Players whose verdict changed', listed.slice(0, rowsAtFirst), keyOf, columns, none);
+    return (
+      table('Players whose verdict changed', listed.slice(0, rowsAtFirst), keyOf, [
+        playerColumn,
+        { title: 'Was', cell: ({ was }) => badge(was) },
+        { title: 'Is', cell: ({ verdict }) => badge(verdict) },
+        { title: 'At', cell: ({ at }) => time(at) },
+      ]) ?? none
+    );
   }
 
-  function judgedOf({ found, hasMore }: { readonly found: readonly Judged[]; readonly hasMore: boolean }): Child {
+  function judgedOf({ found, hasMore }: { readonly found: readonly Judged[]; readonly hasMore: boolean }) {
     const more = (): void => {
       rowsWanted += rowsAtFirst;
       void judged.refresh({ force: true });
     };
-    const columns: Column<Judged>[] = [
-      playerColumn,
-      { title: 'Verdict', cell: ({ verdict }) => badge(verdict) },
-      { title: 'Score', number: true, cell: ({ score }) => score.toFixed(1) },
-      { title: 'Events', number: true, cell: (row) => count(row.event_count) },
-      { title: 'Newest event', cell: ({ updated_at }) => time(updated_at) },
-    ];
     const reason = hasMore ? 'None among the players read so far.' : 'No player has this verdict now.';
     return [
-      table('Players with this verdict', found, keyOf, columns, empty('No such player', reason)),
+      table('Players with this verdict', found, keyOf, [
+        playerColumn,
+        { title: 'Verdict', cell: ({ verdict }) => badge(verdict) },
+        { title: 'Score', number: true, cell: ({ score }) => score.toFixed(1) },
+        { title: 'Events', number: true, cell: (row) => count(row.event_count) },
+        { title: 'Newest event', cell: ({ updated_at }) => time(updated_at) },
+      ]) ?? empty('No such player', reason),
       hasMore && button('Show more', more),
     ];
   }
@@ -152,12 +137,7 @@ export function playerView({ live, argument }: ViewContext): View {
   };
 }
 
-interface Actions {
-  erase(): void;
-  allow(): void;
-}
-
-function scoreCard({ allowed, ...player }: PlayerValue, actions: Actions): Child {
+function scoreCard({ allowed, ...player }: PlayerValue, actions: Record<'erase' | 'allow', () => void>) {
   return card(
     'Score',
     html`<p class="score">
@@ -182,7 +162,7 @@ function scoreCard({ allowed, ...player }: PlayerValue, actions: Actions): Child
   );
 }
 
-function reasonsCard({ explain }: PlayerValue): Child {
+function reasonsCard({ explain }: PlayerValue) {
   const evidence = (value: number | null): string =>
     value === null ? 'not shown with fewer than 3 peers' : value.toFixed(2);
   return card(
@@ -204,7 +184,7 @@ function reasonsCard({ explain }: PlayerValue): Child {
   );
 }
 
-function summaryCard({ summary, summarised, event_count }: PlayerValue): Child {
+function summaryCard({ summary, summarised, event_count }: PlayerValue) {
   const title = 'Reports';
   if (summary.length === 0) return card(title, empty('No events', 'All of them were withdrawn.'));
   return card(

@@ -2,21 +2,7 @@
 import type { ListedPeerValue } from '../../../../operations/peer-operations.js';
 import { ask } from '../dialog.js';
 import { Loaded, type View, type ViewContext } from '../draw.js';
-import {
-  badge,
-  type Child,
-  type Column,
-  card,
-  empty,
-  field,
-  form,
-  html,
-  peerChoice,
-  peerLink,
-  removeButton,
-  table,
-  textOf,
-} from '../html.js';
+import { badge, card, empty, field, form, html, peerChoice, peerLink, removeButton, table, textOf } from '../html.js';
 import { namesOf } from '../listed-peers.js';
 import { command } from '../requests.js';
 
@@ -49,24 +35,23 @@ export function preTrustView({ peers }: ViewContext): View {
     });
   }
 
-  function setOf(inside: readonly ListedPeerValue[]): Child {
+  function setOf(inside: readonly ListedPeerValue[]) {
     const names = namesOf(inside);
-    const remove = ({ peer_id, peer_name }: ListedPeerValue): Child =>
+    const remove = ({ peer_id, peer_name }: ListedPeerValue) =>
       removeButton(peer_name, () => void change('remove', peer_id));
     const note = `More than ${warnAbove} pre-trusted peers weaken the protection that pre-trust gives.`;
-    const columns: Column<ListedPeerValue>[] = [
-      { title: 'Peer', cell: ({ peer_id }) => peerLink(peer_id, names) },
-      { title: 'Status', cell: ({ status }) => badge(status) },
-      { title: 'Weight', number: true, cell: ({ weight }) => weight.toFixed(3) },
-      { title: '', number: true, cell: remove },
-    ];
     return [
-      table('Pre-trusted peers', inside, ({ peer_id }) => peer_id, columns, none),
+      table('Pre-trusted peers', inside, ({ peer_id }) => peer_id, [
+        { title: 'Peer', cell: ({ peer_id }) => peerLink(peer_id, names) },
+        { title: 'Status', cell: ({ status }) => badge(status) },
+        { title: 'Weight', number: true, cell: ({ weight }) => weight.toFixed(3) },
+        { title: '', number: true, cell: remove },
+      ]) ?? none,
       inside.length > warnAbove && html`<p class="notice notice-warn">${note}</p>`,
     ];
   }
 
-  function choiceOf(others: readonly ListedPeerValue[]): Child {
+  function choiceOf(others: readonly ListedPeerValue[]) {
     const isNone = others.length === 0;
     const choice = peerChoice('peer', others, isNone ? 'No other peer' : 'Choose a peer', { required: true });
     return form(

@@ -2,20 +2,7 @@
 import type { Values } from '../../../../operations/table.js';
 import { Loaded, Task, type View, type ViewContext } from '../draw.js';
 import { count, plural } from '../format.js';
-import {
-  badge,
-  type Child,
-  card,
-  empty,
-  field,
-  form,
-  html,
-  peerChoice,
-  peerLink,
-  playerColumn,
-  table,
-  textOf,
-} from '../html.js';
+import { badge, card, empty, field, form, html, peerChoice, peerLink, playerColumn, table, textOf } from '../html.js';
 import { namesOf } from '../listed-peers.js';
 import { command } from '../requests.js';
 
@@ -27,7 +14,7 @@ export function simulationView({ peers }: ViewContext): View {
     empty('Nothing simulated yet', 'A simulation reads, and changes nothing. In a large group it takes a while.'),
   );
 
-  async function simulate(fields: FormData): Promise<Child> {
+  async function simulate(fields: FormData) {
     const [without, days, banDays] = ['without', 'days', 'ban_days'].map((name) => textOf(fields, name));
     const value = await command('simulate', {
       ...(without ? { without: [without] } : {}),
@@ -39,7 +26,7 @@ export function simulationView({ peers }: ViewContext): View {
   }
 
   const onSubmit = (fields: FormData): void => void simulation.run(() => simulate(fields));
-  const daysInput = (name: string): Child => html`<input name=${name} type="number" min="0" max="3650" step="1" />`;
+  const daysInput = (name: string) => html`<input name=${name} type="number" min="0" max="3650" step="1" />`;
   return {
     title: 'Simulation',
     lead: 'Which verdicts would change? Give at least one assumption; leave the others empty.',
@@ -62,10 +49,7 @@ export function simulationView({ peers }: ViewContext): View {
   };
 }
 
-function resultOf(
-  { players, changed_count, changed, peers }: Values['simulate'],
-  names: ReadonlyMap<string, string>,
-): Child {
+function resultOf({ players, changed_count, changed, peers }: Values['simulate'], names: ReadonlyMap<string, string>) {
   return [
     html`<p>${`${plural(changed_count, 'verdict')} of ${count(players)} would change.`}</p>`,
     table('Players whose verdict would change', changed, ({ subject_hash }) => subject_hash, [

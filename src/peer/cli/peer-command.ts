@@ -48,10 +48,11 @@ function peerErrorOf(error: unknown): PeerError {
   if (error instanceof PeerError) return error;
   if (error instanceof TrustError) return endOf(error);
   if (error instanceof CommanderError) {
-    const own = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-    return wrongUsage(
-      `${error.code === 'commander.help' ? 'a command is missing' : own.replace(/\.$/, '')}; see --help`,
-    );
+    const own = error.message
+      .replace(/^error: /, '')
+      .replaceAll('\n', ' ')
+      .replace(/\.$/, '');
+    return wrongUsage(`${error.code === 'commander.help' ? 'a command is missing' : own}; see --help`);
   }
   if (error instanceof Error && 'code' in error && 'syscall' in error) return wrongUsage(error.message);
   return new PeerError('internal_error', error instanceof Error ? error.message : String(error), 1);

@@ -77,10 +77,10 @@ async function register(options: RegisterOptions, session: Session): Promise<voi
   };
   await replaceSmallFile(path, `${JSON.stringify(file, null, 2)}\n`);
   if (session.json()) session.terminal.out(`${JSON.stringify({ peer_id: id, config: path })}\n`);
-  else
-    session.terminal.out(
-      `Registered as ${id}.\nThe configuration is ${path}; it contains the key.\nNext: ptf-peer doctor\n`,
-    );
+  else {
+    const where = `The configuration is ${path}; it contains the key.`;
+    session.terminal.out(`Registered as ${id}.\n${where}\nNext: ptf-peer doctor\n`);
+  }
 }
 
 async function saltOf({ saltFile }: RegisterOptions, { env, terminal }: Session): Promise<Salt> {

@@ -110,13 +110,13 @@ export function planOf(format: Description, text: string, options: PlanOptions):
   const add = (player: Player, row: ListRow, line: number) => {
     const found = places.get(player.id);
     const known = found === undefined ? [] : typeof found === 'number' ? [found] : found;
-    const at = known.find((place) => isSameBan(entries[place]!, row));
+    const { bannedAt, expiresAt, lifted, over, kind: says, note } = row;
+    const at = known.find((place) => entries[place]!.bannedAt === bannedAt && entries[place]!.says === says);
     if (at !== undefined) {
       entries[at] = repeated(entries[at]!, row, line, options);
       return;
     }
     places.set(player.id, found === undefined ? entries.length : [...known, entries.length]);
-    const { bannedAt, expiresAt, lifted, over, kind: says, note } = row;
     const severity = options.severity ?? severityOf(row, now);
     const ban = { line, row: rows, says, bannedAt, expiresAt, lifted, over, severity, note };
     entries.push(entryOf(player, ban, none, options));
@@ -133,10 +133,6 @@ export function planOf(format: Description, text: string, options: PlanOptions):
   };
   readList(format, text, sink, options);
   return { format: format.name, list: format.sameAs ?? format.name, entries, refused, unread, leftOut, unknown };
-}
-
-function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
-  return entry.bannedAt === bannedAt && entry.says === kind;
 }
 
 /** Merges a ban with a second row of it: it counts if one of the rows does, and ends with the later end. */
@@ -192,7 +188,7 @@ function noteOf(
   const notes = [
     said,
     isRestated ? 're-stated as of today' : undefined,
-    weight < 1 ? weightNote(weight) : undefined,
+    weight < 1 ? weightNotes[weight < WEIGHT_MIN ? 0 : Math.round(weight * 100)] : undefined,
     repeats.length > 0 ? repeatNote(repeats) : undefined,
   ].filter((note) => note !== undefined);
   // Nearly every entry of a long list shares one text.
@@ -211,10 +207,6 @@ function weightOf(at: number | null, says: RowKind, options: PlanOptions): numbe
 const weightNotes = Array.from({ length: 101 }, (_, percent) =>
   percent === 0 ? 'decay leaves less than 1 % of its weight' : `decay leaves ${percent} % of its weight`,
 );
-
-function weightNote(weight: number): string {
-  return weightNotes[weight < WEIGHT_MIN ? 0 : Math.round(weight * 100)]!;
-}
 
 const none: readonly number[] = [];
 

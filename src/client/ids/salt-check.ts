@@ -63,14 +63,8 @@ export class SaltCheck {
     this.kinds = Array.isArray(kinds) && kinds.length > 0 ? kinds.map(String) : null;
     // A node without a salt check cannot be compared.
     this.isVerified = typeof found !== 'string' || found === this.#expected;
-    this.mismatch = this.isVerified ? null : mismatchOf(String(group.group_id), String(found), this.#expected);
+    const text = `groupSalt is not the salt of the group ${JSON.stringify(String(group.group_id))}: the node's salt_check is ${found}, that of groupSalt is ${this.#expected}; give the client the node's GROUP_SALT`;
+    this.mismatch = this.isVerified ? null : new TrustError('salt_mismatch', text);
     this.#mismatchAt = this.#runtime.elapsedMs();
   }
-}
-
-function mismatchOf(groupId: string, found: string, expected: string): TrustError {
-  return new TrustError(
-    'salt_mismatch',
-    `groupSalt is not the salt of the group ${JSON.stringify(groupId)}: the node's salt_check is ${found}, that of groupSalt is ${expected}; give the client the node's GROUP_SALT`,
-  );
 }

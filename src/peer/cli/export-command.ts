@@ -157,10 +157,8 @@ async function untrusted(
   try {
     for (let at = 0; at < players.length; at += bounds.scoresPerCall) {
       const part = players.slice(at, at + bounds.scoresPerCall);
-      const trusts = await client.scores(
-        part.map(([id]) => id),
-        { signal: ending, fallback: 'neutral' },
-      );
+      const ids = part.map(([id]) => id);
+      const trusts = await client.scores(ids, { signal: ending, fallback: 'neutral' });
       for (const [i, { verdict, confidence, cause }] of trusts.entries()) {
         if (cause !== null)
           throw new PeerError(cause, 'the node did not answer for all players; nothing was listed', 3);

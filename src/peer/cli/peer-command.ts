@@ -58,6 +58,9 @@ function peerErrorOf(error: unknown): PeerError {
   return new PeerError('internal_error', error instanceof Error ? error.message : String(error), 1);
 }
 
+/** In the order of the help. */
+const commands = [addRegister, addDoctor, addImport, addDescribe, addExport, addSidecar, addWatch, addRelay];
+
 const helpWidthMax = 100;
 const help = `
 Examples:
@@ -88,13 +91,6 @@ function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Command {
     })
     .exitOverride();
   const session = sessionOf(deps, () => program.opts(), end);
-  addRegister(program, session);
-  addDoctor(program, session);
-  addImport(program, session);
-  addDescribe(program, session);
-  addExport(program, session);
-  addSidecar(program, session);
-  addWatch(program, session);
-  addRelay(program, session);
+  for (const add of commands) add(program, session);
   return program;
 }

@@ -179,12 +179,7 @@ function entryOf(player: Player, row: Ban, repeats: readonly number[], options: 
   };
 }
 
-function noteOf(
-  said: string | undefined,
-  isRestated: boolean,
-  weight: number,
-  repeats: readonly number[],
-): string | undefined {
+function noteOf(said: string | undefined, isRestated: boolean, weight: number, repeats: readonly number[]) {
   const notes = [
     said,
     isRestated ? 're-stated as of today' : undefined,

@@ -47,9 +47,8 @@ export function webhookSender(options: WebhookOptions): (change: VerdictChange) 
         const text = `${host} answered ${answer.status}: it accepts no webhooks at this address any more; the relay ends`;
         throw new PeerError('webhook_gone', text, 1);
       }
-      say(
-        `${host} ${answer.status === 0 ? 'does not answer' : `answered ${answer.status}`}; retried until the receiver accepts the webhook`,
-      );
+      const happened = answer.status === 0 ? 'does not answer' : `answered ${answer.status}`;
+      say(`${host} ${happened}; retried until the receiver accepts the webhook`);
       if (contentFaults.includes(answer.status) && attempt + 1 >= bounds.webhookTriesMax) return false;
       const waitMs = fullJitterMs(runtime, attempt, bounds.webhookBackoffBaseMs, bounds.webhookBackoffCapMs);
       await pause(runtime, Math.min(answer.retryAfterMs, bounds.webhookBackoffCapMs) + waitMs, signal);
@@ -58,11 +57,7 @@ export function webhookSender(options: WebhookOptions): (change: VerdictChange) 
 }
 
 /** Status 0 if no answer arrived. */
-async function post(
-  id: string,
-  text: string,
-  options: WebhookOptions,
-): Promise<{ status: number; retryAfterMs: number; code?: unknown }> {
+async function post(id: string, text: string, options: WebhookOptions) {
   const { url, signal, runtime } = options;
   signal.throwIfAborted();
   try {
@@ -77,7 +72,7 @@ async function post(
     return { status: answer.statusCode, retryAfterMs: waitMs ?? 0, code: await codeIn(answer.body) };
   } catch {
     signal.throwIfAborted();
-    return { status: 0, retryAfterMs: 0 };
+    return { status: 0, retryAfterMs: 0, code: undefined };
   }
 }
 

@@ -186,18 +186,11 @@ export class Sidecar {
       throw new LocalError(503, 'group_unknown', text);
     }
     const players = this.#accountsOf(playerIds).map((id) => this.#requiredSubject(id));
-    return Promise.all(
-      players.map((playerId, nth) =>
-        this.#spool.add({
-          eventType,
-          playerId,
-          gameId,
-          severity,
-          at,
-          eventId: eventId === undefined ? undefined : this.#eventIdOf(nth === 0 ? eventId : `${eventId} ${playerId}`),
-        }),
-      ),
-    );
+    const added = players.map((playerId, nth) => {
+      const name = nth === 0 || eventId === undefined ? eventId : `${eventId} ${playerId}`;
+      return this.#spool.add({ eventType, playerId, gameId, severity, at, eventId: name && this.#eventIdOf(name) });
+    });
+    return Promise.all(added);
   }
 
   async allow({ playerId, until, note }: AllowListEntry): Promise<void> {
@@ -303,10 +296,8 @@ export class Sidecar {
   #accountsOf(ids: readonly string[]): readonly string[] {
     if (ids.length === 1) return ids;
     const kinds = this.#kinds.kinds ?? [];
-    const found = playersOf(
-      ids.map((text) => ({ text })),
-      { kinds: kinds.length === 0 ? null : kinds },
-    );
+    const cells = ids.map((text) => ({ text }));
+    const found = playersOf(cells, { kinds: kinds.length === 0 ? null : kinds });
     if (!found.ok) throw new LocalError(400, 'invalid_parameter', found.text, { parameter: 'player_ids' });
     return found.players.map(({ id }) => id);
   }

@@ -74,9 +74,9 @@ export async function watchList(options: WatchOptions): Promise<void> {
         options.log(`the node will never accept a report as it is: ${reason} (${code})`),
     });
     await learnKinds(kinds, reader, options, say);
-    const withdrawals = new Withdrawals({ state, client, spool, options, say });
+    const withdrawals = withdrawalsOf({ state, client, spool, options, say });
     await new ListWatch({ options, path, state, spool, kinds, withdrawals }).run();
-    await withdrawals.ended;
+    await withdrawals.ended();
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
@@ -271,30 +271,13 @@ interface WithdrawalParts extends Pick<Parts, 'state' | 'spool' | 'options'> {
   readonly say: (error: TrustError | null) => void;
 }
 
-/** Withdraws the events of lifted bans, once the spool has delivered them to the node. */
-class Withdrawals {
-  readonly #parts: WithdrawalParts;
-  #running: Promise<void> | null = null;
+type Withdrawals = ReturnType<typeof withdrawalsOf>;
 
-  constructor(parts: WithdrawalParts) {
-    this.#parts = parts;
-    this.begin();
-  }
-
-  /** Null if no event is being withdrawn. */
-  get ended(): Promise<void> | null {
-    return this.#running;
-  }
-
-  begin(): void {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null;
-    });
-  }
-
-  async #run(): Promise<void> {
-    const { state, client, spool, options, say } = this.#parts;
-    const { signal, log, runtime = systemRuntime } = options;
+/** Withdraws the events of lifted bans once the spool has delivered them, beginning with those that the state owes. */
+function withdrawalsOf({ state, client, spool, options, say }: WithdrawalParts) {
+  const { signal, log, runtime = systemRuntime } = options;
+  let running: Promise<void> | null = null;
+  const run = async () => {
     let withdrawn = 0;
     while (state.owed.size > 0 && !signal.aborted) {
       try {
@@ -317,5 +300,12 @@ class Withdrawals {
       }
     }
     if (withdrawn > 0) log(`withdrew ${withdrawn} bans that were lifted`);
-  }
+  };
+  const begin = (): void => {
+    running ??= run().finally(() => {
+      running = null;
+    });
+  };
+  begin();
+  return { begin, ended: async () => running };
 }

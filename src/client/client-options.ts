@@ -1,9 +1,10 @@
 /** Declares the options of a client, checks them and fills in their defaults. */
 import { bounds } from './bounds.js';
+import type { Fallback } from './call-types.js';
 import { secretText } from './ids/subject.js';
-import { checkFallback, type Fallback } from './read/score-reader.js';
+import { checkFallback } from './read/score-reader.js';
 import { poolTransport } from './transport/pool-transport.js';
-import { RequestSigner } from './transport/request-signer.js';
+import { requestSigner } from './transport/request-signer.js';
 import { isTime, type Runtime, systemRuntime } from './transport/time.js';
 import type { Transport } from './transport/transport.js';
 import { invalidArgument } from './trust-error.js';
@@ -69,7 +70,7 @@ export function settingsOf(options: TrustClientOptions) {
     peerId: options.peerId,
     apiKey: apiKey === undefined ? undefined : secretText('apiKey', apiKey),
     /** Null if writes are not signed. */
-    signer: signingKey === undefined ? null : new RequestSigner(signingKey, options.peerId, runtime),
+    signer: signingKey === undefined ? null : requestSigner(signingKey, options.peerId, runtime),
     groupSalt: groupSalt === undefined ? undefined : secretText('groupSalt', groupSalt),
     /** Undefined: the kinds that the node states. */
     playerIdKinds: options.playerIdKinds,

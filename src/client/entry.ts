@@ -11,7 +11,10 @@ import './require-node.js';
 export type {
   CallOptions,
   ErasedSubject,
+  Fallback,
   Feed,
+  FeedPhase,
+  FeedState,
   FollowOptions,
   ReadOptions,
   RegisteredPeer,
@@ -19,7 +22,6 @@ export type {
   SubmitManyOptions,
 } from './call-types.js';
 export type { TrustClientOptions } from './client-options.js';
-export type { FeedPhase, FeedState } from './feed/feed-state.js';
 export { type NormalizeOptions, normalizePlayerId } from './ids/normalize.js';
 export { isSubjectHash, subjectHash } from './ids/subject.js';
 export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-trust.js';
@@ -32,7 +34,6 @@ export {
   type PolicyTally,
   TrustPolicy,
 } from './policy/policy.js';
-export type { Fallback } from './read/score-reader.js';
 export { type PoolTransportOptions, poolTransport } from './transport/pool-transport.js';
 export { generateSigningKey, type SigningKeyPair, signingPublicKey } from './transport/request-signer.js';
 export type { Runtime } from './transport/time.js';

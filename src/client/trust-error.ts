@@ -108,19 +108,13 @@ export function namingEach<T, Made>(name: string, all: readonly T[], make: (one:
   });
 }
 
-const codesOfWay: ReadonlySet<TrustErrorCode> = new Set<TrustErrorCode>([
-  'timeout',
-  'unreachable',
-  'circuit_open',
-  'behind',
-  'unexpected_answer',
-]);
+const codesOfWay: readonly TrustErrorCode[] = ['timeout', 'unreachable', 'circuit_open', 'behind', 'unexpected_answer'];
 
 /** True if the error concerns the node or the connection, so that the same call may succeed later. */
 export function isRetryable(error: TrustError): boolean {
   const { code, status } = error;
   if (status !== undefined && code !== 'unexpected_answer') return status === 408 || status === 429 || status >= 500;
-  return codesOfWay.has(code);
+  return codesOfWay.includes(code);
 }
 
 /** True if time ran out on the way, so that a smaller call may succeed. */

@@ -1,6 +1,6 @@
 /** Knows the kinds of player ids: their names, how each is read, and its canonical form. */
 import { type Reading, refused } from './id-refusals.js';
-import { kindFault } from './never-ids.js';
+import { kindsOfNoAccount } from './never-ids.js';
 import { readSteam } from './steam.js';
 import { floodgateForm, readEos, readMinecraft, readMinecraftOffline } from './uuids.js';
 import { readXbox } from './xbox.js';
@@ -55,7 +55,7 @@ export function kindOf(name: string): string | null {
 
 /** True if `PLAYER_ID_KINDS` may list the name: it is no alias, and it names a kind of accounts. */
 export function isKind(name: string): boolean {
-  return kindOf(name) === name && kindFault(name) === undefined;
+  return kindOf(name) === name && !kindsOfNoAccount.has(name);
 }
 
 export function canonicalForm(kind: string): string {
@@ -68,7 +68,7 @@ export function isOpaque(kind: string): boolean {
 }
 
 export function readAs(kind: string, text: string, server?: string): Reading {
-  const fault = kindFault(kind);
+  const fault = kindsOfNoAccount.get(kind);
   if (fault !== undefined) return refused(fault);
   const platform = platforms.get(kind);
   if (platform !== undefined) return platform.read(text, server);

@@ -19,19 +19,14 @@ const range = /^([0-9a-f.:]+)\/\d{1,3}$/i;
 /** A wildcard or a prefix of an address: `203.0.113.*`. */
 const addressPattern = /^(?:\d{1,3}\.){1,3}(?:\*|\d{1,3})(?:\.\*)*$/;
 
-/** Prefixes before a colon that are no kinds of accounts. */
-const kindsOfNoAccount: ReadonlyMap<string, PlayerIdRefusal> = new Map([
+/** Prefixes before a colon that are no kinds of accounts, with the reason why. */
+export const kindsOfNoAccount: ReadonlyMap<string, PlayerIdRefusal> = new Map([
   ...['ip', 'ipv4', 'ipv6', 'address', 'endpoint'].map((kind) => [kind, 'address'] as const),
   ...['hwid', 'hardware', 'hardwareid', 'mac', 'token', 'tokens', 'disk'].map((kind) => [kind, 'hardware_id'] as const),
   ...['beguid', 'be_guid', 'be-guid', 'battleye'].map((kind) => [kind, 'battleye_guid'] as const),
   ...['acc', 'username'].map((kind) => [kind, 'local_name'] as const),
   ...['name', 'nick', 'player', 'http', 'https', 'mailto', 'file'].map((kind) => [kind, 'unknown_form'] as const),
 ]);
-
-/** Returns the reason why a kind names no accounts; undefined if it may. */
-export function kindFault(kind: string): PlayerIdRefusal | undefined {
-  return kindsOfNoAccount.get(kind);
-}
 
 function isAddress(text: string): boolean {
   const [, bracketed, plain] = withPort.exec(text) ?? [];

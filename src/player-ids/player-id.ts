@@ -3,7 +3,7 @@ import { type PlayerIdRefusal, playerIdRefusals, type Reading, refused } from '.
 import { isOpaque, kindOf, readAs } from './kinds.js';
 import { neverAnId } from './never-ids.js';
 import { steamForm, steamNumber } from './steam.js';
-import { floodgateForm, isHex32, looksLikeEos, looksLikeMinecraft, readMinecraft } from './uuids.js';
+import { floodgateForm, looksLikeMinecraft, productUserId, readMinecraft, undashed } from './uuids.js';
 import { xboxNumber, xboxOfHex } from './xbox.js';
 
 /** Facts about an id besides its text. */
@@ -119,9 +119,10 @@ function detect(text: string, kinds: readonly string[] | undefined, server: stri
   const isMinecraft = looksLikeMinecraft(text);
   // Digits that may belong to Minecraft or to Epic Online Services count as an id of the group's platform; if that does
   // not decide, as one of Epic Online Services, whose beginning is rarer.
-  if (looksLikeEos(text) && (mayBe('eos') || !isMinecraft)) return { kind: 'eos', reading: { id: text.toLowerCase() } };
+  const isEos = productUserId.test(text) && (mayBe('eos') || !isMinecraft);
+  if (isEos) return { kind: 'eos', reading: { id: text.toLowerCase() } };
   if (isMinecraft) return readMinecraftForm(text, server);
-  if (isHex32(text)) return { kind: '', reading: refused('battleye_guid') };
+  if (undashed.test(text)) return { kind: '', reading: refused('battleye_guid') };
   return { kind: '', reading: /^\d+$/.test(text) ? refused('kind_needed') : null };
 }
 

@@ -3,7 +3,7 @@ import { type Reading, refused } from './id-refusals.js';
 import { xboxOfHex } from './xbox.js';
 
 const dashed = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const undashed = /^[0-9a-f]{32}$/i;
+export const undashed = /^[0-9a-f]{32}$/i;
 const floodgate = /^0{16}(?=[0-9a-f]{16}$)/;
 /** The first digit of the fourth group shows that a UUID's version is meaningful. */
 const variant = /^.{16}[89ab]/;
@@ -12,7 +12,7 @@ const digest = /^[0-9a-f]{65,}$/i;
 const serverName = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/i;
 
 /** Every ProductUserId starts with these digits; a BattlEye GUID does so only by accident. */
-const productUserId = /^0002[0-9a-f]{28}$/i;
+export const productUserId = /^0002[0-9a-f]{28}$/i;
 
 function digitsOf(text: string): string | null {
   return dashed.test(text) || undashed.test(text) ? text.replaceAll('-', '').toLowerCase() : null;
@@ -52,17 +52,8 @@ export function readEos(text: string): Reading {
   return undashed.test(text) ? { id: text.toLowerCase() } : refused('malformed');
 }
 
-/** True if 32 hexadecimal digits without a kind look like a ProductUserId. */
-export function looksLikeEos(text: string): boolean {
-  return productUserId.test(text);
-}
-
 /** True if the text is a UUID with dashes, or one without them whose version and variant are those of Minecraft's. */
 export function looksLikeMinecraft(text: string): boolean {
   if (dashed.test(text)) return true;
   return undashed.test(text) && (text[12] === '4' || text[12] === '3') && variant.test(text.toLowerCase());
-}
-
-export function isHex32(text: string): boolean {
-  return undashed.test(text);
 }

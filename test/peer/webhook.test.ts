@@ -5,10 +5,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import { systemRuntime } from '../../src/client/transport/time.js';
-import { WebhookSender } from '../../src/peer/relay/webhook.js';
+import { type VerdictChange, webhookSender } from '../../src/peer/relay/webhook.js';
 
 const now = Date.UTC(2026, 10, 27, 12);
-const change: Parameters<WebhookSender['send']>[0] = {
+const change: VerdictChange = {
   id: 'change-1',
   subject: 'a'.repeat(64),
   from: 'neutral',
@@ -33,7 +33,7 @@ async function sent(...replies: readonly Reply[]): Promise<{ outcome: unknown; p
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const pauses: number[] = [];
   let lines = 0;
-  const sender = new WebhookSender({
+  const send = webhookSender({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     secret: '',
     discord: true,
@@ -51,7 +51,7 @@ async function sent(...replies: readonly Reply[]): Promise<{ outcome: unknown; p
     say: () => lines++,
   });
   try {
-    const outcome = await sender.send(change).catch((error: unknown) => error);
+    const outcome = await send(change).catch((error: unknown) => error);
     return { outcome, pauses, lines };
   } finally {
     server.closeAllConnections();

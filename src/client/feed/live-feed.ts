@@ -1,6 +1,7 @@
 /** Reads the verdict stream of one node, resumes after a loss, and keeps a table current (docs/VERDICT-STREAM.md). */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { bounds } from '../bounds.js';
+import type { FeedPhase, FeedState, FollowOptions } from '../call-types.js';
 import type { SaltCheck } from '../ids/salt-check.js';
 import { jsonIn } from '../json-text.js';
 import { readText, refusalOf, unexpected } from '../transport/caller.js';
@@ -9,10 +10,9 @@ import type { ReadFloor } from '../transport/read-floor.js';
 import { type AgeClock, fullJitterMs, pause, type Runtime } from '../transport/time.js';
 import { answerOf, type Transport, type TransportResponse } from '../transport/transport.js';
 import { isRetryable, TrustError } from '../trust-error.js';
-import type { FeedPhase, FeedState } from './feed-state.js';
 import { applyFrame, type FrameEffect, type StreamTable } from './stream-frames.js';
 
-export interface FeedOptions {
+export interface FeedOptions extends FollowOptions {
   readonly transports: readonly Transport[];
   readonly runtime: Runtime;
   readonly floor: ReadFloor;
@@ -23,8 +23,6 @@ export interface FeedOptions {
   readonly resumeFrom?: string;
   /** Null if ids are not hashed here. */
   readonly salt: SaltCheck | null;
-  readonly onState?: ((state: FeedState) => void) | undefined;
-  readonly onErased?: ((subjectHash: string) => void) | undefined;
 }
 
 const idPattern = /^(\d{1,16})-[\w.:-]*$/;

@@ -7,9 +7,6 @@ import { abortable } from '../transport/listeners.js';
 import type { Runtime } from '../transport/time.js';
 import { TrustError } from '../trust-error.js';
 
-/** Reads `GET /peers`. Rejects with a `TrustError` if the node does not answer. */
-export type ReadPeers = () => Promise<Answer>;
-
 /** The first 8 hexadecimal digits of SHA-256("ptf-salt-check" + salt), as `GET /peers` returns them. */
 export function saltCheckOf(salt: string): string {
   return crypto.hash('sha256', `ptf-salt-check${salt}`, 'hex').slice(0, 8);
@@ -18,7 +15,7 @@ export function saltCheckOf(salt: string): string {
 export class SaltCheck {
   readonly #expected: string;
   readonly #runtime: Runtime;
-  readonly #readPeers: ReadPeers;
+  readonly #readPeers: () => Promise<Answer>;
   /** True if the salt is the group's, or the node publishes no salt check. */
   isVerified = false;
   /** The kinds of ids that the group accepts; null if they are opaque, undefined before the node has answered. */
@@ -28,7 +25,8 @@ export class SaltCheck {
   #mismatchAt = 0;
   #running: Promise<void> | null = null;
 
-  constructor(salt: string, runtime: Runtime, readPeers: ReadPeers) {
+  /** `readPeers`: reads `GET /peers`; rejects with a `TrustError` if the node does not answer. */
+  constructor(salt: string, runtime: Runtime, readPeers: () => Promise<Answer>) {
     this.#expected = saltCheckOf(salt);
     this.#runtime = runtime;
     this.#readPeers = readPeers;
@@ -65,14 +63,8 @@ export class SaltCheck {
     this.kinds = Array.isArray(kinds) && kinds.length > 0 ? kinds.map(String) : null;
     // A node without a salt check cannot be compared.
     this.isVerified = typeof found !== 'string' || found === this.#expected;
-    this.mismatch = this.isVerified ? null : mismatchOf(String(group.group_id), String(found), this.#expected);
+    const text = `groupSalt is not the salt of the group ${JSON.stringify(String(group.group_id))}: the node's salt_check is ${found}, that of groupSalt is ${this.#expected}; give the client the node's GROUP_SALT`;
+    this.mismatch = this.isVerified ? null : new TrustError('salt_mismatch', text);
     this.#mismatchAt = this.#runtime.elapsedMs();
   }
-}
-
-function mismatchOf(groupId: string, found: string, expected: string): TrustError {
-  return new TrustError(
-    'salt_mismatch',
-    `groupSalt is not the salt of the group ${JSON.stringify(groupId)}: the node's salt_check is ${found}, that of groupSalt is ${expected}; give the client the node's GROUP_SALT`,
-  );
 }

@@ -1,6 +1,7 @@
 /** Reads scores within a time budget: from the cache if it is current, else from the node, else a marked fallback. */
 import type { MatchScoresBody } from '../../contract/response-bodies.js';
 import { bounds } from '../bounds.js';
+import type { Fallback } from '../call-types.js';
 import type { VerdictFeed } from '../feed/live-feed.js';
 import { valuesOf } from '../feed/stream-frames.js';
 import type { TrustTable } from '../feed/trust-table.js';
@@ -13,12 +14,6 @@ import { warnOnce } from '../transport/listeners.js';
 import { splitUp } from '../transport/split-up.js';
 import { type AgeClock, isTime, type Runtime, within } from '../transport/time.js';
 import { invalidArgument, isRetryable, namingEach, TrustError, type TrustErrorCode } from '../trust-error.js';
-
-/**
- * The answer of a read if the node does not answer in time: the `last-known` values with their age if there are any,
- * else neutral; or always `neutral`. @public
- */
-export type Fallback = 'last-known' | 'neutral';
 
 /** Throws `invalid_argument` for any other value, which would otherwise act like one of these. */
 export function checkFallback(fallback: Fallback): void {
@@ -39,12 +34,6 @@ interface Found extends Pick<PlayerTrust, 'source' | 'asOf' | 'cause'> {
 
 /** The values of a player whose hash was made with a salt that is not the group's. */
 const foreignHash: Found = { values: unknownPlayer, source: 'assumed', asOf: null, cause: 'salt_mismatch' };
-
-/** Values, and the time at which they were last true, by this machine's clock. */
-interface Dated {
-  readonly values: TrustValues;
-  readonly asOf: number;
-}
 
 export interface ReaderOptions {
   readonly caller: Caller;
@@ -175,8 +164,11 @@ export class ScoreReader {
     return { ...held, source: 'last-known', cause };
   }
 
-  /** The published values, or the answer of a call if it arrived after the time up to which the stream is current. */
-  #held(key: string): Dated | undefined {
+  /**
+   * The published values, or the answer of a call if it arrived after the time up to which the stream is current.
+   * `asOf`: the time at which they were last true, by this machine's clock.
+   */
+  #held(key: string): { readonly values: TrustValues; readonly asOf: number } | undefined {
     const { ages, table, feed } = this.#options;
     const { published = null, answer = null } = table.get(key) ?? {};
     // A player that a complete stream did not publish has no events. The stream knows players by hash only.

@@ -104,7 +104,7 @@ export class Caller {
     const body = ask.json === undefined ? {} : { body: JSON.stringify(ask.json) };
     const request = { method: ask.method, path: ask.path, headers, ...body };
     const signer = ask.key !== undefined && ask.method !== 'GET' ? this.#signer : null;
-    const signed = signer === null ? headers : await signer.signedHeaders(request);
+    const signed = signer === null ? headers : await signer(request);
     const response = await answerOf(transport, { ...request, headers: signed, signal });
     const parsed = jsonIn(await readText(response));
     if (parsed === undefined) throw unexpected(response, 'the answer is not JSON');

@@ -65,11 +65,10 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
 /** Returns a controller that is also aborted by `signal`, until `release` is called. */
 export function linked(signal: AbortSignal | undefined): { controller: AbortController; release: () => void } {
   const controller = new AbortController();
-  if (signal === undefined) return { controller, release: () => undefined };
-  const follow = () => controller.abort(signal.reason);
-  if (!signal.aborted) return { controller, release: onAbort(signal, follow) };
-  follow();
-  return { controller, release: () => undefined };
+  const follow = () => controller.abort(signal?.reason);
+  if (signal?.aborted) follow();
+  const release = signal === undefined || signal.aborted ? () => undefined : onAbort(signal, follow);
+  return { controller, release };
 }
 
 /** A promise that other code settles. An unobserved rejection does not count as an unhandled one. */

@@ -5,14 +5,7 @@ import { invalidArgument } from '../trust-error.js';
 import { type Transport, TransportError } from './transport.js';
 
 /** Codes of errors that occur before the first byte of the request is sent. */
-const unsent = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+const unsent = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 
 /** The options of {@link poolTransport}. @public */
 export interface PoolTransportOptions {
@@ -68,7 +61,7 @@ export function addressOf(url: string): { readonly origin: string; readonly pref
 export function isUnsent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isUnsent);
-  if ('code' in error && typeof error.code === 'string' && unsent.has(error.code)) return true;
+  if ('code' in error && typeof error.code === 'string' && unsent.includes(error.code)) return true;
   return error.cause !== undefined && isUnsent(error.cause);
 }
 

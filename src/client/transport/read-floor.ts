@@ -28,9 +28,7 @@ export class ReadFloor {
 }
 
 /** Bounds of the log record that the node had applied when it answered; undefined if it does not say. */
-export function appliedSeqOf(
-  response: TransportResponse,
-): { readonly least: number; readonly most: number } | undefined {
+export function appliedSeqOf(response: TransportResponse) {
   const value = response.header('x-applied-seq');
   if (value === undefined || !/^\d{1,15}$/.test(value)) return undefined;
   const least = Number(value);

@@ -47,36 +47,24 @@ function privateKeyOf(signingKey: string): KeyObject {
   throw invalidArgument(text);
 }
 
-export class RequestSigner {
-  readonly #key: KeyObject;
-  readonly #peerId: string | undefined;
-  readonly #runtime: Runtime;
+/** Returns the header fields of a request with its signature. `path` is the path that the node receives. */
+export type RequestSigner = (request: Omit<TransportRequest, 'signal'>) => Promise<Record<string, string>>;
 
-  /** Throws `invalid_argument` if the text is no Ed25519 key. */
-  constructor(signingKey: string, peerId: string | undefined, runtime: Runtime) {
-    this.#key = privateKeyOf(signingKey);
-    this.#peerId = peerId;
-    this.#runtime = runtime;
-  }
-
-  /** Returns the header fields of a request with its signature. `path` is the path that the node receives. */
-  async signedHeaders({
-    method,
-    path,
-    headers,
-    body,
-  }: Omit<TransportRequest, 'signal'>): Promise<Record<string, string>> {
+/** Throws `invalid_argument` if the text is no Ed25519 key. */
+export function requestSigner(signingKey: string, peerId: string | undefined, runtime: Runtime): RequestSigner {
+  const privateKey = privateKeyOf(signingKey);
+  return async ({ method, path, headers, body }) => {
     const digest = body === undefined ? {} : { 'content-digest': digestOf(body) };
     const { headers: signed } = await httpbis.signMessage(
       {
-        key: { alg: 'ed25519', sign: async (base) => sign(null, base, this.#key) },
+        key: { alg: 'ed25519', sign: async (base) => sign(null, base, privateKey) },
         name: 'sig1',
         fields: ['@method', '@path', ...Object.keys(digest), 'x-peer-api-key'],
         params: ['created', 'nonce', 'keyid', 'alg'],
         paramValues: {
-          created: new Date(this.#runtime.now()),
-          nonce: this.#runtime.uuid(),
-          ...(this.#peerId === undefined ? {} : { keyid: this.#peerId }),
+          created: new Date(runtime.now()),
+          nonce: runtime.uuid(),
+          ...(peerId === undefined ? {} : { keyid: peerId }),
         },
         // Signs the path as sent; the library would parse it as a URL, which normalises it.
         componentParser: (name) => (name === '@path' ? [path] : null),
@@ -84,7 +72,7 @@ export class RequestSigner {
       { method, url: 'http://node', headers: { ...headers, ...digest } },
     );
     return Object.fromEntries(Object.entries(signed).map(([name, value]) => [name.toLowerCase(), String(value)]));
-  }
+  };
 }
 
 function digestOf(body: string): string {

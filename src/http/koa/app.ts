@@ -45,7 +45,11 @@ export function createApplication(
 
   async function replyOf(ctx: Context, exchange: Exchange, next: () => Promise<void>): Promise<ApiReply> {
     const target = targetOf(ctx.req);
-    if ('code' in target) return refusalReply(refused(target.code));
+    if ('code' in target) {
+      // What follows an ambiguous head may be meant otherwise than it is read.
+      if (target.code === 'invalid_parameter') ctx.res.setHeader('Connection', 'close');
+      return refusalReply(refused(target.code));
+    }
     // The router reads the path from `url`. It would otherwise parse an absolute target again, less strictly.
     ctx.req.url = target.query === '' ? target.path : `${target.path}?${target.query}`;
     ctx.state.target = target;

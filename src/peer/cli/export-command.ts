@@ -5,10 +5,11 @@ import { type Command, Option } from 'commander';
 import { bounds } from '../../client/bounds.js';
 import { pause, systemRuntime } from '../../client/transport/time.js';
 import { TrustClient } from '../../client/trust-client.js';
-import { readPlayerId } from '../../player-ids/player-id.js';
+import { type PlayerIdHints, readPlayerId } from '../../player-ids/player-id.js';
 import { replaceSmallFile } from '../config/peer-file.js';
 import { type ListedPlayer, nativeLists } from '../export/native-lists.js';
 import { eachLine } from '../formats/reading/records.js';
+import type { Refused } from '../import/plan.js';
 import { groupKinds } from '../node/known-kinds.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { AllowFile } from '../sidecar/allow-file.js';
@@ -64,13 +65,8 @@ async function runExport(options: ExportOptions, session: Session): Promise<void
   const { url, groupSalt, stateDir } = await session.config();
   const kinds = (await groupKinds(url, groupSalt)) ?? undefined;
   const playersMax = follow === undefined ? 1 : bounds.playersMaxDefault;
-  const client = new TrustClient({
-    url,
-    groupSalt,
-    readBudgetMs: bounds.exportReadMs,
-    playersMax,
-    playerIdKinds: null,
-  });
+  const readBudgetMs = bounds.exportReadMs;
+  const client = new TrustClient({ url, groupSalt, readBudgetMs, playersMax, playerIdKinds: null });
   try {
     const list = () => listIn(options, kinds, client, session, join(stateDir, 'sidecar', 'allow.json'));
     if (follow !== undefined) {
@@ -118,11 +114,10 @@ async function keepList(
   }
 }
 
-interface Listing {
+interface Listing extends Pick<KnownIds, 'refused'> {
   /** Returns the whole list. `at` is in ms since 1970. */
   readonly write: (at: number) => string;
   readonly summary: string;
-  readonly refused: readonly { readonly line: number; readonly reason: string }[];
 }
 
 /** Returns the untrusted among the players of the file of ids, without those of the local allow list. */
@@ -162,10 +157,8 @@ async function untrusted(
   try {
     for (let at = 0; at < players.length; at += bounds.scoresPerCall) {
       const part = players.slice(at, at + bounds.scoresPerCall);
-      const trusts = await client.scores(
-        part.map(([id]) => id),
-        { signal: ending, fallback: 'neutral' },
-      );
+      const ids = part.map(([id]) => id);
+      const trusts = await client.scores(ids, { signal: ending, fallback: 'neutral' });
       for (const [i, { verdict, confidence, cause }] of trusts.entries()) {
         if (cause !== null)
           throw new PeerError(cause, 'the node did not answer for all players; nothing was listed', 3);
@@ -183,18 +176,13 @@ async function untrusted(
 interface KnownIds {
   /** Canonical ids with their kinds, each once, in the order of the file. */
   readonly players: ReadonlyMap<string, string>;
-  readonly refused: readonly { readonly line: number; readonly reason: string }[];
-}
-
-interface Hints {
-  readonly kind?: string | undefined;
-  readonly kinds?: readonly string[] | undefined;
+  readonly refused: readonly Refused[];
 }
 
 /** Reads the ids. The text of a line after a comma, a semicolon or a tab is ignored. */
-export function knownIds(text: string, hints: Hints): KnownIds {
+export function knownIds(text: string, hints: PlayerIdHints): KnownIds {
   const players = new Map<string, string>();
-  const refused: { line: number; reason: string }[] = [];
+  const refused: Refused[] = [];
   const refuse = (line: number, reason: string) => {
     refused.push({ line, reason });
   };

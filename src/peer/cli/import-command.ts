@@ -71,9 +71,9 @@ async function runImport(source: Source, options: ImportOptions, session: Sessio
     const plan = await planned(source, options, options.kinds ?? null, session);
     printPlan(source.label, plan, session);
     session.end(plan.refused.length > 0 ? 1 : 0);
-    return;
+  } else {
+    await send(source, options, session);
   }
-  await send(source, options, session);
 }
 
 /** Returns the plan of the list. The text of the list can be freed once it exists. */
@@ -105,7 +105,8 @@ function printPlan(file: string, plan: ImportPlan, { terminal, json }: Session):
     return;
   }
   print(planLines(file, plan), terminal);
-  terminal.out(`${summary(plan)}\nNothing was sent.\n`);
+  const counts = countsOf(plan);
+  terminal.out(`${counts.send} to send, ${restOf(plan, counts)}\nNothing was sent.\n`);
 }
 
 function print(texts: Iterable<string>, { out }: Session['terminal']): void {
@@ -119,12 +120,7 @@ function print(texts: Iterable<string>, { out }: Session['terminal']): void {
   out(piece);
 }
 
-function summary(plan: ImportPlan): string {
-  const { send, ...others } = countsOf(plan);
-  return `${send} to send, ${restOf(plan, others)}`;
-}
-
-function restOf({ leftOut }: ImportPlan, { expired, lifted, faded, refused }: Omit<Counts, 'send'>): string {
+function restOf({ leftOut }: ImportPlan, { expired, lifted, faded, refused }: Counts): string {
   const measures = Object.entries(leftOut).map(([name, count]) => `${count} ${name}`);
   const among = measures.length === 0 ? '' : `, of which are no bans: ${measures.join(', ')}`;
   return `${expired} expired, ${lifted} lifted, ${faded} faded, ${refused} lines refused${among}`;

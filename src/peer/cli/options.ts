@@ -4,6 +4,7 @@ import { isKind } from '../../player-ids/kinds.js';
 import { isTimeZone } from '../formats/reading/time-cells.js';
 import { formatNames } from '../import/list-format.js';
 import type { ListReading } from '../import/plan.js';
+import type { SourceOptions } from '../sources/source.js';
 import { readDescription } from './read-description.js';
 
 export function wholeNumber(least: number, most: number): (text: string) => number {
@@ -40,9 +41,7 @@ export function timeZone(text: string): string {
   throw new InvalidArgumentError('expected an IANA zone such as Europe/Berlin.');
 }
 
-export interface ListOptions extends ListReading {
-  readonly table?: string;
-  readonly headerFile?: string;
+export interface ListOptions extends ListReading, SourceOptions {
   readonly game?: string;
 }
 

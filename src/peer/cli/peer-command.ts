@@ -48,14 +48,18 @@ function peerErrorOf(error: unknown): PeerError {
   if (error instanceof PeerError) return error;
   if (error instanceof TrustError) return endOf(error);
   if (error instanceof CommanderError) {
-    const own = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-    return wrongUsage(
-      `${error.code === 'commander.help' ? 'a command is missing' : own.replace(/\.$/, '')}; see --help`,
-    );
+    const own = error.message
+      .replace(/^error: /, '')
+      .replaceAll('\n', ' ')
+      .replace(/\.$/, '');
+    return wrongUsage(`${error.code === 'commander.help' ? 'a command is missing' : own}; see --help`);
   }
   if (error instanceof Error && 'code' in error && 'syscall' in error) return wrongUsage(error.message);
   return new PeerError('internal_error', error instanceof Error ? error.message : String(error), 1);
 }
+
+/** In the order of the help. */
+const commands = [addRegister, addDoctor, addImport, addDescribe, addExport, addSidecar, addWatch, addRelay];
 
 const helpWidthMax = 100;
 const help = `
@@ -87,13 +91,6 @@ function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Command {
     })
     .exitOverride();
   const session = sessionOf(deps, () => program.opts(), end);
-  addRegister(program, session);
-  addDoctor(program, session);
-  addImport(program, session);
-  addDescribe(program, session);
-  addExport(program, session);
-  addSidecar(program, session);
-  addWatch(program, session);
-  addRelay(program, session);
+  for (const add of commands) add(program, session);
   return program;
 }

@@ -23,11 +23,6 @@ interface RegisterOptions {
   readonly force?: true;
 }
 
-interface Salt {
-  readonly text: string;
-  readonly members: Pick<ConfigFile, 'group_salt'> | Pick<ConfigFile, 'group_salt_file'>;
-}
-
 const help = `
 Examples:
   ptf-peer register --url https://trust.example.net --name "Arena EU 1" --game arena --salt-file /run/secrets/salt
@@ -77,13 +72,14 @@ async function register(options: RegisterOptions, session: Session): Promise<voi
   };
   await replaceSmallFile(path, `${JSON.stringify(file, null, 2)}\n`);
   if (session.json()) session.terminal.out(`${JSON.stringify({ peer_id: id, config: path })}\n`);
-  else
-    session.terminal.out(
-      `Registered as ${id}.\nThe configuration is ${path}; it contains the key.\nNext: ptf-peer doctor\n`,
-    );
+  else {
+    const where = `The configuration is ${path}; it contains the key.`;
+    session.terminal.out(`Registered as ${id}.\n${where}\nNext: ptf-peer doctor\n`);
+  }
 }
 
-async function saltOf({ saltFile }: RegisterOptions, { env, terminal }: Session): Promise<Salt> {
+/** Returns the salt, and the member of the configuration that names it. */
+async function saltOf({ saltFile }: RegisterOptions, { env, terminal }: Session) {
   const file = saltFile ?? env[variableOf('group_salt_file')];
   if (file !== undefined && file !== '') {
     const text = await readSmallFile(file);
@@ -95,7 +91,8 @@ async function saltOf({ saltFile }: RegisterOptions, { env, terminal }: Session)
   if (text === undefined || text === '') {
     throw wrongUsage(`the group's salt is required: give --salt-file, or set ${variableOf('group_salt')}`);
   }
-  return { text: checked(text), members: { group_salt: checked(text) } };
+  const salt = checked(text);
+  return { text: salt, members: { group_salt: salt } };
 }
 
 function checked(text: string): string {

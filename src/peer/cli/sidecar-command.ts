@@ -10,16 +10,20 @@ import { Sidecar } from '../sidecar/sidecar.js';
 import { share, wholeNumber } from './options.js';
 import type { Session } from './session.js';
 
+/** From the worst to the mildest. */
+const badVerdicts = ['untrusted', 'suspicious'] as const;
+type BadVerdict = (typeof badVerdicts)[number];
+
 interface SidecarCommandOptions {
   readonly host: string;
   readonly port: number;
   readonly socket?: string;
   readonly tokenFile?: string;
   readonly mode: 'shadow' | 'enforce';
-  readonly restrict: 'untrusted' | 'suspicious';
+  readonly restrict: BadVerdict;
   readonly confidenceMin: number;
   readonly players: number;
-  readonly actOn?: 'untrusted' | 'suspicious';
+  readonly actOn?: BadVerdict;
   readonly minConfidence: number;
 }
 
@@ -58,7 +62,7 @@ export function addSidecar(program: Command, session: Session): void {
     )
     .addOption(
       new Option('--restrict <verdict>', 'the mildest verdict for which a player is restricted')
-        .choices(['untrusted', 'suspicious'])
+        .choices(badVerdicts)
         .default('untrusted'),
     )
     .option('--confidence-min <number>', 'minimum confidence at which a verdict counts', share, 0.4)
@@ -69,10 +73,9 @@ export function addSidecar(program: Command, session: Session): void {
       bounds.playersMaxDefault,
     )
     .addOption(
-      new Option('--act-on <verdict>', 'answer game servers that ask whom to keep out: the mildest verdict').choices([
-        'untrusted',
-        'suspicious',
-      ]),
+      new Option('--act-on <verdict>', 'answer game servers that ask whom to keep out: the mildest verdict').choices(
+        badVerdicts,
+      ),
     )
     .option('--min-confidence <number>', 'minimum confidence at which --act-on keeps a player out', share, 0.5)
     .addHelpText('after', api)
@@ -83,9 +86,8 @@ async function runSidecar(options: SidecarCommandOptions, session: Session): Pro
   const { terminal, env, ending, version } = session;
   const { host } = options;
   if (!(isIPv4(host) && host.startsWith('127.')) && !(isIPv6(host) && host === '::1')) {
-    throw wrongUsage(
-      '--host must be a loopback address, such as 127.0.0.1 or ::1: the sidecar serves this machine only',
-    );
+    const text = '--host must be a loopback address, such as 127.0.0.1 or ::1: the sidecar serves this machine only';
+    throw wrongUsage(text);
   }
   const config = await session.config();
   const tokenFile = options.tokenFile ?? join(config.stateDir, 'sidecar', 'token');
@@ -112,10 +114,8 @@ async function runSidecar(options: SidecarCommandOptions, session: Session): Pro
     const server = await startLocalServer({ sidecar, token, pathSecret, gameIds, host, port, socketPath, log });
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
     const where = given ? 'PTF_PEER_SIDECAR_TOKEN' : tokenFile;
-    if (session.json())
-      terminal.out(
-        `${JSON.stringify({ msg: 'listening', port: server.port, url, socket: socketPath ?? null, token_file: given ? null : tokenFile })}\n`,
-      );
+    const addresses = { port: server.port, url, socket: socketPath ?? null, token_file: given ? null : tokenFile };
+    if (session.json()) terminal.out(`${JSON.stringify({ msg: 'listening', ...addresses })}\n`);
     else terminal.out(`sidecar on ${url}, mode ${options.mode}, token in ${where}\n`);
     if (pathSecret !== null) log(`answers game servers under /answers/SECRET, with the secret in ${secretFile}`);
     if (!ending.aborted) await once(ending, 'abort');
@@ -125,6 +125,6 @@ async function runSidecar(options: SidecarCommandOptions, session: Session): Pro
   }
 }
 
-function verdictsOf(mildest: 'untrusted' | 'suspicious'): readonly ('untrusted' | 'suspicious')[] {
-  return mildest === 'suspicious' ? ['suspicious', 'untrusted'] : ['untrusted'];
+function verdictsOf(mildest: BadVerdict): readonly BadVerdict[] {
+  return badVerdicts.slice(0, badVerdicts.indexOf(mildest) + 1);
 }

@@ -7,10 +7,7 @@ import { syncFolder } from '../../client/write/spool/journal.js';
 import { wrongUsage } from '../peer-error.js';
 
 /** Returns the text of a small file; undefined if there is none. Throws `wrong_usage` if it cannot be read. */
-export async function readSmallFile(
-  path: string,
-  bytesMax: number = bounds.peerFileBytes,
-): Promise<string | undefined> {
+export async function readSmallFile(path: string, bytesMax = bounds.peerFileBytes): Promise<string | undefined> {
   try {
     const { size } = await stat(path);
     if (size > bytesMax) throw wrongUsage(`${path} is larger than ${bytesMax} bytes`);

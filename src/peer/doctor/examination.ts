@@ -20,15 +20,10 @@ const ok = (check: Finding['check'], text: string): Finding => ({ check, result:
 const warn = (check: Finding['check'], text: string): Finding => ({ check, result: 'warn', text });
 const fail = (check: Finding['check'], text: string): Finding => ({ check, result: 'fail', text });
 
-export interface Examination {
-  readonly findings: readonly Finding[];
-  readonly reachable: boolean;
-}
-
 const farAhead = Date.UTC(9999, 11, 31);
 
-/** Runs all checks. Never rejects because of their findings. */
-export async function examine(config: PeerConfig): Promise<Examination> {
+/** Runs all checks. Never rejects because of their findings. `reachable`: whether the node answered. */
+export async function examine(config: PeerConfig) {
   const reader = new NodeReader(config.url);
   const findings = [await judgeConfiguration(config)];
   try {
@@ -149,12 +144,8 @@ async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
       if (pending === 0) findings.push(ok('spool', waiting));
       else findings.push(warn('spool', `${waiting}; they are sent while the program that owns the spool runs`));
     } catch (error) {
-      findings.push(
-        fail(
-          'spool',
-          `the spool ${name} cannot be read: ${error instanceof TrustError ? error.message : (codeOf(error) ?? 'unknown error')}`,
-        ),
-      );
+      const why = error instanceof TrustError ? error.message : (codeOf(error) ?? 'unknown error');
+      findings.push(fail('spool', `the spool ${name} cannot be read: ${why}`));
     }
   }
   return findings.length > 0 ? findings : [ok('spool', 'no spool yet: no event was reported from here')];

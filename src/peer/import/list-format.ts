@@ -33,11 +33,8 @@ export function listOf(bytes: Uint8Array, { format: formatName, name, descriptio
     return { ...decoded, format: formatNamed(formatName, decoded.text, name), why: 'given by --format' };
   const detected = detectFormat(decoded.text, name);
   if (typeof detected !== 'string') return { ...decoded, ...detected };
-  throw new PeerError(
-    'format_not_recognised',
-    `${detected}; name a format with --format, or describe the list: ptf-peer describe FILE`,
-    4,
-  );
+  const text = `${detected}; name a format with --format, or describe the list: ptf-peer describe FILE`;
+  throw new PeerError('format_not_recognised', text, 4);
 }
 
 function formatNamed(formatName: string, text: string, name: string): Description {
@@ -57,16 +54,17 @@ function formatNamed(formatName: string, text: string, name: string): Descriptio
 /** Throws `cells_not_described` (exit code 4) if cells for an end, a type or a removal are not described or lacking. */
 export function assertDescribed({ format, unknown: { dangerous, lacking } }: ImportPlan): void {
   if (lacking.length > 0) {
-    throw new PeerError(
-      'cells_not_described',
+    throw notDescribed(
       `the list lacks ${lacking.join(', ')}, where the description ${format} reads an end, a type or a removal; export it too, or go without it by --ignore ${lacking.join(' --ignore ')}`,
-      4,
     );
   }
-  if (dangerous.length === 0) return;
-  throw new PeerError(
-    'cells_not_described',
-    `the description ${format} does not say what ${dangerous.join(', ')} means, which looks like an end, a type or a removal; say it with --description (ptf-peer describe drafts one), or pass over it with --ignore ${dangerous.join(' --ignore ')}`,
-    4,
-  );
+  if (dangerous.length > 0) {
+    throw notDescribed(
+      `the description ${format} does not say what ${dangerous.join(', ')} means, which looks like an end, a type or a removal; say it with --description (ptf-peer describe drafts one), or pass over it with --ignore ${dangerous.join(' --ignore ')}`,
+    );
+  }
+}
+
+function notDescribed(text: string): PeerError {
+  return new PeerError('cells_not_described', text, 4);
 }

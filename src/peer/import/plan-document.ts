@@ -2,22 +2,10 @@
 import { isoOf } from '../formats/reading/time-cells.js';
 import type { EntryState, ImportPlan, PlanEntry } from './plan.js';
 
-export interface EventDocument {
-  /** In canonical form. */
-  readonly player_id: string;
-  readonly kind: string;
-  readonly line: number;
-  /** RFC 3339; null if the list does not state it. */
-  readonly banned_at: string | null;
-  /** RFC 3339; null if the ban is permanent or the list does not state it. */
-  readonly expires_at: string | null;
-  readonly state: EntryState;
-  /** In [0, 1]. */
-  readonly severity: number;
-  readonly note?: string;
-}
+export type EventDocument = ReturnType<typeof eventDocument>;
 
-function eventDocument({ player, line, bannedAt, expiresAt, state, severity, note }: PlanEntry): EventDocument {
+/** The times are in RFC 3339; null as in the entry. */
+function eventDocument({ player, line, bannedAt, expiresAt, state, severity, note }: PlanEntry) {
   return {
     player_id: player.id,
     kind: player.kind,

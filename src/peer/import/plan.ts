@@ -143,10 +143,6 @@ export function planOf(format: Description, text: string, options: PlanOptions):
   return { format: format.name, list: format.sameAs ?? format.name, entries, refused, unread, leftOut, unknown };
 }
 
-function isSameBan(entry: PlanEntry, { bannedAt, kind }: ListRow): boolean {
-  return entry.bannedAt === bannedAt && entry.says === kind;
-}
-
 /** Merges a ban with a second row of it: it counts if one of the rows does, and ends with the later end. */
 function repeated(entry: PlanEntry, row: ListRow, line: number, options: PlanOptions): PlanEntry {
   const before = { ...entry, lifted: entry.state === 'lifted', over: entry.state === 'expired' };
@@ -197,7 +193,7 @@ function noteOf(said: string | undefined, isRestated: boolean, weight: number, r
   const notes = [
     said,
     isRestated ? 're-stated as of today' : undefined,
-    weight < 1 ? weightNote(weight) : undefined,
+    weight < 1 ? weightNotes[weight < WEIGHT_MIN ? 0 : Math.round(weight * 100)] : undefined,
     repeats.count > 0 ? repeatNote(repeats) : undefined,
   ].filter((note) => note !== undefined);
   // Nearly every entry of a long list shares one text.
@@ -216,10 +212,6 @@ function weightOf(at: number | null, says: RowKind, options: PlanOptions): numbe
 const weightNotes = Array.from({ length: 101 }, (_, percent) =>
   percent === 0 ? 'decay leaves less than 1 % of its weight' : `decay leaves ${percent} % of its weight`,
 );
-
-function weightNote(weight: number): string {
-  return weightNotes[weight < WEIGHT_MIN ? 0 : Math.round(weight * 100)]!;
-}
 
 const none: Repeats = { lines: [], count: 0 };
 

@@ -157,8 +157,10 @@ class Watch {
   see({ phase, lastError }: SpoolProgress): void {
     this.#onProgress();
     this.#lastError = lastError;
+    const giveUp = () =>
+      this.#controller.abort(this.#lastError ?? new TrustError('unreachable', 'the node accepts no events'));
     if (phase === 'refused' && lastError !== null) this.#controller.abort(lastError);
-    else if (phase === 'waiting') this.#cancel ??= this.#runtime.after(bounds.importStallMs, () => this.#giveUp());
+    else if (phase === 'waiting') this.#cancel ??= this.#runtime.after(bounds.importStallMs, giveUp);
     else this.#calm();
   }
 
@@ -176,10 +178,6 @@ class Watch {
   end(): void {
     this.#calm();
     this.#release();
-  }
-
-  #giveUp(): void {
-    this.#controller.abort(this.#lastError ?? new TrustError('unreachable', 'the node accepts no events'));
   }
 
   #calm(): void {

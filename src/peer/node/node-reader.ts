@@ -64,20 +64,17 @@ export class NodeReader {
     return null;
   }
 
-  /** How far this machine's clock is ahead, in ms, give or take a second; null if the node sends no time. */
+  /**
+   * How far this machine's clock is ahead, in ms, give or take a second; null if the node sends no time. Rejects if the
+   * node does not answer.
+   */
   async clockAheadMs(): Promise<number | null> {
     const began = Date.now();
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(bounds.peerCallMs)]);
-    try {
-      const response = await answerOf(this.#transport, { method: 'GET', path: '/api/v1/health', headers: {}, signal });
-      const at = Date.parse(response.header('date') ?? '');
-      await readText(response);
-      return Number.isNaN(at) ? null : Math.round((began + Date.now()) / 2 - at - headerDateMs / 2);
-    } catch (error) {
-      throw error instanceof TrustError
-        ? error
-        : new TrustError('unreachable', 'the node does not answer', { cause: error });
-    }
+    const response = await answerOf(this.#transport, { method: 'GET', path: '/api/v1/health', headers: {}, signal });
+    const at = Date.parse(response.header('date') ?? '');
+    await readText(response);
+    return Number.isNaN(at) ? null : Math.round((began + Date.now()) / 2 - at - headerDateMs / 2);
   }
 
   async close(): Promise<void> {

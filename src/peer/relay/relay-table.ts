@@ -2,9 +2,7 @@
 import type { StreamTable } from '../../client/feed/stream-frames.js';
 import type { TrustValues } from '../../client/player-trust.js';
 import { type RelayJournal, setVerdict } from './relay-journal.js';
-import { changeIdOf, type VerdictChange } from './webhook.js';
-
-type Draft = Pick<VerdictChange, 'subject' | 'from' | 'to'>;
+import { type ChangeDraft, changeIdOf, type VerdictChange } from './webhook.js';
 
 export interface RelayTableOptions {
   readonly journal: RelayJournal;
@@ -21,7 +19,7 @@ export class RelayTable implements StreamTable {
   readonly #options: RelayTableOptions;
   /** Players known before the present snapshot that it has not named yet. */
   #unnamed = new Set<string>();
-  #drafts: Draft[] = [];
+  #drafts: ChangeDraft[] = [];
   #isBaseline: boolean;
 
   constructor(options: RelayTableOptions) {

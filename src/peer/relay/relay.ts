@@ -8,22 +8,18 @@ import { poolTransport } from '../../client/transport/pool-transport.js';
 import { ReadFloor } from '../../client/transport/read-floor.js';
 import { AgeClock, pause, systemRuntime as runtime } from '../../client/transport/time.js';
 import type { PeerConfig } from '../config/peer-config.js';
-import { ProblemLog } from '../node/problem-log.js';
-import { PeerError, plainWords } from '../peer-error.js';
+import { problemLog } from '../node/problem-log.js';
+import { plainWords } from '../peer-error.js';
 import { RelayJournal } from './relay-journal.js';
 import { RelayTable } from './relay-table.js';
-import { type VerdictChange, WebhookSender, webhookBody } from './webhook.js';
+import { type VerdictChange, type WebhookOptions, webhookBody, webhookSender } from './webhook.js';
 
-export interface RelayOptions {
+export interface RelayOptions extends Pick<WebhookOptions, 'url' | 'secret' | 'discord' | 'signal'> {
   readonly config: PeerConfig;
-  readonly url: string;
-  readonly secret: string;
-  readonly discord: boolean;
   /** Sends only future changes, and not first one for each player whose verdict is not neutral. */
   readonly newOnly: boolean;
   /** Writes one line without a secret; players are named by their hashes. */
   readonly log: (line: string) => void;
-  readonly signal: AbortSignal;
 }
 
 export function relayFolder({ stateDir }: PeerConfig, url: string): string {
@@ -37,12 +33,12 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
   const journal = await RelayJournal.open(join(folder, 'journal.ndjson'));
   const ending = new AbortController();
   const signal = AbortSignal.any([options.signal, ending.signal]);
-  const problems = new ProblemLog(log, 'webhooks are accepted again');
-  const sender = new WebhookSender({ ...options, runtime, signal, say: (text) => problems.set(text) });
+  const say = problemLog(log, 'webhooks are accepted again');
+  const send = webhookSender({ ...options, runtime, signal, say });
   let delivered = 0;
   const deliver = async (change: VerdictChange) => {
     try {
-      if (await sender.send(change)) delivered++;
+      if (await send(change)) delivered++;
       else await setAside(folder, change, log);
     } catch (error) {
       ending.abort(error);
@@ -77,10 +73,7 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
     await journal.close();
     log(`delivered ${delivered} webhooks`);
   }
-  const { reason }: { reason: unknown } = ending.signal;
-  if (ending.signal.aborted && !options.signal.aborted) {
-    throw reason instanceof Error ? reason : new PeerError('relay_failed', 'the relay ended', 1);
-  }
+  if (!options.signal.aborted) ending.signal.throwIfAborted();
 }
 
 /** Sets aside a message that the receiver rejects as invalid, so that it does not block later ones. */

@@ -28,68 +28,62 @@ const gone: readonly number[] = [401, 404, 410];
 const discordGone = 10015;
 const answerMax = 4_096;
 
-export class WebhookSender {
-  readonly #options: WebhookOptions;
-  readonly #host: string;
-
-  constructor(options: WebhookOptions) {
-    this.#options = options;
-    this.#host = new URL(options.url).host;
-  }
-
-  /** False if the receiver rejected the message itself repeatedly. Rejects with `webhook_gone`, or if aborted. */
-  async send(change: VerdictChange): Promise<boolean> {
-    const { discord, runtime, signal, say } = this.#options;
+/**
+ * Returns a function that sends a change. It resolves with false if the receiver rejected the message itself
+ * repeatedly, and rejects with `webhook_gone`, or if aborted.
+ */
+export function webhookSender(options: WebhookOptions): (change: VerdictChange) => Promise<boolean> {
+  const { discord, runtime, signal, say } = options;
+  const { host } = new URL(options.url);
+  return async (change) => {
     const text = JSON.stringify(discord ? discordBody(change) : webhookBody(change));
     for (let attempt = 0; ; attempt++) {
-      const answer = await this.#attempt(change.id, text);
+      const answer = await post(change.id, text, options);
       if (answer.status >= 200 && answer.status < 300) {
         say(null);
         return true;
       }
       if (gone.includes(answer.status) || answer.code === discordGone) {
-        const text = `${this.#host} answered ${answer.status}: it accepts no webhooks at this address any more; the relay ends`;
+        const text = `${host} answered ${answer.status}: it accepts no webhooks at this address any more; the relay ends`;
         throw new PeerError('webhook_gone', text, 1);
       }
-      say(
-        `${this.#host} ${answer.status === 0 ? 'does not answer' : `answered ${answer.status}`}; retried until the receiver accepts the webhook`,
-      );
+      const happened = answer.status === 0 ? 'does not answer' : `answered ${answer.status}`;
+      say(`${host} ${happened}; retried until the receiver accepts the webhook`);
       if (contentFaults.includes(answer.status) && attempt + 1 >= bounds.webhookTriesMax) return false;
       const waitMs = fullJitterMs(runtime, attempt, bounds.webhookBackoffBaseMs, bounds.webhookBackoffCapMs);
       await pause(runtime, Math.min(answer.retryAfterMs, bounds.webhookBackoffCapMs) + waitMs, signal);
     }
-  }
+  };
+}
 
-  /** Status 0 if no answer arrived. */
-  async #attempt(id: string, text: string): Promise<{ status: number; retryAfterMs: number; code?: unknown }> {
-    const { url, signal, runtime } = this.#options;
+/** Status 0 if no answer arrived. */
+async function post(id: string, text: string, options: WebhookOptions) {
+  const { url, signal, runtime } = options;
+  signal.throwIfAborted();
+  try {
+    const answer = await request(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'ptf-peer', ...signatureOf(id, text, options) },
+      body: text,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(bounds.webhookAnswerMs)]),
+    });
+    const { 'retry-after': after } = answer.headers;
+    const waitMs = typeof after === 'string' ? retryAfterMs(after, runtime.now()) : undefined;
+    return { status: answer.statusCode, retryAfterMs: waitMs ?? 0, code: await codeIn(answer.body) };
+  } catch {
     signal.throwIfAborted();
-    try {
-      const answer = await request(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'user-agent': 'ptf-peer', ...this.#signature(id, text) },
-        body: text,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(bounds.webhookAnswerMs)]),
-      });
-      const { 'retry-after': after } = answer.headers;
-      const waitMs = typeof after === 'string' ? retryAfterMs(after, runtime.now()) : undefined;
-      return { status: answer.statusCode, retryAfterMs: waitMs ?? 0, code: await codeIn(answer.body) };
-    } catch {
-      signal.throwIfAborted();
-      return { status: 0, retryAfterMs: 0 };
-    }
+    return { status: 0, retryAfterMs: 0, code: undefined };
   }
+}
 
-  #signature(id: string, text: string): Record<string, string> {
-    const { secret, discord, runtime } = this.#options;
-    if (discord) return {};
-    const now = new Date(runtime.now());
-    return {
-      'webhook-id': id,
-      'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
-      'webhook-signature': new Webhook(secret).sign(id, now, text),
-    };
-  }
+function signatureOf(id: string, text: string, { secret, discord, runtime }: WebhookOptions): Record<string, string> {
+  if (discord) return {};
+  const now = new Date(runtime.now());
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+    'webhook-signature': new Webhook(secret).sign(id, now, text),
+  };
 }
 
 /** The code in a small JSON answer, such as those of Discord; undefined if there is none. */
@@ -103,23 +97,21 @@ async function codeIn(body: AsyncIterable<Buffer>): Promise<unknown> {
   return isRecord(value) ? value.code : undefined;
 }
 
-export interface VerdictChange {
-  readonly id: string;
+export interface ChangeDraft {
   readonly subject: string;
   readonly from: Verdict;
   /** Null if the player was removed from the group. */
   readonly to: TrustValues | null;
+}
+
+export interface VerdictChange extends ChangeDraft {
+  readonly id: string;
   /** Time at which this relay noticed the change, in ms since 1970. */
   readonly at: number;
 }
 
 /** Returns the id of a change, which follows from its position in the stream, so that a repetition has the same id. */
-export function changeIdOf(
-  lastEventId: string,
-  nth: number,
-  change: Pick<VerdictChange, 'subject' | 'from' | 'to'>,
-): string {
-  const { subject, from, to } = change;
+export function changeIdOf(lastEventId: string, nth: number, { subject, from, to }: ChangeDraft): string {
   const what = JSON.stringify([lastEventId, nth, subject, from, to?.verdict ?? null]);
   return `msg_${hash('sha256', what, 'hex').slice(0, 40)}`;
 }

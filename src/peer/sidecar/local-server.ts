@@ -2,7 +2,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { bounds } from '../../client/bounds.js';
 import { isAnswered } from '../../client/write/spool/claim.js';
 import { secretInFile } from '../config/peer-file.js';
@@ -27,18 +27,13 @@ export interface LocalServerOptions {
   readonly log: (line: string) => void;
 }
 
-export interface LocalServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 interface Answer {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** Listens on both addresses. Rejects with a `PeerError` if one is in use. */
-export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
+/** Listens on both addresses, until `close` is called. Rejects with a `PeerError` if one is in use. */
+export async function startLocalServer(options: LocalServerOptions) {
   const isToken = tokenTest(options.token);
   const isSecret = options.pathSecret === null ? null : tokenTest(options.pathSecret);
   const servers: Server[] = [];
@@ -48,9 +43,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     await listening(server, where);
     return server;
   };
-  const close = async () => {
-    await Promise.all(servers.map(closed));
-  };
+  const close = () => Promise.all(servers.map(closed));
   try {
     const tcp = await listen({ host: options.host, port: options.port });
     if (options.socketPath !== undefined) {
@@ -59,8 +52,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
       await listen({ path: options.socketPath });
       await chmod(options.socketPath, 0o600);
     }
-    const address = tcp.address();
-    return { port: typeof address === 'object' && address !== null ? address.port : options.port, close };
+    return { port: (tcp.address() as AddressInfo).port, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,26 +1,18 @@
 /** Checks the request bodies of the sidecar: reports and entries of the allow list. */
 import { bounds } from '../../client/bounds.js';
 import { isRecord, jsonIn } from '../../client/json-text.js';
-import type { EventType } from '../../client/write/client-event.js';
+import type { AllowListEntry } from '../../client/policy/client-allow-list.js';
+import type { EventType, TrustEvent } from '../../client/write/client-event.js';
 import { timeOf } from '../formats/reading/time-cells.js';
 import { LocalError, memberFault } from './local-error.js';
 
-export interface ReportBody {
+export interface ReportBody extends Pick<TrustEvent, 'eventType' | 'gameId' | 'severity'> {
   /** One id, or several accounts of one person. */
   readonly playerIds: readonly string[];
-  readonly eventType: EventType;
-  readonly gameId: string;
-  readonly severity: number;
   /** The game's own name for the report; the same name identifies the same report. */
   readonly eventId: string | undefined;
   /** Time of the event in ms since 1970; undefined means now. */
   readonly at: number | undefined;
-}
-
-export interface AllowBody {
-  readonly playerId: string;
-  readonly until: number;
-  readonly note: string;
 }
 
 /** The type requires every event type of the contract. */
@@ -72,7 +64,7 @@ export function reportOf(body: unknown, gameIds: readonly string[]): ReportBody 
   };
 }
 
-export function allowOf(body: unknown): AllowBody {
+export function allowOf(body: unknown): AllowListEntry {
   const given = objectOf(body, allowMembers);
   const playerId = idOf(given);
   const until = timeIn(given, 'until');

@@ -6,6 +6,7 @@ import type { Feed } from '../../client/call-types.js';
 import { saltCheckOf } from '../../client/ids/salt-check.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
 import type { PlayerTrust } from '../../client/player-trust.js';
+import type { AllowListEntry } from '../../client/policy/client-allow-list.js';
 import { type PolicyMode, TrustPolicy } from '../../client/policy/policy.js';
 import type { TrustClient } from '../../client/trust-client.js';
 import { TrustError } from '../../client/trust-error.js';
@@ -20,25 +21,17 @@ import { plainWords, uncountedText } from '../peer-error.js';
 import { AllowFile } from './allow-file.js';
 import { LocalError } from './local-error.js';
 import { Problems } from './problems.js';
-import type { AllowBody, ReportBody } from './sidecar-bodies.js';
+import type { ReportBody } from './sidecar-bodies.js';
 
 type Action = 'pass' | 'restrict';
 
 /** From the worst to the best. */
 const ranks: readonly PlayerTrust['verdict'][] = ['untrusted', 'suspicious', 'neutral', 'trusted'];
 
-interface PlayerAnswer {
+interface PlayerAnswer extends Pick<PlayerTrust, 'verdict' | 'score' | 'confidence' | 'known' | 'source' | 'cause'> {
   readonly player_id: string;
-  readonly verdict: PlayerTrust['verdict'];
-  readonly score: number;
-  readonly confidence: number;
-  /** False if the group holds no events of this player. */
-  readonly known: boolean;
-  readonly source: PlayerTrust['source'];
   /** RFC 3339; null if the values are assumed. */
   readonly as_of: string | null;
-  /** The reason why the values come neither from the node nor from the cache; null if they do. */
-  readonly cause: string | null;
   /** True if the allow list lets the player pass; the verdict then is `neutral`. */
   readonly allowed: boolean;
   /** The action of the policy, and the action that it would take if it were enforced. */
@@ -193,21 +186,14 @@ export class Sidecar {
       throw new LocalError(503, 'group_unknown', text);
     }
     const players = this.#accountsOf(playerIds).map((id) => this.#requiredSubject(id));
-    return Promise.all(
-      players.map((playerId, nth) =>
-        this.#spool.add({
-          eventType,
-          playerId,
-          gameId,
-          severity,
-          at,
-          eventId: eventId === undefined ? undefined : this.#eventIdOf(nth === 0 ? eventId : `${eventId} ${playerId}`),
-        }),
-      ),
-    );
+    const added = players.map((playerId, nth) => {
+      const name = nth === 0 || eventId === undefined ? eventId : `${eventId} ${playerId}`;
+      return this.#spool.add({ eventType, playerId, gameId, severity, at, eventId: name && this.#eventIdOf(name) });
+    });
+    return Promise.all(added);
   }
 
-  async allow({ playerId, until, note }: AllowBody): Promise<void> {
+  async allow({ playerId, until, note }: AllowListEntry): Promise<void> {
     await this.#allow.add(this.#requiredSubject(playerId), until, note);
   }
 
@@ -310,23 +296,17 @@ export class Sidecar {
   #accountsOf(ids: readonly string[]): readonly string[] {
     if (ids.length === 1) return ids;
     const kinds = this.#kinds.kinds ?? [];
-    const found = playersOf(
-      ids.map((text) => ({ text })),
-      { kinds: kinds.length === 0 ? null : kinds },
-    );
+    const cells = ids.map((text) => ({ text }));
+    const found = playersOf(cells, { kinds: kinds.length === 0 ? null : kinds });
     if (!found.ok) throw new LocalError(400, 'invalid_parameter', found.text, { parameter: 'player_ids' });
     return found.players.map(({ id }) => id);
   }
 
   #bars({ allowed, verdict, confidence, cause }: PlayerAnswer): boolean {
-    const { actOn } = this.#options;
-    return (
-      actOn !== null &&
-      !allowed &&
-      cause === null &&
-      actOn.includes(verdict) &&
-      confidence >= this.#options.actConfidence
-    );
+    const { actOn, actConfidence } = this.#options;
+    // Without a current answer nobody is kept out.
+    if (allowed || cause !== null) return false;
+    return actOn?.includes(verdict) === true && confidence >= actConfidence;
   }
 
   /** Remembers an account, in memory alone, if a game server may ask for the list of those to keep out. */

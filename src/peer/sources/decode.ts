@@ -16,11 +16,10 @@ export function decodeList(bytes: Uint8Array): Decoded {
   const known = encodingOfMark(bytes) ?? encodingOfZeros(bytes);
   if (known !== null) return decoded(bytes, known);
   // V8 stores a long Latin-1 text outside of its heap, so that the garbage collector runs at a smaller heap size.
-  if (isAscii(bytes))
-    return {
-      text: withPlainBreaks(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')),
-      encoding: 'utf-8',
-    };
+  if (isAscii(bytes)) {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+    return { text: withPlainBreaks(text), encoding: 'utf-8' };
+  }
   try {
     return decoded(bytes, 'utf-8', true);
   } catch {

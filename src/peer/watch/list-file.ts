@@ -81,12 +81,13 @@ function isSame(one: Signature, other: Signature): boolean {
   return one.inode === other.inode && one.bytes === other.bytes && one.changedMs === other.changedMs;
 }
 
-interface Before extends Signature {
-  readonly content: Buffer;
-}
-
 /** A list that was moved away has its inode elsewhere in the folder; of one that was truncated there is a copy. */
-async function isRotated(path: string, before: Before, now: Signature, content: Buffer): Promise<boolean> {
+async function isRotated(
+  path: string,
+  before: Signature & { readonly content: Buffer },
+  now: Signature,
+  content: Buffer,
+): Promise<boolean> {
   const wasMoved = before.inode !== now.inode;
   if (!wasMoved && content.subarray(0, before.bytes).equals(before.content)) return false;
   const [folder, name] = [dirname(path), basename(path)];

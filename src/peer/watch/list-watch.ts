@@ -15,7 +15,7 @@ import { assertDescribed, type DecodedList, listOf } from '../import/list-format
 import { type ImportPlan, type ListReading, planOf } from '../import/plan.js';
 import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader, peerClient } from '../node/node-reader.js';
-import { ProblemLog } from '../node/problem-log.js';
+import { problemLog } from '../node/problem-log.js';
 import { PeerError, plainWords, uncountedText } from '../peer-error.js';
 import type { Source } from '../sources/source.js';
 import { ListFile } from './list-file.js';
@@ -45,16 +45,15 @@ export async function watchList(options: WatchOptions): Promise<void> {
   const { isPlainFile, label, key } = options.source;
   const path = isPlainFile ? resolve(label) : label;
   if (isPlainFile && !existsSync(path)) options.log(`${path} does not exist: waiting until a program writes it`);
-  const name = `${basename(path)
-    .replace(/[^\w.-]/g, '_')
-    .slice(0, 40)}-${key.slice(0, 12)}`;
+  const plainName = basename(path).replace(/[^\w.-]/g, '_');
+  const name = `${plainName.slice(0, 40)}-${key.slice(0, 12)}`;
   const kinds = await KnownKinds.open(config);
   const reader = new NodeReader(url);
   const state = await WatchState.open(join(stateDir, 'watch', `${name}.json`));
   const client = peerClient(config);
-  const problems = new ProblemLog(options.log, 'works again');
+  const setProblem = problemLog(options.log, 'works again');
   const say = (error: TrustError | null) =>
-    problems.set(error && `${plainWords(error, url)} (${error.code})`, error?.code);
+    setProblem(error && `${plainWords(error, url)} (${error.code})`, error?.code);
   let uncounted = 0;
   const sayUncounted = (progress: SpoolProgress) => {
     if (progress.phase === 'delivering' || progress.uncounted === uncounted) return;
@@ -75,9 +74,9 @@ export async function watchList(options: WatchOptions): Promise<void> {
         options.log(`the node will never accept a report as it is: ${reason} (${code})`),
     });
     await learnKinds(kinds, reader, options, say);
-    const withdrawals = new Withdrawals({ state, client, spool, options, say });
+    const withdrawals = withdrawalsOf({ state, client, spool, options, say });
     await new ListWatch({ options, path, state, spool, kinds, withdrawals }).run();
-    await withdrawals.ended;
+    await withdrawals.ended();
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
@@ -175,13 +174,9 @@ class ListWatch {
       return { ban, person: person.ban, entry };
     });
     this.#bans = bans;
-    const look = {
-      now: this.#runtime.now(),
-      stillMs: found.stillMs,
-      isWhole,
-      isRotated: found.isRotated,
-      allowMassLift: options.allowMassLift === true,
-    };
+    const { stillMs, isRotated } = found;
+    const allowMassLift = options.allowMassLift === true;
+    const look = { now: this.#runtime.now(), stillMs, isWhole, isRotated, allowMassLift };
     const changes = changesOf(listed, state.standing, look);
     if (changes.isUndecided) this.#decided = null;
     this.#tell(plan, changes.doubts);
@@ -194,9 +189,8 @@ class ListWatch {
     state.mark(doubted, 'doubted');
     state.mark(returned, mark);
     for (const ban of lifted) state.lift(ban);
-    const isChanged =
-      this.#isFirst || [begun, ended, lifted, rotated, doubted, returned].some(({ length }) => length > 0);
-    if (isChanged) await state.save();
+    const changed = [begun, ended, lifted, rotated, doubted, returned].some(({ length }) => length > 0);
+    if (this.#isFirst || changed) await state.save();
     if (isWhole) this.#file.accept();
     if (begun.length > 0) {
       options.log(isBaseline ? `${begun.length} bans of the list are known` : `reported ${begun.length} bans`);
@@ -263,47 +257,27 @@ class ListWatch {
     if (unread !== null && unread.line !== this.#unread) {
       log(`line ${unread.line}: ${unread.reason}; no ban counts as lifted because it is missing`);
     } else if (refused.length > this.#refused) {
-      const [last] = refused.slice(-1);
-      log(
-        `${refused.length} lines are not bans of players, the last of them line ${last!.line}; see ptf-peer import --dry-run`,
-      );
+      const { line } = refused.at(-1)!;
+      const text = `${refused.length} lines are not bans of players, the last of them line ${line}`;
+      log(`${text}; see ptf-peer import --dry-run`);
     }
     this.#refused = refused.length;
     this.#unread = unread?.line;
   }
 }
 
-interface WithdrawalParts {
-  readonly state: WatchState;
+interface WithdrawalParts extends Pick<Parts, 'state' | 'spool' | 'options'> {
   readonly client: TrustClient;
-  readonly spool: EventSpool;
-  readonly options: WatchOptions;
   readonly say: (error: TrustError | null) => void;
 }
 
-/** Withdraws the events of lifted bans, once the spool has delivered them to the node. */
-class Withdrawals {
-  readonly #parts: WithdrawalParts;
-  #running: Promise<void> | null = null;
+type Withdrawals = ReturnType<typeof withdrawalsOf>;
 
-  constructor(parts: WithdrawalParts) {
-    this.#parts = parts;
-    this.begin();
-  }
-
-  get ended(): Promise<void> {
-    return this.#running ?? Promise.resolve();
-  }
-
-  begin(): void {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null;
-    });
-  }
-
-  async #run(): Promise<void> {
-    const { state, client, spool, options, say } = this.#parts;
-    const { signal, log, runtime = systemRuntime } = options;
+/** Withdraws the events of lifted bans once the spool has delivered them, beginning with those that the state owes. */
+function withdrawalsOf({ state, client, spool, options, say }: WithdrawalParts) {
+  const { signal, log, runtime = systemRuntime } = options;
+  let running: Promise<void> | null = null;
+  const run = async () => {
     let withdrawn = 0;
     while (state.owed.size > 0 && !signal.aborted) {
       try {
@@ -326,5 +300,12 @@ class Withdrawals {
       }
     }
     if (withdrawn > 0) log(`withdrew ${withdrawn} bans that were lifted`);
-  }
+  };
+  const begin = (): void => {
+    running ??= run().finally(() => {
+      running = null;
+    });
+  };
+  begin();
+  return { begin, ended: async () => running };
 }

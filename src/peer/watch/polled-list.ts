@@ -1,6 +1,6 @@
 /** Reads a list that is no plain file at intervals, behind the interface of `ListFile`. */
 import { bounds } from '../../client/bounds.js';
-import { ProblemLog } from '../node/problem-log.js';
+import { problemLog } from '../node/problem-log.js';
 import { PeerError } from '../peer-error.js';
 import type { Source } from '../sources/source.js';
 import type { ListText } from './list-file.js';
@@ -15,13 +15,13 @@ export interface PolledListOptions {
 
 export class PolledList {
   readonly #options: PolledListOptions;
-  readonly #problems: ProblemLog;
+  readonly #setProblem: ReturnType<typeof problemLog>;
   #nextMs = 0;
   #bytes: Buffer | null = null;
 
   constructor(options: PolledListOptions) {
     this.#options = options;
-    this.#problems = new ProblemLog(options.log, 'the list can be read again');
+    this.#setProblem = problemLog(options.log, 'the list can be read again');
   }
 
   /** Returns the list as last read; null until there is one. A source that cannot be read changes nothing. */
@@ -32,10 +32,10 @@ export class PolledList {
         const bytes = await source.read(signal);
         // The same buffer means that nothing is left to decide.
         if (this.#bytes?.equals(bytes) !== true) this.#bytes = bytes;
-        this.#problems.set(null);
+        this.#setProblem(null);
       } catch (error) {
         if (!(error instanceof PeerError) || error.exitCode === 2) throw error;
-        this.#problems.set(`${error.message}; nothing is withdrawn`);
+        this.#setProblem(`${error.message}; nothing is withdrawn`);
       }
       this.#nextMs = elapsedMs() + every;
     }

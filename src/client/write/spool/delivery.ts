@@ -166,13 +166,14 @@ export class Delivery {
     if (through > 0) {
       this.#failures = 0;
       this.#state.lastError = null;
-      await this.#passed(stretchOf(sent.slice(0, through)));
+      const payloads = sent.slice(0, through).map(({ payload }) => payload);
+      await this.#passed({ seq: sent[through - 1]!.seq, bytes: recordsBytes(payloads) });
     }
     if (failure !== undefined) throw failure;
   }
 
   /** Goes on if the disk fails: a file that stays is removed after the next `open`. */
-  async #passed({ seq, bytes }: Stretch): Promise<void> {
+  async #passed({ seq, bytes }: Pick<Stretch, 'seq' | 'bytes'>): Promise<void> {
     const { journal } = this.#options;
     const passing = journal.passed(seq);
     this.#state.pending = journal.waiting;
@@ -220,11 +221,6 @@ export class Delivery {
   #report(): void {
     notify(this.#options.onProgress, this.progress);
   }
-}
-
-function stretchOf(entries: readonly Entry[]): Stretch {
-  const bytes = recordsBytes(entries.map(({ payload }) => payload));
-  return { seq: entries.at(-1)!.seq, count: entries.length, bytes };
 }
 
 /** True if a whole batch was refused for its content, and not for its sender or address. */

@@ -5,14 +5,7 @@ import { invalidArgument } from '../trust-error.js';
 import { type Transport, TransportError } from './transport.js';
 
 /** Codes of errors that occur before the first byte of the request is sent. */
-const unsent = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+const unsent = new Set('ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT'.split(' '));
 
 /** The options of {@link poolTransport}. @public */
 export interface PoolTransportOptions {

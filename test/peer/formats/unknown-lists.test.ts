@@ -94,6 +94,9 @@ test('a table without a header loses no first row, and the line with the separat
   assert.match(refusal(`${A},name,${start}\n${B},name,${start}\n`), 'its first row holds values');
   assert.match(refusal(`name,STEAM_0:1:2147480000\nother,STEAM_0:1:2147480001\n`), 'its first row holds values');
   assert.equal(bans(`sep=;\nsteam_id;name\n${A};a,b\n`), [`3 ${A} send`]);
+  const started = performance.now();
+  refusal(`${'0123456789abcdef'.repeat(600)}x,name\n1,2\n`);
+  assert.ok(performance.now() - started < 1_000, 'a long name of a column takes long');
 });
 
 test('a line of ids may have a comment, unless the comment may state an end', () => {

@@ -40,12 +40,10 @@ const kindName = /^[a-z][a-z0-9_-]{0,31}$/;
 const blank = /\s/;
 
 /** Kinds whose ids are digits or hexadecimal digits, so that case does not distinguish accounts. */
-const shapes: ReadonlyMap<string, RegExp> = new Map([
-  ['discord', /^[1-9]\d{5,19}$/],
-  ['fivem', /^[1-9]\d{0,19}$/],
-  ['license', /^[0-9a-f]{40}$/],
-  ['license2', /^[0-9a-f]{40}$/],
-]);
+const license = /^[0-9a-f]{40}$/;
+const shapes: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({ discord: /^[1-9]\d{5,19}$/, fivem: /^[1-9]\d{0,19}$/, license, license2: license }),
+);
 
 /** Returns the present name of a kind, given a name in any case; null if no kind can have the name. */
 export function kindOf(name: string): string | null {

@@ -25,7 +25,9 @@ export const kindsOfNoAccount: ReadonlyMap<string, PlayerIdRefusal> = new Map([
   ...['hwid', 'hardware', 'hardwareid', 'mac', 'token', 'tokens', 'disk'].map((kind) => [kind, 'hardware_id'] as const),
   ...['beguid', 'be_guid', 'be-guid', 'battleye'].map((kind) => [kind, 'battleye_guid'] as const),
   ...['acc', 'username'].map((kind) => [kind, 'local_name'] as const),
-  ...['name', 'nick', 'player', 'http', 'https', 'mailto', 'file'].map((kind) => [kind, 'unknown_form'] as const),
+  ...'name nick player http https mailto file ban tempban permban unban mute tempmute gag silence kick warn warning'
+    .split(' ')
+    .map((kind) => [kind, 'unknown_form'] as const),
 ]);
 
 function isAddress(text: string): boolean {

@@ -1,5 +1,6 @@
 /** Declares the description of a tool's list. Names of cells are in lower case; in JSON they are paths with dots. */
 import type { RowKind } from './list-row.js';
+import { names } from './names.js';
 
 export const shapes = ['csv', 'json', 'json-lines', 'sql', 'xml', 'keyvalues', 'lines'] as const;
 export type Shape = (typeof shapes)[number];
@@ -81,23 +82,15 @@ export interface Description {
 /** The measure that is refused as an address instead of being left out as no ban. */
 export const addressBan = 'IP ban';
 
-const dangerous = new RegExp(
-  [
-    // The names are in lower case, so that `banEnd` is `banend`; `send` and `friend` are no ends.
-    'expir|until|(?<!s)till|_at$|(?<!s|v|fri)end(?:s|ed|ing)?(?:_|$|at|on|time|date|ts)|finish|release',
-    '(?:^|_|ban(?:ned)?|valid|date|time)to$',
-    'length|durat|minutes|hours|days|seconds|(?<!ad)mins?(?:_|$)|secs?(?:_|$)|period|(?:^|_)term|term(?:_|$)',
-    'remaining|left$|ban_?time|perm(?:anent)?(?:_|$)|permban|temp(?:_|$|orary|ban)',
-    'unban|remov|revo[ck]|lift|pardon|appeal|delet|cancel|overturn|forgiv|rescind|withdraw|resolved|closed',
-    'type|kind|action|category|punish|penalt|sanction|measure|mute|(?<!pr)event|level|status|state$',
-    'active|enabled|disabled|valid|void|(?:^|_|is)banned$|(?:^|_)bans(?:_|$)',
-  ].join('|'),
-);
+const dangerous = new RegExp(names.dangerous.join('|'));
 
-/** True for a name that may state an end, a length, a removal or a type. */
+/** A member of this name says nothing about the measure of the object that holds it. */
+const remark = /\.(?:reason|comment|notes?|by|author|admin|moderator)$/;
+
+/** True for a name that may state an end, a length, a removal or a type, whatever object holds it. */
 export function isDangerous(cell: string): boolean {
-  const name = cell.slice(cell.lastIndexOf('.') + 1).replace(/[^a-z0-9]+/g, '_');
-  return dangerous.test(name);
+  const members = cell.split('.').map((name) => name.replace(/[^a-z0-9\u0080-\uffff]+/g, '_'));
+  return !remark.test(cell) && members.some((name) => dangerous.test(name));
 }
 
 export function knownCells(description: Description): (cell: string) => boolean {

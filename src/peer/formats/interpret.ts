@@ -9,6 +9,7 @@ import {
   lengthUnits,
 } from './description.js';
 import type { ListRow, RowRefusal, RowSink } from './list-row.js';
+import { names } from './names.js';
 import { type Hints, playersOf, type RowId } from './player-of.js';
 import { arrayOf, type Cell, isWholeCell, type Json, objectOf } from './reading/records.js';
 import { endOf, formOf, hasZone, timeOf } from './reading/time-cells.js';
@@ -25,8 +26,18 @@ export interface ReadOptions extends Hints {
 }
 
 /** The bit of a dump is `b'0'`, the byte itself, or `00` of `0x00`. */
-const no = /^(?:|0|00|b'0'|\0|false|f|no|n|null|none|#expired#?|0000-00-00.*)$/i;
+const no =
+  /^(?:|0|00|b'0'|\0|false|f|no|n|null|none|nil|undefined|n\/a|-|never|#expired#?|(?:0000-00|0001-01|1970-01)-0.*)$/i;
 const absent = /^(?:NULL|\\N)$/i;
+
+const [telling, passing] = [new RegExp(names.telling, 'i'), new RegExp(names.passing)];
+
+/** True for a value by which a cell of any name may be an end or a type: a date, also an unclear one, or a measure. */
+function tells(value: Json | undefined): boolean {
+  const text = textIn(value);
+  const isTime = /^1\d{9}(?:\d{3})?$|\D/.test(text) && timeOf(text, 'any', 'UTC') !== undefined;
+  return arrayOf(value).length > 0 || objectOf(value) !== null || isTime || telling.test(text);
+}
 
 /** The shapes whose readers pass the text of a row. */
 const remembered: readonly Description['shape'][] = ['csv', 'json', 'json-lines', 'lines'];
@@ -41,7 +52,7 @@ export function readList(description: Description, text: string, sink: RowSink, 
   const memory = remembered.includes(shape) ? options.memory : undefined;
   const isKnown = knownCells(description);
   const ignored = new Set(options.ignore);
-  // Unknown cells that are harmless by their names. A structure may hold an end or a type all the same.
+  // Unknown cells that are harmless by their names. A structure or a value may be an end or a type all the same.
   const { seen, open } = memory ?? { seen: new Set<string>(), open: new Set<string>() };
   const isDraft = description.sameAs === 'csv';
   const exact = new Set([...ids, start, end, length].map((one) => one?.cell));
@@ -60,19 +71,19 @@ export function readList(description: Description, text: string, sink: RowSink, 
   if (shape !== 'csv') begin('');
   const isThere = readShape(description, text, {
     isRead,
-    cells: (names, header) => {
+    cells: (cells, header) => {
       if (header !== undefined) begin(header);
-      for (const name of names) {
+      for (const name of cells) {
         if (seen.has(name)) continue;
         seen.add(name);
         if (name === '' || isKnown(name) || ignored.has(name)) continue;
         sink.unknown(name, isDangerous(name));
-        if (isDraft && !isDangerous(name)) open.add(name);
+        if (isDraft && !isDangerous(name) && !passing.test(name)) open.add(name);
       }
     },
     record: (cell, line, row) => {
       for (const name of open) {
-        if (arrayOf(cell(name)).length === 0 && objectOf(cell(name)) === null) continue;
+        if (!tells(cell(name))) continue;
         open.delete(name);
         sink.unknown(name, true);
       }

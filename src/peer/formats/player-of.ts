@@ -16,21 +16,8 @@ export type PlayersFound =
   | { readonly ok: false; readonly text: string };
 
 /** The order if the group has no kinds: ids that most games know come first. */
-const usualKinds: readonly string[] = [
-  'steam',
-  'minecraft',
-  'minecraft-offline',
-  'xbox',
-  'eos',
-  'epic',
-  'psn',
-  'ea',
-  'license',
-  'license2',
-  'fivem',
-  'discord',
-  'live',
-];
+const usualKinds: readonly string[] =
+  'steam minecraft minecraft-offline xbox eos epic psn ea license license2 fivem discord live'.split(' ');
 
 export interface Hints {
   /** The group's kinds of ids, the preferred one first; null if ids are opaque or the kinds are unknown. */

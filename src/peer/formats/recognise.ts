@@ -2,6 +2,8 @@
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { Description, Shape } from './description.js';
 import { draftOf } from './draft.js';
+import { names } from './names.js';
+import { noHeader } from './reading/csv-records.js';
 import { readInserts } from './reading/sql-values.js';
 import { isTable, readShape } from './shapes.js';
 import { tools } from './tools.js';
@@ -14,8 +16,15 @@ export interface Detected {
 /** A table, an array or the elements of a list, with the names of their cells. */
 export type Part = { readonly name: string; readonly cells: readonly string[] };
 
+/** True if the name of a file or an array says that it holds no bans that stand. */
+function isOfOthers(name: string): boolean {
+  const { others, past } = names;
+  return new RegExp(past, 'i').test(name) || (new RegExp(others, 'i').test(name) && !/ban/i.test(name));
+}
+
 const sampleLength = 65_536;
 const arraysMax = 20;
+const noBans = 'the name of the list or of its array says that it holds no bans that stand; say --format if it does';
 
 /** Returns the format of the text, or the reason why it has none. `name` is that of the file, without its folder. */
 export function detectFormat(text: string, name: string): Detected | string {
@@ -26,7 +35,9 @@ export function detectFormat(text: string, name: string): Detected | string {
   for (const format of tools) {
     const { recognise } = format;
     if (recognise.head !== undefined) {
-      if (new RegExp(recognise.head, 'i').test(head)) return { format, why: recognise.why };
+      if (new RegExp(recognise.head, 'i').test(head)) {
+        return format.name === 'ids' && isOfOthers(name) ? noBans : { format, why: recognise.why };
+      }
     } else if (format.shape === shape) {
       const { named: _, ...columns } = recognise;
       const fits = parts.filter((part) => format.path === undefined || format.path === part.name || shape !== 'json');
@@ -42,16 +53,29 @@ export function detectFormat(text: string, name: string): Detected | string {
     const tables = parts.map((part) => part.name).join(', ');
     return `the dump is one of a tool that is not known; it holds the table ${tables || 'of no name'}`;
   }
-  const format = draftIn(parts, shape);
-  if (shape !== 'xml' && shape !== 'keyvalues' && format.ids.length > 0) return { format, why: format.recognise.why };
+  const holders = parts.filter((part) => draftIn([part], shape).ids.length > 0);
+  const isNotBans = (path: string) => isOfOthers(path) || (!/ban/i.test(path) && isOfOthers(name));
+  const bans = holders.filter((part) => !isNotBans(part.name));
+  if (bans.length === 0 && holders.length > 0) return noBans;
+  if (bans.length > 1) {
+    const paths = bans.map((part) => part.name).join(', ');
+    return `its arrays ${paths} hold ids of players, and each needs a description: describe FILE --table ${bans[0]!.name}`;
+  }
+  const format = draftIn(bans.length > 0 ? bans : parts, shape);
+  if (shape !== 'xml' && shape !== 'keyvalues' && format.ids.length > 0) {
+    const left = holders.filter((part) => !bans.includes(part)).map((part) => `; ${part.name} is left out`);
+    return { format, why: `${format.recognise.why}${left.join('')}` };
+  }
   const found = parts.find(({ cells }) => cells.length > 0);
-  const cells = found === undefined ? '' : `; its cells are ${found.cells.slice(0, 20).join(', ')}`;
+  const why = shape === 'csv' && text.trim() !== '' ? `; ${noHeader}` : '';
+  const cells = found === undefined ? why : `; its cells are ${found.cells.slice(0, 20).join(', ')}`;
   return `the list has none of the known formats${cells}`;
 }
 
-/** Returns the draft for the first part that holds ids; without ids if none does. */
+/** Returns the draft for the first part that holds ids, of bans if possible; without ids if none does. */
 export function draftIn(parts: readonly Part[], shape: Shape): Description {
-  const drafts = parts.map(({ cells, name }) => draftOf(cells, shape, shape === 'json' ? name : undefined));
+  const wanted = [...parts.filter(({ name }) => !isOfOthers(name)), ...parts];
+  const drafts = wanted.map(({ cells, name }) => draftOf(cells, shape, shape === 'json' ? name : undefined));
   return drafts.find(({ ids }) => ids.length > 0) ?? drafts[0] ?? draftOf([], shape);
 }
 
@@ -62,7 +86,7 @@ export function shapeOf(text: string): Shape {
   if (/^\s*[[{]/.test(head)) return 'json';
   if (/^\s*(?:"[^"\n]*"|\w+)\s*\{/.test(head)) return 'keyvalues';
   // Only at the beginning of a line: a player's name may be a statement.
-  return /^[ \t]*(?:INSERT\s+(?:IGNORE\s+)?INTO|REPLACE\s+INTO|CREATE\s+TABLE)\b|^COPY\s[^;]*\sFROM\s+stdin\b/im.test(
+  return /^[ \t]*(?:INSERT\s+(?:IGNORE\s+)?INTO|REPLACE\s+INTO|CREATE\s+(?:\w+\s+)?TABLE)\b|^COPY\s[^;]*\sFROM\s+stdin\b/im.test(
     head,
   )
     ? 'sql'

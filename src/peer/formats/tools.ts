@@ -1,6 +1,7 @@
 /** The known tools of `tools.json`, the strictest first. `like` takes over a row; a `table` is CSV, SQL or JSON. */
 import { readFileSync } from 'node:fs';
 import type { Description, Shape } from './description.js';
+import { words } from './names.js';
 
 type Row = Omit<Description, 'shape' | 'recognise' | 'columns' | 'needs' | 'known'> & {
   readonly shape: Shape | 'table';
@@ -8,8 +9,6 @@ type Row = Omit<Description, 'shape' | 'recognise' | 'columns' | 'needs' | 'know
 } & { readonly [Words in 'like' | 'note' | 'columns' | 'needs' | 'known']?: string };
 
 const rows = JSON.parse(readFileSync(new URL('./tools.json', import.meta.url), 'utf8')) as Row[];
-
-const words = (text: string | undefined) => text?.split(' ') ?? [];
 
 function described(row: Row): Description[] {
   const original = rows.find(({ name }) => name === row.like);

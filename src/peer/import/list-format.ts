@@ -14,11 +14,7 @@ export interface FormatChoice extends Pick<ListReading, 'format' | 'description'
   readonly name: string;
 }
 
-const genericShapes: ReadonlyMap<string, Shape> = new Map([
-  ['csv', 'csv'],
-  ['json', 'json'],
-  ['ndjson', 'json-lines'],
-]);
+const genericShapes = new Map<string, Shape>(Object.entries({ csv: 'csv', json: 'json', ndjson: 'json-lines' }));
 
 /** The names for `--format`. The name of a table serves its export and its dump alike. */
 export const formatNames: readonly string[] = [

@@ -1,11 +1,17 @@
 /** Reads a CSV list by the names of its columns, whatever their order, case and separator. */
 import { CsvError, parse } from 'csv-parse/sync';
+import { names as words } from '../names.js';
 import { breaksIn, type Cell, columnName, type RecordSink } from './records.js';
 
 /** Cells are bounded, so that a missing quote does not turn the whole file into one cell. */
 const recordBytesMax = 256 * 1024;
 /** Characters per call of the parser, which copies its input; several times the size of a record. */
 const pieceLength = 1_048_576;
+
+/** Values that are no names of columns: ids, times and addresses. */
+const value = new RegExp(words.values, 'i');
+
+export const noHeader = 'its first row holds values; write a row of names before it, such as player_id,expires_at';
 
 function separatorOf(text: string): string {
   const lines = text.slice(0, 65_536).split('\n');
@@ -14,7 +20,9 @@ function separatorOf(text: string): string {
   return counts.reduce((most, one) => (one[1] > most[1] ? one : most))[0];
 }
 
-export function readCsv(text: string, sink: RecordSink) {
+export function readCsv(list: string, sink: RecordSink) {
+  // A spreadsheet may state its separator in the first line.
+  const text = list.replace(/^sep=.?\n/i, '\n');
   let columns: ReadonlyMap<string, number> | null = null;
   let names: string[] = [];
   let row: readonly string[] = [];
@@ -22,19 +30,23 @@ export function readCsv(text: string, sink: RecordSink) {
   const cell: Cell = (column) => row[columns?.get(column) ?? -1] ?? '';
   const delimiter = separatorOf(text);
   let lastLine = 0;
-  let repeated: string | undefined;
+  let fault: string | undefined;
   let piece = '';
   /** Position in the piece after the last record; 0 if the file ends in it. */
   let at = 0;
   const take = (record: readonly string[], line: number, rowText: string) => {
     if (columns === null) {
       names = record.map(columnName);
+      if (names.some((name) => value.test(name))) fault = noHeader;
+      if (fault !== undefined) return;
       columns = new Map(names.map((name, index) => [name, index]));
       sink.cells(names, JSON.stringify([delimiter, names]));
-      repeated = names.find((name, index) => names.indexOf(name) !== index && sink.isRead(name));
+      const repeated = names.find((name, index) => names.indexOf(name) !== index && sink.isRead(name));
+      if (repeated !== undefined)
+        fault = `the header names the column ${repeated} twice, so that nothing says which one counts`;
       return;
     }
-    if (repeated !== undefined) return;
+    if (fault !== undefined) return;
     // Some tools write a separator at the end of each row.
     const isPadded = record.length === names.length + 1 && record.at(-1) === '';
     if (record.length !== names.length && !isPadded) {
@@ -93,9 +105,7 @@ export function readCsv(text: string, sink: RecordSink) {
         return sink.damaged(lastLine + 1, 'a quote is not closed, so that nothing from here on can be read');
       }
     }
-    if (repeated !== undefined) {
-      return sink.damaged(1, `the header names the column ${repeated} twice, so that nothing says which one counts`);
-    }
+    if (fault !== undefined) return sink.damaged(1, fault);
     length = at === 0 ? 2 * length : columns === null ? 1 : pieceLength;
     start += at;
     firstLine += breaksIn(piece.slice(0, at));

@@ -1,5 +1,6 @@
 /** Declares the records that every reader of a shape passes on, and what the readers share. */
 import { bounds } from '../../../client/bounds.js';
+import { names } from '../names.js';
 
 type JsonObject = { readonly [key: string]: Json | undefined };
 /** A number is its text: ids exceed a double. */
@@ -70,20 +71,11 @@ export function eachLine(
 }
 
 /** The forms of values whose length or end shows that nothing is missing. */
-const whole = [
-  /^7656(?:119|120)\d{10}$/,
-  /^(?:\d{10}|\d{13}|0|-1)$/,
-  /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,
-  /^[0-9a-f]{32}$/i,
-  /^\[U:\d:\d+(?::\d+)?\]$/i,
-  /Z$/i,
-  /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?: ?[+-]\d\d:?\d\d)?$/,
-  /^(?:forever|never|permanent|true|false|yes|no)$/i,
-];
+const whole = new RegExp(`^(?:${names.whole})$`, 'i');
 
 /** True if the last value of a file is complete although no line break follows it. */
 export function isWholeCell(cell: string): boolean {
-  return cell === '' || whole.some((form) => form.test(cell));
+  return whole.test(cell);
 }
 
 export function objectOf(value: Json | undefined): JsonObject | null {

@@ -133,7 +133,10 @@ function takeValue(tokens: Tokens): string {
   // `mysqldump --hex-blob` writes bytes such as those of a UUID in this form.
   if (/^0x/i.test(first)) return first.slice(2);
   if (/^(?:[-+]?\d|(?:true|false)$)/i.test(first)) return first;
-  throw new Damage();
+  // A call such as `STRINGDECODE('…')`: its value is not known.
+  if (!/^[A-Za-z]\w*$/.test(first) || tokens.next !== '(') throw new Damage();
+  listOf(tokens, () => takeValue(tokens));
+  return `${first}()`;
 }
 
 function listOf<T>(tokens: Tokens, take: () => T): T[] {
@@ -179,6 +182,7 @@ export function readInserts(
     while (tokens.next !== null) {
       line = tokens.line;
       const verb = tokens.take().toUpperCase();
+      if (verb === 'CREATE') takeAny('CACHED', 'MEMORY', 'TEMPORARY', 'TEMP');
       if (verb === 'CREATE' && tokens.takeIf('TABLE')) {
         takeAny('IF', 'NOT', 'EXISTS');
         const name = nameOf(tokens);

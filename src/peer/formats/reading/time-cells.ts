@@ -1,6 +1,7 @@
 /** Converts the times of ban lists to ms since 1970. */
 import { TZDate } from '@date-fns/tz';
 import type { TimeUnit } from '../description.js';
+import { names } from '../names.js';
 
 /** End times from which tools mean "never". */
 const foreverFrom = Date.UTC(2100, 0, 1);
@@ -42,7 +43,7 @@ export const formOf: Readonly<Record<TimeUnit, string>> = {
   any: 'a time such as 2026-11-20T12:00:00Z',
 };
 
-const never = /^(?:forever|never|permanent|perm|infinite|none|null|false|0|-1)?$/i;
+const never = new RegExp(names.never, 'i');
 
 export function endOf(text: string, unit: TimeUnit, timeZone: string): number | 'never' | undefined {
   if (never.test(text)) return 'never';
@@ -51,7 +52,7 @@ export function endOf(text: string, unit: TimeUnit, timeZone: string): number | 
   if (unit === 's' && /^\d{12,20}$/.test(text)) return isMs ? undefined : 'never';
   if (unit === 'ms' && /^\d{15,20}$/.test(text)) return 'never';
   const at = timeOf(text, unit, timeZone);
-  if (at === undefined || (unit === 's' && at < leastEndSeconds * 1_000)) return undefined;
+  if (at === undefined || at < leastEndSeconds * 1_000) return undefined;
   return at >= foreverFrom || at === lastOf32Bits * 1_000 ? 'never' : at;
 }
 

@@ -22,6 +22,8 @@ export function readXml(text: string, path: readonly string[], sink: RecordSink)
     names.push(name.toLowerCase());
     if (path.length > 1) isFound ||= isAt(path.slice(0, -1));
     if (names.length > depthMax) return damage();
+    const isBeside = path.length > 1 && !isAt(path) && isAt([...path.slice(0, -1), name.toLowerCase()]);
+    if (isBeside) sink.refuse(parser.line + 1, `the element is not one of ${path.at(-1)}`);
     if (!isAt(path)) return;
     isFound = true;
     const cells = Object.entries(attributes).map(([key, value]) => [key.toLowerCase(), String(value)] as const);

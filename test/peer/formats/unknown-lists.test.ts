@@ -1,0 +1,150 @@
+/** Lists of tools that no description knows, in the forms of which real exports are: read right or refused. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { A, B, brief, C, D, type Given, type PlanDocument, plan } from '../import/plans.js';
+
+const uuid = (n: number) => `0a0b0c0d-1111-4222-8333-44445555660${n}`;
+const ticks = (seconds: number) => BigInt(seconds) * 10_000_000n + 621_355_968_000_000_000n;
+const [start, soon, over] = [1_795_176_000, 1_797_768_000, 1_795_348_800];
+
+function bans(text: string, options: Given = {}): string[] {
+  return brief(plan(text, options));
+}
+
+function refusal(text: string, options: Given = {}): string {
+  let read: PlanDocument;
+  try {
+    read = plan(text, options);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return assert.unreachable(`it was read: ${JSON.stringify(read)}`) as never;
+}
+
+test('an array of other players is never read as bans, and two arrays of bans need a choice', () => {
+  const entry = (id: string) => `[{"steamid":"${id}"}]`;
+  for (const other of ['admins', 'whitelist', 'mutes', 'expired', 'unbans', 'ban_history']) {
+    assert.equal(bans(`{"${other}":${entry(A)},\n"bans":${entry(B)}}`), [`2 ${B} send`], other);
+    assert.match(refusal(`{"${other}":${entry(A)}}`), 'holds no bans that stand', other);
+  }
+  assert.match(refusal(`{"bans":${entry(A)},"tempbans":${entry(B)}}`), /its arrays bans, tempbans .* --table bans/);
+});
+
+test('the name of a file that holds no bans stops the import, unless the format is given', () => {
+  for (const name of ['whitelist.txt', 'admins.txt', 'mutes.txt', 'unbans.txt', 'expired_bans.txt']) {
+    assert.match(refusal(`${A}\n`, { name }), 'holds no bans that stand', name);
+    assert.match(refusal(`steam_id\n${A}\n`, { name }), 'holds no bans that stand', name);
+    assert.equal(brief(plan(`${A}\n`, { name }, 'ids')), [`1 ${A} send`], name);
+  }
+  for (const name of ['banlist', 'admin_bans', 'fadmin', 'community', 'bans-of-staff']) {
+    assert.equal(bans(`steam_id\n${A}\n`, { name }), [`2 ${A} send`], name);
+  }
+});
+
+test('a header in another language or script stops the import where it may state an end or a type', () => {
+  for (const cell of ['Gebannt bis', 'Dauer', 'Aufgehoben', 'Art', 'Date de fin', 'durée', 'hasta', 'estado', 'срок']) {
+    assert.match(refusal(`steam_id;${cell}\n${A};x\n`), 'say what', cell);
+  }
+  for (const value of ['2026-11-22 12:00', '22.11.2026', '11/22/2026', String(over), 'Mute', 'unbanned']) {
+    assert.match(refusal(`steam_id;zzz\n${A};${value}\n`), 'say what zzz means', value);
+  }
+  assert.equal(bans(`steam_id;Grund;last_seen\n${A};cheats 2;2026-11-22\n`), [`2 ${A} send`]);
+});
+
+test('a member of an object that looks like an end stops the import, whatever its own name', () => {
+  const entry = `{"steamId":"${A}","expires_on":{"value":"2026-11-22T12:00:00Z"}}`;
+  assert.match(refusal(`${entry}\n`), 'expires_on.value');
+  assert.equal(bans(`{"steamId":"${A}","expiresAt":{"$date":"2026-11-22T12:00:00Z"}}\n`), [`1 ${A} expired`]);
+  for (const cell of ['warned', 'kicked', 'timeout', 'reinstated', 'decision']) {
+    assert.match(refusal(`steam_id,${cell}\n${A},1\n`), `say what ${cell} means`);
+  }
+});
+
+test('a kind that is a measure is no kind of an account', () => {
+  const list = plan(`player_id,kind\n${uuid(1)},mute\n100000000000000001,ban\n${uuid(2)},\n`);
+  assert.equal([brief(list), list.refused.length], [[`4 ${uuid(2)} send`], 2]);
+});
+
+test('the id of a record is not that of the player', () => {
+  const kinds = ['steam', 'minecraft'];
+  assert.equal(bans(`uuid,steam_id\n${uuid(1)},${A}\n`, { kinds }), [`2 ${A} send`]);
+  assert.equal(bans(`id,player_steamid,admin_steamid\n1,${A},${B}\n`), [`2 ${A} send`]);
+  assert.match(refusal(`id,user_id,reason\n${uuid(1)},100000000000000001,x\n`), 'none of the known formats');
+});
+
+test('a status that says neither that the ban stands nor that it ended is refused', () => {
+  const list = plan(`steam_id,status\n${A},Permanent\n${B},Muted\n${C},Unbanned\n`);
+  assert.equal(brief(list), [`2 ${A} send`, `4 ${C} lifted`]);
+  assert.match(list.refused[0]!.reason, 'neither yes nor no');
+  assert.equal(bans(`steam_id,unbanned\n${A},-\n${B},N/A\n${C},x\n`), [`2 ${A} send`, `3 ${B} send`, `4 ${C} lifted`]);
+});
+
+test('the zero of a database as an end is no end, and a date before all ban lists is refused', () => {
+  const list = plan(
+    `steam_id,expires_at\n${A},0001-01-01T00:00:00\n${B},1970-01-01 00:00:00\n${C},infinity\n${D},1998-01-01\n`,
+  );
+  assert.equal(
+    list.events.map(({ player_id, expires_at, state }) => [player_id, expires_at, state]),
+    [A, B, C].map((id) => [id, null, 'send']),
+  );
+  assert.match(list.refused[0]!.reason, 'expires_at is neither permanent nor');
+});
+
+test('a table without a header loses no first row, and the line with the separator is no header', () => {
+  assert.match(refusal(`${A},name,${start}\n${B},name,${start}\n`), 'its first row holds values');
+  assert.match(refusal(`name,STEAM_0:1:2147480000\nother,STEAM_0:1:2147480001\n`), 'its first row holds values');
+  assert.equal(bans(`sep=;\nsteam_id;name\n${A};a,b\n`), [`3 ${A} send`]);
+  const started = performance.now();
+  refusal(`${'0123456789abcdef'.repeat(600)}x,name\n1,2\n`);
+  assert.ok(performance.now() - started < 1_000, 'a long name of a column takes long');
+});
+
+test('a line of ids may have a comment, unless the comment may state an end', () => {
+  const list = plan(`// one id per line\n${A} // griefer\n${B} # until Friday\n${uuid(1)}\n`, { name: 'bannedlist' });
+  assert.equal(brief(list), [`2 ${A} send`, `4 ${uuid(1)} send`]);
+  assert.match(list.refused[0]!.reason, 'its comment may state an end');
+  const eos = '0002aaaabbbbccccddddeeeeffff0009';
+  assert.equal(bans(`${eos}\n`), [`1 ${eos} send`]);
+});
+
+test('an element beside those of a known list is refused, and a blacklist of another game is none of it', () => {
+  const list = plan(`<adminTools><blacklist>\n<ban userid="${A}"/></blacklist></adminTools>`);
+  assert.equal([list.events.length, list.refused[0]?.line], [0, 2]);
+  assert.match(refusal(`<server><blacklist><id value="${A}"/></blacklist></server>`), 'none of the known formats');
+});
+
+test('JSON with ends and without UUIDs is not a list of Minecraft, and an IP ban of Minecraft says so', () => {
+  const entry = `{"steamid":"${A}","created":"2026-11-20T12:00:00Z","expires":"2026-11-22T12:00:00Z"}`;
+  assert.equal(bans(`[${entry}]`), [`1 ${A} expired`]);
+  const list = plan('[{"ip":"203.0.113.4","created":"2026-11-20 12:00:00 +0000","expires":"forever"}]');
+  assert.match(list.refused[0]!.reason, 'an IP address is not an account');
+});
+
+test('SCP:SL: times are ticks, semicolons belong to names and reasons, and the admin is never reported', () => {
+  const line = (id: string, end: number) => `A;B;${id};${ticks(end)};a; b;Admin (${D}@steam);${ticks(start)}\n`;
+  const list = plan(line(`${A}@steam`, soon) + line(`${B}@steam`, over) + line('203.0.113.4', soon));
+  assert.equal(brief(list), [`1 ${A} send`, `2 ${B} expired`]);
+  assert.is(list.events[0]!.banned_at, '2026-11-20T12:00:00.000Z');
+  assert.match(list.refused[0]!.reason, 'address');
+});
+
+test('CS2-SimpleAdmin: a length of 0 is permanent, and the status ends a ban', () => {
+  const row = (id: string, duration: number, status: string) =>
+    `1,${id},203.0.113.4,${D},${duration},2026-11-20 13:00:00,2026-11-20 12:00:00,${status}\n`;
+  const header = 'id,player_steamid,player_ip,admin_steamid,duration,ends,created,status\n';
+  const text = header + row(A, 0, 'ACTIVE') + row(B, 60, 'EXPIRED') + row(C, 0, 'UNBANNED') + row('', 0, 'ACTIVE');
+  const list = plan(text, { name: 'sa_bans.csv' });
+  assert.equal(brief(list), [`2 ${A} send`, `3 ${B} expired`, `4 ${C} lifted`]);
+  assert.match(list.refused[0]!.reason, 'address');
+});
+
+test('dumps of H2 and of Project Zomboid are read, with calls as values and without stated columns', () => {
+  const columns = '"UUID" VARCHAR(36), "REASON" VARCHAR, "BANNED_BY_NAME" VARCHAR, "REMOVED_BY_NAME" VARCHAR';
+  const rows = `('${uuid(1)}', STRINGDECODE('a'), 'C', NULL, ${start}000, -1, TRUE)`;
+  const h2 = `CREATE CACHED TABLE "PUBLIC"."LITEBANS_BANS"(${columns}, "TIME" BIGINT, "UNTIL" BIGINT, "ACTIVE" BOOLEAN);\nINSERT INTO "PUBLIC"."LITEBANS_BANS" VALUES\n${rows};\n`;
+  assert.equal(bans(h2), [`3 ${uuid(1)} send`]);
+  const zomboid = `CREATE TABLE bannedid (steamid TEXT NULL, reason TEXT);\nINSERT INTO bannedid VALUES('${A}','it''s');\n`;
+  assert.equal(bans(zomboid), [`2 ${A} send`]);
+});
+
+test.run();

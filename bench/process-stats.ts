@@ -81,7 +81,6 @@ export class PeakMemory {
   }
 }
 
-/** Returns the processes and all their descendants. */
 export function withDescendants(pids: readonly number[]): number[] {
   const children = childrenByParent();
   const found = [...pids];

@@ -14,7 +14,8 @@ import { onServerCore } from '../cores.js';
 import { freePorts } from '../free-ports.js';
 import { startAttack } from '../load/attack.js';
 import { attackEvent } from '../load/attackers.js';
-import { at, Latencies } from '../load/latency.js';
+import { at } from '../load/latency.js';
+import { RepeatedCall } from '../load/repeated-call.js';
 import { type Credentials, eventKind, gameId, only, type Site, scoreKind } from '../load/requests.js';
 import { OwnNode } from '../own-node.js';
 import { measured, type Run } from '../run.js';
@@ -63,9 +64,9 @@ export const cluster = measured({
         { ...load, name: `${what}, three nodes`, target: leader.target, workload: only(eventKind(shared)) },
       ]);
     };
-    const lag = new Lag(leader, follower);
+    const lag = lagOf(leader, follower);
     const [one, three] = await write(connections);
-    const lagMs = await lag.end();
+    const lagMs = await lag.p99Ms();
     const ratio = run.rateRatio('durable events, three nodes / one node', three, one);
     to.goal(`durable events of three nodes against one, ${connections} connections`, ratio, 'at least', 0.5, 'x');
     const [slowOne, slowThree] = await write(1);
@@ -208,30 +209,12 @@ async function siteOf({ directUrl }: Server, { options }: Run): Promise<Site> {
   return { seed: options.seed, players: options.players, peers };
 }
 
-/** Samples of how long after the leader a follower has applied a record, until `end`. */
-class Lag {
-  readonly #samples = new Latencies();
-  readonly #running: Promise<void>;
-  #isOver = false;
-
-  constructor(leader: Server, follower: Server) {
-    this.#running = this.#sample(leader, follower);
-  }
-
-  /** The 99th percentile, ms. */
-  async end(): Promise<number> {
-    this.#isOver = true;
-    await this.#running;
-    return at(this.#samples.summary(), 99) / 1000;
-  }
-
-  async #sample(leader: Server, follower: Server): Promise<void> {
-    while (!this.#isOver) {
-      const wanted = await appliedSeq(leader);
-      const startedMs = performance.now();
-      while ((await appliedSeq(follower)) < wanted) await delay(lagPollMs);
-      this.#samples.record(performance.now() - startedMs);
-      await delay(lagPollMs);
-    }
-  }
+/** Samples how long after the leader a follower has applied a record. */
+function lagOf(leader: Server, follower: Server): RepeatedCall {
+  return new RepeatedCall(async () => {
+    const wanted = await appliedSeq(leader);
+    const startedMs = performance.now();
+    while ((await appliedSeq(follower)) < wanted) await delay(lagPollMs);
+    return performance.now() - startedMs;
+  }, lagPollMs);
 }

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { noEtcd } from '../../bench/cluster/etcd-members.js';
 import { quietSeq, salt } from '../../bench/cluster/node-group.js';
 import { check } from './checker.js';
+import { rebuildFrom } from './etcd-faults.js';
 import { finalNode } from './final-log.js';
 import { Group } from './group.js';
 import { History } from './history.js';
@@ -31,7 +32,7 @@ if (missing === undefined) {
       const refused = await left!.ask('POST', '/peers/register', { peer_name: 'late', game_ids: ['g'] });
       assert.is(refused.status, 503);
 
-      await group.etcd.rebuildFrom(0);
+      await rebuildFrom(group.etcd, 0);
       for (const node of lost) {
         node.wipe();
         node.start();

@@ -2,13 +2,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { noEtcd } from '../../bench/cluster/etcd-members.js';
-import { quietSeq, salt } from '../../bench/cluster/node-group.js';
+import { salt } from '../../bench/cluster/node-group.js';
 import { check } from './checker.js';
 import { rebuildFrom } from './etcd-faults.js';
 import { finalNode } from './final-log.js';
 import { Group } from './group.js';
 import { History } from './history.js';
 import { Load } from './load.js';
+import { quietSeq } from './same-records.js';
 
 const missing = noEtcd();
 const writesMin = 100;

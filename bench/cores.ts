@@ -32,7 +32,6 @@ export function loadHasCore(): boolean {
   return canPin() && loadIsPinned;
 }
 
-/** Returns the command that runs a server on its core. */
 export function onServerCore(command: string, args: readonly string[]): [command: string, args: string[]] {
   return canPin() ? ['taskset', ['-c', serverCore, command, ...args]] : [command, [...args]];
 }

@@ -52,7 +52,7 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
     const at = placeY(tick);
     return `<line x1="${size.left}" x2="${size.width - size.right}" y1="${at}" y2="${at}" class="grid"/><text x="${size.left - 6}" y="${Number(at) + 4}" text-anchor="end">${escapeHtml(y.print(tick))}</text>`;
   });
-  const colours = lines.map(({ colour }, i) => colourOf(colour ?? i));
+  const colours = lines.map(({ colour }, i) => palette[(colour ?? i) % palette.length]!);
   const drawn = lines.map(({ name, points, breaks }, i) => {
     const pieces = piecesOf(points, x.gaps, breaks).map((piece) =>
       piece.map(([px, py]) => [placeX(px), placeY(py)] as const),
@@ -86,10 +86,6 @@ function piecesOf(
   const widest = gaps * median(known.slice(1).map(([x], i) => x - known[i]![0]));
   const starts = known.flatMap(([x], i) => (i === 0 || breaks.has(x) || x - known[i - 1]![0] > widest ? [i] : []));
   return starts.map((start, i) => known.slice(start, starts[i + 1]));
-}
-
-function colourOf(i: number): string {
-  return palette[i % palette.length]!;
 }
 
 function placeOn(

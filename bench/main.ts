@@ -11,30 +11,26 @@ import { replay } from './replay.js';
 import { goalsTable } from './result.js';
 import { readResult } from './result-file.js';
 import type { Scenario } from './scenario.js';
-import { batch } from './scenarios/batch.js';
 import { client } from './scenarios/client.js';
 import { cluster } from './scenarios/cluster.js';
 import { database } from './scenarios/database.js';
 import { importing } from './scenarios/import.js';
-import { ingest } from './scenarios/ingest.js';
 import { join } from './scenarios/join.js';
-import { match } from './scenarios/match.js';
 import { memory } from './scenarios/memory.js';
 import { mixed } from './scenarios/mixed.js';
 import { neighbour } from './scenarios/neighbour.js';
 import { overload } from './scenarios/overload.js';
 import { peers } from './scenarios/peers.js';
-import { read } from './scenarios/read.js';
+import { match, read } from './scenarios/reads.js';
 import { recompute } from './scenarios/recompute.js';
 import { recover } from './scenarios/recover.js';
-import { repeats } from './scenarios/repeats.js';
 import { sidecar } from './scenarios/sidecar.js';
-import { signing } from './scenarios/signing.js';
 import { small } from './scenarios/small.js';
 import { snapshot } from './scenarios/snapshot.js';
 import { soak } from './scenarios/soak.js';
 import { steps } from './scenarios/steps.js';
 import { stream } from './scenarios/stream.js';
+import { batch, ingest, repeats, signing } from './scenarios/writes.js';
 
 const scenarios: readonly Scenario[] = [
   read,

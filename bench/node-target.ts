@@ -5,20 +5,15 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HealthReply } from './api-client.js';
-import { credentials } from './core/population.js';
+import { credentials, type Population } from './core/population.js';
 import { runTask } from './core/tasks.js';
 import type { Site } from './load/requests.js';
 import { OwnNode } from './own-node.js';
 import type { Target } from './target.js';
 
-export interface FilledOptions {
-  readonly players: number;
-  readonly peers: number;
-  readonly seed: number;
+export interface FilledOptions extends Population {
   /** Share of the events that a snapshot covers. Null: no snapshot is written. */
   readonly snapshotAfter: number | null;
-  /** See `Population`. */
-  readonly everyPair?: boolean;
   /** Variables of the node in addition to those of a bench. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Control group that the node joins (`memory-group.ts`). */
@@ -30,17 +25,12 @@ export interface FilledNode {
   readonly node: OwnNode;
   readonly site: Site;
   readonly salt: string;
+  /** Events in the folder before the first start. */
   readonly events: number;
 }
 
-/** A running node. */
-export interface RunningNode {
-  /** Events in its folder at the start. */
-  readonly events: number;
+export interface RunningNode extends FilledNode {
   readonly target: Target;
-  readonly site: Site;
-  readonly salt: string;
-  readonly node: OwnNode;
 }
 
 const salt = 'a salt of the bench';
@@ -56,7 +46,7 @@ export async function filledNode(options: FilledOptions): Promise<FilledNode> {
   const node = new OwnNode({ ...settings, ...options.environment }, { memoryGroup: options.memoryGroup });
   await node.form();
   const task = { players, peers, seed, everyPair, snapshotAfter, dir: node.dataDir, salt };
-  const { events } = await runTask('fill', task, `filling a folder, ${players} players`);
+  const events = await runTask('fill', task, `filling a folder, ${players} players`);
   return { node, site: { seed, players, peers: credentials(options) }, salt, events };
 }
 
@@ -68,17 +58,13 @@ export function copyOf(filled: FilledNode, environment: Readonly<Record<string, 
 }
 
 /** Starts the node and waits for its peer weights. */
-export async function startNode(name: string, { node, site, salt, events }: FilledNode): Promise<RunningNode> {
+export async function startNode(name: string, filled: FilledNode): Promise<RunningNode> {
+  const { node } = filled;
   await node.start();
   await settled(node);
   const { port, pid, loopSamples } = node;
-  return {
-    target: { name, host: '127.0.0.1', port, pids: [pid!], loopSamples, stop: () => node.stop() },
-    site,
-    salt,
-    node,
-    events,
-  };
+  const target = { name, host: '127.0.0.1', port, pids: [pid!], loopSamples, stop: () => node.stop() };
+  return { ...filled, target };
 }
 
 /**
@@ -107,7 +93,6 @@ export async function settled(node: OwnNode, upTo?: number): Promise<HealthReply
   }
 }
 
-/** Returns the names of the snapshots in the node's folder. */
 export function snapshotsOf(node: OwnNode): string[] {
   return readdirSync(node.dataDir)
     .filter((name) => name.startsWith('snapshot-'))

@@ -99,7 +99,6 @@ export class OwnNode {
     await this.#process?.end('SIGTERM');
   }
 
-  /** Ends the node and removes its folder. */
   async stop(): Promise<void> {
     await this.halt();
     this.#folder.remove();

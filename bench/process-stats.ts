@@ -36,9 +36,11 @@ export function residentMbOf(pids: readonly number[]): number {
 function residentKbOf(pid: number): number {
   const part = /^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1];
   if (part !== undefined) return Number(part);
-  const status = read(`/proc/${pid}/status`);
-  const kb = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
-  return kb('RssAnon') + kb('RssFile');
+  return statusKbOf(pid, 'RssAnon') + statusKbOf(pid, 'RssFile');
+}
+
+function statusKbOf(pid: number, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
 }
 
 /** Returns whether the process is running. A zombie has ended. */
@@ -48,8 +50,12 @@ export function isRunning(pid: number | undefined): boolean {
 
 /** Returns the anonymous memory of one process, without mapped files, whose pages the system can reclaim. */
 export function anonymousMbOf(pid: number): number {
-  const kb = Number(/^RssAnon:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
-  return (kb * 1024) / 1e6;
+  return (statusKbOf(pid, 'RssAnon') * 1024) / 1e6;
+}
+
+/** Returns the greatest resident memory of one process so far; 0 if it has ended. */
+export function peakMbOf(pid: number): number {
+  return (statusKbOf(pid, 'VmHWM') * 1024) / 1e6;
 }
 
 /** The maximum of `readMb`, sampled at a fixed interval. */
@@ -81,7 +87,6 @@ export class PeakMemory {
   }
 }
 
-/** Returns the processes and all their descendants. */
 export function withDescendants(pids: readonly number[]): number[] {
   const children = childrenByParent();
   const found = [...pids];

@@ -22,7 +22,6 @@ import { writeFile, writeJson } from './result-file.js';
 import { median } from './statistics.js';
 
 export class Report {
-  readonly #scenario: string;
   readonly #options: Readonly<Record<string, unknown>>;
   readonly #hasOwnLoad: boolean;
   readonly #startedAt = new Date().toISOString();
@@ -30,14 +29,18 @@ export class Report {
   readonly #cacheReadNs = sharedCacheReadNs();
   readonly #coreTime = coreTime();
   readonly #notes: string[] = [];
-  readonly #figures: Figure[] = [];
-  readonly #goals: Goal[] = [];
-  readonly #latencies: NamedLatencies[] = [];
-  readonly #courses: Course[] = [];
+  readonly #measured = {
+    figures: [] as Figure[],
+    goals: [] as Goal[],
+    latencies: [] as NamedLatencies[],
+    courses: [] as Course[],
+  };
 
   /** A null option was not given. */
-  constructor(scenario: string, options: object) {
-    this.#scenario = scenario;
+  constructor(
+    readonly scenario: string,
+    options: object,
+  ) {
     this.#options = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
     this.#hasOwnLoad = ['rate', 'connections'].some((name) => name in this.#options);
     if (this.#hasOwnLoad)
@@ -55,7 +58,7 @@ export class Report {
   figure(name: string, unit: string, better: Figure['better'], values: number | readonly number[]): number {
     const windows = typeof values === 'number' ? [] : values.filter((value) => Number.isFinite(value));
     const value = typeof values === 'number' ? values : median(windows);
-    this.#figures.push({ name, unit, better, value, windows });
+    this.#measured.figures.push({ name, unit, better, value, windows });
     return value;
   }
 
@@ -71,13 +74,13 @@ export class Report {
     const isKnown = value !== null && Number.isFinite(value);
     const met = !isKnown ? null : sense === 'at least' ? value >= bound : value <= bound;
     const goal = `${sense} ${plain(bound)}${unit}`;
-    this.#goals.push({ figure, goal, reached: met === null ? null : `${plain(value!)}${unit}`, met });
+    this.#measured.goals.push({ figure, goal, reached: met === null ? null : `${plain(value!)}${unit}`, met });
   }
 
   /** Adds a goal that fails the run if `value` misses it. */
   rule(figure: string, value: number, sense: 'at least' | 'at most', bound: number, unit: string): void {
     this.#judge(figure, value, sense, bound, unit);
-    const { met, goal, reached } = this.#goals.at(-1)!;
+    const { met, goal, reached } = this.#measured.goals.at(-1)!;
     if (met === false) this.fault(`${figure}: ${reached}, and ${goal} is the rule`);
   }
 
@@ -88,11 +91,11 @@ export class Report {
   }
 
   latencies(name: string, summary: LatencySummary): void {
-    this.#latencies.push({ name, ...summary });
+    this.#measured.latencies.push({ name, ...summary });
   }
 
   course(course: Course): void {
-    if (course.points.length > 1) this.#courses.push(course);
+    if (course.points.length > 1) this.#measured.courses.push(course);
   }
 
   result(): Result {
@@ -101,15 +104,12 @@ export class Report {
     const strangers = strangersNote(cache_read_ns, taken_by_host);
     return {
       format: resultFormat,
-      scenario: this.#scenario,
+      scenario: this.scenario,
       started_at: this.#startedAt,
       environment: { ...this.#environment, pinning: pinning(), cache_read_ns, taken_by_host },
       options: this.#options,
       notes: strangers === undefined ? this.#notes : [strangers, ...this.#notes],
-      figures: this.#figures,
-      goals: this.#goals,
-      latencies: this.#latencies,
-      courses: this.#courses,
+      ...this.#measured,
     };
   }
 }

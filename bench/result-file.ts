@@ -11,7 +11,9 @@ type WrittenFigure = Omit<Figure, 'value' | 'windows'> & { value: number | null;
 
 const text = { type: 'string' };
 const number = { type: 'number' };
-const numberOrNull = { type: ['number', 'null'] };
+const orNull = (type: string) => ({ type: [type, 'null'] });
+const numberOrNull = orNull('number');
+const better = { enum: ['more', 'less'] };
 const listOf = (items: object) => ({ type: 'array', items });
 const record = (properties: Readonly<Record<string, object>>) => ({
   type: 'object',
@@ -27,18 +29,8 @@ const isResult = new Ajv({ allowUnionTypes: true }).compile(
     environment: record({ node: text, system: text, cpu: text, cores: number, pinning: text }),
     options: { type: 'object' },
     notes: listOf(text),
-    figures: listOf(
-      record({
-        name: text,
-        unit: text,
-        better: { enum: ['more', 'less'] },
-        value: numberOrNull,
-        windows: listOf(numberOrNull),
-      }),
-    ),
-    goals: listOf(
-      record({ figure: text, goal: text, reached: { type: ['string', 'null'] }, met: { type: ['boolean', 'null'] } }),
-    ),
+    figures: listOf(record({ name: text, unit: text, better, value: numberOrNull, windows: listOf(numberOrNull) })),
+    goals: listOf(record({ figure: text, goal: text, reached: orNull('string'), met: orNull('boolean') })),
     latencies: listOf(record({ name: text, percentiles: listOf(listOf(number)) })),
   }),
 );

@@ -5,6 +5,8 @@
  */
 import type { Command } from 'commander';
 import { leaveUnpinned, pinLoad } from './cores.js';
+import type { Kind } from './load/drive.js';
+import { only } from './load/requests.js';
 import { copyOf, type FilledOptions, filledNode, type RunningNode, startNode } from './node-target.js';
 import { buildNode } from './own-node.js';
 import { type OutputOptions, Report, writeResult } from './report.js';
@@ -22,7 +24,7 @@ import {
 import { profileInto } from './server-process.js';
 import { ratios } from './statistics.js';
 import type { Target } from './target.js';
-import { alternate, type Measured, type ReportOptions, rates, report, type Series } from './windows.js';
+import { alternate, type Measured, type MeasuredEach, rates, report, type Series } from './windows.js';
 
 export interface LoadOptions {
   /** Seconds of load for each series, all windows together. */
@@ -83,31 +85,39 @@ export class Run {
 
   /** Starts the node with its default settings, and a node over the same data that answers all requests through Koa. */
   async bothWays(): Promise<[node: RunningNode, allKoa: RunningNode]> {
+    return this.twoNodes('node', 'node, all Koa', { FAST_PATH: 'false' });
+  }
+
+  /** Starts a node with its default settings, and another one over the same data with other settings. */
+  async twoNodes(
+    name: string,
+    otherName: string,
+    environment: Readonly<Record<string, string>>,
+  ): Promise<[RunningNode, RunningNode]> {
     const filled = await filledNode({ ...this.options, snapshotAfter: 1 });
-    const withoutFastPath = copyOf(filled, { FAST_PATH: 'false' });
-    const node = await startNode('node', filled);
+    const copied = copyOf(filled, environment);
+    const node = await startNode(name, filled);
     this.use(node.target);
-    const allKoa = await startNode('node, all Koa', withoutFastPath);
-    this.use(allKoa.target);
-    return [node, allKoa];
+    const other = await startNode(otherName, copied);
+    this.use(other.target);
+    return [node, other];
+  }
+
+  /** Returns a load of one kind. The connections of the options replace `connections`. */
+  load(kind: Kind, connections: number, rate = this.options.rate): Load {
+    return { workload: only(kind), connections: this.options.connections ?? connections, rate };
   }
 
   /** Measures the same load on each target, in windows that alternate. The figures are named `what, target`. */
-  compare(what: string, targets: readonly Target[], load: Load): Promise<Measured[]> {
-    return this.alternate(
-      what,
-      targets.map((target) => ({ ...load, name: `${what}, ${target.name}`, target })),
-    );
+  compare<T extends readonly Target[]>(what: string, targets: readonly [...T], load: Load): Promise<MeasuredEach<T>> {
+    const series = targets.map((target) => ({ ...load, name: `${what}, ${target.name}`, target }));
+    return this.alternate(what, series) as Promise<MeasuredEach<T>>;
   }
 
   /** Measures windows of each series in turn and adds all of them to the report. */
-  async alternate(
-    what: string,
-    series: readonly Series[],
-    optionsOf: (one: Measured) => ReportOptions = () => ({}),
-  ): Promise<Measured[]> {
-    const found = await alternate(what, series, this.options.seconds, this.startedMs);
-    for (const one of found) report(this.report, one, optionsOf(one));
+  async alternate<T extends readonly Series[]>(what: string, series: readonly [...T]): Promise<MeasuredEach<T>> {
+    const found = await alternate<T>(what, series, this.options.seconds, this.startedMs);
+    for (const one of found) report(this.report, one);
     return found;
   }
 
@@ -115,7 +125,12 @@ export class Run {
    * Measures an open loop at the rate of the options, or at half of `halfLoad`. The rate is a figure and not part of a
    * name, because names must not differ between runs.
    */
-  async compareAtHalfLoad(what: string, targets: readonly Target[], halfLoad: number, load: Omit<Load, 'rate'>) {
+  async compareAtHalfLoad<T extends readonly Target[]>(
+    what: string,
+    targets: readonly [...T],
+    halfLoad: number,
+    load: Omit<Load, 'rate'>,
+  ): Promise<MeasuredEach<T>> {
     const rate = this.options.rate ?? Math.max(1, Math.round(halfLoad / 2));
     const name = `${what} at ${this.options.rate === null ? 'half load' : 'the given rate'}`;
     this.report.figure(`${name}: rate`, 'req/s', 'more', rate);

@@ -43,7 +43,6 @@ export function positive(text: string): number {
   return value;
 }
 
-/** Parses `--rate`: requests a second. */
 export function requestRate(text: string): number {
   const value = Number(text);
   if (!(value > 0 && value <= rateMax)) {
@@ -52,10 +51,8 @@ export function requestRate(text: string): number {
   return value;
 }
 
-/** Parses `--connections`. */
 export const connectionCount = wholeNumber(1, connectionsMax);
 
-/** Parses `--peers` of a node's group. */
 export const peerCount = wholeNumber(1, limits.peersMaxCeiling);
 
 /** Adds `--json` and `--html`. Refuses the same file for both, because the page would overwrite the result. */

@@ -35,7 +35,6 @@ export async function eventsIn(dataDir: string): Promise<number> {
   return events;
 }
 
-/** Yields the batches of the log in order. */
 export async function* batchesIn(dataDir: string): AsyncGenerator<StoredBatch> {
   const log = openLogReader(dataDir);
   try {

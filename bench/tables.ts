@@ -10,6 +10,20 @@ export interface Table {
   readonly missed?: readonly boolean[];
 }
 
+/** A column: its heading, and the cell of a row. */
+export type Column<Row> = readonly [head: string, cell: (row: Row) => string];
+
+export function columnTable<Row>(
+  heading: string,
+  columns: readonly Column<Row>[],
+  rows: readonly (readonly [label: string, row: Row])[],
+): Table {
+  return {
+    head: [heading, ...columns.map(([head]) => head)],
+    rows: rows.map(([label, row]) => [label, ...columns.map(([, cell]) => cell(row))]),
+  };
+}
+
 export function tableText({ head, rows }: Table): string {
   return alignColumns([head, ...rows]);
 }

@@ -23,7 +23,14 @@ export interface Series {
   readonly connections: DriveOptions['connections'];
   /** Requests a second; null for a closed loop. */
   readonly rate: number | null;
+  /** Whether unexpected answers are only noted and do not fail the run, for servers of other projects. */
+  readonly tolerant?: boolean;
+  /** Unit of the items of one request with several items, such as `scores/s`. */
+  readonly itemUnit?: string;
 }
+
+/** The results of a list of series, in the order of the list. */
+export type MeasuredEach<T extends readonly unknown[]> = { [K in keyof T]: Measured };
 
 export interface Window {
   /** Seconds into the run. */
@@ -75,12 +82,12 @@ const nextRequest = new WeakMap<Target, number>();
 const acknowledgedEvents = new WeakMap<Target, number>();
 
 /** Measures each series for `seconds`, in up to five windows that alternate, in addition to the warm-up. */
-export async function alternate(
+export async function alternate<T extends readonly Series[]>(
   what: string,
-  series: readonly Series[],
+  series: readonly [...T],
   seconds: number,
   startedMs = performance.now(),
-): Promise<Measured[]> {
+): Promise<MeasuredEach<T>> {
   const rounds = Math.max(1, Math.min(roundsMax, Math.floor(seconds / windowSecondsMin)));
   const warmUpS = Math.min(warmUpSecondsMax, seconds);
   const progress = startProgress(what, Math.ceil(series.length * (seconds + warmUpS) * 10));
@@ -96,7 +103,7 @@ export async function alternate(
       }
     }
     await awaitLoopSamples(...series.map(({ target }) => target));
-    return series.map((one, i) => measuredOf(one, windows[i]!));
+    return series.map((one, i) => measuredOf(one, windows[i]!)) as MeasuredEach<T>;
   } finally {
     progress.stop();
   }
@@ -114,45 +121,35 @@ export async function driveWindow(
   let offsetS = 0;
   let lastS = 0;
   let lastAnswers = 0;
-  const onTick = (secondsIn: number, answers: number): void => {
-    course.push([offsetS + secondsIn, (answers - lastAnswers) / (secondsIn - lastS)]);
-    progress?.advance(Math.round((secondsIn - lastS) * 10));
-    lastS = secondsIn;
-    lastAnswers = answers;
-  };
   let [cpuSBefore, begunMs, beginMs, endMs] = [0, 0, 0, 0];
-  const prepare = (): void => {
-    // The first collections of a window would copy its new objects, which matters more in a short window.
-    promoteYoung();
-    cpuSBefore = cpuSOf(target.pids);
-    begunMs = performance.now();
-    beforeBegin();
-  };
-  const onBegin = (): void => {
-    beginMs = Date.now();
-    offsetS = (performance.now() - startedMs) / 1000;
-  };
-  // Reading the processor time blocks briefly, and answers in that time would be noticed late. So it is read after all
-  // answers.
-  const onOver = (): void => {
-    endMs = Date.now();
-  };
   const { host, port } = target;
+  const load = { host, port, connections, seconds, rate, workload, first, leadMs };
   const driven = await drive({
-    host,
-    port,
-    connections,
-    seconds,
-    rate,
-    workload,
-    first,
-    leadMs,
+    ...load,
     staysAwake: loadHasCore(),
     until,
-    beforeBegin: prepare,
-    onBegin,
-    onOver,
-    onTick,
+    beforeBegin() {
+      // The first collections of a window would copy its new objects, which matters more in a short window.
+      promoteYoung();
+      cpuSBefore = cpuSOf(target.pids);
+      begunMs = performance.now();
+      beforeBegin();
+    },
+    onBegin() {
+      beginMs = Date.now();
+      offsetS = (performance.now() - startedMs) / 1000;
+    },
+    // Reading the processor time blocks briefly, and answers in that time would be noticed late. So it is read after
+    // all answers.
+    onOver() {
+      endMs = Date.now();
+    },
+    onTick(secondsIn, answers) {
+      course.push([offsetS + secondsIn, (answers - lastAnswers) / (secondsIn - lastS)]);
+      progress?.advance(Math.round((secondsIn - lastS) * 10));
+      lastS = secondsIn;
+      lastAnswers = answers;
+    },
   });
   // Both this time and the number of answers below include late answers.
   const cpuS = cpuSOf(target.pids) - cpuSBefore;
@@ -225,6 +222,11 @@ function latenciesOf(windows: readonly Window[]): Latencies {
   return Latencies.sum(windows.flatMap(({ driven }) => driven.kinds.map(({ latencies }) => latencies)));
 }
 
+/** Returns the processor time of an answer in each window, us. */
+export function cpuUsOf({ windows }: Measured): number[] {
+  return windows.map(({ cpuUs }) => cpuUs);
+}
+
 /** Returns the 99th percentile of all kinds together. */
 export function p99MsOf(window: Window): number {
   return at(latenciesOf([window]).summary(), 99) / 1000;
@@ -245,25 +247,13 @@ export function unexpected({ windows, series }: Measured): string {
   return [...found].map(([name, count]) => `${name}: ${count}`).join(', ');
 }
 
-export interface ReportOptions {
-  /** Whether unexpected answers are only noted and do not fail the run, for servers of other projects. */
-  readonly tolerant?: boolean;
-  /** Unit of the items of one request with several items, such as `scores/s`. */
-  readonly itemUnit?: string;
-}
-
 /** Adds a series to the report: rate, processor time, memory, event loop, latencies and values over time. */
-export function report(to: Report, measured: Measured, { itemUnit, tolerant = false }: ReportOptions = {}): void {
+export function report(to: Report, measured: Measured): void {
   const { series, windows } = measured;
-  const { name } = series;
+  const { name, itemUnit, tolerant } = series;
   to.figure(name, 'req/s', 'more', rates(measured));
   if (itemUnit !== undefined) to.figure(`${name}: ${itemUnit}`, itemUnit, 'more', rates(measured, true));
-  to.figure(
-    `${name}: CPU`,
-    'us/req',
-    'less',
-    windows.map(({ cpuUs }) => cpuUs),
-  );
+  to.figure(`${name}: CPU`, 'us/req', 'less', cpuUsOf(measured));
   to.figure(`${name}: memory`, 'MB', 'less', Math.max(...windows.map(({ residentMb }) => residentMb)));
   const loop = windows.flatMap((window) => window.loop);
   if (loop.length > 0) {
@@ -277,18 +267,16 @@ export function report(to: Report, measured: Measured, { itemUnit, tolerant = fa
     if (tolerant) to.note(text);
     else to.fault(text);
   }
-  if (windows.every(({ driven }) => answersOf(driven) === 0)) {
+  const drives = windows.map(({ driven }) => driven);
+  if (drives.every((driven) => answersOf(driven) === 0)) {
     // A rate of 0 already shows that the answers were late. A server without any answer does not work.
-    if (windows.some(({ driven }) => allAnswersOf(driven) > 0))
+    if (drives.some((driven) => allAnswersOf(driven) > 0))
       to.note(`${name}: no request was answered within its window`);
     else to.fault(`${name}: no request was answered`);
   }
-  const unsent = windows.reduce((sum, { driven }) => sum + driven.unsent, 0);
+  const unsent = drives.reduce((sum, driven) => sum + driven.unsent, 0);
   if (unsent > 0) to.note(`${name}: ${unsent} requests were due and found no free connection`);
-  const late = lagNote(
-    name,
-    windows.map(({ driven }) => driven),
-  );
+  const late = lagNote(name, drives);
   if (late !== undefined) to.note(late);
   const share = median(windows.map(({ cpuShare }) => cpuShare));
   if (series.rate === null && share < saturatedShare) {

@@ -29,14 +29,10 @@ export interface NodeIdentity {
 export const salt = 'a salt of the cluster harness';
 export const secret = 'a secret of the harness with enough bytes';
 export const groupId = 'harness';
-/** The prefix of the group's keys in etcd. */
-export const etcdPrefix = `/ptf/${groupId}/`;
 
 const askMs = 2_000;
 /** A group must have a leader, and every node must be ready, within this time. */
 const settledMs = 120_000;
-/** Weights are computed a while after the last event, and are a record. */
-const stillMs = 3_000;
 
 /** Returns the environment variables that make a node a member of the group. */
 export function nodeVariables({ nodeId, url, endpoints }: NodeIdentity): Record<string, string> {
@@ -103,30 +99,8 @@ export async function appliedSeq({ dir }: GroupNode): Promise<number> {
   }
 }
 
-/** Resolves to the last record, once all nodes have applied the same records. */
-export async function sameSeq(nodes: readonly GroupNode[]): Promise<number> {
-  let seqs: number[] = [];
-  await within(nodes, 'the nodes do not apply the same records', async () => {
-    seqs = await Promise.all(nodes.map(appliedSeq));
-    return seqs[0] !== -1 && new Set(seqs).size === 1;
-  });
-  return seqs[0]!;
-}
-
-/** Resolves to the last record, once all nodes have applied the same records and no more records follow. */
-export async function quietSeq(nodes: readonly GroupNode[]): Promise<number> {
-  let last = -1;
-  await within(nodes, 'the nodes still apply records', async () => {
-    const before = await sameSeq(nodes);
-    await delay(stillMs);
-    last = await sameSeq(nodes);
-    return last === before;
-  });
-  return last;
-}
-
 /** Returns the health of each node as text, for an error. */
-export async function healthTexts(nodes: readonly GroupNode[]): Promise<string> {
+async function healthTexts(nodes: readonly GroupNode[]): Promise<string> {
   const texts = nodes.map(async (node) => {
     const { status, text } = await ask(node, '/health');
     return `${node.name}: ${text}${status === 200 ? '' : `; ${node.lastOutput ?? ''}`}`;
@@ -135,7 +109,11 @@ export async function healthTexts(nodes: readonly GroupNode[]): Promise<string> 
 }
 
 /** Polls the condition. Rejects with the health of the nodes if the condition stays false. */
-async function within(nodes: readonly GroupNode[], failure: string, holds: () => Promise<boolean>): Promise<void> {
+export async function within(
+  nodes: readonly GroupNode[],
+  failure: string,
+  holds: () => Promise<boolean>,
+): Promise<void> {
   const giveUpMs = performance.now() + settledMs;
   while (!(await holds())) {
     if (performance.now() > giveUpMs) throw new Error(`${failure}: ${await healthTexts(nodes)}`);
@@ -146,7 +124,6 @@ async function within(nodes: readonly GroupNode[], failure: string, holds: () =>
 interface Answer {
   /** Null if the node did not answer. */
   readonly status: number | null;
-  readonly headers: Headers | null;
   /** The body, or the error. */
   readonly text: string;
 }
@@ -154,8 +131,8 @@ interface Answer {
 async function ask({ directUrl }: GroupNode, path: string): Promise<Answer> {
   try {
     const response = await fetch(`${directUrl}/api/v1${path}`, { signal: AbortSignal.timeout(askMs) });
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    return { status: response.status, text: await response.text() };
   } catch (error) {
-    return { status: null, headers: null, text: String(error) };
+    return { status: null, text: String(error) };
   }
 }

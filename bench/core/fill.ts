@@ -28,11 +28,8 @@ export interface FillTask extends Population {
   readonly snapshotAfter: number | null;
 }
 
-export interface FillResult {
-  readonly events: number;
-}
-
-export async function fill(task: FillTask, onProgress: OnProgress): Promise<FillResult> {
+/** Resolves to the number of events. */
+export async function fill(task: FillTask, onProgress: OnProgress): Promise<number> {
   const salt = Buffer.from(task.salt);
   const writer = await claimFolder(task.dir);
   const snapshots = new LmdbSnapshotStore(task.dir);
@@ -49,7 +46,7 @@ export async function fill(task: FillTask, onProgress: OnProgress): Promise<Fill
   }
   await filler.commit();
   await writer.close();
-  return { events };
+  return events;
 }
 
 class Filler {

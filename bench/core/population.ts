@@ -42,7 +42,6 @@ export function lowers({ seed }: Population, player: number, entry: number): boo
   return isBad === isRight;
 }
 
-/** Writes the words of a player's key. */
 export function writeKey(player: number, words: Uint32Array): void {
   for (let word = 0; word < words.length; word++) words[word] = mix(word, player);
 }

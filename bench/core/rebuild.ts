@@ -13,29 +13,17 @@ import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 
-export interface RebuildTask {
-  readonly dir: string;
-  readonly salt: string;
-}
-
-export interface RebuildResult {
-  readonly records: number;
-  readonly players: number;
-  /** Time from snapshot and tail to state, s. */
-  readonly snapshotS: number;
-  /** Time from the whole log to state, s. */
-  readonly replayS: number;
-  /** Time to insert the same players, entries and event ids into empty tables, s. */
-  readonly tablesS: number;
-}
-
 class WithoutSnapshots extends LmdbSnapshotStore {
   override list(): number[] {
     return [];
   }
 }
 
-export async function rebuild({ dir, salt }: RebuildTask): Promise<RebuildResult> {
+/**
+ * Resolves to the times from snapshot and tail to state, from the whole log to state, and to insert the same players,
+ * entries and event ids into empty tables, s.
+ */
+export async function rebuild({ dir, salt }: { readonly dir: string; readonly salt: string }) {
   const log = openLogReader(dir);
   const upTo = lastSeqOf(log);
   const timed = (snapshots: SnapshotStore): [state: GroupState, seconds: number] => {

@@ -19,13 +19,8 @@ export interface RecomputeTask extends Population {
   readonly repeat: number;
 }
 
-export interface RecomputeResult {
-  readonly times: readonly number[];
-  readonly groupMb: number;
-  readonly peakMb: number;
-}
-
-export function recompute(task: RecomputeTask, onProgress: OnProgress): RecomputeResult {
+/** Returns the times of the computations, s, and the memory with the group drawn and at the peak. */
+export function recompute(task: RecomputeTask, onProgress: OnProgress) {
   const { repeat } = task;
   const total = countEntries(task);
   const state = drawnGroup(task, (drawn) => onProgress(drawn, total + repeat));
@@ -83,7 +78,6 @@ function layOut(subjects: Subjects, population: Population): void {
   }
 }
 
-/** Yields the entries player by player. */
 function* inOrder(population: Population): Generator<[player: number, entry: number]> {
   for (let player = 0; player < population.players; player++) {
     for (let entry = 0; entry < entriesOf(population, player); entry++) yield [player, entry];

@@ -36,15 +36,9 @@ export interface StepsTask extends Population {
   readonly folder: string;
 }
 
-export interface StepCost {
+interface StepCost {
   readonly name: string;
   readonly ns: number;
-}
-
-export interface StepsResult {
-  readonly write: readonly StepCost[];
-  readonly read: readonly StepCost[];
-  readonly match: readonly StepCost[];
 }
 
 const events = 100_000;
@@ -64,7 +58,7 @@ function cost(name: string, count: number, once: (i: number) => unknown): StepCo
 /** Keeps the results reachable, so that V8 does not optimise the step away. */
 const sink: unknown[] = [];
 
-export async function measureSteps(task: StepsTask, onProgress: OnProgress): Promise<StepsResult> {
+export async function measureSteps(task: StepsTask, onProgress: OnProgress): Promise<StepCost[]> {
   const site = { seed: task.seed, players: task.players, peers: credentials(task) };
   const event = eventKind(site);
   const requests = Array.from({ length: 1000 }, (_, i) => Buffer.from(event.request(i, 0)));
@@ -90,10 +84,8 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     severity: 0.5,
     timestamp: benchTime,
   });
-  const subjects = Array.from(
-    { length: task.players },
-    (_, i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')!,
-  );
+  const subjectOf = (i: number) => pseudonymise(playerId(i), benchSalt, 'privacy-first')!;
+  const subjects = Array.from({ length: task.players }, (_, i) => subjectOf(i));
   const keys = subjects.map(keyOf);
   const decide = (i: number) => {
     const decided = decideEvent(state, 0, submission(i), benchTime);
@@ -122,7 +114,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('parse', events, (i) => parseJson(at(raw, i))),
     cost('validate', events, (i) => validate(at(bodies, i))),
     cost('date', events, (i) => parseUtcDateTime(i % 2 === 0 ? '2026-01-02T03:04:05.678Z' : '2026-01-02T03:04:05Z')),
-    cost('subject', events, (i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')),
+    cost('subject', events, subjectOf),
     cost('id tag', events, (i) => state.idTags.of(`step-${i}`)),
     { name: `id tag, ${task.batch} at a time`, ns: tags.ns / task.batch },
     cost('decide and apply, tag included', events, (i) => state.apply(decide(i), benchTime)),
@@ -141,7 +133,7 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
   const scoreText = scoreJson(playerId(1), view, new ScoreTag());
   const read = [
     cost('head', events, (i) => heads.read(at(scoreRequests, i), 0)),
-    cost('subject', events, (i) => pseudonymise(playerId(i), benchSalt, 'privacy-first')),
+    cost('subject', events, subjectOf),
     cost('look-up', events, (i) => state.subjects.find(subjects[mix(task.seed, i) % subjects.length]!)),
     cost('score', events, (i) => trustOf(state, mix(task.seed, i) % state.subjects.rows, asOf)),
     cost('body and tag of the answer', events, () => {
@@ -151,7 +143,10 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
     cost('time as text', events, (i) => timeText(benchTime + i)),
     cost('answer around the body', events, () => reply(scoreText)),
   ];
-  return { write, read, match: matchCost(task, state, asOf) };
+  const named = (request: string, steps: readonly StepCost[]): StepCost[] =>
+    steps.map(({ name, ns }) => ({ name: `${request}: ${name}`, ns }));
+  const matches = matchCost(task, state, asOf);
+  return [...named('event', write), ...named('score read', read), ...named('match of 50', matches)];
 }
 
 /** Measures the steps of a match that a single read lacks or does in another form. */

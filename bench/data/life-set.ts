@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EventTypeName, eventTypeNames } from '../../src/core/evidence/event-types.js';
-import { csvRows, Names, type TrustSet } from './trust-set.js';
+import { csvRows, loadTruth, Names, type TrustSet } from './trust-set.js';
 
 export interface LifeEvent {
   /** Index into `peers`. */
@@ -72,19 +72,12 @@ export function loadLifeSet(dir: string, name: string): LifeGroup {
       day: day!,
     });
   }
-  const truth = new Map<number, 0 | 1>();
-  for (const { fields, fail } of csvRows(join(dir, `${name}.truth.csv.gz`), 3)) {
-    const [player = '', bad] = fields;
-    if (bad !== '0' && bad !== '1') fail(`bad ${bad}`);
-    const index = players.find(player);
-    if (index !== undefined) truth.set(index, bad === '1' ? 1 : 0);
-  }
   return {
     name,
     peers: peers.list,
     players: players.list,
     events,
-    truth,
+    truth: loadTruth(join(dir, `${name}.truth.csv.gz`), 3, players),
     adversaries: peers.findAll(notes.adversaries),
     targets: players.findAll(notes.targets),
     days: notes.days,

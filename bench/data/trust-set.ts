@@ -78,25 +78,29 @@ export function loadTrustSet(dir: string, name: string): TrustSet {
   }
   if (observations.length === 0) throw new Error(`${join(dir, `${name}${observationsSuffix}`)} has no observation`);
 
-  const truth = new Map<number, 0 | 1>();
-  for (const { fields, fail } of csvRows(join(dir, `${name}.truth.csv.gz`), 2)) {
-    const [player = '', bad] = fields;
-    if (bad !== '0' && bad !== '1') fail(`bad ${bad}`);
-    const index = players.find(player);
-    if (index !== undefined) truth.set(index, bad === '1' ? 1 : 0);
-  }
-
   const notes = attackNotes(dir, name);
   return {
     name,
     peers: peers.list,
     players: players.list,
     observations,
-    truth,
+    truth: loadTruth(join(dir, `${name}.truth.csv.gz`), 2, players),
     preTrusted: peers.findAll(notes.pretrusted),
     adversaries: peers.findAll(notes.adversaries),
     targets: players.findAll(notes.targets),
   };
+}
+
+/** Loads the truth about the known players; a row begins with a player and 0 or 1. */
+export function loadTruth(file: string, columns: number, players: Names): Map<number, 0 | 1> {
+  const truth = new Map<number, 0 | 1>();
+  for (const { fields, fail } of csvRows(file, columns)) {
+    const [player = '', bad] = fields;
+    if (bad !== '0' && bad !== '1') fail(`bad ${bad}`);
+    const index = players.find(player);
+    if (index !== undefined) truth.set(index, bad === '1' ? 1 : 0);
+  }
+  return truth;
 }
 
 /** Numbers names in order of first appearance, after those given at first. */

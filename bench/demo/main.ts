@@ -9,11 +9,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { TrustClient } from '../../src/client/trust-client.js';
 import { startTestNode, type TestNode } from '../../src/testing.js';
 import { endBySignals, temporaryFolder } from '../ending.js';
 import { randomFrom } from '../quality/random.js';
+import { wholeNumber } from '../scenario.js';
 import { characters, GameServers, gameId } from './game-servers.js';
 import { PlainCount } from './plain-count.js';
 import { makePopulation } from './players.js';
@@ -36,18 +37,12 @@ interface Options {
   readonly keep: boolean;
 }
 
-function secondsOf(text: string): number {
-  const seconds = Number(text);
-  if (Number.isInteger(seconds) && seconds >= secondsMin && seconds <= secondsMax) return seconds;
-  throw new InvalidArgumentError(`must be a whole number from ${secondsMin} to ${secondsMax}`);
-}
-
 function readOptions(): Options {
   return new Command('demo')
     .description(
       'Runs a node, its dashboard and twelve simulated game servers, and compares verdicts with a plain count of bans.',
     )
-    .option('--seconds <n>', 'how long the matches go on', secondsOf, 75)
+    .option('--seconds <n>', 'how long the matches go on', wholeNumber(secondsMin, secondsMax), 75)
     .option('--keep', 'leave node and dashboard running at the end, until Ctrl-C', false)
     .parse()
     .opts<Options>();

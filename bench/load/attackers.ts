@@ -12,7 +12,6 @@ import { type Credentials, fixedTimestamp, gameId, playerId, post, timestampOf }
 export interface Attack {
   /** Count of the received answers by status. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Returns the number of connections opened so far. */
   readonly opened: () => number;
   /** Closes every connection. Resolves once all are closed. */
   end(): Promise<void>;

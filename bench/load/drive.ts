@@ -45,7 +45,6 @@ export interface DriveOptions {
   readonly leadMs?: number;
   /** Whether a closed loop polls without sleeping, for a load with its own core. An open loop hardly sleeps anyway. */
   readonly staysAwake?: boolean | undefined;
-  /** Ends the drive early. */
   readonly until?: AbortSignal | undefined;
   /**
    * Called shortly before the measured time. May block briefly: with a lead, delayed answers arrive before the time.

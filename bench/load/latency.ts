@@ -20,7 +20,6 @@ const points = [
 export class Latencies {
   readonly #histogram: RecordableHistogram = createHistogram({ lowest: 1, highest: longestNs, figures: 3 });
 
-  /** Returns the sum of all parts. */
   static sum(parts: readonly Latencies[]): Latencies {
     const all = new Latencies();
     for (const part of parts) all.add(part);

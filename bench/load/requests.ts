@@ -90,7 +90,6 @@ function playerNumber({ seed, players }: Site, i: number): number {
   return mix(seed + 47, i) % players;
 }
 
-/** Returns the player of event number `i`. */
 export function playerOfEvent(site: Site, i: number): string {
   return playerId(playerNumber(site, i));
 }
@@ -105,7 +104,6 @@ function eventJson(site: Site, peer: Credentials, i: number, stampOf = i): strin
   return `{"schema_version":"1.0.0","event_id":"${eventId(seed, i)}","event_type":"${type}","peer_id":"${peer.peerId}","player_id":"${player}","game_id":"${gameId}","severity":${severity},"timestamp":"${timestampOf(stampOf)}"}`;
 }
 
-/** Returns the peer of a connection. */
 export function peerOf({ peers }: Site, connection: number): Credentials {
   return peers[connection % peers.length]!;
 }

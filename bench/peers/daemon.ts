@@ -89,7 +89,6 @@ export class Daemon {
     }
   }
 
-  /** Ends the daemon and removes its folder. */
   async stop(): Promise<void> {
     try {
       if (this.#child !== undefined) await endProcess(this.#child, this.#signals.calmly);
@@ -119,7 +118,6 @@ export function runTool(command: string, args: readonly string[], account?: Acco
   return stdout;
 }
 
-/** Returns the first of these paths that exists. */
 export function firstOf(paths: readonly string[]): string | undefined {
   return paths.find((path) => existsSync(path));
 }

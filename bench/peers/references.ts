@@ -34,7 +34,7 @@ export async function startOrNote<T extends Target>(
 export async function startBareHttp(): Promise<Target> {
   const server = new ServerProcess({ script: scriptOf('bare-http'), cwd: '/', env: {} });
   const port = await server.start();
-  return targetOf('bare node:http', port, server, []);
+  return targetOf('bare node:http', port, server);
 }
 
 /** Returns null if Redis is not installed. Every write is synced before its answer, as this service does. */
@@ -43,15 +43,8 @@ export async function startRedis(peers: readonly Credentials[]): Promise<Target 
   if (command === undefined) return null;
   return Daemon.use(async (daemon) => {
     const redisPort = await freePort();
-    const options = {
-      port: redisPort,
-      bind: '127.0.0.1',
-      dir: daemon.dir,
-      appendonly: 'yes',
-      appendfsync: 'always',
-      save: '',
-      logfile: '',
-    };
+    const place = { port: redisPort, bind: '127.0.0.1', dir: daemon.dir, logfile: '' };
+    const options = { ...place, appendonly: 'yes', appendfsync: 'always', save: '' };
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
     await daemon.start(command, args, () => existsSync(join(daemon.dir, 'appendonlydir')));
     return service('fastify+redis', 'redis-service', [String(redisPort)], daemon, peers);
@@ -77,12 +70,8 @@ export async function startPostgres(peers: readonly Credentials[]): Promise<Targ
     const user = 'postgres';
     const tool = ['-D', data, '-U', user, '--auth=trust', '--encoding=UTF8', '--locale=C'];
     runTool(join(bin, 'initdb'), tool, account);
-    const settings = {
-      listen_addresses: '',
-      unix_socket_directories: daemon.dir,
-      synchronous_commit: 'on',
-      fsync: 'on',
-    };
+    const place = { listen_addresses: '', unix_socket_directories: daemon.dir };
+    const settings = { ...place, synchronous_commit: 'on', fsync: 'on' };
     const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
     const isReady = () => {
       const file = join(data, 'postmaster.pid');
@@ -113,19 +102,9 @@ export async function startCrowdsec(): Promise<CrowdsecTarget | null> {
       writeFileSync(join(daemon.dir, name), text);
     const apiKey = '0123456789abcdef0123456789abcdef';
     const password = 'a-password-of-the-bench';
-    runTool(tool, [
-      '-c',
-      config,
-      'machines',
-      'add',
-      'bench',
-      '--password',
-      password,
-      '-f',
-      join(daemon.dir, 'login.yaml'),
-      '--force',
-    ]);
-    runTool(tool, ['-c', config, 'bouncers', 'add', 'bench', '--key', apiKey]);
+    const add = (what: string, ...args: string[]) => runTool(tool, ['-c', config, what, 'add', 'bench', ...args]);
+    add('machines', '--password', password, '-f', join(daemon.dir, 'login.yaml'), '--force');
+    add('bouncers', '--key', apiKey);
     const base = `http://127.0.0.1:${port}`;
     const logIn = async (): Promise<string | undefined> => {
       const response = await fetch(`${base}/v1/watchers/login`, {
@@ -191,11 +170,11 @@ async function service(
   return targetOf(name, port, server, [daemon.pid], () => daemon.stop());
 }
 
-function targetOf(
+export function targetOf(
   name: string,
   port: number,
   server: ServerProcess,
-  otherPids: readonly number[],
+  otherPids: readonly number[] = [],
   stopOthers: () => Promise<void> = async () => undefined,
 ): Target {
   return {

@@ -8,7 +8,7 @@ import { average, least } from '../statistics.js';
 import { type Goal, goalOf, judgedIf, number, type Population, percent } from './goal.js';
 import type { Judgement } from './judgement.js';
 import { worstPromises } from './promises.js';
-import type { Family, Row, Seeds } from './rows.js';
+import type { Family, Row, RowOrigin, Seeds } from './rows.js';
 import { isReportOnly, type KindName, kindsOf } from './simulator.js';
 import { hitShare, type Summary, summarise } from './summary.js';
 
@@ -52,22 +52,8 @@ function notBelow(known: readonly number[]): Standard {
 }
 
 const onDataFiles = notBelow([
-  98.5,
-  none,
-  92.4,
-  82.4,
-  9,
-  18.8,
-  90.1,
-  85.6,
-  20.3,
-  17.1,
-  100,
-  85.8,
-  66.7,
-  8.8,
-  none,
-  90.3,
+  ...[98.5, none, 92.4, 82.4, 9, 18.8, 90.1, 85.6, 20.3, 17.1],
+  ...[100, 85.8, 66.7, 8.8, none, 90.3],
 ]);
 
 /** By the number of seeds, from 1 on, at the usual size. */
@@ -81,24 +67,14 @@ export const standardsNote =
 
 /** Judges data files and simulated groups apart. Leaves out a population without rows. */
 export function judgePopulations(rows: readonly Row[], options: Seeds): Population[] {
+  const populationOf = (name: string, origins: readonly RowOrigin[], standard: Standard | null): Population[] => {
+    const of = rows.filter(({ origin }) => origins.includes(origin));
+    return of.length === 0 ? [] : [{ name, reference: (standard ?? design).source, goals: judgeGoals(of, standard) }];
+  };
   return [
-    {
-      name: 'data files',
-      of: rows.filter(({ origin }) => origin === 'real' || origin === 'attack file'),
-      standard: onDataFiles,
-    },
-    {
-      name: 'simulated groups',
-      of: rows.filter(({ origin }) => origin === 'simulated'),
-      standard: standardFor(options),
-    },
-  ]
-    .filter(({ of }) => of.length > 0)
-    .map(({ name, of, standard }) => ({
-      name,
-      reference: (standard ?? design).source,
-      goals: judgeGoals(of, standard),
-    }));
+    ...populationOf('data files', ['real', 'attack file'], onDataFiles),
+    ...populationOf('simulated groups', ['simulated'], standardFor(options)),
+  ];
 }
 
 function standardFor({ seed, seeds, size }: Seeds): Standard | null {

@@ -4,6 +4,7 @@
  */
 
 import type { TrustSet } from '../data/trust-set.js';
+import { greatest } from '../statistics.js';
 import { peerTrustOf } from './evidence-columns.js';
 import { type FiguresByMethod, measureAll } from './methods.js';
 import { type Promises, probesOf, promisesOf } from './promises.js';
@@ -48,10 +49,7 @@ export interface JudgementOptions {
 }
 
 export async function judge(set: TrustSet, { http, damage }: JudgementOptions): Promise<Judgement> {
-  const evidence = evidenceColumns(set);
-  const facts = peerFacts(set);
-  const trust = peerTrustOf(evidence, facts);
-  const computed = readOut(evidence, facts, trust);
+  const { evidence, facts, trust, readings: computed } = compute(set);
   const probes = probesOf(set);
   const answers = http ? await readThroughNode(set, probes) : null;
   const readings = { ...computed, ...answers?.readings };
@@ -64,19 +62,22 @@ export async function judge(set: TrustSet, { http, damage }: JudgementOptions): 
     promises: probed && promisesOf(set, probed),
     damage: damage ? damageOf(readings.verdict, withoutAdversaries(set), set) : null,
     node: answers && {
-      scoreDifference: computed.score.reduce(
-        (most, score, i) => Math.max(most, Math.abs(score - answers.readings.score[i]!)),
-        0,
-      ),
+      scoreDifference: greatest(Array.from(computed.score, (score, i) => Math.abs(score - answers.readings.score[i]!))),
       verdictsThatDiffer: computed.verdict.filter((verdict, i) => verdict !== answers.readings.verdict[i]).length,
     },
   };
 }
 
+/** Returns the readings of the computation alone, and what they follow from. */
+function compute(set: TrustSet) {
+  const evidence = evidenceColumns(set);
+  const facts = peerFacts(set);
+  const trust = peerTrustOf(evidence, facts);
+  return { evidence, facts, trust, readings: readOut(evidence, facts, trust) };
+}
+
 /** Returns the verdicts of the same players without the reports of the adversaries. */
 function withoutAdversaries(set: TrustSet) {
   const observations = set.observations.filter(({ peer }) => !set.adversaries.includes(peer));
-  const evidence = evidenceColumns({ ...set, observations });
-  const facts = peerFacts(set);
-  return readOut(evidence, facts, peerTrustOf(evidence, facts)).verdict;
+  return compute({ ...set, observations }).readings.verdict;
 }

@@ -1,6 +1,5 @@
 /** Renders the quality figures as one HTML page: plots of calibration and of catches against hits, and every table. */
 import { type Line, lineChart } from '../line-chart.js';
-import { average } from '../statistics.js';
 import { escapeHtml, page, type Table, tableHtml } from '../tables.js';
 import { goalTables, type Population } from './goal.js';
 import { isCounted } from './goals.js';
@@ -8,7 +7,7 @@ import { lifeMethods, lifeRules } from './life/judgement.js';
 import type { LifeRow } from './life/rows.js';
 import { banningPopulations, combine, lifeMethodNames } from './life/summary.js';
 import { lifeTables } from './life/tables.js';
-import { hitShares, type MethodName, methodLabels, methodNames } from './methods.js';
+import { hitShares, type MethodName, meanFigures, methodLabels, methodNames } from './methods.js';
 import { type Family, families, type Row } from './rows.js';
 import { caughtShare, hitShare, summarise } from './summary.js';
 import { damageTable, measureTables, nodeNote, summaryTable, verdictTable } from './tables.js';
@@ -75,25 +74,15 @@ function calibrationPlot(rows: readonly Row[]): string[] {
     return [{ family, colour, bins }];
   });
   if (calibrated.length === 0) return [];
-  const lines = calibrated.map(
-    ({ family, colour, bins }): Line => ({
-      name: family,
-      colour,
-      points: bins.map(({ predicted, actual }) => [predicted, actual] as const),
-    }),
-  );
-  const diagonal = [
-    [0, 0],
-    [1, 1],
-  ] as const;
+  const lines = calibrated.map(({ family, colour, bins }): Line => {
+    return { name: family, colour, points: bins.map(({ predicted, actual }) => [predicted, actual] as const) };
+  });
+  const diagonal = [0, 1].map((share) => [share, share] as const);
   const ideal: Line = { name: 'perfectly calibrated', colour: colours.oracle, points: diagonal };
   const cells = calibrated.flatMap(({ family, bins }) =>
-    bins.map(({ predicted, actual, players }) => [
-      family,
-      `${(predicted * 100).toFixed(1)} %`,
-      `${(actual * 100).toFixed(1)} %`,
-      String(players),
-    ]),
+    bins.map(({ predicted, actual, players }) => {
+      return [family, ...[predicted, actual].map((share) => `${(share * 100).toFixed(1)} %`), String(players)];
+    }),
   );
   return [
     '<h2>Calibration: predicted and actual share of bad players, ten bins</h2>',
@@ -110,11 +99,10 @@ function calibrationPlot(rows: readonly Row[]): string[] {
 function familyPlot(rows: readonly Row[], family: Family): string[] {
   const groups = groupsOf(rows, family);
   if (groups.length === 0) return [];
-  const lines = methodNames.map((method) => ({
-    name: methodLabels[method],
-    colour: colours[method],
-    caughtAt: hitShares.map((_, i) => average(groups.map(({ methods }) => methods[method].caughtAt[i]!))),
-  }));
+  const means = meanFigures(groups.map(({ methods }) => methods));
+  const lines = methodNames.map((method) => {
+    return catchLine(methodLabels[method], colours[method], means[method].caughtAt);
+  });
   const { untrustedHit, untrustedCaught, suspiciousHit, suspiciousCaught } = summarise(groups);
   return catchPlot(`${family} groups`, lines, [
     { name: 'untrusted', colour: colours.score, hit: untrustedHit, caught: untrustedCaught },
@@ -129,11 +117,7 @@ function lifePlots(rows: readonly LifeRow[]): string[] {
     const coloursOf = { ...colours, bans: colours.majority };
     return catchPlot(
       `${name} that ban`,
-      lifeMethodNames.map((method) => ({
-        name: lifeMethods[method],
-        colour: coloursOf[method],
-        caughtAt: caughtAt[method],
-      })),
+      lifeMethodNames.map((method) => catchLine(lifeMethods[method], coloursOf[method], caughtAt[method])),
       (['untrusted', 'suspicious', 'twoBans', 'threeBans'] as const).map((rule) => ({
         name: lifeRules[rule],
         colour: rule.endsWith('Bans') ? coloursOf.bans : coloursOf.score,
@@ -144,19 +128,16 @@ function lifePlots(rows: readonly LifeRow[]): string[] {
   });
 }
 
+function catchLine(name: string, colour: number, caughtAt: readonly number[]): Line {
+  return { name, colour, points: hitShares.map((share, i) => [share, caughtAt[i]!] as const) };
+}
+
 /** Plots shares of bad players caught against `hitShares`, and rules as single points. */
 function catchPlot(
   of: string,
-  lines: readonly { readonly name: string; readonly colour: number; readonly caughtAt: readonly number[] }[],
+  lines: readonly Line[],
   rules: readonly { readonly name: string; readonly colour: number; readonly hit: number; readonly caught: number }[],
 ): string[] {
-  const ofMethods = lines.map(
-    ({ name, colour, caughtAt }): Line => ({
-      name,
-      colour,
-      points: hitShares.map((share, i) => [share, caughtAt[i]!] as const),
-    }),
-  );
   const ofRules = rules.map(
     ({ name, colour, hit, caught }): Line => ({
       name: `${name}: ${(caught * 100).toFixed(1)} % caught, ${(hit * 100).toFixed(2)} % hit`,
@@ -168,7 +149,7 @@ function catchPlot(
   return [
     `<h2>Bad players caught against good players hit, ${escapeHtml(of)}</h2>`,
     lineChart(
-      [...ofMethods, ...ofRules],
+      [...lines, ...ofRules],
       { label: 'share of good players hit', scale: Math.log10, ticks, print: (value) => `${value * 100} %` },
       { label: 'share of bad players caught', ticks: fifths, print: percent },
     ),

@@ -3,13 +3,13 @@
  * goals.
  */
 import { average } from '../statistics.js';
-import { type Table, tableText } from '../tables.js';
+import { type Column, columnTable, type Table, tableText } from '../tables.js';
 import { goalTables, goalVerdict, type Population } from './goal.js';
 import { isCounted, standardsNote } from './goals.js';
 import { type Measures, type MethodName, methodLabels, methodNames } from './methods.js';
 import { families, type Row } from './rows.js';
 import { caughtShare, hitShare, type Summary, summarise } from './summary.js';
-import { type Damage, precisionOf, sumEach, type VerdictCount } from './verdicts.js';
+import { type Damage, precisionOf, sumEach, type VerdictCount, type VerdictCounts } from './verdicts.js';
 
 export const hundredths = (value: number): string => (Number.isNaN(value) ? '' : (value * 100).toFixed(2));
 export const tenths = (value: number): string => (Number.isNaN(value) ? '-' : (value * 100).toFixed(1));
@@ -32,62 +32,59 @@ const measures: readonly Measure[] = [
   { key: 'caughtAtFewHits', title: `${caught} at most .1 % of the good are hit, %`, print: hundredths },
 ];
 
-export function rowLabel({
-  origin,
-  name,
-  judgements,
-}: {
+interface Named {
   readonly origin: string;
   readonly name: string;
   readonly judgements: readonly unknown[];
-}): string {
+}
+
+export function rowLabel({ origin, name, judgements }: Named): string {
   return judgements.length > 1 ? `${origin}: ${name} x${judgements.length}` : `${origin}: ${name}`;
+}
+
+function labelled<R extends Named>(row: R): readonly [label: string, row: R] {
+  return [rowLabel(row), row];
 }
 
 /** Returns one table for each measure that some method has on some row. */
 export function measureTables(rows: readonly Row[]): Table[] {
   return measures.flatMap(({ key, title, print }) => {
-    const value = (row: Row, method: MethodName) => row.methods[method][key];
-    const filled = rows.filter((row) => methodNames.some((method) => !Number.isNaN(value(row, method))));
-    const head = [title, ...methodNames.map((method) => methodLabels[method])];
-    const lines = filled.map((row) => [rowLabel(row), ...methodNames.map((method) => print(value(row, method)))]);
-    return [{ head, rows: lines }];
+    const filled = rows.filter(({ methods }) => methodNames.some((method) => !Number.isNaN(methods[method][key])));
+    const columns = methodNames.map((method): Column<Row> => {
+      return [methodLabels[method], ({ methods }) => print(methods[method][key])];
+    });
+    return [columnTable(title, columns, filled.map(labelled))];
   });
 }
-
-const caughtAndHit = ['caught', '', 'good hit', '', 'at .1 %: score', 'oracle'];
 
 /** Prints how often verdicts are right among those that have one, and how many players have one. */
 export function preciseCell(count: VerdictCount): string {
   return `${tenths(precisionOf(count))} (${count.caught + count.hit})`;
 }
 
+const verdictColumns: readonly Column<VerdictCounts & Pick<Row, 'methods'>>[] = [
+  ['AUC', ({ methods }) => hundredths(methods.score.auc)],
+  ['precise: untrusted', ({ untrusted }) => preciseCell(untrusted)],
+  ['or suspicious', ({ suspicious }) => preciseCell(suspicious)],
+  ['caught', ({ untrusted }) => tenths(caughtShare(untrusted))],
+  ['', ({ suspicious }) => tenths(caughtShare(suspicious))],
+  ['good hit', ({ untrusted }) => hundredths(hitShare(untrusted))],
+  ['', ({ suspicious }) => hundredths(hitShare(suspicious))],
+  ['at .1 %: score', ({ methods }) => tenths(methods.score.caughtAtFewHits)],
+  ['oracle', ({ methods }) => tenths(methods.oracle.caughtAtFewHits)],
+];
+
 /** Returns one line for each row. The groups of a kind are counted together. */
 export function verdictTable(rows: readonly Row[]): Table {
-  const cells = (row: Row): string[] => {
-    const { judgements, methods } = row;
-    const untrusted = sumEach(judgements.map(({ verdicts }) => verdicts.untrusted));
-    const suspicious = sumEach(judgements.map(({ verdicts }) => verdicts.suspicious));
-    return [
-      rowLabel(row),
-      hundredths(methods.score.auc),
-      preciseCell(untrusted),
-      preciseCell(suspicious),
-      tenths(caughtShare(untrusted)),
-      tenths(caughtShare(suspicious)),
-      hundredths(hitShare(untrusted)),
-      hundredths(hitShare(suspicious)),
-      tenths(methods.score.caughtAtFewHits),
-      tenths(methods.oracle.caughtAtFewHits),
-    ];
-  };
-  return {
-    head: ['Verdicts, %', 'AUC', 'precise: untrusted', 'or suspicious', ...caughtAndHit],
-    rows: rows.map(cells),
-  };
+  const lines = rows.map((row) => {
+    const untrusted = sumEach(row.judgements.map(({ verdicts }) => verdicts.untrusted));
+    const suspicious = sumEach(row.judgements.map(({ verdicts }) => verdicts.suspicious));
+    return [rowLabel(row), { untrusted, suspicious, methods: row.methods }] as const;
+  });
+  return columnTable('Verdicts, %', verdictColumns, lines);
 }
 
-const summaryColumns: readonly (readonly [head: string, cell: (summary: Summary) => string])[] = [
+const summaryColumns: readonly Column<Summary>[] = [
   ['groups', ({ groups }) => String(groups)],
   ['AUC mean', ({ aucMean }) => hundredths(aucMean)],
   ['worst', ({ aucWorst }) => hundredths(aucWorst)],
@@ -104,14 +101,11 @@ const summaryColumns: readonly (readonly [head: string, cell: (summary: Summary)
 ];
 
 function summaryTableOf(groups: readonly (readonly [label: string, rows: readonly Row[]])[]): Table {
-  return {
-    head: ['Groups together, %', ...summaryColumns.map(([head]) => head)],
-    rows: groups.flatMap(([label, rows]) => {
-      if (rows.length === 0) return [];
-      const summary = summarise(rows.flatMap(({ judgements }) => judgements));
-      return [[label, ...summaryColumns.map(([, cell]) => cell(summary))]];
-    }),
-  };
+  const filled = groups.filter(([, rows]) => rows.length > 0);
+  const lines = filled.map(
+    ([label, rows]) => [label, summarise(rows.flatMap(({ judgements }) => judgements))] as const,
+  );
+  return columnTable('Groups together, %', summaryColumns, lines);
 }
 
 /** Returns the summary of each population and family with rows. Only groups that count for goals are included. */
@@ -142,15 +136,14 @@ const damageColumns: Readonly<Record<keyof Damage, string>> = {
 
 /** Returns the verdicts that attempts to break the scoring changed. */
 export function damageTable(rows: readonly Row[]): Table {
-  return {
-    head: ['Changed by the attack', ...Object.values(damageColumns)],
-    rows: rows.flatMap((row) => {
-      const damages = row.judgements.flatMap(({ damage }) => damage ?? []);
-      if (damages.length === 0) return [];
-      const sum = sumEach(damages);
-      return [[rowLabel(row), ...Object.keys(damageColumns).map((key) => String(sum[key as keyof Damage]))]];
-    }),
-  };
+  const columns = Object.entries(damageColumns).map(([key, head]): Column<Damage> => {
+    return [head, (sum) => String(sum[key as keyof Damage])];
+  });
+  const lines = rows.flatMap((row) => {
+    const damages = row.judgements.flatMap(({ damage }) => damage ?? []);
+    return damages.length === 0 ? [] : [[rowLabel(row), sumEach(damages)] as const];
+  });
+  return columnTable('Changed by the attack', columns, lines);
 }
 
 /** Returns the largest difference between nodes and the computation alone; null if no node was asked. */

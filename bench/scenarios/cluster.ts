@@ -14,13 +14,14 @@ import { onServerCore } from '../cores.js';
 import { freePorts } from '../free-ports.js';
 import { startAttack } from '../load/attack.js';
 import { attackEvent } from '../load/attackers.js';
-import { at, Latencies } from '../load/latency.js';
+import { at } from '../load/latency.js';
+import { RepeatedCall } from '../load/repeated-call.js';
 import { type Credentials, eventKind, gameId, only, type Site, scoreKind } from '../load/requests.js';
 import { OwnNode } from '../own-node.js';
 import { measured, type Run } from '../run.js';
 import { median, ratios } from '../statistics.js';
 import type { Target } from '../target.js';
-import type { Measured, Series } from '../windows.js';
+import { cpuUsOf, type Measured, type Series } from '../windows.js';
 
 const nodes = 3;
 const settings = {
@@ -55,42 +56,25 @@ export const cluster = measured({
     await alone.start();
     const site = await siteOf(alone, run);
     const connections = run.options.connections ?? 256;
-    const write = async (count: number) => {
+    const write = (count: number) => {
       const what = `events at ${count} connection${count === 1 ? '' : 's'}`;
-      const series = [
-        {
-          name: `${what}, one node`,
-          target: alone.target,
-          workload: only(eventKind(site)),
-          connections: count,
-          rate: null,
-        },
-        {
-          name: `${what}, three nodes`,
-          target: leader.target,
-          workload: only(eventKind(shared)),
-          connections: count,
-          rate: null,
-        },
-      ];
-      return (await run.alternate(what, series)) as [Measured, Measured];
+      const load = { connections: count, rate: null };
+      return run.alternate(what, [
+        { ...load, name: `${what}, one node`, target: alone.target, workload: only(eventKind(site)) },
+        { ...load, name: `${what}, three nodes`, target: leader.target, workload: only(eventKind(shared)) },
+      ]);
     };
-    const lag = new Lag(leader, follower);
+    const lag = lagOf(leader, follower);
     const [one, three] = await write(connections);
-    const lagMs = await lag.end();
+    const lagMs = await lag.p99Ms();
     const ratio = run.rateRatio('durable events, three nodes / one node', three, one);
     to.goal(`durable events of three nodes against one, ${connections} connections`, ratio, 'at least', 0.5, 'x');
     const [slowOne, slowThree] = await write(1);
     const p50 = (of: Measured) => at(of.latencies.summary(), 50) / 1000;
     const slower = to.figure('p50 of a write, three nodes / one node', 'x', 'less', p50(slowThree) / p50(slowOne));
     to.goal('p50 of a write against one node', slower, 'at most', 4, 'x');
-    to.goal(
-      'lag of a follower under full load, p99',
-      to.figure('lag of a follower, p99', 'ms', 'less', lagMs),
-      'at most',
-      250,
-      ' ms',
-    );
+    to.figure('lag of a follower, p99', 'ms', 'less', lagMs);
+    to.goal('lag of a follower under full load, p99', lagMs, 'at most', 250, ' ms');
     const reads = (target: Target, of: Site): Series => ({
       name: `scores, ${target.name}`,
       target,
@@ -100,15 +84,8 @@ export const cluster = measured({
       rate: null,
     });
     const [follow, own] = await run.alternate('scores', [reads(follower.target, shared), reads(alone.target, site)]);
-    const cpuUs = (of: Measured | undefined) => of!.windows.map((window) => window.cpuUs);
-    const cost = ratios(cpuUs(follow), cpuUs(own));
-    to.goal(
-      'CPU of a read on a follower against one node',
-      to.figure('CPU of a read, follower / one node', 'x', 'less', cost),
-      'at most',
-      1.05,
-      'x',
-    );
+    const cost = to.figure('CPU of a read, follower / one node', 'x', 'less', ratios(cpuUsOf(follow), cpuUsOf(own)));
+    to.goal('CPU of a read on a follower against one node', cost, 'at most', 1.05, 'x');
     const [attacker, ...victims] = shared.peers;
     const victim = {
       name: 'victim',
@@ -122,10 +99,9 @@ export const cluster = measured({
     await besideAttack(run, victim, { name: 'tunnels', port, attacker: attacker!, count: strangers });
     const calmMs = to.figure('takeover', 'ms', 'less', await takeoverMs(group));
     const startedMs = performance.now();
-    const flood = group.nodes.map((node) => {
-      return startAttack({ name: 'tunnels', port: node.target.port, attacker: attacker!, count: strangers });
-    });
-    const attacks = await Promise.all(flood);
+    const tunnelsTo = ({ target }: Server) =>
+      startAttack({ name: 'tunnels', port: target.port, attacker: attacker!, count: strangers });
+    const attacks = await Promise.all(group.nodes.map(tunnelsTo));
     const floodedMs = to.figure('takeover beside tunnels', 'ms', 'less', await takeoverMs(group));
     const opened = await Promise.all(attacks.map((attack) => attack.end()));
     const rate = opened.reduce((sum, count) => sum + count, 0) / ((performance.now() - startedMs) / 1000);
@@ -233,30 +209,12 @@ async function siteOf({ directUrl }: Server, { options }: Run): Promise<Site> {
   return { seed: options.seed, players: options.players, peers };
 }
 
-/** Samples of how long after the leader a follower has applied a record, until `end`. */
-class Lag {
-  readonly #samples = new Latencies();
-  readonly #running: Promise<void>;
-  #isOver = false;
-
-  constructor(leader: Server, follower: Server) {
-    this.#running = this.#sample(leader, follower);
-  }
-
-  /** The 99th percentile, ms. */
-  async end(): Promise<number> {
-    this.#isOver = true;
-    await this.#running;
-    return at(this.#samples.summary(), 99) / 1000;
-  }
-
-  async #sample(leader: Server, follower: Server): Promise<void> {
-    while (!this.#isOver) {
-      const wanted = await appliedSeq(leader);
-      const startedMs = performance.now();
-      while ((await appliedSeq(follower)) < wanted) await delay(lagPollMs);
-      this.#samples.record(performance.now() - startedMs);
-      await delay(lagPollMs);
-    }
-  }
+/** Samples how long after the leader a follower has applied a record. */
+function lagOf(leader: Server, follower: Server): RepeatedCall {
+  return new RepeatedCall(async () => {
+    const wanted = await appliedSeq(leader);
+    const startedMs = performance.now();
+    while ((await appliedSeq(follower)) < wanted) await delay(lagPollMs);
+    return performance.now() - startedMs;
+  }, lagPollMs);
 }

@@ -1,11 +1,12 @@
 /** Measures a ban list of 200,000 rows through `ptf-peer import` into a node: time and memory. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../ending.js';
 import { gameId } from '../load/requests.js';
+import { PeakMemory, peakMbOf } from '../process-stats.js';
 import { measured } from '../run.js';
 
 const rows = 200_000;
@@ -24,14 +25,8 @@ export const importing = measured({
       const config = join(folder.path, 'config.json');
       const file = join(folder.path, 'sb_bans.csv');
       const state_dir = join(folder.path, 'state');
-      const members = {
-        url: node.url,
-        peer_id: peerId,
-        api_key: apiKey,
-        group_salt: salt,
-        game_ids: [gameId],
-        state_dir,
-      };
+      const peer = { url: node.url, peer_id: peerId, api_key: apiKey };
+      const members = { ...peer, group_salt: salt, game_ids: [gameId], state_dir };
       writeFileSync(config, JSON.stringify(members), { mode: 0o600 });
       writeFileSync(file, listOf(rows));
       for (const [name, more] of [
@@ -73,23 +68,10 @@ async function runCommand(args: readonly string[]) {
   const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const pieces: Buffer[] = [];
   child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
-  let peakMb = 0;
-  const sampler = setInterval(() => {
-    peakMb = Math.max(peakMb, peakOf(child.pid) ?? 0);
-  }, sampleMs);
+  const peak = new PeakMemory(() => peakMbOf(child.pid!), sampleMs);
   const [code] = (await once(child, 'close')) as [number | null];
-  clearInterval(sampler);
+  const peakMb = peak.end();
   const seconds = (performance.now() - startedMs) / 1_000;
   if (code !== 0) throw new Error(`ptf-peer ended with ${code}`);
   return { seconds, peakMb, out: Buffer.concat(pieces).toString() };
-}
-
-/** The greatest resident size of a process so far, in MB; undefined where it has ended. */
-function peakOf(pid: number | undefined): number | undefined {
-  try {
-    const kib = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return kib === undefined ? undefined : (Number(kib) * 1_024) / 1e6;
-  } catch {
-    return undefined;
-  }
 }

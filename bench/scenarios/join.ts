@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nodeVariables } from '../cluster/node-group.js';
 import { freePorts } from '../free-ports.js';
-import { at, Latencies } from '../load/latency.js';
+import { RepeatedCall } from '../load/repeated-call.js';
 import { hashedIds } from '../load/requests.js';
 import { filledNode, settled } from '../node-target.js';
 import { OwnNode } from '../own-node.js';
@@ -51,12 +51,12 @@ export const join = measured({
     const giveUpMs = performance.now() + run.options.seconds * 1000;
     do {
       const joiner = run.use(clustered('joiner', joinerPort, true));
-      const calm = new Reads(donor.url, idOf, run.options.players);
+      const calm = readsOf(donor.url, idOf, run.options.players);
       await delay(run.options.seconds * 1000 * calmPart);
-      const calmUs = await calm.p99();
-      const busy = new Reads(donor.url, idOf, run.options.players);
+      const calmMs = await calm.p99Ms();
+      const busy = readsOf(donor.url, idOf, run.options.players);
       joins.push(await secondsOf(() => joiner.start()));
-      slower.push((await busy.p99()) / calmUs);
+      slower.push((await busy.p99Ms()) / calmMs);
       await joiner.kill();
       restarts.push(await secondsOf(() => joiner.start()));
       await joiner.stop();
@@ -75,33 +75,15 @@ async function secondsOf(work: () => Promise<void>): Promise<number> {
   return (performance.now() - startedMs) / 1000;
 }
 
-/** Reads players of a node, one after the other, until `p99`. */
-class Reads {
-  readonly #latencies = new Latencies();
-  readonly #running: Promise<void>;
-  #isOver = false;
-
-  constructor(url: string, idOf: (n: number) => string, players: number) {
-    this.#running = this.#read(url, idOf, players);
-    // `p99` reports the error.
-    this.#running.catch(() => undefined);
-  }
-
-  /** Resolves to the 99th percentile, us. */
-  async p99(): Promise<number> {
-    this.#isOver = true;
-    await this.#running;
-    return at(this.#latencies.summary(), 99);
-  }
-
-  async #read(url: string, idOf: (n: number) => string, players: number): Promise<void> {
-    for (let n = 0; !this.#isOver; n = (n + stride) % players) {
-      const startedMs = performance.now();
-      const response = await fetch(`${url}/api/v1/trust-scores?ids=${idOf(n)}`);
-      await response.arrayBuffer();
-      if (response.status !== 200) throw new Error(`a read was answered ${response.status}`);
-      this.#latencies.record(performance.now() - startedMs);
-      await delay(readPauseMs);
-    }
-  }
+/** Reads players of a node, one after the other. */
+function readsOf(url: string, idOf: (n: number) => string, players: number): RepeatedCall {
+  let n = 0;
+  return new RepeatedCall(async () => {
+    const startedMs = performance.now();
+    const response = await fetch(`${url}/api/v1/trust-scores?ids=${idOf(n)}`);
+    await response.arrayBuffer();
+    if (response.status !== 200) throw new Error(`a read was answered ${response.status}`);
+    n = (n + stride) % players;
+    return performance.now() - startedMs;
+  }, readPauseMs);
 }

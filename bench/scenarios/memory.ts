@@ -4,10 +4,11 @@
  */
 import type { GrowthResult } from '../core/growth.js';
 import { runTask } from '../core/tasks.js';
-import { eventKind, only, scoreKind } from '../load/requests.js';
+import { eventKind, scoreKind } from '../load/requests.js';
 import type { RunningNode } from '../node-target.js';
 import { measured, type Run } from '../run.js';
 import { median, ratios } from '../statistics.js';
+import { cpuUsOf } from '../windows.js';
 
 const fewPlayers = 10_000;
 /** A Map of more players would not fit into every machine that runs this scenario. */
@@ -58,17 +59,13 @@ async function costBySize(run: Run, sizes: readonly number[]): Promise<{ reads: 
   const nodes: RunningNode[] = [];
   for (const players of sizes) nodes.push(await run.node({ players }, `${players} players`));
   const ratioOf = async (what: string, kindOf: typeof scoreKind, connections: number): Promise<number> => {
-    const load = { connections: run.options.connections ?? connections, rate: run.options.rate };
-    const found = await run.alternate(
-      what,
-      nodes.map(({ target, site }) => ({
-        ...load,
-        name: `${what}, ${target.name}`,
-        target,
-        workload: only(kindOf(site)),
-      })),
-    );
-    const costs = found.map(({ windows }) => windows.map(({ cpuUs }) => cpuUs));
+    const series = nodes.map(({ target, site }) => ({
+      ...run.load(kindOf(site), connections),
+      name: `${what}, ${target.name}`,
+      target,
+    }));
+    const found = await run.alternate(what, series);
+    const costs = found.map(cpuUsOf);
     const points = sizes.map((size, i) => [size, median(costs[i]!)] as const);
     const chart = 'Processor time of a request, us';
     run.report.course({ name: what, chart, across: 'players', decades: true, points });

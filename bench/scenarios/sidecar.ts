@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../ending.js';
 import type { Kind } from '../load/drive.js';
 import { gameId, get, mix, only, playerId, post, type Site } from '../load/requests.js';
-import { startBareHttp } from '../peers/references.js';
+import { startBareHttp, targetOf } from '../peers/references.js';
 import { anonymousMbOf } from '../process-stats.js';
 import { measured, type Run } from '../run.js';
 import { ServerProcess } from '../server-process.js';
@@ -61,14 +61,7 @@ export const sidecar = measured({
       to.figure(`memory: ${what}, ${site.players} players cached`, 'MB', 'less', fullMb[what]);
     }
 
-    const of = {
-      name: 'sidecar',
-      host: '127.0.0.1',
-      port: full.port,
-      pids: [full.process.pid!],
-      loopSamples: full.process.loopSamples,
-    };
-    const served = { ...of, stop: () => full.process.end('SIGTERM') };
+    const served = targetOf('sidecar', full.port, full.process);
     const reads: Kind<string> = {
       name: 'cached read',
       expects: [200],
@@ -77,11 +70,8 @@ export const sidecar = measured({
     const rate = run.options.rate ?? rateDefault;
     // At this rate a tail is mostly the machine's: what bare node:http shows in the same run is not the sidecar's.
     const bareHttp = run.use(await startBareHttp());
-    const [read, bare] = await run.compare(`cached reads, ${rate} a second`, [served, bareHttp], {
-      workload: only(reads),
-      connections: run.options.connections ?? readConnections,
-      rate,
-    });
+    const load = run.load(reads, readConnections, rate);
+    const [read, bare] = await run.compare(`cached reads, ${rate} a second`, [served, bareHttp], load);
     const afterMb = await memoryOf(full);
     to.figure('memory: rss, after the reads', 'MB', 'less', afterMb.rss);
 
@@ -93,29 +83,16 @@ export const sidecar = measured({
         return post('/v1/reports', full.authorization, JSON.stringify(body));
       },
     };
-    await run.compare('reports, each synced', [served], {
-      workload: only(reports),
-      connections: reportConnections,
-      rate: null,
-    });
+    const ofReports = { workload: only(reports), connections: reportConnections, rate: null };
+    await run.compare('reports, each synced', [served], ofReports);
     const { spool } = await statusWhere(full, (status) => status.spool.pending === 0);
     if (spool.set_aside > 0) to.fault(`${spool.set_aside} reports were set aside`);
 
-    const p99Ms = median(read!.windows.map(p99MsOf));
-    to.figure(
-      'p99 of a cached read over that of bare node:http',
-      'x',
-      'less',
-      p99Ms / median(bare!.windows.map(p99MsOf)),
-    );
+    const [p99Ms, bareMs] = [read, bare].map(({ windows }) => median(windows.map(p99MsOf))) as [number, number];
+    to.figure('p99 of a cached read over that of bare node:http', 'x', 'less', p99Ms / bareMs);
     to.goal(`p99 of a cached read at ${rate} a second`, p99Ms, 'at most', 1, ' ms');
-    to.goal(
-      `growth over an empty sidecar, ${site.players} players cached`,
-      fullMb.rss - emptyMb.rss,
-      'at most',
-      60,
-      ' MB',
-    );
+    const growth = `growth over an empty sidecar, ${site.players} players cached`;
+    to.goal(growth, fullMb.rss - emptyMb.rss, 'at most', 60, ' MB');
   },
 });
 

@@ -13,10 +13,8 @@ export const steps = measured({
   async measure({ options: { players, peers, seed }, report }) {
     const folder = temporaryFolder('ptf-bench-steps-');
     const task = { players, peers, seed, batch, folder: folder.path };
-    const { write, read, match } = await runTask('steps', task, 'steps').finally(() => folder.remove());
-    for (const { name, ns } of write) report.figure(`event: ${name}`, 'ns', 'less', ns);
-    for (const { name, ns } of read) report.figure(`score read: ${name}`, 'ns', 'less', ns);
-    for (const { name, ns } of match) report.figure(`match of 50: ${name}`, 'ns', 'less', ns);
+    const costs = await runTask('steps', task, 'steps').finally(() => folder.remove());
+    for (const { name, ns } of costs) report.figure(name, 'ns', 'less', ns);
     report.note('Each step runs alone and warm: their sum is a lower bound, without the socket, Node and the kernel.');
   },
 });

@@ -38,7 +38,7 @@ export const stream = measured({
       const name = `${rate} scores and events a second, ${what}`;
       const series = { name, target, workload, connections: loadConnections, rate };
       const [found] = await run.alternate(what, [series]);
-      return median(found!.windows.map(({ cpuShare }) => cpuShare));
+      return median(found.windows.map(({ cpuShare }) => cpuShare));
     };
     const alone = await loadShare('no reader');
 

@@ -104,7 +104,7 @@ test('Ctrl-C ends the demo at once, its node with it, and leaves nothing', async
 test('an invalid option is refused with a text that names the expected one', async () => {
   const running = start('--seconds', '2');
   assert.is(await ended(running), 1);
-  assert.match(running.output(), 'must be a whole number from 5 to 3600');
+  assert.match(running.output(), 'expected a whole number from 5 to 3600');
 });
 
 test.run();

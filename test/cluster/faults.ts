@@ -2,6 +2,7 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../support/random.js';
+import { clearDatabase, fillDatabase, leadingMember, replaceMember } from './etcd-faults.js';
 import type { Group } from './group.js';
 import type { ClusterNode } from './nodes.js';
 
@@ -35,7 +36,7 @@ async function follower(group: Group, random: Random): Promise<ClusterNode> {
 
 async function etcdLeader(group: Group): Promise<number> {
   for (;;) {
-    const leader = await group.etcd.leader();
+    const leader = await leadingMember(group.etcd);
     if (leader !== undefined) return leader;
     await delay(100);
   }
@@ -136,12 +137,12 @@ export const faults: readonly ClusterFault[] = [
     async run(group) {
       const { etcd } = group;
       // Above the part at which the leader refuses writes, below the one at which etcd does.
-      const filled = await etcd.fill('/ballast/', 0.85);
+      const filled = await fillDatabase(etcd, '/ballast/', 0.85);
       await delay(pauseMs);
       const { body } = await (await group.awaitLeader()).ask('GET', '/health');
       const { reason } = (body.details ?? {}) as { readonly reason?: string };
       if (reason !== 'log_full') throw new Error(`the health of the leader is not log_full: ${JSON.stringify(body)}`);
-      await etcd.clear('/ballast/', filled);
+      await clearDatabase(etcd, '/ballast/', filled);
       await etcd.healthy();
     },
   },
@@ -223,7 +224,7 @@ export const faults: readonly ClusterFault[] = [
     row: null,
     writePauseMsMax: 10_000,
     async run({ etcd }, random) {
-      await etcd.replaceMember(random.below(etcd.count));
+      await replaceMember(etcd, random.below(etcd.count));
     },
   },
   {

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { EtcdMembers } from '../../bench/cluster/etcd-members.js';
-import { awaitLeader, etcdPrefix, settled, startGroup } from '../../bench/cluster/node-group.js';
+import { awaitLeader, groupId, settled, startGroup } from '../../bench/cluster/node-group.js';
 import { temporaryFolder } from '../../bench/ending.js';
 import { SmallDisk } from '../faults/small-disk.js';
 import { ClusterNode } from './nodes.js';
@@ -59,7 +59,7 @@ export class Group {
     this.#memberLinks = memberLinks;
     this.nodes = nodes;
     this.disks = disks;
-    this.watch = new SlotWatch(etcd.endpoints, etcdPrefix);
+    this.watch = new SlotWatch(etcd.endpoints, `/ptf/${groupId}/`);
   }
 
   /** Starts members and nodes, and waits until the group is settled. */

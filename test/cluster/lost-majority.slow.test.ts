@@ -2,12 +2,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { noEtcd } from '../../bench/cluster/etcd-members.js';
-import { quietSeq, salt } from '../../bench/cluster/node-group.js';
+import { salt } from '../../bench/cluster/node-group.js';
 import { check } from './checker.js';
+import { rebuildFrom } from './etcd-faults.js';
 import { finalNode } from './final-log.js';
 import { Group } from './group.js';
 import { History } from './history.js';
 import { Load } from './load.js';
+import { quietSeq } from './same-records.js';
 
 const missing = noEtcd();
 const writesMin = 100;
@@ -31,7 +33,7 @@ if (missing === undefined) {
       const refused = await left!.ask('POST', '/peers/register', { peer_name: 'late', game_ids: ['g'] });
       assert.is(refused.status, 503);
 
-      await group.etcd.rebuildFrom(0);
+      await rebuildFrom(group.etcd, 0);
       for (const node of lost) {
         node.wipe();
         node.start();

@@ -5,6 +5,7 @@ import { EtcdMembers, noEtcd } from '../../bench/cluster/etcd-members.js';
 import { membersOf } from '../../src/node/cluster/cluster-folder.js';
 import { EtcdClient } from '../../src/store/etcd/etcd-client.js';
 import { until } from '../support/until.js';
+import { clearDatabase, fillDatabase, leadingMember, replaceMember } from './etcd-faults.js';
 import { filesWith } from './final-log.js';
 import { SlotWatch } from './slot-watch.js';
 
@@ -30,8 +31,8 @@ if (missing === undefined) {
   test.after(() => etcd.stop());
 
   test('the members accept writes while their leader is down, and after it has started again', async () => {
-    await until(async () => (await etcd.leader()) !== undefined);
-    const leader = (await etcd.leader())!;
+    await until(async () => (await leadingMember(etcd)) !== undefined);
+    const leader = (await leadingMember(etcd))!;
     await etcd.member(leader).kill();
     await putRetried('/a', '1');
     etcd.startMember(leader);
@@ -54,7 +55,7 @@ if (missing === undefined) {
 
   test('a member is replaced by one without data, and written keys stay', async () => {
     await put('/c', '1');
-    await etcd.replaceMember(1);
+    await replaceMember(etcd, 1);
     assert.is(await read([etcd.endpoints[1]!], '/c'), '1');
   });
 
@@ -79,9 +80,9 @@ if (missing === undefined) {
   });
 
   test('the database fills up to a part of its quota, and is cleared again', async () => {
-    const filled = await etcd.fill('/ballast/', 0.5);
+    const filled = await fillDatabase(etcd, '/ballast/', 0.5);
     assert.ok(filled > 0 && (await etcd.dbBytes()) >= 0.4 * etcd.quotaBytes!);
-    await etcd.clear('/ballast/', filled);
+    await clearDatabase(etcd, '/ballast/', filled);
     assert.ok((await etcd.dbBytes()) < 0.2 * etcd.quotaBytes!);
     await put('/after', '1');
   });
@@ -92,11 +93,11 @@ if (missing === undefined) {
     const alarms = async () => (await membersOf({ client })).map((member) => member?.alarms);
     try {
       assert.equal(await alarms(), [[], [], []]);
-      const refused = await etcd.fill('/ballast/', 2).catch((error: unknown) => String(error));
+      const refused = await fillDatabase(etcd, '/ballast/', 2).catch((error: unknown) => String(error));
       assert.match(String(refused), 'NOSPACE');
       // Each member learns of the alarm by the log of etcd.
       await until(async () => (await alarms()).every((names) => names?.length === 1 && names[0] === 'NOSPACE'));
-      await etcd.clear('/ballast/', 1);
+      await clearDatabase(etcd, '/ballast/', 1);
       await until(async () => (await alarms()).every((names) => names?.length === 0));
     } finally {
       client.close();

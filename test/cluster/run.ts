@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { groupId, leaderOf, quietSeq, salt } from '../../bench/cluster/node-group.js';
+import { groupId, leaderOf, salt } from '../../bench/cluster/node-group.js';
 import { messageOf } from '../../src/errors.js';
 import { type Findings, type Rounds, Tally } from '../faults/fault.js';
 import { Random } from '../support/random.js';
@@ -14,6 +14,7 @@ import { filesWith, finalNode } from './final-log.js';
 import { Group, walSettings } from './group.js';
 import { History } from './history.js';
 import { type Call, Load } from './load.js';
+import { quietSeq } from './same-records.js';
 
 const ptf = fileURLToPath(new URL('../../../bin/ptf.mjs', import.meta.url));
 const scrubMs = 120_000;

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EtcdMembers, noEtcd } from '../../bench/cluster/etcd-members.js';
-import { awaitLeader, sameSeq, settled, startGroup } from '../../bench/cluster/node-group.js';
+import { awaitLeader, settled, startGroup } from '../../bench/cluster/node-group.js';
 import { temporaryFolder } from '../../bench/ending.js';
 import { beginPtf } from '../support/ptf.js';
 import { until } from '../support/until.js';
 import { ClusterNode } from './nodes.js';
+import { sameSeq } from './same-records.js';
 
 const missing = noEtcd();
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { noEtcd } from '../../bench/cluster/etcd-members.js';
-import { appliedSeq, groupId, salt, sameSeq, secret } from '../../bench/cluster/node-group.js';
+import { appliedSeq, groupId, salt, secret } from '../../bench/cluster/node-group.js';
 import { LinkAuthority } from '../../src/cluster/link-security.js';
 import { Batch, BatchWriter, NONCE_BYTES } from '../../src/core/records/batch.js';
 import { limits } from '../../src/limits.js';
@@ -17,6 +17,7 @@ import { until } from '../support/until.js';
 import { filesWith } from './final-log.js';
 import { Group } from './group.js';
 import type { ClusterNode } from './nodes.js';
+import { sameSeq } from './same-records.js';
 
 const missing = noEtcd();
 let group: Group;

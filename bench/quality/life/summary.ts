@@ -4,7 +4,7 @@ import { goalOf, judgedIf, type Population, percent } from '../goal.js';
 import { hitShares } from '../methods.js';
 import type { GroupSize } from '../scene.js';
 import { caughtShare, hitShare } from '../summary.js';
-import { precisionOf, sumEach } from '../verdicts.js';
+import { precisionOf, sumEach, type VerdictCount } from '../verdicts.js';
 import { type LifeJudgement, type LifeMethod, type LifeRule, lifeMethods, lifeRules } from './judgement.js';
 import type { LifeRow } from './rows.js';
 import { lifeKinds, lifeSize, profileOf } from './simulator.js';
@@ -12,20 +12,23 @@ import { lifeKinds, lifeSize, profileOf } from './simulator.js';
 export const lifeRuleNames = Object.keys(lifeRules) as LifeRule[];
 export const lifeMethodNames = Object.keys(lifeMethods) as LifeMethod[];
 
+function byName<K extends string, T>(names: readonly K[], of: (name: K) => T): Record<K, T> {
+  return Object.fromEntries(names.map((name) => [name, of(name)])) as Record<K, T>;
+}
+
 /** Returns the counts of all groups together, and the means of the other figures. */
 export function combine(groups: readonly LifeJudgement[]): LifeJudgement {
-  const byRule = (key: 'condemned' | 'targets') =>
-    Object.fromEntries(lifeRuleNames.map((rule) => [rule, sumEach(groups.map((group) => group[key][rule]))]));
-  const byMethod = <T>(of: (method: LifeMethod) => T) =>
-    Object.fromEntries(lifeMethodNames.map((method) => [method, of(method)])) as Record<LifeMethod, T>;
+  const countsOf = (key: 'condemned' | 'targets') =>
+    byName(lifeRuleNames, (rule) => sumEach(groups.map((group) => group[key][rule])));
+  const meanOf = (figure: (group: LifeJudgement) => number) => average(groups.map(figure));
   return {
-    condemned: byRule('condemned') as LifeJudgement['condemned'],
-    targets: byRule('targets') as LifeJudgement['targets'],
+    condemned: countsOf('condemned'),
+    targets: countsOf('targets'),
     withTwoBans: sumEach(groups.map(({ withTwoBans }) => withTwoBans)),
     withThreeBans: sumEach(groups.map(({ withThreeBans }) => withThreeBans)),
-    auc: byMethod((method) => average(groups.map(({ auc }) => auc[method]))),
-    caughtAt: byMethod((method) =>
-      hitShares.map((_, i) => average(groups.map(({ caughtAt }) => caughtAt[method][i]!))),
+    auc: byName(lifeMethodNames, (method) => meanOf(({ auc }) => auc[method])),
+    caughtAt: byName(lifeMethodNames, (method) =>
+      hitShares.map((_, i) => meanOf((group) => group.caughtAt[method][i]!)),
     ),
   };
 }
@@ -39,20 +42,14 @@ export function totalsOf(rows: readonly LifeRow[]) {
     const groups = rows.filter((row) => row.kind === kind).flatMap(({ judgements }) => judgements);
     return groups.length === 0 ? [] : [combine(groups)];
   });
-  const byRule = (of: (rule: LifeRule) => number) =>
-    Object.fromEntries(lifeRuleNames.map((rule) => [rule, of(rule)])) as Record<LifeRule, number>;
-  const condemned = (rule: LifeRule) => ofKinds.map((kind) => kind.condemned[rule]);
+  const byRule = (of: (counts: readonly VerdictCount[]) => number) =>
+    byName(lifeRuleNames, (rule) => of(ofKinds.map((kind) => kind.condemned[rule])));
+  const hasEnough = ({ caught, hit }: VerdictCount) => caught + hit >= enoughCondemned;
   return {
     all: combine(rows.flatMap(({ judgements }) => judgements)),
-    rightMean: byRule((rule) => average(condemned(rule).map(precisionOf))),
-    rightWorst: byRule((rule) =>
-      least(
-        condemned(rule)
-          .filter(({ caught, hit }) => caught + hit >= enoughCondemned)
-          .map(precisionOf),
-      ),
-    ),
-    caughtMean: byRule((rule) => average(condemned(rule).map(caughtShare))),
+    rightMean: byRule((counts) => average(counts.map(precisionOf))),
+    rightWorst: byRule((counts) => least(counts.filter(hasEnough).map(precisionOf))),
+    caughtMean: byRule((counts) => average(counts.map(caughtShare))),
     twoBansMean: average(ofKinds.map(({ withTwoBans }) => caughtShare(withTwoBans))),
     threeBansMean: average(ofKinds.map(({ withThreeBans }) => caughtShare(withThreeBans))),
   };
@@ -100,11 +97,8 @@ export function judgeLifePopulations(rows: readonly LifeRow[], { players }: Grou
         percent(hitShare(all.targets.suspicious), { atMost: 2, digits: 2 }),
       ]),
     ];
-    return {
-      name: `life, ${name} that ban`,
-      reference: 'reference',
-      goals: goals.map((goal) => judgedIf(isWhole, goal)),
-    };
+    const judged = goals.map((goal) => judgedIf(isWhole, goal));
+    return { name: `life, ${name} that ban`, reference: 'reference', goals: judged };
   });
 }
 
@@ -124,10 +118,8 @@ export function lifeConclusion(rows: readonly LifeRow[]): string | null {
     const caught = [bans, verdict].map((rule) => whole(caughtShare(condemned[rule])));
     return `A plain count of ${lifeRules[bans]} ${phrase(bans)}, ${name} ${phrase(verdict)}; they catch ${caught.join(' and ')} of 100 bad players.`;
   };
-  return [
-    sentence('twoBans', 'suspicious', '`suspicious` or worse'),
-    sentence('threeBans', 'untrusted', '`untrusted`'),
-  ].join(' ');
+  const [mild, strict] = ['`suspicious` or worse', '`untrusted`'] as const;
+  return [sentence('twoBans', 'suspicious', mild), sentence('threeBans', 'untrusted', strict)].join(' ');
 }
 
 function withCommas(count: number): string {

@@ -1,5 +1,5 @@
 /** The tables of groups that report, detect, ban and lift. */
-import { type Table, tableText } from '../../tables.js';
+import { type Column, columnTable, type Table, tableText } from '../../tables.js';
 import { goalTables, goalVerdict, type Population } from '../goal.js';
 import { caughtShare, hitShare } from '../summary.js';
 import { hundredths, preciseCell, rowLabel, tenths } from '../tables.js';
@@ -9,9 +9,9 @@ import type { LifeRow } from './rows.js';
 import { ofSecondVersion } from './second-version.js';
 import { banningPopulations, combine, lifeConclusion, lifeMethodNames, lifeRuleNames, totalsOf } from './summary.js';
 
-type Column = readonly [head: string, cell: (all: LifeJudgement, row: LifeRow) => string];
+type LifeColumn = Column<LifeJudgement & Pick<LifeRow, 'kind'>>;
 
-const verdictColumns: readonly Column[] = [
+const verdictColumns: readonly LifeColumn[] = [
   ['untrusted right', ({ condemned }) => preciseCell(condemned.untrusted)],
   ['or suspicious right', ({ condemned }) => preciseCell(condemned.suspicious)],
   ['caught', ({ condemned }) => tenths(caughtShare(condemned.untrusted))],
@@ -20,32 +20,26 @@ const verdictColumns: readonly Column[] = [
   ['three: untrusted', ({ withThreeBans }) => tenths(caughtShare(withThreeBans))],
   ['good hit', ({ condemned }) => hundredths(hitShare(condemned.suspicious))],
   ['targets hit', ({ targets }) => tenths(hitShare(targets.suspicious))],
-  ['second version: right', (_, { kind }) => tenths(ofSecondVersion(kind).right)],
-  ['caught', (_, { kind }) => tenths(ofSecondVersion(kind).caught)],
+  ['second version: right', ({ kind }) => tenths(ofSecondVersion(kind).right)],
+  ['caught', ({ kind }) => tenths(ofSecondVersion(kind).caught)],
 ];
 
-const ruleColumns: readonly Column[] = [
+const ruleColumns: readonly LifeColumn[] = [
   ...lifeRuleNames.map(
-    (rule): Column => [
+    (rule): LifeColumn => [
       lifeRules[rule],
       ({ condemned, targets }) =>
         [precisionOf(condemned[rule]), caughtShare(condemned[rule]), hitShare(targets[rule])].map(tenths).join(' / '),
     ],
   ),
-  ...lifeMethodNames.map((method): Column => [`AUC ${lifeMethods[method]}`, ({ auc }) => tenths(auc[method])]),
+  ...lifeMethodNames.map((method): LifeColumn => [`AUC ${lifeMethods[method]}`, ({ auc }) => tenths(auc[method])]),
 ];
 
 export function lifeTables(rows: readonly LifeRow[]): Table[] {
-  const tableOf = (heading: string, columns: readonly Column[]): Table => ({
-    head: [heading, ...columns.map(([head]) => head)],
-    rows: rows.map((row) => {
-      const all = combine(row.judgements);
-      return [rowLabel(row), ...columns.map(([, cell]) => cell(all, row))];
-    }),
-  });
+  const lines = rows.map((row) => [rowLabel(row), { ...combine(row.judgements), kind: row.kind }] as const);
   return [
-    tableOf('Verdicts, %', verdictColumns),
-    tableOf('Right / caught / good targets hit, %', ruleColumns),
+    columnTable('Verdicts, %', verdictColumns, lines),
+    columnTable('Right / caught / good targets hit, %', ruleColumns, lines),
     totalsTable(rows),
   ];
 }

@@ -117,7 +117,9 @@ export function planOf(format: Description, text: string, options: PlanOptions):
   const add = (player: Player, row: ListRow, line: number) => {
     const first = places.get(player.id);
     const ban = first === undefined ? '' : `${player.id} ${row.kind} ${row.bannedAt}`;
-    const at = first === undefined || isSameBan(entries[first]!, row) ? first : further.get(ban);
+    const isFirst =
+      first === undefined || (entries[first]!.bannedAt === row.bannedAt && entries[first]!.says === row.kind);
+    const at = isFirst ? first : further.get(ban);
     if (at !== undefined) {
       entries[at] = repeated(entries[at]!, row, line, options);
       return;

@@ -326,8 +326,6 @@ export const limits = {
   readEntriesAtOnce: 1_024,
   /** Minimum of contributing peers before evidence is split by type or side. */
   summaryPeersMin: 3,
-  /** Least severity of an event that makes its peer one of them. */
-  summarySeverityMin: 0.05,
 
   // Weights
   weightsIntervalMsDefault: 2_000,

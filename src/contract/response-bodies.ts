@@ -183,10 +183,10 @@ export const explanationSchema = shape(
     },
     lowering: evidence,
     raising: evidence,
-    bans: { ...count, description: 'Independent standing bans. Only with three witnesses or more.' },
+    bans: { ...count, description: 'Independent standing bans. Only with three peers or more.' },
     pre_trusted: {
       type: 'boolean',
-      description: 'True if pre-trusted peers are among them. Only with three witnesses or more.',
+      description: 'True if pre-trusted peers are among them. Only with three peers or more.',
     },
   },
   ['lowering', 'raising', 'bans', 'pre_trusted'],

@@ -44,8 +44,6 @@ export const trustConstants = {
   /** Least number of lowering witnesses for `untrusted`, each with more than this weight. */
   untrustedWitnessesMin: 2,
   witnessWeightMin: 0.05,
-  /** Effective evidence from which a witness makes figures exact: about a report of severity .05. */
-  heardMin: 0.05,
   suspiciousBelow: 40,
   trustedFrom: 70,
   trustedConfidenceMin: 0.35,

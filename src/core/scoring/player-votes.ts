@@ -149,18 +149,14 @@ export class PlayerVotes {
     return found;
   }
 
-  /**
-   * Counts witnesses whose share of lowering evidence is above `above`, in [0, 1], or is any (`ALL`): of these only
-   * whoever says more than next to nothing, which would make another's figures exact.
-   */
+  /** Counts witnesses whose share of lowering evidence is above `above`, in [0, 1], or is any (`ALL`). */
   witnesses(witness: Uint16Array, above: number): number {
-    const { count, peer, share, weight, effective, measured } = this;
+    const { count, peer, share, weight } = this;
     const speakers = this.#speakersOf(witness);
     let found = 0;
     for (let e = 0; e < count; e++) {
       const j = peer[e]!;
       if (this.isCarried && this.silent[e] === 1) continue;
-      if (above === ALL && Math.max(effective[e]!, measured[e]!) < k.heardMin) continue;
       if (!(share[e]! > above && weight[e]! > k.witnessWeightMin) || speakers[witness[j]!] !== NO_PEERS) continue;
       speakers[witness[j]!] = e;
       found++;

@@ -26,7 +26,7 @@ export function reasonsOf(verdict: Verdict, explanation: TrustExplanation): stri
     return reasons;
   }
   if (logOdds <= 0) {
-    if (witnesses >= limits.summaryPeersMin && explanation.lowering > 0)
+    if (peers >= limits.summaryPeersMin && explanation.lowering > 0)
       reasons.push('Its peers disagree, and the good reports prevail.');
     if (logOdds < 0) reasons.push('For trusted, more good reports would be needed.');
     return reasons;
@@ -42,9 +42,9 @@ export function reasonsOf(verdict: Verdict, explanation: TrustExplanation): stri
 /** Independent bans from which a player whom nobody praises is untrusted. */
 const UNTRUSTED_BANS = 3;
 
-/** Returns a sentence about the bans, or none: of two witnesses it must not tell which one banned. */
-function bansText(verdict: Verdict, { peers, witnesses, banned, bannedAfterOthers, bans }: TrustExplanation): string[] {
-  const isPublic = witnesses >= limits.summaryPeersMin || (peers > 1 && banned === peers);
+/** Returns a sentence about the bans, or none: of two peers it must not tell which one banned. */
+function bansText(verdict: Verdict, { peers, banned, bannedAfterOthers, bans }: TrustExplanation): string[] {
+  const isPublic = peers >= limits.summaryPeersMin || (peers > 1 && banned === peers);
   if (!isPublic || banned === 0) return [];
   const servers = bans === 1 ? '1 independent server' : `${bans} independent servers`;
   const counted = bans < banned && bannedAfterOthers > 0;
@@ -56,10 +56,11 @@ function bansText(verdict: Verdict, { peers, witnesses, banned, bannedAfterOther
 }
 
 function witnessesText({ peers, witnesses, preTrusted }: TrustExplanation): string {
-  // Of fewer witnesses it would tell who they are.
-  const known = preTrusted && witnesses >= limits.summaryPeersMin ? ', including a pre-trusted one' : '';
+  // Of fewer peers it would tell who they are.
+  const known = preTrusted && peers >= limits.summaryPeersMin ? ', including a pre-trusted one' : '';
   if (peers === 1) return 'Known to one peer only.';
-  if (witnesses === 1) return `Known to ${peers} peers, of which only one is an independent witness with a weight.`;
+  if (witnesses === 1)
+    return `Known to ${peers} peers, of which only one is an independent witness with a weight${known}.`;
   if (witnesses === peers) return `Known to ${peers} independent peers${known}.`;
   return `Known to ${peers} peers, which are ${witnesses} independent witnesses${known}.`;
 }

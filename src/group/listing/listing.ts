@@ -101,9 +101,7 @@ export function listEvents(log: LogReader, query: pool.ListingQuery): pool.Listi
   if (own === null) return null;
   const newest = newestEvents(reader, query);
   const senders = new Map(query.heads.map(({ peer, sender }) => [peer, sender]));
-  // An event of next to nothing must not open what another peer reported.
-  const heard = newest.filter(({ event }) => event.severity >= limits.summarySeverityMin);
-  const peers = new Set(heard.map(({ event }) => senders.get(event.peer))).size;
+  const peers = new Set(newest.map(({ event }) => senders.get(event.peer))).size;
   return { summarised: newest.length, summary: summaryOf(newest, peers), own: own.events, next: own.next };
 }
 

@@ -29,7 +29,7 @@ export type ExplanationBody = FromSchema<typeof explanationSchema>;
 
 export function explanationBody(verdict: Verdict, explanation: TrustExplanation): ExplanationBody {
   const split =
-    explanation.witnesses < limits.summaryPeersMin
+    explanation.peers < limits.summaryPeersMin
       ? {}
       : {
           lowering: rounded(explanation.lowering, 4),

@@ -46,7 +46,7 @@ export function createApplication(
   async function replyOf(ctx: Context, exchange: Exchange, next: () => Promise<void>): Promise<ApiReply> {
     const target = targetOf(ctx.req);
     if ('code' in target) {
-      // What follows an ambiguous head may be meant otherwise than it is read.
+      // The bytes after an ambiguous head may be meant otherwise than they are read.
       if (target.code === 'invalid_parameter') ctx.res.setHeader('Connection', 'close');
       return refusalReply(refused(target.code));
     }

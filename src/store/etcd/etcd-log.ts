@@ -21,6 +21,7 @@ import { type EtcdClient, withLease } from './etcd-client.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import {
   type Compare,
+  changedAt,
   createdAt,
   exists,
   type Header,
@@ -36,6 +37,10 @@ import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.j
 export type EtcdCalls = Omit<EtcdClient, 'endpoints' | 'status' | 'defragment' | 'close'>;
 
 export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
+  /** The revision of this node's place as this process last knew it; null if it knew of none. */
+  #place: string | null = null;
+  #placings = 0;
+
   constructor(
     readonly client: C,
     readonly keys: EtcdKeys,
@@ -254,18 +259,20 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     const put = { request_put: { key, value: Buffer.from(JSON.stringify(said)), lease } };
     const taken = { request_delete_range: { key: this.keys.refusedNode(lease) } };
     const look = { request_range: { key } };
-    let holder: KeyValue | undefined;
-    for (const [compare, success] of [
-      [hasLease(key, lease), [put]],
-      [createdAt(key, '0'), [put, taken]],
-    ] as const) {
-      const answer = await withLease(this.client.txn({ compare: [compare], success, failure: [look] }));
+    const number = ++this.#placings;
+    // A call whose answer was lost may be carried out late, and must not undo a newer one: each names what it replaces.
+    for (let tries = 0; tries < 3 && number === this.#placings; tries++) {
+      const isFirst = this.#place === null;
+      const compare = isFirst ? [createdAt(key, '0')] : [changedAt(key, this.#place!), hasLease(key, lease)];
+      const success = isFirst ? [put, taken] : [put];
+      const answer = await withLease(this.client.txn({ compare, success, failure: [look] }));
       if (answer === null) throw new SharedLogUnavailableError('the lease of this node has ended');
+      const holder = answer.succeeded ? undefined : answer.responses[0]!.response_range!.kvs[0];
+      this.#place = answer.succeeded ? answer.header.revision : (holder?.mod_revision ?? null);
       if (answer.succeeded) return null;
-      holder = answer.responses[0]!.response_range!.kvs[0];
+      if (holder !== undefined && holder.lease !== lease) return this.#nodeOf(holder);
     }
-    // An earlier attempt, whose answer was lost, has written the key.
-    return holder === undefined || holder.lease === lease ? null : this.#nodeOf(holder);
+    return null;
   }
 
   async putRefused(node: RefusedNode, lease: string): Promise<void> {

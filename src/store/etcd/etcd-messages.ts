@@ -60,6 +60,7 @@ export interface PutRequest {
 
 export type Compare = { readonly key: Buffer } & (
   | { readonly result: 'EQUAL' | 'GREATER'; readonly target: 'CREATE'; readonly create_revision: string }
+  | { readonly result: 'EQUAL'; readonly target: 'MOD'; readonly mod_revision: string }
   | { readonly result: 'EQUAL'; readonly target: 'VALUE'; readonly value: Buffer }
   | { readonly result: 'EQUAL'; readonly target: 'LEASE'; readonly lease: string }
 );
@@ -72,6 +73,10 @@ export type RequestOp =
 /** Holds if the key was created by the transaction of this revision; '0': if it does not exist. */
 export function createdAt(key: Buffer, revision: string): Compare {
   return { key, result: 'EQUAL', target: 'CREATE', create_revision: revision };
+}
+
+export function changedAt(key: Buffer, revision: string): Compare {
+  return { key, result: 'EQUAL', target: 'MOD', mod_revision: revision };
 }
 
 export function exists(key: Buffer): Compare {

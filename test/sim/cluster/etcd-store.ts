@@ -202,6 +202,7 @@ export class EtcdStore {
     const stored = this.#keys.get(nameOf(compare.key));
     if (compare.target === 'VALUE') return stored?.value.equals(compare.value) ?? false;
     if (compare.target === 'LEASE') return (stored?.lease ?? '0') === compare.lease;
+    if (compare.target === 'MOD') return String(stored?.modRevision ?? 0) === compare.mod_revision;
     const [is, than] = [stored?.createRevision ?? 0, Number(compare.create_revision)];
     return compare.result === 'EQUAL' ? is === than : is > than;
   }

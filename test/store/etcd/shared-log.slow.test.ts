@@ -179,6 +179,28 @@ if (why !== undefined) {
     assert.ok(await campaign(second));
   });
 
+  test('a report of this node that is carried out late undoes no newer one', async () => {
+    const log = openLog('/test/late-report/');
+    const lease = await leaseOf(log);
+    const roleNow = async () => (await log.nodes())[0]?.role;
+    assert.is(await log.putNode({ ...reported, role: 'left' }, lease), null);
+    const { txn } = log.client;
+    let late = async (): Promise<unknown> => undefined;
+    log.client.txn = async (request) => {
+      log.client.txn = txn;
+      late = () => txn.call(log.client, request);
+      throw new SharedLogUnavailableError('no answer');
+    };
+    assert.ok(
+      (await rejection(log.putNode({ ...reported, role: 'left' }, lease))) instanceof SharedLogUnavailableError,
+    );
+    assert.is(await log.putNode({ ...reported, role: 'follower' }, lease), null);
+    await late();
+    assert.is(await roleNow(), 'follower');
+    assert.is(await log.putNode({ ...reported, role: 'leader' }, lease), null);
+    assert.is(await roleNow(), 'leader');
+  });
+
   test('a value that stands under another key, or was made with another salt, is refused', async () => {
     const log = openLog('/test/cipher/');
     const fence = await leadOn(log, 'a');

@@ -15,10 +15,7 @@ export const eventSchema = shape({ ...eventProperties, ...laterEventProperties, 
 export type EventBody = FromSchema<typeof eventSchema>;
 
 /** Used before 1.1.0: later fields are unknown fields. */
-export const firstEventSchema = {
-  ...eventSchema,
-  properties: { ...eventProperties, signature },
-} as const;
+export const firstEventSchema = { ...eventSchema, properties: { ...eventProperties, signature } } as const;
 
 /** A batch without its items, which are validated one by one: an invalid one does not fail the others. */
 export const batchEnvelopeSchema = shape({

@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { rejection } from './contracts/log.js';
 import { eventOf, post, register } from './faults/kill.js';
+import { rejection } from './store/log-contract.js';
 import { endAll, type NodeProcess, NotStarted, startProcess, temporaryFolder } from './support/process.js';
 
 /** A PID namespace of its own, in which the node is process 1. Unshare itself ignores SIGTERM. */

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { OwnerLostError } from '../src/group/ports/storage.js';
 import { LmdbSnapshotStore } from '../src/store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../src/workers/pool/piscina-pool.js';
-import { rejection } from './contracts/log.js';
+import { rejection } from './store/log-contract.js';
 import { startTestNode } from './support/node.js';
 import { takeOver } from './support/take-over.js';
 import { until } from './support/until.js';

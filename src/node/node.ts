@@ -37,20 +37,7 @@ import type { ClusterNode } from './cluster/cluster-node.js';
 import type { Config } from './config.js';
 import { type Address, openOperatorAccess, urlOf } from './operator-access.js';
 import { Closers, windDown } from './shutdown.js';
-import {
-  applyConfiguration,
-  hasSettings,
-  lastSeqOfFolder,
-  listeningOrRefuse,
-  prepareFolder,
-  recoverOrForm,
-  refuseClock,
-  refuseStart,
-  refuseUnfit,
-  saltOf,
-  settingsProblem,
-  verifyFolder,
-} from './startup.js';
+import * as startup from './startup.js';
 import { random, sinceBoot, clock as systemClock, timers } from './system.js';
 import { ThisNode } from './this-node.js';
 import { backgroundCheck, clockReported, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
@@ -91,8 +78,8 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   const { log, onFatal } = ports;
   const own = ports.ownFolder ?? ((folder: string) => ownFolder(folder, thisProcess(), limits, onFatal));
   const dir = resolve(config.dataDir);
-  prepareFolder(dir);
-  refuseUnfit(dir, config);
+  startup.prepareFolder(dir);
+  startup.refuseUnfit(dir, config);
   const clock = ports.clock ?? systemClock;
   const cluster = config.cluster === 'none' ? null : await openCluster(config, { ...ports, clock }, dir);
   let parts: Parts | null = null;
@@ -101,22 +88,22 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
     if (cluster !== null) {
       parts = makeParts({ config, ports, clock, dir, saltText: config.salt ?? '', cluster });
       await listen(config, parts);
-      await cluster.prepare(await lastSeqOfFolder(dir, log));
+      await cluster.prepare(await startup.lastSeqOfFolder(dir, log));
     }
     // Before any code opens LMDB, because another node may run on the folder.
     const reserve = new Reserve(dir);
     const owned = await reserve.ifFull(() => own(dir));
     closers.add(() => reserve.during(() => owned.release()));
-    const verifiedSeq = await verifyFolder(dir, log);
+    const verifiedSeq = await startup.verifyFolder(dir, log);
     const opened = await reserve.during(() => owned.openLog());
     const writer = cluster !== null && opened instanceof LmdbLogWriter ? cluster.wrap(opened) : opened;
     reserve.fill();
     closers.add(() => reserve.during(() => writer.close()));
     if (cluster !== null) closers.add(() => cluster.close());
     // Repeated: a restore that begins in the meantime writes its marker before it looks for an owner.
-    refuseUnfit(dir, config);
+    startup.refuseUnfit(dir, config);
     mustReach(writer, verifiedSeq);
-    const saltText = await saltOf(config, dir, lastSeqOf(writer) === 0);
+    const saltText = await startup.saltOf(config, dir, lastSeqOf(writer) === 0);
     await cluster?.begin();
     if (parts === null) {
       parts = makeParts({ config, ports, clock, dir, saltText, cluster });
@@ -127,7 +114,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
     await cluster?.close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
     await closers.close().catch((late: unknown) => log.error({ err: late }, 'closing after a refused start failed'));
     await parts?.drain();
-    return refuseStart(error);
+    return startup.refuseStart(error);
   }
 }
 
@@ -138,7 +125,7 @@ async function openCluster(
   dir: string,
 ): Promise<ClusterNode> {
   const { ClusterNode } = await import('./cluster/cluster-node.js');
-  await refuseLiving(dir).catch(refuseStart);
+  await refuseLiving(dir).catch(startup.refuseStart);
   return new ClusterNode(config, dir, { ...ports, timers });
 }
 
@@ -172,7 +159,7 @@ async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
 
   opened = await openGroup(start, parts);
   const { group, api, current, check, clusterSite } = opened;
-  if (cluster === null) await applyConfiguration(config, group, null);
+  if (cluster === null) await startup.applyConfiguration(config, group, null);
   current.loop.resume();
   const logged = () => (cluster === null ? {} : current.loop.state.settings);
   closers.add(
@@ -278,7 +265,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
 
 /** Opens the public port, which answers 503 until the group is open. */
 async function listen({ host, port }: Config, parts: Parts): Promise<void> {
-  parts.address = await listeningOrRefuse(parts.face.listen(host, port));
+  parts.address = await startup.listeningOrRefuse(parts.face.listen(host, port));
 }
 
 interface OpenGroup {
@@ -367,9 +354,9 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const clusterSite: ClusterSiteParts = {
     loop: () => current.loop,
     reload,
-    configure: () => applyConfiguration(config, group, loggedSettings(current.loop.state)),
-    refusal: () => settingsProblem(config, loggedSettings(current.loop.state)),
-    hasSettings: () => hasSettings(loggedSettings(current.loop.state)),
+    configure: () => startup.applyConfiguration(config, group, loggedSettings(current.loop.state)),
+    refusal: () => startup.settingsProblem(config, loggedSettings(current.loop.state)),
+    hasSettings: () => startup.hasSettings(loggedSettings(current.loop.state)),
     snapshotSeq: () => snapshots.list()[0] ?? 0,
     unfit: () => (disk.low ? 'disk_low' : null),
     unfitToLead: () => (clockGuard.clockAhead ? 'the clock of the node jumped ahead' : null),
@@ -404,9 +391,9 @@ async function recoverActor({ config, ports, clock, dir, writer }: Start, { node
   await snapshots.sweep();
   const { identity } = node;
   const formation = { identity, halfLifeDays: config.halfLifeDays, banHalfLifeDays: config.banHalfLifeDays, salt };
-  const { follower, snapshotSeq } = await recoverOrForm({ formation, clock }, writer, snapshots, ports.log);
+  const { follower, snapshotSeq } = await startup.recoverOrForm({ formation, clock }, writer, snapshots, ports.log);
   const seenAt = Math.max(follower.state.lastAt, readClockSeen(dir));
-  refuseClock(clockProblem(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
+  startup.refuseClock(clockProblem(clock.now(), seenAt, config.clockAcceptedUntil), config.environment, ports.log);
   const actor = actorOver(follower, config);
   return { actor, snapshots, recoveredFrom: snapshotSeq, seenAt };
 }

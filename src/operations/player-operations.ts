@@ -4,15 +4,7 @@ import { reasonsOf } from '../core/scoring/reasons.js';
 import { publishedFigures } from '../core/scoring/score.js';
 import { verdicts } from '../core/vocabulary.js';
 import { granted, refused } from '../errors.js';
-import type {
-  AllowedPlayer,
-  OperatorApi,
-  PendingErasure,
-  PlayerEvents,
-  SubjectExport,
-  TrustExplanation,
-  TrustView,
-} from '../group/api.js';
+import type * as api from '../group/api.js';
 import { limits } from '../limits.js';
 import { playerId } from '../validation/identifiers.js';
 import { shape } from '../validation/schema.js';
@@ -200,7 +192,7 @@ export const playerOperations = {
   }),
 };
 
-function pendingValue(group: OperatorApi, { subject, requests }: PendingErasure) {
+function pendingValue(group: api.OperatorApi, { subject, requests }: api.PendingErasure) {
   const requestedAt = requests[0]!.requestedAt;
   return {
     subject_hash: subject,
@@ -218,7 +210,7 @@ function pendingValue(group: OperatorApi, { subject, requests }: PendingErasure)
   };
 }
 
-function allowedPlayerValue({ subject, entryId, until, note: reason }: AllowedPlayer) {
+function allowedPlayerValue({ subject, entryId, until, note: reason }: api.AllowedPlayer) {
   return { subject_hash: subject, entry_id: entryId, until: isoTime(until), note: reason };
 }
 
@@ -227,10 +219,10 @@ export interface PlayerValue extends ReturnType<typeof playerValue> {}
 /** A player as the operator sees it: the values that every peer may read, and no peer's events. */
 function playerValue(
   subject: Uint8Array,
-  view: TrustView,
-  explanation: TrustExplanation,
-  { summarised, summary }: PlayerEvents,
-  allowed: AllowedPlayer | undefined,
+  view: api.TrustView,
+  explanation: api.TrustExplanation,
+  { summarised, summary }: api.PlayerEvents,
+  allowed: api.AllowedPlayer | undefined,
 ) {
   // A split of fewer peers' evidence would reveal what a single peer reported.
   const isSplit = explanation.peers >= limits.summaryPeersMin;
@@ -261,7 +253,7 @@ function playerValue(
 }
 
 /** How the evidence about a player points, and of how many peers; for an operator's decision. */
-function evidenceValue(group: OperatorApi, subject: Uint8Array) {
+function evidenceValue(group: api.OperatorApi, subject: Uint8Array) {
   const [view, explanation] = [group.trust(subject), group.explain(subject)];
   if (view === undefined || explanation === undefined) return null;
   const { lowering, raising, peers } = explanation;
@@ -296,7 +288,7 @@ function playerLines(player: PlayerValue, width: number): string[] {
 const SUBJECT_EXPORT_VERSION = 1;
 
 /** The document of `ptf subject export`, whose JSON Schema is `docs/operating/subject-export.schema.json`. */
-function subjectExportValue(view: SubjectExport, groupId: string) {
+function subjectExportValue(view: api.SubjectExport, groupId: string) {
   const { trust } = view;
   return {
     version: SUBJECT_EXPORT_VERSION,

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ForwardRoom, LinkError } from '../../src/cluster/link-client.js';
 import { limits } from '../../src/limits.js';
-import { rejection } from '../contracts/log.js';
+import { rejection } from '../store/log-contract.js';
 import { until } from '../support/until.js';
 
 /** A room whose commands run until the test ends them. */

@@ -6,7 +6,7 @@ import type { GroupLoop } from '../../src/group/actor/loop.js';
 import type { Slot } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage.js';
 import { timers } from '../../src/node/system.js';
-import { rejection } from '../contracts/log.js';
+import { rejection } from '../store/log-contract.js';
 
 const fence = { revision: '7' };
 

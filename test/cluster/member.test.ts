@@ -11,7 +11,7 @@ import {
   type SharedView,
 } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage.js';
-import { batchOf } from '../contracts/log.js';
+import { batchOf } from '../store/log-contract.js';
 import { VirtualTime } from '../support/virtual-time.js';
 
 /** The time of every member. */

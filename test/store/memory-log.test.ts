@@ -1,8 +1,8 @@
 /** The in-memory log keeps the port's contract, and its faults do what they say. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { batchOf, rejection, testLog } from '../contracts/log.js';
 import { type AppendFault, MemoryLog } from '../support/memory-log.js';
+import { batchOf, rejection, testLog } from './log-contract.js';
 
 testLog('memory log', async () => {
   const log = new MemoryLog();

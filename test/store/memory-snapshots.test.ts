@@ -2,9 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../src/group/ports/storage.js';
-import { blocksOf, headerOf, testSnapshots } from '../contracts/snapshots.js';
 import { blocksIn } from '../support/blocks-in.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
+import { blocksOf, headerOf, testSnapshots } from './snapshots-contract.js';
 
 testSnapshots('memory snapshots', async () => ({ store: new MemorySnapshotStore(), end: async () => {} }));
 

@@ -3,7 +3,7 @@
  * epoch and stays until it is ended.
  */
 import { claimFolder, FolderOwnedError } from '../../src/store/ownership/owner.js';
-import { batchOf } from '../contracts/log.js';
+import { batchOf } from './log-contract.js';
 
 try {
   const writer = await claimFolder(process.argv[2] ?? '');

@@ -6,8 +6,8 @@ import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedError } from '../../src/group/ports/storage.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
-import { blocksOf, headerOf } from '../contracts/snapshots.js';
 import { blocksIn } from '../support/blocks-in.js';
+import { blocksOf, headerOf } from './snapshots-contract.js';
 
 const [copies = '', ...names] = process.argv.slice(2);
 const expected = JSON.stringify([headerOf(9), blocksOf(4, [10, 5_000, 40, 1_500, 70_000, 3])]);

@@ -6,16 +6,7 @@ import { Bits } from '../../core/bits.js';
 import { audited } from '../../core/decision.js';
 import { type Batch, BatchWriter, chainStart } from '../../core/records/batch.js';
 import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.js';
-import type {
-  AuditFact,
-  CarriedSums,
-  ErasureRequested,
-  EventAccepted,
-  EventsErased,
-  EventWithdrawn,
-  LogRecord,
-  SubjectErased,
-} from '../../core/records/records.js';
+import type * as records from '../../core/records/records.js';
 import { carriedSums, decideWithdrawal, headOfPair, readAgain } from '../../core/rules/decide-removal.js';
 import type { GroupState } from '../../core/state.js';
 import { OPERATOR } from '../../core/vocabulary.js';
@@ -30,7 +21,7 @@ export class ForeignLogError extends Error {
   override readonly name = 'ForeignLogError';
 }
 
-type LostFact = AuditFact & { readonly at: number };
+type LostFact = records.AuditFact & { readonly at: number };
 
 export interface RestoredLog extends Readonly<ReturnType<Restore['result']>> {}
 
@@ -65,7 +56,7 @@ class Restore {
   #chain: Uint8Array = chainStart;
   /** Records of the old log, counted from the end of the backup, whose chain begins in the backup. */
   readonly #erasedSeqs = new Bits();
-  readonly #written = new Map<number, LogRecord>();
+  readonly #written = new Map<number, records.LogRecord>();
   #backupSeq = 0;
 
   constructor(private readonly deps: RestoreDeps) {
@@ -109,7 +100,7 @@ class Restore {
       throw new ForeignLogError(`the old log is not the log of the backup: they differ after record ${this.#lastSeq}`);
     }
     if (Buffer.compare(old.bytes, batch.bytes) === 0) return batch;
-    const erased = new Map<number, LogRecord>();
+    const erased = new Map<number, records.LogRecord>();
     for (let seq = batch.firstSeq; seq <= batch.lastSeq; seq++) {
       const record = old.record(seq);
       if (isErased(record) && !isErased(batch.record(seq))) erased.set(seq, record);
@@ -128,7 +119,7 @@ class Restore {
   }
 
   /** Applies and returns the records that the restored log needs because of a newer record of the old log. */
-  #again(record: LogRecord, seq: number, at: number): LogRecord[] {
+  #again(record: records.LogRecord, seq: number, at: number): records.LogRecord[] {
     const goesOn =
       'prev' in record &&
       record.prev > 0 &&
@@ -167,19 +158,19 @@ class Restore {
   }
 
   /** The audit entry continues this log. The operator takes the place of a peer that this log does not know. */
-  #reissued<R extends SubjectErased | ErasureRequested>(record: R, at: number): R {
+  #reissued<R extends records.SubjectErased | records.ErasureRequested>(record: R, at: number): R {
     const state = this.#stateNow();
     const peer = state.peers.has(record.peer) ? record.peer : OPERATOR;
     const { action, actor, target } = record.audit;
     return this.#applied({ ...record, peer, audit: audited(state, at, { action, actor, target }) }, at);
   }
 
-  #erased(record: EventsErased, at: number): LogRecord[] {
+  #erased(record: records.EventsErased, at: number): records.LogRecord[] {
     const events = record.events.filter((seq) => seq <= this.#backupSeq);
     return events.length === 0 ? [] : [this.#applied({ ...record, events }, at)];
   }
 
-  #withdrawn({ subject, event_seq: eventSeq }: EventWithdrawn, at: number): LogRecord[] {
+  #withdrawn({ subject, event_seq: eventSeq }: records.EventWithdrawn, at: number): records.LogRecord[] {
     // A subject that was erased afterwards is already removed here.
     if (subject === null || eventSeq > this.#backupSeq) return [];
     const event = new RecordReader(this.deps.backup).read(eventSeq).record;
@@ -197,19 +188,19 @@ class Restore {
   }
 
   /** From the backup and from the records written since. */
-  #pairRecordsTo({ subject, peer }: EventAccepted, eventSeq: number): PairRecord[] {
+  #pairRecordsTo({ subject, peer }: records.EventAccepted, eventSeq: number): PairRecord[] {
     const state = this.#stateNow();
     const reader = new RecordReader(this.deps.backup);
     const read = (seq: number) => this.#written.get(seq) ?? reader.read(seq).record;
     return pairRecordsTo(read, headOfPair(state, subject, peer), eventSeq, state.retired.seq, limits.walkRecordsMax);
   }
 
-  #carriedSums({ subject, peer }: CarriedSums, at: number): LogRecord[] {
+  #carriedSums({ subject, peer }: records.CarriedSums, at: number): records.LogRecord[] {
     const sums = subject === null ? null : carriedSums(this.#stateNow(), subject, peer);
     return sums === null ? [] : [this.#applied(sums, at)];
   }
 
-  #applied<R extends LogRecord>(record: R, at: number): R {
+  #applied<R extends records.LogRecord>(record: R, at: number): R {
     const state = this.#stateNow();
     state.apply(record, at);
     if ('prev' in record) this.#written.set(state.lastSeq, record);
@@ -225,7 +216,7 @@ class Restore {
     return this.#state;
   }
 
-  async #append(records: readonly LogRecord[], at: number): Promise<void> {
+  async #append(records: readonly records.LogRecord[], at: number): Promise<void> {
     const writer = new BatchWriter();
     for (const record of records) writer.add(record);
     await this.#write(writer.seal(this.#lastSeq + 1, at, this.deps.nonce(), this.#chain));
@@ -251,7 +242,7 @@ class Restore {
   }
 }
 
-function isErased(record: LogRecord): boolean {
+function isErased(record: records.LogRecord): boolean {
   return record.type === 'event_gone' || ('subject' in record && record.subject === null);
 }
 

@@ -6,15 +6,7 @@ import { limits } from '../../limits.js';
 import { endOfMinute } from '../as-of.js';
 import type { Clock, RandomSource, Timers } from '../ports/clock.js';
 import type { GroupPool } from '../ports/pool.js';
-import type {
-  ChangeRow,
-  ChangeWalk,
-  FeedListener,
-  FeedPosition,
-  PublishedPlayer,
-  ResumeFrom,
-  VerdictChanges,
-} from '../verdict-changes.js';
+import type * as changes from '../verdict-changes.js';
 
 export interface FeedDeps {
   readonly pool: Pick<GroupPool, 'publishChanges' | 'walkChanges' | 'endFeed'>;
@@ -29,16 +21,16 @@ export interface FeedDeps {
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
-export class VerdictFeed implements VerdictChanges {
+export class VerdictFeed implements changes.VerdictChanges {
   readonly #ring = new ChangeRing(limits.streamRingRows);
-  readonly #listeners = new Set<FeedListener>();
+  readonly #listeners = new Set<changes.FeedListener>();
   /** Walks in progress, which readers share, and the last one of the queue: the pool gets one at a time. */
-  readonly #walks = new Map<string, Promise<ChangeWalk | 'forgotten' | null>>();
+  readonly #walks = new Map<string, Promise<changes.ChangeWalk | 'forgotten' | null>>();
   #line: Promise<unknown> = Promise.resolve();
   /** Null while there are no readers. */
   #generation: string | null = null;
   #isBegun = false;
-  mark: FeedPosition | null = null;
+  mark: changes.FeedPosition | null = null;
   erasedAt = 0;
   /** Record and time up to which the interval `#interval` publishes. */
   #reach = { upTo: -1, asOf: 0 };
@@ -59,7 +51,7 @@ export class VerdictFeed implements VerdictChanges {
     return this.#ring.size;
   }
 
-  listen(listener: FeedListener): () => void {
+  listen(listener: changes.FeedListener): () => void {
     this.#listeners.add(listener);
     if (this.#generation === null && !this.#closed) this.#begin();
     return () => {
@@ -68,11 +60,11 @@ export class VerdictFeed implements VerdictChanges {
     };
   }
 
-  recent(position: number): PublishedPlayer[] | null {
+  recent(position: number): changes.PublishedPlayer[] | null {
     return this.#ring.after(position);
   }
 
-  walk(generation: string, from: number, since: ResumeFrom): Promise<ChangeWalk | 'forgotten' | null> {
+  walk(generation: string, from: number, since: changes.ResumeFrom): Promise<changes.ChangeWalk | 'forgotten' | null> {
     const key = JSON.stringify([generation, from, since]);
     const shared = this.#walks.get(key);
     if (shared !== undefined) return shared;
@@ -217,7 +209,7 @@ export class VerdictFeed implements VerdictChanges {
 /** The newest change of each player in memory, for readers that resume after a short disconnection. */
 export class ChangeRing {
   /** The oldest change first. */
-  readonly #changes = new Map<string, { readonly position: number; readonly player: PublishedPlayer }>();
+  readonly #changes = new Map<string, { readonly position: number; readonly player: changes.PublishedPlayer }>();
   /** Visits each entry once, since a new iterator would skip the places of all deleted ones. */
   #oldest = this.#changes.entries();
   /** All changes after this position are in the ring. */
@@ -230,7 +222,7 @@ export class ChangeRing {
   }
 
   /** `position` is not below earlier ones. */
-  add(position: number, rows: readonly ChangeRow[]): void {
+  add(position: number, rows: readonly changes.ChangeRow[]): void {
     for (const { subject, player } of rows) {
       this.#changes.delete(subject);
       if (player === null) continue;
@@ -243,9 +235,9 @@ export class ChangeRing {
   }
 
   /** Oldest first; null if the ring does not reach back that far. */
-  after(position: number): PublishedPlayer[] | null {
+  after(position: number): changes.PublishedPlayer[] | null {
     if (position < this.#from) return null;
-    const players: PublishedPlayer[] = [];
+    const players: changes.PublishedPlayer[] = [];
     for (const change of this.#changes.values()) if (change.position > position) players.push(change.player);
     return players;
   }

@@ -20,25 +20,16 @@ import type { HttpDeps } from '../deps.js';
 import { keyDigestOf } from '../request/auth.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import { type ApiRequest, type Handlers, holderOf, type Remote, then } from '../request/request.js';
-import {
-  encodeCursor,
-  type MatchIds,
-  rawIdRefusal,
-  readExplain,
-  readIds,
-  readPage,
-  readPlayerId,
-  readSubjectHash,
-} from '../request/request-parameters.js';
+import * as parameters from '../request/request-parameters.js';
 import type { ReadTurns } from '../room/read-turns.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
 
 export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>, turns: ReadTurns) {
   const players = keyColumns(limits.matchIdsMax);
-  const refusal = rawIdRefusal(node.identity);
+  const refusal = parameters.rawIdRefusal(node.identity);
 
   function subjectOf(playerId: string): Outcome<Uint8Array> {
-    const id = readPlayerId(playerId);
+    const id = parameters.readPlayerId(playerId);
     if (!id.ok) return id;
     const subject = pseudonyms.of(id.value);
     return subject === null ? refusal : granted(subject);
@@ -57,7 +48,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
 
   function getTrustScore({ params, query, caller, remote }: ApiRequest<undefined>) {
     const playerId = params.id ?? '';
-    const explain = readExplain(query);
+    const explain = parameters.readExplain(query);
     if (!explain.ok) return refusalReply(explain);
     return then(trustOf(playerId, caller, remote), (trust) => {
       if (!trust.ok) return refusalReply(trust);
@@ -79,7 +70,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
   }
 
   function getTrustScores({ query, caller, remote }: ApiRequest<undefined>) {
-    const ids = readIds(query);
+    const ids = parameters.readIds(query);
     if (!ids.ok) return refusalReply(ids);
     if (!pseudonyms.writeAll(ids.value.texts, players.keys)) return refusalReply(refusal);
     players.count = ids.value.texts.count;
@@ -92,7 +83,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
 
   /** Computes the other players in pieces. Other requests reuse the columns meanwhile, so that it takes copies. */
   async function getLongMatch(
-    { texts, isPlain }: MatchIds,
+    { texts, isPlain }: parameters.MatchIds,
     trusts: (TrustView | undefined)[],
     holder: Holder,
     remote: Remote,
@@ -108,14 +99,14 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
     return matchReply(ids, trusts);
   }
 
-  function matchReply(ids: MatchIds, trusts: readonly (TrustView | undefined)[]) {
+  function matchReply(ids: parameters.MatchIds, trusts: readonly (TrustView | undefined)[]) {
     const tag = new ScoreTag();
     return okJson(scoresJson(ids, trusts, tag), tag);
   }
 
   async function listPlayerEvents({ params, query, caller, remote }: ApiRequest<undefined>) {
     const playerId = params.id ?? '';
-    const page = readPage(query, 'events');
+    const page = parameters.readPage(query, 'events');
     if (!page.ok) return refusalReply(page);
     const subject = subjectOf(playerId);
     if (!subject.ok) return refusalReply(subject);
@@ -137,7 +128,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
       ...(refusal === undefined
         ? {}
         : { erasure_refused: { refused_at: timeText(refusal.at), reason: refusal.reason } }),
-      next_cursor: next === null ? null : encodeCursor('events', ...next),
+      next_cursor: next === null ? null : parameters.encodeCursor('events', ...next),
     } satisfies PlayerEventsBody);
   }
 
@@ -167,7 +158,7 @@ export function streamHandlers(readers: StreamReaders) {
 
 export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
   async function eraseSubject({ params, caller }: ApiRequest<undefined>) {
-    const hash = readSubjectHash(params.hash ?? '');
+    const hash = parameters.readSubjectHash(params.hash ?? '');
     if (!hash.ok) return refusalReply(hash);
     const outcome = await node.group.erase(caller, Buffer.from(hash.value, 'hex'));
     if (!outcome.ok) return refusalReply(outcome);
@@ -184,7 +175,7 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
   }
 
   async function openDispute({ params, body, caller }: ApiRequest<DisputeBody>) {
-    const hash = readSubjectHash(params.hash ?? '');
+    const hash = parameters.readSubjectHash(params.hash ?? '');
     if (!hash.ok) return refusalReply(hash);
     const outcome = await node.group.dispute(caller, Buffer.from(hash.value, 'hex'), body.text, body.peer_id);
     if (!outcome.ok) return refusalReply(outcome);
@@ -194,7 +185,7 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
   }
 
   function listErasedEvents({ query, caller }: ApiRequest<undefined>) {
-    const page = readPage(query, 'erased');
+    const page = parameters.readPage(query, 'erased');
     if (!page.ok) return refusalReply(page);
     // With authentication off no peer acts, so there are no own events.
     if (caller === null) return ok({ total: 0, data: [], next_cursor: null } satisfies ErasedEventsBody);
@@ -206,12 +197,12 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
         received_at: timeText(receivedAt),
         erased_at: timeText(erasedAt - (erasedAt % HOUR_MS)),
       })),
-      next_cursor: next === null ? null : encodeCursor('erased', next),
+      next_cursor: next === null ? null : parameters.encodeCursor('erased', next),
     } satisfies ErasedEventsBody);
   }
 
   async function listAudit({ query, caller, remote }: ApiRequest<undefined>) {
-    const page = readPage(query, 'audit');
+    const page = parameters.readPage(query, 'audit');
     if (!page.ok) return refusalReply(page);
     const outcome = await node.group.audit(page.value.from, page.value.limit, holderOf(caller, remote));
     if (!outcome.ok) return refusalReply(outcome);
@@ -226,7 +217,7 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
         prev_hash: prevHash,
         hash,
       })),
-      next_cursor: nextAfter === null ? null : encodeCursor('audit', nextAfter),
+      next_cursor: nextAfter === null ? null : parameters.encodeCursor('audit', nextAfter),
     } satisfies AuditPageBody);
   }
 

@@ -8,17 +8,7 @@ import type { ResumeData } from '../../contract/verdict-stream.js';
 import type { GroupViews } from '../../group/api.js';
 import { type FeedPosition, type PublishedPlayer, playersIn, type ResumeFrom } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
-import {
-  changeFrame,
-  comment,
-  heartbeatFrame,
-  placeOf,
-  playerRow,
-  type RowMarks,
-  resetFrame,
-  resumeFrame,
-  snapshotFrame,
-} from './frames.js';
+import * as frames from './frames.js';
 
 export interface ChangeFrames {
   readonly position: number;
@@ -31,7 +21,7 @@ export type EndReason = ResumeData['reason'];
 
 export interface ReaderParts {
   readonly feed: GroupViews['verdicts'];
-  readonly marksOf: (subject: string) => RowMarks;
+  readonly marksOf: (subject: string) => frames.RowMarks;
   readonly peer: number | null;
   /** Resolves when this reader may send a further part of what it missed. */
   readonly turn: () => Promise<void>;
@@ -78,7 +68,7 @@ export class StreamReader {
       const mark: FeedPosition = feed.mark;
       const walked = await this.#walk(mark, since);
       if (walked === 'ended') return;
-      if (walked === 'forgotten') this.#write(resetFrame('too_old'));
+      if (walked === 'forgotten') this.#write(frames.resetFrame('too_old'));
       since = walked === 'forgotten' ? null : mark.position;
     }
   }
@@ -104,8 +94,8 @@ export class StreamReader {
     const { mark } = this.parts.feed;
     // A change that is still being sent may not have reached this reader, which would resume after that change.
     const isSent = this.#sentTo !== null && mark !== null && mark.position <= this.#sentTo;
-    if (isSent) this.#write(heartbeatFrame(mark));
-    else if (!this.to.writableNeedDrain) this.#write(comment);
+    if (isSent) this.#write(frames.heartbeatFrame(mark));
+    else if (!this.to.writableNeedDrain) this.#write(frames.comment);
   }
 
   end(reason: EndReason): void {
@@ -113,7 +103,7 @@ export class StreamReader {
     this.#end(reason);
     const timer = setTimeout(() => this.to.destroy(), limits.streamEndMs).unref();
     this.to.once('close', () => clearTimeout(timer));
-    this.to.end(resumeFrame(reason));
+    this.to.end(frames.resumeFrame(reason));
   }
 
   #end(reason: EndReason | null): void {
@@ -125,7 +115,7 @@ export class StreamReader {
 
   /** The position in an event id of another node of the cluster; undefined if it is none, or not reached in time. */
   async #placeElsewhere(id: string, mark: FeedPosition) {
-    const place = placeOf(id);
+    const place = frames.placeOf(id);
     if (place?.logTag === undefined || place.logTag !== mark.logTag) return undefined;
     if (place.generation === mark.generation || !(await this.#reached(place.seq))) return undefined;
     return { seq: place.seq, asOf: place.asOf };
@@ -133,11 +123,11 @@ export class StreamReader {
 
   #resumed(id: string, mark: FeedPosition): number | null {
     if (id === '') return null;
-    const place = placeOf(id);
+    const place = frames.placeOf(id);
     const isKnown = place?.generation === mark.generation && place.position <= mark.position;
     // Erased players are sent only to connected readers and are not stored.
     if (isKnown && place.position >= this.parts.feed.erasedAt) return place.position;
-    this.#write(resetFrame(isKnown ? 'too_old' : 'unknown_id'));
+    this.#write(frames.resetFrame(isKnown ? 'too_old' : 'unknown_id'));
     return null;
   }
 
@@ -175,7 +165,7 @@ export class StreamReader {
       if (players.length === 0 && from !== null) continue;
       const isLast = from === null;
       const text = this.#rowsOf(players);
-      this.#write(since === null ? snapshotFrame(text, isLast, mark) : changeFrame(text, isLast, mark));
+      this.#write(since === null ? frames.snapshotFrame(text, isLast, mark) : frames.changeFrame(text, isLast, mark));
       this.parts.onRows(players.length);
     }
     return this.#isEnded ? 'ended' : 'sent';
@@ -184,15 +174,15 @@ export class StreamReader {
   #goLive(players: readonly PublishedPlayer[], mark: FeedPosition): void {
     for (let from = 0; from < players.length; from += limits.streamFrameRows) {
       const to = from + limits.streamFrameRows;
-      this.#write(changeFrame(this.#rowsOf(players.slice(from, to)), to >= players.length, mark));
+      this.#write(frames.changeFrame(this.#rowsOf(players.slice(from, to)), to >= players.length, mark));
     }
     this.parts.onRows(players.length);
-    this.#write(heartbeatFrame(mark));
+    this.#write(frames.heartbeatFrame(mark));
     this.#sentTo = mark.position;
   }
 
   #rowsOf(players: readonly PublishedPlayer[]): string {
-    return players.map((player) => playerRow(player, this.parts.marksOf(player.subject))).join(',');
+    return players.map((player) => frames.playerRow(player, this.parts.marksOf(player.subject))).join(',');
   }
 
   #woken(): Promise<void> {

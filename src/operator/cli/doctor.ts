@@ -10,27 +10,7 @@ import { verifyValue } from '../../operations/log-operations.js';
 import type { StatusValue } from '../../operations/status-operation.js';
 import { facts } from '../../operations/text-table.js';
 import { type CommandContext, examples, type Rendered } from './command-context.js';
-import {
-  type ConfigurationFacts,
-  type FileFacts,
-  type Finding,
-  type FolderFacts,
-  judgeAbsence,
-  judgeClock,
-  judgeConfiguration,
-  judgeDisk,
-  judgeEtcd,
-  judgeEvidence,
-  judgeFolder,
-  judgeMemory,
-  judgePermissions,
-  judgeRunning,
-  judgeSilence,
-  judgeStore,
-  judgeUnread,
-  judgeVersions,
-  type Surroundings,
-} from './findings.js';
+import * as checks from './findings.js';
 import { callNode, NoNodeError, OperatorError } from './node-client.js';
 
 export function addDoctor(program: Command, session: CommandContext): void {
@@ -41,7 +21,7 @@ export function addDoctor(program: Command, session: CommandContext): void {
     .action(async () => session.done(showFindings(await examine(session))));
 }
 
-async function examine(session: CommandContext): Promise<Finding[]> {
+async function examine(session: CommandContext): Promise<checks.Finding[]> {
   const dir = resolve(session.dir());
   const { running, silence } = await statusOf(session);
   const configuration = session.configuration();
@@ -52,20 +32,20 @@ async function examine(session: CommandContext): Promise<Finding[]> {
   const foreign = isAbsent && folder.files.length > 0 ? foreignIn(session, dir) : undefined;
   const store = isAbsent && foreign === undefined ? await storeOf(session, dir, folder) : null;
   return [
-    judgeFolder(dir, foreign),
-    ...judgeConfiguration(configuration, running, store?.refusals),
-    ...judgeVersions(session.runtime, running),
-    ...judgeClock(Date.now(), folder, await isSynchronised()),
+    checks.judgeFolder(dir, foreign),
+    ...checks.judgeConfiguration(configuration, running, store?.refusals),
+    ...checks.judgeVersions(session.runtime, running),
+    ...checks.judgeClock(Date.now(), folder, await isSynchronised()),
     // Their remedies would harm a folder of the system or of another program.
-    ...(foreign === undefined ? judgePermissions(folder) : []),
-    ...judgeDisk(folder, running?.disk?.free_min ?? configuration.diskFreeMinBytes),
-    ...judgeMemory(session.runtime.memoryBytes, running),
+    ...(foreign === undefined ? checks.judgePermissions(folder) : []),
+    ...checks.judgeDisk(folder, running?.disk?.free_min ?? configuration.diskFreeMinBytes),
+    ...checks.judgeMemory(session.runtime.memoryBytes, running),
     ...(store?.findings ?? []),
-    ...(running === null ? [] : [...judgeRunning(running), ...judgeEvidence(running)]),
-    ...judgeEtcd(cluster),
-    ...(silence === null ? [] : [judgeSilence(silence)]),
+    ...(running === null ? [] : [...checks.judgeRunning(running), ...checks.judgeEvidence(running)]),
+    ...checks.judgeEtcd(cluster),
+    ...(silence === null ? [] : [checks.judgeSilence(silence)]),
     ...(isAbsent
-      ? judgeAbsence(dir, session.lastLine(dir), await surroundingsOf(dir, configuration), configuration.signs)
+      ? checks.judgeAbsence(dir, session.lastLine(dir), await surroundingsOf(dir, configuration), configuration.signs)
       : []),
   ];
 }
@@ -83,16 +63,19 @@ function foreignIn(session: CommandContext, dir: string): string | undefined {
 async function storeOf(
   session: CommandContext,
   dir: string,
-  { folder, isFolder, uid }: FolderFacts,
-): Promise<{ readonly findings: Finding[]; readonly refusals: readonly string[] } | null> {
+  { folder, isFolder, uid }: checks.FolderFacts,
+): Promise<{ readonly findings: checks.Finding[]; readonly refusals: readonly string[] } | null> {
   // Opened by another user, the store would contain files that the node's user cannot open.
   if (folder === null || !isFolder || folder.uid !== uid) return null;
   try {
     const report = await session.verifyFolder(dir, 'start');
     const isGroup = report.ok && report.lastSeq > 0;
-    return { findings: judgeStore(verifyValue(report)), refusals: isGroup ? await session.startProblems(dir) : [] };
+    return {
+      findings: checks.judgeStore(verifyValue(report)),
+      refusals: isGroup ? await session.startProblems(dir) : [],
+    };
   } catch (error) {
-    if (error instanceof UnreadError) return { findings: [judgeUnread(error.message)], refusals: [] };
+    if (error instanceof UnreadError) return { findings: [checks.judgeUnread(error.message)], refusals: [] };
     throw error;
   }
 }
@@ -112,7 +95,7 @@ async function statusOf(
   }
 }
 
-async function folderFacts(dir: string): Promise<FolderFacts> {
+async function folderFacts(dir: string): Promise<checks.FolderFacts> {
   const folder = await fileFacts(dir, dir);
   // Follows links, as a start does.
   const found = await stat(dir).catch(() => null);
@@ -137,8 +120,8 @@ async function folderFacts(dir: string): Promise<FolderFacts> {
   };
 }
 
-async function filesIn(dir: string): Promise<{ readonly file: FileFacts; readonly bytes: number }[]> {
-  const found: { file: FileFacts; bytes: number }[] = [];
+async function filesIn(dir: string): Promise<{ readonly file: checks.FileFacts; readonly bytes: number }[]> {
+  const found: { file: checks.FileFacts; bytes: number }[] = [];
   const look = async (name: string, deeper: boolean): Promise<void> => {
     const path = join(dir, name);
     const file = await fileFacts(path, name);
@@ -152,7 +135,7 @@ async function filesIn(dir: string): Promise<{ readonly file: FileFacts; readonl
   return found;
 }
 
-async function fileFacts(path: string, name: string): Promise<FileFacts | null> {
+async function fileFacts(path: string, name: string): Promise<checks.FileFacts | null> {
   const found = await lstat(path).catch(() => null);
   return found === null ? null : { name, mode: found.mode, uid: found.uid, modifiedAt: found.mtimeMs };
 }
@@ -163,7 +146,10 @@ async function isSynchronised(): Promise<boolean | null> {
   return runs === null ? null : (await fileFacts('/run/systemd/timesync/synchronized', 'synchronized')) !== null;
 }
 
-async function surroundingsOf(dir: string, { address, folders }: ConfigurationFacts): Promise<Surroundings> {
+async function surroundingsOf(
+  dir: string,
+  { address, folders }: checks.ConfigurationFacts,
+): Promise<checks.Surroundings> {
   const others = [...new Set(folders.map((folder) => resolve(folder)))].filter((folder) => folder !== dir);
   const running = await Promise.all(others.map(isRunning));
   const isBusy = address !== null && (await answers(address));
@@ -194,7 +180,7 @@ function answers({ host, port }: { readonly host: string; readonly port: number 
   });
 }
 
-function showFindings(findings: readonly Finding[]): Rendered {
+function showFindings(findings: readonly checks.Finding[]): Rendered {
   const failed = findings.filter(({ result }) => result === 'fail').length;
   const value = { ok: failed === 0, checks: findings };
   const rows = findings.flatMap(({ check, result, text, advice }) => {

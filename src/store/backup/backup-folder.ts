@@ -1,16 +1,6 @@
 /** A backup is the store in `store/` and the manifest `backup.json`, written last: without it a folder is no backup. */
 import { hash } from 'node:crypto';
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasCode, messageOf } from '../../errors.js';
 import type { BackupManifest } from '../../group/backup/backup-tasks.js';
@@ -37,7 +27,7 @@ export class NotEmptyError extends Error {
 
 export function namesIn(dir: string): string[] {
   try {
-    return readdirSync(dir).filter((name) => name !== FOREIGN);
+    return fs.readdirSync(dir).filter((name) => name !== FOREIGN);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return [];
     throw error;
@@ -47,8 +37,8 @@ export function namesIn(dir: string): string[] {
 /** Creates the folder `dir` if it does not exist, and denies access to other users. */
 export function makePrivate(dir: string): void {
   makeFolder(dir);
-  if (!statSync(dir).isDirectory()) throw new Error(`${dir} is not a folder`);
-  chmodSync(dir, 0o700);
+  if (!fs.statSync(dir).isDirectory()) throw new Error(`${dir} is not a folder`);
+  fs.chmodSync(dir, 0o700);
 }
 
 /** Creates parents one by one: `recursive` loops forever in Node 20 below a folder such as /proc. */
@@ -56,7 +46,7 @@ function makeFolder(dir: string): void {
   if (isThere(dir)) return;
   makeFolder(dirname(dir));
   try {
-    mkdirSync(dir, { mode: 0o700 });
+    fs.mkdirSync(dir, { mode: 0o700 });
   } catch (error) {
     // Another process may have created the folder meanwhile.
     if (!isThere(dir)) throw error;
@@ -64,13 +54,13 @@ function makeFolder(dir: string): void {
 }
 
 export async function closeAndSync(dir: string): Promise<void> {
-  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+  for (const entry of fs.readdirSync(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name);
     if (entry.isDirectory()) await closeAndSync(path);
-    else chmodSync(path, 0o600);
+    else fs.chmodSync(path, 0o600);
     await syncPath(path);
   }
-  chmodSync(dir, 0o700);
+  fs.chmodSync(dir, 0o700);
   await syncPath(dir);
 }
 
@@ -90,7 +80,7 @@ export function copySmallFiles(from: string, to: string): Readonly<Record<string
   for (const name of SMALL_FILES) {
     const content = readBytes(join(from, name));
     if (content === undefined) continue;
-    writeFileSync(join(to, name), content, { mode: 0o600 });
+    fs.writeFileSync(join(to, name), content, { mode: 0o600 });
     files[name] = hash('sha256', content, 'hex');
   }
   return files;
@@ -101,7 +91,7 @@ export function readManifest(dir: string): BackupManifest {
   const file = join(dir, MANIFEST);
   let manifest: BackupManifest;
   try {
-    manifest = JSON.parse(readFileSync(file, 'utf8')) as BackupManifest;
+    manifest = JSON.parse(fs.readFileSync(file, 'utf8')) as BackupManifest;
   } catch (error) {
     throw new DamagedError(`${file} cannot be read: ${messageOf(error)}`);
   }
@@ -126,27 +116,27 @@ export class NewBackup {
   /** Throws `NotEmptyError` if `dir` is not empty. */
   constructor(private readonly dir: string) {
     this.#isNew = !isThere(dir);
-    if (!this.#isNew && !statSync(dir).isDirectory()) throw new NotEmptyError(`${dir} is not a folder`);
+    if (!this.#isNew && !fs.statSync(dir).isDirectory()) throw new NotEmptyError(`${dir} is not a folder`);
     if (namesIn(dir).length > 0) throw new NotEmptyError(`${dir} is not empty; name a new folder for each backup`);
     makePrivate(dir);
     this.store = join(dir, BUILDING);
     // Fails if another backup started meanwhile.
-    mkdirSync(this.store, { mode: 0o700 });
+    fs.mkdirSync(this.store, { mode: 0o700 });
   }
 
   /** Completes the backup. It is valid from here on, even after a power cut. */
   async finish(manifest: BackupManifest): Promise<void> {
     await closeAndSync(this.store);
-    renameSync(this.store, join(this.dir, STORE));
+    fs.renameSync(this.store, join(this.dir, STORE));
     await syncPath(this.dir);
     await replaceFile(join(this.dir, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { sync: true });
   }
 
   abandon(): void {
-    rmSync(this.store, { recursive: true, force: true });
-    rmSync(join(this.dir, STORE), { recursive: true, force: true });
-    for (const name of [MANIFEST, `${MANIFEST}.tmp`]) rmSync(join(this.dir, name), { force: true });
-    if (this.#isNew) rmdirSync(this.dir);
+    fs.rmSync(this.store, { recursive: true, force: true });
+    fs.rmSync(join(this.dir, STORE), { recursive: true, force: true });
+    for (const name of [MANIFEST, `${MANIFEST}.tmp`]) fs.rmSync(join(this.dir, name), { force: true });
+    if (this.#isNew) fs.rmdirSync(this.dir);
   }
 }
 
@@ -163,7 +153,7 @@ const placeholder = { name: 'README.md', head: '# snapshots/' };
 export function makeDataFolder(dir: string): void {
   const parent = dirname(dir);
   try {
-    statSync(parent);
+    fs.statSync(parent);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
     throw new Error(`there is no folder ${parent}; create it, or correct the path`);
@@ -193,7 +183,7 @@ function isNodes(dir: string): boolean {
 
 /** True for the log of a first start that did not get further. */
 function isOwnLog(dir: string, name: string): boolean {
-  return join(dir, name) === logFolderOf(dir) && readdirSync(join(dir, name)).length === 0;
+  return join(dir, name) === logFolderOf(dir) && fs.readdirSync(join(dir, name)).length === 0;
 }
 
 function isPlaceholder(dir: string, name: string): boolean {

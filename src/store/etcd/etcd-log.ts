@@ -19,19 +19,7 @@ import { DamagedError, OwnerLostError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { type EtcdClient, withLease } from './etcd-client.js';
 import type { EtcdKeys } from './etcd-keys.js';
-import {
-  type Compare,
-  changedAt,
-  createdAt,
-  exists,
-  type Header,
-  hasLease,
-  hasText,
-  type KeyValue,
-  putText,
-  type RequestOp,
-  type WatchResponse,
-} from './etcd-messages.js';
+import * as etcd from './etcd-messages.js';
 import { decodeSlot, encodeSlot, partsOf, type SlotCipher } from './slot-codec.js';
 
 export type EtcdCalls = Omit<EtcdClient, 'endpoints' | 'status' | 'defragment' | 'close'>;
@@ -71,7 +59,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     };
   }
 
-  #nodeOf({ key, value }: KeyValue): NodeView {
+  #nodeOf({ key, value }: etcd.KeyValue): NodeView {
     return { nodeId: this.keys.nodeIdOf(key), ...JSON.parse(value.toString()) } as NodeView;
   }
 
@@ -82,7 +70,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     let line: Promise<void> = Promise.resolve();
     const stop = this.client.watch(
       range,
-      ({ events }: WatchResponse) => {
+      ({ events }: etcd.WatchResponse) => {
         const puts = events.filter(({ type }) => type === 'PUT');
         if (puts.length === 0) return;
         line = line
@@ -101,7 +89,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     return stop;
   }
 
-  async slotOf({ key, value }: KeyValue): Promise<Slot> {
+  async slotOf({ key, value }: etcd.KeyValue): Promise<Slot> {
     const firstSeq = this.keys.seqOf(key);
     const plain = this.cipher.open(key, value);
     const count = partsOf(plain);
@@ -134,13 +122,13 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     }
     // Encrypted once, so that a repeat writes the same bytes and recognizes them as its own.
     const value = this.cipher.seal(key, plain);
-    const edge = hasText(keys.trimmed, slot.firstSeq - 1);
-    const before = exists(keys.slot(previous));
-    const put: RequestOp = { request_put: { key, value } };
-    const look: RequestOp[] = [key, keys.leader, keys.trimmed].map((one) => ({ request_range: { key: one } }));
+    const edge = etcd.hasText(keys.trimmed, slot.firstSeq - 1);
+    const before = etcd.exists(keys.slot(previous));
+    const put: etcd.RequestOp = { request_put: { key, value } };
+    const look: etcd.RequestOp[] = [key, keys.leader, keys.trimmed].map((one) => ({ request_range: { key: one } }));
     // If the previous slot is missing, the log may have been trimmed up to this slot, or begun here.
     for (const follows of previous > 0 ? [before, edge] : [edge]) {
-      const compare = [createdAt(keys.leader, fence.revision), createdAt(key, '0'), follows];
+      const compare = [etcd.createdAt(keys.leader, fence.revision), etcd.createdAt(key, '0'), follows];
       const answer = await this.#untilKnown(
         () => this.client.txn({ compare, success: [put], failure: look }, limits.etcdTryMs),
         signal,
@@ -170,8 +158,12 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   /** Writes under a fence. Rejects with `OwnerLostError` if the fence is no longer valid. */
-  async #fenced(fence: Fence, compare: readonly Compare[], success: readonly RequestOp[]): Promise<Header> {
-    const holds = createdAt(this.keys.leader, fence.revision);
+  async #fenced(
+    fence: Fence,
+    compare: readonly etcd.Compare[],
+    success: readonly etcd.RequestOp[],
+  ): Promise<etcd.Header> {
+    const holds = etcd.createdAt(this.keys.leader, fence.revision);
     const { header, succeeded } = await this.client.txn({ compare: [holds, ...compare], success });
     if (!succeeded) throw new OwnerLostError('another node leads now');
     return header;
@@ -188,7 +180,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     const value = Buffer.from(JSON.stringify({ node_id: nodeId, url, since, cause }));
     const answer = await withLease(
       this.client.txn({
-        compare: [createdAt(keys.leader, '0'), hasLease(keys.node(nodeId), lease)],
+        compare: [etcd.createdAt(keys.leader, '0'), etcd.hasLease(keys.node(nodeId), lease)],
         success: [{ request_put: { key: keys.leader, value, lease } }],
         failure: [{ request_range: { key: keys.leader } }],
       }),
@@ -205,8 +197,11 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   async resign(resignation: Resignation): Promise<void> {
     const { keys } = this;
     await this.client.txn({
-      compare: [createdAt(keys.leader, resignation.fence.revision)],
-      success: [{ request_delete_range: { key: keys.leader } }, putText(keys.resigned, JSON.stringify(resignation))],
+      compare: [etcd.createdAt(keys.leader, resignation.fence.revision)],
+      success: [
+        { request_delete_range: { key: keys.leader } },
+        etcd.putText(keys.resigned, JSON.stringify(resignation)),
+      ],
     });
   }
 
@@ -229,18 +224,18 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     const { keys } = this;
     await this.#fenced(
       fence,
-      [createdAt(keys.cluster, '0')],
+      [etcd.createdAt(keys.cluster, '0')],
       [
-        putText(keys.cluster, clusterId),
-        putText(keys.trimmed, trimmed),
-        putText(keys.floor, trimmed),
-        putText(keys.format, format),
+        etcd.putText(keys.cluster, clusterId),
+        etcd.putText(keys.trimmed, trimmed),
+        etcd.putText(keys.floor, trimmed),
+        etcd.putText(keys.format, format),
       ],
     );
   }
 
   async raiseFormat(fence: Fence, format: number): Promise<void> {
-    await this.#fenced(fence, [], [putText(this.keys.format, format)]);
+    await this.#fenced(fence, [], [etcd.putText(this.keys.format, format)]);
   }
 
   async hasSecret(): Promise<boolean> {
@@ -249,7 +244,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
       const { kvs } = await this.client.range({ key });
       if (kvs[0] !== undefined) return this.secret.accepts(kvs[0].value);
       const put = { request_put: { key, value: this.secret.of(randomBytes(PROOF_NONCE_BYTES)) } };
-      await withLease(this.client.txn({ compare: [createdAt(key, '0')], success: [put] }));
+      await withLease(this.client.txn({ compare: [etcd.createdAt(key, '0')], success: [put] }));
     }
   }
 
@@ -263,7 +258,9 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     // A call whose answer was lost may be carried out late, and must not undo a newer one: each names what it replaces.
     for (let tries = 0; tries < 3 && number === this.#placings; tries++) {
       const isFirst = this.#place === null;
-      const compare = isFirst ? [createdAt(key, '0')] : [changedAt(key, this.#place!), hasLease(key, lease)];
+      const compare = isFirst
+        ? [etcd.createdAt(key, '0')]
+        : [etcd.changedAt(key, this.#place!), etcd.hasLease(key, lease)];
       const success = isFirst ? [put, taken] : [put];
       const answer = await withLease(this.client.txn({ compare, success, failure: [look] }));
       if (answer === null) throw new SharedLogUnavailableError('the lease of this node has ended');
@@ -313,7 +310,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   async clearScrubDue(seq: number): Promise<void> {
     const { keys } = this;
     await this.client.txn({
-      compare: [hasText(keys.scrubDue, seq)],
+      compare: [etcd.hasText(keys.scrubDue, seq)],
       success: [{ request_delete_range: { key: keys.scrubDue } }],
     });
   }
@@ -332,14 +329,14 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
 
   async trim(fence: Fence, firstSeq: number, floor: number): Promise<void> {
     const { keys } = this;
-    const deleted: RequestOp[] = [
+    const deleted: etcd.RequestOp[] = [
       { request_delete_range: { key: keys.slot(0), range_end: keys.slot(firstSeq) } },
       { request_delete_range: { key: keys.part(0, 0), range_end: keys.part(firstSeq, 0) } },
-      putText(keys.trimmed, firstSeq - 1),
-      putText(keys.floor, floor),
+      etcd.putText(keys.trimmed, firstSeq - 1),
+      etcd.putText(keys.floor, floor),
     ];
     // A trim that etcd executes late must not move the boundary back behind that of a newer one.
-    const { revision } = await this.#fenced(fence, [exists(keys.slot(firstSeq))], deleted);
+    const { revision } = await this.#fenced(fence, [etcd.exists(keys.slot(firstSeq))], deleted);
     await this.client.compact(revision);
   }
 
@@ -390,7 +387,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 }
 
-function leaderOf({ value, create_revision: revision }: KeyValue): LeaderView {
+function leaderOf({ value, create_revision: revision }: etcd.KeyValue): LeaderView {
   type Written = { readonly node_id: string } & Omit<LeaderView, 'nodeId' | 'fence'>;
   const { node_id: nodeId, ...said } = JSON.parse(value.toString()) as Written;
   return { nodeId, ...said, fence: { revision } };

@@ -6,17 +6,7 @@
 import { readSync } from 'node:fs';
 import { Bits } from '../../core/bits.js';
 import { DamagedError } from '../../group/ports/storage.js';
-import {
-  type MetaPage,
-  newestMeta,
-  OVERFLOW_PAGE_FLAG,
-  PAGE_FLAGS_AT,
-  PAGE_HEADER_BYTES,
-  type PageTree,
-  RUN_PAGES_AT,
-  treeOf,
-  withFile,
-} from '../files/lmdb-file.js';
+import * as lmdb from '../files/lmdb-file.js';
 
 // Layout of pages and nodes in lmdb-js's fork of LMDB, data version 2. Offsets count from the end of the header.
 const PAGE_TXN_AT = 8;
@@ -61,7 +51,7 @@ export class Pages {
 
   constructor(
     private readonly descriptor: number,
-    { pageBytes, lastPage, txn }: MetaPage,
+    { pageBytes, lastPage, txn }: lmdb.MetaPage,
   ) {
     this.#pageBytes = pageBytes;
     this.#lastPage = lastPage;
@@ -102,11 +92,11 @@ export class Pages {
   runOf({ flags, valueBytes, inPage }: Leaf): Run | null {
     if ((flags & RUN_NODE_FLAG) === 0) return null;
     const run = { first: Number(inPage.readBigUInt64LE(0)), count: Number(inPage.readBigUInt64LE(16)) };
-    const head = this.#read(run, PAGE_HEADER_BYTES);
+    const head = this.#read(run, lmdb.PAGE_HEADER_BYTES);
     const isRun =
-      head.readUInt16LE(PAGE_FLAGS_AT) === OVERFLOW_PAGE_FLAG &&
-      head.readUInt32LE(RUN_PAGES_AT) === run.count &&
-      PAGE_HEADER_BYTES + valueBytes <= run.count * this.#pageBytes;
+      head.readUInt16LE(lmdb.PAGE_FLAGS_AT) === lmdb.OVERFLOW_PAGE_FLAG &&
+      head.readUInt32LE(lmdb.RUN_PAGES_AT) === run.count &&
+      lmdb.PAGE_HEADER_BYTES + valueBytes <= run.count * this.#pageBytes;
     if (!isRun) throw new PageError(run.first, 'is not the first page of its value');
     return run;
   }
@@ -115,7 +105,7 @@ export class Pages {
     const run = this.runOf(leaf);
     return run === null
       ? leaf.inPage
-      : this.#read(run, PAGE_HEADER_BYTES + leaf.valueBytes).subarray(PAGE_HEADER_BYTES);
+      : this.#read(run, lmdb.PAGE_HEADER_BYTES + leaf.valueBytes).subarray(lmdb.PAGE_HEADER_BYTES);
   }
 
   #read(run: Run, length: number): Buffer {
@@ -131,17 +121,17 @@ export class Pages {
 
   #entries(page: number, flag: number): { readonly bytes: Buffer; readonly starts: number[] } {
     const bytes = this.#read({ first: page, count: 1 }, this.#pageBytes);
-    if (bytes.readUInt16LE(PAGE_FLAGS_AT) !== flag) throw new PageError(page, 'has an unexpected kind');
+    if (bytes.readUInt16LE(lmdb.PAGE_FLAGS_AT) !== flag) throw new PageError(page, 'has an unexpected kind');
     const [lower, upper] = [bytes.readUInt16LE(LOWER_AT), bytes.readUInt16LE(UPPER_AT)];
-    const end = this.#pageBytes - PAGE_HEADER_BYTES;
+    const end = this.#pageBytes - lmdb.PAGE_HEADER_BYTES;
     if (lower === 0 || lower % 2 !== 0 || lower > upper || upper > end)
       throw new PageError(page, 'has an invalid count of entries');
     const starts: number[] = [];
     for (let at = 0; at < lower; at += 2) {
-      const start = bytes.readUInt16LE(PAGE_HEADER_BYTES + at);
+      const start = bytes.readUInt16LE(lmdb.PAGE_HEADER_BYTES + at);
       if (start < upper || start + NODE_HEADER_BYTES > end)
         throw new PageError(page, 'has an entry at an invalid offset');
-      starts.push(PAGE_HEADER_BYTES + start);
+      starts.push(lmdb.PAGE_HEADER_BYTES + start);
     }
     return { bytes, starts };
   }
@@ -153,7 +143,7 @@ export class Pages {
       if (starts[i]! + size > this.#pageBytes) throw new PageError(page, 'has a truncated entry');
       sum += size + (size % 2);
     }
-    const filled = this.#pageBytes - PAGE_HEADER_BYTES - bytes.readUInt16LE(UPPER_AT);
+    const filled = this.#pageBytes - lmdb.PAGE_HEADER_BYTES - bytes.readUInt16LE(UPPER_AT);
     if (sum !== filled) throw new PageError(page, 'has entries that do not fill it');
   }
 }
@@ -161,7 +151,7 @@ export class Pages {
 /** Passes all pages of a tree to `take`, and the entries of all leaves or the newest to `read`. */
 export function walk(
   pages: Pages,
-  { depth, root }: PageTree,
+  { depth, root }: lmdb.PageTree,
   leaves: 'whole' | 'newest',
   take: (run: Run) => void,
   read: (leaf: Leaf, page: number) => void,
@@ -193,20 +183,20 @@ const LOOKS = 3;
 
 /** Reads the list and the branches, about a 200th of the log. No result if the file is written to meanwhile. */
 export function checkPages(file: string): void {
-  withFile(file, (descriptor) => {
+  lmdb.withFile(file, (descriptor) => {
     for (let look = 0; look < LOOKS; look += 1) {
-      const meta = newestMeta(descriptor);
+      const meta = lmdb.newestMeta(descriptor);
       const damage = meta && damageOf(descriptor, meta);
       if (damage === undefined) return;
-      if (newestMeta(descriptor)?.txn === meta?.txn) throw new DamagedError(`${file}: ${damage}`);
+      if (lmdb.newestMeta(descriptor)?.txn === meta?.txn) throw new DamagedError(`${file}: ${damage}`);
     }
   });
 }
 
 /** Undefined if the list is invalid, for example because of a commit during the read. Suits short lists only. */
 export function freePagesOf(file: string): ReadonlySet<number> | undefined {
-  return withFile(file, (descriptor) => {
-    const meta = newestMeta(descriptor);
+  return lmdb.withFile(file, (descriptor) => {
+    const meta = lmdb.newestMeta(descriptor);
     if (meta === undefined) return undefined;
     const free = new Set<number>();
     const error = faultOf(() => addFree(new Pages(descriptor, meta), meta, free, () => undefined));
@@ -224,7 +214,7 @@ function faultOf(check: () => void): string | undefined {
   }
 }
 
-function damageOf(descriptor: number, meta: MetaPage): string | undefined {
+function damageOf(descriptor: number, meta: lmdb.MetaPage): string | undefined {
   const pages = new Pages(descriptor, meta);
   const free = new Bits();
   const refuseFree = ({ first, count }: Run) => {
@@ -243,7 +233,7 @@ function damageOf(descriptor: number, meta: MetaPage): string | undefined {
 /** Adds the pages of the list to `free`. Passes the pages of the list itself to `take`. */
 function addFree(
   pages: Pages,
-  { free: tree, txn }: MetaPage,
+  { free: tree, txn }: lmdb.MetaPage,
   free: Pick<Bits, 'add'> | Set<number>,
   take: (run: Run) => void,
 ): void {
@@ -289,9 +279,9 @@ function addListed(pages: Pages, list: Buffer, free: Pick<Bits, 'add'> | Set<num
 }
 
 /** All branches, and the leaf of the newest value; all of `meta`, because each start reads it. */
-function checkTrees(pages: Pages, main: PageTree, take: (run: Run) => void): void {
+function checkTrees(pages: Pages, main: lmdb.PageTree, take: (run: Run) => void): void {
   walk(pages, main, 'whole', take, (database, page) => {
-    const tree = database.isTree ? treeOf(database.inPage) : undefined;
+    const tree = database.isTree ? lmdb.treeOf(database.inPage) : undefined;
     if (tree === undefined) throw new PageError(page, 'contains a truncated record of a database');
     walk(pages, tree, database.key.equals(META_NAME) ? 'whole' : 'newest', take, (leaf, at) => {
       if (leaf.isTree) throw new PageError(at, 'has a database among its values');

@@ -18,21 +18,7 @@ import {
   removeHalfFormed,
   unknownOutcome,
 } from '../log/log-environment.js';
-import {
-  hasOpen,
-  newestEpoch,
-  type OwnerRecord,
-  ownerFileOf,
-  type ProcessIdentity,
-  parsed,
-  processStartOf,
-  putOwner,
-  putReleased,
-  readOwner,
-  recordOf,
-  runs,
-  thisProcess,
-} from './owner-record.js';
+import * as records from './owner-record.js';
 
 export class FolderOwnedError extends Error {
   override readonly name = 'FolderOwnedError';
@@ -54,12 +40,12 @@ export class OwnedFolder {
   /** Created only by `ownFolder`. */
   constructor(
     private readonly dir: string,
-    private record: OwnerRecord,
+    private record: records.OwnerRecord,
     heartbeatMs: number,
     onLost: (error: OwnerLostError) => void,
   ) {
     this.#startHeart = (epoch) => startHeart(dir, epoch, heartbeatMs, onLost);
-    this.#descriptor = openSync(ownerFileOf(dir, record.epoch), 'r');
+    this.#descriptor = openSync(records.ownerFileOf(dir, record.epoch), 'r');
     this.#stopHeart = this.#startHeart(record.epoch);
   }
 
@@ -73,7 +59,7 @@ export class OwnedFolder {
       environment = openLogEnvironment(logFolder);
       for (;;) {
         // The log must not name an owner whose file a power cut removes: no later owner would know its epoch.
-        for (const path of [ownerFileOf(this.dir, this.record.epoch), this.dir]) await syncPath(path);
+        for (const path of [records.ownerFileOf(this.dir, this.record.epoch), this.dir]) await syncPath(path);
         const inLog = fence(environment, this.record);
         if (inLog < this.record.epoch) break;
         await this.#claimAfter(inLog);
@@ -93,11 +79,11 @@ export class OwnedFolder {
     const record = { ...this.record, epoch: epoch + 1 };
     // The heart would take the new file for another owner's.
     await this.#stopHeart();
-    if (newestEpoch(this.dir) !== this.record.epoch || !putOwner(this.dir, record))
-      throw owned(this.dir, readOwner(this.dir), thisProcess());
+    if (records.newestEpoch(this.dir) !== this.record.epoch || !records.putOwner(this.dir, record))
+      throw owned(this.dir, records.readOwner(this.dir), records.thisProcess());
     closeSync(this.#descriptor);
     this.record = record;
-    this.#descriptor = openSync(ownerFileOf(this.dir, record.epoch), 'r');
+    this.#descriptor = openSync(records.ownerFileOf(this.dir, record.epoch), 'r');
     this.#stopHeart = this.#startHeart(record.epoch);
   }
 
@@ -105,7 +91,7 @@ export class OwnedFolder {
   async release(): Promise<void> {
     if (this.#isStopped) return;
     await this.stop();
-    if (newestEpoch(this.dir) === this.record.epoch) await putReleased(this.dir, this.record);
+    if (records.newestEpoch(this.dir) === this.record.epoch) await records.putReleased(this.dir, this.record);
   }
 
   async stop(): Promise<void> {
@@ -124,14 +110,14 @@ export class OwnedFolder {
  */
 export async function ownFolder(
   dir: string,
-  identity: ProcessIdentity = thisProcess(),
+  identity: records.ProcessIdentity = records.thisProcess(),
   times: OwnerTimes = limits,
   onLost: (error: OwnerLostError) => void = () => undefined,
 ): Promise<OwnedFolder> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const before = await refuseLiving(dir, identity, times);
-  const record = recordOf(identity, before + 1);
-  if (!putOwner(dir, record)) throw owned(dir, readOwner(dir), identity);
+  const record = records.recordOf(identity, before + 1);
+  if (!records.putOwner(dir, record)) throw owned(dir, records.readOwner(dir), identity);
   return new OwnedFolder(dir, record, times.heartbeatMs, onLost);
 }
 
@@ -150,26 +136,26 @@ export async function claimFolder(...owner: Parameters<typeof ownFolder>): Promi
 /** Rejects with `FolderOwnedError` if a node runs on `dir`; otherwise resolves to its last epoch, 0 for none. */
 export async function refuseLiving(
   dir: string,
-  identity: ProcessIdentity = thisProcess(),
+  identity: records.ProcessIdentity = records.thisProcess(),
   times: OwnerTimes = limits,
 ): Promise<number> {
-  const owner = readOwner(dir);
+  const owner = records.readOwner(dir);
   if (owner !== undefined && (await isAlive(owner, identity, dir, times))) throw owned(dir, owner, identity);
   return owner?.epoch ?? 0;
 }
 
-export { newestEpoch as epochOf };
+export { newestEpoch as epochOf } from './owner-record.js';
 
 /** Continues the epochs of another folder in the new data folder `dir`: the next owner's epoch will be `epoch` + 1. */
 export async function passEpochOn(dir: string, epoch: number): Promise<void> {
-  if (epoch > 0) await putReleased(dir, recordOf(thisProcess(), epoch));
+  if (epoch > 0) await records.putReleased(dir, records.recordOf(records.thisProcess(), epoch));
 }
 
 /**
  * Writes the owner's epoch into the log, on which every commit depends. Returns the epoch that the log named before;
  * changes nothing if it is not lower. Throws `HiddenCommitError` if LMDB does not see its newest commit.
  */
-function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): number {
+function fence(environment: LogEnvironment, { epoch, ...record }: records.OwnerRecord): number {
   const { root, meta, path } = environment;
   try {
     return root.transactionSync(() => {
@@ -188,14 +174,18 @@ function fence(environment: LogEnvironment, { epoch, ...record }: OwnerRecord): 
 function epochIn({ meta, path }: LogEnvironment): number {
   const entry = meta.getEntry(OWNER_KEY);
   if (entry === undefined) return 0;
-  const record = parsed(Buffer.from(entry.value).toString('utf8'));
+  const record = records.parsed(Buffer.from(entry.value).toString('utf8'));
   if (record === undefined) throw new DamagedError(`${dataFileOf(path)}: the owner's record cannot be read`);
   if (record.epoch !== entry.version)
     throw new DamagedError(`${dataFileOf(path)}: the owner's record and its version differ`);
   return record.epoch;
 }
 
-function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIdentity): FolderOwnedError {
+function owned(
+  dir: string,
+  owner: records.OwnerRecord | undefined,
+  identity: records.ProcessIdentity,
+): FolderOwnedError {
   const who = owner === undefined ? 'another process' : `process ${owner.pid} (since ${owner.claimed_at})`;
   if (owner !== undefined && isCopy(dir, owner, identity)) {
     return new FolderOwnedError(
@@ -208,8 +198,8 @@ function owned(dir: string, owner: OwnerRecord | undefined, identity: ProcessIde
 }
 
 /** False if unknown: in another container or host, the owner's process number names another process here. */
-function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boolean {
-  return canLookUp(owner, identity) && hasOpen(owner.pid, ownerFileOf(dir, owner.epoch)) === false;
+function isCopy(dir: string, owner: records.OwnerRecord, identity: records.ProcessIdentity): boolean {
+  return canLookUp(owner, identity) && records.hasOpen(owner.pid, records.ownerFileOf(dir, owner.epoch)) === false;
 }
 
 /**
@@ -219,37 +209,37 @@ function isCopy(dir: string, owner: OwnerRecord, identity: ProcessIdentity): boo
  */
 export async function adoptFolder(
   dir: string,
-  identity: ProcessIdentity = thisProcess(),
+  identity: records.ProcessIdentity = records.thisProcess(),
   times: OwnerTimes = limits,
 ): Promise<'adopted' | 'free'> {
-  const owner = readOwner(dir);
+  const owner = records.readOwner(dir);
   if (owner === undefined || !(await isAlive(owner, identity, dir, times))) return 'free';
   if (!isCopy(dir, owner, identity)) {
     throw new FolderOwnedError(
       `the data folder ${dir} is in use by process ${owner.pid} (since ${owner.claimed_at}), or this user cannot see whether it is; stop that node first, or run as its user`,
     );
   }
-  await putReleased(dir, owner);
+  await records.putReleased(dir, owner);
   return 'adopted';
 }
 
 /** Returns whether the owner's process number names the same process here: one boot of one machine, one namespace. */
-function canLookUp(owner: OwnerRecord, identity: ProcessIdentity): boolean {
+function canLookUp(owner: records.OwnerRecord, identity: records.ProcessIdentity): boolean {
   const isSameBoot = owner.boot_id !== null && owner.boot_id === identity.bootId;
   return isSameBoot && owner.pid_namespace !== null && owner.pid_namespace === identity.pidNamespace;
 }
 
 async function isAlive(
-  owner: OwnerRecord,
-  identity: ProcessIdentity,
+  owner: records.OwnerRecord,
+  identity: records.ProcessIdentity,
   dir: string,
   times: OwnerTimes,
 ): Promise<boolean> {
   if (owner.released) return false;
   if (canLookUp(owner, identity))
-    return owner.process_start !== null && processStartOf(owner.pid) === owner.process_start;
+    return owner.process_start !== null && records.processStartOf(owner.pid) === owner.process_start;
   const hasNoProc = owner.boot_id === null && identity.bootId === null;
-  if (hasNoProc && !runs(owner.pid)) return false;
+  if (hasNoProc && !records.runs(owner.pid)) return false;
   return hasHeartbeat(dir, owner.epoch, times);
 }
 
@@ -288,7 +278,7 @@ function startHeart(
 /** False if this cannot be determined, as without descriptors; LMDB refuses a lost owner's commits anyway. */
 function isSucceeded(dir: string, epoch: number): boolean {
   try {
-    return newestEpoch(dir) > epoch;
+    return records.newestEpoch(dir) > epoch;
   } catch {
     return false;
   }

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { DamagedError } from '../../../src/group/ports/storage.js';
-import { rejection } from '../../contracts/log.js';
+import { rejection } from '../../store/log-contract.js';
 import { subjectOf } from '../../support/given.js';
 import { logOf } from '../../support/log-of.js';
 import { MemoryLog } from '../../support/memory-log.js';

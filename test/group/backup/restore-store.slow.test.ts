@@ -6,7 +6,7 @@ import type { LogRecord } from '../../../src/core/records/records.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { ForeignLogError, type RestoredLog, restoreLog } from '../../../src/group/backup/restore-store.js';
 import type { LogReader } from '../../../src/group/ports/storage.js';
-import { rejection } from '../../contracts/log.js';
+import { rejection } from '../../store/log-contract.js';
 import { hourMs, subjectOf } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';

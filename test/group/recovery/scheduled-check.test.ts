@@ -10,7 +10,7 @@ import { DamagedError, type SnapshotStore, type StoredBatch } from '../../../src
 import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
 import { BackgroundCheck } from '../../../src/group/recovery/scheduled-check.js';
 import { verifySteps } from '../../../src/group/recovery/verification.js';
-import { rejection } from '../../contracts/log.js';
+import { rejection } from '../../store/log-contract.js';
 import { subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
 import { logOf } from '../../support/log-of.js';
 import { verifyStore } from '../../support/verify-store.js';

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { exportData, importData, MoveRefusedError } from '../../../src/node/cluster/cluster-data.js';
 import { loadConfig } from '../../../src/node/config.js';
 import { readMark, writeMark } from '../../../src/store/files/folder-files.js';
-import { rejection } from '../../contracts/log.js';
+import { rejection } from '../../store/log-contract.js';
 import { removeFolder, temporaryFolder } from '../../store/temporary-folder.js';
 import { startTestNode } from '../../support/node.js';
 

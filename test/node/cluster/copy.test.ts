@@ -21,8 +21,8 @@ import { readExpectedHead, readMark, writeMark } from '../../../src/store/files/
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { claimFolder, ownFolder } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../../src/store/snapshots/lmdb-snapshots.js';
-import { rejection } from '../../contracts/log.js';
 import { inPieces, Life } from '../../group/life.js';
+import { rejection } from '../../store/log-contract.js';
 import { salt, subjectOf } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';

@@ -5,7 +5,7 @@ import { LinkError } from '../../../src/cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../../src/cluster/link-server.js';
 import { limits } from '../../../src/limits.js';
 import { NodeLink, type NodeLinkDeps } from '../../../src/node/cluster/node-link.js';
-import { rejection } from '../../contracts/log.js';
+import { rejection } from '../../store/log-contract.js';
 import { until } from '../../support/until.js';
 
 const erase = { name: 'erase', args: [null, ''] } as const;

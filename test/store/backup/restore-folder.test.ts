@@ -7,7 +7,7 @@ import type { RestoreReport } from '../../../src/group/backup/backup-tasks.js';
 import { NotEmptyError } from '../../../src/store/backup/backup-folder.js';
 import { contentOf, finishRestore, halfRestored, Restoring } from '../../../src/store/backup/restore-folder.js';
 import { claimFolder, epochOf, FolderOwnedError, ownFolder, passEpochOn } from '../../../src/store/ownership/owner.js';
-import { rejection } from '../../contracts/log.js';
+import { rejection } from '../log-contract.js';
 import { removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const report: RestoreReport = {

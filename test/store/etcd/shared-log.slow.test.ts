@@ -13,7 +13,7 @@ import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
-import { batchOf, rejection, testLog } from '../../contracts/log.js';
+import { batchOf, rejection, testLog } from '../log-contract.js';
 import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const why = noEtcd();

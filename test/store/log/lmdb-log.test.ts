@@ -16,7 +16,7 @@ import {
 import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../../src/store/log/log-environment.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
-import { batchOf, rejection, testLog } from '../../contracts/log.js';
+import { batchOf, rejection, testLog } from '../log-contract.js';
 import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const newestTxnOf = (file: string) => withFile(file, newestMeta)?.txn ?? 0;

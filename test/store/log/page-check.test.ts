@@ -8,9 +8,9 @@ import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log.js';
 import { checkPages } from '../../../src/store/log/page-check.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
-import { batchOf } from '../../contracts/log.js';
 import { inFastFolder } from '../../faults/fault.js';
 import { Random } from '../../support/random.js';
+import { batchOf } from '../log-contract.js';
 
 /** Bytes of values that stand in a leaf, in one page and in many of their own. */
 const sizes = [40, 300, 1_500, 2_030, 2_040, 4_068, 9_000, 70_000];

@@ -14,7 +14,7 @@ import { type LmdbLogWriter, logFolderOf } from '../../../src/store/log/lmdb-log
 import { openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import { scrubFreePages } from '../../../src/store/log/scrub.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
-import { batchOf, rejection } from '../../contracts/log.js';
+import { batchOf, rejection } from '../log-contract.js';
 import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const readerEntry = fileURLToPath(new URL('../read-log.js', import.meta.url));

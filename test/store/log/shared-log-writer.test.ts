@@ -7,8 +7,8 @@ import { limits } from '../../../src/limits.js';
 import { timers } from '../../../src/node/system.js';
 import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
-import { batchOf } from '../../contracts/log.js';
 import { until } from '../../support/until.js';
+import { batchOf } from '../log-contract.js';
 
 const fence = { revision: '7' } as unknown as Fence;
 

@@ -16,8 +16,8 @@ import { HiddenCommitError, OWNER_KEY, openLogEnvironment } from '../../../src/s
 import { checkPages } from '../../../src/store/log/page-check.js';
 import { adoptFolder, claimFolder, FolderOwnedError, ownFolder } from '../../../src/store/ownership/owner.js';
 import { ownerFileOf, type ProcessIdentity, thisProcess } from '../../../src/store/ownership/owner-record.js';
-import { batchOf, rejection } from '../../contracts/log.js';
 import { until } from '../../support/until.js';
+import { batchOf, rejection } from '../log-contract.js';
 import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const ownerEntry = fileURLToPath(new URL('../own-folder.js', import.meta.url));

@@ -9,9 +9,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../../src/group/ports/storage.js';
 import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
-import { rejection } from '../../contracts/log.js';
-import { blocksOf, headerOf, testSnapshots } from '../../contracts/snapshots.js';
 import { blocksIn } from '../../support/blocks-in.js';
+import { rejection } from '../log-contract.js';
+import { blocksOf, headerOf, testSnapshots } from '../snapshots-contract.js';
 import { removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const readerEntry = fileURLToPath(new URL('../read-snapshots.js', import.meta.url));

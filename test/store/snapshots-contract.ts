@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
 import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../../src/group/ports/storage.js';
 import { blocksIn } from '../support/blocks-in.js';
-import { rejection } from './log.js';
+import { rejection } from './log-contract.js';
 
 export interface SnapshotsHarness {
   readonly store: SnapshotStore;

@@ -263,6 +263,9 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
         if (!read.ok) return read;
         const event = read.value[0]!.record;
         if (event.type !== 'event_accepted') return refused('event_not_found');
+        // Decided again below; here, so that nobody walks another's events, or learns of them by the time it takes.
+        if (caller !== null && stateNow().origins.peerOf(event.peer) !== caller.index)
+          return refused('event_not_found');
         const { subject } = event;
         const chains = await calls.ask({ type: 'chains', subject });
         if (chains !== null && isRefusal(chains)) return chains;

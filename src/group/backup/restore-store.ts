@@ -9,7 +9,7 @@ import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.
 import type * as records from '../../core/records/records.js';
 import { carriedSums, decideWithdrawal, headOfPair, readAgain } from '../../core/rules/decide-removal.js';
 import type { GroupState } from '../../core/state.js';
-import { OPERATOR } from '../../core/vocabulary.js';
+import { NO_KEY, OPERATOR } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';
 import { RecordReader } from '../listing/listing.js';
 import { DamagedError, type LogReader, type StoredBatch } from '../ports/storage.js';
@@ -160,7 +160,7 @@ class Restore {
   /** The audit entry continues this log. The operator takes the place of a peer that this log does not know. */
   #reissued<R extends records.SubjectErased | records.ErasureRequested>(record: R, at: number): R {
     const state = this.#stateNow();
-    const peer = state.peers.has(record.peer) ? record.peer : OPERATOR;
+    const peer = record.peer === NO_KEY || state.peers.has(record.peer) ? record.peer : OPERATOR;
     const { action, actor, target } = record.audit;
     return this.#applied({ ...record, peer, audit: audited(state, at, { action, actor, target }) }, at);
   }

@@ -294,8 +294,8 @@ function withdrawalsOf({ state, client, spool, options, say }: WithdrawalParts) 
         say(null);
       } catch (error) {
         if (signal.aborted) return;
-        if (!(error instanceof TrustError)) throw error;
-        say(error);
+        // Nobody awaits this run: a state that could not be stored, as on a full disk, is said and stored later.
+        say(error instanceof TrustError ? error : new TrustError('spool_failed', String(error)));
         await pause(runtime, bounds.withdrawPauseMs, signal).catch(() => undefined);
       }
     }

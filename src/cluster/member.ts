@@ -102,6 +102,8 @@ export class ClusterMember implements ClusterHealth {
   #hasJoined = false;
   /** True from a loss of the lease, and of the place with it, until the node has its place again. */
   #isAway = false;
+  /** True while this node tells the others that it is back: a report would still say that it has left. */
+  #isReentering = false;
   isUnreachable = false;
   readonly #started: number;
   /** The newest format of records that may be written. */
@@ -130,7 +132,7 @@ export class ClusterMember implements ClusterHealth {
           this.#isAway = this.#hasJoined;
           if (this.fence !== null) void this.demote('the lease was granted again');
           void this.report();
-        } else if (this.role === 'leader') this.#confirmedAt = sentAt;
+        } else if (this.role === 'leader') this.#confirmedAt = Math.max(this.#confirmedAt, sentAt);
       },
       onExpired: () => {
         if (this.fence !== null) void this.demote('the lease may have expired');
@@ -341,7 +343,7 @@ export class ClusterMember implements ClusterHealth {
 
   async report(): Promise<void> {
     const lease = this.lease.id;
-    if (lease === null || this.#ended || !this.#hasJoined) return;
+    if (lease === null || this.#ended || !this.#hasJoined || this.#isReentering) return;
     const holder = await this.deps.log.putNode(this.view(), lease).catch((error: unknown) => {
       this.#unreachable(error);
       return null;
@@ -391,7 +393,11 @@ export class ClusterMember implements ClusterHealth {
     const lease = this.lease.id;
     if (lease === null) return;
     this.#confirmedAt = Number.NEGATIVE_INFINITY;
-    const holder = await this.deps.log.putNode({ ...this.view(), role: 'follower', reason: null }, lease);
+    this.#isReentering = true;
+    const put = this.deps.log.putNode({ ...this.view(), role: 'follower', reason: null }, lease);
+    const holder = await put.finally(() => {
+      this.#isReentering = false;
+    });
     if (holder !== null && this.#isReplaced([holder])) this.#rejoin(reasonOf(holder)!);
     // The node may have left for good meanwhile.
     if (holder !== null || this.#isRetired || this.#ended || this.deps.site.unfit !== null) return;

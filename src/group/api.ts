@@ -219,8 +219,8 @@ export interface GroupViews extends GroupCondition {
   /** The peer's `eventCount` as other peers may see it, without the events of the last one to two hours. */
   delayedEventCount(peer: PeerView): number;
   peers(from: number, limit: number): PeerView[];
-  /** True if a peer requested an erasure in `[from, to)`, ms since 1970. */
-  hasErased(peer: PeerView, from: number, to: number): boolean;
+  /** Returns when a peer last requested an erasure, in ms since 1970; -Infinity if it never did. */
+  newestErasure(peer: PeerView): number;
   /** Undefined if no events of this subject are known. */
   trust(subject: Uint8Array): TrustView | undefined;
   /** True if a read of the player visits more than `limits.readEntriesAtOnce` entries. */

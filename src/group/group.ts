@@ -229,9 +229,7 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       return { total, events, next: end < total ? end : null };
     },
 
-    hasErased({ index }, from, to) {
-      return (stateNow().erasuresBy.get(index) ?? []).some((at) => at >= from && at < to);
-    },
+    newestErasure: ({ index }) => stateNow().erasuresBy.get(index)?.at(-1) ?? Number.NEGATIVE_INFINITY,
 
     // Commands.
 

@@ -387,6 +387,36 @@ test('a node that lost its lease is stale from the next one on until it has read
   await time.wait(member.end());
 });
 
+test('a node that returns is not reported as away by a report of the same moment', async () => {
+  let isHeld = false;
+  let isReleased = false;
+  const roles: string[] = [];
+  const { member, site } = await leading({
+    log: {
+      putNode: async ({ role }) => {
+        roles.push(role);
+        while (isHeld && role === 'follower' && !isReleased) await new Promise((go) => time.later(() => go(null), 100));
+        return null;
+      },
+    },
+  });
+  try {
+    site.unfit = 'disk_low';
+    await time.until(() => member.role === 'left');
+    isHeld = true;
+    roles.length = 0;
+    site.unfit = null;
+    await time.until(() => roles.includes('follower'));
+    const heldAt = time.elapsed();
+    await time.until(() => time.elapsed() > heldAt + 5_000);
+    assert.equal(roles.slice(roles.indexOf('follower')), ['follower']);
+    isReleased = true;
+    await time.until(() => member.role === 'follower');
+  } finally {
+    await time.wait(member.end());
+  }
+});
+
 // Found by the simulation: a leader that was paused called old records fresh until its next lease.
 test('a leader that slept while its lease was renewed leads no longer, and is stale at once', async () => {
   let sleepsMs = 0;

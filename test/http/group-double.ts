@@ -77,7 +77,7 @@ export function groupDouble(over: Partial<Double> = {}): Double {
     refusedErasure: () => null,
     explain: () => undefined,
     delayedEventCount: ({ eventCount }) => eventCount,
-    hasErased: () => false,
+    newestErasure: () => Number.NEGATIVE_INFINITY,
     ownErasures: () => ({ total: 0, events: [], next: null }),
     verdicts: { mark: null, erasedAt: 0, listen: () => () => undefined, recent: () => null, walk: async () => null },
     submit: async (_caller, events) => events.map(() => ({ ok: true, value: { receivedAt: at } })),

@@ -45,11 +45,9 @@ export function createApplication(
 
   async function replyOf(ctx: Context, exchange: Exchange, next: () => Promise<void>): Promise<ApiReply> {
     const target = targetOf(ctx.req);
-    if ('code' in target) {
-      // The bytes after an ambiguous head may be meant otherwise than they are read.
-      if (target.code === 'invalid_parameter') ctx.res.setHeader('Connection', 'close');
-      return refusalReply(refused(target.code));
-    }
+    // The bytes after an ambiguous head may be meant otherwise than they are read.
+    const close = 'code' in target && target.code === 'invalid_parameter' ? { headers: { Connection: 'close' } } : {};
+    if ('code' in target) return { ...refusalReply(refused(target.code)), ...close };
     // The router reads the path from `url`. It would otherwise parse an absolute target again, less strictly.
     ctx.req.url = target.query === '' ? target.path : `${target.path}?${target.query}`;
     ctx.state.target = target;

@@ -27,7 +27,7 @@ export type EtcdCalls = Omit<EtcdClient, 'endpoints' | 'status' | 'defragment' |
 export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   /** The revision of this node's place as this process last knew it; null if it knew of none. */
   #place: string | null = null;
-  #placings = 0;
+  #placing: Promise<NodeView | null> | null = null;
 
   constructor(
     readonly client: C,
@@ -248,28 +248,34 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     }
   }
 
-  async putNode(node: NodeView, lease: string): Promise<NodeView | null> {
+  putNode(node: NodeView, lease: string): Promise<NodeView | null> {
+    const placing: Promise<NodeView | null> = this.#putNode(node, lease, () => this.#placing !== placing);
+    this.#placing = placing;
+    return placing;
+  }
+
+  /** A call whose answer was lost may be carried out late, and must not undo a newer one: each names what it replaces. */
+  async #putNode(node: NodeView, lease: string, isOvertaken: () => boolean): Promise<NodeView | null> {
     const { nodeId, ...said } = node;
     const key = this.keys.node(nodeId);
     const put = { request_put: { key, value: Buffer.from(JSON.stringify(said)), lease } };
     const taken = { request_delete_range: { key: this.keys.refusedNode(lease) } };
     const look = { request_range: { key } };
-    const number = ++this.#placings;
-    // A call whose answer was lost may be carried out late, and must not undo a newer one: each names what it replaces.
-    for (let tries = 0; tries < 3 && number === this.#placings; tries++) {
-      const isFirst = this.#place === null;
-      const compare = isFirst
-        ? [etcd.createdAt(key, '0')]
-        : [etcd.changedAt(key, this.#place!), etcd.hasLease(key, lease)];
-      const success = isFirst ? [put, taken] : [put];
+    for (let tries = 0; tries < 3; tries++) {
+      const compare =
+        this.#place === null
+          ? [etcd.createdAt(key, '0')]
+          : [etcd.changedAt(key, this.#place), etcd.hasLease(key, lease)];
+      const success = this.#place === null ? [put, taken] : [put];
       const answer = await withLease(this.client.txn({ compare, success, failure: [look] }));
+      if (isOvertaken()) return this.#placing;
       if (answer === null) throw new SharedLogUnavailableError('the lease of this node has ended');
       const holder = answer.succeeded ? undefined : answer.responses[0]!.response_range!.kvs[0];
       this.#place = answer.succeeded ? answer.header.revision : (holder?.mod_revision ?? null);
       if (answer.succeeded) return null;
       if (holder !== undefined && holder.lease !== lease) return this.#nodeOf(holder);
     }
-    return null;
+    throw new SharedLogUnavailableError('the place of this node changed with each try');
   }
 
   async putRefused(node: RefusedNode, lease: string): Promise<void> {

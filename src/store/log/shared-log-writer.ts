@@ -27,6 +27,7 @@ export class SharedLogWriter implements LogWriter {
   #ending = new AbortController();
   #appending: Promise<void> = Promise.resolve();
   readonly #store: DelayedStore;
+  readonly #salt: Uint8Array;
   /** First record of the newest batch that the shared log has; null if this node's own log has it. */
   #newest: number | null = null;
   #tags: IdTags | null = null;
@@ -35,11 +36,12 @@ export class SharedLogWriter implements LogWriter {
   constructor(
     readonly local: OwnLog,
     private readonly shared: Pick<EtcdLog, 'append'>,
-    private readonly salt: Uint8Array,
+    salt: Uint8Array,
     timers: Pick<Timers, 'later'>,
     private readonly hooks: SharedLogHooks,
   ) {
     this.#store = new DelayedStore(local, timers, hooks.storeFailed);
+    this.#salt = salt;
   }
 
   /** Epoch of this node's folder: it fences other processes on the same folder, not other nodes. */
@@ -154,7 +156,7 @@ export class SharedLogWriter implements LogWriter {
   readonly #tagOf = (eventId: string) => {
     if (this.#tags === null) {
       const { node_secret: secret } = formationOf(this.local);
-      this.#tags = new IdTags(Buffer.from(secret, 'hex'), this.salt);
+      this.#tags = new IdTags(Buffer.from(secret, 'hex'), this.#salt);
     }
     return this.#tags.of(eventId);
   };

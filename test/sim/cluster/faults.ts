@@ -1,4 +1,5 @@
 /** The faults of a simulated cluster. Each happens at once and ends by itself after a while. */
+import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import type { Life } from './life.js';
@@ -48,8 +49,8 @@ export const faults = {
     const others = life.nodes.filter((_, at) => at !== i && life.holdsLog(at));
     if (others.length < 2 || life.random.below(3) > 0) return;
     life.killNode(i, 500);
-    life.disks[i]!.log = new MemoryLog();
-    life.disks[i]!.snapshots = new MemorySnapshotStore();
+    const disk = life.disks[i]!;
+    Object.assign(disk, { lostSeq: lastSeqOf(disk.log), log: new MemoryLog(), snapshots: new MemorySnapshotStore() });
   }),
   commit_fails: onNode((life, i) => {
     if (life.nodes.filter(({ hasLeft }) => hasLeft).length > 0) return;

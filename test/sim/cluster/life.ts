@@ -93,9 +93,8 @@ export class Life {
     this.#faultEveryMs = random.pick([250, 600, 600, 5_000]);
     const first = formedLog();
     this.#history = new History(this.etcd, this.#keys, this.#cipher, first, (id) => {
-      const seq = lastSeqOf(this.disks.find(({ nodeId }) => nodeId === id)!.log);
-      // A lost disk is filled by a join, whatever was trimmed.
-      return seq === 0 ? Number.POSITIVE_INFINITY : seq;
+      const { log, lostSeq } = this.disks.find(({ nodeId }) => nodeId === id)!;
+      return Math.max(lastSeqOf(log), lostSeq);
     });
     this.#beginLog();
     this.etcd.onChange = (writer) => this.#guard(() => this.#history.changed(writer));
@@ -106,6 +105,7 @@ export class Life {
       log: i === 0 ? first : formedLog(),
       snapshots: new MemorySnapshotStore(),
       hasDiverged: false,
+      lostSeq: 0,
       clockAheadMs: 0,
       commitFault: null,
     }));

@@ -114,11 +114,13 @@ function drawCall(random: Random): (side: Side) => Promise<unknown> {
 function drawTxn(random: Random, any: () => Buffer, value: Buffer, lease: string): (side: Side) => Promise<unknown> {
   const compared = any();
   const created = random.below(calls);
-  const kind = random.below(5);
+  const kind = random.below(7);
   const compare = (side: Side): Compare[] => {
     if (kind === 0) return [];
     if (kind === 4) return [{ key: compared, result: 'EQUAL', target: 'LEASE', lease }];
     if (kind === 1) return [{ key: compared, result: 'EQUAL', target: 'VALUE', value }];
+    if (kind > 4)
+      return [{ key: compared, result: 'EQUAL', target: 'MOD', mod_revision: kind === 5 ? '0' : side.text(created) }];
     const revision = kind === 2 ? '0' : side.text(created);
     return [{ key: compared, result: resultOf(created), target: 'CREATE', create_revision: revision }];
   };

@@ -43,6 +43,8 @@ export interface NodeDisk {
   readonly link: Link;
   log: MemoryLog;
   snapshots: MemorySnapshotStore;
+  /** The last record on the disk that was lost; 0 if none was. */
+  lostSeq: number;
   /** True if the next start replaces the log. */
   hasDiverged: boolean;
   /** ms by which the wall clock of the node is ahead. */

@@ -201,6 +201,21 @@ if (why !== undefined) {
     assert.is(await roleNow(), 'leader');
   });
 
+  test('a report that a newer one overtakes ends as the newer one does', async () => {
+    const log = openLog('/test/overtaken-report/');
+    const lease = await leaseOf(log);
+    const { txn } = log.client;
+    const [older, newer] = [log.putNode({ ...reported, role: 'left' }, lease), log.putNode(reported, lease)];
+    assert.equal(await Promise.all([older, newer]), [null, null]);
+    assert.is((await log.nodes())[0]?.role, reported.role);
+    log.client.txn = async () => {
+      throw new SharedLogUnavailableError('no answer');
+    };
+    const failing = log.putNode(reported, lease);
+    log.client.txn = txn;
+    assert.ok((await rejection(failing)) instanceof SharedLogUnavailableError);
+  });
+
   test('a value that stands under another key, or was made with another salt, is refused', async () => {
     const log = openLog('/test/cipher/');
     const fence = await leadOn(log, 'a');

@@ -387,7 +387,7 @@ test('a node that lost its lease is stale from the next one on until it has read
   await time.wait(member.end());
 });
 
-test('a node that returns is not reported as away by a report of the same moment', async () => {
+test('no report that is made while a node returns says that it has left', async () => {
   let isHeld = false;
   let isReleased = false;
   const roles: string[] = [];

@@ -254,7 +254,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     return placing;
   }
 
-  /** A call whose answer was lost may be carried out late, and must not undo a newer one: each names what it replaces. */
+  /** A call without an answer may be carried out late, and must not undo a newer one: each names what it replaces. */
   async #putNode(node: NodeView, lease: string, isOvertaken: () => boolean): Promise<NodeView | null> {
     const { nodeId, ...said } = node;
     const key = this.keys.node(nodeId);

@@ -180,7 +180,8 @@ test('a signature holds for its own body, cut and re-ordered ones are refused', 
   const { body } = request;
   const reordered = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(body!)).reverse()));
   for (const other of [body!.slice(0, -1), `${body} `, reordered, eventRequest(peer).body!]) {
-    assert.is(outcomeOf(await send(node.url, { ...request, body: other }, await signedHeaders(request, key))), invalid);
+    // It is not used up by another body: otherwise whoever sees the head could spoil the request.
+    assert.is(outcomeOf(await send(node.url, { ...request, body: other }, headers)), invalid);
   }
   // A proxy that changes the digest with the body breaks the signature.
   assert.is(

@@ -37,7 +37,7 @@ export class History {
   readonly #etcd: EtcdModel;
   readonly #keys: EtcdKeys;
   readonly #cipher: SlotCipher;
-  /** Returns the last record in the files of a node, or of the disk that it lost, which may be newer than its last report. */
+  /** Returns the last record on the disk of a node, or on the one that it lost; its last report may be older. */
   readonly #files: (nodeId: string) => number;
   /** Every batch of the group, as it was first written. */
   readonly #batches = new Map<number, Buffer>();

@@ -219,8 +219,8 @@ export interface GroupViews extends GroupCondition {
   /** The peer's `eventCount` as other peers may see it, without the events of the last one to two hours. */
   delayedEventCount(peer: PeerView): number;
   peers(from: number, limit: number): PeerView[];
-  /** Returns when a peer last requested an erasure, in ms since 1970; -Infinity if it never did. */
-  newestErasure(peer: PeerView): number;
+  /** True if a peer requested an erasure at `at` (ms since 1970) or later. */
+  hasErasedSince(peer: PeerView, at: number): boolean;
   /** Undefined if no events of this subject are known. */
   trust(subject: Uint8Array): TrustView | undefined;
   /** True if a read of the player visits more than `limits.readEntriesAtOnce` entries. */

@@ -229,7 +229,7 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       return { total, events, next: end < total ? end : null };
     },
 
-    newestErasure: ({ index }) => stateNow().erasuresBy.get(index)?.at(-1) ?? Number.NEGATIVE_INFINITY,
+    hasErasedSince: ({ index }, at) => (stateNow().erasuresBy.get(index)?.at(-1) ?? Number.NEGATIVE_INFINITY) >= at,
 
     // Commands.
 

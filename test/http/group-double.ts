@@ -77,7 +77,7 @@ export function groupDouble(over: Partial<Double> = {}): Double {
     refusedErasure: () => null,
     explain: () => undefined,
     delayedEventCount: ({ eventCount }) => eventCount,
-    newestErasure: () => Number.NEGATIVE_INFINITY,
+    hasErasedSince: () => false,
     ownErasures: () => ({ total: 0, events: [], next: null }),
     verdicts: { mark: null, erasedAt: 0, listen: () => () => undefined, recent: () => null, walk: async () => null },
     submit: async (_caller, events) => events.map(() => ({ ok: true, value: { receivedAt: at } })),

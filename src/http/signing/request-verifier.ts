@@ -17,8 +17,6 @@ export class RequestVerifier {
   readonly #taken = new ReplayMemory();
   /** Time of the start in seconds since 1970. The replay memory lacks signatures that were accepted earlier. */
   readonly #startedAt: number;
-  /** Per peer, its newest erasure before the first that came since the start. */
-  readonly #erasedBefore = new Map<number, number>();
   readonly #keys = new Map<string, KeyObject>();
 
   constructor(private readonly deps: Pick<HttpDeps, 'node' | 'settings' | 'clock'>) {
@@ -74,15 +72,14 @@ export class RequestVerifier {
 
   /**
    * A restart clears the replay memory. Repeated events and withdrawals change nothing, but a repeated erasure would
-   * remove later reports: one that may have been used before the start is refused if the peer requested one then.
+   * remove later reports: one signed before the start is refused if the peer requested one while that signature was
+   * valid.
    */
   #restartRefusal({ path }: Route, { created }: fields.RequestSignature, caller: PeerView): Refusal | undefined {
-    if (path !== erasurePath || created - limits.signatureWindowS >= this.#startedAt) return undefined;
-    // Known at the first question, so no later erasure counts; of the log's clock, so its time is no test of the start.
-    const known = this.#erasedBefore.get(caller.index) ?? this.deps.node.group.newestErasure(caller);
-    this.#erasedBefore.set(caller.index, known);
-    if (known < (created - limits.signatureWindowS) * 1000) return undefined;
-    const text = 'the node restarted since this erasure could first be sent; sign the request again';
+    if (path !== erasurePath || created >= this.#startedAt) return undefined;
+    const usableFrom = (created - limits.signatureWindowS) * 1000;
+    if (!this.deps.node.group.hasErasedSince(caller, usableFrom)) return undefined;
+    const text = 'the node restarted after this erasure was signed; sign the request again';
     return refused('signature_replayed', { text });
   }
 

@@ -302,9 +302,6 @@ test('after a restart a repeated erasure is refused, and a repeated event or wit
     return answers;
   };
   assert.equal(await sendAll(node.url), ['201', '201', '200', '200']);
-  // Of a peer whose clock is ahead: it can be sent again for longer.
-  const ahead = await signedHeaders(erasure, key, { created: Math.floor(Date.now() / 1000) + 200 });
-  assert.is(outcomeOf(await send(node.url, erasure, ahead)), '404 subject_not_found');
   await node.close();
   const again = await startTestNode({ GROUP_SALT: salt, DATA_DIR });
   const reported = { ...eventRequest(peer), body: JSON.stringify(peer.event({ player_id })) };
@@ -315,7 +312,6 @@ test('after a restart a repeated erasure is refused, and a repeated event or wit
     '404 event_not_found',
     replayed,
   ]);
-  assert.is(outcomeOf(await send(again.url, erasure, ahead)), replayed);
   assert.is(outcomeOf(await sendSigned(again.url, erasure, key)), '200');
   await again.close();
   rmSync(DATA_DIR, { recursive: true });

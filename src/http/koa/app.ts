@@ -45,8 +45,8 @@ export function createApplication(
 
   async function replyOf(ctx: Context, exchange: Exchange, next: () => Promise<void>): Promise<ApiReply> {
     const target = targetOf(ctx.req);
-    // The bytes after an ambiguous head may be meant otherwise than they are read.
-    const close = 'code' in target && target.code === 'invalid_parameter' ? { headers: { Connection: 'close' } } : {};
+    // The bytes after a head of an older version may be meant otherwise than they are read.
+    const close = ctx.req.httpVersion === '1.1' ? {} : { headers: { Connection: 'close' } };
     if ('code' in target) return { ...refusalReply(refused(target.code)), ...close };
     // The router reads the path from `url`. It would otherwise parse an absolute target again, less strictly.
     ctx.req.url = target.query === '' ? target.path : `${target.path}?${target.query}`;

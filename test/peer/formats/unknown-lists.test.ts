@@ -1,7 +1,7 @@
 /** Lists of tools that no description knows, in the forms of which real exports are: read right or refused. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { A, B, brief, C, D, type Given, type PlanDocument, plan } from '../import/plans.js';
+import { A, B, brief, C, D, type Given, importPlan, type PlanDocument, plan } from '../import/plans.js';
 
 const uuid = (n: number) => `0a0b0c0d-1111-4222-8333-44445555660${n}`;
 const ticks = (seconds: number) => BigInt(seconds) * 10_000_000n + 621_355_968_000_000_000n;
@@ -145,6 +145,13 @@ test('dumps of H2 and of Project Zomboid are read, with calls as values and with
   assert.equal(bans(h2), [`3 ${uuid(1)} send`]);
   const zomboid = `CREATE TABLE bannedid (steamid TEXT NULL, reason TEXT);\nINSERT INTO bannedid VALUES('${A}','it''s');\n`;
   assert.equal(bans(zomboid), [`2 ${A} send`]);
+});
+
+test('calls in a dump may have no arguments, and deep ones are damage', () => {
+  const dump = (value: string) =>
+    `CREATE TABLE bannedid (steamid TEXT, reason TEXT);\nINSERT INTO bannedid VALUES('${A}',${value});\n`;
+  assert.equal(bans(dump('NOW()')), [`2 ${A} send`]);
+  assert.match(plan(dump('f('.repeat(100_000))).refused[0]!.reason, 'damaged');
 });
 
 test.run();

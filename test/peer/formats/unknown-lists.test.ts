@@ -147,11 +147,35 @@ test('dumps of H2 and of Project Zomboid are read, with calls as values and with
   assert.equal(bans(zomboid), [`2 ${A} send`]);
 });
 
+test('a comment that may say that a ban ended, how long it is or that it is none is refused', () => {
+  const ended =
+    'lifted after appeal|appealed|pardoned|not banned|whitelisted|false positive, removed|7d|30m|1 year|20-11-26|bis Freitag|gagged|jail|5. Dec|revoked';
+  for (const comment of ended.split('|')) {
+    const list = plan(`${A} // cheats\n${B} // ${comment}\n`);
+    assert.equal([brief(list), list.refused.length], [[`1 ${A} send`], 1], comment);
+  }
+  for (const comment of ['griefer', 'aimbot, killed 12 people', 'offended everyone', 'second offence', 'x2 hacks']) {
+    assert.equal(bans(`${A} # ${comment}\n`), [`1 ${A} send`], comment);
+  }
+});
+
 test('calls in a dump may have no arguments, and deep ones are damage', () => {
   const dump = (value: string) =>
     `CREATE TABLE bannedid (steamid TEXT, reason TEXT);\nINSERT INTO bannedid VALUES('${A}',${value});\n`;
   assert.equal(bans(dump('NOW()')), [`2 ${A} send`]);
   assert.match(plan(dump('f('.repeat(100_000))).refused[0]!.reason, 'damaged');
+});
+
+test('SCP:SL: a long line is read in linear time, and a name that holds an id and an end is refused', () => {
+  const line = (name: string, end = ticks(soon)) => `${name};${A}@steam;${end};r;Admin;${ticks(start)}\n`;
+  const began = performance.now();
+  const long = plan(line('x') + line(';1;123456789012345678'.repeat(3_000)) + line('x;'.repeat(30_000)));
+  assert.ok(performance.now() - began < 1_000);
+  assert.equal([brief(long), long.refused.length], [[`1 ${A} send`], 2]);
+  for (const name of [`a;${C}@steam;${ticks(soon)};b`, `a;${C}@steam;${ticks(soon)}`]) {
+    const list = plan(line('x') + line(name));
+    assert.equal([brief(list), list.refused.length], [[`1 ${A} send`], 1], name);
+  }
 });
 
 test.run();

@@ -200,6 +200,29 @@ test('a comment that may say that a ban ended, how long it is or that it is none
   }
 });
 
+test('of many arrays the one of bans is read in any format, and otherwise none', () => {
+  const entry = (id: string) => `[{"steamid":"${id}"}]`;
+  const other = (text: string) => `{${text},\n"bans":${entry(B)}}`;
+  for (const text of [
+    `"players":${entry(A)}`,
+    '"servers":[{"id":"1"}]',
+    '"ip_bans":[{"id":"1"}]',
+    '"log":[{"id":"2"}]',
+  ]) {
+    for (const format of ['auto', 'json']) assert.equal(brief(plan(other(text), {}, format)), [`2 ${B} send`], text);
+  }
+  assert.equal(bans(`{"servers":[{"id":"1"}],\n"list":${entry(A)}}`), [`2 ${A} send`]);
+  const unclear = `{"players":${entry(A)},"offenders":${entry(B)}}`;
+  for (const format of ['auto', 'json']) assert.throws(() => plan(unclear, {}, format), /--table players$/);
+  const long = `{"players":[${`{"steamid":"${A}"},`.repeat(3_000)}{"steamid":"${A}"}],"bans":[]}`;
+  for (const text of [long, `{"players":${entry(A)},"bans":[]}`, `{"mutes":${entry(A)},"bans":[]}`]) {
+    assert.match(refusal(text), 'none of the known formats');
+    assert.equal(plan(text, {}, 'json').events, []);
+  }
+  const nested = `{"bans":[{"steamid":"${A}","bans":[{"id":1}]}]}`;
+  assert.equal(bans(nested, { ignore: ['bans'] }), [`1 ${A} send`]);
+});
+
 test('a number as a status is refused, since its meaning may be inverted', () => {
   const list = plan(`steam_id,status\n${A},0\n${B},1\n${C},active\n`);
   assert.equal([brief(list), list.refused.length], [[`4 ${C} send`], 2]);

@@ -122,8 +122,8 @@ export function partsOf(text: string, shape: Shape, name: string): readonly Part
     return Array.from(tables, ([table, cells]) => ({ name: table, cells, isSure: false }));
   }
   if (shape !== 'json') return [partAt(head, shape, '', name)!];
-  const paths = [...head.matchAll(/"(\w+)"\s*:\s*\[/g)].map(([, path]) => path!);
-  const [, later] = /"(\w{0,40}ban\w{0,40})"\s*:\s*\[/i.exec(text.slice(sampleLength)) ?? [];
+  const paths = [...head.matchAll(/"([^".\\]{1,80})"\s*:\s*\[/g)].map(([, path]) => path!);
+  const [, later] = /"([^".\\]{0,40}ban[^".\\]{0,40})"\s*:\s*\[/i.exec(text.slice(sampleLength)) ?? [];
   const wanted = new Set([later ?? '', '', ...paths]);
   return [...wanted].slice(0, arraysMax).flatMap((path) => partAt(head, shape, path) ?? []);
 }

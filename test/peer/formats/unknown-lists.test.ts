@@ -219,6 +219,7 @@ test('of many arrays the one of bans is read in any format, and otherwise none',
     assert.match(refusal(text), 'none of the known formats');
     assert.equal(plan(text, {}, 'json').events, []);
   }
+  assert.equal(bans(`{"players":${entry(A)},\n"banned-players":${entry(B)}}`), [`2 ${B} send`]);
   const nested = `{"bans":[{"steamid":"${A}","bans":[{"id":1}]}]}`;
   assert.equal(bans(nested, { ignore: ['bans'] }), [`1 ${A} send`]);
 });

@@ -12,18 +12,7 @@ import { sipKey } from './hashing/siphash.js';
 import { applyPeerChange } from './peers/peer-changes.js';
 import { type Peer, PeerNames, Peers } from './peers/peers.js';
 import { auditStart } from './records/audit.js';
-import type {
-  CarriedSums,
-  DecidedEvent,
-  EventAccepted,
-  EventWithdrawn,
-  GroupFormed,
-  LogRecord,
-  LoweringRevoked,
-  PeerChanged,
-  RecordType,
-  Rescaled,
-} from './records/records.js';
+import type * as recordTypes from './records/records.js';
 import { AllowList } from './registers/allow-list.js';
 import { Disputes } from './registers/disputes.js';
 import { ErasedEvents, ErasureRegister } from './registers/erasure-requests.js';
@@ -58,7 +47,7 @@ export interface OpenWithdrawal {
 }
 
 /** Records that change or read the tables of players. */
-const touchingPlayers: ReadonlySet<RecordType> = new Set<RecordType>([
+const touchingPlayers: ReadonlySet<recordTypes.RecordType> = new Set<recordTypes.RecordType>([
   'event_withdrawn',
   'evidence_taken_back',
   'evidence_kept',
@@ -83,11 +72,14 @@ export interface Rescale {
 
 type Applier<R> = (record: R, seq: number, at: number) => void;
 type Appliers = {
-  readonly [R in Exclude<LogRecord, EventAccepted | PeerChanged> as R['type']]: Applier<R>;
+  readonly [R in Exclude<
+    recordTypes.LogRecord,
+    recordTypes.EventAccepted | recordTypes.PeerChanged
+  > as R['type']]: Applier<R>;
 };
 
 export class GroupState {
-  readonly formed: GroupFormed;
+  readonly formed: recordTypes.GroupFormed;
   readonly subjects: Subjects;
   readonly eventIds = new EventIds();
   readonly peers = new Peers();
@@ -162,7 +154,7 @@ export class GroupState {
   readonly tooOld = new Map<number, { readonly events: number; readonly newest: number }>();
 
   /** `salt` is not stored: it only keys the digests of event ids and of event contents. */
-  constructor(formed: GroupFormed, salt: Uint8Array) {
+  constructor(formed: recordTypes.GroupFormed, salt: Uint8Array) {
     const secret = Buffer.from(formed.node_secret, 'hex');
     this.formed = formed;
     this.halfLifeDays = formed.half_life_days;
@@ -190,7 +182,7 @@ export class GroupState {
   }
 
   /** Applies the next record. `at` is the time of its batch. */
-  apply(record: LogRecord, at: number): void {
+  apply(record: recordTypes.LogRecord, at: number): void {
     if (record.type === 'event_accepted') {
       this.#single.onlyKeys(keyOf(record.subject), record.id_tag);
       this.#single.setOthers(0, record);
@@ -200,8 +192,8 @@ export class GroupState {
     }
     if (touchingPlayers.has(record.type)) this.#settleSorted();
     const seq = this.#next(at);
-    const apply = this.#appliers[record.type as keyof Appliers] as Applier<LogRecord> | undefined;
-    if (apply === undefined) this.#peerChanged(record as PeerChanged, seq);
+    const apply = this.#appliers[record.type as keyof Appliers] as Applier<recordTypes.LogRecord> | undefined;
+    if (apply === undefined) this.#peerChanged(record as recordTypes.PeerChanged, seq);
     else apply(record, seq, at);
     if (!('audit' in record)) return;
     this.auditHead = record.audit.hash;
@@ -380,7 +372,7 @@ export class GroupState {
   }
 
   /** Applies one event that was just looked up by `keys`. Must not be called between `sortEvents` and `settle`. */
-  applyEvent(event: DecidedEvent, { columns, i }: EventKeys, at: number): void {
+  applyEvent(event: recordTypes.DecidedEvent, { columns, i }: EventKeys, at: number): void {
     columns.setOthers(i, event);
     this.#intoTables(columns, i, this.lastSeq + 1, at);
     const hash = this.#noteSaid(columns, i, at);
@@ -467,7 +459,7 @@ export class GroupState {
     return hash;
   }
 
-  #noteAge({ peer, event_type, mass, severity, timestamp, repeats }: DecidedEvent): void {
+  #noteAge({ peer, event_type, mass, severity, timestamp, repeats }: recordTypes.DecidedEvent): void {
     const { index } = this.senderOf(peer);
     const isTooOld = mass === 0 && severity > 0 && isEvidence(event_type) && repeats === undefined;
     if (isTooOld) this.tooOld.set(index, { events: (this.tooOld.get(index)?.events ?? 0) + 1, newest: timestamp });
@@ -517,7 +509,11 @@ export class GroupState {
     this.eventCount++;
   }
 
-  #setPair(subject: Uint8Array, stated: EventWithdrawn | LoweringRevoked | CarriedSums, seq: number): void {
+  #setPair(
+    subject: Uint8Array,
+    stated: recordTypes.EventWithdrawn | recordTypes.LoweringRevoked | recordTypes.CarriedSums,
+    seq: number,
+  ): void {
     const { peer, lowering, raising, measure = 0, follows = 0, count } = stated;
     const times = { updatedAt: stated.updated_at, evidenceAt: stated.evidence_at };
     const entry = this.subjects.ensureEntry(subject, peer, times);
@@ -525,7 +521,7 @@ export class GroupState {
     if (this.disputes.upheld > 0) this.#markVoid(subjectHex(subject));
   }
 
-  #peerChanged(record: PeerChanged, seq: number): void {
+  #peerChanged(record: recordTypes.PeerChanged, seq: number): void {
     applyPeerChange(this.peers, this.peers.at(record.peer), record);
     if (record.type !== 'peer_status_changed') return;
     if (record.status === 'revoked') this.preTrusted = this.preTrusted.filter((peer) => peer !== record.peer);
@@ -567,14 +563,14 @@ export class GroupState {
     times.set(peer, recent);
   }
 
-  #rescale({ epoch, factor }: Rescaled, seq: number): void {
+  #rescale({ epoch, factor }: recordTypes.Rescaled, seq: number): void {
     this.epoch = epoch;
     this.rescales.push({ seq, factor });
     this.subjects.entries.scale(factor, 1);
     this.#oldBans?.scale(factor, 1);
   }
 
-  #rescaleMeasures({ epoch, factor }: Rescaled, seq: number): void {
+  #rescaleMeasures({ epoch, factor }: recordTypes.Rescaled, seq: number): void {
     this.measureScale.epoch = epoch;
     this.measureScale.rescales.push({ seq, factor });
     this.subjects.entries.scale(1, factor);

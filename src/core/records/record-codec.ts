@@ -2,22 +2,7 @@
 import { isEventTypeId } from '../evidence/event-types.js';
 import { peerChangeIds } from '../peers/peer-changes.js';
 import { EventColumns, type EventKeys, keyOf } from '../tables/event-columns.js';
-import {
-  decodeCarriedSums,
-  decodeEvent,
-  decodeTombstone,
-  decodeWeights,
-  EVENT_TYPE_AT,
-  EVENT_VERSION_MIN,
-  encodeCarriedSums,
-  encodeTombstone,
-  encodeWeights,
-  eventBytes,
-  eventVersion,
-  hasMeasures,
-  isEventVersion,
-  writeEvent,
-} from './packed-records.js';
+import * as packedRecords from './packed-records.js';
 import type { DecidedEvent, EventAccepted, LogRecord, RecordType } from './records.js';
 
 /** Numbers as written to the log; a number is never reused. */
@@ -67,7 +52,7 @@ const WITH_MEASURES = 3;
 const SUMS_WITH_MEASURES = 2;
 
 const versionsMin: Partial<Record<RecordType, number>> = {
-  event_accepted: EVENT_VERSION_MIN,
+  event_accepted: packedRecords.EVENT_VERSION_MIN,
   weights_published: WEIGHTS_VERSION_MIN,
 };
 
@@ -84,8 +69,8 @@ export function writeEventRecord(
   at: number,
 ): void {
   bytes[at] = typeIds.event_accepted;
-  bytes[at + 1] = eventVersion(event);
-  writeEvent(event, keys, bytes, view, at);
+  bytes[at + 1] = packedRecords.eventVersion(event);
+  packedRecords.writeEvent(event, keys, bytes, view, at);
 }
 
 export function encodeRecord(record: LogRecord): Uint8Array {
@@ -97,7 +82,7 @@ export function encodeRecord(record: LogRecord): Uint8Array {
 }
 
 function versionOf(record: Exclude<LogRecord, EventAccepted>): number {
-  if (record.type === 'evidence_kept') return hasMeasures(record) ? SUMS_WITH_MEASURES : 1;
+  if (record.type === 'evidence_kept') return packedRecords.hasMeasures(record) ? SUMS_WITH_MEASURES : 1;
   if (record.type !== 'weights_published') return 1;
   return record.measures === null ? WEIGHTS_VERSION_MIN : WITH_MEASURES;
 }
@@ -106,15 +91,15 @@ const single = new EventColumns(1);
 
 function encodeEvent(event: EventAccepted): Uint8Array {
   const keys = single.onlyKeys(keyOf(event.subject), event.id_tag);
-  const out = Buffer.allocUnsafe(eventBytes(event));
+  const out = Buffer.allocUnsafe(packedRecords.eventBytes(event));
   writeEventRecord(event, keys, out, new DataView(out.buffer, out.byteOffset, out.length), 0);
   return out;
 }
 
 function bytesOf(record: Exclude<LogRecord, EventAccepted>): Uint8Array {
-  if (record.type === 'event_gone') return encodeTombstone(record);
-  if (record.type === 'evidence_kept') return encodeCarriedSums(record);
-  if (record.type === 'weights_published') return encodeWeights(record);
+  if (record.type === 'event_gone') return packedRecords.encodeTombstone(record);
+  if (record.type === 'evidence_kept') return packedRecords.encodeCarriedSums(record);
+  if (record.type === 'weights_published') return packedRecords.encodeWeights(record);
   const { type, ...rest } = record;
   const json = Buffer.from(JSON.stringify(rest, refuseNonFinite));
   const out = Buffer.allocUnsafe(2 + json.length);
@@ -131,28 +116,29 @@ export function decodeRecord(bytes: Buffer): LogRecord {
     throw new UnknownRecordError(
       `record of type ${bytes[0]} version ${version} is older than any that this release reads`,
     );
-  if (type === 'weights_published' && version <= WITH_MEASURES) return decodeWeights(bytes, version === WITH_MEASURES);
-  if (type === 'evidence_kept' && version <= SUMS_WITH_MEASURES) return decodeCarriedSums(bytes);
+  if (type === 'weights_published' && version <= WITH_MEASURES)
+    return packedRecords.decodeWeights(bytes, version === WITH_MEASURES);
+  if (type === 'evidence_kept' && version <= SUMS_WITH_MEASURES) return packedRecords.decodeCarriedSums(bytes);
   if (type === undefined || type === 'event_accepted' || version !== 1) {
     throw new UnknownRecordError(`record of type ${bytes[0]} version ${version} was written by a newer release`);
   }
-  if (type === 'event_gone') return decodeTombstone(bytes);
+  if (type === 'event_gone') return packedRecords.decodeTombstone(bytes);
   return { type, ...JSON.parse(bytes.toString('utf8', 2)) } as LogRecord;
 }
 
 function decodeKnownEvent(bytes: Buffer): EventAccepted {
-  const eventType = bytes[EVENT_TYPE_AT]!;
-  if (isEventTypeId(eventType)) return decodeEvent(bytes, eventType);
+  const eventType = bytes[packedRecords.EVENT_TYPE_AT]!;
+  if (isEventTypeId(eventType)) return packedRecords.decodeEvent(bytes, eventType);
   throw new UnknownRecordError(`event of type ${eventType} was written by a newer release`);
 }
 
 /** True if the record at byte `at` is an event that columns can hold: this release knows its type. */
 export function fitsColumns(bytes: Uint8Array, at: number): boolean {
-  return isEvent(bytes, at) && isEventTypeId(bytes[at + EVENT_TYPE_AT]!);
+  return isEvent(bytes, at) && isEventTypeId(bytes[at + packedRecords.EVENT_TYPE_AT]!);
 }
 
 function isEvent(bytes: Uint8Array, at: number): boolean {
-  return bytes[at] === typeIds.event_accepted && isEventVersion(bytes[at + 1]!);
+  return bytes[at] === typeIds.event_accepted && packedRecords.isEventVersion(bytes[at + 1]!);
 }
 
 /** Throws for NaN and infinite numbers: JSON would turn them into `null`, and a replay would differ. */

@@ -8,16 +8,7 @@ import { isMeasure, revokesLowering } from '../evidence/event-types.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import { auditPart } from '../records/audit.js';
 import type { ChainEvent, LoweringMass, PairRecord } from '../records/pair-records.js';
-import type {
-  CarriedSums,
-  DecidedEvent,
-  EventAccepted,
-  EventWithdrawn,
-  HiddenMass,
-  LogRecord,
-  LoweringRevoked,
-  SharedErasureAsked,
-} from '../records/records.js';
+import type * as recordTypes from '../records/records.js';
 import { type GroupState, MEASURES_FROM } from '../state.js';
 import { OPERATOR, type PendingReason } from '../vocabulary.js';
 import { quotaWaitsMs } from './quota.js';
@@ -47,7 +38,7 @@ export function decideWithdrawal(
   const sums = { lowering: loweringMass(state, entry), raising: entries.raising(entry) };
   const { hidden, counts, ...left } = sumsWithout(state, command, sums);
   const { lowering, raising } = count === 0 ? nothing : left;
-  const record: LogRecord = {
+  const record: recordTypes.LogRecord = {
     type: 'event_withdrawn',
     peer: event.peer,
     subject: subjectHex(event.subject),
@@ -68,7 +59,7 @@ interface Sums {
   readonly raising: number;
 }
 
-type SumsLeft = Sums & Pick<EventWithdrawn, 'hidden' | 'counts'>;
+type SumsLeft = Sums & Pick<recordTypes.EventWithdrawn, 'hidden' | 'counts'>;
 
 const noMass: LoweringMass = { claims: 0, measures: 0 };
 const nothing: Sums = { lowering: noMass, raising: 0 };
@@ -109,7 +100,7 @@ function minus(sum: LoweringMass, part: LoweringMass): LoweringMass {
   return { claims: without(sum.claims, part.claims), measures: without(sum.measures, part.measures) };
 }
 
-function takenFrom({ claims, measures }: LoweringMass): HiddenMass {
+function takenFrom({ claims, measures }: LoweringMass): recordTypes.HiddenMass {
   return { mass: -claims, ...(measures === 0 ? {} : { measure: -measures }) };
 }
 
@@ -195,7 +186,11 @@ function hiddenBy(state: GroupState, eventSeq: number, chain: readonly PairRecor
 }
 
 /** Returns the record by which an event revokes its peer's lowering evidence; null if it revokes nothing. */
-export function decideRevocation(state: GroupState, event: DecidedEvent, subject: Uint8Array): LoweringRevoked | null {
+export function decideRevocation(
+  state: GroupState,
+  event: recordTypes.DecidedEvent,
+  subject: Uint8Array,
+): recordTypes.LoweringRevoked | null {
   if (!revokesLowering(event)) return null;
   const carried = carriedSums(state, subject, event.peer);
   if (carried === null || (carried.lowering === 0 && carried.measure === undefined)) return null;
@@ -204,7 +199,7 @@ export function decideRevocation(state: GroupState, event: DecidedEvent, subject
 }
 
 /** True if an event that is still in the log was withdrawn or erased. */
-function isRevoked(state: GroupState, eventSeq: number, event: EventAccepted): boolean {
+function isRevoked(state: GroupState, eventSeq: number, event: recordTypes.EventAccepted): boolean {
   if (state.withdrawals.has(eventSeq)) return true;
   const subject = subjectHex(event.subject);
   for (const [seq, erasure] of state.erasures) if (erasure.subject === subject && eventSeq < seq) return true;
@@ -273,15 +268,15 @@ export function decideErasure(
   const before = shared === null ? [] : [shared];
   const audit = auditPart(shared?.audit.hash ?? state.auditHead, state.lastSeq + 1 + before.length, now, fact);
   if (pending) {
-    const record: LogRecord = { type: 'erasure_requested', peer: command.caller, subject, reason, audit };
+    const record: recordTypes.LogRecord = { type: 'erasure_requested', peer: command.caller, subject, reason, audit };
     return { records: [...before, record], outcome: granted({ events: 0, pending, reason }) };
   }
   const events = row < 0 ? 0 : eventsOf(state, row);
-  const record: LogRecord = { type: 'subject_erased', peer: command.caller, subject, events, audit };
+  const record: recordTypes.LogRecord = { type: 'subject_erased', peer: command.caller, subject, events, audit };
   return { records: [...before, record], outcome: granted({ events, pending, reason }) };
 }
 
-function sharedErasure(state: GroupState, { caller, by }: EraseSubject, now: number): SharedErasureAsked {
+function sharedErasure(state: GroupState, { caller, by }: EraseSubject, now: number): recordTypes.SharedErasureAsked {
   const count = (state.sharedErasures.get(caller) ?? 0) + 1;
   const audit = audited(state, now, { action: 'shared_erasure_asked', actor: by, target: `${count} so far` });
   return { type: 'shared_erasure_asked', peer: caller, audit };
@@ -315,7 +310,7 @@ function isOwn(state: GroupState, caller: number, row: number): boolean {
 }
 
 /** Builds the record that preserves a pair's sums when its older records leave; null if there is no pair. */
-export function carriedSums(state: GroupState, subject: Uint8Array, peer: number): CarriedSums | null {
+export function carriedSums(state: GroupState, subject: Uint8Array, peer: number): recordTypes.CarriedSums | null {
   const row = state.subjects.find(subject);
   const entry = row < 0 ? -1 : state.subjects.findEntry(row, peer);
   if (entry < 0) return null;

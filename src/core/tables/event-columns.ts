@@ -1,14 +1,5 @@
 /** Stores the fields that a state needs of events as columns, without an object per event. Filled again and again. */
-import {
-  copyKey,
-  encodeKey,
-  type IdTag,
-  KEY_BYTES,
-  KEY_WORDS,
-  type SubjectKey,
-  TAG_WORDS,
-  writeTag,
-} from '../columns/packed-keys.js';
+import * as packedKeys from '../columns/packed-keys.js';
 
 /** Capacity in events: their slots and rows, about 100 KB, stay in the second-level cache between the phases. */
 const EVENTS = 256;
@@ -26,7 +17,7 @@ export interface KeyColumns {
 export function keyColumns(capacity: number): { -readonly [K in keyof KeyColumns]: KeyColumns[K] } {
   return {
     count: 0,
-    keys: new Uint32Array(capacity * KEY_WORDS),
+    keys: new Uint32Array(capacity * packedKeys.KEY_WORDS),
     hashes: new Int32Array(capacity),
     rows: new Int32Array(capacity),
   };
@@ -67,8 +58,8 @@ export class EventColumns implements KeyColumns {
 
   constructor(capacity = EVENTS) {
     this.capacity = capacity;
-    this.tags = new Uint16Array(capacity * TAG_WORDS);
-    this.keys = new Uint32Array(capacity * KEY_WORDS);
+    this.tags = new Uint16Array(capacity * packedKeys.TAG_WORDS);
+    this.keys = new Uint32Array(capacity * packedKeys.KEY_WORDS);
     this.hashes = new Int32Array(capacity);
     this.rows = new Int32Array(capacity);
     this.peers = new Uint16Array(capacity);
@@ -79,15 +70,15 @@ export class EventColumns implements KeyColumns {
   }
 
   /** Adds only the key of an event's subject; there must be room. A missing subject is stored as an arbitrary key. */
-  addKey(subject: SubjectKey | null): void {
-    if (subject !== null) copyKey(subject.words, subject.at, this.keys, this.count * KEY_WORDS);
+  addKey(subject: packedKeys.SubjectKey | null): void {
+    if (subject !== null) packedKeys.copyKey(subject.words, subject.at, this.keys, this.count * packedKeys.KEY_WORDS);
     this.count++;
   }
 
-  onlyKeys(subject: SubjectKey | null, tag: IdTag): EventKeys {
+  onlyKeys(subject: packedKeys.SubjectKey | null, tag: packedKeys.IdTag): EventKeys {
     this.count = 0;
     this.addKey(subject);
-    writeTag(tag, this.tags, 0);
+    packedKeys.writeTag(tag, this.tags, 0);
     return { columns: this, i: 0 };
   }
 
@@ -100,20 +91,20 @@ export class EventColumns implements KeyColumns {
   }
 }
 
-export function keyOf(subject: Uint8Array): SubjectKey {
-  const words = new Uint32Array(KEY_WORDS);
+export function keyOf(subject: Uint8Array): packedKeys.SubjectKey {
+  const words = new Uint32Array(packedKeys.KEY_WORDS);
   subjectWords(subject, words, 0);
   return { words, at: 0 };
 }
 
-export function bytesOf({ words, at }: SubjectKey): Uint8Array {
-  const bytes = new Uint8Array(KEY_BYTES);
-  encodeKey(words, at, new DataView(bytes.buffer), 0);
+export function bytesOf({ words, at }: packedKeys.SubjectKey): Uint8Array {
+  const bytes = new Uint8Array(packedKeys.KEY_BYTES);
+  packedKeys.encodeKey(words, at, new DataView(bytes.buffer), 0);
   return bytes;
 }
 
 export function subjectWords(subject: Uint8Array, words: Uint32Array, to: number): void {
-  for (let i = 0; i < KEY_WORDS; i++) {
+  for (let i = 0; i < packedKeys.KEY_WORDS; i++) {
     const at = 4 * i;
     words[to + i] = subject[at]! | (subject[at + 1]! << 8) | (subject[at + 2]! << 16) | (subject[at + 3]! << 24);
   }

@@ -3,6 +3,7 @@ import { basename, extname } from 'node:path';
 import type { Command } from 'commander';
 import { isDangerous, knownCells } from '../formats/description.js';
 import { draftIn, partsOf, shapeOf } from '../formats/recognise.js';
+import { wrongUsage } from '../peer-error.js';
 import { decodeList, fileBytes } from '../sources/decode.js';
 import type { Session } from './session.js';
 
@@ -28,7 +29,9 @@ export function addDescribe(program: Command, session: Session): void {
       const shape = shapeOf(text);
       const name = basename(file, extname(file));
       const parts = partsOf(text, shape, name).filter((part) => table === undefined || part.name === table);
-      const { sameAs: _, recognise: __, ...draft } = draftIn(parts, shape);
+      const found = draftIn(parts, shape);
+      if (typeof found === 'string') throw wrongUsage(found);
+      const { sameAs: _, recognise: __, ...draft } = found;
       const isKnown = knownCells({ ...draft, recognise: { why: '' } });
       const part = parts.find(({ cells }) => draft.ids.every(({ cell }) => cells.includes(cell)));
       const open = (part?.cells ?? []).filter((cell) => !isKnown(cell));

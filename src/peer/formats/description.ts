@@ -84,13 +84,13 @@ export const addressBan = 'IP ban';
 
 const dangerous = new RegExp(names.dangerous.join('|'));
 
-/** A member of this name says nothing about the measure of the object that holds it. */
-const remark = /\.(?:reason|comment|notes?|by|author|admin|moderator)$/;
+/** A member of a ban that says nothing about its end or type. A removal or another measure has none. */
+const remark = new RegExp(names.remark);
 
 /** True for a name that may state an end, a length, a removal or a type, whatever object holds it. */
 export function isDangerous(cell: string): boolean {
-  const members = cell.split('.').map((name) => name.replace(/[^a-z0-9\u0080-\uffff]+/g, '_'));
-  return !remark.test(cell) && members.some((name) => dangerous.test(name));
+  const members = cell.replace(remark, '').split('.');
+  return members.some((name) => dangerous.test(name.replace(/[^a-z0-9\u0080-\uffff]+/g, '_')));
 }
 
 export function knownCells(description: Description): (cell: string) => boolean {

@@ -6,6 +6,9 @@ import { names, words } from './names.js';
 const kindOfCell: ReadonlyMap<string, string> = new Map(
   Object.entries(names.kinds).flatMap(([kind, cells]) => words(cells).map((cell) => [cell, kind] as const)),
 );
+/** The role of a person and the name of the id. An id without a role is that of the banned player. */
+const prefixed = /^(?:player|banned|(user|target|offender|victim))?(.*)$/s;
+const idOfPerson = /(?:^|[._]|banned)(?:user|member|target|offender|victim)(?:[._](?:.*[._])?)?id$/;
 const plainNames = new RegExp(names.plain);
 
 function plain(name: string): string {
@@ -16,16 +19,22 @@ function plain(name: string): string {
 export function draftOf(cells: readonly string[], shape: Shape, path?: string): Description {
   const find = (wanted: readonly string[]) =>
     wanted.map((one) => cells.find((name) => plain(name) === one)).find((name) => name !== undefined);
-  const typed = cells.flatMap((name): IdCell[] => {
-    const kind = kindOfCell.get(plain(name).replace(/^(?:player|user|target|victim|banned)/, ''));
-    return kind === undefined ? [] : [{ cell: name, kind }];
+  const typed = cells.flatMap((cell) => {
+    const [, role, name] = prefixed.exec(plain(cell))!;
+    const kind = kindOfCell.get(name!);
+    return kind === undefined ? [] : [{ role, id: { cell, kind } }];
   });
+  const own = typed.filter(({ role }) => role === undefined).map(({ id }) => id);
+  const roles = new Set(typed.map(({ role }) => role).filter((role) => role !== undefined && role !== 'victim'));
   // The `id` or `uuid` beside the id of an account is mostly that of the record.
-  const isAlone = typed.length === 0 && !cells.some((name) => /(?:user|member|target|offender|victim).*id$/.test(name));
-  const isJava = typed.every(({ kind }) => kind === 'xbox' || kind === 'discord');
+  const isAlone = typed.length === 0 && !cells.some((name) => idOfPerson.test(name));
+  const isJava = typed.every(({ id: { kind } }) => kind === 'xbox' || kind === 'discord');
   const open = find(words(names.id).filter((name) => (name === 'id' ? isAlone : name !== 'uuid' || isJava)));
   const kindCell = find(words(names.kind));
-  const ids = open === undefined ? typed : [{ cell: open, ...(kindCell && { kindCell }) }, ...typed];
+  const named: IdCell[] = open === undefined ? own : [{ cell: open, ...(kindCell && { kindCell }) }, ...own];
+  const isUnclear = named.length > 0 ? roles.has('target') || roles.has('offender') : roles.size > 1;
+  const others = typed.filter(({ role }) => role !== undefined && roles.has(role)).map(({ id }) => id);
+  const ids = isUnclear ? [] : named.length > 0 ? named : others;
   const [start, end, status, permanent] = [names.start, names.end, 'status state', 'permanent'].map((text) =>
     find(words(text)),
   );

@@ -1,13 +1,6 @@
 /** Turns the records of a list into rows by a description: what each cell means, and what is no ban of a person. */
-import {
-  addressBan,
-  type CellTest,
-  type Description,
-  type IdCell,
-  isDangerous,
-  knownCells,
-  lengthUnits,
-} from './description.js';
+import type { CellTest, Description, IdCell } from './description.js';
+import { addressBan, isDangerous, knownCells, lengthUnits } from './description.js';
 import type { ListRow, RowRefusal, RowSink } from './list-row.js';
 import { names } from './names.js';
 import { type Hints, playersOf, type RowId } from './player-of.js';
@@ -30,13 +23,14 @@ const no =
   /^(?:|0|00|b'0'|\0|false|f|no|n|null|none|nil|undefined|n\/a|-|never|#expired#?|(?:0000-00|0001-01|1970-01)-0.*)$/i;
 const absent = /^(?:NULL|\\N)$/i;
 
-const [telling, passing] = [new RegExp(names.telling, 'i'), new RegExp(names.passing)];
+const [dates, telling, passing] = [names.dates, names.telling, names.passing].map((text) => new RegExp(text, 'i'));
 
-/** True for a value by which a cell of any name may be an end or a type: a date, also an unclear one, or a measure. */
-function tells(value: Json | undefined): boolean {
+/** True for a value by which a cell may be an end or a type: a measure, or a date that is not one in passing. */
+function tells(name: string, value: Json | undefined): boolean {
   const text = textIn(value);
+  if (arrayOf(value).length > 0 || objectOf(value) !== null || telling!.test(text)) return true;
   const isTime = /^1\d{9}(?:\d{3})?$|\D/.test(text) && timeOf(text, 'any', 'UTC') !== undefined;
-  return arrayOf(value).length > 0 || objectOf(value) !== null || isTime || telling.test(text);
+  return (isTime || dates!.test(text)) && !passing!.test(name);
 }
 
 /** The shapes whose readers pass the text of a row. */
@@ -78,12 +72,12 @@ export function readList(description: Description, text: string, sink: RowSink, 
         seen.add(name);
         if (name === '' || isKnown(name) || ignored.has(name)) continue;
         sink.unknown(name, isDangerous(name));
-        if (isDraft && !isDangerous(name) && !passing.test(name)) open.add(name);
+        if (isDraft && !isDangerous(name)) open.add(name);
       }
     },
     record: (cell, line, row) => {
       for (const name of open) {
-        if (!tells(cell(name))) continue;
+        if (!tells(name, cell(name))) continue;
         open.delete(name);
         sink.unknown(name, true);
       }
@@ -134,10 +128,7 @@ function rowOf(description: Description, cell: Cell, options: ReadOptions): List
   if (refuse !== undefined && textIn(cell(refuse.cell)).toLowerCase().startsWith(refuse.begins)) {
     return fail(refuse.reason);
   }
-  const found = playersOf(
-    description.ids.flatMap((one) => idsIn(one, cell)),
-    options,
-  );
+  const found = playersIn(description, cell, options);
   if (!found.ok) return fail(found.text);
   const unclear = [...lifted, ...over].find((test) => outcomeOf(test, cell) === undefined);
   if (unclear !== undefined) return fail(`${unclear.cell} says neither yes nor no`);
@@ -168,6 +159,12 @@ function rowOf(description: Description, cell: Cell, options: ReadOptions): List
     kind,
     note: hasDates ? noteOf([began, ends], hasNoStart, timeZone) : 'the list states no dates',
   };
+}
+
+/** The players that a record names, or the reason for none. */
+export function playersIn({ ids }: Pick<Description, 'ids'>, cell: Cell, hints: Hints) {
+  const found = ids.flatMap((one) => idsIn(one, cell));
+  return playersOf(found, hints);
 }
 
 /** The kind of the record; another measure; or null for a value that the description does not know. */

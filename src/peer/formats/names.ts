@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 type Texts = 'id' | 'kind' | 'start' | 'end' | 'lifted' | 'plain' | 'stands' | 'standing' | 'ended' | 'yes' | 'no';
-type Patterns = 'values' | 'never' | 'whole' | 'telling' | 'passing' | 'others' | 'past';
+type Patterns = 'values' | 'never' | 'whole' | 'dates' | 'remark' | 'telling' | 'passing' | 'others' | 'past';
 
 interface Names extends Readonly<Record<Texts | Patterns, string>> {
   /** Regular expressions of names that may state an end, a length, a removal or a type. */

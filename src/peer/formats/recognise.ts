@@ -2,6 +2,7 @@
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { Description, Shape } from './description.js';
 import { draftOf } from './draft.js';
+import { playersIn } from './interpret.js';
 import { names } from './names.js';
 import { noHeader } from './reading/csv-records.js';
 import { readInserts } from './reading/sql-values.js';
@@ -13,13 +14,18 @@ export interface Detected {
   readonly why: string;
 }
 
-/** A table, an array or the elements of a list, with the names of their cells. */
-export type Part = { readonly name: string; readonly cells: readonly string[] };
+/** A table, an array or the elements of a list, with the names of their cells. `isSure`: it names players. */
+export type Part = { readonly name: string; readonly cells: readonly string[]; readonly isSure: boolean };
 
 /** True if the name of a file or an array says that it holds no bans that stand. */
 function isOfOthers(name: string): boolean {
   const { others, past } = names;
   return new RegExp(past, 'i').test(name) || (new RegExp(others, 'i').test(name) && !/ban/i.test(name));
+}
+
+/** True if the name of an array says that it holds bans of players. */
+function isOfBans(name: string): boolean {
+  return /ban/i.test(name) && !/(?<![a-z])ip|ips?$|addr/i.test(name) && !isOfOthers(name);
 }
 
 const sampleLength = 65_536;
@@ -53,18 +59,11 @@ export function detectFormat(text: string, name: string): Detected | string {
     const tables = parts.map((part) => part.name).join(', ');
     return `the dump is one of a tool that is not known; it holds the table ${tables || 'of no name'}`;
   }
-  const holders = parts.filter((part) => draftIn([part], shape).ids.length > 0);
-  const isNotBans = (path: string) => isOfOthers(path) || (!/ban/i.test(path) && isOfOthers(name));
-  const bans = holders.filter((part) => !isNotBans(part.name));
-  if (bans.length === 0 && holders.length > 0) return noBans;
-  if (bans.length > 1) {
-    const paths = bans.map((part) => part.name).join(', ');
-    return `its arrays ${paths} hold ids of players, and each needs a description: describe FILE --table ${bans[0]!.name}`;
-  }
-  const format = draftIn(bans.length > 0 ? bans : parts, shape);
+  const format = draftIn(parts, shape);
+  if (typeof format === 'string') return format;
   if (shape !== 'xml' && shape !== 'keyvalues' && format.ids.length > 0) {
-    const left = holders.filter((part) => !bans.includes(part)).map((part) => `; ${part.name} is left out`);
-    return { format, why: `${format.recognise.why}${left.join('')}` };
+    const { path = '', recognise } = format;
+    return isOfOthers(path) || (!/ban/i.test(path) && isOfOthers(name)) ? noBans : { format, why: recognise.why };
   }
   const found = parts.find(({ cells }) => cells.length > 0);
   const why = shape === 'csv' && text.trim() !== '' ? `; ${noHeader}` : '';
@@ -72,11 +71,26 @@ export function detectFormat(text: string, name: string): Detected | string {
   return `the list has none of the known formats${cells}`;
 }
 
-/** Returns the draft for the first part that holds ids, of bans if possible; without ids if none does. */
-export function draftIn(parts: readonly Part[], shape: Shape): Description {
-  const wanted = [...parts.filter(({ name }) => !isOfOthers(name)), ...parts];
-  const drafts = wanted.map(({ cells, name }) => draftOf(cells, shape, shape === 'json' ? name : undefined));
-  return drafts.find(({ ids }) => ids.length > 0) ?? drafts[0] ?? draftOf([], shape);
+/** Returns the draft for the part that holds the bans, without ids if none does; or why it is not clear which does. */
+export function draftIn(parts: readonly Part[], shape: Shape): Description | string {
+  const draft = ({ cells, name }: Part) => draftOf(cells, shape, shape === 'json' ? name : undefined);
+  const some = parts.filter((part) => draft(part).ids.length > 0);
+  // The entries of any array may have an `id`.
+  const sure = some.filter(({ isSure }) => isSure);
+  const holders = sure.length > 0 ? sure : some;
+  // The other arrays of a list whose root is an array are those of its entries.
+  const named = holders.some(({ name }) => name === '') ? [] : parts.filter(({ name }) => isOfBans(name));
+  const standing = holders.filter(({ name }) => !isOfOthers(name));
+  const [found = parts[0], ...others] =
+    [named.filter((part) => some.includes(part)), named, standing, holders].find(({ length }) => length > 0) ?? [];
+  if (found === undefined) return draftOf([], shape);
+  if (others.length > 0) {
+    const paths = [found, ...others].map(({ name }) => name).join(', ');
+    return `its arrays ${paths} hold ids of players, and each needs a description: describe FILE --table ${found.name}`;
+  }
+  const left = holders.filter((part) => part !== found).map(({ name }) => `; ${name} is left out`);
+  const { recognise, ...rest } = draft(found);
+  return { ...rest, recognise: { ...recognise, why: `${recognise.why}${left.join('')}` } };
 }
 
 export function shapeOf(text: string): Shape {
@@ -105,17 +119,21 @@ export function partsOf(text: string, shape: Shape, name: string): readonly Part
       return null;
     };
     readInserts(text, found, { ...nothing, record: () => undefined });
-    return Array.from(tables, ([table, cells]) => ({ name: table, cells }));
+    return Array.from(tables, ([table, cells]) => ({ name: table, cells, isSure: false }));
   }
-  if (shape !== 'json') return [{ name, cells: cellsIn(head, shape, '') }];
-  const paths = [...head.matchAll(/"(\w+)"\s*:\s*\[/g)].slice(0, arraysMax).map(([, path]) => path!);
-  return ['', ...paths].map((path) => ({ name: path, cells: cellsIn(head, shape, path) }));
+  if (shape !== 'json') return [partAt(head, shape, '', name)!];
+  const paths = [...head.matchAll(/"([^".\\]{1,80})"\s*:\s*\[/g)].map(([, path]) => path!);
+  const [, later] = /"([^".\\]{0,40}ban[^".\\]{0,40})"\s*:\s*\[/i.exec(text.slice(sampleLength)) ?? [];
+  const wanted = new Set([later ?? '', '', ...paths]);
+  return [...wanted].slice(0, arraysMax).flatMap((path) => partAt(head, shape, path) ?? []);
 }
 
-function cellsIn(head: string, shape: Shape, path: string): readonly string[] {
+/** The part at a path; undefined if the list has no array there. */
+function partAt(head: string, shape: Shape, path: string, name = path): Part | undefined {
+  let isSure = false;
   const cells = new Set<string>();
   let last: readonly string[] = [];
-  readShape({ name: '', title: '', shape, path, recognise: { why: '' }, ids: [] }, head, {
+  const isThere = readShape({ name: '', title: '', shape, path, recognise: { why: '' }, ids: [] }, head, {
     ...nothing,
     cells: (names) => {
       last = [...names];
@@ -125,9 +143,10 @@ function cellsIn(head: string, shape: Shape, path: string): readonly string[] {
       // A list of texts is one of ids or of something else.
       const text = last.join() === 'value' && shape === 'json' ? cell('value') : undefined;
       if (typeof text !== 'string' || readPlayerId(text).ok) for (const name of last) cells.add(name);
+      isSure ||= playersIn(draftOf(last, shape), cell, { kinds: null }).ok;
     },
     isRead: () => false,
     isWhole: () => true,
   });
-  return [...cells];
+  return isThere || shape !== 'json' ? { name, cells: [...cells], isSure } : undefined;
 }

@@ -3,15 +3,8 @@ import type { Description } from './description.js';
 import { readCsv } from './reading/csv-records.js';
 import { objectIn, readElements } from './reading/json-elements.js';
 import { readKeyValues } from './reading/key-values.js';
-import {
-  columnName,
-  eachLine,
-  isWholeCell,
-  type Json,
-  objectOf,
-  type RecordSink,
-  takeCells,
-} from './reading/records.js';
+import type { Json, RecordSink } from './reading/records.js';
+import { columnName, eachLine, isWholeCell, objectOf, takeCells } from './reading/records.js';
 import { readInserts } from './reading/sql-values.js';
 import { readXml } from './reading/xml-elements.js';
 

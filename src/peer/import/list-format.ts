@@ -1,5 +1,5 @@
 /** Decodes the bytes of a ban list and determines its format. It does not read the bans. */
-import type { Description, Shape } from '../formats/description.js';
+import type { Shape } from '../formats/description.js';
 import { type Detected, detectFormat, draftIn, partsOf, shapeOf } from '../formats/recognise.js';
 import { isTable } from '../formats/shapes.js';
 import { tools } from '../formats/tools.js';
@@ -25,17 +25,20 @@ export const formatNames: readonly string[] = [
 export function listOf(bytes: Uint8Array, { format: formatName, name, description }: FormatChoice): DecodedList {
   const decoded = decodeList(bytes);
   if (description !== undefined) return { ...decoded, format: description, why: 'given by --description' };
-  if (formatName !== 'auto')
-    return { ...decoded, format: formatNamed(formatName, decoded.text, name), why: 'given by --format' };
-  const detected = detectFormat(decoded.text, name);
-  if (typeof detected !== 'string') return { ...decoded, ...detected };
-  const text = `${detected}; name a format with --format, or describe the list: ptf-peer describe FILE`;
-  throw new PeerError('format_not_recognised', text, 4);
+  const isAuto = formatName === 'auto';
+  const found = isAuto ? detectFormat(decoded.text, name) : formatNamed(formatName, decoded.text, name);
+  if (typeof found !== 'string') return { ...decoded, ...found };
+  const advice = '; name a format with --format, or describe the list: ptf-peer describe FILE';
+  throw new PeerError('format_not_recognised', found.includes('--') ? found : `${found}${advice}`, 4);
 }
 
-function formatNamed(formatName: string, text: string, name: string): Description {
+function formatNamed(formatName: string, text: string, name: string): Detected | string {
+  const why = 'given by --format';
   const shape = genericShapes.get(formatName);
-  if (shape !== undefined) return draftIn(partsOf(text, shape, name), shape);
+  if (shape !== undefined) {
+    const draft = draftIn(partsOf(text, shape, name), shape);
+    return typeof draft === 'string' ? draft : { format: draft, why };
+  }
   const named = tools.filter((one) => one.name === formatName || one.sameAs === formatName);
   const looks = named.length > 1 ? shapeOf(text) : null;
   const alike = named.filter((one) => one.shape === looks);
@@ -44,7 +47,7 @@ function formatNamed(formatName: string, text: string, name: string): Descriptio
   const fitting = alike.find((one) => parts.some((part) => isTable(one, part.name, part.cells)));
   const found = fitting ?? alike[0] ?? named[0];
   if (found === undefined) throw wrongUsage(`--format must be one of ${formatNames.join(', ')}`);
-  return found;
+  return { format: found, why };
 }
 
 /** Throws `cells_not_described` (exit code 4) if cells for an end, a type or a removal are not described or lacking. */

@@ -142,6 +142,7 @@ export function planOf(format: Description, text: string, options: PlanOptions):
     lacks: (cell: string) => unknown.lacking.push(cell),
   };
   readList(format, text, sink, options);
+  unknown.harmless = unknown.harmless.filter((cell) => !unknown.dangerous.includes(cell));
   return { format: format.name, list: format.sameAs ?? format.name, entries, refused, unread, leftOut, unknown };
 }
 

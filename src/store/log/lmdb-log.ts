@@ -10,24 +10,11 @@ import {
 } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { checkEnvironmentFile, dataFileOf } from '../files/lmdb-file.js';
-import {
-  frame,
-  HiddenCommitError,
-  keyOfSeq,
-  type LogEnvironment,
-  namedDamage,
-  OWNER_KEY,
-  openLogEnvironment,
-  pageCountsOf,
-  replacementOf,
-  seqOfKey,
-  unframe,
-  unknownOutcome,
-} from './log-environment.js';
+import * as environments from './log-environment.js';
 import { deferIfFull, refuseIfAborted, removeScrubPages, scrubFreePages } from './scrub.js';
 
 /** A key below that of every batch, because records count from 1. */
-const FIRST_KEY = keyOfSeq(0);
+const FIRST_KEY = environments.keyOfSeq(0);
 /** Values of two pages each: enough writes for LMDB to use free pages. */
 const WRITES_TRIED = 8;
 const TRIED_BYTES = 5_000;
@@ -41,37 +28,38 @@ export function openLogReader(dataDir: string, { alone = false } = {}): LmdbLogR
   const folder = logFolderOf(dataDir);
   checkEnvironmentFile(dataFileOf(folder));
   try {
-    return new LmdbLogReader(openLogEnvironment(folder, { readOnly: alone }));
+    return new LmdbLogReader(environments.openLogEnvironment(folder, { readOnly: alone }));
   } catch (error) {
-    throw namedDamage(error, folder);
+    throw environments.namedDamage(error, folder);
   }
 }
 
 /** Aborts a write, for which alone LMDB reads its list of free pages. A damaged list may end the process. */
 export async function tryWriting(dataDir: string): Promise<void> {
   const folder = logFolderOf(dataDir);
-  const { root, log } = openLogEnvironment(folder);
+  const { root, log } = environments.openLogEnvironment(folder);
   try {
     root.transactionSync(() => {
-      for (let tried = 0; tried < WRITES_TRIED; tried++) log.putSync(keyOfSeq(tried), Buffer.alloc(TRIED_BYTES));
+      for (let tried = 0; tried < WRITES_TRIED; tried++)
+        log.putSync(environments.keyOfSeq(tried), Buffer.alloc(TRIED_BYTES));
       return ABORT;
     });
   } catch (error) {
-    throw namedDamage(error, folder);
+    throw environments.namedDamage(error, folder);
   } finally {
     await root.close();
   }
 }
 
 export class LmdbLogReader implements LogReader {
-  constructor(protected readonly environment: LogEnvironment) {}
+  constructor(protected readonly environment: environments.LogEnvironment) {}
 
   last(): StoredBatch | undefined {
     return this.#first({ reverse: true });
   }
 
   at(seq: number): StoredBatch | undefined {
-    return this.#first({ reverse: true, start: keyOfSeq(seq) });
+    return this.#first({ reverse: true, start: environments.keyOfSeq(seq) });
   }
 
   from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
@@ -85,7 +73,7 @@ export class LmdbLogReader implements LogReader {
     return this.reading(() => {
       let borrowed = 0;
       let bytes = 0;
-      for (const key of log.getKeys({ start: keyOfSeq(firstSeq), limit })) {
+      for (const key of log.getKeys({ start: environments.keyOfSeq(firstSeq), limit })) {
         const batch = this.#borrowed(key);
         take(batch);
         borrowed++;
@@ -97,7 +85,7 @@ export class LmdbLogReader implements LogReader {
   }
 
   ownerEpoch(): number {
-    return this.reading(() => this.environment.meta.getEntry(OWNER_KEY)?.version) ?? 0;
+    return this.reading(() => this.environment.meta.getEntry(environments.OWNER_KEY)?.version) ?? 0;
   }
 
   /** Yields [0, total]. Throws `DamagedError` if LMDB counts more: a page that leads to some batches is damaged. */
@@ -118,7 +106,7 @@ export class LmdbLogReader implements LogReader {
       if (Buffer.compare(last, start) <= 0) throw misplaced(path, last);
       found += keys.length;
       start = last;
-      yield [0, seqOfKey(end)];
+      yield [0, environments.seqOfKey(end)];
     }
     if (found === counted) return;
     throw new DamagedError(`${dataFileOf(path)}: the log counts ${counted} batches, and ${found} are there`);
@@ -133,7 +121,7 @@ export class LmdbLogReader implements LogReader {
     try {
       return read();
     } catch (error) {
-      throw namedDamage(error, this.environment.path);
+      throw environments.namedDamage(error, this.environment.path);
     } finally {
       this.environment.root.resetReadTxn();
     }
@@ -148,16 +136,16 @@ export class LmdbLogReader implements LogReader {
 
   /** A borrowed view until the next read. A walk sees a key that is out of order, but a lookup does not. */
   #borrowed(key: Uint8Array): StoredBatch {
-    const firstSeq = seqOfKey(key);
+    const firstSeq = environments.seqOfKey(key);
     const { log, path } = this.environment;
     const framed = log.getBinaryFast(key);
     if (framed === undefined) throw misplaced(path, key);
-    return { firstSeq, bytes: unframe(framed, firstSeq) };
+    return { firstSeq, bytes: environments.unframe(framed, firstSeq) };
   }
 }
 
 function misplaced(path: string, key: Uint8Array): DamagedError {
-  return new DamagedError(`${dataFileOf(path)}: the key of a batch at ${seqOfKey(key)} is misplaced`);
+  return new DamagedError(`${dataFileOf(path)}: the key of a batch at ${environments.seqOfKey(key)} is misplaced`);
 }
 
 function copyOf({ firstSeq, bytes }: StoredBatch): StoredBatch {
@@ -180,14 +168,14 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
 
   /** `epoch`: the version of the owner's record in the log, on which every commit depends. */
   constructor(
-    environment: LogEnvironment,
+    environment: environments.LogEnvironment,
     readonly epoch: number,
     private readonly ownership: LogOwnership,
   ) {
     super(environment);
-    this.#pageBytes = pageCountsOf(environment).pageBytes;
+    this.#pageBytes = environments.pageCountsOf(environment).pageBytes;
     const [newest] = this.reading(() => [...environment.log.getKeys({ reverse: true, limit: 1 })]);
-    this.newestFirstSeq = newest === undefined ? -1 : seqOfKey(newest);
+    this.newestFirstSeq = newest === undefined ? -1 : environments.seqOfKey(newest);
   }
 
   async append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
@@ -202,7 +190,9 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
         if (movesOut) moved.put(key, MOVED);
       }
       // Appending leaves leaf pages full and moves no node between pages.
-      return batch === null ? Promise.resolve(true) : appendValue(log, keyOfSeq(batch.firstSeq), frame(batch.bytes));
+      return batch === null
+        ? Promise.resolve(true)
+        : appendValue(log, environments.keyOfSeq(batch.firstSeq), environments.frame(batch.bytes));
     };
     await this.#commit(write, rewrites.length > 0);
     if (batch !== null) this.newestFirstSeq = batch.firstSeq;
@@ -215,14 +205,16 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   async appendAll(batches: readonly StoredBatch[]): Promise<void> {
     const { log } = this.environment;
     await this.#commit(async () => {
-      const added = batches.map(({ firstSeq, bytes }) => appendValue(log, keyOfSeq(firstSeq), frame(bytes)));
+      const added = batches.map(({ firstSeq, bytes }) =>
+        appendValue(log, environments.keyOfSeq(firstSeq), environments.frame(bytes)),
+      );
       return (await Promise.all(added)).every((isAdded) => isAdded);
     });
     this.newestFirstSeq = batches.at(-1)?.firstSeq ?? this.newestFirstSeq;
   }
 
-  pages(): ReturnType<typeof pageCountsOf> {
-    return pageCountsOf(this.environment);
+  pages(): ReturnType<typeof environments.pageCountsOf> {
+    return environments.pageCountsOf(this.environment);
   }
 
   async scrub(signal?: AbortSignal): Promise<void> {
@@ -255,11 +247,11 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   }
 
   #replacementOf(rewrite: StoredBatch): { key: Buffer; framed: Buffer; movesOut: boolean } {
-    const key = keyOfSeq(rewrite.firstSeq);
+    const key = environments.keyOfSeq(rewrite.firstSeq);
     const stored = this.environment.log.getBinaryFast(key);
     if (stored === undefined) throw new Error(`cannot replace the batch at ${rewrite.firstSeq}: it does not exist`);
-    const { storedBytes, movesOut } = replacementOf(rewrite.bytes.length, stored.length, this.#pageBytes);
-    return { key, framed: frame(rewrite.bytes, storedBytes), movesOut };
+    const { storedBytes, movesOut } = environments.replacementOf(rewrite.bytes.length, stored.length, this.#pageBytes);
+    return { key, framed: environments.frame(rewrite.bytes, storedBytes), movesOut };
   }
 
   /**
@@ -268,34 +260,38 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
    * commit.
    */
   async #commit(write: () => Promise<boolean>, reads = true): Promise<void> {
-    if (reads && !this.#seesNewest()) throw new HiddenCommitError(this.environment.path);
+    if (reads && !this.#seesNewest()) throw new environments.HiddenCommitError(this.environment.path);
     const { root, log, meta, path } = this.environment;
     let followed: Promise<boolean> = Promise.resolve(true);
     let written: Promise<boolean> = Promise.resolve(true);
     const putAll = () => {
       written = write();
     };
-    const held = meta.ifVersion(OWNER_KEY, this.epoch, () => {
+    const held = meta.ifVersion(environments.OWNER_KEY, this.epoch, () => {
       if (this.newestFirstSeq < 0) putAll();
-      else followed = log.ifVersion(keyOfSeq(this.newestFirstSeq), IF_EXISTS, putAll);
+      else followed = log.ifVersion(environments.keyOfSeq(this.newestFirstSeq), IF_EXISTS, putAll);
     });
     // Begins with this turn's writes at once, not after a next turn, in which hundreds of requests may be read.
     const begun = root.batch(() => undefined);
     const all = Promise.all([held, followed, written, begun]);
-    const [isOwner, isNext, isWritten] = await all.catch(unknownOutcome(path));
+    const [isOwner, isNext, isWritten] = await all.catch(environments.unknownOutcome(path));
     if (!isOwner) throw new OwnerLostError(`another process owns ${path} now`);
-    if (!isNext) throw new HiddenCommitError(path);
+    if (!isNext) throw new environments.HiddenCommitError(path);
     if (!isWritten) throw new Error('the log refused a batch that is not its newest');
   }
 
   /** A read by key copies the batch, but up to 100 KB takes less time than a walk without one (22 us against 35). */
   #seesNewest(): boolean {
     const newest = this.newestFirstSeq;
-    return newest < 0 || this.reading(() => this.environment.log.doesExist(keyOfSeq(newest)));
+    return newest < 0 || this.reading(() => this.environment.log.doesExist(environments.keyOfSeq(newest)));
   }
 }
 
 /** `put` accepts these options, although declared for `putSync` only. False for a key that is not behind all others. */
-function appendValue(database: LogEnvironment['log'], key: Uint8Array, value: Uint8Array): Promise<boolean> {
+function appendValue(
+  database: environments.LogEnvironment['log'],
+  key: Uint8Array,
+  value: Uint8Array,
+): Promise<boolean> {
   return database.put(key, value, { append: true } as unknown as number);
 }

@@ -8,16 +8,7 @@ import { limits } from '../../limits.js';
 import { checkEnvironmentFile, dataFileOf, newestMeta, withFile } from '../files/lmdb-file.js';
 import { readIfThere, syncPath } from '../files/small-file.js';
 import { LmdbLogWriter, logFolderOf } from '../log/lmdb-log.js';
-import {
-  formLogEnvironment,
-  HiddenCommitError,
-  type LogEnvironment,
-  namedDamage,
-  OWNER_KEY,
-  openLogEnvironment,
-  removeHalfFormed,
-  unknownOutcome,
-} from '../log/log-environment.js';
+import * as environments from '../log/log-environment.js';
 import * as records from './owner-record.js';
 
 export class FolderOwnedError extends Error {
@@ -52,11 +43,11 @@ export class OwnedFolder {
   /** Creates a missing log. Rejects with `FolderOwnedError` for a later owner, with `DamagedError` for a cut file. */
   async openLog(): Promise<LmdbLogWriter> {
     const logFolder = logFolderOf(this.dir);
-    await formLogEnvironment(logFolder);
+    await environments.formLogEnvironment(logFolder);
     checkEnvironmentFile(dataFileOf(logFolder));
-    let environment: LogEnvironment | undefined;
+    let environment: environments.LogEnvironment | undefined;
     try {
-      environment = openLogEnvironment(logFolder);
+      environment = environments.openLogEnvironment(logFolder);
       for (;;) {
         // The log must not name an owner whose file a power cut removes: no later owner would know its epoch.
         for (const path of [records.ownerFileOf(this.dir, this.record.epoch), this.dir]) await syncPath(path);
@@ -66,11 +57,11 @@ export class OwnedFolder {
       }
       const writer = new LmdbLogWriter(environment, this.record.epoch, this);
       await writer.tidy();
-      removeHalfFormed(logFolder);
+      environments.removeHalfFormed(logFolder);
       return writer;
     } catch (error) {
       await environment?.root.close();
-      throw namedDamage(error, logFolder);
+      throw environments.namedDamage(error, logFolder);
     }
   }
 
@@ -155,24 +146,26 @@ export async function passEpochOn(dir: string, epoch: number): Promise<void> {
  * Writes the owner's epoch into the log, on which every commit depends. Returns the epoch that the log named before;
  * changes nothing if it is not lower. Throws `HiddenCommitError` if LMDB does not see its newest commit.
  */
-function fence(environment: LogEnvironment, { epoch, ...record }: records.OwnerRecord): number {
+function fence(environment: environments.LogEnvironment, { epoch, ...record }: records.OwnerRecord): number {
   const { root, meta, path } = environment;
   try {
     return root.transactionSync(() => {
-      if ((withFile(dataFileOf(path), newestMeta)?.txn ?? 0) >= root.getWriteTxnId()) throw new HiddenCommitError(path);
+      if ((withFile(dataFileOf(path), newestMeta)?.txn ?? 0) >= root.getWriteTxnId())
+        throw new environments.HiddenCommitError(path);
       const before = epochIn(environment);
-      if (before < epoch) meta.putSync(OWNER_KEY, Buffer.from(JSON.stringify({ epoch, ...record })), epoch);
+      if (before < epoch)
+        meta.putSync(environments.OWNER_KEY, Buffer.from(JSON.stringify({ epoch, ...record })), epoch);
       return before;
     });
   } catch (error) {
-    if (error instanceof DamagedError || error instanceof HiddenCommitError) throw error;
-    return unknownOutcome(path)(error);
+    if (error instanceof DamagedError || error instanceof environments.HiddenCommitError) throw error;
+    return environments.unknownOutcome(path)(error);
   }
 }
 
 /** Returns the epoch of the last owner that opened the log; 0 for none. */
-function epochIn({ meta, path }: LogEnvironment): number {
-  const entry = meta.getEntry(OWNER_KEY);
+function epochIn({ meta, path }: environments.LogEnvironment): number {
+  const entry = meta.getEntry(environments.OWNER_KEY);
   if (entry === undefined) return 0;
   const record = records.parsed(Buffer.from(entry.value).toString('utf8'));
   if (record === undefined) throw new DamagedError(`${dataFileOf(path)}: the owner's record cannot be read`);

@@ -395,9 +395,9 @@ test('a draft that finds no accounts leaves every cell to choose', async () => {
   try {
     mkdirSync(world.folder, { recursive: true });
     const list = join(world.folder, 'bans.csv');
-    writeFileSync(list, `account,added,ban_length,why\n${A},2026-11-20T12:00:00Z,0,aim\n`);
+    writeFileSync(list, `account,place,ban_length,why\n${A},2026-11-20T12:00:00Z,0,aim\n`);
     const { ids, known, choose } = JSON.parse((await world.run(['describe', list])).out);
-    assert.equal([ids, known, choose], [[], [], ['account', 'added', 'ban_length', 'why']]);
+    assert.equal([ids, known, choose], [[], [], ['account', 'place', 'ban_length', 'why']]);
   } finally {
     world.remove();
   }

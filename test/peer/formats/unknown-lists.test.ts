@@ -1,7 +1,7 @@
 /** Lists of tools that no description knows, in the forms of which real exports are: read right or refused. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { A, B, brief, C, D, type Given, type PlanDocument, plan } from '../import/plans.js';
+import { A, B, brief, C, D, type Given, importPlan, type PlanDocument, plan } from '../import/plans.js';
 
 const uuid = (n: number) => `0a0b0c0d-1111-4222-8333-44445555660${n}`;
 const ticks = (seconds: number) => BigInt(seconds) * 10_000_000n + 621_355_968_000_000_000n;
@@ -145,6 +145,132 @@ test('dumps of H2 and of Project Zomboid are read, with calls as values and with
   assert.equal(bans(h2), [`3 ${uuid(1)} send`]);
   const zomboid = `CREATE TABLE bannedid (steamid TEXT NULL, reason TEXT);\nINSERT INTO bannedid VALUES('${A}','it''s');\n`;
   assert.equal(bans(zomboid), [`2 ${A} send`]);
+});
+
+test('only the banned player of a row is reported, whoever else the row names', () => {
+  for (const [header, ids] of [
+    ['offender_steamid,victim_steamid', [A]],
+    ['target_steamid,reporter_steamid', [A]],
+    ['player_steamid,user_discord_id', [A]],
+    ['steamid,victim_steamid', [A]],
+  ] as const) {
+    const found = plan(`${header}\n${A},${header.includes('discord') ? '100000000000000001' : B}\n`, {
+      kinds: ['steam', 'discord'],
+    });
+    assert.equal(
+      found.events.map(({ player_id }) => player_id),
+      ids,
+      header,
+    );
+  }
+  for (const header of ['target_steamid,user_steamid', 'player_steamid,target_steamid', 'id,victim_steamid']) {
+    assert.match(refusal(`${header}\n${A},${B}\n`), 'none of the known formats', header);
+  }
+  assert.equal(bans(`id,superuser_valid_grid\n${A},1\n`, { ignore: ['superuser_valid_grid'] }), [`2 ${A} send`]);
+});
+
+test('a cell about another time is passed over only if it holds a time', () => {
+  assert.match(refusal(`[{"steamid":"${A}","log":[{"action":"unbanned"}]}]`), 'say what log means');
+  assert.match(refusal(`steam_id,last_update\n${A},unbanned\n`), 'say what last_update means');
+  assert.match(refusal(`steam_id,display\n${A},22.11.2026\n`), 'say what display means');
+  const list = plan(`steam_id,last_seen,joined,played\n${A},22.11.2026 12:00,${start},2 h\n`);
+  assert.equal([brief(list), list.unknown_cells], [[`2 ${A} send`], ['last_seen', 'joined', 'played']]);
+});
+
+test('an address and a version are no dates, and a stopped cell is named once', () => {
+  for (const value of ['85.12.113.4', '8.12.11.4', '1.21.10', '32.12.2026', '12.13.2026']) {
+    assert.equal(bans(`steam_id,zzz\n${A},${value}\n`), [`2 ${A} send`], value);
+  }
+  for (const value of ['1.2.26', '22.11.2026.', '12/31/26 10:00', '2026/11/22']) {
+    const { unknown } = importPlan(`steam_id,zzz\n${A},${value}\n`, { ignore: ['zzz'] });
+    assert.equal(unknown.harmless, []);
+    assert.match(refusal(`steam_id,zzz\n${A},${value}\n`), 'say what zzz means', value);
+  }
+});
+
+test('a comment that may say that a ban ended, how long it is or that it is none is refused', () => {
+  const ended =
+    'lifted after appeal|appealed|pardoned|not banned|whitelisted|false positive, removed|7d|30m|1 year|20-11-26|bis Freitag|gagged|jail|5. Dec|revoked';
+  for (const comment of ended.split('|')) {
+    const list = plan(`${A} // cheats\n${B} // ${comment}\n`);
+    assert.equal([brief(list), list.refused.length], [[`1 ${A} send`], 1], comment);
+  }
+  for (const comment of ['griefer', 'aimbot, killed 12 people', 'offended everyone', 'second offence', 'x2 hacks']) {
+    assert.equal(bans(`${A} # ${comment}\n`), [`1 ${A} send`], comment);
+  }
+});
+
+test('of many arrays the one of bans is read in any format, and otherwise none', () => {
+  const entry = (id: string) => `[{"steamid":"${id}"}]`;
+  const other = (text: string) => `{${text},\n"bans":${entry(B)}}`;
+  for (const text of [
+    `"players":${entry(A)}`,
+    '"servers":[{"id":"1"}]',
+    '"ip_bans":[{"id":"1"}]',
+    '"log":[{"id":"2"}]',
+  ]) {
+    for (const format of ['auto', 'json']) assert.equal(brief(plan(other(text), {}, format)), [`2 ${B} send`], text);
+  }
+  assert.equal(bans(`{"servers":[{"id":"1"}],\n"list":${entry(A)}}`), [`2 ${A} send`]);
+  const unclear = `{"players":${entry(A)},"offenders":${entry(B)}}`;
+  for (const format of ['auto', 'json']) assert.throws(() => plan(unclear, {}, format), /--table players$/);
+  const long = `{"players":[${`{"steamid":"${A}"},`.repeat(3_000)}{"steamid":"${A}"}],"bans":[]}`;
+  for (const text of [long, `{"players":${entry(A)},"bans":[]}`, `{"mutes":${entry(A)},"bans":[]}`]) {
+    assert.match(refusal(text), 'none of the known formats');
+    assert.equal(plan(text, {}, 'json').events, []);
+  }
+  assert.equal(bans(`{"players":${entry(A)},\n"banned-players":${entry(B)}}`), [`2 ${B} send`]);
+  const nested = `{"bans":[{"steamid":"${A}","bans":[{"id":1}]}]}`;
+  assert.equal(bans(nested, { ignore: ['bans'] }), [`1 ${A} send`]);
+});
+
+test('a number as a status is refused, since its meaning may be inverted', () => {
+  const list = plan(`steam_id,status\n${A},0\n${B},1\n${C},active\n`);
+  assert.equal([brief(list), list.refused.length], [[`4 ${C} send`], 2]);
+  assert.equal(bans(`steam_id,active\n${A},0\n${B},1\n`), [`2 ${A} lifted`, `3 ${B} send`]);
+});
+
+test('a remark about a ban is harmless, and one about a removal or another measure is not', () => {
+  for (const parent of ['unban', 'mute', 'appeal', 'unban.action']) {
+    const inner = parent.split('.').reduceRight((text, name) => `{"${name}":${text}}`, '{"by":"x","reason":"y"}');
+    assert.match(refusal(`{"steamid":"${A}",${inner.slice(1)}\n`), `say what ${parent}.by`, parent);
+  }
+  assert.equal(bans(`{"steamid":"${A}","punishment":{"reason":"x"},"ban":{"by":"x"}}\n`), [`1 ${A} send`]);
+});
+
+test('calls in a dump may have no arguments, and deep ones are damage', () => {
+  const dump = (value: string) =>
+    `CREATE TABLE bannedid (steamid TEXT, reason TEXT);\nINSERT INTO bannedid VALUES('${A}',${value});\n`;
+  assert.equal(bans(dump('NOW()')), [`2 ${A} send`]);
+  assert.match(plan(dump('f('.repeat(100_000))).refused[0]!.reason, 'damaged');
+});
+
+test('SCP:SL: a long line is read in linear time, and a name that holds an id and an end is refused', () => {
+  const line = (name: string, end = ticks(soon)) => `${name};${A}@steam;${end};r;Admin;${ticks(start)}\n`;
+  const began = performance.now();
+  const long = plan(line('x') + line(';1;123456789012345678'.repeat(3_000)) + line('x;'.repeat(30_000)));
+  assert.ok(performance.now() - began < 1_000);
+  assert.equal([brief(long), long.refused.length], [[`1 ${A} send`], 2]);
+  for (const name of [`a;${C}@steam;${ticks(soon)};b`, `a;${C}@steam;${ticks(soon)}`]) {
+    const list = plan(line('x') + line(name));
+    assert.equal([brief(list), list.refused.length], [[`1 ${A} send`], 1], name);
+  }
+});
+
+test('a name that holds the name of another list within a word is no such list', () => {
+  for (const name of ['gold', 'threshold', 'disallowed', 'swallowed', 'untrusted']) {
+    assert.equal(bans(`steam_id\n${A}\n`, { name }), [`2 ${A} send`], name);
+  }
+  for (const name of ['old', 'bans_old', 'bansOld', 'allowlist', 'allowed', 'trusted']) {
+    assert.match(refusal(`steam_id\n${A}\n`, { name }), 'holds no bans that stand', name);
+  }
+});
+
+test('a begin has many names', () => {
+  for (const cell of ['issued_on', 'added', 'added_on', 'when', 'banned_time', 'ban_start', 'time_added']) {
+    const { events } = plan(`steam_id,${cell}\n${A},2026-11-20 12:00:00\n`);
+    assert.is(events[0]!.banned_at, '2026-11-20T12:00:00.000Z', cell);
+  }
 });
 
 test.run();

@@ -11,6 +11,8 @@ const unclosed = '';
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 0: '\0', Z: '\x1a', b: '\b' };
 const notAColumn = /^(?:PRIMARY|KEY|UNIQUE|INDEX|FULLTEXT|SPATIAL|CONSTRAINT|FOREIGN|CHECK)$/i;
 
+const callDepthMax = 16;
+
 class Damage extends Error {}
 
 /** The tokens of a dump; blanks and comments are skipped. */
@@ -124,7 +126,7 @@ function textOf(literal: string): string {
 }
 
 /** Returns a value as text; numbers keep theirs, and NULL is empty. */
-function takeValue(tokens: Tokens): string {
+function takeValue(tokens: Tokens, depth = 0): string {
   const first = tokens.take();
   if (/^NULL$/i.test(first)) return '';
   // `_binary 'x'` and `b'1'` have a prefix that states the meaning of the text.
@@ -134,16 +136,18 @@ function takeValue(tokens: Tokens): string {
   if (/^0x/i.test(first)) return first.slice(2);
   if (/^(?:[-+]?\d|(?:true|false)$)/i.test(first)) return first;
   // A call such as `STRINGDECODE('…')`: its value is not known.
-  if (!/^[A-Za-z]\w*$/.test(first) || tokens.next !== '(') throw new Damage();
-  listOf(tokens, () => takeValue(tokens));
+  if (!/^[A-Za-z]\w*$/.test(first) || tokens.next !== '(' || depth === callDepthMax) throw new Damage();
+  listOf(tokens, () => takeValue(tokens, depth + 1));
   return `${first}()`;
 }
 
 function listOf<T>(tokens: Tokens, take: () => T): T[] {
   const found: T[] = [];
   tokens.expect('(');
-  do found.push(take());
-  while (tokens.takeIf(','));
+  if (tokens.next !== ')') {
+    do found.push(take());
+    while (tokens.takeIf(','));
+  }
   tokens.expect(')');
   return found;
 }

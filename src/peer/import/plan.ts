@@ -142,7 +142,8 @@ export function planOf(format: Description, text: string, options: PlanOptions):
     lacks: (cell: string) => unknown.lacking.push(cell),
   };
   readList(format, text, sink, options);
-  unknown.harmless = unknown.harmless.filter((cell) => !unknown.dangerous.includes(cell));
+  const dangerous = new Set(unknown.dangerous);
+  unknown.harmless = unknown.harmless.filter((cell) => !dangerous.has(cell));
   return { format: format.name, list: format.sameAs ?? format.name, entries, refused, unread, leftOut, unknown };
 }
 

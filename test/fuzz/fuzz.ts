@@ -63,6 +63,8 @@ const racesMax = atOnce;
 /** A look at memory asks the node as well: each this many rounds. */
 const roundsPerLook = 8;
 const requestsMax = 12;
+/** A failure is shrunk for so long: where connections hang, each try takes as long as they are waited for. */
+const shrinkMs = 240_000;
 /** A round seldom holds fewer; what is drawn beyond the end is not sent. */
 const requestsPerRound = 25;
 
@@ -89,7 +91,9 @@ class Fuzz {
   #sets = 0;
   /** Sets of players that others took the place of, and how often. */
   readonly #replaced = new Map<number, number>();
-  #failed = false;
+  #failedAt: number | undefined;
+  /** As it was found, before others took its place. */
+  firstFailure = '';
 
   constructor(private readonly options: FuzzOptions) {
     this.nodes = ['true', 'false'].map(
@@ -155,7 +159,10 @@ class Fuzz {
   }
 
   async round(all: readonly Conversation[]): Promise<void> {
-    if (this.sent >= this.options.requests && !this.#failed) return;
+    if (
+      this.#failedAt === undefined ? this.sent >= this.options.requests : performance.now() > this.#failedAt + shrinkMs
+    )
+      return;
     const fates = await Promise.allSettled(all.map((one) => this.#sendFirst(one)));
     try {
       await this.#lookAfter();
@@ -167,7 +174,8 @@ class Fuzz {
       await Promise.all(odd.map(({ set }) => this.#replaceWhereApart(set)));
       for (const one of odd) if (!one.isAlike) await this.#repeat(one);
     } catch (error) {
-      this.#failed = true;
+      this.#failedAt ??= performance.now();
+      this.firstFailure ||= `${error}`;
       throw error;
     }
     if (this.#rounds++ % roundsPerLook !== 0) return;
@@ -231,7 +239,9 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   const ends = await Promise.allSettled(run.nodes.map((node) => node.stop()));
   const unclean = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
   const raced = `${run.races} conversations differed while others ran, the first so: ${run.firstRace}`;
-  const failure = result.failed ? failureOf(result) : (unclean[0] ?? (run.races > racesMax ? raced : null));
+  const failure = result.failed
+    ? failureOf(result, run.firstFailure)
+    : (unclean[0] ?? (run.races > racesMax ? raced : null));
   return { requests: run.sent, answers: run.answers, races: run.races, growth: run.growth(), failure };
 }
 
@@ -239,10 +249,16 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
  * A failure for people: how to repeat it, and the bytes of the shrunk conversations with names in place of keys and
  * ids.
  */
-function failureOf({ seed, counterexample, counterexamplePath, errorInstance }: RunDetailsFailed): string {
+function failureOf(details: RunDetailsFailed, first: string): string {
+  const { seed, counterexample, counterexamplePath, errorInstance } = details;
   const writes = (counterexample?.[0] ?? []).map((one) =>
     writesOf(one, new Map()).map((bytes) => JSON.stringify(bytes.toString('latin1').slice(0, 4_000))),
   );
   const lines = writes.flatMap((one) => ['on one connection:', ...one.map((text) => `  ${text}`)]);
-  return [`${String(errorInstance)}`, `--seed ${seed} --path ${counterexamplePath}`, ...lines].join('\n');
+  return [
+    `${String(errorInstance)}`,
+    `found as ${first}`,
+    `--seed ${seed} --path ${counterexamplePath}`,
+    ...lines,
+  ].join('\n');
 }

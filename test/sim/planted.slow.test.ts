@@ -145,7 +145,7 @@ test('a ban that follows others, and no longer does so once a snapshot was read,
         set.call(this, entry, bits & FOLLOWS_CLAIM);
       },
   );
-  await mustBeFound(plant, ['replay', 'weights', 'follows', 'score']);
+  await mustBeFound(plant, ['replay', 'weights', 'follows', 'score', 'damage']);
 });
 
 test('weights that are published again though the evidence moved on are found', async () => {

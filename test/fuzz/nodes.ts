@@ -7,6 +7,7 @@ import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { Address } from '../../src/node/operator-access.js';
 import { ask } from '../http/exchange.js';
+import { eventBody } from '../http/samples.js';
 import { residentMiB } from '../support/memory.js';
 import { type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
 import { runPtf } from '../support/ptf.js';
@@ -33,6 +34,7 @@ export interface Memory {
   readonly stateMiB: number;
 }
 
+const fuzzOrigin = 'fuzz-list';
 export const groupSalt = 'the salt of a group under fuzz';
 
 export class FuzzNode {
@@ -91,12 +93,33 @@ export class FuzzNode {
       names.set(`peer${place}`, body.peer_id).set(`key${place}`, body.api_key);
     }
     this.#peers = names;
-    await runPtf(['origins', 'add', 'fuzz-list'], this.#dir);
+    await runPtf(['origins', 'add', fuzzOrigin], this.#dir);
     await this.#operate('suspend', names.get('peer2') ?? '');
-    // Triggers the only computation of weights within the interval: if it had seen more on one node, answers would
-    // differ.
     await until(async () => (await ask(this.url, '/api/v1/health')).body.weights.computed_at !== null);
     await this.#operate('revoke', names.get('peer3') ?? '', '--yes');
+    if (this.#env.REQUEST_SIGNING === 'required') return;
+    for (const place of [0, 1]) {
+      await this.#weigh(place, {});
+      await this.#weigh(place, { origin: fuzzOrigin });
+    }
+  }
+
+  /**
+   * The first evidence of a peer, and the first of each peer under an origin, starts a computation of weights out of
+   * turn, which would come at another moment on each node, and answers would differ: it has passed before anything is
+   * compared.
+   */
+  async #weigh(place: number, under: { readonly origin?: string }): Promise<void> {
+    const [peer_id, key] = [this.#peers.get(`peer${place}`)!, this.#peers.get(`key${place}`)!];
+    const player_id = hash('sha256', `first player of ${place} under ${under.origin}`, 'hex');
+    const sent = await ask(this.url, '/api/v1/events', {
+      key,
+      json: eventBody({ schema_version: '1.1.0', peer_id, player_id, ...under }),
+    });
+    if (sent.status !== 201) throw new Error(`the first event of a peer was refused: ${sent.text}`);
+    await until(
+      async () => (await ask(this.url, `/api/v1/players/${player_id}/trust-score`, { key })).body.confidence > 0,
+    );
   }
 
   get url(): string {

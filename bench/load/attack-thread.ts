@@ -1,5 +1,9 @@
-/** Thread of `startAttack`. Runs an attack outside the event loop of the measuring thread. */
+/**
+ * Thread of `startAttack`. Runs an attack outside the event loop of the measuring thread, and behind it where both want
+ * the core: a victim whose requests are sent late would measure the attacker's machine, not the node.
+ */
 import { once } from 'node:events';
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import {
   type Attack,
@@ -13,6 +17,8 @@ import {
   verdictStreams,
 } from './attackers.js';
 import type { Credentials } from './requests.js';
+
+const attackNiceness = 10;
 
 interface AttackOptions {
   readonly port: number;
@@ -39,6 +45,8 @@ export interface AttackTask extends AttackOptions {
 }
 
 const task = workerData as AttackTask;
+// Of this thread alone.
+setPriority(attackNiceness);
 const attack = await begin[task.name](task);
 parentPort!.postMessage('under way');
 await once(parentPort!, 'message');

@@ -75,8 +75,7 @@ export const playerOperations = {
     dashboard: true,
     async answer(request, { group, by: actor }) {
       const subject_hash = request.subject_hash.toLowerCase();
-      const outcome = await group.disallowPlayer(Buffer.from(subject_hash, 'hex'), actor);
-      return mapped(outcome, () => ({ subject_hash }));
+      return mapped(await group.disallowPlayer(Buffer.from(subject_hash, 'hex'), actor), () => ({ subject_hash }));
     },
     ptf: {
       group: 'allow',

@@ -138,8 +138,7 @@ export class PeerEntries {
 
   head(entry: number): number {
     const { words } = this.#segments[entry >>> SEGMENT_BITS]!;
-    const at = (entry & SEGMENT_MASK) * WORDS;
-    return headAt(words, at);
+    return headAt(words, (entry & SEGMENT_MASK) * WORDS);
   }
 
   count(entry: number): number {

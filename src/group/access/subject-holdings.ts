@@ -72,7 +72,6 @@ export function chainsOf(state: GroupState, subject: Uint8Array) {
     disputed: disputes.size === 0 ? [] : senders.filter((peer) => disputes.concern(hex, peer)),
     withdrawn: withdrawnOf(state, hex),
     asOf: state.lastSeq,
-    /** Events up to this record have left the log. */
     expired: state.retired.seq,
   };
 }

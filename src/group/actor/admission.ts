@@ -45,7 +45,6 @@ export class Admission {
     this.#refusedAt = this.elapsed();
   }
 
-  /** Notes a refusal without a call of `admits`. */
   noteRefusal(waiting: number): void {
     if (waiting > limits.eventsAheadAlways) this.#refusedAt = this.elapsed();
   }
@@ -93,7 +92,6 @@ export class Admission {
   }
 }
 
-/** A mean in which newer values count more. */
 class RunningMean {
   value = 0;
   #isFirst = true;

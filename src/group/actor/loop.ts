@@ -136,7 +136,6 @@ export class GroupLoop {
     return this.failed || this.#closed;
   }
 
-  /** See `RemovalProcess.resume`. */
   resume(expireBefore?: AgeBound): void {
     this.#carryOut(this.actor.removal.resume(expireBefore));
     this.#snapshotWork.makeIfDue();

@@ -68,8 +68,7 @@ export function eventHandlers({ node, pseudonyms, metrics }: Pick<HttpDeps, 'nod
       if (decided === undefined) throw new Error('the group gave no outcome for an event');
       const outcome = explained(decided);
       if (!outcome.ok) return refusalReply(outcome);
-      const stored = storedEventBody(body.peer_id, body.player_id, submission, outcome.value);
-      return { status: 201, body: stored };
+      return { status: 201, body: storedEventBody(body.peer_id, body.player_id, submission, outcome.value) };
     });
   }
 

@@ -266,8 +266,7 @@ export class ClusterNode {
   }
 
   async #others(): Promise<NodeView[]> {
-    const nodes = await this.#log.nodes();
-    return nodes.filter(({ nodeId }) => nodeId !== this.#settings.nodeId);
+    return (await this.#log.nodes()).filter(({ nodeId }) => nodeId !== this.#settings.nodeId);
   }
 
   wrap(local: LmdbLogWriter): SharedLogWriter {

@@ -29,7 +29,10 @@ export function draftOf(cells: readonly string[], shape: Shape, path?: string): 
   // The `id` or `uuid` beside the id of an account is mostly that of the record.
   const isAlone = typed.length === 0 && !cells.some((name) => idOfPerson.test(name));
   const isJava = typed.every(({ id: { kind } }) => kind === 'xbox' || kind === 'discord');
-  const open = find(words(names.id).filter((name) => (name === 'id' ? isAlone : name !== 'uuid' || isJava)));
+  const isKeyed = path?.endsWith('*') === true;
+  const open = isKeyed
+    ? 'key'
+    : find(words(names.id).filter((name) => (name === 'id' ? isAlone : name !== 'uuid' || isJava)));
   const kindCell = find(words(names.kind));
   const named: IdCell[] = open === undefined ? own : [{ cell: open, ...(kindCell && { kindCell }) }, ...own];
   const isUnclear = named.length > 0 ? roles.has('target') || roles.has('offender') : roles.size > 1;
@@ -55,6 +58,7 @@ export function draftOf(cells: readonly string[], shape: Shape, path?: string): 
       ...cells
         .filter((name) => words(names.stands).includes(plain(name)))
         .map((cell) => ({ cell, is: words(names.no), not: words(names.yes) })),
+      ...(isKeyed && cells.includes('value') ? [{ cell: 'value', is: words(names.no) }] : []),
       ...(status ? [{ cell: status, is: words(names.ended), not: ['', ...words(names.standing)] }] : []),
     ],
     known: cells.filter((name) => plainNames.test(plain(name)) && !isDangerous(name)),

@@ -163,8 +163,10 @@ function rowOf(description: Description, cell: Cell, options: ReadOptions): List
 
 /** The players that a record names, or the reason for none. */
 export function playersIn({ ids }: Pick<Description, 'ids'>, cell: Cell, hints: Hints) {
-  const found = ids.flatMap((one) => idsIn(one, cell));
-  return playersOf(found, hints);
+  return playersOf(
+    ids.flatMap((one) => idsIn(one, cell)),
+    hints,
+  );
 }
 
 /** The kind of the record; another measure; or null for a value that the description does not know. */

@@ -19,8 +19,7 @@ export type Part = { readonly name: string; readonly cells: readonly string[]; r
 
 /** True if the name of a file or an array says that it holds no bans that stand. */
 function isOfOthers(name: string): boolean {
-  const { others, past } = names;
-  return new RegExp(past, 'i').test(name) || (new RegExp(others, 'i').test(name) && !/ban/i.test(name));
+  return new RegExp(names.past, 'i').test(name) || (new RegExp(names.others, 'i').test(name) && !/ban/i.test(name));
 }
 
 /** True if the name of an array says that it holds bans of players. */
@@ -96,7 +95,8 @@ export function draftIn(parts: readonly Part[], shape: Shape): Description | str
 export function shapeOf(text: string): Shape {
   const head = text.slice(0, sampleLength).replace(/^(?:\s*\/\/[^\n]*\n)+/, '');
   if (/^\s*</.test(head)) return 'xml';
-  if (/^\s*\{.*\}\s*(?:\n\s*\{|$)/.test(head) && !/^.*:\s*\[\s*\{/.test(head)) return 'json-lines';
+  const isRow = /^\s*\{.*\}\s*(?:\n\s*\{|$)/.test(head) && !/^.*:\s*\[\s*\{/.test(head);
+  if (isRow && keyedIn(head).length === 0) return 'json-lines';
   if (/^\s*[[{]/.test(head)) return 'json';
   if (/^\s*(?:"[^"\n]*"|\w+)\s*\{/.test(head)) return 'keyvalues';
   // Only at the beginning of a line: a player's name may be a statement.
@@ -105,6 +105,14 @@ export function shapeOf(text: string): Shape {
   )
     ? 'sql'
     : 'csv';
+}
+
+/** The paths of objects whose first member is named by the id of a player: the root, and those of bans. */
+function keyedIn(head: string): string[] {
+  const found = head.matchAll(/(?:^|"([^".\\]{1,80})"\s*:)\s*(?=\{\s*"([^"\\]{1,128})"\s*:)/g);
+  return Array.from(found).flatMap(([, name, id]) =>
+    !readPlayerId(id!).ok || (name !== undefined && !isOfBans(name)) ? [] : name === undefined ? '*' : `${name}.*`,
+  );
 }
 
 const nothing = { refuse: () => undefined, damaged: () => undefined };
@@ -124,7 +132,7 @@ export function partsOf(text: string, shape: Shape, name: string): readonly Part
   if (shape !== 'json') return [partAt(head, shape, '', name)!];
   const paths = [...head.matchAll(/"([^".\\]{1,80})"\s*:\s*\[/g)].map(([, path]) => path!);
   const [, later] = /"([^".\\]{0,40}ban[^".\\]{0,40})"\s*:\s*\[/i.exec(text.slice(sampleLength)) ?? [];
-  const wanted = new Set([later ?? '', '', ...paths]);
+  const wanted = new Set([later ?? '', '', ...keyedIn(head), ...paths]);
   return [...wanted].slice(0, arraysMax).flatMap((path) => partAt(head, shape, path) ?? []);
 }
 
@@ -143,7 +151,7 @@ function partAt(head: string, shape: Shape, path: string, name = path): Part | u
       // A list of texts is one of ids or of something else.
       const text = last.join() === 'value' && shape === 'json' ? cell('value') : undefined;
       if (typeof text !== 'string' || readPlayerId(text).ok) for (const name of last) cells.add(name);
-      isSure ||= playersIn(draftOf(last, shape), cell, { kinds: null }).ok;
+      isSure ||= playersIn(draftOf(last, shape, path), cell, { kinds: null }).ok;
     },
     isRead: () => false,
     isWhole: () => true,

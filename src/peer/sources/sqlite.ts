@@ -108,8 +108,7 @@ function csvOf(columns: readonly string[], rows: Iterable<Record<string, unknown
 function lineOf(values: readonly unknown[]): string {
   const cells = values.map((value) => {
     if (value === null || value === undefined) return '';
-    const text = value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value);
-    return quoted(text);
+    return quoted(value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value));
   });
   return `${cells.join(',')}\n`;
 }

@@ -103,6 +103,5 @@ async function isRotated(
 }
 
 async function holds(path: string, content: Buffer): Promise<boolean> {
-  const bytes = await readFile(path).catch(() => null);
-  return bytes?.equals(content) === true;
+  return (await readFile(path).catch(() => null))?.equals(content) === true;
 }

@@ -30,6 +30,33 @@ test('an array of other players is never read as bans, and two arrays of bans ne
   assert.match(refusal(`{"bans":${entry(A)},"tempbans":${entry(B)}}`), /its arrays bans, tempbans .* --table bans/);
 });
 
+test('an object whose members are named by ids is read by them, and no message names one of its players', () => {
+  const entry = '{"name":"Some One","reason":"aimbot","expires":"2026-11-22T12:00:00Z"}';
+  for (const [open, close] of [
+    ['', ''],
+    ['{"version":2,"bans":', '}'],
+  ]) {
+    const read = plan(`${open}{"${A}":${entry},\n"${B}":"wallhack","${C}":false,\n"x":"y"}${close}`);
+    assert.equal(brief(read), [`1 ${A} expired`, `2 ${B} send`, `2 ${C} lifted`]);
+    assert.equal(
+      read.refused.map(({ line }) => line),
+      [3],
+    );
+    assert.equal(bans(`${open}{\n"${A}":{"id":7,"key":"k"},"${uuid(1)}":{}}${close}`), [
+      `2 ${A} send`,
+      `2 ${uuid(1)} send`,
+    ]);
+  }
+  assert.match(refusal(`{"${A}":{"reason":"x","zzz":"2026-11-22"}}`), 'say what zzz means');
+  for (const other of ['votes', 'admins', 'expired_bans', 'ip_bans']) {
+    const message = refusal(`{"name":"Arena","${other}":{"${A}":{"at":1}}}`);
+    assert.not.match(message, A, other);
+    assert.match(message, `${other}.*.at`);
+  }
+  assert.equal(bans(`{"steamid":"${B}","votes":{"${A}":1}}\n`), [`1 ${B} send`]);
+  assert.match(refusal(`{"${A}":{}}`, { name: 'whitelist.json' }), 'holds no bans that stand');
+});
+
 test('the name of a file that holds no bans stops the import, unless the format is given', () => {
   for (const name of ['whitelist.txt', 'admins.txt', 'mutes.txt', 'unbans.txt', 'expired_bans.txt']) {
     assert.match(refusal(`${A}\n`, { name }), 'holds no bans that stand', name);

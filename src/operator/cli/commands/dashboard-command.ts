@@ -27,8 +27,7 @@ export function addDashboard(program: Command, session: CommandContext): void {
 
 async function newPassword({ terminal }: CommandContext): Promise<string> {
   if (terminal.askSecret === null) {
-    const text = await terminal.input(limits.passwordLengthMax * 2 + 2);
-    return sound(text.replace(/\r?\n$/, ''));
+    return sound((await terminal.input(limits.passwordLengthMax * 2 + 2)).replace(/\r?\n$/, ''));
   }
   const password = await terminal.askSecret('New password');
   if (password === '') throw new OperatorError('not_confirmed', 'no password was entered; nothing was changed');

@@ -1,10 +1,9 @@
-/** Reads the elements of one JSON array with their lines. Numbers keep their text: ids exceed a double. */
+/** Reads the elements of a JSON array, or the members of an object. Numbers keep their text: ids exceed a double. */
 import { visit } from 'jsonc-parser';
 import { bounds } from '../../../client/bounds.js';
 import { cellTooLong, type Json, objectOf, type RecordSink } from './records.js';
 
 export interface ElementSink extends Pick<RecordSink, 'damaged' | 'isRepeated'> {
-  /** `row`: the text of the element. */
   element(value: Json, line: number, row: string): void;
 }
 
@@ -12,33 +11,40 @@ interface Frame {
   readonly isArray: boolean;
   /** The value under construction; null outside of an element. */
   readonly value: Json[] | Record<string, Json> | null;
-  /** True if the frame is the array whose elements are read. */
+  /** True if the elements or members of the frame are read. */
   readonly isTarget: boolean;
   key: string;
 }
 
 class Damage extends Error {}
 
-/** Reads the array at `path`, which holds the keys from the root. Returns false if an intact text has none. */
+/**
+ * Reads the array at `path`, which holds the keys from the root. If it ends in `*`, it is that of an object, whose
+ * members are read with their names as `key`. Returns false if an intact text has none.
+ */
 export function readElements(text: string, path: readonly string[], sink: ElementSink): boolean {
+  const isKeyed = path.at(-1) === '*';
   const frames: Frame[] = [];
   let elementLine = 0;
   let elementStart = 0;
   let isFound = false;
   const isPath = () =>
-    frames.length === path.length && frames.every(({ isArray, key }, at) => !isArray && key === path[at]);
+    frames.length + Number(isKeyed) === path.length &&
+    frames.every(({ isArray, key }, at) => !isArray && key === path[at]);
   const add = (value: Json, offset: number, line: number, end: number | null) => {
     const { value: parent = null, key = '', isTarget = false } = frames.at(-1) ?? {};
     if (isTarget) {
       elementLine = line + 1;
-      elementStart = offset;
+      if (!isKeyed) elementStart = offset;
       if (end !== null) pass(value, end);
     } else if (Array.isArray(parent)) parent.push(value);
     else if (parent !== null) parent[key] = value;
   };
   const pass = (value: Json, end: number) => {
     const row = text.slice(elementStart, end);
-    if (!sink.isRepeated?.(row, elementLine)) sink.element(value, elementLine, row);
+    const { key } = frames.at(-1)!;
+    const element = isKeyed ? { ...(objectOf(value) ?? { value }), key } : value;
+    if (!sink.isRepeated?.(row, elementLine)) sink.element(element, elementLine, row);
   };
   const fail = (line: number, reason = 'the JSON is damaged here'): never => {
     const isInElement = frames.some(({ value }) => value !== null);
@@ -52,7 +58,7 @@ export function readElements(text: string, path: readonly string[], sink: Elemen
     if (value !== null) add(value, offset, line, null);
     // The parser calls itself for each level.
     if (frames.length === bounds.listDepth) fail(line, `the JSON is nested deeper than ${bounds.listDepth} levels`);
-    const isTarget = !isInside && isArray && isPath();
+    const isTarget = !isInside && isArray !== isKeyed && isPath();
     isFound ||= isTarget;
     frames.push({ isArray, value, isTarget, key: '' });
   };
@@ -68,9 +74,11 @@ export function readElements(text: string, path: readonly string[], sink: Elemen
       {
         onObjectBegin: (offset, _length, line) => begin(false, offset, line),
         onArrayBegin: (offset, _length, line) => begin(true, offset, line),
-        onObjectProperty: (name, _offset, length, line) => {
+        onObjectProperty: (name, offset, length, line) => {
           if (length > bounds.listCell) fail(line, cellTooLong);
-          frames.at(-1)!.key = name;
+          const frame = frames.at(-1)!;
+          frame.key = name;
+          if (isKeyed && frame.isTarget) elementStart = offset;
         },
         onObjectEnd: (offset, _length, line) => end(offset, line, '}'),
         onArrayEnd: (offset, _length, line) => end(offset, line, ']'),
@@ -93,9 +101,6 @@ export function readElements(text: string, path: readonly string[], sink: Elemen
 /** Returns the object that a line holds; null if it holds none, or more. */
 export function objectIn(line: string): Json | null {
   const found: Json[] = [];
-  const damaged = () => {
-    found.length = 0;
-  };
-  readElements(`[${line}]`, [], { element: (value) => found.push(value), damaged });
+  readElements(`[${line}]`, [], { element: (value) => found.push(value), damaged: () => void found.splice(0) });
   return found.length === 1 ? objectOf(found[0]) : null;
 }

@@ -253,6 +253,9 @@ test('numbers of origins and carriers are unique, and peers keep theirs', () => 
     [5],
   );
   assert.equal(peers.page(6, 5), []);
+  // The first peer is not number 0, and its own number is its place in the list plus one.
+  const [first] = new Given().origin('list').peers(2).state.peers.page(1, 1);
+  assert.is(first?.index, 1);
   assert.throws(() => peers.at(2), /no peer number 2/);
 });
 

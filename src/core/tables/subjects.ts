@@ -164,8 +164,7 @@ export class Subjects implements KeyedRows {
   /** Returns a copy of the subject's 32 bytes. */
   keyOf(row: number): Uint8Array {
     const from = (row & SEGMENT_MASK) * WORDS;
-    const words = this.#segments[row >>> SEGMENT_BITS]!.words.slice(from, from + KEY_WORDS);
-    return new Uint8Array(words.buffer);
+    return new Uint8Array(this.#segments[row >>> SEGMENT_BITS]!.words.slice(from, from + KEY_WORDS).buffer);
   }
 
   copyKeyOf(row: number, words: Uint32Array, to: number): void {

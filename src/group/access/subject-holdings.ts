@@ -172,20 +172,22 @@ async function eventsOf(
   const isWithdrawn = new Set(withdrawn);
   const events: ExportedEvent[] = [];
   let read = 0;
+  let isComplete = true;
   for (const pair of pairs) {
-    for (let from: number | null = pair.head; from !== null && read < limits.exportRecordsMax; ) {
+    let from: number | null = pair.head;
+    while (from !== null && read < limits.exportRecordsMax) {
       const head: number = from;
       const piece = await ask((pool) => pool.pairEvents({ head, expired }));
       if (!piece.ok) return piece;
       read += piece.value.read;
       from = piece.value.next;
-      for (const one of piece.value.events) {
-        if (!isWithdrawn.has(one.seq)) events.push(exportedEvent(state, pair, one));
-      }
+      const listed = piece.value.events.filter(({ seq }) => !isWithdrawn.has(seq));
+      events.push(...listed.map((one) => exportedEvent(state, pair, one)));
     }
+    isComplete &&= from === null;
   }
   events.sort((p, q) => q.seq - p.seq);
-  return granted({ events, isComplete: read < limits.exportRecordsMax });
+  return granted({ events, isComplete });
 }
 
 function exportedEvent(

@@ -123,8 +123,7 @@ export class SignalViews {
     const discountedWith = signals.pairs
       .filter(({ first, second }) => first === index || second === index)
       .map(({ first, second, shared, agreement }) => {
-        const other = state.peers.at(first === index ? second : first);
-        return { peerId: other.peerId, sharedPlayers: shared, agreement };
+        return { peerId: state.peers.at(first === index ? second : first).peerId, sharedPlayers: shared, agreement };
       });
     return {
       /** Number of players that the peer reported, and of those that another peer reported, too. */

@@ -85,6 +85,16 @@ test('a folder without a data file is damage', () =>
     );
   }));
 
+test('a folder that holds another snapshot than its name says is damage', () =>
+  withSnapshot((dir, store) => {
+    renameSync(join(dir, 'snapshot-0000000000000009'), join(dir, 'snapshot-0000000000000011'));
+    assert.equal(store.list(), [11]);
+    assert.throws(
+      () => store.readHeader(11),
+      (error: unknown) => error instanceof DamagedError && /belongs to snapshot 9/.test(error.message),
+    );
+  }));
+
 test('one flipped bit anywhere is found or changes nothing, and never ends the process that serves', () =>
   withSnapshot((dir, _store, file) => {
     const whole = readFileSync(file);

@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { TrustValues } from '../../src/client/player-trust.js';
+import { RelayJournal } from '../../src/peer/relay/relay-journal.js';
+import { RelayTable } from '../../src/peer/relay/relay-table.js';
+import { temporaryFolder } from '../support/process.js';
+
+const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
+
+function trust(verdict: TrustValues['verdict']): TrustValues {
+  return { score: 50, confidence: 0.5, verdict, known: true };
+}
+
+class Relay {
+  readonly #path = join(temporaryFolder(), 'relay.ndjson');
+  readonly delivered: string[] = [];
+  readonly ids: string[] = [];
+  fails = false;
+  journal!: RelayJournal;
+  table!: RelayTable;
+
+  /** Starts, or starts again from what is on disk. */
+  async start(newOnly = false): Promise<this> {
+    await this.journal?.close();
+    this.journal = await RelayJournal.open(this.#path);
+    this.table = new RelayTable({
+      journal: this.journal,
+      newOnly,
+      deliver: async ({ id, subject, from, to }) => {
+        if (this.fails) throw new Error('the relay ends');
+        this.ids.push(id);
+        this.delivered.push(`${subject[0]} ${from} ${to?.verdict ?? 'gone'}`);
+      },
+    });
+    return this;
+  }
+
+  take(): string[] {
+    return this.delivered.splice(0);
+  }
+}
+
+test('changes are delivered in their order, and what is delivered is on disk with the id that it reached', async () => {
+  const relay = await new Relay().start();
+  relay.table.setPublished(A, trust('suspicious'));
+  relay.table.setPublished(B, trust('neutral'));
+  relay.table.setPublished(A, trust('untrusted'));
+  relay.table.setPublished(A, trust('untrusted'));
+  await relay.table.settle('id-1');
+  assert.equal(relay.take(), ['a neutral suspicious', 'a suspicious untrusted']);
+  await relay.start();
+  assert.equal([relay.journal.lastEventId, [...relay.journal.verdicts]], ['id-1', [[A, 'untrusted']]]);
+  relay.table.removePublished(A);
+  // A part of a piece has no id yet.
+  await relay.table.settle('');
+  await relay.start();
+  assert.equal([relay.journal.lastEventId, relay.table.size], ['id-1', 0]);
+  assert.equal(relay.take(), ['a untrusted gone']);
+  assert.is(new Set(relay.ids).size, 3, 'each change has an id of its own');
+});
+
+test('a change that could not be delivered comes again, without those before it, and its id is not reached', async () => {
+  const relay = await new Relay().start();
+  relay.table.setPublished(A, trust('untrusted'));
+  await relay.table.settle('id-1');
+  relay.fails = true;
+  relay.table.setPublished(B, trust('suspicious'));
+  let failed = '';
+  await relay.table.settle('id-2').catch((error: Error) => {
+    failed = error.message;
+  });
+  assert.is(failed, 'the relay ends');
+  assert.is(relay.journal.lastEventId, 'id-1');
+  relay.fails = false;
+  await relay.table.settle('id-2');
+  assert.equal(relay.take(), ['a neutral untrusted', 'b neutral suspicious']);
+  await relay.start();
+  assert.is(relay.journal.lastEventId, 'id-2');
+});
+
+test('a first snapshot is taken as known if only new changes are wanted, and a later one is compared', async () => {
+  const relay = await new Relay().start(true);
+  relay.table.snapshotBegins();
+  relay.table.setPublished(A, trust('untrusted'));
+  await relay.table.settle('id-1');
+  assert.is(relay.journal.lastEventId, '', 'the snapshot is not whole');
+  relay.table.setPublished(B, trust('suspicious'));
+  relay.table.snapshotEnds();
+  await relay.table.settle('id-1');
+  assert.equal([relay.take(), relay.journal.lastEventId], [[], 'id-1']);
+  await relay.start(true);
+  relay.table.snapshotBegins();
+  relay.table.setPublished(B, trust('trusted'));
+  relay.table.streamBroke();
+  relay.table.snapshotBegins();
+  relay.table.setPublished(B, trust('trusted'));
+  relay.table.snapshotEnds();
+  await relay.table.settle('id-2');
+  assert.equal(relay.take(), ['b suspicious trusted', 'a untrusted gone']);
+});
+
+test.run();

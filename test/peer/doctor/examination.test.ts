@@ -1,4 +1,5 @@
 /** The doctor against a node whose answers the test gives. */
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
 import { examine } from '../../../src/peer/doctor/examination.js';
+import { temporaryFolder } from '../../support/process.js';
 
 const groupSalt = 'a salt of the group, 16 bytes';
 
@@ -21,7 +23,10 @@ interface Answers {
 }
 
 /** Returns `check result` of each finding, and their texts. */
-async function found({ aheadMs = 0, codes, ...group }: Answers): Promise<{ results: string[]; texts: string }> {
+async function found(
+  { aheadMs = 0, codes, ...group }: Answers,
+  folder = join(tmpdir(), 'ptf-doctor-without-files'),
+): Promise<{ results: string[]; texts: string }> {
   const node = createServer((request, response) => {
     response.sendDate = false;
     if (aheadMs !== null) response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString());
@@ -35,7 +40,6 @@ async function found({ aheadMs = 0, codes, ...group }: Answers): Promise<{ resul
     } else response.end(JSON.stringify({ group: { group_id: 'g', ...group }, data: [], next_cursor: null }));
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => node.once('listening', resolve));
-  const folder = join(tmpdir(), 'ptf-doctor-without-files');
   const { findings } = await examine({
     url: `http://127.0.0.1:${(node.address() as AddressInfo).port}`,
     peerId: '3c1e4d0e-7f0b-4c55-9f5e-0d6a1d1f5a10',
@@ -61,6 +65,16 @@ test('a salt that is not that of the group fails, and its key is not tried', asy
   const none = await found({});
   assert.ok(none.results.includes('salt warn') && none.results.includes('peer fail'), none.results.join());
   assert.not.match(wrong.texts + right.texts + none.texts, groupSalt);
+});
+
+test('a damaged spool fails, and one in which nothing waits is well', async () => {
+  const dir = temporaryFolder();
+  const spool = join(dir, 'spool', 'arena');
+  mkdirSync(spool, { recursive: true });
+  const judged = async () => (await found({}, dir)).results.filter((one) => one.startsWith('spool'));
+  assert.equal(await judged(), ['spool ok']);
+  writeFileSync(join(spool, '0000000000000001.damaged'), '');
+  assert.equal(await judged(), ['spool fail', 'spool ok']);
 });
 
 test('a clock that differs from that of the node by over a minute fails, with its direction', async () => {

@@ -46,11 +46,8 @@ export const nativeLists: readonly NativeList[] = [
     kinds: ['minecraft'],
     write: (players, at) => {
       const entry = { name: '', created: minecraftTime(at), source: 'ptf-peer', expires: 'forever', reason };
-      return `${JSON.stringify(
-        players.map(({ id }) => ({ uuid: id, ...entry })),
-        null,
-        2,
-      )}\n`;
+      const entries = players.map(({ id }) => ({ uuid: id, ...entry }));
+      return `${JSON.stringify(entries, null, 2)}\n`;
     },
   },
   {

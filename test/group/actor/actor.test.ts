@@ -258,6 +258,22 @@ test('a large job takes several pieces, and keeps a subject named until its chai
   assert.equal(verifyStore(machine.log, machine.snapshots, null, 'full').faults, []);
 });
 
+test('no snapshot begins while an erasure is recorded as complete: it could still hold the player', async () => {
+  const appends: boolean[] = [];
+  let isForbidden = () => false;
+  const log = new MemoryLog(() => {
+    appends.push(isForbidden());
+    return 'ok';
+  });
+  const machine = await Machine.start(log);
+  await machine.ask('register', register(0));
+  await machine.ask('victim', submit(event('v', 'victim')));
+  isForbidden = () => machine.actor.removal.forbidsSnapshots;
+  appends.length = 0;
+  await machine.ask('erase', erase('victim'));
+  assert.equal([appends.at(0), appends.at(-1), isForbidden()], [false, true, false]);
+});
+
 // Found by review: it took the snapshots of a node whose log was damaged before, and the node could not start any more.
 test('an erasure that meets a damaged batch deletes no snapshot, and is done once the batch is readable', async () => {
   const machine = await started();

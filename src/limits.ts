@@ -227,7 +227,7 @@ export const limits = {
   /** Callers with a share of their own; all further callers have one share together. */
   sharesMax: 65_536,
   /** A caller below this part of the average share, or with fewer events than this, is admitted first. */
-  shareFirst: 0.9,
+  shareFirst: 0.5,
   shareFirstEvents: 1_000,
   /** Turns with fewer events than this are not used to estimate the time of an event. */
   eventsTimed: 64,

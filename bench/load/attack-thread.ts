@@ -45,7 +45,7 @@ export interface AttackTask extends AttackOptions {
 }
 
 const task = workerData as AttackTask;
-// The priority is that of this thread alone.
+// On Linux the priority is that of this thread alone.
 setPriority(attackNiceness);
 const attack = await begin[task.name](task);
 parentPort!.postMessage('under way');

@@ -45,7 +45,7 @@ export interface Description {
     readonly head?: string;
     readonly why: string;
   };
-  /** JSON: path of the array, joined by dots; `bans.*`: of an object by ids (`key`). XML: name of the element. */
+  /** JSON: path of the array, joined by dots; `bans.*`: an object's members, named by `key`. XML: an element. */
   readonly path?: string;
   /** Lines: regular expression whose named groups are the cells; `tail` is a comment. */
   readonly line?: string;

@@ -58,7 +58,7 @@ export function draftOf(cells: readonly string[], shape: Shape, path?: string): 
       ...cells
         .filter((name) => words(names.stands).includes(plain(name)))
         .map((cell) => ({ cell, is: words(names.no), not: words(names.yes) })),
-      ...(isKeyed && cells.includes('value') ? [{ cell: 'value', is: words(names.no) }] : []),
+      ...(isKeyed ? [{ cell: 'value', is: words(names.no) }] : []),
       ...(status ? [{ cell: status, is: words(names.ended), not: ['', ...words(names.standing)] }] : []),
     ],
     known: cells.filter((name) => plainNames.test(plain(name)) && !isDangerous(name)),

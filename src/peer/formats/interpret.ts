@@ -70,6 +70,7 @@ export function readList(description: Description, text: string, sink: RowSink, 
       for (const name of cells) {
         if (seen.has(name)) continue;
         seen.add(name);
+        if (isDraft && name === 'value' && path?.endsWith('*') && !ignored.has(name)) open.add(name);
         if (name === '' || isKnown(name) || ignored.has(name)) continue;
         sink.unknown(name, isDangerous(name));
         if (isDraft && !isDangerous(name)) open.add(name);

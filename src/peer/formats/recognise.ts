@@ -6,7 +6,7 @@ import { playersIn } from './interpret.js';
 import { names } from './names.js';
 import { noHeader } from './reading/csv-records.js';
 import { readInserts } from './reading/sql-values.js';
-import { isTable, readShape } from './shapes.js';
+import { idLike, isTable, readShape } from './shapes.js';
 import { tools } from './tools.js';
 
 export interface Detected {
@@ -85,7 +85,7 @@ export function draftIn(parts: readonly Part[], shape: Shape): Description | str
   if (found === undefined) return draftOf([], shape);
   if (others.length > 0) {
     const paths = [found, ...others].map(({ name }) => name).join(', ');
-    return `its arrays ${paths} hold ids of players, and each needs a description: describe FILE --table ${found.name}`;
+    return `its arrays ${paths} hold ids of players, and each needs a description: describe FILE --table '${found.name}'`;
   }
   const left = holders.filter((part) => part !== found).map(({ name }) => `; ${name} is left out`);
   const { recognise, ...rest } = draft(found);
@@ -96,7 +96,7 @@ export function shapeOf(text: string): Shape {
   const head = text.slice(0, sampleLength).replace(/^(?:\s*\/\/[^\n]*\n)+/, '');
   if (/^\s*</.test(head)) return 'xml';
   const isRow = /^\s*\{.*\}\s*(?:\n\s*\{|$)/.test(head) && !/^.*:\s*\[\s*\{/.test(head);
-  if (isRow && keyedIn(head).length === 0) return 'json-lines';
+  if (isRow && (/\}\s*\n\s*\{/.test(head) || keyedIn(head).length === 0)) return 'json-lines';
   if (/^\s*[[{]/.test(head)) return 'json';
   if (/^\s*(?:"[^"\n]*"|\w+)\s*\{/.test(head)) return 'keyvalues';
   // Only at the beginning of a line: a player's name may be a statement.
@@ -107,12 +107,13 @@ export function shapeOf(text: string): Shape {
     : 'csv';
 }
 
-/** The paths of objects whose first member is named by the id of a player: the root, and those of bans. */
+/** The paths of objects whose first member is named by the id of a player: the root, or a list of bans by its name. */
 function keyedIn(head: string): string[] {
   const found = head.matchAll(/(?:^|"([^".\\]{1,80})"\s*:)\s*(?=\{\s*"([^"\\]{1,128})"\s*:)/g);
-  return Array.from(found).flatMap(([, name, id]) =>
-    !readPlayerId(id!).ok || (name !== undefined && !isOfBans(name)) ? [] : name === undefined ? '*' : `${name}.*`,
-  );
+  return Array.from(found).flatMap(([, name = '', id]) => {
+    const isList = name === '' || (isOfBans(name) && /(?:bans?|banned(?:_?(?:players|users|ids))?|list)$/i.test(name));
+    return isList && idLike.test(id!) && readPlayerId(id!).ok ? `${name}.*`.replace(/^\./, '') : [];
+  });
 }
 
 const nothing = { refuse: () => undefined, damaged: () => undefined };
@@ -130,7 +131,8 @@ export function partsOf(text: string, shape: Shape, name: string): readonly Part
     return Array.from(tables, ([table, cells]) => ({ name: table, cells, isSure: false }));
   }
   if (shape !== 'json') return [partAt(head, shape, '', name)!];
-  const paths = [...head.matchAll(/"([^".\\]{1,80})"\s*:\s*\[/g)].map(([, path]) => path!);
+  const arrays = [...head.matchAll(/"([^".\\]{1,80})"\s*:\s*\[/g)].map(([, path]) => path!);
+  const paths = arrays.filter((path) => !idLike.test(path));
   const [, later] = /"([^".\\]{0,40}ban[^".\\]{0,40})"\s*:\s*\[/i.exec(text.slice(sampleLength)) ?? [];
   const wanted = new Set([later ?? '', '', ...keyedIn(head), ...paths]);
   return [...wanted].slice(0, arraysMax).flatMap((path) => partAt(head, shape, path) ?? []);

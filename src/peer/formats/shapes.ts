@@ -10,8 +10,8 @@ import { readXml } from './reading/xml-elements.js';
 
 const flatDepthMax = 8;
 const lineLengthMax = 65_536;
-/** A member may be named by the id of a player, which no message may contain. */
-const idLike = /[\da-f]{8}/i;
+/** A name that may be the id of a player, which no message may contain. */
+export const idLike = /[\da-f]{8}|:\d/i;
 
 /** Tables whose name looks like one of measures. */
 const measures = /mute|gag|comm|warn|kick|jail|freeze/i;
@@ -47,7 +47,7 @@ function flat(value: Json): ReadonlyMap<string, Json> {
     const object = depth > flatDepthMax ? null : objectOf(one);
     if (object === null) cells.set(prefix, one);
     for (const [name, member] of Object.entries(object ?? {})) {
-      const own = idLike.test(name) ? '*' : columnName(name);
+      const own = idLike.test(name) ? '<id>' : columnName(name);
       if (member !== undefined) add(`${prefix}${prefix === '' ? '' : '.'}${own}`, member, depth + 1);
     }
   };

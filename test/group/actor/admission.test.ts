@@ -131,7 +131,7 @@ test('an overload continues while batches are refused before admission, as long 
   }
 });
 
-test('while one holder floods the node, another one is admitted almost up to the mean', () => {
+test('while one holder floods the node, another one is admitted up to half of the mean', () => {
   const one = node();
   admitted(one);
   const { admission } = one;
@@ -148,7 +148,6 @@ test('while one holder floods the node, another one is admitted almost up to the
   const { shareFirst: part } = limits;
   const share = (had * part) / (2 - part);
   assert.ok(share > limits.shareFirstEvents && Math.abs(events - share) <= 1, `${events} of ${had}`);
-  assert.ok(events > 0.8 * had);
 });
 
 test('each of very many holders is admitted with two batches in each period', () => {

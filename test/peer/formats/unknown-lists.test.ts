@@ -27,7 +27,7 @@ test('an array of other players is never read as bans, and two arrays of bans ne
     assert.equal(bans(`{"${other}":${entry(A)},\n"bans":${entry(B)}}`), [`2 ${B} send`], other);
     assert.match(refusal(`{"${other}":${entry(A)}}`), 'holds no bans that stand', other);
   }
-  assert.match(refusal(`{"bans":${entry(A)},"tempbans":${entry(B)}}`), /its arrays bans, tempbans .* --table bans/);
+  assert.match(refusal(`{"bans":${entry(A)},"tempbans":${entry(B)}}`), /its arrays bans, tempbans .* --table 'bans'/);
 });
 
 test('an object whose members are named by ids is read by them, and no message names one of its players', () => {
@@ -48,13 +48,43 @@ test('an object whose members are named by ids is read by them, and no message n
     ]);
   }
   assert.match(refusal(`{"${A}":{"reason":"x","zzz":"2026-11-22"}}`), 'say what zzz means');
-  for (const other of ['votes', 'admins', 'expired_bans', 'ip_bans']) {
-    const message = refusal(`{"name":"Arena","${other}":{"${A}":{"at":1}}}`);
-    assert.not.match(message, A, other);
-    assert.match(message, `${other}.*.at`);
+  for (const other of ['votes', 'admins', 'expired_bans', 'ip_bans', 'ban_reasons']) {
+    for (const id of [A, 'STEAM_0:1:11101', '[U:1:22203]', uuid(1)]) {
+      const message = refusal(`{"name":"Arena","${other}":{"${id}":{"at":1}}}`);
+      assert.not.match(message, id.toLowerCase(), other);
+      assert.match(message, `${other}.<id>.at`);
+    }
   }
-  assert.equal(bans(`{"steamid":"${B}","votes":{"${A}":1}}\n`), [`1 ${B} send`]);
+  const arrays = refusal(`{"${A}":[{"steamid":"${A}"}],"${B}":[{"steamid":"${B}"}]}`);
+  assert.match(arrays, 'say what value means');
+  assert.not.match(arrays, A);
   assert.match(refusal(`{"${A}":{}}`, { name: 'whitelist.json' }), 'holds no bans that stand');
+});
+
+test('a row is no object by ids, whatever its members are named, and neither is a member beside the bans', () => {
+  for (const members of ['"votes":{"D":1}', '"banned_by":{"D":"Admin"}', '"ban_reasons":{"D":"x"}']) {
+    const row = (id: string) => `{"steamid":"${id}",${members.replace('D', D)}}`;
+    assert.equal(bans(`${row(B)}\n`), [`1 ${B} send`], members);
+    assert.equal(bans(`${row(A)}\n${row(B)}`), [`1 ${A} send`, `2 ${B} send`], members);
+  }
+  const epic = '0123456789abcdef0123456789abcde';
+  assert.equal(bans(`{"epic_id":"${epic}0","reason":"x"}\n{"epic_id":"${epic}1","reason":"x"}`), [
+    `1 epic:${epic}0 send`,
+    `2 epic:${epic}1 send`,
+  ]);
+  assert.equal(bans(`{\n"bans":["${A}"],\n"ban_reasons":{"${A}":"x"}}`), [`2 ${A} send`]);
+});
+
+test('a value beside an id that may be an end, a removal or more bans stops the import, one that says no lifts', () => {
+  const entries = Array.from(
+    { length: 2_000 },
+    (_, i) => `"${uuid(1).slice(0, 32)}${1_000 + i}":{"reason":"a long reason"}`,
+  );
+  const long = bans(`{${entries.join(',')},"${A}":false}`);
+  assert.equal([long.length, long.at(-1)], [2_001, `1 ${A} lifted`]);
+  for (const value of ['1795348800', '"2026-11-22T12:00:00Z"', '"unbanned"', '"mute"', '[{"reason":"x"}]']) {
+    assert.match(refusal(`{"${A}":"wallhack","${B}":${value}}`), 'say what value means', value);
+  }
 });
 
 test('the name of a file that holds no bans stops the import, unless the format is given', () => {
@@ -240,7 +270,7 @@ test('of many arrays the one of bans is read in any format, and otherwise none',
   }
   assert.equal(bans(`{"servers":[{"id":"1"}],\n"list":${entry(A)}}`), [`2 ${A} send`]);
   const unclear = `{"players":${entry(A)},"offenders":${entry(B)}}`;
-  for (const format of ['auto', 'json']) assert.throws(() => plan(unclear, {}, format), /--table players$/);
+  for (const format of ['auto', 'json']) assert.throws(() => plan(unclear, {}, format), /--table 'players'$/);
   const long = `{"players":[${`{"steamid":"${A}"},`.repeat(3_000)}{"steamid":"${A}"}],"bans":[]}`;
   for (const text of [long, `{"players":${entry(A)},"bans":[]}`, `{"mutes":${entry(A)},"bans":[]}`]) {
     assert.match(refusal(text), 'none of the known formats');

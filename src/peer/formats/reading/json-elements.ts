@@ -19,7 +19,7 @@ interface Frame {
 class Damage extends Error {}
 
 /**
- * Reads the array at `path`, which holds the keys from the root. If it ends in `*`, it is that of an object, whose
+ * Reads the array at `path`, which holds the keys from the root. If it ends in `*`, it leads to an object, whose
  * members are read with their names as `key`. Returns false if an intact text has none.
  */
 export function readElements(text: string, path: readonly string[], sink: ElementSink): boolean {

@@ -45,6 +45,7 @@ export class Admission {
     this.#refusedAt = this.elapsed();
   }
 
+  /** Notes a refusal without a call of `admits`. */
   noteRefusal(waiting: number): void {
     if (waiting > limits.eventsAheadAlways) this.#refusedAt = this.elapsed();
   }

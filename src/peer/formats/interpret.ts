@@ -164,10 +164,8 @@ function rowOf(description: Description, cell: Cell, options: ReadOptions): List
 
 /** The players that a record names, or the reason for none. */
 export function playersIn({ ids }: Pick<Description, 'ids'>, cell: Cell, hints: Hints) {
-  return playersOf(
-    ids.flatMap((one) => idsIn(one, cell)),
-    hints,
-  );
+  const found = ids.flatMap((one) => idsIn(one, cell));
+  return playersOf(found, hints);
 }
 
 /** The kind of the record; another measure; or null for a value that the description does not know. */

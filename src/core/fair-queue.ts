@@ -88,6 +88,11 @@ export class FairQueue<K, V> {
     return out;
   }
 
+  takeOne(): V | undefined {
+    let left = 1;
+    return this.take(() => left-- > 0)[0];
+  }
+
   pop(holder: K): V | undefined {
     const line = this.#lines.get(holder);
     const item = line?.items.pop();

@@ -13,11 +13,15 @@ import {
   floodOfBatches,
   halfBatches,
   idleConnections,
+  keepOpen,
   verdictStreams,
 } from '../../bench/load/attackers.js';
 import { type Credentials, gameId } from '../../bench/load/requests.js';
 import { limits } from '../../src/limits.js';
+import { ask } from '../http/exchange.js';
 import { registerPeer } from '../http/peer-client.js';
+import { eventBody } from '../http/samples.js';
+import { digestOf, newSigningKey } from '../http/signing/signer.js';
 import { endAll, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
 import { figures, success, type VictimOptions, watchVictim } from './victim.js';
 
@@ -73,6 +77,25 @@ function batch(peer: Credentials, events = 50): string {
   return post('/api/v1/events/batch', peer, `{"events":[${texts.join(',')}]}`);
 }
 
+/** An event of a new peer that signs, with a signature that is none: each one must be verified to be refused. */
+async function forgedEvent(url: string): Promise<string> {
+  const json = { peer_name: 'Signer', game_ids: [gameId], public_key: newSigningKey().publicKey };
+  const { body } = await ask(url, '/api/v1/peers/register', { json });
+  const text = JSON.stringify(eventBody({ peer_id: body.peer_id }));
+  const params = `("@method" "@path" "content-digest" "x-peer-api-key");created=${Math.floor(Date.now() / 1000)}`;
+  const fields = {
+    Host: 'x',
+    'X-Peer-API-Key': body.api_key,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+    'Content-Digest': digestOf(text),
+    'Signature-Input': `a=${params}`,
+    Signature: `a=:${Buffer.alloc(64, 1).toString('base64')}:`,
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  return `POST /api/v1/events HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${text}`;
+}
+
 const scoreRead = 'GET /api/v1/players/nobody/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
 
 for (const bytes of [1, 60_000]) {
@@ -109,6 +132,16 @@ for (const [what, request, status] of [
     });
   });
 }
+
+test('a flood of forged signatures does not hold up the commits of another peer', async () => {
+  await withNode({}, async ({ url }, port) => {
+    const peer = await register(url);
+    const forged = Buffer.from(await forgedEvent(url), 'latin1');
+    const victim = { port, request: event(peer), expects: 'HTTP/1.1 201', everyMs: 50 };
+    const attack = () => keepOpen(port, 400, (socket) => socket.on('data', () => socket.write(forged)).write(forged));
+    await underAttack('forged signatures', victim, async () => [await attack()]);
+  });
+});
 
 test('keys that use every verdict stream leave one to another peer', async () => {
   await withNode({}, async ({ url }, port) => {

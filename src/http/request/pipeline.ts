@@ -129,9 +129,9 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 
   #answerVerified(incoming: Incoming, caller: PeerView | null): MaybeAsync<ApiReply> {
-    const { path, query, headers } = incoming;
-    const { method } = this.route;
-    return then(this.bounds.signing.check(this.route, { method, path, query, headers }, caller), (verified) =>
+    const { path, query, headers, remote } = incoming;
+    const request = { method: this.route.method, path, query, headers };
+    return then(this.bounds.signing.check(this.route, request, caller, remote), (verified) =>
       verified.ok ? this.#answerCaller(incoming, caller, verified.value) : refusalReply(verified),
     );
   }

@@ -13,8 +13,7 @@ export class ReadTurns {
   }
 
   #begin(): void {
-    let left = 1;
-    const [go] = this.#queue.take(() => left-- > 0);
+    const go = this.#queue.takeOne();
     if (!this.#queue.empty) this.nextTurn(() => this.#begin());
     go?.();
   }

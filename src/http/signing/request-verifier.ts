@@ -1,10 +1,12 @@
 /** Verifies that a write was signed by its peer, apart from the digest (docs/decisions/0230-signed-requests.md). */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { isWrite, type Route } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
+import { SharedSlots } from '../room/shared-slots.js';
 import { ReplayMemory } from './replay-memory.js';
 import * as fields from './signature-fields.js';
 
@@ -15,6 +17,8 @@ const unchecked = granted(null);
 
 export class RequestVerifier {
   readonly #taken = new ReplayMemory();
+  /** Commits of the log use the same threads as verifications. */
+  readonly #slots = new SharedSlots(limits.signaturesVerifiedAtOnce);
   /** Time of the start in seconds since 1970. The replay memory lacks signatures that were accepted earlier. */
   readonly #startedAt: number;
   readonly #keys = new Map<string, KeyObject>();
@@ -24,11 +28,16 @@ export class RequestVerifier {
   }
 
   /** Codes: signature_missing, signature_invalid, signature_expired, signature_replayed. */
-  check(route: Route, request: fields.SignedRequest, caller: PeerView | null): Verified | Promise<Verified> {
+  check(
+    route: Route,
+    request: fields.SignedRequest,
+    caller: PeerView | null,
+    remote: Pick<Socket, 'destroyed'>,
+  ): Verified | Promise<Verified> {
     const { requestSigning } = this.deps.settings;
     if (requestSigning === 'off' || caller === null || !isWrite(route)) return unchecked;
     const { publicKey } = caller;
-    if (publicKey !== null) return this.#checkSigned(route, request, caller, publicKey);
+    if (publicKey !== null) return this.#checkSigned(route, request, caller, remote, publicKey);
     if (requestSigning === 'optional') return unchecked;
     return refused('signature_missing', {
       text: 'writes must be signed, and no public key of this peer is registered',
@@ -39,6 +48,7 @@ export class RequestVerifier {
     route: Route,
     request: fields.SignedRequest,
     caller: PeerView,
+    remote: Pick<Socket, 'destroyed'>,
     publicKey: string,
   ): Verified | Promise<Verified> {
     const covers = { body: route.body !== undefined, query: request.query !== '' };
@@ -49,7 +59,9 @@ export class RequestVerifier {
     if (!bodyCheck.ok) return bodyCheck;
     const known = this.#knownRefusal(signature) ?? this.#restartRefusal(route, signature, caller);
     if (known !== undefined) return known;
-    return this.#verifies(signature, request, this.#keyOf(publicKey)).then((isValid) => {
+    // A caller that left while it waited gets no answer.
+    const verifying = () => !remote.destroyed && this.#verifies(signature, request, this.#keyOf(publicKey));
+    return this.#slots.run(caller.index, verifying).then((isValid) => {
       if (!isValid) return refused('signature_invalid');
       if (bodyCheck.value === null) return this.#take(signature) ?? unchecked;
       // A signature is used up only by the body that it signs: otherwise whoever sees the head could spoil the request.

@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { type EtcdMembers, retried } from '../../bench/cluster/etcd-members.js';
 import type { EtcdClient } from '../../src/store/etcd/etcd-client.js';
+import { until } from '../support/until.js';
 
 /**
  * The size of one value that fills the database, and how many one transaction writes. The database rewrites the newest
@@ -109,6 +110,7 @@ export async function fillDatabase(etcd: EtcdMembers, prefix: string, part: numb
 /** Removes the keys of `fillDatabase` and frees their space. */
 export async function clearDatabase(etcd: EtcdMembers, prefix: string, count: number): Promise<void> {
   if (count === 0) return;
+  const before = await etcd.dbBytes();
   await retried(() => etcd.ctl(etcd.endpoints, ['del', '--prefix', prefix]));
   const { header } = await statusOf(etcd, etcd.endpoints[0]!);
   // The nodes compact too, and may have compacted a later revision.
@@ -116,7 +118,12 @@ export async function clearDatabase(etcd: EtcdMembers, prefix: string, count: nu
     if (!error.message.includes('compacted')) throw error;
   });
   const client = etcd.client();
-  await defragment(etcd, client).finally(() => client.close());
+  // Members remove what is compacted in the background, and their files shrink only by what they have removed.
+  const isCleared = async () => {
+    await defragment(etcd, client);
+    return before - (await etcd.dbBytes()) >= (count * ballastBytes) / 2;
+  };
+  await until(isCleared).finally(() => client.close());
   await retried(() => etcd.ctl(etcd.endpoints, ['alarm', 'disarm']));
 }
 

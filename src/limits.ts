@@ -210,14 +210,20 @@ export const limits = {
   arrivingLookMs: 1_000,
   arrivingBytesPerLook: 8 * KiB,
   arrivingSlowLooks: 3,
-  /** Events of batches that are parsed in one turn of the event loop before further batches wait for the next. */
-  parsedEventsPerLoop: 256,
-  /** Events that are parsed per ms that the last turn of the loop took, and the bound of their number. */
-  parsedEventsPerMs: 50,
-  parsedEventsMax: 4_096,
+  /** Time in one turn of the event loop, in ms, after which further bodies wait to be parsed. */
+  parseTurnMs: 8,
+  /** Time that a body with valid events may take, in ms, several times the usual, since machines are slow at times. */
+  parseUsualMs: 20,
+  parseUsualMsPerEvent: 0.1,
+  /** A body that takes longer by more than this, in ms, makes its holder rest so many times as long, at most so long. */
+  parseExcessMs: 0.25,
+  restFactor: 4,
+  restMsMax: 5_000,
+  /** Part of the places of waiting bodies that holders who rest share. */
+  restingShare: 0.25,
   /** While connections arrive, batches are parsed only in every fourth period of this length. */
   acceptPeriodMs: 25,
-  /** Events of batches that may wait to be parsed. The admission bounds those of one holder. */
+  /** Events in bodies that may wait to be parsed. The admission bounds those of one holder. */
   parsingEventsMax: 32_768,
   /** Rate at which refused batches of a holder are read, and the debt, in ms, that delays nothing. */
   refusedBytesPerS: 8 * MiB,

@@ -33,7 +33,7 @@ export function createEndpoints(
   const handlers: Handlers = {
     ...healthHandlers(deps),
     ...peerHandlers(deps),
-    ...eventHandlers(deps),
+    ...eventHandlers(deps, bounds.parses),
     ...playerHandlers(deps, turns),
     ...subjectHandlers(deps),
     ...streamHandlers(readers),

@@ -53,6 +53,12 @@ export interface Endpoint {
   readonly answer: (incoming: Incoming) => MaybeAsync<ApiReply>;
 }
 
+/** Size of a body in bytes, and the number of small events that are as large. */
+interface Size {
+  readonly bytes: number;
+  readonly events: number;
+}
+
 export interface SharedBounds {
   readonly rates: ReturnType<typeof createRateLimits>;
   readonly bodies: BodyAdmission;
@@ -162,20 +168,28 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
 
   #readJson(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<Outcome<unknown>> {
     const holder = holderOf(caller, incoming.remote);
-    if (this.id === 'submitEvents') return this.#readBatch(incoming, holder, check);
-    const inTurn = () => (this.id === 'submitEvent' ? this.#roomRefusal(1, holder) : undefined);
+    // The length of a chunked body is unknown; one read of it counts.
+    const bytes = Number(incoming.headers['content-length'] ?? limits.readBytes);
+    const events = Math.min(limits.batchEventsMax, Math.ceil(bytes / limits.batchEventBytesMin));
+    if (this.id === 'submitEvents') return this.#readBatch(incoming, holder, { bytes, events }, check);
+    const inTurn = () =>
+      (this.id === 'submitEvent' ? this.#roomRefusal(1, holder) : undefined) ??
+      this.bounds.parses.next(holder, events)?.then(() => undefined);
     return incoming.readBody({ arriving: null, check, inTurn });
   }
 
-  #readBatch(incoming: Incoming, holder: Holder, check: BodyCheck | null): MaybeAsync<Outcome<unknown>> {
-    const { remote, headers } = incoming;
-    // The length of a chunked body is unknown; one read of it counts.
-    const bytes = Number(headers['content-length'] ?? limits.readBytes);
+  #readBatch(
+    incoming: Incoming,
+    holder: Holder,
+    { bytes, events }: Size,
+    check: BodyCheck | null,
+  ): MaybeAsync<Outcome<unknown>> {
+    const { remote } = incoming;
     const paced = this.bounds.pace.begin(holder, bytes, this.deps.node.group.overloaded, performance.now());
     if (paced.waitMs === null) return refused('overloaded');
     // A caller that has disconnected receives no answer, so the code of the refusal does not matter.
     const read = () =>
-      remote.destroyed ? refused('malformed_json') : this.#readAdmitted(incoming, holder, bytes, check);
+      remote.destroyed ? refused('malformed_json') : this.#readAdmitted(incoming, holder, events, check);
     const ended = (parsed: Outcome<unknown>) => {
       paced.ended(!parsed.ok && parsed.code === 'overloaded', performance.now());
       return parsed;
@@ -191,12 +205,11 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   #readAdmitted(
     incoming: Incoming,
     holder: Holder,
-    bytes: number,
+    events: number,
     check: BodyCheck | null,
   ): MaybeAsync<Outcome<unknown>> {
     const { group } = this.deps.node;
     const { overloaded } = group;
-    const events = Math.min(limits.batchEventsMax, Math.ceil(bytes / limits.batchEventBytesMin));
     const isFirst = overloaded && group.hasRoom(events, holder);
     const now = performance.now();
     const arriving = this.bounds.bodies.beginBody({ holder, socket: incoming.remote, now, overloaded, isFirst });
@@ -213,7 +226,7 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   #turnOf(events: number, holder: Holder): MaybeAsync<Refusal | undefined> {
     const { parses } = this.bounds;
     const notOffered = { before: parses.eventsBefore(holder, events), own: parses.eventsOf(holder) };
-    const isAdmitted = this.deps.node.group.admits(events, holder, notOffered) && parses.hasRoomFor(events);
+    const isAdmitted = this.deps.node.group.admits(events, holder, notOffered) && parses.hasRoomFor(holder, events);
     if (!isAdmitted) return refused('overloaded');
     // Events of others may have been admitted meanwhile.
     return parses.next(holder, events)?.then(() => this.#roomRefusal(events, holder));

@@ -1,4 +1,4 @@
-/** How many batches are parsed in one turn of the event loop, and of whom. */
+/** When bodies are parsed, of whom, and how long a holder rests after one that took long. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ParseScheduler } from '../../../src/http/room/parse-scheduler.js';
@@ -6,94 +6,192 @@ import { limits } from '../../../src/limits.js';
 
 const full = limits.batchEventsMax;
 
-/** Turns of an event loop that stands still until `turn`. */
+interface Body {
+  readonly holder: string;
+  readonly events?: number;
+  /** Time that it takes, and the valid events in it; null: it is not even valid JSON. */
+  readonly ms?: number;
+  readonly valid?: number | null;
+}
+
+/** An event loop with a clock that only the work in it moves. */
 function loopOf() {
-  let next: (() => void)[] = [];
+  const due: { readonly atMs: number; readonly run: () => void }[] = [];
+  const soon: (() => void)[] = [];
+  let turns: (() => void)[] = [];
+  let nowMs = 0;
   let accepted = 0;
   const parsed: string[] = [];
-  let nowMs = 0;
-  const turns = new ParseScheduler(
-    () => accepted,
-    (run) => next.push(run),
-    () => nowMs,
-  );
+  const scheduler = new ParseScheduler(() => accepted, {
+    now: () => nowMs,
+    soon: (run) => soon.push(run),
+    nextTurn: (run) => turns.push(run),
+    after: (ms, run) => due.push({ atMs: nowMs + ms, run }),
+  });
+  const settle = async (): Promise<void> => {
+    await Promise.resolve();
+    for (let run = soon.shift(); run !== undefined; run = soon.shift()) {
+      run();
+      await Promise.resolve();
+    }
+  };
   return {
-    turns,
+    scheduler,
     parsed,
     accept: () => (accepted += 1),
     pass: (ms: number) => (nowMs += ms),
-    /** Queues a batch, or parses it at once. */
-    batch(holder: string, events: number = full): void {
-      const waits = turns.next(holder, events);
-      if (waits === undefined) parsed.push(holder);
-      else void waits.then(() => parsed.push(holder));
+    async body({ holder, events = full, ms = 0, valid = events }: Body): Promise<void> {
+      const parse = (): void => {
+        parsed.push(holder);
+        nowMs += ms;
+        if (valid !== null) scheduler.parsed(valid);
+      };
+      const waits = scheduler.next(holder, events);
+      if (waits === undefined) parse();
+      else void waits.then(parse);
+      await settle();
     },
+    /** Runs what is due, and the next turn. */
     async turn(): Promise<void> {
-      const due = next;
-      next = [];
-      for (const run of due) run();
-      await Promise.resolve();
+      const now = due.filter(({ atMs }) => atMs <= nowMs);
+      for (const one of now) due.splice(due.indexOf(one), 1);
+      for (const { run } of now) run();
+      const next = turns;
+      turns = [];
+      for (const run of next) run();
+      await settle();
     },
-    rests: () => next.length === 0,
+    isIdle: () => turns.length === 0,
   };
 }
 
-test('one full batch is parsed in a turn, and each holder has its turn', async () => {
-  const { turns, parsed, batch, turn, rests } = loopOf();
-  for (let n = 0; n < 3; n++) batch('flood');
-  batch('other');
-  assert.equal(parsed, ['flood'], 'the first one at once');
-  assert.is(turns.eventsBefore('third', 10), 20);
+test('bodies are parsed at once for a while, then the others wait for the next turns, by holder', async () => {
+  const { parsed, body, turn, isIdle } = loopOf();
+  const slow = { ms: limits.parseTurnMs / 2 };
+  for (let n = 0; n < 5; n++) await body({ holder: 'flood', ...slow });
+  assert.equal(parsed, ['flood', 'flood'], 'the time of a turn');
+  await body({ holder: 'other', ...slow });
   await turn();
   await turn();
+  assert.equal(parsed.slice(2).toSorted(), ['flood', 'flood', 'flood', 'other']);
+  assert.ok(parsed.indexOf('other') < 5, parsed.join(' '));
   await turn();
-  assert.equal(parsed.toSorted(), ['flood', 'flood', 'flood', 'other']);
-  assert.is(turns.eventsBefore('third', 10), 0);
-  await turn();
-  assert.ok(rests());
-  batch('flood');
-  assert.is(parsed.length, 5);
+  assert.ok(isIdle());
+  await body({ holder: 'flood' });
+  assert.is(parsed.length, 7);
 });
 
-test('several small batches are parsed in a turn, and before the large ones of others', async () => {
-  const { parsed, batch, turn } = loopOf();
-  batch('flood');
-  batch('flood');
-  const small = limits.fairShareEvents / 2;
-  for (let n = 0; n < 4; n++) batch('small', small);
-  await turn();
-  assert.equal(parsed, ['flood', 'small', 'small', 'small', 'small']);
-  await turn();
-  assert.is(parsed.at(-1), 'flood');
-});
-
-test('while connections arrive, they and batches alternate', async () => {
-  const { parsed, batch, turn, accept, pass } = loopOf();
+test('while connections arrive, they and batches alternate, and small bodies are parsed', async () => {
+  const { parsed, body, turn, accept, pass } = loopOf();
   accept();
-  batch('one');
-  assert.equal(parsed, []);
+  await body({ holder: 'small', events: limits.fairShareEvents - 1 });
+  await body({ holder: 'one', ms: limits.parseTurnMs });
+  assert.equal(parsed, ['small']);
   await turn();
-  assert.equal(parsed, [], 'a connection was accepted since the last turn');
+  assert.equal(parsed, ['small'], 'a connection was accepted since the last turn');
   await turn();
-  assert.equal(parsed, ['one']);
-  for (let n = 0; n < 6; n++) batch('two');
-  const passes = async (count: number): Promise<void> => {
-    for (let loops = 0; loops < count; loops++) {
+  assert.equal(parsed, ['small', 'one']);
+  await turn();
+  accept();
+  for (let n = 0; n < 6; n++) await body({ holder: 'two', ms: limits.parseTurnMs / 2 });
+  for (let period = 0; period < 3; period++) {
+    for (let loops = 0; loops < 5; loops++) {
       accept();
       await turn();
     }
-  };
-  for (let period = 0; period < 3; period++) {
-    await passes(5);
-    assert.equal(parsed, ['one']);
+    assert.is(parsed.length, 2);
     pass(limits.acceptPeriodMs);
   }
-  // As many as a turn of the loop of 25 ms is followed by.
-  await passes(1);
-  assert.equal(parsed, ['one', 'two', 'two', 'two']);
-  pass(limits.acceptPeriodMs);
-  await passes(3);
+  accept();
+  await turn();
+  assert.equal(parsed.slice(2), ['two', 'two'], 'the time of a turn in every fourth period');
+});
+
+test('a holder rests after a body without valid events in proportion to its time, and nobody else', async () => {
+  const { parsed, body, turn, pass } = loopOf();
+  await body({ holder: 'bad', ms: 100, valid: null });
+  await body({ holder: 'bad', ms: 100, valid: null });
+  await body({ holder: 'good' });
+  await turn();
+  await body({ holder: 'good' });
+  assert.equal(parsed, ['bad', 'good', 'good']);
+  pass(100 * limits.restFactor - 1);
+  await turn();
+  assert.equal(parsed.length, 3);
+  pass(1);
+  await turn();
+  assert.is(parsed.at(-1), 'bad');
+  await body({ holder: 'bad' });
   assert.is(parsed.length, 4);
+});
+
+test('bodies that wait when their holder begins to rest wait as long', async () => {
+  const { scheduler, parsed, body, turn, pass } = loopOf();
+  await body({ holder: 'first', ms: limits.parseTurnMs });
+  for (let n = 0; n < 3; n++) await body({ holder: 'bad', ms: 10, valid: 0 });
+  assert.is(scheduler.eventsOf('bad'), 3 * full);
+  await turn();
+  await turn();
+  assert.equal(parsed, ['first', 'bad']);
+  assert.is(scheduler.eventsOf('bad'), 2 * full);
+  pass(10 * limits.restFactor);
+  await turn();
+  assert.equal(parsed, ['first', 'bad', 'bad']);
+});
+
+test('holders that rest at the same time rest longer, up to a bound', async () => {
+  const { parsed, body, turn, pass } = loopOf();
+  for (const holder of ['a', 'b', 'c']) {
+    await body({ holder, ms: 20, valid: null });
+    await turn();
+  }
+  await body({ holder: 'c' });
+  pass(20 * limits.restFactor);
+  await turn();
+  assert.equal(parsed, ['a', 'b', 'c']);
+  pass(2 * 20 * limits.restFactor);
+  await turn();
+  assert.equal(parsed, ['a', 'b', 'c', 'c']);
+  await body({ holder: 'd', ms: 100 * limits.restMsMax, valid: null });
+  await body({ holder: 'd' });
+  pass(limits.restMsMax);
+  await turn();
+  assert.is(parsed.at(-1), 'd');
+});
+
+test('the usual time of valid events makes nobody rest, and a multiple of it does', async () => {
+  const usualMs = limits.parseUsualMs + full * limits.parseUsualMsPerEvent;
+  const cases: readonly (readonly [Omit<Body, 'holder'>, rests: boolean])[] = [
+    [{ ms: usualMs }, false],
+    [{ ms: usualMs + 2 * limits.parseExcessMs }, true],
+    [{ ms: limits.parseUsualMs, valid: 1 }, false],
+    [{ ms: limits.parseUsualMs, valid: 0 }, true],
+    [{ ms: limits.parseExcessMs, valid: null }, false],
+  ];
+  for (const [one, rests] of cases) {
+    const { parsed, body, turn } = loopOf();
+    await body({ holder: 'one', ...one });
+    await turn();
+    await body({ holder: 'one' });
+    assert.is(parsed.length, rests ? 1 : 2, JSON.stringify(one));
+  }
+});
+
+test('a holder has room as far as the bodies before its own leave it, and less while it rests', async () => {
+  const { scheduler, body } = loopOf();
+  await body({ holder: 'first', ms: limits.parseTurnMs });
+  const most = Math.floor(limits.parsingEventsMax / full);
+  for (let n = 0; n < most; n++) {
+    assert.ok(scheduler.hasRoomFor('flood', full), String(n));
+    await body({ holder: 'flood' });
+  }
+  assert.not(scheduler.hasRoomFor('flood', full));
+  assert.ok(scheduler.hasRoomFor('other', full), 'whoever has less waits for less');
+  const { scheduler: resting, body: send } = loopOf();
+  await send({ holder: 'bad', ms: 10, valid: null });
+  const room = limits.parsingEventsMax * limits.restingShare;
+  assert.ok(resting.hasRoomFor('bad', room));
+  assert.not(resting.hasRoomFor('bad', room + 1));
 });
 
 test.run();

@@ -210,12 +210,14 @@ export const limits = {
   arrivingLookMs: 1_000,
   arrivingBytesPerLook: 8 * KiB,
   arrivingSlowLooks: 3,
-  /** Time in one turn of the event loop, in ms, after which further bodies wait to be parsed. */
-  parseTurnMs: 8,
+  /** Time in one turn of the event loop, in ms, after which further bodies and long reads wait. */
+  workTurnMs: 4,
+  /** A read with a longer query counts as long. */
+  shortQueryLength: 512,
   /** Time that a body with valid events may take, in ms, several times the usual, since machines are slow at times. */
   parseUsualMs: 20,
   parseUsualMsPerEvent: 0.1,
-  /** A body that takes longer by more than this, in ms, makes its holder rest so many times as long, at most so long. */
+  /** A body that takes longer by more than this, in ms, makes its holder rest so many times as long, up to a bound. */
   parseExcessMs: 0.25,
   restFactor: 4,
   restMsMax: 5_000,

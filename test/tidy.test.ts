@@ -149,6 +149,7 @@ const inexactAllowed: readonly (readonly [start: string, reason: string])[] = [
 
 /** Files besides the entries that may ask the process something, and why. */
 const processAllowed: Readonly<Record<string, string>> = {
+  'src/http/room/work-turns.ts': 'the next tick, after the microtasks of a request',
   'src/require-node.ts': 'ends the process where its Node is too old',
   'src/require-open-files.ts': 'ends the process where it may open too few files',
   'src/client/require-node.ts': 'asks which Node runs the game server',

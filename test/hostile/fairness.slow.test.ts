@@ -4,6 +4,7 @@
  * how long the victim is watched.
  */
 import { rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -142,6 +143,31 @@ test('a flood of forged signatures does not hold up the commits of another peer'
     await underAttack('forged signatures', victim, async () => [await attack()]);
   });
 });
+
+const nested = (bytes: number): string => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2);
+const match = Array.from({ length: limits.matchIdsMax }, (_, place) => `nobody-${place}`).join();
+
+for (const [what, connections, request] of [
+  ['large bodies of nested brackets', 16, (peer) => post('/api/v1/events/batch', peer, nested(limits.batchBodyBytes))],
+  ['small bodies of nested brackets', 400, (peer) => post('/api/v1/events', peer, nested(limits.eventBodyBytes))],
+  ['registrations of nested brackets', 400, (peer) => post('/api/v1/peers/register', peer, nested(8_000))],
+  ['matches', 400, () => `GET /api/v1/trust-scores?ids=${match} HTTP/1.1\r\nHost: x\r\n\r\n`],
+] as readonly (readonly [string, number, (peer: Credentials) => string])[]) {
+  test(`a flood of ${what} does not hold up a fresh caller`, async () => {
+    await withNode({}, async ({ url }, port) => {
+      const [attacker, peer] = [await register(url), await register(url)];
+      const flood = Buffer.from(request(attacker));
+      const send = (socket: Socket) => void socket.write(flood);
+      const victim = { port, request: event(peer), expects: 'HTTP/1.1 201', everyMs: 50, connections: 0 };
+      await underAttack(`flood of ${what}`, victim, async () => [
+        await keepOpen(port, connections, (socket) => {
+          socket.on('data', () => send(socket));
+          send(socket);
+        }),
+      ]);
+    });
+  });
+}
 
 test('keys that use every verdict stream leave one to another peer', async () => {
   await withNode({}, async ({ url }, port) => {

@@ -15,7 +15,7 @@ import { countRefusedIds } from '../request/answering.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import { type ApiReply, type ApiRequest, type Handlers, holderOf } from '../request/request.js';
 import { rawIdRefusal, readEventId } from '../request/request-parameters.js';
-import type { ParseScheduler } from '../room/parse-scheduler.js';
+import type { WorkTurns } from '../room/work-turns.js';
 
 const validateEvent = eventValidator('the event');
 
@@ -23,7 +23,7 @@ const playerIds = new ByteStrings();
 
 export function eventHandlers(
   { node, pseudonyms, metrics }: Pick<HttpDeps, 'node' | 'pseudonyms' | 'metrics'>,
-  parses: Pick<ParseScheduler, 'parsed'>,
+  work: Pick<WorkTurns, 'parsed'>,
 ) {
   const refusal = rawIdRefusal(node.identity);
   /** Replaces the group's refusal of a raw id with one that says what the peer should send instead. */
@@ -68,7 +68,6 @@ export function eventHandlers(
 
   function submitEvent({ body, caller, remote }: ApiRequest<EventBody>): Promise<ApiReply> {
     const submission = submissionOf(body, subjectOf(body));
-    parses.parsed(1);
     return node.group.submit(caller, [submission], holderOf(caller, remote)).then(([decided]) => {
       if (decided === undefined) throw new Error('the group gave no outcome for an event');
       const outcome = explained(decided);
@@ -95,7 +94,7 @@ export function eventHandlers(
       }
     }
     const submissions = submissionsOf(events);
-    parses.parsed(events.length);
+    work.parsed(events.length);
     const holder = holderOf(caller, remote);
     const outcomes = submissions.length === 0 ? Promise.resolve([]) : node.group.submit(caller, submissions, holder);
     return outcomes.then((decided) => batchReply(ids, refusals, decided.map(explained)));

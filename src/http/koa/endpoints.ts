@@ -9,8 +9,8 @@ import { CheckedEndpoint, type Endpoint } from '../request/pipeline.js';
 import { createRateLimits } from '../request/rate-limits.js';
 import type { BodyAdmission, Handlers } from '../request/request.js';
 import { BatchPace } from '../room/batch-pace.js';
-import { ParseScheduler } from '../room/parse-scheduler.js';
 import type { ReadTurns } from '../room/read-turns.js';
+import type { WorkTurns } from '../room/work-turns.js';
 import { RequestVerifier } from '../signing/request-verifier.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
 
@@ -21,19 +21,19 @@ export function createEndpoints(
   readers: StreamReaders,
   bodies: BodyAdmission,
   turns: ReadTurns,
-  accepted: () => number,
+  work: WorkTurns,
 ): Endpoints {
   const bounds = {
     rates: createRateLimits(deps.settings),
     bodies,
     pace: new BatchPace(),
-    parses: new ParseScheduler(accepted),
+    work,
     signing: new RequestVerifier(deps),
   };
   const handlers: Handlers = {
     ...healthHandlers(deps),
     ...peerHandlers(deps),
-    ...eventHandlers(deps, bounds.parses),
+    ...eventHandlers(deps, work),
     ...playerHandlers(deps, turns),
     ...subjectHandlers(deps),
     ...streamHandlers(readers),

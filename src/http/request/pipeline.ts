@@ -21,7 +21,7 @@ import { type Validator, validatorOf } from '../../validation/validator.js';
 import type { HttpDeps } from '../deps.js';
 import { cutCount } from '../public-counts.js';
 import type { BatchPace } from '../room/batch-pace.js';
-import type { ParseScheduler } from '../room/parse-scheduler.js';
+import type { WorkTurns } from '../room/work-turns.js';
 import type { RequestVerifier } from '../signing/request-verifier.js';
 import type { BodyCheck } from '../signing/signature-fields.js';
 import { callerOf, mayRegister } from './auth.js';
@@ -63,7 +63,7 @@ export interface SharedBounds {
   readonly rates: ReturnType<typeof createRateLimits>;
   readonly bodies: BodyAdmission;
   readonly pace: BatchPace;
-  readonly parses: ParseScheduler;
+  readonly work: WorkTurns;
   readonly signing: RequestVerifier;
 }
 
@@ -71,6 +71,7 @@ export interface SharedBounds {
 export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly route: Route;
   readonly #isRead: boolean;
+  readonly #isLong: boolean;
   readonly #byAddress: CallerLimit | null;
   readonly #byPeer: CallerLimit | null;
   readonly #registrations: CallerLimit | null;
@@ -87,6 +88,7 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const isProbe = id === 'getHealth' || id === 'getReadiness';
     this.route = routes[id];
     this.#isRead = this.route.method === 'GET';
+    this.#isLong = id === 'listPeers' || id === 'listAudit';
     this.#byAddress = isProbe ? null : rates.address;
     this.#byPeer = rates.peer;
     this.#registrations = id === 'registerPeer' ? rates.registrations : null;
@@ -150,6 +152,10 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       if (this.#byAddress !== null || this.#byPeer !== null) this.#charge(incoming, caller, body.value);
       const { query, headers, remote } = incoming;
       const request = { params: params.value, query, body: body.value, headers, caller, remote };
+      if (this.#isLong || query.length > limits.shortQueryLength) {
+        const events = Math.ceil(query.length / limits.batchEventBytesMin);
+        return then(this.bounds.work.nextRead(holderOf(caller, remote), events), () => this.handle(request));
+      }
       if (this.#registrations === null) return this.handle(request);
       const address = addressKeyOf(incoming.remote.remoteAddress);
       return then(this.#registrations.consume(address), (refusal) => refusal ?? this.handle(request));
@@ -161,9 +167,12 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     if (body === undefined) return this.#validate(undefined);
     const refusal = bodyRefusal(incoming.headers, body.bytesMax);
     if (refusal !== undefined) return refusal;
-    return then(this.#readJson(incoming, caller, check), (parsed) =>
-      parsed.ok ? this.#validate(parsed.value) : parsed,
-    );
+    return then(this.#readJson(incoming, caller, check), (parsed) => {
+      const valid = parsed.ok ? this.#validate(parsed.value) : parsed;
+      // The handler of a batch checks its events.
+      if (valid.ok && this.id !== 'submitEvents') this.bounds.work.parsed(1);
+      return valid;
+    });
   }
 
   #readJson(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<Outcome<unknown>> {
@@ -174,7 +183,7 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     if (this.id === 'submitEvents') return this.#readBatch(incoming, holder, { bytes, events }, check);
     const inTurn = () =>
       (this.id === 'submitEvent' ? this.#roomRefusal(1, holder) : undefined) ??
-      this.bounds.parses.next(holder, events)?.then(() => undefined);
+      this.bounds.work.nextBody(holder, events)?.then(() => undefined);
     return incoming.readBody({ arriving: null, check, inTurn });
   }
 
@@ -224,12 +233,12 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 
   #turnOf(events: number, holder: Holder): MaybeAsync<Refusal | undefined> {
-    const { parses } = this.bounds;
-    const notOffered = { before: parses.eventsBefore(holder, events), own: parses.eventsOf(holder) };
-    const isAdmitted = this.deps.node.group.admits(events, holder, notOffered) && parses.hasRoomFor(holder, events);
+    const { work } = this.bounds;
+    const notOffered = { before: work.eventsBefore(holder, events), own: work.eventsOf(holder) };
+    const isAdmitted = this.deps.node.group.admits(events, holder, notOffered) && work.hasRoomFor(holder, events);
     if (!isAdmitted) return refused('overloaded');
     // Events of others may have been admitted meanwhile.
-    return parses.next(holder, events)?.then(() => this.#roomRefusal(events, holder));
+    return work.nextBody(holder, events)?.then(() => this.#roomRefusal(events, holder));
   }
 
   #roomRefusal(events: number, holder: Holder): Refusal | undefined {

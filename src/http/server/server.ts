@@ -11,6 +11,7 @@ import { createEndpoints, type Endpoints } from '../koa/endpoints.js';
 import { type AnsweringDeps, hasForeignExpectation } from '../request/answering.js';
 import { isAnswerable } from '../request/body.js';
 import { ReadTurns } from '../room/read-turns.js';
+import { WorkTurns } from '../room/work-turns.js';
 import { StreamReaders } from '../verdict-stream/readers.js';
 import { answerRaw, parserFailureCode, type RawCode } from './client-error.js';
 import { ConnectionGuard } from './connection-guard.js';
@@ -50,6 +51,7 @@ export class ApiServer {
     end: (socket, code) => this.#refuse({}, code, socket),
   });
   #accepted = 0;
+  readonly #work = new WorkTurns(() => this.#accepted);
   #draining = false;
 
   /** `createFastPath` is null if Koa answers everything. */
@@ -64,7 +66,7 @@ export class ApiServer {
     this.#connections = new Connections(bounds, (socket) => this.#isIdle(socket));
     const turns = new ReadTurns();
     this.#readers = new StreamReaders(deps, turns);
-    const endpoints = createEndpoints(deps, this.#readers, this.#guard, turns, () => this.#accepted);
+    const endpoints = createEndpoints(deps, this.#readers, this.#guard, turns, this.#work);
     this.#fastPath = createFastPath?.(endpoints, answering) ?? null;
     this.#application = createApplication(endpoints, answering);
     this.#server = createBoundedServer(connectionsMax);
@@ -88,6 +90,7 @@ export class ApiServer {
   async drain(): Promise<void> {
     this.#draining = true;
     this.#readers.close();
+    this.#work.endRests();
     const startedAt = performance.now();
     await this.#acceptLast(startedAt + limits.acceptLastMs);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));

@@ -1,16 +1,19 @@
 /**
- * Lets bodies be parsed by holder in turn, for a bounded time in each turn of the event loop: each turn accepts one
- * connection, and all callers wait for its end. A body of 1 MB may take 100 times as long as one of valid events, so a
- * body that takes long for the valid events in it makes its holder rest several times as long.
+ * Lets long work of callers run by holder in turn, for a bounded time in each turn of the event loop, since a turn
+ * accepts one connection, and all callers wait for its end. Bodies of one size may take 100 times as long as others, so
+ * one that takes long for the valid events in it makes its holder rest several times as long.
  */
+import { nextTick } from 'node:process';
 import { FairQueue } from '../../core/fair-queue.js';
 import { getOrMake } from '../../core/get-or-make.js';
 import type { Holder } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 
+/** Work of the size of so many small events. */
 interface Waiting {
   readonly holder: Holder;
   readonly events: number;
+  readonly isBody: boolean;
   readonly go: () => void;
 }
 
@@ -20,24 +23,25 @@ interface Resting {
 }
 
 /** `soon` calls a function after all that follows at once from the present call. */
-export interface ParseTime {
+export interface TurnTime {
   readonly now: () => number;
   readonly soon: (run: () => void) => void;
   readonly nextTurn: (run: () => void) => void;
   readonly after: (ms: number, run: () => void) => void;
 }
 
-const systemTime: ParseTime = {
+const systemTime: TurnTime = {
   now: () => performance.now(),
   // Microtasks run before the next tick that is set in one.
-  soon: (run) => queueMicrotask(() => process.nextTick(run)),
+  soon: (run) => queueMicrotask(() => nextTick(run)),
   nextTurn: setImmediate,
   after: (ms, run) => void setTimeout(run, ms).unref(),
 };
 
-export class ParseScheduler {
+export class WorkTurns {
   readonly #queue = new FairQueue<Holder, Waiting>(limits.fairShareEvents, ({ events }) => events);
   readonly #resting = new Map<Holder, Resting>();
+  #mayRest = true;
   #running: { readonly holder: Holder; readonly since: number } | null = null;
   #acceptedBefore = 0;
   /** When connections began to arrive, in ms of a monotonic clock; null if none arrive. */
@@ -48,7 +52,7 @@ export class ParseScheduler {
   /** `accepted`: number of connections so far. */
   constructor(
     private readonly accepted: () => number,
-    private readonly time: ParseTime = systemTime,
+    private readonly time: TurnTime = systemTime,
   ) {}
 
   eventsOf(holder: Holder): number {
@@ -66,15 +70,24 @@ export class ParseScheduler {
   }
 
   /** Resolves when a body may be parsed that is as large as so many events; undefined if that is now. */
-  next(holder: Holder, events: number): Promise<void> | undefined {
+  nextBody(holder: Holder, events: number): Promise<void> | undefined {
+    return this.#next(holder, events, true);
+  }
+
+  /** Resolves when an answer may be made that takes as long as so many events; undefined if that is now. */
+  nextRead(holder: Holder, events: number): Promise<void> | undefined {
+    return this.#next(holder, events, false);
+  }
+
+  #next(holder: Holder, events: number, isBody: boolean): Promise<void> | undefined {
     const isFirst = this.#queue.empty && !this.#resting.has(holder);
     this.#schedule();
     const isSmall = events < limits.fairShareEvents;
     if (isFirst && this.#hasTime() && (isSmall || this.accepted() === this.#acceptedBefore)) {
-      this.#begin(holder);
+      this.#begin(holder, isBody);
       return undefined;
     }
-    return new Promise((go) => this.#wait({ holder, events, go }));
+    return new Promise((go) => this.#wait({ holder, events, isBody, go }));
   }
 
   /** Notes that the body has been parsed and checked, with so many valid events. Without this call it had none. */
@@ -84,12 +97,18 @@ export class ParseScheduler {
     if (running === null) return;
     const usualMs = validEvents > 0 ? limits.parseUsualMs + validEvents * limits.parseUsualMsPerEvent : 0;
     const excessMs = this.time.now() - running.since - usualMs;
-    if (excessMs > limits.parseExcessMs) this.#rest(running.holder, excessMs);
+    if (excessMs > limits.parseExcessMs && this.#mayRest) this.#rest(running.holder, excessMs);
   }
 
-  #begin(holder: Holder): void {
+  /** Lets nobody rest any more, so that a node that stops answers everybody. */
+  endRests(): void {
+    this.#mayRest = false;
+    for (const [holder, resting] of this.#resting) this.#wake(holder, resting);
+  }
+
+  #begin(holder: Holder, isBody: boolean): void {
     this.parsed(0);
-    this.#running = { holder, since: this.time.now() };
+    this.#running = isBody ? { holder, since: this.time.now() } : null;
     this.time.soon(() => this.#goOn());
   }
 
@@ -107,11 +126,14 @@ export class ParseScheduler {
     // Holders that rest at the same time share the time of one.
     const ms = Math.min(limits.restMsMax, excessMs * limits.restFactor * this.#resting.size);
     this.time.after(ms, () => {
-      if (this.#resting.get(holder) !== resting) return;
-      this.#resting.delete(holder);
-      for (const one of resting.waiting) this.#wait(one);
-      if (resting.waiting.length > 0) this.#schedule();
+      if (this.#resting.get(holder) === resting) this.#wake(holder, resting);
     });
+  }
+
+  #wake(holder: Holder, { waiting }: Resting): void {
+    this.#resting.delete(holder);
+    for (const one of waiting) this.#wait(one);
+    if (waiting.length > 0) this.#schedule();
   }
 
   #schedule(): void {
@@ -136,7 +158,7 @@ export class ParseScheduler {
       const one = this.#queue.takeOne()!;
       if (this.#resting.has(one.holder)) this.#wait(one);
       else {
-        this.#begin(one.holder);
+        this.#begin(one.holder, one.isBody);
         one.go();
         return;
       }
@@ -144,7 +166,7 @@ export class ParseScheduler {
   }
 
   #hasTime(): boolean {
-    return this.time.now() - this.#turnSince < limits.parseTurnMs;
+    return this.time.now() - this.#turnSince < limits.workTurnMs;
   }
 
   /** Returns whether parsing waits in this period because connections arrive; updates the connection count. */

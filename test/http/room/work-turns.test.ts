@@ -1,7 +1,7 @@
 /** When bodies are parsed, of whom, and how long a holder rests after one that took long. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ParseScheduler } from '../../../src/http/room/parse-scheduler.js';
+import { WorkTurns } from '../../../src/http/room/work-turns.js';
 import { limits } from '../../../src/limits.js';
 
 const full = limits.batchEventsMax;
@@ -18,14 +18,14 @@ interface Body {
 function loopOf() {
   const due: { readonly atMs: number; readonly run: () => void }[] = [];
   const soon: (() => void)[] = [];
-  let turns: (() => void)[] = [];
+  let loopTurns: (() => void)[] = [];
   let nowMs = 0;
   let accepted = 0;
   const parsed: string[] = [];
-  const scheduler = new ParseScheduler(() => accepted, {
+  const turns = new WorkTurns(() => accepted, {
     now: () => nowMs,
     soon: (run) => soon.push(run),
-    nextTurn: (run) => turns.push(run),
+    nextTurn: (run) => loopTurns.push(run),
     after: (ms, run) => due.push({ atMs: nowMs + ms, run }),
   });
   const settle = async (): Promise<void> => {
@@ -36,7 +36,7 @@ function loopOf() {
     }
   };
   return {
-    scheduler,
+    turns,
     parsed,
     accept: () => (accepted += 1),
     pass: (ms: number) => (nowMs += ms),
@@ -44,9 +44,9 @@ function loopOf() {
       const parse = (): void => {
         parsed.push(holder);
         nowMs += ms;
-        if (valid !== null) scheduler.parsed(valid);
+        if (valid !== null) turns.parsed(valid);
       };
-      const waits = scheduler.next(holder, events);
+      const waits = turns.nextBody(holder, events);
       if (waits === undefined) parse();
       else void waits.then(parse);
       await settle();
@@ -56,18 +56,18 @@ function loopOf() {
       const now = due.filter(({ atMs }) => atMs <= nowMs);
       for (const one of now) due.splice(due.indexOf(one), 1);
       for (const { run } of now) run();
-      const next = turns;
-      turns = [];
+      const next = loopTurns;
+      loopTurns = [];
       for (const run of next) run();
       await settle();
     },
-    isIdle: () => turns.length === 0,
+    isIdle: () => loopTurns.length === 0,
   };
 }
 
 test('bodies are parsed at once for a while, then the others wait for the next turns, by holder', async () => {
   const { parsed, body, turn, isIdle } = loopOf();
-  const slow = { ms: limits.parseTurnMs / 2 };
+  const slow = { ms: limits.workTurnMs / 2 };
   for (let n = 0; n < 5; n++) await body({ holder: 'flood', ...slow });
   assert.equal(parsed, ['flood', 'flood'], 'the time of a turn');
   await body({ holder: 'other', ...slow });
@@ -85,7 +85,7 @@ test('while connections arrive, they and batches alternate, and small bodies are
   const { parsed, body, turn, accept, pass } = loopOf();
   accept();
   await body({ holder: 'small', events: limits.fairShareEvents - 1 });
-  await body({ holder: 'one', ms: limits.parseTurnMs });
+  await body({ holder: 'one', ms: limits.workTurnMs });
   assert.equal(parsed, ['small']);
   await turn();
   assert.equal(parsed, ['small'], 'a connection was accepted since the last turn');
@@ -93,7 +93,7 @@ test('while connections arrive, they and batches alternate, and small bodies are
   assert.equal(parsed, ['small', 'one']);
   await turn();
   accept();
-  for (let n = 0; n < 6; n++) await body({ holder: 'two', ms: limits.parseTurnMs / 2 });
+  for (let n = 0; n < 6; n++) await body({ holder: 'two', ms: limits.workTurnMs / 2 });
   for (let period = 0; period < 3; period++) {
     for (let loops = 0; loops < 5; loops++) {
       accept();
@@ -126,17 +126,27 @@ test('a holder rests after a body without valid events in proportion to its time
 });
 
 test('bodies that wait when their holder begins to rest wait as long', async () => {
-  const { scheduler, parsed, body, turn, pass } = loopOf();
-  await body({ holder: 'first', ms: limits.parseTurnMs });
+  const { turns, parsed, body, turn, pass } = loopOf();
+  await body({ holder: 'first', ms: limits.workTurnMs });
   for (let n = 0; n < 3; n++) await body({ holder: 'bad', ms: 10, valid: 0 });
-  assert.is(scheduler.eventsOf('bad'), 3 * full);
+  assert.is(turns.eventsOf('bad'), 3 * full);
   await turn();
   await turn();
   assert.equal(parsed, ['first', 'bad']);
-  assert.is(scheduler.eventsOf('bad'), 2 * full);
+  assert.is(turns.eventsOf('bad'), 2 * full);
   pass(10 * limits.restFactor);
   await turn();
   assert.equal(parsed, ['first', 'bad', 'bad']);
+});
+
+test('at the end of a node nobody rests', async () => {
+  const { turns, parsed, body, turn } = loopOf();
+  for (let n = 0; n < 3; n++) await body({ holder: 'bad', ms: 10, valid: null });
+  turns.endRests();
+  await turn();
+  await turn();
+  await body({ holder: 'bad' });
+  assert.is(parsed.length, 4);
 });
 
 test('holders that rest at the same time rest longer, up to a bound', async () => {
@@ -178,16 +188,16 @@ test('the usual time of valid events makes nobody rest, and a multiple of it doe
 });
 
 test('a holder has room as far as the bodies before its own leave it, and less while it rests', async () => {
-  const { scheduler, body } = loopOf();
-  await body({ holder: 'first', ms: limits.parseTurnMs });
+  const { turns, body } = loopOf();
+  await body({ holder: 'first', ms: limits.workTurnMs });
   const most = Math.floor(limits.parsingEventsMax / full);
   for (let n = 0; n < most; n++) {
-    assert.ok(scheduler.hasRoomFor('flood', full), String(n));
+    assert.ok(turns.hasRoomFor('flood', full), String(n));
     await body({ holder: 'flood' });
   }
-  assert.not(scheduler.hasRoomFor('flood', full));
-  assert.ok(scheduler.hasRoomFor('other', full), 'whoever has less waits for less');
-  const { scheduler: resting, body: send } = loopOf();
+  assert.not(turns.hasRoomFor('flood', full));
+  assert.ok(turns.hasRoomFor('other', full), 'whoever has less waits for less');
+  const { turns: resting, body: send } = loopOf();
   await send({ holder: 'bad', ms: 10, valid: null });
   const room = limits.parsingEventsMax * limits.restingShare;
   assert.ok(resting.hasRoomFor('bad', room));

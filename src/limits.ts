@@ -212,17 +212,18 @@ export const limits = {
   arrivingSlowLooks: 3,
   /** Time in one turn of the event loop, in ms, after which further bodies and long reads wait. */
   workTurnMs: 4,
-  /** A read with a longer query counts as long. */
+  /** A read with a longer query counts as long, and takes as long as so many small events. */
   shortQueryLength: 512,
+  longReadEvents: 32,
   /** Time that a body with valid events may take, in ms, several times the usual, since machines are slow at times. */
   parseUsualMs: 20,
   parseUsualMsPerEvent: 0.1,
-  /** A body that takes longer by more than this, in ms, makes its holder rest so many times as long, up to a bound. */
+  /** A body that takes longer by more than this, in ms, throttles its peer so many times as long, up to a bound. */
   parseExcessMs: 0.25,
-  restFactor: 4,
-  restMsMax: 5_000,
-  /** Part of the places of waiting bodies that holders who rest share. */
-  restingShare: 0.25,
+  throttleFactor: 4,
+  throttleMsMax: 5_000,
+  /** Part of the places of waiting bodies that throttled peers share. */
+  throttledShare: 0.25,
   /** While connections arrive, batches are parsed only in every fourth period of this length. */
   acceptPeriodMs: 25,
   /** Events in bodies that may wait to be parsed. The admission bounds those of one holder. */

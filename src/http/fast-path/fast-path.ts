@@ -214,7 +214,7 @@ class FastConnection {
       readBody: ({ arriving, check, inTurn }) => {
         // The whole body has arrived already.
         arriving?.end();
-        return then(inTurn(), (refusal) => {
+        return then(inTurn(bytes.length), (refusal) => {
           if (refusal !== undefined) return refusal;
           if (!this.socket.writable) return refused('malformed_json');
           return check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head));

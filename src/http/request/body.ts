@@ -65,7 +65,7 @@ export function readJson(
       // A body that has arrived and waits for its turn does not count as slow.
       arriving?.end();
       if (pending === undefined) return;
-      void then(inTurn(), (refusal) => {
+      void then(inTurn(bytes), (refusal) => {
         const received = takeChunks();
         const body = received.length === 1 ? received[0]! : Buffer.concat(received);
         settle(refusal ?? check?.(received) ?? (isAnswerable(request) ? parseJson(bodyText(body)) : malformed));

@@ -3,9 +3,9 @@
  * decides the meaning of an event after them.
  *
  *   readiness -> rate of the address -> key or session -> rate of the peer -> signature of a write
- *   -> path parameters -> encoding, media type -> size -> pace of refused batches -> room for events, turn of a batch
+ *   -> path parameters -> encoding, media type -> size -> pace of refused batches -> room for events -> turn of a body
  *   -> digest of a signed body -> JSON -> schema
- *   -> registrations of the address -> handler
+ *   -> turn of a long read, registrations of the address -> handler
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
@@ -21,7 +21,7 @@ import { type Validator, validatorOf } from '../../validation/validator.js';
 import type { HttpDeps } from '../deps.js';
 import { cutCount } from '../public-counts.js';
 import type { BatchPace } from '../room/batch-pace.js';
-import type { WorkTurns } from '../room/work-turns.js';
+import { eventsWithin, type WorkTurns } from '../room/work-turns.js';
 import type { RequestVerifier } from '../signing/request-verifier.js';
 import type { BodyCheck } from '../signing/signature-fields.js';
 import { callerOf, mayRegister } from './auth.js';
@@ -146,9 +146,8 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       if (this.#byAddress !== null || this.#byPeer !== null) this.#charge(incoming, caller, body.value);
       const { query, headers, remote } = incoming;
       const request = { params: params.value, query, body: body.value, headers, caller, remote };
-      if (this.#isLong || query.length > limits.shortQueryLength) {
-        const events = Math.ceil(query.length / limits.batchEventBytesMin);
-        return then(this.bounds.work.nextRead(holderOf(caller, remote), events), () => this.handle(request));
+      if (this.#isRead && (this.#isLong || query.length > limits.shortQueryLength)) {
+        return then(this.bounds.work.nextRead(holderOf(caller, remote)), () => this.handle(request));
       }
       if (this.#registrations === null) return this.handle(request);
       const address = addressKeyOf(incoming.remote.remoteAddress);
@@ -164,29 +163,30 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     return then(this.#readJson(incoming, caller, check), (parsed) => {
       const valid = parsed.ok ? this.#validate(parsed.value) : parsed;
       // The handler of a batch checks its events.
-      if (valid.ok && this.id !== 'submitEvents') this.bounds.work.parsed(1);
+      if (!valid.ok) this.bounds.work.parsed(0);
+      else if (this.id !== 'submitEvents') this.bounds.work.parsed(1);
       return valid;
     });
   }
 
   #readJson(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<Outcome<unknown>> {
     const holder = holderOf(caller, incoming.remote);
-    // The length of a chunked body is unknown; one read of it counts.
-    const bytes = Number(incoming.headers['content-length'] ?? limits.readBytes);
-    if (this.id === 'submitEvents') return this.#readBatch(incoming, holder, bytes, check);
-    const inTurn = () =>
+    if (this.id === 'submitEvents') return this.#readBatch(incoming, holder, check);
+    const inTurn = (bytes: number) =>
       (this.id === 'submitEvent' ? this.#roomRefusal(1, holder) : undefined) ??
       this.bounds.work.nextBody(holder, eventsWithin(bytes))?.then(() => undefined);
     return incoming.readBody({ arriving: null, check, inTurn });
   }
 
-  #readBatch(incoming: Incoming, holder: Holder, bytes: number, check: BodyCheck | null): MaybeAsync<Outcome<unknown>> {
-    const { remote } = incoming;
+  #readBatch(incoming: Incoming, holder: Holder, check: BodyCheck | null): MaybeAsync<Outcome<unknown>> {
+    const { remote, headers } = incoming;
+    // The length of a chunked body is unknown; one read of it counts.
+    const bytes = Number(headers['content-length'] ?? limits.readBytes);
     const paced = this.bounds.pace.begin(holder, bytes, this.deps.node.group.overloaded, performance.now());
     if (paced.waitMs === null) return refused('overloaded');
     // A caller that has disconnected receives no answer, so the code of the refusal does not matter.
     const read = () =>
-      remote.destroyed ? refused('malformed_json') : this.#readAdmitted(incoming, holder, eventsWithin(bytes), check);
+      remote.destroyed ? refused('malformed_json') : this.#readAdmitted(incoming, holder, bytes, check);
     const ended = (parsed: Outcome<unknown>) => {
       paced.ended(!parsed.ok && parsed.code === 'overloaded', performance.now());
       return parsed;
@@ -202,11 +202,12 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   #readAdmitted(
     incoming: Incoming,
     holder: Holder,
-    events: number,
+    bytes: number,
     check: BodyCheck | null,
   ): MaybeAsync<Outcome<unknown>> {
     const { group } = this.deps.node;
     const { overloaded } = group;
+    const events = eventsWithin(bytes);
     const isFirst = overloaded && group.hasRoom(events, holder);
     const now = performance.now();
     const arriving = this.bounds.bodies.beginBody({ holder, socket: incoming.remote, now, overloaded, isFirst });
@@ -249,11 +250,6 @@ function positioned(reply: ApiReply, cluster: ClusterHealth, appliedSeq = cluste
   // A copy by spread took a tenth of the time of a read, because its objects have slow properties.
   const all = { status, body, json, tag, contentType, headers, position, error, stream };
   return all satisfies Record<keyof ApiReply, unknown>;
-}
-
-/** Returns the number of small events that are as large together. */
-function eventsWithin(bytes: number): number {
-  return Math.min(limits.batchEventsMax, 1 + Math.floor(bytes / limits.batchEventBytesMin));
 }
 
 function eventsIn(body: unknown): number {

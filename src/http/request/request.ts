@@ -77,8 +77,8 @@ export interface ArrivingBody {
 export interface BodyReading {
   readonly arriving: ArrivingBody | null;
   readonly check: BodyCheck | null;
-  /** Called once the body has arrived: refuses it unparsed if its events have no room, and lets a batch wait. */
-  readonly inTurn: () => MaybeAsync<Refusal | undefined>;
+  /** Called once the body has arrived: refuses it unparsed if its events have no room; else it waits for its turn. */
+  readonly inTurn: (bytes: number) => MaybeAsync<Refusal | undefined>;
 }
 
 export interface BodyAdmission {

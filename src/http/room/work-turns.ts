@@ -1,23 +1,25 @@
 /**
- * Lets long work of callers run by holder in turn, for a bounded time in each turn of the event loop, since a turn
- * accepts one connection, and all callers wait for its end. Bodies of one size may take 100 times as long as others, so
- * one that takes long for the valid events in it makes its holder rest several times as long.
+ * Lets bodies and long reads of callers take turns by holder, for a bounded time in each turn of the event loop, since
+ * a turn accepts one connection, and all callers wait for its end. Bodies of one size may take 100 times as long as
+ * others, so a peer whose body takes long for the valid events in it is throttled for several times as long.
  */
 import { nextTick } from 'node:process';
 import { FairQueue } from '../../core/fair-queue.js';
-import { getOrMake } from '../../core/get-or-make.js';
 import type { Holder } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 
 /** Work of the size of so many small events. */
-interface Waiting {
+interface Work {
   readonly holder: Holder;
   readonly events: number;
   readonly isBody: boolean;
+}
+
+interface Waiting extends Work {
   readonly go: () => void;
 }
 
-interface Resting {
+interface Throttled {
   readonly waiting: Waiting[];
   events: number;
 }
@@ -38,14 +40,22 @@ const systemTime: TurnTime = {
   after: (ms, run) => void setTimeout(run, ms).unref(),
 };
 
+function newQueue(): FairQueue<Holder, Waiting> {
+  return new FairQueue(limits.fairShareEvents, ({ events }) => events);
+}
+
 export class WorkTurns {
-  readonly #queue = new FairQueue<Holder, Waiting>(limits.fairShareEvents, ({ events }) => events);
-  readonly #resting = new Map<Holder, Resting>();
-  #mayRest = true;
-  #running: { readonly holder: Holder; readonly since: number } | null = null;
+  readonly #small = newQueue();
+  readonly #large = newQueue();
+  readonly #throttled = new Map<Holder, Throttled>();
+  #mayThrottle = true;
+  #running: (Work & { readonly since: number }) | null = null;
+  #wasLarge = false;
   #acceptedBefore = 0;
   /** When connections began to arrive, in ms of a monotonic clock; null if none arrive. */
   #acceptingSince: number | null = null;
+  /** Whether large work waits in this turn, because connections arrive. */
+  #isYielding = false;
   #isScheduled = false;
   #turnSince = 0;
 
@@ -56,82 +66,98 @@ export class WorkTurns {
   ) {}
 
   eventsOf(holder: Holder): number {
-    return this.#queue.sizeOf(holder) + (this.#resting.get(holder)?.events ?? 0);
+    return this.#small.sizeOf(holder) + this.#large.sizeOf(holder) + (this.#throttled.get(holder)?.events ?? 0);
   }
 
   hasRoomFor(holder: Holder, events: number): boolean {
-    const resting = this.#resting.get(holder);
-    if (resting === undefined) return this.eventsBefore(holder, events) + events <= limits.parsingEventsMax;
-    return resting.events + events <= (limits.parsingEventsMax * limits.restingShare) / this.#resting.size;
+    let all = this.#small.size + this.#large.size + events;
+    for (const one of this.#throttled.values()) all += one.events;
+    if (all > 2 * limits.parsingEventsMax) return false;
+    const throttled = this.#throttled.get(holder);
+    if (throttled === undefined) return this.eventsBefore(holder, events) + events <= limits.parsingEventsMax;
+    return throttled.events + events <= (limits.parsingEventsMax * limits.throttledShare) / this.#throttled.size;
   }
 
   eventsBefore(holder: Holder, more: number): number {
-    return this.#queue.sizeBefore(holder, more);
+    return this.#small.sizeBefore(holder, more) + this.#large.sizeBefore(holder, more);
   }
 
-  /** Resolves when a body may be parsed that is as large as so many events; undefined if that is now. */
+  /** Resolves when a body may be parsed; undefined if that is now. */
   nextBody(holder: Holder, events: number): Promise<void> | undefined {
-    return this.#next(holder, events, true);
+    return this.#next({ holder, events, isBody: true });
   }
 
-  /** Resolves when an answer may be made that takes as long as so many events; undefined if that is now. */
-  nextRead(holder: Holder, events: number): Promise<void> | undefined {
-    return this.#next(holder, events, false);
+  /** Resolves when a long read may be answered; undefined if that is now. */
+  nextRead(holder: Holder): Promise<void> | undefined {
+    return this.#next({ holder, events: limits.longReadEvents, isBody: false });
   }
 
-  #next(holder: Holder, events: number, isBody: boolean): Promise<void> | undefined {
-    const isFirst = this.#queue.empty && !this.#resting.has(holder);
-    this.#schedule();
-    const isSmall = events < limits.fairShareEvents;
-    if (isFirst && this.#hasTime() && (isSmall || this.accepted() === this.#acceptedBefore)) {
-      this.#begin(holder, isBody);
-      return undefined;
-    }
-    return new Promise((go) => this.#wait({ holder, events, isBody, go }));
-  }
-
-  /** Notes that the body has been parsed and checked, with so many valid events. Without this call it had none. */
+  /** Notes that the body was refused or has been checked, with so many valid events. */
   parsed(validEvents: number): void {
     const running = this.#running;
     this.#running = null;
-    if (running === null) return;
+    // Callers without a key may share an address.
+    if (!running?.isBody || typeof running.holder === 'string' || !this.#mayThrottle) return;
     const usualMs = validEvents > 0 ? limits.parseUsualMs + validEvents * limits.parseUsualMsPerEvent : 0;
     const excessMs = this.time.now() - running.since - usualMs;
-    if (excessMs > limits.parseExcessMs && this.#mayRest) this.#rest(running.holder, excessMs);
+    if (excessMs > limits.parseExcessMs) this.#throttle(running.holder, excessMs);
   }
 
-  /** Lets nobody rest any more, so that a node that stops answers everybody. */
-  endRests(): void {
-    this.#mayRest = false;
-    for (const [holder, resting] of this.#resting) this.#wake(holder, resting);
+  /** Throttles nobody any more, so that a node that stops answers everybody. */
+  endThrottling(): void {
+    this.#mayThrottle = false;
+    for (const [holder, throttled] of this.#throttled) this.#release(holder, throttled);
   }
 
-  #begin(holder: Holder, isBody: boolean): void {
-    this.parsed(0);
-    this.#running = isBody ? { holder, since: this.time.now() } : null;
-    this.time.soon(() => this.#goOn());
+  #next(work: Work): Promise<void> | undefined {
+    this.#schedule();
+    const isFirst = this.#running === null && this.#small.empty && this.#large.empty;
+    const isAtOnce = isSmall(work) || this.accepted() === this.#acceptedBefore;
+    if (isFirst && isAtOnce && this.#hasTime() && !this.#isThrottled(work)) {
+      this.#begin(work);
+      return undefined;
+    }
+    return new Promise((go) => this.#wait({ ...work, go }));
+  }
+
+  #isThrottled({ isBody, holder }: Work): boolean {
+    return isBody && this.#throttled.has(holder);
   }
 
   #wait(one: Waiting): void {
-    const resting = this.#resting.get(one.holder);
-    if (resting === undefined) this.#queue.push(one.holder, one);
+    const throttled = one.isBody ? this.#throttled.get(one.holder) : undefined;
+    if (throttled === undefined) (isSmall(one) ? this.#small : this.#large).push(one.holder, one);
     else {
-      resting.waiting.push(one);
-      resting.events += one.events;
+      throttled.waiting.push(one);
+      throttled.events += one.events;
     }
   }
 
-  #rest(holder: Holder, excessMs: number): void {
-    const resting = getOrMake(this.#resting, holder, () => ({ waiting: [], events: 0 }));
-    // Holders that rest at the same time share the time of one.
-    const ms = Math.min(limits.restMsMax, excessMs * limits.restFactor * this.#resting.size);
-    this.time.after(ms, () => {
-      if (this.#resting.get(holder) === resting) this.#wake(holder, resting);
+  #begin(work: Work): void {
+    const running = { ...work, since: this.time.now() };
+    this.#running = running;
+    this.#wasLarge = !isSmall(work);
+    this.time.soon(() => {
+      if (this.#running === running) this.parsed(0);
+      this.#goOn();
     });
   }
 
-  #wake(holder: Holder, { waiting }: Resting): void {
-    this.#resting.delete(holder);
+  #throttle(holder: Holder, excessMs: number): void {
+    const throttled: Throttled = { waiting: [], events: 0 };
+    this.#throttled.set(holder, throttled);
+    for (const queue of [this.#small, this.#large]) {
+      for (const one of queue.removeWhere((other) => other.isBody && other.holder === holder)) this.#wait(one);
+    }
+    // Peers that are throttled at the same time share the time of one.
+    const ms = Math.min(limits.throttleMsMax, excessMs * limits.throttleFactor * this.#throttled.size);
+    this.time.after(ms, () => {
+      if (this.#throttled.get(holder) === throttled) this.#release(holder, throttled);
+    });
+  }
+
+  #release(holder: Holder, { waiting }: Throttled): void {
+    this.#throttled.delete(holder);
     for (const one of waiting) this.#wait(one);
     if (waiting.length > 0) this.#schedule();
   }
@@ -143,33 +169,29 @@ export class WorkTurns {
     this.time.nextTurn(() => {
       this.#isScheduled = false;
       this.#turnSince = this.time.now();
-      if (this.#yieldsToConnections()) this.#schedule();
-      else this.#goOn();
+      this.#isYielding = this.#yieldsToConnections();
+      this.#goOn();
     });
   }
 
+  /** Begins the next work, if none runs. Small and large work alternate. */
   #goOn(): void {
-    this.parsed(0);
-    while (!this.#queue.empty) {
-      if (!this.#hasTime()) {
-        this.#schedule();
-        return;
-      }
-      const one = this.#queue.takeOne()!;
-      if (this.#resting.has(one.holder)) this.#wait(one);
-      else {
-        this.#begin(one.holder, one.isBody);
-        one.go();
-        return;
-      }
+    if (this.#running !== null || (this.#small.empty && this.#large.empty)) return;
+    const isSmallNext = this.#large.empty || this.#isYielding || (this.#wasLarge && !this.#small.empty);
+    const one = this.#hasTime() ? (isSmallNext ? this.#small : this.#large).takeOne() : undefined;
+    if (one === undefined) {
+      this.#schedule();
+      return;
     }
+    this.#begin(one);
+    one.go();
   }
 
   #hasTime(): boolean {
     return this.time.now() - this.#turnSince < limits.workTurnMs;
   }
 
-  /** Returns whether parsing waits in this period because connections arrive; updates the connection count. */
+  /** Updates the connection count. While connections arrive, large work waits in three of four periods. */
   #yieldsToConnections(): boolean {
     const accepted = this.accepted();
     const isAccepting = accepted !== this.#acceptedBefore;
@@ -181,4 +203,13 @@ export class WorkTurns {
     this.#acceptingSince ??= this.time.now();
     return Math.floor((this.time.now() - this.#acceptingSince) / limits.acceptPeriodMs) % 4 < 3;
   }
+}
+
+function isSmall({ events }: Work): boolean {
+  return events < limits.fairShareEvents;
+}
+
+/** Returns the number of small events that are as large together. */
+export function eventsWithin(bytes: number): number {
+  return Math.min(limits.batchEventsMax, 1 + Math.floor(bytes / limits.batchEventBytesMin));
 }

@@ -90,7 +90,7 @@ export class ApiServer {
   async drain(): Promise<void> {
     this.#draining = true;
     this.#readers.close();
-    this.#work.endRests();
+    this.#work.endThrottling();
     const startedAt = performance.now();
     await this.#acceptLast(startedAt + limits.acceptLastMs);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));

@@ -5,6 +5,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CallerLimit } from '../../../src/http/request/rate-limits.js';
+import { limits } from '../../../src/limits.js';
 import { addressKeyOf } from '../../../src/validation/address-key.js';
 import { until } from '../../support/until.js';
 import { type Answer, ask } from '../exchange.js';
@@ -79,6 +80,16 @@ test('an address beyond its limit gets 429 before its key is looked at, and prob
     assert.equal([...answers.keys()].sort(), [401, 429]);
     assert.is(answers.get(429)?.headers['ratelimit-policy'], '"address";q=2;w=1');
     assert.equal([...(await many(20, () => ask(url, '/api/v1/ready'))).keys()], [200]);
+  });
+});
+
+test('a long query changes no limit of registrations', async () => {
+  await withFace({ registrationsPerAddressPerHour: 2 }, async ({ url }) => {
+    const json = { peer_name: 'Peer', game_ids: ['arena'] };
+    const path = `/api/v1/peers/register?${'x'.repeat(2 * limits.shortQueryLength)}`;
+    const statuses: number[] = [];
+    for (let n = 0; n < 3; n++) statuses.push((await ask(url, path, { json })).status);
+    assert.equal(statuses, [201, 201, 429]);
   });
 });
 

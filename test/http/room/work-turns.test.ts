@@ -1,10 +1,17 @@
-/** When bodies are parsed, of whom, and how long a holder rests after one that took long. */
+/** When bodies are parsed and long reads answered, of whom, and how long a peer is throttled after a slow body. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Holder } from '../../../src/group/ports/pool.js';
 import { WorkTurns } from '../../../src/http/room/work-turns.js';
 import { limits } from '../../../src/limits.js';
 
 const full = limits.batchEventsMax;
+const names = ['first', 'flood', 'other', 'small', 'one', 'two', 'bad', 'good', 'a', 'b', 'c', 'd'];
+
+/** Peers are numbers, and addresses texts. */
+function holderOf(name: string): Holder {
+  return names.includes(name) ? names.indexOf(name) : name;
+}
 
 interface Body {
   readonly holder: string;
@@ -46,11 +53,22 @@ function loopOf() {
         nowMs += ms;
         if (valid !== null) turns.parsed(valid);
       };
-      const waits = turns.nextBody(holder, events);
+      const waits = turns.nextBody(holderOf(holder), events);
       if (waits === undefined) parse();
       else void waits.then(parse);
       await settle();
     },
+    async read(holder: string, ms = 0): Promise<void> {
+      const answer = (): void => {
+        parsed.push(`read of ${holder}`);
+        nowMs += ms;
+      };
+      const waits = turns.nextRead(holderOf(holder));
+      if (waits === undefined) answer();
+      else void waits.then(answer);
+      await settle();
+    },
+    settle,
     /** Runs what is due, and the next turn. */
     async turn(): Promise<void> {
       const now = due.filter(({ atMs }) => atMs <= nowMs);
@@ -103,11 +121,19 @@ test('while connections arrive, they and batches alternate, and small bodies are
     pass(limits.acceptPeriodMs);
   }
   accept();
+  await body({ holder: 'small', events: 1 });
   await turn();
-  assert.equal(parsed.slice(2), ['two', 'two'], 'the time of a turn in every fourth period');
+  assert.equal(parsed.slice(2), ['small', 'two', 'two'], 'the time of a turn in every fourth period');
+  pass(limits.acceptPeriodMs - limits.workTurnMs);
+  accept();
+  await turn();
+  await body({ holder: 'small', events: 1 });
+  accept();
+  await turn();
+  assert.is(parsed.at(-1), 'small', 'large bodies that wait hold up no small one');
 });
 
-test('a holder rests after a body without valid events in proportion to its time, and nobody else', async () => {
+test('a peer is throttled after a body without valid events in proportion to its time, and nobody else', async () => {
   const { parsed, body, turn, pass } = loopOf();
   await body({ holder: 'bad', ms: 100, valid: null });
   await body({ holder: 'bad', ms: 100, valid: null });
@@ -115,7 +141,7 @@ test('a holder rests after a body without valid events in proportion to its time
   await turn();
   await body({ holder: 'good' });
   assert.equal(parsed, ['bad', 'good', 'good']);
-  pass(100 * limits.restFactor - 1);
+  pass(100 * limits.throttleFactor - 1);
   await turn();
   assert.equal(parsed.length, 3);
   pass(1);
@@ -125,83 +151,142 @@ test('a holder rests after a body without valid events in proportion to its time
   assert.is(parsed.length, 4);
 });
 
-test('bodies that wait when their holder begins to rest wait as long', async () => {
+test('bodies that wait when their peer is throttled wait as long, and keep their order', async () => {
   const { turns, parsed, body, turn, pass } = loopOf();
   await body({ holder: 'first', ms: limits.workTurnMs });
   for (let n = 0; n < 3; n++) await body({ holder: 'bad', ms: 10, valid: 0 });
-  assert.is(turns.eventsOf('bad'), 3 * full);
+  assert.is(turns.eventsOf(holderOf('bad')), 3 * full);
   await turn();
   await turn();
   assert.equal(parsed, ['first', 'bad']);
-  assert.is(turns.eventsOf('bad'), 2 * full);
-  pass(10 * limits.restFactor);
+  assert.is(turns.eventsOf(holderOf('bad')), 2 * full);
+  await body({ holder: 'bad' });
+  pass(10 * limits.throttleFactor);
   await turn();
   assert.equal(parsed, ['first', 'bad', 'bad']);
+  assert.is(turns.eventsOf(holderOf('bad')), 2 * full);
 });
 
-test('at the end of a node nobody rests', async () => {
+test('an address is not throttled, since many callers may share it', async () => {
+  const { parsed, body } = loopOf();
+  await body({ holder: '10.0.0.1', ms: limits.workTurnMs / 2, valid: null });
+  await body({ holder: '10.0.0.1' });
+  assert.is(parsed.length, 2);
+});
+
+test('long reads take turns too, and their time throttles nobody', async () => {
+  const { parsed, body, read, turn } = loopOf();
+  for (let n = 0; n < 10; n++) await read('flood', limits.workTurnMs / 2);
+  assert.is(parsed.length, 2);
+  await body({ holder: 'flood', events: 1 });
+  await read('other');
+  for (let n = 0; n < 3; n++) await turn();
+  assert.ok(parsed.includes('read of other'), parsed.join(', '));
+  for (let n = 0; n < 3; n++) await turn();
+  assert.is(parsed.filter((name) => name === 'flood').length, 1);
+  await body({ holder: 'bad', ms: 10, valid: null });
+  await turn();
+  await read('bad');
+  assert.is(parsed.at(-1), 'read of bad');
+});
+
+test('reads of one holder wait for no other holder more than once', async () => {
+  const { parsed, read, turn } = loopOf();
+  for (let n = 0; n < 50; n++) await read('flood', limits.workTurnMs);
+  await read('other');
+  for (let n = 0; n < 6; n++) await turn();
+  assert.ok(parsed.includes('read of other'), parsed.join(', '));
+});
+
+test('a body is not parsed between another one and its check, whose time would be its own', async () => {
+  const { turns, parsed, body, pass, settle } = loopOf();
+  // It is parsed at once, and checked later, as after the end of a body that node:http has read.
+  assert.is(turns.nextBody(holderOf('good'), 1), undefined);
+  pass(limits.parseUsualMs);
+  const waits = turns.nextBody(holderOf('bad'), 1);
+  assert.ok(waits !== undefined);
+  turns.parsed(1);
+  void waits.then(() => parsed.push('bad'));
+  await settle();
+  await body({ holder: 'good' });
+  assert.equal(parsed.includes('good') || turns.eventsOf(holderOf('good')) > 0, true);
+  assert.ok(turns.hasRoomFor(holderOf('good'), limits.parsingEventsMax * limits.throttledShare + 1), 'not throttled');
+});
+
+test('a body whose check does not report is closed before the next one', async () => {
+  const { turns, parsed, body, pass, settle } = loopOf();
+  assert.is(turns.nextBody(holderOf('bad'), 1), undefined);
+  pass(1);
+  await settle();
+  await body({ holder: 'bad' });
+  assert.equal(parsed, []);
+  await body({ holder: 'good' });
+  assert.equal(parsed, ['good']);
+});
+
+test('at the end of a node nobody is throttled', async () => {
   const { turns, parsed, body, turn } = loopOf();
   for (let n = 0; n < 3; n++) await body({ holder: 'bad', ms: 10, valid: null });
-  turns.endRests();
+  turns.endThrottling();
   await turn();
   await turn();
   await body({ holder: 'bad' });
   assert.is(parsed.length, 4);
 });
 
-test('holders that rest at the same time rest longer, up to a bound', async () => {
+test('peers that are throttled at the same time are so for longer, up to a bound', async () => {
   const { parsed, body, turn, pass } = loopOf();
   for (const holder of ['a', 'b', 'c']) {
     await body({ holder, ms: 20, valid: null });
     await turn();
   }
   await body({ holder: 'c' });
-  pass(20 * limits.restFactor);
+  pass(20 * limits.throttleFactor);
   await turn();
   assert.equal(parsed, ['a', 'b', 'c']);
-  pass(2 * 20 * limits.restFactor);
+  pass(2 * 20 * limits.throttleFactor);
   await turn();
   assert.equal(parsed, ['a', 'b', 'c', 'c']);
-  await body({ holder: 'd', ms: 100 * limits.restMsMax, valid: null });
+  await body({ holder: 'd', ms: 100 * limits.throttleMsMax, valid: null });
   await body({ holder: 'd' });
-  pass(limits.restMsMax);
+  pass(limits.throttleMsMax);
   await turn();
   assert.is(parsed.at(-1), 'd');
 });
 
-test('the usual time of valid events makes nobody rest, and a multiple of it does', async () => {
+test('the usual time of valid events throttles nobody, and a multiple of it does', async () => {
   const usualMs = limits.parseUsualMs + full * limits.parseUsualMsPerEvent;
-  const cases: readonly (readonly [Omit<Body, 'holder'>, rests: boolean])[] = [
+  const cases: readonly (readonly [Omit<Body, 'holder'>, isThrottled: boolean])[] = [
     [{ ms: usualMs }, false],
     [{ ms: usualMs + 2 * limits.parseExcessMs }, true],
     [{ ms: limits.parseUsualMs, valid: 1 }, false],
     [{ ms: limits.parseUsualMs, valid: 0 }, true],
     [{ ms: limits.parseExcessMs, valid: null }, false],
   ];
-  for (const [one, rests] of cases) {
+  for (const [one, isThrottled] of cases) {
     const { parsed, body, turn } = loopOf();
     await body({ holder: 'one', ...one });
     await turn();
     await body({ holder: 'one' });
-    assert.is(parsed.length, rests ? 1 : 2, JSON.stringify(one));
+    assert.is(parsed.length, isThrottled ? 1 : 2, JSON.stringify(one));
   }
 });
 
-test('a holder has room as far as the bodies before its own leave it, and less while it rests', async () => {
+test('a holder has room as far as the bodies before its own leave it, and less while it is throttled', async () => {
   const { turns, body } = loopOf();
   await body({ holder: 'first', ms: limits.workTurnMs });
   const most = Math.floor(limits.parsingEventsMax / full);
   for (let n = 0; n < most; n++) {
-    assert.ok(turns.hasRoomFor('flood', full), String(n));
+    assert.ok(turns.hasRoomFor(holderOf('flood'), full), String(n));
     await body({ holder: 'flood' });
   }
-  assert.not(turns.hasRoomFor('flood', full));
-  assert.ok(turns.hasRoomFor('other', full), 'whoever has less waits for less');
-  const { turns: resting, body: send } = loopOf();
+  assert.not(turns.hasRoomFor(holderOf('flood'), full));
+  assert.ok(turns.hasRoomFor(holderOf('other'), full), 'whoever has less waits for less');
+  const { turns: later, body: send } = loopOf();
   await send({ holder: 'bad', ms: 10, valid: null });
-  const room = limits.parsingEventsMax * limits.restingShare;
-  assert.ok(resting.hasRoomFor('bad', room));
-  assert.not(resting.hasRoomFor('bad', room + 1));
+  const room = limits.parsingEventsMax * limits.throttledShare;
+  assert.ok(later.hasRoomFor(holderOf('bad'), room));
+  assert.not(later.hasRoomFor(holderOf('bad'), room + 1));
 });
 
 test.run();

@@ -194,11 +194,16 @@ test('a webhook that was deleted ends the relay with exit code 1 and one line', 
 test('with --discord the body is an embed that mentions no user', async () => {
   const running = await relay('--discord');
   await condemn('relayed-9');
-  await until(() => receiver.all.some(({ body }) => /untrusted/.test(body.embeds?.[0]?.title)));
-  const { body, headers } = receiver.all.at(-1)!;
+  const subject = hashOf('relayed-9').slice(0, 16);
+  // Verdicts about other players may still be relayed.
+  const embed = () =>
+    receiver.all.find(({ body }) => {
+      return /untrusted/.test(body.embeds?.[0]?.title) && JSON.stringify(body).includes(subject);
+    });
+  await until(() => embed() !== undefined);
+  const { body, headers } = embed()!;
   assert.equal(body.allowed_mentions, { parse: [] });
   assert.is(headers['webhook-signature'], undefined);
-  assert.match(JSON.stringify(body), hashOf('relayed-9').slice(0, 16));
   await end(running);
 });
 

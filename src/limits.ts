@@ -218,11 +218,11 @@ export const limits = {
   /** Time that a body with valid events may take, in ms, several times the usual, since machines are slow at times. */
   parseUsualMs: 20,
   parseUsualMsPerEvent: 0.1,
-  /** A body that takes longer by more than this, in ms, throttles its peer so many times as long, up to a bound. */
+  /** A body that takes longer by more than this, in ms, throttles its holder so many times as long, up to a bound. */
   parseExcessMs: 0.25,
   throttleFactor: 4,
   throttleMsMax: 5_000,
-  /** Part of the places of waiting bodies that throttled peers share. */
+  /** Part of the places of waiting bodies that throttled holders share. */
   throttledShare: 0.25,
   /** While connections arrive, batches are parsed only in every fourth period of this length. */
   acceptPeriodMs: 25,

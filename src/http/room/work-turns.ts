@@ -1,7 +1,7 @@
 /**
  * Lets bodies and long reads of callers take turns by holder, for a bounded time in each turn of the event loop, since
  * a turn accepts one connection, and all callers wait for its end. Bodies of one size may take 100 times as long as
- * others, so a peer whose body takes long for the valid events in it is throttled for several times as long.
+ * others, so a holder whose body takes long for its valid events is throttled for several times as long.
  */
 import { nextTick } from 'node:process';
 import { FairQueue } from '../../core/fair-queue.js';
@@ -96,8 +96,7 @@ export class WorkTurns {
   parsed(validEvents: number): void {
     const running = this.#running;
     this.#running = null;
-    // Callers without a key may share an address.
-    if (!running?.isBody || typeof running.holder === 'string' || !this.#mayThrottle) return;
+    if (!running?.isBody || !this.#mayThrottle) return;
     const usualMs = validEvents > 0 ? limits.parseUsualMs + validEvents * limits.parseUsualMsPerEvent : 0;
     const excessMs = this.time.now() - running.since - usualMs;
     if (excessMs > limits.parseExcessMs) this.#throttle(running.holder, excessMs);
@@ -149,7 +148,7 @@ export class WorkTurns {
     for (const queue of [this.#small, this.#large]) {
       for (const one of queue.removeWhere((other) => other.isBody && other.holder === holder)) this.#wait(one);
     }
-    // Peers that are throttled at the same time share the time of one.
+    // Holders that are throttled at the same time share the time of one.
     const ms = Math.min(limits.throttleMsMax, excessMs * limits.throttleFactor * this.#throttled.size);
     this.time.after(ms, () => {
       if (this.#throttled.get(holder) === throttled) this.#release(holder, throttled);

@@ -167,13 +167,6 @@ test('bodies that wait when their peer is throttled wait as long, and keep their
   assert.is(turns.eventsOf(holderOf('bad')), 2 * full);
 });
 
-test('an address is not throttled, since many callers may share it', async () => {
-  const { parsed, body } = loopOf();
-  await body({ holder: '10.0.0.1', ms: limits.workTurnMs / 2, valid: null });
-  await body({ holder: '10.0.0.1' });
-  assert.is(parsed.length, 2);
-});
-
 test('long reads take turns too, and their time throttles nobody', async () => {
   const { parsed, body, read, turn } = loopOf();
   for (let n = 0; n < 10; n++) await read('flood', limits.workTurnMs / 2);

@@ -226,7 +226,7 @@ export const limits = {
   throttledShare: 0.25,
   /** While connections arrive, batches are parsed only in every fourth period of this length. */
   acceptPeriodMs: 25,
-  /** Events in bodies that may wait to be parsed. The admission bounds those of one holder. */
+  /** Events in batches that may wait to be parsed before one of a holder; twice as many may wait in all. */
   parsingEventsMax: 32_768,
   /** Rate at which refused batches of a holder are read, and the debt, in ms, that delays nothing. */
   refusedBytesPerS: 8 * MiB,

@@ -29,6 +29,8 @@ const drainMs = limits.shutdownMs - limits.shutdownSnapshotMs;
 /** The part of that time for requests that are still arriving. The last check comes one interval later. */
 const arrivalMs = drainMs - limits.lingerMs - 2 * limits.connectionsCheckingIntervalMs;
 
+const CONNECT = 'CONNECT ';
+
 /** A connection belongs to the fast path first, if there is one, and then to node:http. */
 export class ApiServer {
   readonly #connections: Connections;
@@ -128,8 +130,7 @@ export class ApiServer {
     // Tunnels, except those to other nodes, are refused like bytes that do not parse, after all earlier requests.
     const tunnel = Object.assign(new Error('a tunnel was asked for'), { code: 'HPE_INVALID_METHOD' });
     server.on('connect', (request, socket, head) => {
-      if (this.#sockets.get(socket) === undefined && this.deps.tunnel?.(request.url ?? '', socket, head) === true) {
-        this.#tunnels.add(socket);
+      if (this.#sockets.get(socket) === undefined && this.#opensTunnel(request.url ?? '', socket, head)) {
         this.#sockets.delete(socket);
       } else server.emit('clientError', tunnel, socket);
     });
@@ -151,7 +152,20 @@ export class ApiServer {
     else this.#fastPath.open(socket, (rest, isEnded) => this.#useNodeHttp(socket, rest, isEnded));
   }
 
+  #opensTunnel(authority: string, socket: Duplex, rest: Buffer): boolean {
+    const isOpen = this.deps.tunnel?.(authority, socket, rest) === true;
+    if (isOpen) this.#tunnels.add(socket);
+    return isOpen;
+  }
+
   #useNodeHttp(socket: Socket, rest: Buffer, isEnded: boolean): void {
+    const asked = tunnelAskedFor(rest);
+    if (asked !== undefined) {
+      // In half the time of node:http, because a stranger can ask often.
+      const isOpen = !isEnded && this.#opensTunnel(asked.authority, socket, rest.subarray(asked.headLength));
+      if (!isOpen) answerRaw(this.deps, socket, 'invalid_parameter');
+      return;
+    }
     this.#adopt(socket);
     this.#sockets.set(socket, undefined);
     this.#guard.watchParsed(socket);
@@ -282,6 +296,13 @@ export class ApiServer {
       answerRaw(this.deps, socket, 'request_timeout', last.request.headers);
     }
   }
+}
+
+/** Returns the authority if the bytes begin with the whole head of a request for a tunnel. */
+function tunnelAskedFor(bytes: Buffer): { readonly authority: string; readonly headLength: number } | undefined {
+  if (bytes.toString('latin1', 0, CONNECT.length) !== CONNECT) return undefined;
+  const [head, authority] = /^CONNECT (\S+) HTTP\/1\.1\r\n(?:[^\r\n]+\r\n)*\r\n/.exec(bytes.toString('latin1')) ?? [];
+  return head === undefined || authority === undefined ? undefined : { authority, headLength: head.length };
 }
 
 /** Returns whether a body may follow that no route reads. Only `POST` accepts one. */

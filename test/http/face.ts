@@ -25,6 +25,7 @@ export interface FaceOptions {
   readonly metrics?: RequestObserver;
   readonly highSecurity?: boolean;
   readonly sessionHolds?: HttpDeps['sessionHolds'];
+  readonly tunnel?: HttpDeps['tunnel'];
 }
 
 const highSecurity = { groupId: 'local', identityMode: 'high-security', environment: 'dev' } as const;
@@ -50,6 +51,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       ...options.settings,
     },
     version: '0.0.0',
+    ...(options.tunnel === undefined ? {} : { tunnel: options.tunnel }),
     log,
     clock: { now: () => Date.now() },
     metrics: options.metrics ?? {

@@ -1,4 +1,5 @@
 /** Bytes on the wire: heads and bodies that no client library would send, and what closes a connection. */
+import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
@@ -54,7 +55,6 @@ test('bytes that are not HTTP get 400 in the form of every error, and the connec
 });
 
 test('a caller that asks for a tunnel and hangs up does no harm', async () => {
-  const { connect } = await import('node:net');
   const tunnels = Array.from({ length: 50 }, async () => {
     const socket = connect(face.port, '127.0.0.1');
     socket.on('error', () => {});
@@ -64,6 +64,34 @@ test('a caller that asks for a tunnel and hangs up does no harm', async () => {
   });
   await Promise.all(tunnels);
   assert.is((await ask(face.url, '/api/v1/health')).status, 200);
+});
+
+test('a tunnel is opened for a node that may have it, however its head arrives', async () => {
+  const tunnelled: string[] = [];
+  const taking = await startFace({
+    tunnel: (authority, socket, rest) => {
+      tunnelled.push(`${authority} ${rest.toString()}`);
+      if (authority === 'a:1') socket.end('tunnel');
+      return authority === 'a:1';
+    },
+  });
+  const answered = (pieces: readonly string[]) =>
+    new Promise<string>((resolve) => {
+      const socket = connect(taking.port, '127.0.0.1');
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk.toString();
+      });
+      socket.once('close', () => resolve(text.slice(0, 'HTTP/1.1 400'.length)));
+      for (const [i, piece] of pieces.entries()) setTimeout(() => socket.write(piece), 100 * i);
+    });
+  const head = (authority: string) => `CONNECT ${authority}:1 HTTP/1.1\r\n${host}`;
+  assert.is(await answered([`${head('a')}\r\nrest`]), 'tunnel');
+  assert.is(await answered([head('a'), '\r\n']), 'tunnel');
+  assert.is(await answered([`${head('b')}\r\n`]), 'HTTP/1.1 400');
+  assert.is(await answered([head('b'), '\r\n']), 'HTTP/1.1 400');
+  assert.equal(tunnelled, ['a:1 rest', 'a:1 ', 'b:1 ', 'b:1 ']);
+  await taking.drain();
 });
 
 test('a request of HTTP/1.1 without Host is refused, one of HTTP/1.0 is not', async () => {
@@ -186,7 +214,6 @@ test('a caller that sends Expect with a long body that no route reads gets 100 C
 });
 
 test('a client that has closed its half still gets its answer', async () => {
-  const { connect } = await import('node:net');
   const text = JSON.stringify(eventBody());
   const received = await new Promise<string>((resolve, reject) => {
     let all = '';

@@ -464,6 +464,8 @@ export const limits = {
   linkHandshakesPerAddressMax: 512,
   linkHandshakesMax: 1_024,
   linkHandshakeMs: 2_000,
+  /** Refused requests for a tunnel that get an answer; further ones are reset. */
+  tunnelsAnsweredPerS: 100,
   /** Proofs of connections that are remembered so that none is accepted twice. */
   linkProofsMax: 65_536,
   linkIdleMs: 60_000,

@@ -52,6 +52,7 @@ export class ApiServer {
     end: (socket, code) => this.#refuse({}, code, socket),
   });
   #accepted = 0;
+  #tunnelsRefused = { second: 0, count: 0 };
   readonly #work = new WorkTurns(() => this.#accepted);
   #draining = false;
 
@@ -158,12 +159,20 @@ export class ApiServer {
     return isOpen;
   }
 
+  /** Resets the connections of strangers that ask too often, which takes half the time of an answer. */
+  #refuseTunnel(socket: Socket): void {
+    const second = Math.floor(performance.now() / 1000);
+    if (second !== this.#tunnelsRefused.second) this.#tunnelsRefused = { second, count: 0 };
+    if (this.#tunnelsRefused.count++ < limits.tunnelsAnsweredPerS) answerRaw(this.deps, socket, 'invalid_parameter');
+    else socket.resetAndDestroy();
+  }
+
   #useNodeHttp(socket: Socket, rest: Buffer, isEnded: boolean): void {
     const asked = tunnelAskedFor(rest);
     if (asked !== undefined) {
       // In half the time of node:http, because a stranger can ask often.
       const isOpen = !isEnded && this.#opensTunnel(asked.authority, socket, rest.subarray(asked.headLength));
-      if (!isOpen) answerRaw(this.deps, socket, 'invalid_parameter');
+      if (!isOpen) this.#refuseTunnel(socket);
       return;
     }
     this.#adopt(socket);

@@ -94,6 +94,24 @@ test('a tunnel is opened for a node that may have it, however its head arrives',
   await taking.drain();
 });
 
+test('only so many requests for a tunnel get an answer in a second, and the others are reset', async () => {
+  const max = limits.tunnelsAnsweredPerS;
+  const ends = Array.from({ length: 3 * max }, async () => {
+    const socket = connect(face.port, '127.0.0.1').on('error', () => {});
+    let bytes = 0;
+    socket.on('data', (chunk) => {
+      bytes += chunk.length;
+    });
+    socket.write(`CONNECT a:1 HTTP/1.1\r\n${host}\r\n`);
+    await new Promise((resolve) => socket.once('close', resolve));
+    return bytes > 0;
+  });
+  const answered = (await Promise.all(ends)).filter(Boolean).length;
+  // The second may end meanwhile.
+  assert.ok(answered > 0 && answered <= 2 * max, `${answered} answers`);
+  assert.is((await ask(face.url, '/api/v1/health')).status, 200);
+});
+
 test('a request of HTTP/1.1 without Host is refused, one of HTTP/1.0 is not', async () => {
   const path = '/api/v1/health';
   assert.equal(await codes([`GET ${path} HTTP/1.1\r\n${close}\r\n`], { path }), [[400, 'invalid_parameter']]);

@@ -6,13 +6,13 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4;
 
 export class PeerError extends Error {
   override readonly name = 'PeerError';
-  readonly code: string;
-  readonly exitCode: ExitCode;
 
-  constructor(code: string, message: string, exitCode: ExitCode = 2) {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly exitCode: ExitCode = 2,
+  ) {
     super(message);
-    this.code = code;
-    this.exitCode = exitCode;
   }
 }
 

@@ -15,18 +15,15 @@ import { type GroupFacts, NodeReader } from './node-reader.js';
 const idsOfNobody: ReadonlySet<PlayerIdRefusal> = new Set(['placeholder', 'address', 'rounded_number']);
 
 export class KnownKinds {
-  /** Empty if ids are opaque; null if the node was never reached. */
-  kinds: readonly string[] | null;
   /** True once the node has stated the kinds to this process. */
   isFresh = false;
-  readonly #path: string;
-  readonly #url: string;
 
-  private constructor(path: string, url: string, kinds: readonly string[] | null) {
-    this.#path = path;
-    this.#url = url;
-    this.kinds = kinds;
-  }
+  private constructor(
+    private readonly path: string,
+    private readonly url: string,
+    /** Empty if ids are opaque; null if the node was never reached. */
+    public kinds: readonly string[] | null,
+  ) {}
 
   static async open({ stateDir, url }: PeerConfig): Promise<KnownKinds> {
     const path = join(stateDir, 'group.json');
@@ -39,7 +36,7 @@ export class KnownKinds {
     const isNew = JSON.stringify(kinds) !== JSON.stringify(this.kinds);
     this.kinds = kinds;
     this.isFresh = true;
-    if (isNew) await replaceSmallFile(this.#path, `${JSON.stringify({ url: this.#url, kinds })}\n`);
+    if (isNew) await replaceSmallFile(this.path, `${JSON.stringify({ url: this.url, kinds })}\n`);
   }
 
   /**

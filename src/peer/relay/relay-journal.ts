@@ -13,7 +13,6 @@ type Line = { readonly id: string } | { readonly s: string; readonly v: Verdict 
 export class RelayJournal {
   /** Verdicts as streamed, by subject hash, for the table to keep current. Players without an entry are neutral. */
   readonly verdicts = new Map<string, Verdict>();
-  readonly #path: string;
   /** The event id from which the stream continues; empty if nothing was delivered yet. */
   lastEventId = '';
   /** Number of deliveries since the last id, by subject hash; it distinguishes equal changes of one player. */
@@ -21,9 +20,7 @@ export class RelayJournal {
   #handle: FileHandle | null = null;
   #lines = 0;
 
-  private constructor(path: string) {
-    this.#path = path;
-  }
+  private constructor(private readonly path: string) {}
 
   /** Reads the intact part of the journal; a last line that was torn by a kill is cut off. */
   static async open(path: string): Promise<RelayJournal> {
@@ -66,8 +63,8 @@ export class RelayJournal {
 
   async #append(line: Line): Promise<void> {
     if (this.#handle === null) {
-      await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-      this.#handle = await open(this.#path, 'a', 0o600);
+      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+      this.#handle = await open(this.path, 'a', 0o600);
     }
     await this.#handle.write(`${JSON.stringify(line)}\n`);
     await this.#handle.datasync();
@@ -77,7 +74,7 @@ export class RelayJournal {
     await this.close();
     const lines: Line[] = Array.from(this.verdicts, ([s, v]) => ({ s, v }));
     lines.push({ id: this.lastEventId });
-    await replaceSmallFile(this.#path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    await replaceSmallFile(this.path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     this.#lines = lines.length;
   }
 

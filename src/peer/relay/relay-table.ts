@@ -16,19 +16,17 @@ export class RelayTable implements StreamTable {
   answerMs = 0;
   inSnapshot = false;
   readonly complete = false;
-  readonly #options: RelayTableOptions;
   /** Players known before the present snapshot that it has not named yet. */
   #unnamed = new Set<string>();
   #drafts: ChangeDraft[] = [];
   #isBaseline: boolean;
 
-  constructor(options: RelayTableOptions) {
-    this.#options = options;
+  constructor(private readonly options: RelayTableOptions) {
     this.#isBaseline = options.newOnly && options.journal.lastEventId === '';
   }
 
   get size(): number {
-    return this.#options.journal.verdicts.size;
+    return this.options.journal.verdicts.size;
   }
 
   setPublished(subject: string, values: TrustValues): void {
@@ -42,7 +40,7 @@ export class RelayTable implements StreamTable {
 
   snapshotBegins(): void {
     this.inSnapshot = true;
-    this.#unnamed = new Set(this.#options.journal.verdicts.keys());
+    this.#unnamed = new Set(this.options.journal.verdicts.keys());
   }
 
   snapshotEnds(): void {
@@ -60,7 +58,7 @@ export class RelayTable implements StreamTable {
 
   /** Delivers the changes, one after the other, then records the id. */
   async settle(lastEventId: string): Promise<void> {
-    const { journal, deliver } = this.#options;
+    const { journal, deliver } = this.options;
     if (this.#isBaseline) {
       if (lastEventId === '' || this.inSnapshot) return;
       this.#isBaseline = false;
@@ -82,7 +80,7 @@ export class RelayTable implements StreamTable {
   }
 
   #change(subject: string, to: TrustValues | null): void {
-    const { verdicts } = this.#options.journal;
+    const { verdicts } = this.options.journal;
     const from = verdicts.get(subject) ?? 'neutral';
     const verdict = to?.verdict ?? 'neutral';
     if (verdict === from) return;

@@ -7,19 +7,17 @@ import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 
 export class AllowFile {
-  readonly list: AllowList;
-  readonly #path: string;
   #writing: Promise<unknown> = Promise.resolve();
 
-  private constructor(path: string, entries: readonly AllowListEntry[]) {
-    this.#path = path;
-    this.list = new AllowList(entries);
-  }
+  private constructor(
+    private readonly path: string,
+    readonly list: AllowList,
+  ) {}
 
   /** Reads the file; an empty list if there is none. Throws `wrong_usage` for a file that it did not write. */
   static async open(path: string): Promise<AllowFile> {
     const text = await readSmallFile(path, bounds.allowFileBytes);
-    return new AllowFile(path, text === undefined ? [] : entriesIn(text, path));
+    return new AllowFile(path, new AllowList(text === undefined ? [] : entriesIn(text, path)));
   }
 
   /** Lets a player pass until a future date; resolves once that is on disk. */
@@ -47,7 +45,7 @@ export class AllowFile {
   async #change(edit: (list: AllowList) => void): Promise<void> {
     const next = new AllowList(this.list.entries());
     edit(next);
-    await replaceSmallFile(this.#path, `${JSON.stringify(next.entries())}\n`);
+    await replaceSmallFile(this.path, `${JSON.stringify(next.entries())}\n`);
     edit(this.list);
   }
 }

@@ -3,15 +3,14 @@ import { TrustError } from '../../client/trust-error.js';
 
 export class LocalError extends Error {
   override readonly name = 'LocalError';
-  readonly status: number;
-  readonly code: string;
-  readonly details: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(status: number, code: string, message: string, details?: Readonly<Record<string, unknown>>) {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly details?: Readonly<Record<string, unknown>>,
+  ) {
     super(message);
-    this.status = status;
-    this.code = code;
-    this.details = details;
   }
 }
 

@@ -12,12 +12,9 @@ export interface Problem {
 }
 
 export class Problems {
-  readonly #log: (line: string) => void;
   readonly #open = new Map<ProblemPart, Problem>();
 
-  constructor(log: (line: string) => void) {
-    this.#log = log;
-  }
+  constructor(private readonly log: (line: string) => void) {}
 
   get open(): readonly Problem[] {
     return [...this.#open.values()];
@@ -32,6 +29,6 @@ export class Problems {
     if (found?.code === this.#open.get(part)?.code) return;
     if (found === null) this.#open.delete(part);
     else this.#open.set(part, { part, ...found, since: Date.now() });
-    this.#log(`${part}: ${found === null ? 'works again' : `${found.text} (${found.code})`}`);
+    this.log(`${part}: ${found === null ? 'works again' : `${found.text} (${found.code})`}`);
   }
 }

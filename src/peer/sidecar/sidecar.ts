@@ -68,17 +68,11 @@ export interface SidecarOptions {
 const looksItself = () => undefined;
 
 export class Sidecar {
-  readonly #options: SidecarOptions;
-  readonly #client: TrustClient;
   readonly #feed: Feed;
-  readonly #spool: EventSpool;
-  readonly #allow: AllowFile;
   readonly #policy: TrustPolicy<Action>;
   readonly #reader: NodeReader;
-  readonly #kinds: KnownKinds;
   /** Settles once the node has stated its kinds of ids, or did not answer; null if no request is in progress. */
   #learning: Promise<void> | null = null;
-  readonly #problems: Problems;
   readonly #startedAt = Date.now();
   readonly #timer: NodeJS.Timeout;
   #peerStatus: PeerStatus | 'unknown' = 'unknown';
@@ -90,24 +84,22 @@ export class Sidecar {
   #deliveredBefore = 0;
 
   private constructor(
-    options: SidecarOptions,
-    parts: { client: TrustClient; spool: EventSpool; allow: AllowFile; kinds: KnownKinds; problems: Problems },
+    private readonly options: SidecarOptions,
+    private readonly client: TrustClient,
+    private readonly spool: EventSpool,
+    private readonly allowFile: AllowFile,
+    private readonly kinds: KnownKinds,
+    private readonly problems: Problems,
   ) {
-    this.#options = options;
-    this.#client = parts.client;
-    this.#spool = parts.spool;
-    this.#allow = parts.allow;
-    this.#problems = parts.problems;
-    this.#kinds = parts.kinds;
     this.#reader = new NodeReader(options.config.url);
     this.#policy = new TrustPolicy<Action>({
       mode: options.mode,
       pass: 'pass',
       rule: ({ verdict, confidence }) =>
         options.restrict.includes(verdict) && confidence >= options.confidenceMin ? 'restrict' : 'pass',
-      allowList: this.#allow.list,
+      allowList: this.allowFile.list,
     });
-    this.#feed = this.#client.follow({ onState: looksItself });
+    this.#feed = this.client.follow({ onState: looksItself });
     this.#timer = setInterval(() => this.refresh(), bounds.sidecarWatchMs);
     this.#timer.unref();
     this.#learnKinds();
@@ -128,7 +120,7 @@ export class Sidecar {
         onProgress: looksItself,
         onSetAside: ({ code, reason }) => made?.takeSetAside(code, reason),
       });
-      made = new Sidecar(options, { client, spool, allow, kinds, problems });
+      made = new Sidecar(options, client, spool, allow, kinds, problems);
       return made;
     } catch (error) {
       await client.close();
@@ -139,7 +131,7 @@ export class Sidecar {
   /** Resolves with one entry per id, in order. Needs no network call if the cache is current. */
   async players(ids: readonly string[]): Promise<(PlayerAnswer | RefusedId)[]> {
     const subjects = ids.map((id) => this.#subjectOf(id));
-    const found = await this.#client.scores(subjects.filter((one) => typeof one === 'string'));
+    const found = await this.client.scores(subjects.filter((one) => typeof one === 'string'));
     let next = 0;
     return subjects.map((subject, index) => {
       if (typeof subject !== 'string') {
@@ -152,7 +144,7 @@ export class Sidecar {
 
   /** Resolves with the trust of one player. Throws `invalid_parameter` for an invalid id. */
   async player(id: string): Promise<PlayerAnswer> {
-    const [trust] = await this.#client.scores([this.#requiredSubject(id)]);
+    const [trust] = await this.client.scores([this.#requiredSubject(id)]);
     return this.#answerOf(id, trust!);
   }
 
@@ -180,40 +172,40 @@ export class Sidecar {
   /** Resolves with the event ids, one for each of the group's kinds among the accounts, once they are on disk. */
   async report({ playerIds, eventType, gameId, severity, eventId, at }: ReportBody): Promise<readonly string[]> {
     // An id in a spelling that the group does not use would permanently name another player.
-    if (this.#kinds.kinds === null) await this.#learning;
-    if (this.#kinds.kinds === null && !playerIds.every(isSubjectHash)) {
+    if (this.kinds.kinds === null) await this.#learning;
+    if (this.kinds.kinds === null && !playerIds.every(isSubjectHash)) {
       const text = 'the node was never reached, so that the spelling of player ids is not known yet; try again';
       throw new LocalError(503, 'group_unknown', text);
     }
     const players = this.#accountsOf(playerIds).map((id) => this.#requiredSubject(id));
     const added = players.map((playerId, nth) => {
       const name = nth === 0 || eventId === undefined ? eventId : `${eventId} ${playerId}`;
-      return this.#spool.add({ eventType, playerId, gameId, severity, at, eventId: name && this.#eventIdOf(name) });
+      return this.spool.add({ eventType, playerId, gameId, severity, at, eventId: name && this.#eventIdOf(name) });
     });
     return Promise.all(added);
   }
 
   async allow({ playerId, until, note }: AllowListEntry): Promise<void> {
-    await this.#allow.add(this.#requiredSubject(playerId), until, note);
+    await this.allowFile.add(this.#requiredSubject(playerId), until, note);
   }
 
   async disallow(playerId: string): Promise<boolean> {
-    return this.#allow.remove(this.#requiredSubject(playerId));
+    return this.allowFile.remove(this.#requiredSubject(playerId));
   }
 
   /** Checks the states of stream and spool, logs changes, and retries a stream that was refused a while ago. */
   refresh(): void {
-    const { url } = this.#options.config;
+    const { url } = this.options.config;
     const { phase, lastError } = this.#feed.state;
     const streamError = phase === 'live' || phase === 'snapshot' ? null : lastError;
-    this.#problems.set('stream', streamError && { code: streamError.code, text: plainWords(streamError, url) });
-    const { lastError: spoolError, uncounted, delivered } = this.#spool.progress;
-    if (delivered > this.#deliveredBefore) this.#problems.set('reports', null);
+    this.problems.set('stream', streamError && { code: streamError.code, text: plainWords(streamError, url) });
+    const { lastError: spoolError, uncounted, delivered } = this.spool.progress;
+    if (delivered > this.#deliveredBefore) this.problems.set('reports', null);
     // Logged once: the status states the present number.
-    if (uncounted > 0 && !this.#saidUncounted) this.#options.log(`reports: ${uncountedText(uncounted)}`);
+    if (uncounted > 0 && !this.#saidUncounted) this.options.log(`reports: ${uncountedText(uncounted)}`);
     this.#saidUncounted ||= uncounted > 0;
-    this.#problems.set('spool', spoolError && { code: spoolError.code, text: plainWords(spoolError, url) });
-    if (!this.#kinds.isFresh) this.#learnKinds();
+    this.problems.set('spool', spoolError && { code: spoolError.code, text: plainWords(spoolError, url) });
+    if (!this.kinds.isFresh) this.#learnKinds();
     if (phase === 'live') this.#peerStatus = 'active';
     else if (streamError?.code === 'invalid_api_key') this.#peerStatus = 'unknown';
     if (phase !== 'refused') {
@@ -232,20 +224,20 @@ export class Sidecar {
 
   takeSetAside(code: string, reason: string): void {
     this.#lastSetAside = { code, reason };
-    this.#deliveredBefore = this.#spool.progress.delivered;
+    this.#deliveredBefore = this.spool.progress.delivered;
     const error = new TrustError(code as TrustError['code'], reason);
-    const text = `the node will never accept a report as it is: ${plainWords(error, this.#options.config.url)}`;
-    this.#problems.set('reports', { code, text });
+    const text = `the node will never accept a report as it is: ${plainWords(error, this.options.config.url)}`;
+    this.problems.set('reports', { code, text });
   }
 
   get status(): object {
     this.refresh();
-    const { config, version, mode } = this.#options;
+    const { config, version, mode } = this.options;
     const { phase, asOf, players, complete, connections, lastError } = this.#feed.state;
-    const { lastError: spoolError, pendingBytes, setAside, ...spool } = this.#spool.progress;
-    const problems = this.#problems.open;
-    const { last } = this.#problems;
-    const { rss, heapUsed } = this.#options.memory();
+    const { lastError: spoolError, pendingBytes, setAside, ...spool } = this.spool.progress;
+    const problems = this.problems.open;
+    const { last } = this.problems;
+    const { rss, heapUsed } = this.options.memory();
     const isMismatch = lastError?.code === 'salt_mismatch' || spoolError?.code === 'salt_mismatch';
     return {
       ok: problems.length === 0 && phase === 'live',
@@ -261,8 +253,8 @@ export class Sidecar {
       stream: { phase, as_of: isoOf(asOf), players, complete, connections },
       spool: { ...spool, pending_bytes: pendingBytes, set_aside: setAside, last_set_aside: this.#lastSetAside },
       policy: { mode, tally: this.#policy.tally },
-      player_id_kinds: this.#kinds.kinds,
-      allow_list: { players: this.#allow.list.entries().length },
+      player_id_kinds: this.kinds.kinds,
+      allow_list: { players: this.allowFile.list.entries().length },
       problems: problems.map(({ part, code, text, since }) => ({ part, code, text, since: isoOf(since) })),
       last_error: last === null ? null : { part: last.part, code: last.code, text: last.text, at: isoOf(last.since) },
     };
@@ -270,17 +262,17 @@ export class Sidecar {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#spool.close();
-    await this.#client.close();
+    await this.spool.close();
+    await this.client.close();
     await this.#reader.close();
   }
 
   /** Asks the node in the background; if it does not answer, the next check asks again. */
   #learnKinds(): void {
-    this.#learning ??= this.#kinds
+    this.#learning ??= this.kinds
       .learn(this.#reader)
       .catch((error: unknown) => {
-        if (!(error instanceof TrustError)) this.#options.log(`the state folder cannot be written: ${String(error)}`);
+        if (!(error instanceof TrustError)) this.options.log(`the state folder cannot be written: ${String(error)}`);
       })
       .finally(() => {
         this.#learning = null;
@@ -288,14 +280,14 @@ export class Sidecar {
   }
 
   async #readPeerStatus(): Promise<void> {
-    const status = await this.#reader.statusOf(this.#options.config.peerId).catch(() => null);
+    const status = await this.#reader.statusOf(this.options.config.peerId).catch(() => null);
     this.#peerStatus = status ?? 'unknown';
   }
 
   /** The ids under which one person is reported. */
   #accountsOf(ids: readonly string[]): readonly string[] {
     if (ids.length === 1) return ids;
-    const kinds = this.#kinds.kinds ?? [];
+    const kinds = this.kinds.kinds ?? [];
     const cells = ids.map((text) => ({ text }));
     const found = playersOf(cells, { kinds: kinds.length === 0 ? null : kinds });
     if (!found.ok) throw new LocalError(400, 'invalid_parameter', found.text, { parameter: 'player_ids' });
@@ -303,7 +295,7 @@ export class Sidecar {
   }
 
   #bars({ allowed, verdict, confidence, cause }: PlayerAnswer): boolean {
-    const { actOn, actConfidence } = this.#options;
+    const { actOn, actConfidence } = this.options;
     // Without a current answer nobody is kept out.
     if (allowed || cause !== null) return false;
     return actOn?.includes(verdict) === true && confidence >= actConfidence;
@@ -311,19 +303,19 @@ export class Sidecar {
 
   /** Remembers an account, in memory alone, if a game server may ask for the list of those to keep out. */
   #see(id: string): void {
-    if (this.#options.actOn === null) return;
+    if (this.options.actOn === null) return;
     const found = readPlayerId(id, { kinds: ['steam', 'eos'] });
     if (!found.ok) return;
     this.#seen.delete(found.id);
     this.#seen.add(found.id);
     const [oldest] = this.#seen;
-    if (this.#seen.size > this.#options.playersMax) this.#seen.delete(oldest!);
+    if (this.#seen.size > this.options.playersMax) this.#seen.delete(oldest!);
   }
 
   #subjectOf(id: string): string | LocalError {
     this.#see(id);
     try {
-      return this.#client.subjectOf(this.#kinds.canonical(id));
+      return this.client.subjectOf(this.kinds.canonical(id));
     } catch (error) {
       if (error instanceof TrustError) return new LocalError(400, 'invalid_parameter', error.message, error.details);
       throw error;
@@ -338,13 +330,13 @@ export class Sidecar {
 
   /** Returns a report's event id, with only a digest of the game's name, which may contain an account id. */
   #eventIdOf(name: string): string {
-    const { peerId, groupSalt } = this.#options.config;
+    const { peerId, groupSalt } = this.options.config;
     return `report-${crypto.hash('sha256', JSON.stringify([peerId, name, groupSalt]), 'hex').slice(0, 40)}`;
   }
 
   #answerOf(id: string, trust: PlayerTrust): PlayerAnswer {
     const { action, would } = this.#policy.decide(trust);
-    const allowed = trust.allowed === true || this.#allow.list.has(trust.playerId);
+    const allowed = trust.allowed === true || this.allowFile.list.has(trust.playerId);
     const { score, confidence, known, source, asOf, cause } = trust;
     const verdict = allowed ? 'neutral' : trust.verdict;
     const as_of = isoOf(asOf);

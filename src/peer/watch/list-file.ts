@@ -20,8 +20,6 @@ export interface ListText {
 }
 
 export class ListFile {
-  readonly #path: string;
-  readonly #elapsedMs: () => number;
   #last: Signature | null = null;
   /** Time at which the file was first seen in its present state. */
   #since = 0;
@@ -30,33 +28,33 @@ export class ListFile {
   #isRotated = false;
   #isAccepted = false;
 
-  constructor(path: string, elapsedMs: () => number) {
-    this.#path = path;
-    this.#elapsedMs = elapsedMs;
-  }
+  constructor(
+    private readonly path: string,
+    private readonly elapsedMs: () => number,
+  ) {}
 
   /** Returns the file as it is now; null if it is missing or being written. Rejects if it cannot be read at all. */
   async look(): Promise<ListText | null> {
-    const found = await signatureOf(this.#path);
+    const found = await signatureOf(this.path);
     if (found === null) return null;
-    if (found.bytes > bounds.listBytes) throw wrongUsage(`${this.#path} is larger than ${bounds.listBytes} bytes`);
+    if (found.bytes > bounds.listBytes) throw wrongUsage(`${this.path} is larger than ${bounds.listBytes} bytes`);
     if (this.#bytes !== null && this.#last !== null && isSame(found, this.#last)) {
-      return { bytes: this.#bytes, stillMs: this.#elapsedMs() - this.#since, isRotated: this.#isRotated };
+      return { bytes: this.#bytes, stillMs: this.elapsedMs() - this.#since, isRotated: this.#isRotated };
     }
-    const bytes = await readFile(this.#path).catch((error: unknown) => {
+    const bytes = await readFile(this.path).catch((error: unknown) => {
       if (codeOf(error) === 'ENOENT') return null;
       throw error;
     });
-    const after = await signatureOf(this.#path);
+    const after = await signatureOf(this.path);
     // The file changed while it was read.
     if (bytes === null || after === null || !isSame(found, after) || bytes.byteLength !== found.bytes) return null;
     const before = this.#last === null || this.#bytes === null ? null : { ...this.#last, content: this.#bytes };
-    const isRotation = before !== null && (await isRotated(this.#path, before, found, bytes));
+    const isRotation = before !== null && (await isRotated(this.path, before, found, bytes));
     this.#isRotated = isRotation || (this.#isRotated && !this.#isAccepted);
     this.#isAccepted = false;
     this.#last = found;
     this.#bytes = bytes;
-    this.#since = this.#elapsedMs();
+    this.#since = this.elapsedMs();
     return { bytes, stillMs: 0, isRotated: this.#isRotated };
   }
 

@@ -116,7 +116,6 @@ interface Parts {
 }
 
 class ListWatch {
-  readonly #parts: Parts;
   readonly #runtime: Runtime;
   readonly #file: ListFile | PolledList;
   readonly #memory = new RowMemory();
@@ -131,8 +130,7 @@ class ListWatch {
   #unread: number | undefined;
   #isFirst: boolean;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(private readonly parts: Parts) {
     this.#runtime = parts.options.runtime ?? systemRuntime;
     const elapsedMs = () => this.#runtime.elapsedMs();
     this.#file = parts.options.source.isPlainFile
@@ -142,7 +140,7 @@ class ListWatch {
   }
 
   async run(): Promise<void> {
-    const { signal } = this.#parts.options;
+    const { signal } = this.parts.options;
     while (!signal.aborted) {
       await this.#look();
       await pause(this.#runtime, bounds.listPollMs, signal).catch(() => undefined);
@@ -150,7 +148,7 @@ class ListWatch {
   }
 
   async #look(): Promise<void> {
-    const { state, options } = this.#parts;
+    const { state, options } = this.parts;
     const found = await this.#file.look();
     if (found === null) return;
     const isStill = found.stillMs >= bounds.listTailMs;
@@ -196,13 +194,13 @@ class ListWatch {
       options.log(isBaseline ? `${begun.length} bans of the list are known` : `reported ${begun.length} bans`);
     }
     if (rotated.length > 0) options.log(`the list was rotated: ${rotated.length} bans that left it stay reported`);
-    if (lifted.length > 0) this.#parts.withdrawals.begin();
+    if (lifted.length > 0) this.parts.withdrawals.begin();
     this.#isFirst = false;
   }
 
   /** Reads the list in its former format; null if it is too short for recognition. */
   #listIn(bytes: Buffer, isStill: boolean): DecodedList | null {
-    const { options, state } = this.#parts;
+    const { options, state } = this.parts;
     const format = options.format === 'auto' ? (state.format ?? 'auto') : options.format;
     try {
       const list = listOf(bytes, { ...options, format, name: options.source.name });
@@ -217,7 +215,7 @@ class ListWatch {
   }
 
   #planOf({ format }: DecodedList, text: string): ImportPlan {
-    const { options, kinds } = this.#parts;
+    const { options, kinds } = this.parts;
     const known = kinds.kinds;
     const plan = planOf(format, text, {
       ...options,
@@ -233,12 +231,12 @@ class ListWatch {
   }
 
   #eventOptions({ list }: ImportPlan): EventOptions {
-    const { config, gameId, origin } = this.#parts.options;
+    const { config, gameId, origin } = this.parts.options;
     return { peerId: config.peerId, groupSalt: config.groupSalt, list, gameId, origin };
   }
 
   async #report(begun: readonly ListedBan[], mark: Mark, events: EventOptions, isBaseline: boolean): Promise<void> {
-    const { state, spool, options } = this.#parts;
+    const { state, spool, options } = this.parts;
     const adding: Promise<string>[] = [];
     for (const { ban, person, entry } of begun) {
       const eventId = state.eventIdOf(ban);
@@ -249,7 +247,7 @@ class ListWatch {
   }
 
   #tell({ refused, unread }: ImportPlan, doubted: number): void {
-    const { log } = this.#parts.options;
+    const { log } = this.parts.options;
     if (doubted > 0 && doubted !== this.#doubted) {
       log(`${doubted} bans are missing at once: nothing is withdrawn; if they are lifted, run with --allow-mass-lift`);
     }

@@ -14,19 +14,17 @@ export interface PolledListOptions {
 }
 
 export class PolledList {
-  readonly #options: PolledListOptions;
   readonly #setProblem: ReturnType<typeof problemLog>;
   #nextMs = 0;
   #bytes: Buffer | null = null;
 
-  constructor(options: PolledListOptions) {
-    this.#options = options;
+  constructor(private readonly options: PolledListOptions) {
     this.#setProblem = problemLog(options.log, 'the list can be read again');
   }
 
   /** Returns the list as last read; null until there is one. A source that cannot be read changes nothing. */
   async look(): Promise<ListText | null> {
-    const { source, every = bounds.sourcePollMs, elapsedMs, signal } = this.#options;
+    const { source, every = bounds.sourcePollMs, elapsedMs, signal } = this.options;
     if (elapsedMs() >= this.#nextMs) {
       try {
         const bytes = await source.read(signal);

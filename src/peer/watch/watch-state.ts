@@ -38,12 +38,9 @@ export class WatchState {
   readonly lifts = new Map<string, number>();
   readonly owed = new Set<string>();
   format: string | null = null;
-  readonly #path: string;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(path: string) {
-    this.#path = path;
-  }
+  private constructor(private readonly path: string) {}
 
   static async open(path: string): Promise<WatchState> {
     const state = new WatchState(path);
@@ -98,7 +95,7 @@ export class WatchState {
         lifts: [...this.lifts],
         owed: [...this.owed],
       };
-      return replaceSmallFile(this.#path, `${JSON.stringify(file)}\n`);
+      return replaceSmallFile(this.path, `${JSON.stringify(file)}\n`);
     });
     this.#writing = written.catch(() => undefined);
     return written;

@@ -1,6 +1,6 @@
 /** Reads small files with a bound, and replaces them atomically: a kill leaves either the old or the new text. */
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { syncFolder } from '../../client/write/spool/journal.js';
@@ -24,17 +24,11 @@ export async function readSmallFile(path: string, bytesMax = bounds.peerFileByte
 export async function replaceSmallFile(path: string, text: string, mode = 0o600): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
-  let handle: FileHandle | undefined;
   try {
-    handle = await open(temporary, 'wx', mode);
-    await handle.writeFile(text);
-    await handle.sync();
-    await handle.close();
-    handle = undefined;
+    await writeFile(temporary, text, { flag: 'wx', mode, flush: true });
     await rename(temporary, path);
     await syncFolder(dirname(path));
   } catch (error) {
-    await handle?.close();
     await rm(temporary, { force: true });
     throw error;
   }

@@ -1,15 +1,12 @@
 /** Reads a list while programs change it: a text during whose reading the file did not change, and its rotations. */
+import type { Stats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { codeOf } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 
-interface Signature {
-  readonly inode: number;
-  readonly bytes: number;
-  readonly changedMs: number;
-}
+type Signature = Pick<Stats, 'ino' | 'size' | 'mtimeMs'>;
 
 export interface ListText {
   readonly bytes: Buffer;
@@ -37,7 +34,7 @@ export class ListFile {
   async look(): Promise<ListText | null> {
     const found = await signatureOf(this.path);
     if (found === null) return null;
-    if (found.bytes > bounds.listBytes) throw wrongUsage(`${this.path} is larger than ${bounds.listBytes} bytes`);
+    if (found.size > bounds.listBytes) throw wrongUsage(`${this.path} is larger than ${bounds.listBytes} bytes`);
     if (this.#bytes !== null && this.#last !== null && isSame(found, this.#last)) {
       return { bytes: this.#bytes, stillMs: this.elapsedMs() - this.#since, isRotated: this.#isRotated };
     }
@@ -47,7 +44,7 @@ export class ListFile {
     });
     const after = await signatureOf(this.path);
     // The file changed while it was read.
-    if (bytes === null || after === null || !isSame(found, after) || bytes.byteLength !== found.bytes) return null;
+    if (bytes === null || after === null || !isSame(found, after) || bytes.byteLength !== found.size) return null;
     const before = this.#last === null || this.#bytes === null ? null : { ...this.#last, content: this.#bytes };
     const isRotation = before !== null && (await isRotated(this.path, before, found, bytes));
     this.#isRotated = isRotation || (this.#isRotated && !this.#isAccepted);
@@ -66,8 +63,7 @@ export class ListFile {
 
 async function signatureOf(path: string): Promise<Signature | null> {
   try {
-    const { ino, size, mtimeMs } = await stat(path);
-    return { inode: ino, bytes: size, changedMs: mtimeMs };
+    return await stat(path);
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return null;
@@ -76,7 +72,7 @@ async function signatureOf(path: string): Promise<Signature | null> {
 }
 
 function isSame(one: Signature, other: Signature): boolean {
-  return one.inode === other.inode && one.bytes === other.bytes && one.changedMs === other.changedMs;
+  return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs;
 }
 
 /** A list that was moved away has its inode elsewhere in the folder; of one that was truncated there is a copy. */
@@ -86,15 +82,15 @@ async function isRotated(
   now: Signature,
   content: Buffer,
 ): Promise<boolean> {
-  const wasMoved = before.inode !== now.inode;
-  if (!wasMoved && content.subarray(0, before.bytes).equals(before.content)) return false;
+  const wasMoved = before.ino !== now.ino;
+  if (!wasMoved && content.subarray(0, before.size).equals(before.content)) return false;
   const [folder, name] = [dirname(path), basename(path)];
   for (const other of await readdir(folder)) {
     if (other === name) continue;
     const found = await signatureOf(join(folder, other)).catch(() => null);
     if (found === null) continue;
-    if (wasMoved && found.inode === before.inode) return true;
-    const mayBeCopy = !wasMoved && other.startsWith(name) && found.bytes === before.bytes;
+    if (wasMoved && found.ino === before.ino) return true;
+    const mayBeCopy = !wasMoved && other.startsWith(name) && found.size === before.size;
     if (mayBeCopy && (await holds(join(folder, other), before.content))) return true;
   }
   return false;

@@ -7,7 +7,8 @@ import { pause, systemRuntime } from '../../client/transport/time.js';
 import { TrustClient } from '../../client/trust-client.js';
 import { type PlayerIdHints, readPlayerId } from '../../player-ids/player-id.js';
 import { replaceSmallFile } from '../config/peer-file.js';
-import { type ListedPlayer, nativeLists } from '../export/native-lists.js';
+import { nativeLists } from '../export/native-lists.js';
+import type { Player } from '../formats/player-of.js';
 import { eachLine } from '../formats/reading/records.js';
 import type { Refused } from '../import/plan.js';
 import { groupKinds } from '../node/known-kinds.js';
@@ -86,7 +87,7 @@ async function runExport(options: ExportOptions, session: Session): Promise<void
 /** Writes the list whenever it changes, until the command ends. A list that cannot be read leaves the file alone. */
 async function keepList(
   path: string,
-  list: () => Promise<Listing>,
+  list: () => ReturnType<typeof listIn>,
   everyMs: number,
   { terminal, ending }: Session,
 ): Promise<void> {
@@ -114,20 +115,17 @@ async function keepList(
   }
 }
 
-interface Listing extends Pick<KnownIds, 'refused'> {
-  /** Returns the whole list. `at` is in ms since 1970. */
-  readonly write: (at: number) => string;
-  readonly summary: string;
-}
-
-/** Returns the untrusted among the players of the file of ids, without those of the local allow list. */
+/**
+ * Returns the untrusted among the players of the file of ids, without those of the local allow list. `write` returns
+ * the whole list; `at` is in ms since 1970.
+ */
 async function listIn(
   { format, ids, kind, follow, confidenceMin = follow === undefined ? 0 : 0.5 }: ExportOptions,
   kinds: readonly string[] | undefined,
   client: TrustClient,
   session: Session,
   allowPath: string,
-): Promise<Listing> {
+) {
   const list = nativeLists.find(({ name }) => name === format)!;
   const { text } = decodeList(await fileBytes(ids));
   const { players, refused } = knownIds(text, { kind: kind?.[0], kinds });
@@ -139,7 +137,7 @@ async function listIn(
   const taken = listed.filter((player) => list.kinds === null || list.kinds.includes(player.kind));
   const left = listed.length - taken.length;
   return {
-    write: (at) => list.write(taken, at),
+    write: (at: number) => list.write(taken, at),
     summary: `${taken.length} of ${players.size} players are untrusted and listed${left > 0 ? `; ${left} more have ids that do not fit ${list.name}` : ''}`,
     refused,
   };
@@ -151,9 +149,9 @@ async function untrusted(
   client: TrustClient,
   confidenceMin: number,
   { terminal, ending }: Session,
-): Promise<ListedPlayer[]> {
+): Promise<Player[]> {
   const progress = terminal.progress('reading');
-  const listed: ListedPlayer[] = [];
+  const listed: Player[] = [];
   try {
     for (let at = 0; at < players.length; at += bounds.scoresPerCall) {
       const part = players.slice(at, at + bounds.scoresPerCall);
@@ -173,14 +171,11 @@ async function untrusted(
   }
 }
 
-interface KnownIds {
-  /** Canonical ids with their kinds, each once, in the order of the file. */
-  readonly players: ReadonlyMap<string, string>;
-  readonly refused: readonly Refused[];
-}
-
-/** Reads the ids. The text of a line after a comma, a semicolon or a tab is ignored. */
-export function knownIds(text: string, hints: PlayerIdHints): KnownIds {
+/**
+ * Reads the ids: canonical ones with their kinds, each once, in the order of the file. The text of a line after a
+ * comma, a semicolon or a tab is ignored.
+ */
+export function knownIds(text: string, hints: PlayerIdHints) {
   const players = new Map<string, string>();
   const refused: Refused[] = [];
   const refuse = (line: number, reason: string) => {

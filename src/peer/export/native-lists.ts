@@ -1,18 +1,13 @@
 /** Writes native ban lists of canonical player ids: each format accepts the kinds of ids that its game knows. */
 import SteamID from 'steamid';
-
-export interface ListedPlayer {
-  /** In canonical form. */
-  readonly id: string;
-  readonly kind: string;
-}
+import type { Player } from '../formats/player-of.js';
 
 export interface NativeList {
   readonly name: string;
   /** The kinds of ids that the format accepts; null for all. */
   readonly kinds: readonly string[] | null;
   /** Returns the whole list. `at` is in ms since 1970. */
-  readonly write: (players: readonly ListedPlayer[], at: number) => string;
+  readonly write: (players: readonly Player[], at: number) => string;
 }
 
 /** The reason that admins and players see. It names no person. */

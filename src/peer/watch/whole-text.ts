@@ -2,14 +2,11 @@
 import { jsonIn } from '../../client/json-text.js';
 import type { Description } from '../formats/description.js';
 
-export interface WholeText {
-  readonly text: string;
-  /** True if the text contains the whole file, so that a ban missing in it is missing in the list. */
-  readonly isWhole: boolean;
-}
-
-/** Null if nothing can be read. `isStill`: unchanged for long, so that a last line without a break counts. */
-export function wholeTextOf(text: string, { shape }: Pick<Description, 'shape'>, isStill: boolean): WholeText | null {
+/**
+ * Null if nothing can be read. `isStill`: unchanged for long, so that a last line without a break counts. `isWhole`:
+ * the text contains the whole file, so that a ban missing in it is missing in the list.
+ */
+export function wholeTextOf(text: string, { shape }: Pick<Description, 'shape'>, isStill: boolean) {
   if (shape === 'json') return jsonIn(text) !== undefined ? { text, isWhole: true } : null;
   if (shape === 'xml') {
     const root = /<([\w:-]+)[\s>]/.exec(text)?.[1];

@@ -1,6 +1,7 @@
 /** Runs `ptf-peer`: a command line becomes output and an exit code. Streams, environment and signals are arguments. */
 import { Command, CommanderError } from 'commander';
 import { TrustError } from '../../client/trust-error.js';
+import { loadPeerConfig } from '../config/peer-config.js';
 import { type ExitCode, endOf, PeerError, wrongUsage } from '../peer-error.js';
 import { addDescribe } from './describe-command.js';
 import { addDoctor } from './doctor-command.js';
@@ -8,7 +9,7 @@ import { addExport } from './export-command.js';
 import { addImport } from './import-command.js';
 import { addRegister } from './register-command.js';
 import { addRelay } from './relay-command.js';
-import { type PeerDeps, sessionOf } from './session.js';
+import type { PeerDeps, Session } from './session.js';
 import { addSidecar } from './sidecar-command.js';
 import { addWatch } from './watch-command.js';
 
@@ -90,7 +91,14 @@ function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Command {
       getErrHelpWidth: () => Math.min(terminal.width, helpWidthMax),
     })
     .exitOverride();
-  const session = sessionOf(deps, () => program.opts(), end);
+  const options = () => program.opts<{ config?: string; json?: boolean }>();
+  const session: Session = {
+    ...deps,
+    configOption: () => options().config,
+    json: () => options().json === true,
+    config: () => loadPeerConfig(deps, options().config),
+    end,
+  };
   for (const add of commands) add(program, session);
   return program;
 }

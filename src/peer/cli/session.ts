@@ -1,5 +1,5 @@
 /** Declares the context of every command of `ptf-peer`: terminal, environment, signal to end, and exit code. */
-import { loadPeerConfig, type PeerConfig, type Surroundings } from '../config/peer-config.js';
+import type { PeerConfig, Surroundings } from '../config/peer-config.js';
 import type { ExitCode } from '../peer-error.js';
 
 /** Progress of long work, on a line of its own that disappears when the work is done. */
@@ -34,19 +34,4 @@ export interface Session extends PeerDeps {
   /** Reads the configuration. Rejects with `wrong_usage` if a value is missing. */
   readonly config: () => Promise<PeerConfig>;
   readonly end: (code: ExitCode) => void;
-}
-
-export function sessionOf(
-  deps: PeerDeps,
-  options: () => { config?: string; json?: boolean },
-  end: (code: ExitCode) => void,
-): Session {
-  const configOption = () => options().config;
-  return {
-    ...deps,
-    configOption,
-    json: () => options().json === true,
-    config: () => loadPeerConfig(deps, configOption()),
-    end,
-  };
 }

@@ -65,17 +65,11 @@ export interface ImportPlan {
 }
 
 /** How a list is read and reported, whether once or again and again. */
-export interface ListReading {
+export interface ListReading extends Pick<ReadOptions, 'ignore' | 'timeZone' | 'offlineServer'> {
   /** `auto`, or a name. */
   readonly format: string;
   /** A description of the user's own, instead of a format. */
   readonly description?: Description | undefined;
-  /** Cells to ignore although their name looks like an end, a type or a removal. */
-  readonly ignore?: readonly string[] | undefined;
-  /** IANA name of the zone for times without a zone. */
-  readonly timeZone: string;
-  /** The server in offline mode that created Minecraft UUIDs of version 3. */
-  readonly offlineServer?: string | undefined;
   /** Severity of every event, 0 to 1; if absent, it follows from the list. */
   readonly severity?: number | null | undefined;
   /** Name of the public list, as the operator declared it; absent if the list is the peer's own. */

@@ -3,7 +3,7 @@ import * as crypto from 'node:crypto';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { isRecord, jsonIn } from '../../client/json-text.js';
-import { abortable, onAbort } from '../../client/transport/listeners.js';
+import { abortable } from '../../client/transport/listeners.js';
 import { type Runtime, systemRuntime } from '../../client/transport/time.js';
 import { TrustError } from '../../client/trust-error.js';
 import { EventSpool } from '../../client/write/spool/event-spool.js';
@@ -67,7 +67,7 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
     const obstacle = pending === 0 ? null : watch.obstacle;
     return { delivered, duplicates, uncounted, refused, waiting: pending, obstacle };
   } finally {
-    watch.end();
+    watch.stopTimer();
     await spool.close();
   }
 }
@@ -125,25 +125,24 @@ function linesOf(
 
 /** Observes the spool: notices that the node accepts nothing any more, or that the caller ends the import. */
 class Watch {
-  /** Aborted with the obstacle. */
+  /** Aborted by an obstacle. */
   readonly signal: AbortSignal;
-  readonly #release: () => void;
   readonly #controller = new AbortController();
-  readonly #runtime: Runtime;
   #lastError: TrustError | null = null;
   #cancel: (() => void) | null = null;
   #onProgress: () => void = () => undefined;
 
-  constructor(runtime: Runtime, caller: AbortSignal) {
-    this.signal = this.#controller.signal;
-    this.#runtime = runtime;
-    const interrupt = () => this.#controller.abort(new TrustError('closed', 'the import was interrupted'));
-    this.#release = onAbort(caller, interrupt);
-    if (caller.aborted) interrupt();
+  constructor(
+    private readonly runtime: Runtime,
+    caller: AbortSignal,
+  ) {
+    this.signal = AbortSignal.any([caller, this.#controller.signal]);
   }
 
   get obstacle(): TrustError | null {
-    return this.signal.aborted ? (this.signal.reason as TrustError) : null;
+    if (!this.signal.aborted) return null;
+    const { reason } = this.signal;
+    return reason instanceof TrustError ? reason : new TrustError('closed', 'the import was interrupted');
   }
 
   async roomIn(spool: EventSpool): Promise<void> {
@@ -160,8 +159,8 @@ class Watch {
     const giveUp = () =>
       this.#controller.abort(this.#lastError ?? new TrustError('unreachable', 'the node accepts no events'));
     if (phase === 'refused' && lastError !== null) this.#controller.abort(lastError);
-    else if (phase === 'waiting') this.#cancel ??= this.#runtime.after(bounds.importStallMs, giveUp);
-    else this.#calm();
+    else if (phase === 'waiting') this.#cancel ??= this.runtime.after(bounds.importStallMs, giveUp);
+    else this.stopTimer();
   }
 
   /** True if the work was done before an obstacle came up. Rejects if the work itself fails. */
@@ -175,12 +174,7 @@ class Watch {
     }
   }
 
-  end(): void {
-    this.#calm();
-    this.#release();
-  }
-
-  #calm(): void {
+  stopTimer(): void {
     this.#cancel?.();
     this.#cancel = null;
   }

@@ -7,7 +7,14 @@ import { facts, table } from '../../operations/text-table.js';
 import { type CommandContext, examples, type Progress, type Rendered } from './command-context.js';
 import { callNode, NoNodeError, OperatorError } from './node-client.js';
 
-export function addBackup(program: Command, session: CommandContext): void {
+interface RestoreOptions {
+  readonly replace?: true;
+  readonly erasuresFrom?: string;
+  readonly withoutErasures?: true;
+}
+
+/** Adds `ptf backup` and `ptf restore`. */
+export function addBackups(program: Command, session: CommandContext): void {
   const { backups, runtime, dir, done } = session;
   program
     .command('backup')
@@ -19,15 +26,6 @@ export function addBackup(program: Command, session: CommandContext): void {
       refuseInside(task);
       done(showBackup(task.dir, await withProgress(session, (onStatus) => backups.backUp(task, onStatus))));
     });
-}
-
-export function addRestore(program: Command, session: CommandContext): void {
-  const { backups, dir, done } = session;
-  interface Options {
-    readonly replace?: true;
-    readonly erasuresFrom?: string;
-    readonly withoutErasures?: true;
-  }
   program
     .command('restore')
     .argument('<folder>', 'a backup')
@@ -38,7 +36,7 @@ export function addRestore(program: Command, session: CommandContext): void {
       'restore a backup into the data folder, without players and events erased since; the node must be stopped',
     )
     .addHelpText('after', examples('restore /backup/ptf-monday', 'restore /backup/ptf-monday --replace'))
-    .action(async (folder: string, { replace, erasuresFrom, withoutErasures }: Options) => {
+    .action(async (folder: string, { replace, erasuresFrom, withoutErasures }: RestoreOptions) => {
       if (erasuresFrom !== undefined && withoutErasures === true) {
         throw new OperatorError('wrong_usage', 'give --erasures-from or --without-erasures, not both', 2);
       }

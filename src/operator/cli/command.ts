@@ -9,14 +9,14 @@ import { DiskFullError, UnreadError } from '../../group/ports/storage.js';
 import { checkRequest } from '../../operations/table.js';
 import { printable } from '../../operations/text-table.js';
 import { violationTexts } from '../../validation/validator.js';
-import { addBackup, addRestore } from './backups.js';
+import { addBackups } from './backups.js';
 import { type CommandContext, type CommandDeps, examples, type Rendered } from './command-context.js';
 import { addCluster } from './commands/cluster-command.js';
 import { addDashboard } from './commands/dashboard-command.js';
 import { addCompletion } from './completion.js';
 import { addDoctor } from './doctor.js';
 import { addErase } from './erase.js';
-import { addAuditVerify, addExport } from './export.js';
+import { addAuditReaders } from './export.js';
 import { callNode, OperatorError } from './node-client.js';
 import { addCommand, addOperations, peersList } from './operation-commands.js';
 import { addVerify } from './verify.js';
@@ -88,6 +88,9 @@ function failureOf(error: unknown, args: readonly string[]): OperatorError {
   return new OperatorError('internal_error', messageOf(error));
 }
 
+/** The commands that no row of an operation declares, in the order of the help. */
+const commands = [addErase, addAuditReaders, addDoctor, addVerify, addDashboard, addBackups, addCluster, addCompletion];
+
 const helpWidthMax = 100;
 
 /** With `json`, help that was not requested is not printed. With `hasDefaults`, `ptf peers` lists the peers. */
@@ -132,15 +135,6 @@ export function programOf(
   };
   addOperations(program, session);
   addCommand(program, session, 'peers-list', { ...peersList, isDefault: hasDefaults });
-  addErase(program, session);
-  addAuditVerify(program, session);
-  addExport(program, session);
-  addDoctor(program, session);
-  addVerify(program, session);
-  addDashboard(program, session);
-  addBackup(program, session);
-  addRestore(program, session);
-  addCluster(program, session);
-  addCompletion(program, session);
+  for (const add of commands) add(program, session);
   return program;
 }

@@ -6,15 +6,13 @@ import { auditPages, type ChainReport, verifyChain } from '../protocol/audit-cha
 import { type CommandContext, examples, type Progress, type Rendered, showing } from './command-context.js';
 import { groupOf } from './operation-commands.js';
 
-export function addAuditVerify(program: Command, session: CommandContext): void {
+/** Adds `ptf audit verify` and `ptf export`. */
+export function addAuditReaders(program: Command, session: CommandContext): void {
   groupOf(program, 'audit')
     .command('verify')
     .description('fetch every entry and recompute the chain of hashes')
     .addHelpText('after', examples('audit verify', 'audit verify --json'))
     .action(async () => session.done(chain(await verifyChain(pagesOf(session)))));
-}
-
-export function addExport(program: Command, session: CommandContext): void {
   program
     .command('export')
     .description('write the audit log as one JSON object per line')

@@ -2,15 +2,6 @@
 import { Argument, type Command, type Option } from 'commander';
 import { type CommandContext, examples } from './command-context.js';
 
-/** One command of the tree with its path: `''`, `peers`, `peers list`. */
-interface Node {
-  readonly path: string;
-  readonly commands: readonly Command[];
-  readonly options: readonly Option[];
-  readonly choices: readonly string[];
-  readonly wantsFolder: boolean;
-}
-
 const shells = ['bash', 'zsh'] as const;
 type Shell = (typeof shells)[number];
 
@@ -28,22 +19,24 @@ export function addCompletion(program: Command, session: CommandContext): void {
     });
 }
 
-function nodesOf(program: Command): Node[] {
-  const nodes: Node[] = [];
-  const help = program.createHelp();
-  const add = (command: Command, path: string): void => {
-    const commands = help.visibleCommands(command).filter((one) => one.name() !== 'help');
-    nodes.push({
-      path,
-      commands,
-      options: [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)],
-      choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
-      wantsFolder: command.registeredArguments.some((one) => one.name() === 'folder'),
-    });
-    for (const one of commands) add(one, path === '' ? one.name() : `${path} ${one.name()}`);
+type Node = ReturnType<typeof nodeOf>;
+
+/** Returns a command and those below it. */
+function nodesOf(command: Command, path = ''): Node[] {
+  const node = nodeOf(command, path);
+  return [node, ...node.commands.flatMap((one) => nodesOf(one, `${path} ${one.name()}`.trimStart()))];
+}
+
+/** One command of the tree with its path: `''`, `peers`, `peers list`. */
+function nodeOf(command: Command, path: string) {
+  const help = command.createHelp();
+  return {
+    path,
+    commands: help.visibleCommands(command).filter((one) => one.name() !== 'help'),
+    options: [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)],
+    choices: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+    wantsFolder: command.registeredArguments.some((one) => one.name() === 'folder'),
   };
-  add(program, '');
-  return nodes;
 }
 
 function flagOf({ long }: Option): string {

@@ -7,7 +7,6 @@ import type { Command } from 'commander';
 import { UnreadError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { verifyValue } from '../../operations/log-operations.js';
-import type { StatusValue } from '../../operations/status-operation.js';
 import { facts } from '../../operations/text-table.js';
 import { type CommandContext, examples, type Rendered } from './command-context.js';
 import * as checks from './findings.js';
@@ -60,11 +59,7 @@ function foreignIn(session: CommandContext, dir: string): string | undefined {
 }
 
 /** Examines the store of a folder without a node. Null if this user must not open it. */
-async function storeOf(
-  session: CommandContext,
-  dir: string,
-  { folder, isFolder, uid }: checks.FolderFacts,
-): Promise<{ readonly findings: checks.Finding[]; readonly refusals: readonly string[] } | null> {
+async function storeOf(session: CommandContext, dir: string, { folder, isFolder, uid }: checks.FolderFacts) {
   // Opened by another user, the store would contain files that the node's user cannot open.
   if (folder === null || !isFolder || folder.uid !== uid) return null;
   try {
@@ -81,9 +76,7 @@ async function storeOf(
 }
 
 /** Returns the status of the node; nothing if none runs, and a finding if a running one does not answer. */
-async function statusOf(
-  session: CommandContext,
-): Promise<{ readonly running: StatusValue | null; readonly silence: string | null }> {
+async function statusOf(session: CommandContext) {
   try {
     return { running: await session.ask('status', {}), silence: null };
   } catch (error) {

@@ -19,12 +19,6 @@ import type { Session } from './sessions/sessions.js';
 import { appPage } from './shell.js';
 import type { SessionValue, WeightHistoryValue } from './wire.js';
 
-export interface Dashboard {
-  readonly host: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 const policy = {
   useDefaults: false,
   directives: {
@@ -40,7 +34,7 @@ const policy = {
   },
 };
 
-export async function startDashboard(deps: DashboardDeps): Promise<Dashboard> {
+export async function startDashboard(deps: DashboardDeps) {
   const { group, log } = deps;
   const ask = asksOf(deps);
   const watch = new DashboardUpdates(deps, ask);
@@ -101,7 +95,7 @@ function failuresAnswered(log: Logger): DashboardMiddleware {
   };
 }
 
-async function listening(server: Server, host: string, port: number): Promise<Pick<Dashboard, 'host' | 'port'>> {
+async function listening(server: Server, host: string, port: number) {
   const up = once(server, 'listening');
   server.listen(port, host);
   await up;

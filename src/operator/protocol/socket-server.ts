@@ -11,18 +11,9 @@ import type { AskedNode } from '../../operations/operation.js';
 import { asksOf, isOperationName } from '../../operations/table.js';
 import { commandPath, removeSocket, socketPathOf } from './socket-path.js';
 
-export interface OperatorSocketDeps extends AskedNode {
-  readonly dir: string;
-  readonly log: Logger;
-}
+type OperatorSocketDeps = AskedNode & { readonly dir: string; readonly log: Logger };
 
-export interface OperatorSocket {
-  readonly path: string;
-  /** Completes requests in progress within a short time, and removes the socket. */
-  close(): Promise<void>;
-}
-
-export async function startOperatorSocket({ dir, log, ...node }: OperatorSocketDeps): Promise<OperatorSocket> {
+export async function startOperatorSocket({ dir, log, ...node }: OperatorSocketDeps) {
   const ask = asksOf(node);
   const server = createServer(serverBounds, (request, response) => {
     respond(request, response).catch((error: unknown) => {
@@ -77,6 +68,7 @@ export async function startOperatorSocket({ dir, log, ...node }: OperatorSocketD
 
   return {
     path,
+    /** Completes requests in progress within a short time, and removes the socket. */
     async close() {
       await closeServer(server);
       removeSocket(dir);

@@ -4,14 +4,8 @@ import { limits } from '../../../limits.js';
 
 export const passwordFile = 'dashboard-password';
 
-interface Cost {
-  readonly ln: number;
-  readonly r: number;
-  readonly p: number;
-}
-
 /** The minimum of OWASP's password storage cheat sheet, in the variant that takes 64 MiB. */
-const cost: Cost = { ln: 16, r: 8, p: 2 };
+const cost = { ln: 16, r: 8, p: 2 };
 /** Memory bound of a check: four times the memory of a present hash, and as many rounds. */
 const memoryMax = 2 ** 28;
 const roundsMax = 16;
@@ -56,7 +50,7 @@ function parse(text: string) {
   return { cost: stored, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
 }
 
-function derive(password: string, salt: Uint8Array, { ln, r, p }: Cost): Promise<Buffer> {
+function derive(password: string, salt: Uint8Array, { ln, r, p }: typeof cost): Promise<Buffer> {
   const N = 2 ** ln;
   // Normalised, so that the password can be typed on any keyboard.
   const text = password.normalize('NFKC');

@@ -24,18 +24,14 @@ export class PaceHistory {
   readonly #paces: (PaceValue & { readonly at: number })[] = [];
   /** Samples of the window over which the newest pace is computed. */
   readonly #window: Sample[] = [];
-  #now = still;
-
-  get now(): PaceValue {
-    return this.#now;
-  }
+  now = still;
 
   add(sample: Sample): void {
     const before = this.#window[0];
     addTo(this.#window, sample, limits.paceWindowSamples);
     if (before === undefined || sample.at <= before.at) return;
-    this.#now = paceBetween(before, sample);
-    addTo(this.#paces, { ...this.#now, at: sample.at / 1000 }, limits.paceSamplesMax);
+    this.now = paceBetween(before, sample);
+    addTo(this.#paces, { ...this.now, at: sample.at / 1000 }, limits.paceSamplesMax);
   }
 
   value(): HistoryValue {

@@ -63,11 +63,8 @@ export function drawnNotices(): Child {
 /** Work that the operator starts, such as a computation, and what came of it, or why it failed. */
 export class Task {
   isBusy = false;
-  result: Child;
 
-  constructor(result: Child = null) {
-    this.result = result;
-  }
+  constructor(public result: Child = null) {}
 
   async run(work: () => Promise<Child>): Promise<void> {
     this.isBusy = true;

@@ -158,17 +158,13 @@ export function peerLink(id: string, names: ReadonlyMap<string, string>): Child 
   return link(`peers/${encodeURIComponent(id)}`, names.get(id) ?? id);
 }
 
-function playerLink(hash: string): Child {
-  return html`<span title=${hash}>${link(`players/${hash}`, head(hash, 16))}</span>`;
-}
-
 export function badge(word: string, look: string = word): Child {
   return html`<span class=${`badge ${look}`}>${word}</span>`;
 }
 
 export const playerColumn: Column<{ readonly subject_hash: string }> = {
   title: 'Player',
-  cell: ({ subject_hash }) => playerLink(subject_hash),
+  cell: ({ subject_hash: hash }) => html`<span title=${hash}>${link(`players/${hash}`, head(hash, 16))}</span>`,
 };
 
 export function time(iso: string): Child {

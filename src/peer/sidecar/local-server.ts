@@ -106,10 +106,6 @@ function boundConnections(server: Server): Set<Socket> {
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {
-  if (body === undefined) {
-    response.writeHead(status).end();
-    return;
-  }
   const isText = typeof body === 'string';
   const text = isText ? body : JSON.stringify(body);
   response

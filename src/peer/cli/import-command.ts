@@ -61,19 +61,22 @@ export function addImport(program: Command, session: Session): void {
     .option('--send-faded', 'also send bans of which decay has left less than 1 %')
     .option('--restate', 'date permanent and still active bans as of today; see below')
     .addHelpText('after', help)
-    .action(async (list: readonly string[], options: ImportOptions) =>
-      runImport(await sourceOf(list, isCommand(program), options), options, session),
-    );
+    .action(async (list: readonly string[], options: ImportOptions) => {
+      const source = await sourceOf(list, isCommand(program), options);
+      await (options.dryRun === true ? dryRun : send)(source, options, session);
+    });
 }
 
-async function runImport(source: Source, options: ImportOptions, session: Session): Promise<void> {
-  if (options.dryRun === true) {
-    const plan = await planned(source, options, options.kinds ?? null, session);
-    printPlan(source.label, plan, session);
-    session.end(plan.refused.length > 0 ? 1 : 0);
-  } else {
-    await send(source, options, session);
+async function dryRun(source: Source, options: ImportOptions, session: Session): Promise<void> {
+  const { terminal, json, end } = session;
+  const plan = await planned(source, options, options.kinds ?? null, session);
+  if (json()) print(planText(plan), terminal);
+  else {
+    print(planLines(source.label, plan), terminal);
+    const counts = countsOf(plan);
+    terminal.out(`${counts.send} to send, ${restOf(plan, counts)}\nNothing was sent.\n`);
   }
+  end(plan.refused.length > 0 ? 1 : 0);
 }
 
 /** Returns the plan of the list. The text of the list can be freed once it exists. */
@@ -97,16 +100,6 @@ async function planned(
 /** Reads the list. A separate function, so that its bytes can be freed before the plan is made. */
 async function listIn(source: Source, options: ImportOptions, signal: AbortSignal): Promise<DecodedList> {
   return listOf(await source.read(signal), { ...options, name: source.name });
-}
-
-function printPlan(file: string, plan: ImportPlan, { terminal, json }: Session): void {
-  if (json()) {
-    print(planText(plan), terminal);
-    return;
-  }
-  print(planLines(file, plan), terminal);
-  const counts = countsOf(plan);
-  terminal.out(`${counts.send} to send, ${restOf(plan, counts)}\nNothing was sent.\n`);
 }
 
 function print(texts: Iterable<string>, { out }: Session['terminal']): void {

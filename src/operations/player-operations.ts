@@ -20,11 +20,7 @@ export const playerOperations = {
   'allow-list': operation({
     request: shape(page(limits.allowedSubjectsMax)),
     dashboard: true,
-    answer({ from, limit }, { group }) {
-      const entries = group.allowedPlayers();
-      const data = entries.slice(from, from + limit).map(allowedPlayerValue);
-      return granted({ data, next_from: from + limit < entries.length ? from + limit : null });
-    },
+    answer: (request, { group }) => pageOf(group.allowedPlayers(), request, allowedPlayerValue),
     ptf: {
       group: 'allow',
       command: 'list',
@@ -91,12 +87,7 @@ export const playerOperations = {
   'erase-pending': operation({
     request: shape(page(limits.pendingErasuresMax)),
     dashboard: true,
-    answer({ from, limit }, { group }) {
-      const all = group.pendingErasures();
-      const end = from + limit;
-      const data = all.slice(from, end).map((pending) => pendingValue(group, pending));
-      return granted({ data, next_from: end < all.length ? end : null });
-    },
+    answer: (request, { group }) => pageOf(group.pendingErasures(), request, (one) => pendingValue(group, one)),
   }),
 
   /** `ptf erase --refuse`: see `operator/cli/erase.ts`. */
@@ -190,6 +181,11 @@ export const playerOperations = {
     },
   }),
 };
+
+function pageOf<T, V>(all: readonly T[], { from, limit }: Record<'from' | 'limit', number>, toValue: (one: T) => V) {
+  const end = from + limit;
+  return granted({ data: all.slice(from, end).map(toValue), next_from: end < all.length ? end : null });
+}
 
 function pendingValue(group: api.OperatorApi, { subject, requests }: api.PendingErasure) {
   const requestedAt = requests[0]!.requestedAt;

@@ -4,7 +4,7 @@ import { limits } from '../../limits.js';
 import { parseHash } from '../../operations/arguments.js';
 import { exampleHash } from '../../operations/operation.js';
 import type { Values } from '../../operations/table.js';
-import { facts, plural, printable, table } from '../../operations/text-table.js';
+import { columns, facts, plural, printable } from '../../operations/text-table.js';
 import { type CommandContext, examples, type Rendered, signed } from './command-context.js';
 import { OperatorError } from './node-client.js';
 import { allPages, confirmable, confirmed } from './operation-commands.js';
@@ -63,24 +63,21 @@ async function questionOf({ ask }: CommandContext, hash: string): Promise<string
 }
 
 function pendingErasures({ data }: Values['erase-pending']): Rendered {
-  const heads = ['subject', 'due', 'asked by', 'because', 'verdict', 'peers', 'direction'];
-  const rows = data.map(({ subject_hash, due_at, requests, evidence }) => {
-    const [first] = requests;
-    const more = requests.length > 1 ? ` and ${requests.length - 1} more` : '';
-    return [
-      subject_hash,
-      due_at.slice(0, 10),
-      `${first?.peer_name ?? 'anonymous'}${more}`,
-      first?.reason ?? '',
-      evidence?.verdict ?? 'unknown',
-      evidence?.peers ?? 0,
-      evidence?.direction ?? 'none',
-    ];
-  });
-  return {
-    value: { data },
-    lines: (width) => (rows.length === 0 ? ['no erasure is waiting'] : table(width, rows, heads, ['due'])),
-  };
+  const lines = (width: number): string[] =>
+    columns(width, ['due'], data, [
+      ['subject', (one) => one.subject_hash],
+      ['due', (one) => one.due_at.slice(0, 10)],
+      ['asked by', askedBy],
+      ['because', ({ requests }) => requests[0]?.reason ?? ''],
+      ['verdict', ({ evidence }) => evidence?.verdict ?? 'unknown'],
+      ['peers', ({ evidence }) => evidence?.peers ?? 0],
+      ['direction', ({ evidence }) => evidence?.direction ?? 'none'],
+    ]);
+  return { value: { data }, lines: data.length === 0 ? () => ['no erasure is waiting'] : lines };
+}
+
+function askedBy({ requests: [first, ...more] }: Values['erase-pending']['data'][number]): string {
+  return `${first?.peer_name ?? 'anonymous'}${more.length > 0 ? ` and ${more.length} more` : ''}`;
 }
 
 function erasure(value: Values['erase']): Rendered {

@@ -12,9 +12,11 @@ import { refused } from '../../../src/errors.js';
 import type { OperatorApi } from '../../../src/group/api.js';
 import { limits } from '../../../src/limits.js';
 import { callNode, NoNodeError, OperatorError } from '../../../src/operator/cli/node-client.js';
-import { type OperatorSocket, startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
+import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
 import { until } from '../../support/until.js';
 import { recordedGroup } from '../recorded-group.js';
+
+type OperatorSocket = Awaited<ReturnType<typeof startOperatorSocket>>;
 
 const log = pino({ level: 'silent' });
 let folder = '';

@@ -42,48 +42,75 @@ class BatchError extends Error {
   override readonly name = 'BatchError';
 }
 
+const BYTES_AT_FIRST = 256;
+
 export class BatchWriter {
-  readonly #records = new RecordBytes();
+  readonly #starts: number[] = [];
+  #bytes = Buffer.allocUnsafe(BYTES_AT_FIRST);
+  #view = viewOf(this.#bytes);
+  #length = 0;
 
   get count(): number {
-    return this.#records.starts.length;
+    return this.#starts.length;
   }
 
   add(record: LogRecord): void {
-    this.#records.add(record);
+    this.addEncoded(encodeRecord(record));
   }
 
+  /** Appends an event in place, without an intermediate buffer: nearly all records are events. */
   addEvent(event: DecidedEvent, keys: EventKeys): void {
-    this.#records.addEvent(event, keys);
+    const at = this.#next(eventBytes(event));
+    writeEventRecord(event, keys, this.#bytes, this.#view, at);
+  }
+
+  addEncoded(record: Uint8Array): void {
+    const at = this.#next(record.length);
+    this.#bytes.set(record, at);
+  }
+
+  #next(count: number): number {
+    const at = this.#length;
+    this.#length += count;
+    if (this.#length > this.#bytes.length) {
+      const more = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length));
+      more.set(this.#bytes.subarray(0, at));
+      this.#bytes = more;
+      this.#view = viewOf(more);
+    }
+    this.#starts.push(at);
+    return at;
   }
 
   /** Returns the batch and starts a new one. `nonce` prevents guesses of erased content by means of `d`. */
   seal(firstSeq: number, at: number, nonce: Uint8Array, previousChain: Uint8Array): Batch {
-    const out = layOut(this.#records, firstSeq, at);
+    const out = this.layOut(firstSeq, at);
     out.set(nonce, NONCE_AT);
     const digest = contentDigest(out);
     out.set(digest, DIGEST_AT);
     out.set(chainValue(previousChain, firstSeq, this.count, digest), CHAIN_AT);
     out.writeUInt32LE(checksum(out), 4);
-    this.#records.clear();
+    this.#starts.length = 0;
+    this.#length = 0;
     return new Batch(out);
   }
-}
 
-function layOut({ starts, bytes }: RecordBytes, firstSeq: number, at: number): Buffer {
-  const count = starts.length;
-  const body = HEAD + count * 4;
-  const out = Buffer.allocUnsafe(body + bytes.length);
-  out.writeUInt16LE(MAGIC, 0);
-  out[2] = VERSION;
-  out[3] = 0;
-  out.writeDoubleLE(firstSeq, 8);
-  out.writeDoubleLE(at, 16);
-  out.writeUInt32LE(count, 24);
-  out.writeUInt32LE(bytes.length, 28);
-  for (let i = 0; i < count; i++) out.writeUInt32LE(starts[i]!, HEAD + i * 4);
-  out.set(bytes, body);
-  return out;
+  /** Returns the bytes of the batch without its checksum, nonce, digest and chain value. */
+  layOut(firstSeq: number, at: number): Buffer {
+    const { count } = this;
+    const body = HEAD + count * 4;
+    const out = Buffer.allocUnsafe(body + this.#length);
+    out.writeUInt16LE(MAGIC, 0);
+    out[2] = VERSION;
+    out[3] = 0;
+    out.writeDoubleLE(firstSeq, 8);
+    out.writeDoubleLE(at, 16);
+    out.writeUInt32LE(count, 24);
+    out.writeUInt32LE(this.#length, 28);
+    for (let i = 0; i < count; i++) out.writeUInt32LE(this.#starts[i]!, HEAD + i * 4);
+    this.#bytes.copy(out, body, 0, this.#length);
+    return out;
+  }
 }
 
 function checksum(bytes: Buffer): number {
@@ -194,13 +221,13 @@ export class Batch {
   }
 
   rewrite(replacements: ReadonlyMap<number, LogRecord>): Batch {
-    const records = new RecordBytes();
+    const records = new BatchWriter();
     for (let i = 0; i < this.count; i++) {
       const replacement = replacements.get(this.firstSeq + i);
       if (replacement === undefined) records.addEncoded(this.#slice(i));
       else records.add(replacement);
     }
-    const out = layOut(records, this.firstSeq, this.at);
+    const out = records.layOut(this.firstSeq, this.at);
     out[3] = 1;
     out.fill(0, NONCE_AT, DIGEST_AT);
     this.bytes.copy(out, DIGEST_AT, DIGEST_AT, HEAD);
@@ -213,52 +240,5 @@ export class Batch {
     const from = this.bytes.readUInt32LE(HEAD + i * 4);
     const to = i + 1 < this.count ? this.bytes.readUInt32LE(HEAD + (i + 1) * 4) : this.bytes.length - body;
     return this.bytes.subarray(body + from, body + to);
-  }
-}
-
-const BYTES_AT_FIRST = 256;
-
-export class RecordBytes {
-  readonly starts: number[] = [];
-  #bytes = Buffer.allocUnsafe(BYTES_AT_FIRST);
-  #view = viewOf(this.#bytes);
-  #length = 0;
-
-  /** The bytes of all records, valid until another is added. */
-  get bytes(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
-  }
-
-  add(record: LogRecord): void {
-    this.addEncoded(encodeRecord(record));
-  }
-
-  /** Appends an event in place, without an intermediate buffer: nearly all records are events. */
-  addEvent(event: DecidedEvent, keys: EventKeys): void {
-    const at = this.#next(eventBytes(event));
-    writeEventRecord(event, keys, this.#bytes, this.#view, at);
-  }
-
-  clear(): void {
-    this.starts.length = 0;
-    this.#length = 0;
-  }
-
-  addEncoded(record: Uint8Array): void {
-    const at = this.#next(record.length);
-    this.#bytes.set(record, at);
-  }
-
-  #next(count: number): number {
-    const at = this.#length;
-    this.#length += count;
-    if (this.#length > this.#bytes.length) {
-      const more = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length));
-      more.set(this.#bytes.subarray(0, at));
-      this.#bytes = more;
-      this.#view = viewOf(more);
-    }
-    this.starts.push(at);
-    return at;
   }
 }

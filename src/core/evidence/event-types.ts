@@ -1,8 +1,8 @@
 /**
  * Declares the event types: the direction in which each moves trust (-1 lowers it, 1 raises it, 0 revokes the lowering
  * of the same peer), and the evidence of one event of severity 1. The log stores `id`, whose meaning never changes; a
- * new type takes the next number. A changed weight affects future events only, because each record carries its mass as
- * decided.
+ * new type takes the next number, and so the next place in the table. A changed weight affects future events only,
+ * because each record carries its mass as decided.
  */
 
 export const eventTypes = {
@@ -34,15 +34,8 @@ export function eventTypeNamed(name: EventTypeName): EventType {
   return typesByName.get(name)!;
 }
 
-const namesById = Object.fromEntries(eventTypeNames.map((name) => [eventTypes[name].id, name])) as Record<
-  EventTypeId,
-  EventTypeName
->;
-
-const newestId = eventTypeNames.length;
-
 export function isEventTypeId(id: number): id is EventTypeId {
-  return id > 0 && id <= newestId;
+  return id > 0 && id <= eventTypeNames.length;
 }
 
 export function isMeasure(id: number): boolean {
@@ -68,5 +61,5 @@ export function revokesLowering(event: { event_type: number; mass: number; sever
 }
 
 export function eventTypeName(id: EventTypeId): EventTypeName {
-  return namesById[id];
+  return eventTypeNames[id - 1]!;
 }

@@ -102,12 +102,6 @@ export function joinClones(witnesses: Witnesses, votes: VoteSums, c: TrustConsta
   alike.join('clones');
 }
 
-interface ClosePair {
-  readonly first: number;
-  readonly second: number;
-  readonly share: number;
-}
-
 /**
  * Joins allied peers, honest about hundreds of players, lying together about some: they took measures about the same
  * ones far more often than is usual for either, without the peers close to it.
@@ -115,7 +109,7 @@ interface ClosePair {
 export function joinAllied(witnesses: Witnesses, sums: VoteSums, c: TrustConstants): void {
   const { measured } = sums;
   const isListed = (j: number) => measured[j]! >= c.alliedMin;
-  const close: ClosePair[] = [];
+  const close: { readonly first: number; readonly second: number; readonly share: number }[] = [];
   const visit = (take: (j: number, k: number, share: number, close: boolean) => void) =>
     sums.showPairs((j, k, pairSums, at) => {
       if (!isListed(j) || !isListed(k) || witnesses.areOne(j, k)) return;

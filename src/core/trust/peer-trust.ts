@@ -220,13 +220,7 @@ export function weighCarriers(
   for (const { index, peer, origin } of carriers) {
     witness[index] = witness[origin]!;
     if (excluded[index] === 1) continue;
-    a[index] = a[origin]!;
-    b[index] = b[origin]!;
-    z[index] = z[origin]!;
-    m[index] = m[origin]!;
-    finds[index] = finds[origin]!;
-    findsClaim[index] = findsClaim[origin]!;
-    measured[index] = measured[origin]!;
+    for (const column of [a, b, z, m, finds, findsClaim, measured]) column[index] = column[origin]!;
     judged[index] = judged[peer]!;
     // The unbounded values of weights, from which scores are computed.
     const gate = gateWithin(tau[origin]!, tau[origin]! * (a[origin]! + b[origin]!), tau[peer]! * (a[peer]! + b[peer]!));

@@ -192,12 +192,7 @@ function carriesSums(record: LogRecord): boolean {
  * memory. Null for a withdrawal, too: it only states sums, and a restore needs it.
  */
 function pairOf(record: LogRecord): { readonly subject: Uint8Array; readonly peer: number } | null {
-  switch (record.type) {
-    case 'event_accepted':
-      return { subject: new Uint8Array(record.subject), peer: record.peer };
-    case 'evidence_kept':
-      return record.subject === null ? null : { subject: new Uint8Array(record.subject), peer: record.peer };
-    default:
-      return null;
-  }
+  if (record.type !== 'event_accepted' && record.type !== 'evidence_kept') return null;
+  const { subject, peer } = record;
+  return subject === null ? null : { subject: new Uint8Array(subject), peer };
 }

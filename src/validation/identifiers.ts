@@ -29,53 +29,45 @@ export const operatorPatterns = {
   subjectHash: '^[0-9A-Fa-f]{64}$',
 } as const;
 
-export const playerId = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.playerIdLength,
-  pattern: visible,
-  description:
-    'Opaque id of the player, without control or invisible characters and without a blank at either end. 64 hexadecimal characters are taken as a subject hash that the peer computed; any other id is hashed on arrival and never stored.',
-  examples: ['steam:76561198000000001'],
-} as const;
+/** Returns the schema of a text that is not empty. */
+function text(maxLength: number, pattern: string, description: string, example: string) {
+  return { type: 'string', minLength: 1, maxLength, pattern, description, examples: [example] } as const;
+}
 
-export const eventId = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.eventIdLength,
-  pattern: '^[A-Za-z0-9._:-]+$',
-  description: 'The idempotency key, unique in the group. A UUIDv4 is recommended.',
-  examples: ['0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e'],
-} as const;
+export const playerId = text(
+  limits.playerIdLength,
+  visible,
+  'Opaque id of the player, without control or invisible characters and without a blank at either end. 64 hexadecimal characters are taken as a subject hash that the peer computed; any other id is hashed on arrival and never stored.',
+  'steam:76561198000000001',
+);
 
-export const gameId = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.gameIdLength,
-  pattern: nameWithoutComma,
-  description: 'Without commas, control or invisible characters, and without a blank at either end.',
-  examples: ['arena-one'],
-} as const;
+export const eventId = text(
+  limits.eventIdLength,
+  '^[A-Za-z0-9._:-]+$',
+  'The idempotency key, unique in the group. A UUIDv4 is recommended.',
+  '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e',
+);
 
-export const originName = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.originNameLength,
-  pattern: name,
-  description:
-    'Name of an origin that the operator declared: the source, such as a public ban list, whose statement the event passes on. All events with one origin count as one witness, whichever peers pass them on. Known from `schema_version` 1.1.0 on.',
-  examples: ['public-ban-list'],
-} as const;
+export const gameId = text(
+  limits.gameIdLength,
+  nameWithoutComma,
+  'Without commas, control or invisible characters, and without a blank at either end.',
+  'arena-one',
+);
 
-export const reference = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.referenceLength,
-  pattern: name,
-  description:
-    "The peer's own note on the event, such as a ticket number. The note is opaque, shown only to that peer and the operator, and erased with the event; it must not name the player. Known from `schema_version` 1.1.0 on.",
-  examples: ['ticket-4711'],
-} as const;
+export const originName = text(
+  limits.originNameLength,
+  name,
+  'Name of an origin that the operator declared: the source, such as a public ban list, whose statement the event passes on. All events with one origin count as one witness, whichever peers pass them on. Known from `schema_version` 1.1.0 on.',
+  'public-ban-list',
+);
+
+export const reference = text(
+  limits.referenceLength,
+  name,
+  "The peer's own note on the event, such as a ticket number. The note is opaque, shown only to that peer and the operator, and erased with the event; it must not name the player. Known from `schema_version` 1.1.0 on.",
+  'ticket-4711',
+);
 
 export const gameIds = {
   type: 'array',
@@ -85,27 +77,22 @@ export const gameIds = {
   items: gameId,
 } as const;
 
-export const peerName = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.peerNameLength,
-  pattern: name,
-  description: 'Without control or invisible characters, and without a blank at either end.',
-  examples: ['Arena EU 1'],
-} as const;
+export const peerName = text(
+  limits.peerNameLength,
+  name,
+  'Without control or invisible characters, and without a blank at either end.',
+  'Arena EU 1',
+);
 
 /** Line breaks are the one kind of control characters that people write on purpose. */
 const prose = `^(?=[^]*${seen})[^\\p{Cs}\\x00-\\x09\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x9F]*$`;
 
-export const disputeText = {
-  type: 'string',
-  minLength: 1,
-  maxLength: limits.disputeTextLength,
-  pattern: prose,
-  description:
-    'Why the caller disputes the events. Shown only to the operator, and erased with the player. Without control characters other than line breaks.',
-  examples: ['The player was on a LAN event that day; see the attached schedule.'],
-} as const;
+export const disputeText = text(
+  limits.disputeTextLength,
+  prose,
+  'Why the caller disputes the events. Shown only to the operator, and erased with the player. Without control characters other than line breaks.',
+  'The player was on a LAN event that day; see the attached schedule.',
+);
 
 export const contactEmail = {
   type: 'string',

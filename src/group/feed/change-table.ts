@@ -6,6 +6,7 @@ import { KEY_WORDS } from '../../core/columns/packed-keys.js';
 import type { AsOf } from '../../core/evidence/decay.js';
 import { subjectBytes, subjectHex } from '../../core/hashing/pseudonym.js';
 import type { LogRecord } from '../../core/records/records.js';
+import { holdersOf } from '../../core/rules/decide-dispute.js';
 import { readTrust, wholeConfidence, wholeScore } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
 import type { EventColumns } from '../../core/tables/event-columns.js';
@@ -184,13 +185,7 @@ export class ChangeTable {
   }
 
   #reportersOf(row: number): number[] {
-    const { subjects } = this.state;
-    const first = subjects.firstEntry(row);
-    const peers = new Set<number>();
-    for (let entry = first; entry < first + subjects.peerCount(row); entry++) {
-      if (subjects.entries.count(entry) > 0) peers.add(this.state.origins.peerOf(subjects.entries.peer(entry)));
-    }
-    return [...peers];
+    return holdersOf(this.state, this.#subjectOf(row)).map(({ peer }) => peer);
   }
 
   #subjectOf(row: number): string {

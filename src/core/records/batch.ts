@@ -191,16 +191,20 @@ export class Batch {
 
   /** Returns the record with this sequence number, which must lie in the batch. */
   record(seq: number): LogRecord {
-    return decodeRecord(this.#slice(seq - this.firstSeq));
+    return decodeRecord(this.recordBytes(seq));
   }
 
   /** Returns a view of the bytes of the record with this sequence number, which must lie in the batch. */
   recordBytes(seq: number): Buffer {
-    return this.#slice(seq - this.firstSeq);
+    const i = seq - this.firstSeq;
+    const body = HEAD + this.count * 4;
+    const from = this.bytes.readUInt32LE(HEAD + i * 4);
+    const to = i + 1 < this.count ? this.bytes.readUInt32LE(HEAD + (i + 1) * 4) : this.bytes.length - body;
+    return this.bytes.subarray(body + from, body + to);
   }
 
   *[Symbol.iterator](): IterableIterator<LogRecord> {
-    for (let i = 0; i < this.count; i++) yield decodeRecord(this.#slice(i));
+    for (let i = 0; i < this.count; i++) yield this.record(this.firstSeq + i);
   }
 
   isEvent(seq: number): boolean {
@@ -223,8 +227,9 @@ export class Batch {
   rewrite(replacements: ReadonlyMap<number, LogRecord>): Batch {
     const records = new BatchWriter();
     for (let i = 0; i < this.count; i++) {
-      const replacement = replacements.get(this.firstSeq + i);
-      if (replacement === undefined) records.addEncoded(this.#slice(i));
+      const seq = this.firstSeq + i;
+      const replacement = replacements.get(seq);
+      if (replacement === undefined) records.addEncoded(this.recordBytes(seq));
       else records.add(replacement);
     }
     const out = records.layOut(this.firstSeq, this.at);
@@ -233,12 +238,5 @@ export class Batch {
     this.bytes.copy(out, DIGEST_AT, DIGEST_AT, HEAD);
     out.writeUInt32LE(checksum(out), 4);
     return new Batch(out);
-  }
-
-  #slice(i: number): Buffer {
-    const body = HEAD + this.count * 4;
-    const from = this.bytes.readUInt32LE(HEAD + i * 4);
-    const to = i + 1 < this.count ? this.bytes.readUInt32LE(HEAD + (i + 1) * 4) : this.bytes.length - body;
-    return this.bytes.subarray(body + from, body + to);
   }
 }

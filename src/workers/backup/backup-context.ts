@@ -10,7 +10,6 @@ import { verifyInChild } from '../verify/verify-runner.js';
 import { writeCopiedHead } from './copy-folder.js';
 
 export interface CopyContext {
-  nonce(bytes: number): Uint8Array;
   isCancelled(): boolean;
   onStatus(status: CopyStatus): void;
 }

@@ -1,4 +1,5 @@
 /** Makes backups, which only read a folder and need no stop of the node, and restores them where no node runs. */
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { NONCE_BYTES } from '../../core/records/batch.js';
 import type { BackupManifest, BackupTask, RestoreReport, RestoreTask } from '../../group/backup/backup-tasks.js';
@@ -149,7 +150,7 @@ async function restoreTo(
       },
       old,
       sink: { add: (batches) => writer.appendAll(batches) },
-      nonce: () => context.nonce(NONCE_BYTES),
+      nonce: () => randomBytes(NONCE_BYTES),
       progress: backingUp(context),
     });
   } finally {

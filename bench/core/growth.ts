@@ -120,7 +120,7 @@ const tables: Readonly<Record<GrowthTask['table'], () => Table>> = {
     const subjects = new Subjects(sipKey(Buffer.alloc(32, 7)));
     return {
       add(key, peer, number) {
-        const entry = subjects.ensureEntry(key, peer, { updatedAt: number, evidenceAt: number });
+        const entry = subjects.ensureEntry(key, peer, number, number);
         subjects.entries.add(entry, -0.5, number, false);
       },
       get rows() {

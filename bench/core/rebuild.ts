@@ -75,7 +75,7 @@ function fillTables(state: GroupState): number {
   for (let i = 0; i < rows.length; i++) {
     const key = keys.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES);
     for (let k = 0; k < peerCounts[i]!; k++)
-      subjects.entries.add(subjects.ensureEntry(key, peers[at++]!, stamp), -1, 1, false);
+      subjects.entries.add(subjects.ensureEntry(key, peers[at++]!, 1, 1), -1, 1, false);
   }
   const ids = new EventIds();
   ids.reserve(owners.length);
@@ -84,4 +84,3 @@ function fillTables(state: GroupState): number {
 }
 
 const KEY_BYTES = 32;
-const stamp = { updatedAt: 1, evidenceAt: 1 };

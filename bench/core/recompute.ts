@@ -46,13 +46,12 @@ function drawnGroup(population: RecomputeTask, onProgress: (drawn: number) => vo
   const state = emptyGroup(population);
   const { subjects } = state;
   if (population.layout === 'loaded') layOut(subjects, population);
-  const times = { updatedAt: benchTime, evidenceAt: benchTime };
   const words = new Uint32Array(KEY_WORDS);
   const key = new Uint8Array(words.buffer);
   let number = 0;
   for (const [player, entry] of population.layout === 'grown' ? arrivals(population) : inOrder(population)) {
     writeKey(player, words);
-    const at = subjects.ensureEntry(key, peerOfEntry(population, player, entry), times);
+    const at = subjects.ensureEntry(key, peerOfEntry(population, player, entry), benchTime, benchTime);
     const drawn = mix(population.seed + 13, ++number) / 2 ** 32;
     const mass = 0.4 + drawn;
     subjects.entries.add(at, lowers(population, player, entry) ? -mass : mass, number, false);

@@ -515,8 +515,7 @@ export class GroupState {
     seq: number,
   ): void {
     const { peer, lowering, raising, measure = 0, follows = 0, count } = stated;
-    const times = { updatedAt: stated.updated_at, evidenceAt: stated.evidence_at };
-    const entry = this.subjects.ensureEntry(subject, peer, times);
+    const entry = this.subjects.ensureEntry(subject, peer, stated.updated_at, stated.evidence_at);
     this.subjects.entries.set(entry, peer, { lowering, raising, measure, follows }, count, seq);
     if (this.disputes.upheld > 0) this.#markVoid(subjectHex(subject));
   }

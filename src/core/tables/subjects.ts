@@ -37,12 +37,6 @@ export function hourOf(at: number): number {
   return Math.max(0, Math.floor(at / HOUR_MS));
 }
 
-/** Times of a subject's newest record and of its newest evidence, in ms since 1970. */
-export interface SubjectTimes {
-  readonly updatedAt: number;
-  readonly evidenceAt: number;
-}
-
 /** Columns of consecutive rows: the results of `peerCount`, `firstEntry`, `evidenceAt` and `homeOf` for each. */
 export interface RowColumns {
   readonly count: Uint16Array;
@@ -214,8 +208,8 @@ export class Subjects implements KeyedRows {
     return place < 0 ? -1 : first + place;
   }
 
-  /** Returns the entry of a pair, an empty one if it is new; moves the subject's times forward. */
-  ensureEntry(subject: Uint8Array, peer: number, { updatedAt, evidenceAt }: SubjectTimes): number {
+  /** Returns the entry of a pair, an empty one if it is new; moves the subject's times forward (ms since 1970). */
+  ensureEntry(subject: Uint8Array, peer: number, updatedAt: number, evidenceAt: number): number {
     wantedBytes.set(subject);
     oneRow[0] = -1;
     return this.ensureEntryAt(oneRow, 0, wanted, 0, this.#hashOf(wanted, 0), peer, hourOf(updatedAt), evidenceAt);

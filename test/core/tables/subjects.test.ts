@@ -20,7 +20,7 @@ function rowsOf(subjects: Subjects, players: readonly string[]): number[] {
   return [...columns.rows];
 }
 
-const times = (at: number) => ({ updatedAt: at, evidenceAt: at });
+const times = (at: number) => [at, at] as const;
 
 interface Pair {
   lowering: number;
@@ -59,7 +59,7 @@ test('half a million random changes leave the same content as a map of maps', ()
       continue;
     }
     const peer = random.below(random.below(100) === 0 ? 3_000 : 4);
-    const entry = subjects.ensureEntry(subject, peer, times(step));
+    const entry = subjects.ensureEntry(subject, peer, ...times(step));
     const pairs = getOrMake(oracle, name, () => new Map<number, Pair>());
     const pair = getOrMake(pairs, peer, () => ({ ...emptyPair }));
     pair.head = step;
@@ -130,7 +130,7 @@ test('a row is looked up again if the table changed since the look-up', () => {
   const players = [zeros, subjectOf('stays'), subjectOf('goes'), subjectOf('comes')];
   const columns = { ...keyColumns(players.length), count: players.length };
   for (const [i, player] of players.entries()) subjectWords(player, columns.keys, i * KEY_WORDS);
-  for (const player of players.slice(0, 3)) subjects.ensureEntry(player, 0, times(1));
+  for (const player of players.slice(0, 3)) subjects.ensureEntry(player, 0, ...times(1));
   subjects.prefetch(columns);
   const found = () => players.map((_, i) => subjects.findOfEvent(columns, i));
   assert.equal(found(), [0, 1, 2, -1]);
@@ -138,9 +138,9 @@ test('a row is looked up again if the table changed since the look-up', () => {
   subjects.remove(players[2]!);
   subjects.remove(zeros);
   assert.equal(found(), [-1, 1, -1, -1]);
-  subjects.ensureEntry(players[3]!, 0, times(1));
+  subjects.ensureEntry(players[3]!, 0, ...times(1));
   assert.equal(found(), [-1, 1, -1, 0]);
-  subjects.ensureEntry(players[2]!, 0, times(1));
+  subjects.ensureEntry(players[2]!, 0, ...times(1));
   assert.equal(found(), [-1, 1, 2, 0]);
 });
 
@@ -148,7 +148,7 @@ test('an event leaves the row of its player in its columns, whether the player w
   const subjects = new Subjects(key);
   const columns = new EventColumns(2);
   for (const player of ['known', 'new']) columns.addKey(keyOf(subjectOf(player)));
-  subjects.ensureEntry(subjectOf('known'), 0, times(1));
+  subjects.ensureEntry(subjectOf('known'), 0, ...times(1));
   subjects.prefetch(columns);
   for (let i = 0; i < 2; i++) subjects.ensureEntryOfEvent(columns, i, 1, 1);
   assert.equal(
@@ -164,14 +164,14 @@ test('keys that differ in one bit only are different players', () => {
     bytes[bit >> 3]! |= 1 << (bit & 7);
     return bytes;
   });
-  for (const [peer, bytes] of keys.entries()) subjects.ensureEntry(bytes, peer, times(1));
+  for (const [peer, bytes] of keys.entries()) subjects.ensureEntry(bytes, peer, ...times(1));
   assert.is(subjects.size, 256);
   for (const [peer, bytes] of keys.entries()) assert.ok(subjects.findEntry(subjects.find(bytes), peer) >= 0);
 });
 
 test('a removed subject leaves no byte of its key behind', () => {
   const subjects = new Subjects(key);
-  subjects.ensureEntry(subjectOf('a'), 0, times(1));
+  subjects.ensureEntry(subjectOf('a'), 0, ...times(1));
   const row = subjects.find(subjectOf('a'));
   subjects.remove(subjectOf('a'));
   assert.is(subjects.find(subjectOf('a')), -1);
@@ -192,7 +192,7 @@ test('the slot mix is HalfSipHash-1-3', () => {
 
 test('the bits by which rows are sampled are uniform', () => {
   const subjects = new Subjects(key);
-  for (let i = 0; i < 1_000; i++) subjects.ensureEntry(subjectOf(`p${i}`), 0, times(1));
+  for (let i = 0; i < 1_000; i++) subjects.ensureEntry(subjectOf(`p${i}`), 0, ...times(1));
   const homes = Array.from({ length: subjects.rows }, (_, row) => subjects.homeOf(row));
   assert.ok(homes.every((home) => home >= 0 && home < 2 ** HOME_BITS));
   const upper = homes.filter((home) => home >= 2 ** (HOME_BITS - 1)).length;
@@ -206,7 +206,7 @@ test('rows and entries that are read together equal those that are read one by o
     const subject = subjectOf(`p${random.below(18_000)}`);
     if (random.below(40) === 0) subjects.remove(subject);
     else {
-      const entry = subjects.ensureEntry(subject, random.below(5), times(step));
+      const entry = subjects.ensureEntry(subject, random.below(5), ...times(step));
       if (random.below(4) === 0) subjects.entries.addMeasure(entry, random.next(), step, step % 3 === 0);
       else subjects.entries.add(entry, random.next() - 0.5, step, step % 2 === 0);
       if (random.below(9) === 0) subjects.entries.setVoid(entry, true);

@@ -266,17 +266,17 @@ export class GroupState {
       this.weights = { basedOnSeq, computedAt, ...columns };
       this.peerWeights.refresh(this);
     },
-    epoch_moved: (record, seq) => this.#rescale(record, seq),
+    epoch_moved: (record, seq) => this.#rescale(this, record, seq),
     half_life_changed: (record, seq) => {
       this.halfLifeDays = record.half_life_days;
       this.evidenceSeq = seq;
-      this.#rescale(record, seq);
+      this.#rescale(this, record, seq);
     },
-    ban_epoch_moved: (record, seq) => this.#rescaleMeasures(record, seq),
+    ban_epoch_moved: (record, seq) => this.#rescale(this.measureScale, record, seq),
     ban_half_life_changed: (record, seq) => {
       this.measureScale.halfLifeDays = record.ban_half_life_days;
       this.evidenceSeq = seq;
-      this.#rescaleMeasures(record, seq);
+      this.#rescale(this.measureScale, record, seq);
     },
     group_setting_changed: ({ name, value }, seq) => {
       this.settings = { ...this.settings, [name]: value };
@@ -562,18 +562,13 @@ export class GroupState {
     times.set(peer, recent);
   }
 
-  #rescale({ epoch, factor }: recordTypes.Rescaled, seq: number): void {
-    this.epoch = epoch;
-    this.rescales.push({ seq, factor });
-    this.subjects.entries.scale(factor, 1);
-    this.#oldBans?.scale(factor, 1);
-  }
-
-  #rescaleMeasures({ epoch, factor }: recordTypes.Rescaled, seq: number): void {
-    this.measureScale.epoch = epoch;
-    this.measureScale.rescales.push({ seq, factor });
-    this.subjects.entries.scale(1, factor);
-    this.#oldBans?.scale(1, factor);
+  /** `scale`: that of claims, which the state itself holds, or that of measures. */
+  #rescale(scale: Pick<GroupState, 'epoch' | 'rescales'>, { epoch, factor }: recordTypes.Rescaled, seq: number): void {
+    scale.epoch = epoch;
+    scale.rescales.push({ seq, factor });
+    const [claims, measures] = scale === this ? ([factor, 1] as const) : ([1, factor] as const);
+    this.subjects.entries.scale(claims, measures);
+    this.#oldBans?.scale(claims, measures);
   }
 }
 

@@ -205,55 +205,45 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
 }
 
 /** By table. The view covers the block's bytes; a `Buffer` would read a number byte by byte. */
-const loaders = new Map<string, (state: GroupState, view: DataView) => void>([
-  ['times', loadTimes],
-  ['audit', loadAudit],
-  ['erased', loadErased],
-  ['ids', loadIds],
-  ['repeats', loadRepeats],
-  ['players', loadPlayers],
-  ['bans', loadBans],
-]);
-
-function loadTimes({ times }: GroupState, view: DataView): void {
-  for (let at = 0; at < view.byteLength; at += TIME_BYTES)
-    times.note(view.getFloat64(at, true), view.getFloat64(at + 8, true));
-}
-
-function loadAudit({ auditSeqs }: GroupState, view: DataView): void {
-  for (let at = 0; at < view.byteLength; at += 8) auditSeqs.push(view.getFloat64(at, true));
-}
-
-function loadErased({ erasedEvents }: GroupState, view: DataView): void {
-  for (let at = 0; at < view.byteLength; at += ERASED_BYTES) {
-    erasedEvents.add(view.getUint16(at, true), view.getFloat64(at + 2, true), view.getFloat64(at + 10, true));
-  }
-}
-
-function loadRepeats({ repeats }: GroupState, view: DataView): void {
-  for (let at = 0; at < view.byteLength; at += 4) repeats.add(view.getUint32(at, true));
-}
-
-function loadIds({ eventIds }: GroupState, view: DataView): void {
-  const tag = new Uint16Array(TAG_WORDS);
-  for (let at = 0; at < view.byteLength; at += ID_BYTES) {
-    readTag(view, at, tag, 0);
-    const seq = view.getFloat64(at + ID_TAG_BYTES, true);
-    eventIds.insertFrom(tag, 0, seq, view.getUint16(at + ID_TAG_BYTES + 8, true));
-  }
-}
-
-function loadBans({ subjects }: GroupState, view: DataView): void {
-  for (let at = 0; at < view.byteLength; at += BAN_BYTES) {
-    readKey(view, at, key, 0);
-    const row = subjects.findFrom(key, 0);
-    const entry = row < 0 ? -1 : subjects.findEntry(row, view.getUint16(at + 32, true));
-    if (entry < 0) throw new Error('snapshot: a ban belongs to no pair');
-    subjects.entries.setFollows(entry, view.getUint8(at + 34));
-    const measure = view.getFloat64(at + 35, true);
-    if (measure > 0) subjects.entries.setMeasure(entry, measure);
-  }
-}
+const loaders = new Map(
+  Object.entries<(state: GroupState, view: DataView) => void>({
+    times({ times }, view) {
+      for (let at = 0; at < view.byteLength; at += TIME_BYTES)
+        times.note(view.getFloat64(at, true), view.getFloat64(at + 8, true));
+    },
+    audit({ auditSeqs }, view) {
+      for (let at = 0; at < view.byteLength; at += 8) auditSeqs.push(view.getFloat64(at, true));
+    },
+    erased({ erasedEvents }, view) {
+      for (let at = 0; at < view.byteLength; at += ERASED_BYTES) {
+        erasedEvents.add(view.getUint16(at, true), view.getFloat64(at + 2, true), view.getFloat64(at + 10, true));
+      }
+    },
+    ids({ eventIds }, view) {
+      const tag = new Uint16Array(TAG_WORDS);
+      for (let at = 0; at < view.byteLength; at += ID_BYTES) {
+        readTag(view, at, tag, 0);
+        const seq = view.getFloat64(at + ID_TAG_BYTES, true);
+        eventIds.insertFrom(tag, 0, seq, view.getUint16(at + ID_TAG_BYTES + 8, true));
+      }
+    },
+    repeats({ repeats }, view) {
+      for (let at = 0; at < view.byteLength; at += 4) repeats.add(view.getUint32(at, true));
+    },
+    players: loadPlayers,
+    bans({ subjects }, view) {
+      for (let at = 0; at < view.byteLength; at += BAN_BYTES) {
+        readKey(view, at, key, 0);
+        const row = subjects.findFrom(key, 0);
+        const entry = row < 0 ? -1 : subjects.findEntry(row, view.getUint16(at + 32, true));
+        if (entry < 0) throw new Error('snapshot: a ban belongs to no pair');
+        subjects.entries.setFollows(entry, view.getUint8(at + 34));
+        const measure = view.getFloat64(at + 35, true);
+        if (measure > 0) subjects.entries.setMeasure(entry, measure);
+      }
+    },
+  }),
+);
 
 const PLAYERS = 256;
 

@@ -86,14 +86,6 @@ function oddsAtFirst(z: Float64Array, { finds, findsClaim }: Heard, c: TrustCons
   };
 }
 
-/** Weighted votes of one peer: all votes on bad and on good players, and the right ones among them. */
-interface Hits {
-  readonly bad: number;
-  readonly good: number;
-  readonly badRight: number;
-  readonly goodRight: number;
-}
-
 type PeerRecord = ReturnType<Judged['records']>[number];
 
 /** Sums per peer over votes: their weight x `q`, and its lowering part, as judged by two-sided peers and by any. */
@@ -228,8 +220,11 @@ class Judged {
     }));
   }
 
-  /** Returns a peer's sums, extrapolated to all players by one factor, so that rates stay within 0 and 1. */
-  #hits(at: number, part: VoteTotals, all: VoteTotals, j: number, c: TrustConstants): Hits {
+  /**
+   * Returns a peer's weighted votes: all on bad and on good players, and the right ones among them. Extrapolated to all
+   * players by one factor, so that rates stay within 0 and 1.
+   */
+  #hits(at: number, part: VoteTotals, all: VoteTotals, j: number, c: TrustConstants) {
     const bad = this.#sums[j * SUMS + at]!;
     const badRight = this.#sums[j * SUMS + at + 1]!;
     const total = part.lowering[j]! + part.raising[j]!;

@@ -8,17 +8,7 @@ import { MIDDLE } from './sums/pair-sums.js';
 import type { Witnesses } from './witnesses.js';
 
 /** Pairs that share at least one player, each once, sorted by `first`, then `second`; `first < second`. */
-export interface Pairs {
-  readonly count: number;
-  readonly first: Uint32Array;
-  readonly second: Uint32Array;
-  /** Number of players that both reported. */
-  readonly shared: Uint32Array;
-  /** `a`, in [-1, 1]. */
-  readonly agreement: Float64Array;
-  /** `w`, in (0, 30]. */
-  readonly weight: Float64Array;
-}
+export type Pairs = Readonly<Pick<PairList, 'count' | 'first' | 'second' | 'shared' | 'agreement' | 'weight'>>;
 
 export interface Centres {
   readonly mu: number;
@@ -26,12 +16,15 @@ export interface Centres {
 }
 
 /** At `pairsMax`, pairs that share the fewest players go, except those with a pre-trusted peer. */
-export class PairList implements Pairs {
+export class PairList {
   count = 0;
   first = new Uint32Array(1_024);
   second = new Uint32Array(1_024);
+  /** Number of players that both reported. */
   shared = new Uint32Array(1_024);
+  /** `a`, in [-1, 1]. */
   agreement = new Float64Array(1_024);
+  /** `w`, in (0, 30]. */
   weight = new Float64Array(1_024);
   #sharedMin = 1;
 

@@ -10,9 +10,10 @@ type Columns = Omit<VoteSpace, 'excluded'>;
 /** `voice`: `tau n1` of the carrier's vote. */
 type FoundVotes = Columns & { readonly voice: Float64Array };
 
-export class OriginVotes implements OriginFacts {
+export class OriginVotes {
   readonly origins: readonly number[];
   readonly carriers: readonly Carrier[];
+  /** Indexed by number: 1 for a peer that carries an origin's evidence on some player. */
   readonly carries: Uint8Array;
   /** Indexed by number: the origin of a carrier, `NONE` for others; and the carrier's peer. */
   readonly #originOf: Int32Array;
@@ -103,9 +104,4 @@ export interface PeerFacts {
 }
 
 /** Facts about origins and carriers, numbered like peers. Votes of origins replace those of carriers. */
-export interface OriginFacts {
-  readonly origins: readonly number[];
-  readonly carriers: readonly Carrier[];
-  /** Indexed by number: 1 for a peer that carries an origin's evidence on some player. */
-  readonly carries: Uint8Array;
-}
+export type OriginFacts = Pick<OriginVotes, 'origins' | 'carriers' | 'carries'>;

@@ -27,11 +27,6 @@ interface EventMass {
   readonly liftings: number;
 }
 
-interface KindSums {
-  readonly mass: Float64Array;
-  readonly now: Float64Array;
-}
-
 class ScaleHistory {
   readonly #rescales: GroupState['rescales'];
   readonly #at: number;
@@ -80,7 +75,7 @@ class ScaleHistory {
 export class ScenarioHalfLife {
   readonly #claims: ScaleHistory;
   readonly #measures: ScaleHistory;
-  readonly #sums: Readonly<Record<Kind, KindSums>>;
+  readonly #sums: Readonly<Record<Kind, { readonly mass: Float64Array; readonly now: Float64Array }>>;
   /** Per entry: the number of its events that were applied. */
   readonly #counted: Uint32Array;
   readonly #repeated = new Map<number, EventMass>();

@@ -4,6 +4,8 @@
  */
 import { DAY_MS, limits } from '../../limits.js';
 
+const MINUTE_MS = 60_000;
+
 /** Half-lives beyond which a factor no longer changes: a double holds nothing smaller, and nothing may overflow. */
 const HALF_LIVES_MAX = 1000;
 
@@ -18,6 +20,11 @@ function bounded(lives: number): number {
 
 function powerOfTwo(lives: number): number {
   return 2 ** bounded(lives);
+}
+
+/** The time as of which a read in the minute of `at` evaluates; entries of the allow list end at such a time. */
+export function endOfMinute(at: number): number {
+  return Math.ceil(at / MINUTE_MS) * MINUTE_MS;
 }
 
 /** Time from which evidence decays, in ms since 1970: the time of the event, but never later than its receipt. */

@@ -3,17 +3,15 @@ import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { AllowPlayer, DisallowPlayer } from '../commands.js';
 import { audited, type Decision, refuse } from '../decision.js';
+import { endOfMinute } from '../evidence/decay.js';
 import { subjectHex } from '../hashing/pseudonym.js';
 import type { LogRecord } from '../records/records.js';
 import type { GroupState } from '../state.js';
 
-/** An entry ends at the end of a minute, because a read evaluates at the end of its minute. */
-const MINUTE_MS = 60_000;
-
 /** Lists a player until a minute's end, the outcome. Codes: invalid_parameter (past, or too far ahead), overloaded. */
 export function decideAllowed(state: GroupState, command: AllowPlayer, now: number): Decision<number> {
   const { allowed } = state;
-  const until = Math.ceil(command.until / MINUTE_MS) * MINUTE_MS;
+  const until = endOfMinute(command.until);
   if (!(until > now) || until - now > limits.allowedMsMax) {
     return refuse('invalid_parameter', {
       text: `the date must be in the future, at most ${limits.allowedMsMax / 86_400_000} days ahead`,

@@ -2,8 +2,8 @@
  * Supplies the verdict stream: while it has readers, asks the replica repeatedly for the changes in the durable log; in
  * a group of several peers at whole intervals, so that the time of a change does not reveal whose event caused it.
  */
+import { endOfMinute } from '../../core/evidence/decay.js';
 import { limits } from '../../limits.js';
-import { endOfMinute } from '../as-of.js';
 import type { Clock, RandomSource, Timers } from '../ports/clock.js';
 import type { GroupPool } from '../ports/pool.js';
 import type * as changes from '../verdict-changes.js';

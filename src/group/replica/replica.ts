@@ -2,7 +2,7 @@
  * Implements the replica, a second state that follows the log with the same `apply`, for weights, snapshots and the
  * change feed. Each task first catches up to the record that it names.
  */
-import { asOfTime } from '../../core/evidence/decay.js';
+import { asOfTime, endOfMinute } from '../../core/evidence/decay.js';
 import { type TrustConstants, trustConstants } from '../../core/evidence/trust-constants.js';
 import { type HalfLives, ScenarioHalfLife } from '../../core/scoring/scenario-half-life.js';
 import { CONFIDENCE_UNIT, countVerdicts, SCORE_UNIT, type VerdictCounts } from '../../core/scoring/score.js';
@@ -14,7 +14,6 @@ import { computeGroupTrust } from '../../core/trust/peer-trust.js';
 import { Scratch } from '../../core/trust/votes/scratch.js';
 import { limits } from '../../limits.js';
 import type { OnProgress } from '../api.js';
-import { endOfMinute } from '../as-of.js';
 import { ChangeTable, reachOf, type TouchedRows } from '../feed/change-table.js';
 import type * as pool from '../ports/pool.js';
 import { DamagedError, type LogReader, type SnapshotStore } from '../ports/storage.js';

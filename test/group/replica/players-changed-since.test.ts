@@ -4,13 +4,12 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { asOfTime } from '../../../src/core/evidence/decay.js';
+import { asOfTime, endOfMinute } from '../../../src/core/evidence/decay.js';
 import { subjectHex } from '../../../src/core/hashing/pseudonym.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { LogRecord } from '../../../src/core/records/records.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
-import { endOfMinute } from '../../../src/group/as-of.js';
 import { ChangeTable, type TouchedRows } from '../../../src/group/feed/change-table.js';
 import { playersChangedSince } from '../../../src/group/replica/replica.js';
 import type { PublishedPlayer } from '../../../src/group/verdict-changes.js';

@@ -33,9 +33,8 @@ function complaint({ field, keyword, schema, value, limit, actual }: SchemaViola
       const bound = bounds[keyword];
       if (bound === undefined) return `must be ${expected(schema)}; got ${found(schema, value)}`;
       const most = keyword.startsWith('min') ? 'at least' : 'at most';
-      return bound.unit === undefined
-        ? `must be ${most} ${limit}; got ${actual}`
-        : `must have ${most} ${counted(limit, bound.unit)}; got ${actual}`;
+      const verb = bound.unit === undefined ? 'be' : 'have';
+      return `must ${verb} ${most} ${counted(limit, bound.unit)}; got ${actual}`;
     }
   }
 }
@@ -90,8 +89,8 @@ function expected(schema: Schema): string {
   if (type === 'string') return `a string${range(schema.minLength, schema.maxLength, 'character')}`;
   if (type === 'array') return `an array${range(schema.minItems, schema.maxItems, 'item')}`;
   if (type === 'object') return expectedObject(schema);
-  if (type === 'number') return `a number${between(schema)}`;
-  if (type === 'integer') return `a whole number${between(schema)}`;
+  if (type === 'number') return `a number${range(schema.minimum, schema.maximum)}`;
+  if (type === 'integer') return `a whole number${range(schema.minimum, schema.maximum)}`;
   if (type === undefined) return schema.anyOf === undefined ? 'any JSON value' : 'of a known form';
   return [type].flat().join(' or ');
 }
@@ -117,18 +116,14 @@ function meantField(field: string, { properties = {} }: Schema): string {
   return names.length === 0 ? 'it has no fields' : `known fields are ${names.join(', ')}`;
 }
 
-function range(min: number | undefined, max: number | undefined, unit: string): string {
+function range(min: number | undefined, max: number | undefined, unit?: string): string {
   if (max === undefined) return min === undefined ? '' : ` of at least ${counted(min, unit)}`;
-  return min === undefined ? ` of at most ${counted(max, unit)}` : ` of ${min} to ${counted(max, unit)}`;
+  if (min === undefined) return ` of at most ${counted(max, unit)}`;
+  return ` ${unit === undefined ? 'from' : 'of'} ${min} to ${counted(max, unit)}`;
 }
 
-function between({ minimum, maximum }: Schema): string {
-  if (maximum === undefined) return minimum === undefined ? '' : ` of at least ${minimum}`;
-  return minimum === undefined ? ` of at most ${maximum}` : ` from ${minimum} to ${maximum}`;
-}
-
-function counted(count: number | undefined, unit: string): string {
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+function counted(count: number | undefined, unit: string | undefined): string {
+  return unit === undefined ? `${count}` : `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
 function found(schema: Schema, value: unknown): string {

@@ -18,11 +18,6 @@ const log = openLogReader(dir);
 const mustEnd = (epoch: number) => Atomics.load(ending, 0) === 1 || log.ownerEpoch() !== epoch;
 const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt, scoring, workerYield());
 
-interface AsOf {
-  readonly upTo: number;
-  readonly at: number;
-}
-
 export async function snapshot(task: { readonly upTo: number; readonly epoch: number }): Promise<SnapshotMade | null> {
   // The duration of a snapshot, without loading, decides whether another one fits into a shutdown.
   replica.follow(task.upTo);
@@ -34,8 +29,8 @@ export async function snapshot(task: { readonly upTo: number; readonly epoch: nu
 export const redact = (work: RedactionWork) => replica.redact(work);
 /** Returns nothing: what the replica returns would be copied to the main thread. */
 export const follow = (upTo: number): void => void replica.follow(upTo);
-export const weights = ({ upTo, at }: AsOf) => replica.weights(upTo, at);
-export const verdicts = ({ upTo, at }: AsOf) => replica.verdicts(upTo, at);
+export const weights = ({ upTo, at }: Pick<SimulationWork, 'upTo' | 'at'>) => replica.weights(upTo, at);
+export const verdicts = ({ upTo, at }: Pick<SimulationWork, 'upTo' | 'at'>) => replica.verdicts(upTo, at);
 export const publishChanges = (work: FeedWork) => replica.publishChanges(work);
 export const walkChanges = (work: WalkWork) => replica.walkChanges(work);
 export const endFeed = () => replica.endFeed();

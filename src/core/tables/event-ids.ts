@@ -51,15 +51,7 @@ interface Shard {
   readonly growth: number;
 }
 
-const wanted = new Uint16Array(TAG_WORDS);
-
-/** An id in the table: its tag begins at `at` of `words`. */
-export interface HeldId {
-  readonly words: Uint16Array;
-  readonly at: number;
-  readonly seq: number;
-  readonly peer: number;
-}
+const wanted: Uint16Array = new Uint16Array(TAG_WORDS);
 
 export class EventIds {
   readonly #shards: Shard[] = Array.from({ length: SHARDS }, (_, i) => ({
@@ -165,9 +157,9 @@ export class EventIds {
     return sum;
   }
 
-  /** Yields one object for each id in turn; it is valid until the next. */
-  *held(): Generator<HeldId> {
-    const id: { -readonly [K in keyof HeldId]: HeldId[K] } = { words: wanted, at: 0, seq: 0, peer: 0 };
+  /** Yields one object for each id in turn, whose tag begins at `at` of `words`; it is valid until the next. */
+  *held() {
+    const id = { words: wanted, at: 0, seq: 0, peer: 0 };
     for (const page of this.#shards.flatMap(({ pages }) => pages)) {
       const words = this.#blockOf(page);
       id.words = words;

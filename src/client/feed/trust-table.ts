@@ -43,7 +43,6 @@ export interface ReadToken {
 const nearPart = 8;
 
 export class TrustTable implements StreamTable {
-  readonly #rowsMax: number;
   /** Rows that were published and read. Insertion order follows the last reads, within the tolerance of `nearPart`. */
   readonly #read = new Map<string, TableRow>();
   /** Rows that were published and never read, oldest first. */
@@ -60,9 +59,7 @@ export class TrustTable implements StreamTable {
   /** True if a player found no room since the snapshot began. */
   #overflowed = false;
 
-  constructor(rowsMax: number) {
-    this.#rowsMax = rowsMax;
-  }
+  constructor(private readonly rowsMax: number) {}
 
   get size(): number {
     return this.#read.size + this.#published.size + this.#answered.size;
@@ -74,7 +71,7 @@ export class TrustTable implements StreamTable {
     const row = this.#read.get(key) ?? this.#published.get(key);
     if (row === undefined) return this.#answered.get(key);
     // Moving a row costs as much as ten lookups; a row near the end of the order stays where it is.
-    if (row.readAt > 0 && this.#reads - row.readAt < this.#rowsMax / nearPart) return row;
+    if (row.readAt > 0 && this.#reads - row.readAt < this.rowsMax / nearPart) return row;
     row.readAt = this.#reads;
     this.#published.delete(key);
     this.#read.delete(key);
@@ -129,7 +126,7 @@ export class TrustTable implements StreamTable {
     const row = { published: { values, at }, answer: null, generation: this.#generation, readAt };
     this.#answered.delete(key);
     if (before !== undefined) this.#read.set(key, row);
-    else if (this.#published.delete(key) || this.size < this.#rowsMax) this.#published.set(key, row);
+    else if (this.#published.delete(key) || this.size < this.rowsMax) this.#published.set(key, row);
     else this.#overflow(key, row, at);
   }
 
@@ -182,7 +179,7 @@ export class TrustTable implements StreamTable {
   }
 
   #makeRoom(at: number): void {
-    if (this.size < this.#rowsMax || this.#forgetAnswer(at)) return;
+    if (this.size < this.rowsMax || this.#forgetAnswer(at)) return;
     const [published] = this.#published.size > 0 ? this.#published : this.#read;
     if (published !== undefined) this.#incomplete();
     const victim = published?.[0] ?? this.#answered.keys().next().value;

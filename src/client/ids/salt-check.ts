@@ -14,8 +14,6 @@ export function saltCheckOf(salt: string): string {
 
 export class SaltCheck {
   readonly #expected: string;
-  readonly #runtime: Runtime;
-  readonly #readPeers: () => Promise<Answer>;
   /** True if the salt is the group's, or the node publishes no salt check. */
   isVerified = false;
   /** The kinds of ids that the group accepts; null if they are opaque, undefined before the node has answered. */
@@ -26,16 +24,18 @@ export class SaltCheck {
   #running: Promise<void> | null = null;
 
   /** `readPeers`: reads `GET /peers`; rejects with a `TrustError` if the node does not answer. */
-  constructor(salt: string, runtime: Runtime, readPeers: () => Promise<Answer>) {
+  constructor(
+    salt: string,
+    private readonly runtime: Runtime,
+    private readonly readPeers: () => Promise<Answer>,
+  ) {
     this.#expected = saltCheckOf(salt);
-    this.#runtime = runtime;
-    this.#readPeers = readPeers;
   }
 
   /** True if `verify` need not ask the node. A mismatch is verified again after a while. */
   get isSettled(): boolean {
     if (this.isVerified) return true;
-    return this.mismatch !== null && this.#runtime.elapsedMs() - this.#mismatchAt < bounds.saltRecheckMs;
+    return this.mismatch !== null && this.runtime.elapsedMs() - this.#mismatchAt < bounds.saltRecheckMs;
   }
 
   /** Makes the next `verify` ask the node again, however recent a mismatch is. */
@@ -55,7 +55,7 @@ export class SaltCheck {
   }
 
   async #ask(): Promise<void> {
-    const { body } = await this.#readPeers();
+    const { body } = await this.readPeers();
     const group = isRecord(body) && isRecord(body.group) ? body.group : {};
     const found = group.salt_check;
     const kinds = group.player_id_kinds;
@@ -65,6 +65,6 @@ export class SaltCheck {
     this.isVerified = typeof found !== 'string' || found === this.#expected;
     const text = `groupSalt is not the salt of the group ${JSON.stringify(String(group.group_id))}: the node's salt_check is ${found}, that of groupSalt is ${this.#expected}; give the client the node's GROUP_SALT`;
     this.mismatch = this.isVerified ? null : new TrustError('salt_mismatch', text);
-    this.#mismatchAt = this.#runtime.elapsedMs();
+    this.#mismatchAt = this.runtime.elapsedMs();
   }
 }

@@ -56,13 +56,10 @@ export interface Read {
 }
 
 export class ScoreReader {
-  readonly #options: ReaderOptions;
   /** Bytes of ids in one call; less once a proxy has refused an address as too long. */
   #idsBytes: number = bounds.idsBytes;
 
-  constructor(options: ReaderOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ReaderOptions) {}
 
   /** One entry per id, in order. Rejects only for errors of the caller; else the fallback answers. */
   async scores(playerIds: readonly string[], read: Read): Promise<PlayerTrust[]> {
@@ -71,7 +68,7 @@ export class ScoreReader {
     }
     checkFallback(read.fallback);
     // The text that is sent to the node is also the key of a remembered player.
-    const { runtime, salt, sentId, needsKinds, feed } = this.#options;
+    const { runtime, salt, sentId, needsKinds, feed } = this.options;
     const endsAt = runtime.elapsedMs() + read.budgetMs;
     const leftMs = () => Math.max(0, endsAt - runtime.elapsedMs());
     if (needsKinds && salt !== null && salt.kinds === undefined) await this.#verifySalt(read);
@@ -100,7 +97,7 @@ export class ScoreReader {
 
   /** Resolves once the salt was compared with the group's, or when the read's budget is over. */
   async #verifySalt({ budgetMs, signal }: Read): Promise<void> {
-    const { salt, runtime } = this.#options;
+    const { salt, runtime } = this.options;
     if (salt === null || salt.isSettled) return;
     // The read itself reports an error that prevents the node from answering.
     await within(runtime, budgetMs, signal, (ending) => salt.verify(ending)).catch(() => undefined);
@@ -108,8 +105,8 @@ export class ScoreReader {
 
   /** The values of each key in the cache; undefined if they are not current or not held. */
   #fromCache(keys: readonly string[]): readonly (Found | undefined)[] {
-    const { table, runtime } = this.#options;
-    const feed = this.#options.feed();
+    const { table, runtime } = this.options;
+    const feed = this.options.feed();
     if (!feed?.isFresh) return [];
     const since = runtime.now() - table.answerMs;
     return keys.map((key) => {
@@ -123,7 +120,7 @@ export class ScoreReader {
     { budgetMs, fallback, signal }: Read,
     found: Map<string, Found>,
   ): Promise<void> {
-    const { caller, runtime, ages, table } = this.#options;
+    const { caller, runtime, ages, table } = this.options;
     // The node answers `ids` first. A comma within an id is one even if it is escaped.
     const [listed, single] = [chunk.filter((key) => !key.includes(',')), chunk.filter((key) => key.includes(','))];
     const tokens = [...listed, ...single].map((key) => table.reading(key));
@@ -158,7 +155,7 @@ export class ScoreReader {
 
   #fallen(key: string, fallback: Fallback, cause: TrustErrorCode): Found {
     const held = fallback === 'neutral' ? undefined : this.#held(key);
-    if (held === undefined || this.#options.runtime.now() - held.asOf > bounds.lastKnownMs) {
+    if (held === undefined || this.options.runtime.now() - held.asOf > bounds.lastKnownMs) {
       return { values: unknownPlayer, source: 'assumed', asOf: null, cause };
     }
     return { ...held, source: 'last-known', cause };
@@ -169,7 +166,7 @@ export class ScoreReader {
    * `asOf`: the time at which they were last true, by this machine's clock.
    */
   #held(key: string): { readonly values: TrustValues; readonly asOf: number } | undefined {
-    const { ages, table, feed } = this.#options;
+    const { ages, table, feed } = this.options;
     const { published = null, answer = null } = table.get(key) ?? {};
     // A player that a complete stream did not publish has no events. The stream knows players by hash only.
     const isAbsent = published === null && table.complete && isSubjectHash(key);

@@ -33,27 +33,21 @@ const timedOut = Symbol('timed out');
 /** Makes calls of one kind: calls of the same caller share a circuit breaker per node. */
 export class Caller {
   readonly #nodes: readonly CallNode[];
-  readonly #runtime: Runtime;
-  readonly #floor: ReadFloor;
-  readonly #signer: RequestSigner | null;
 
   /** `transports`: one per node, the preferred one first. `signer` signs writes that are sent with a key. */
   constructor(
     transports: readonly Transport[],
-    runtime: Runtime,
-    floor: ReadFloor,
-    signer: RequestSigner | null = null,
+    private readonly runtime: Runtime,
+    private readonly floor: ReadFloor,
+    private readonly signer: RequestSigner | null = null,
   ) {
-    this.#signer = signer;
     this.#nodes = transports.map((transport) => ({ transport, breaker: new Breaker(runtime) }));
-    this.#runtime = runtime;
-    this.#floor = floor;
   }
 
   /** Resolves with the first answer of 2xx. Rejects with a `TrustError`, or with the reason of `ask.signal`. */
   async call(ask: Ask): Promise<Answer> {
-    const retries = new Retries(this.#runtime, ask.deadlineMs);
-    const round = new Round(this.#nodes, this.#runtime);
+    const retries = new Retries(this.runtime, ask.deadlineMs);
+    const round = new Round(this.#nodes, this.runtime);
     let repeated = false;
     let last: TrustError | undefined;
     for (;;) {
@@ -69,7 +63,7 @@ export class Caller {
         if (mayRepeat && canMove && round.hasNext && retries.leftMs > 0) continue;
         const waitMs = mayRepeat ? retries.pauseMs(round.end(error, canMove)) : null;
         if (waitMs === null) throw markedUnknown(last ?? error, repeated);
-        await pause(this.#runtime, waitMs, ask.signal);
+        await pause(this.runtime, waitMs, ask.signal);
       }
     }
   }
@@ -81,7 +75,7 @@ export class Caller {
     const timeoutMs = attemptMsOf(ask, leftMs, round.hasNext);
     try {
       const exchange = (signal: AbortSignal) => this.#exchange(ask, transport, signal);
-      const answer = await within(this.#runtime, timeoutMs, ask.signal, exchange, timedOut);
+      const answer = await within(this.runtime, timeoutMs, ask.signal, exchange, timedOut);
       breaker.succeeded();
       return answer;
     } catch (error) {
@@ -103,12 +97,12 @@ export class Caller {
     if (ask.json !== undefined) headers['content-type'] = 'application/json';
     const body = ask.json === undefined ? {} : { body: JSON.stringify(ask.json) };
     const request = { method: ask.method, path: ask.path, headers, ...body };
-    const signer = ask.key !== undefined && ask.method !== 'GET' ? this.#signer : null;
+    const signer = ask.key !== undefined && ask.method !== 'GET' ? this.signer : null;
     const signed = signer === null ? headers : await signer(request);
     const response = await answerOf(transport, { ...request, headers: signed, signal });
     const parsed = jsonIn(await readText(response));
     if (parsed === undefined) throw unexpected(response, 'the answer is not JSON');
-    if (response.status < 200 || response.status >= 300) throw refusalOf(response, parsed, this.#runtime.now());
+    if (response.status < 200 || response.status >= 300) throw refusalOf(response, parsed, this.runtime.now());
     if (ask.method === 'GET') this.#checkFloor(response);
     return { status: response.status, body: parsed };
   }
@@ -117,10 +111,10 @@ export class Caller {
   #checkFloor(response: TransportResponse): void {
     const seq = appliedSeqOf(response);
     if (seq === undefined) return;
-    if (!this.#floor.admits(seq.most)) {
+    if (!this.floor.admits(seq.most)) {
       throw new TrustError('behind', 'the node has not yet applied changes that this client read from another node');
     }
-    this.#floor.note(seq.least);
+    this.floor.note(seq.least);
   }
 }
 

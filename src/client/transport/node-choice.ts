@@ -9,21 +9,18 @@ type BreakerState = 'closed' | 'open' | 'trying';
 
 /** After several failures in a row nothing is sent to a node for a while, then one request tests it. */
 export class Breaker {
-  readonly #runtime: Runtime;
   #state: BreakerState = 'closed';
   #failures = 0;
   /** Number of times in a row that the circuit opened without a success in between. */
   #opened = 0;
   #openUntil = 0;
 
-  constructor(runtime: Runtime) {
-    this.#runtime = runtime;
-  }
+  constructor(private readonly runtime: Runtime) {}
 
   /** 0 if a request may be sent now; else the ms after which to ask again. */
   get waitMs(): number {
     if (this.#state === 'closed') return 0;
-    const waitMs = this.#openUntil - this.#runtime.elapsedMs();
+    const waitMs = this.#openUntil - this.runtime.elapsedMs();
     return this.#state === 'trying' ? Math.max(waitMs, bounds.backoffBaseMs) : Math.max(0, waitMs);
   }
 
@@ -49,7 +46,7 @@ export class Breaker {
     this.#opened++;
     this.#state = 'open';
     // Between half and all of the window, so that a fleet of game servers does not return at the same time.
-    this.#openUntil = this.#runtime.elapsedMs() + windowMs * (0.5 + this.#runtime.random() / 2);
+    this.#openUntil = this.runtime.elapsedMs() + windowMs * (0.5 + this.runtime.random() / 2);
   }
 
   /** Notes that the caller aborted a request, which gave no result. */
@@ -65,20 +62,18 @@ export interface CallNode {
 
 /** One round over the nodes: each is tried once, the first that is not failing before the others. */
 export class Round {
-  readonly #nodes: readonly CallNode[];
-  readonly #runtime: Runtime;
   readonly #tried = new Set<CallNode>();
   /** Time until which a node asked this call to wait, by `elapsedMs`. */
   readonly #restUntil = new Map<CallNode, number>();
 
-  constructor(nodes: readonly CallNode[], runtime: Runtime) {
-    this.#nodes = nodes;
-    this.#runtime = runtime;
-  }
+  constructor(
+    private readonly nodes: readonly CallNode[],
+    private readonly runtime: Runtime,
+  ) {}
 
   /** Returns the node to try now. Throws `circuit_open` if all remaining nodes are failing. */
   next(): CallNode {
-    const found = this.#nodes.find((node) => this.#waitMs(node) === 0 && node.breaker.admit() === 0);
+    const found = this.nodes.find((node) => this.#waitMs(node) === 0 && node.breaker.admit() === 0);
     if (found !== undefined) {
       this.#tried.add(found);
       return found;
@@ -89,28 +84,28 @@ export class Round {
 
   /** True if another node may be tried at once. */
   get hasNext(): boolean {
-    return this.#nodes.some((node) => !this.#tried.has(node) && this.#waitMs(node) === 0);
+    return this.nodes.some((node) => !this.#tried.has(node) && this.#waitMs(node) === 0);
   }
 
   /** Notes that `node` asked to wait for `ms`. With a single node, the pause between two rounds has that effect. */
   skipFor(node: CallNode, ms: number): void {
-    if (this.#nodes.length > 1) this.#restUntil.set(node, this.#runtime.elapsedMs() + ms);
+    if (this.nodes.length > 1) this.#restUntil.set(node, this.runtime.elapsedMs() + ms);
   }
 
   /** Ends the round and returns the failure that determines the pause: one of its node waits for the soonest node. */
   end(error: TrustError, isOfNode: boolean): TrustError {
     this.#tried.clear();
-    if (this.#nodes.length === 1 || !isOfNode) return error;
+    if (this.nodes.length === 1 || !isOfNode) return error;
     return new TrustError(error.code, error.message, { retryAfterMs: this.#soonestMs() });
   }
 
   #waitMs(node: CallNode): number {
     if (this.#tried.has(node)) return Number.POSITIVE_INFINITY;
-    const restMs = (this.#restUntil.get(node) ?? 0) - this.#runtime.elapsedMs();
+    const restMs = (this.#restUntil.get(node) ?? 0) - this.runtime.elapsedMs();
     return Math.max(0, restMs, node.breaker.waitMs);
   }
 
   #soonestMs(): number {
-    return Math.min(...this.#nodes.map((node) => this.#waitMs(node)));
+    return Math.min(...this.nodes.map((node) => this.#waitMs(node)));
   }
 }

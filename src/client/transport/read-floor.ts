@@ -4,18 +4,15 @@ import type { Runtime } from './time.js';
 import type { TransportResponse } from './transport.js';
 
 export class ReadFloor {
-  readonly #runtime: Runtime;
   #seq = 0;
   /** Time by `elapsedMs`. */
   #heldUntil = 0;
 
-  constructor(runtime: Runtime) {
-    this.#runtime = runtime;
-  }
+  constructor(private readonly runtime: Runtime) {}
 
   /** Notes an answer that includes all records up to `seq`. */
   note(seq: number): void {
-    const now = this.#runtime.elapsedMs();
+    const now = this.runtime.elapsedMs();
     if (seq < this.#seq && now < this.#heldUntil) return;
     this.#seq = seq;
     this.#heldUntil = now + bounds.readFloorMs;
@@ -23,7 +20,7 @@ export class ReadFloor {
 
   /** True if an answer up to `seq` is no step back. A floor expires, because a restored cluster begins further back. */
   admits(seq: number): boolean {
-    return seq >= this.#seq || this.#runtime.elapsedMs() >= this.#heldUntil;
+    return seq >= this.#seq || this.runtime.elapsedMs() >= this.#heldUntil;
   }
 }
 

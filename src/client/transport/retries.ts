@@ -4,18 +4,19 @@ import type { TrustError } from '../trust-error.js';
 import { fullJitterMs, type Runtime } from './time.js';
 
 export class Retries {
-  readonly #runtime: Runtime;
   readonly #endsAt: number;
   #sent = 0;
   #isLast = false;
 
-  constructor(runtime: Runtime, deadlineMs: number) {
-    this.#runtime = runtime;
+  constructor(
+    private readonly runtime: Runtime,
+    deadlineMs: number,
+  ) {
     this.#endsAt = runtime.elapsedMs() + deadlineMs;
   }
 
   get leftMs(): number {
-    return this.#endsAt - this.#runtime.elapsedMs();
+    return this.#endsAt - this.runtime.elapsedMs();
   }
 
   /**
@@ -30,12 +31,12 @@ export class Retries {
     if (jitterMs < roomMs) return retryAfterMs + jitterMs;
     if (roomMs <= 0 || (isSent && this.#isLast)) return null;
     this.#isLast = true;
-    return retryAfterMs + (this.#runtime.random() * roomMs) / 2;
+    return retryAfterMs + (this.runtime.random() * roomMs) / 2;
   }
 
   /** Returns the jitter. Its window grows only with requests that were sent: the circuit has a window of its own. */
   #jitterMs(isSent: boolean): number {
-    if (!isSent) return this.#runtime.random() * bounds.breakerOpenMs;
-    return fullJitterMs(this.#runtime, this.#sent++, bounds.backoffBaseMs, bounds.backoffCapMs);
+    if (!isSent) return this.runtime.random() * bounds.breakerOpenMs;
+    return fullJitterMs(this.runtime, this.#sent++, bounds.backoffBaseMs, bounds.backoffCapMs);
   }
 }

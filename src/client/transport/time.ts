@@ -42,22 +42,19 @@ export function isTime(ms: number): boolean {
  * and the monotonic one stops while a machine sleeps. It never goes back.
  */
 export class AgeClock {
-  readonly #runtime: Runtime;
   #wallAheadMs = Number.NEGATIVE_INFINITY;
 
-  constructor(runtime: Runtime) {
-    this.#runtime = runtime;
-  }
+  constructor(private readonly runtime: Runtime) {}
 
   ms(): number {
-    const elapsedMs = this.#runtime.elapsedMs();
-    this.#wallAheadMs = Math.max(this.#wallAheadMs, this.#runtime.now() - elapsedMs);
+    const elapsedMs = this.runtime.elapsedMs();
+    this.#wallAheadMs = Math.max(this.#wallAheadMs, this.runtime.now() - elapsedMs);
     return elapsedMs + this.#wallAheadMs;
   }
 
   /** Converts a time of this clock to ms since 1970 by the present wall clock. */
   wallAt(ms: number): number {
-    return this.#runtime.now() - Math.round(this.ms() - ms);
+    return this.runtime.now() - Math.round(this.ms() - ms);
   }
 }
 

@@ -25,7 +25,6 @@ interface Sent extends Entry {
 }
 
 export class Delivery {
-  readonly #options: DeliveryOptions;
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #onRoom: () => void = () => undefined;
@@ -36,8 +35,7 @@ export class Delivery {
   #wake: () => void = () => undefined;
   readonly #forDrained = new Set<{ readonly through: number; readonly resolve: () => void }>();
 
-  constructor(options: DeliveryOptions) {
-    this.#options = options;
+  constructor(private readonly options: DeliveryOptions) {
     const waiting = { pending: options.journal.waiting, pendingBytes: options.journal.waitingBytes };
     const none = { delivered: 0, duplicates: 0, uncounted: 0, setAside: 0, damaged: 0, lastError: null };
     this.#state = { phase: 'idle', ...waiting, ...none };
@@ -57,7 +55,7 @@ export class Delivery {
   }
 
   added(payloads: readonly Buffer[]): void {
-    this.#state.pending = this.#options.journal.waiting;
+    this.#state.pending = this.options.journal.waiting;
     this.#state.pendingBytes += recordsBytes(payloads);
     this.#wake();
     this.#report();
@@ -68,7 +66,7 @@ export class Delivery {
     stop.throwIfAborted();
     signal?.throwIfAborted();
     if (this.#state.pending === 0) return;
-    const waiting = { through: this.#options.journal.nextSeq - 1, ...withResolve() };
+    const waiting = { through: this.options.journal.nextSeq - 1, ...withResolve() };
     this.#forDrained.add(waiting);
     await abortable(abortable(waiting.promise, stop), signal).finally(() => this.#forDrained.delete(waiting));
   }
@@ -97,7 +95,7 @@ export class Delivery {
   /** Returns the first waiting events; an empty list if they are damaged and were skipped. */
   async #next(): Promise<Sent[]> {
     if (this.#state.pending === 0) return [];
-    const { journal } = this.#options;
+    const { journal } = this.options;
     const { entries, damage } = await journal.read(journal.through + 1, this.#batchMax, bounds.batchBytes);
     if (damage !== null) {
       this.#state.damaged += damage.count;
@@ -115,7 +113,7 @@ export class Delivery {
     // A controller of its own, so that listeners left by a target do not accumulate on the stop signal.
     const { controller, release } = linked(this.#stop.signal);
     try {
-      results = await this.#options.to.deliver(events, { signal: controller.signal });
+      results = await this.options.to.deliver(events, { signal: controller.signal });
     } catch (error) {
       if (!(error instanceof TrustError)) throw error;
       if (isOfContent(error) || isTooSlow(error)) this.#batchMax = Math.ceil(sent.length / 2);
@@ -146,9 +144,9 @@ export class Delivery {
       rejected.push({ event: sent[through]!.event, code: code ?? 'unexpected_answer', reason: reason ?? '' });
     }
     try {
-      const at = new Date(this.#options.runtime.now()).toISOString();
+      const at = new Date(this.options.runtime.now()).toISOString();
       const lines = rejected.map((one) => ({ at, ...one }));
-      if (lines.length > 0) await setAside(this.#options.folder, lines);
+      if (lines.length > 0) await setAside(this.options.folder, lines);
     } catch (error) {
       // No event is lost: the first one stays at the head of the queue, followed by all others.
       failure = failed(error);
@@ -162,7 +160,7 @@ export class Delivery {
     }
     this.#state.delivered += through - rejected.length;
     this.#state.setAside += rejected.length;
-    for (const one of rejected) notify(this.#options.onSetAside, one);
+    for (const one of rejected) notify(this.options.onSetAside, one);
     if (through > 0) {
       this.#failures = 0;
       this.#state.lastError = null;
@@ -174,7 +172,7 @@ export class Delivery {
 
   /** Goes on if the disk fails: a file that stays is removed after the next `open`. */
   async #passed({ seq, bytes }: Pick<Stretch, 'seq' | 'bytes'>): Promise<void> {
-    const { journal } = this.#options;
+    const { journal } = this.options;
     const passing = journal.passed(seq);
     this.#state.pending = journal.waiting;
     // The size of damaged records is known only approximately.
@@ -201,7 +199,7 @@ export class Delivery {
     this.#state.lastError = error;
     const isWaiting = isRetryable(error) || error.code === 'spool_failed';
     this.#become(isWaiting ? 'waiting' : 'refused');
-    const { runtime, onProgress } = this.#options;
+    const { runtime, onProgress } = this.options;
     // A program that does not learn of the refusal must not wait for its end either.
     const isUnheard = !isWaiting && onProgress === undefined;
     if (isUnheard) warnOnce(error);
@@ -219,7 +217,7 @@ export class Delivery {
   }
 
   #report(): void {
-    notify(this.#options.onProgress, this.progress);
+    notify(this.options.onProgress, this.progress);
   }
 }
 

@@ -46,28 +46,26 @@ export interface Cut {
 }
 
 export class Journal {
-  readonly #folder: string;
   readonly #segments: Segment[] = [];
   readonly cuts: Cut[] = [];
   nextSeq = 1;
-  /** Records up to this one are delivered. */
-  through: number;
   /** Size of the records after `through` at the start. */
   waitingBytes = 0;
-  /**
-   * The file that states `through`. It is not synced: if the number is lost, the node answers the events that are sent
-   * again as stored already. It has its full length from the start, so that a disk that fills up later has room for it.
-   */
-  readonly #mark: FileHandle;
   #active: FileHandle | null = null;
   /** Position at which the last read ended, so that the next one need not search for its own. */
   #place = { seq: -1, offset: 0 };
 
-  private constructor(folder: string, mark: FileHandle, through: number) {
-    this.#folder = folder;
-    this.#mark = mark;
-    this.through = through;
-  }
+  private constructor(
+    private readonly folder: string,
+    /**
+     * The file that states `through`. It is not synced: if the number is lost, the node answers the events that are
+     * sent again as stored already. It has its full length from the start, so that a disk that fills up later has room
+     * for it.
+     */
+    private readonly mark: FileHandle,
+    /** Records up to this one are delivered. */
+    public through: number,
+  ) {}
 
   /** Cuts off a torn end and continues after the last record. */
   static async open(folder: string): Promise<Journal> {
@@ -166,13 +164,13 @@ export class Journal {
 
   async close(): Promise<void> {
     await this.#closeActive();
-    await this.#mark.close();
+    await this.mark.close();
   }
 
-  /** A number that cannot be written counts all the same: see `#mark`. */
+  /** A number that cannot be written counts all the same: see `mark`. */
   async #writeMark(): Promise<void> {
     const record = encodeRecord(this.through, Buffer.alloc(0));
-    await this.#mark.write(record, 0, record.byteLength, 0).catch(() => undefined);
+    await this.mark.write(record, 0, record.byteLength, 0).catch(() => undefined);
   }
 
   async #drop(): Promise<void> {
@@ -205,10 +203,10 @@ export class Journal {
     await this.#closeActive();
     // On a full disk, files that are no longer needed may be the only room left.
     await this.#drop().catch(() => undefined);
-    const path = join(this.#folder, fileNameOf(this.nextSeq));
+    const path = join(this.folder, fileNameOf(this.nextSeq));
     const handle = await open(path, 'w+', 0o600);
     try {
-      await syncFolder(this.#folder);
+      await syncFolder(this.folder);
     } catch (error) {
       await handle.close();
       throw error;

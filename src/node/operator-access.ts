@@ -1,6 +1,7 @@
 /** Opens the interfaces for the operator: the operator's socket and, if configured, the metrics and dashboard ports. */
 import type { Logger } from 'pino';
 import type { Pseudonyms } from '../core/hashing/pseudonym.js';
+import { messageOf } from '../errors.js';
 import type { OperatorApi } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
 import { type Metrics, startMetricsServer } from '../http/metrics/metrics.js';
@@ -13,7 +14,7 @@ import { startOperatorSocket } from '../operator/protocol/socket-server.js';
 import { readPlayerId } from '../player-ids/player-id.js';
 import type { Config } from './config.js';
 import type { Closers } from './shutdown.js';
-import { listeningOrRefuse, socketOrRefuse } from './startup.js';
+import { listeningOrRefuse, StartRefusedError } from './startup.js';
 import { version } from './version.js';
 
 export interface Address {
@@ -45,7 +46,9 @@ export async function openOperatorAccess(deps: OperatorAccessDeps) {
     pseudonymise: (playerId) => pseudonyms.of(canonicalOrGiven(group.identity.playerIdKinds, playerId)),
     unlockDashboard: () => attempts.unlock(),
   };
-  const socket = await socketOrRefuse(startOperatorSocket({ dir, log, ...asked }), dir);
+  const socket = await startOperatorSocket({ dir, log, ...asked }).catch((error: unknown) => {
+    throw new StartRefusedError(`DATA_DIR: ${dir} cannot be used: the operator's socket: ${messageOf(error)}`);
+  });
   closers.add(() => socket.close());
   const opened = async (starting: Promise<Address & { close(): Promise<void> }>, prefix: string): Promise<Address> => {
     const { host, port, close } = await listeningOrRefuse(starting, prefix);

@@ -50,37 +50,20 @@ export function refuseStart(error: unknown): never {
 }
 
 /** `prefix`: of the variables that hold the port and the address, such as `METRICS_`. */
-export async function listeningOrRefuse<T>(listening: Promise<T>, prefix = ''): Promise<T> {
-  try {
-    return await listening;
-  } catch (error) {
+export function listeningOrRefuse<T>(listening: Promise<T>, prefix = ''): Promise<T> {
+  return listening.catch((error: NodeJS.ErrnoException & { port?: number; address?: string }) => {
+    const { code = '', message, port, address } = error;
     const [portName, hostName] = [`${prefix}PORT`, `${prefix}HOST`];
-    const { code, message, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
-    switch (code) {
-      case 'EADDRINUSE':
-        throw new StartRefusedError(
-          `${portName}: port ${port} of ${address} is in use by another process; stop it, or set ${portName} to another port`,
-        );
-      case 'EACCES':
-        throw new StartRefusedError(
-          `${portName}: this user may not listen on port ${port}; set ${portName} to a port from 1024`,
-        );
-      case 'EADDRNOTAVAIL':
-      case 'ENOTFOUND':
-      case 'EAI_AGAIN':
-        throw new StartRefusedError(`${hostName}: this machine has no such address (${code})`);
-      default:
-        throw new StartRefusedError(`${portName}, ${hostName}: cannot listen: ${message}`);
-    }
-  }
-}
-
-export async function socketOrRefuse<T>(starting: Promise<T>, dir: string): Promise<T> {
-  try {
-    return await starting;
-  } catch (error) {
-    throw new StartRefusedError(`DATA_DIR: ${dir} cannot be used: the operator's socket: ${messageOf(error)}`);
-  }
+    const noAddress = `${hostName}: this machine has no such address (${code})`;
+    const problems: Readonly<Record<string, string>> = {
+      EADDRINUSE: `${portName}: port ${port} of ${address} is in use by another process; stop it, or set ${portName} to another port`,
+      EACCES: `${portName}: this user may not listen on port ${port}; set ${portName} to a port from 1024`,
+      EADDRNOTAVAIL: noAddress,
+      ENOTFOUND: noAddress,
+      EAI_AGAIN: noAddress,
+    };
+    throw new StartRefusedError(problems[code] ?? `${portName}, ${hostName}: cannot listen: ${message}`);
+  });
 }
 
 export function prepareFolder(dir: string): void {

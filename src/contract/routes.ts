@@ -327,14 +327,7 @@ export const routes = {
         description:
           'Events `hello`, `reset`, `snapshot`, `change`, `heartbeat` and `resume`, whose data have the schemas `Stream…`, until either side ends the stream.',
         contentType: 'text/event-stream',
-        events: [
-          stream.helloDataSchema,
-          stream.resetDataSchema,
-          stream.snapshotDataSchema,
-          stream.changeDataSchema,
-          stream.heartbeatDataSchema,
-          stream.resumeDataSchema,
-        ],
+        events: Object.values(stream.eventSchemas),
       },
     },
     codes: [...keyCodes, 'overloaded'],

@@ -57,47 +57,36 @@ export type RemovedPlayer = FromSchema<typeof removedPlayerSchema>;
 
 const asOf = { ...dateTime, description: "The node's time up to which all changes have been sent." } as const;
 
-/** The first event on every connection. */
-export const helloDataSchema = extensible({
-  version: { type: 'integer', const: 1 },
-  group_id: { type: 'string' },
-  identity_mode: { type: 'string', enum: identityModes },
-  now: { ...dateTime, description: "The node's time when it sent this frame, to compare each `as_of` with." },
-  heartbeat_ms: { ...count, description: 'The longest time between two frames of the node.' },
-  score_step: { type: 'number', description: 'Score changes smaller than this may not be sent.' },
-  confidence_step: { type: 'number', description: 'Confidence changes smaller than this may not be sent.' },
-});
-export type HelloData = FromSchema<typeof helloDataSchema>;
+/** The schema of the data of each event. */
+export const eventSchemas = {
+  /** The first event on every connection. */
+  hello: extensible({
+    version: { type: 'integer', const: 1 },
+    group_id: { type: 'string' },
+    identity_mode: { type: 'string', enum: identityModes },
+    now: { ...dateTime, description: "The node's time when it sent this frame, to compare each `as_of` with." },
+    heartbeat_ms: { ...count, description: 'The longest time between two frames of the node.' },
+    score_step: { type: 'number', description: 'Score changes smaller than this may not be sent.' },
+    confidence_step: { type: 'number', description: 'Confidence changes smaller than this may not be sent.' },
+  }),
+  /** The node cannot resume from the id that the reader sent; a snapshot follows on the same connection. */
+  reset: extensible({ reason: { type: 'string', enum: ['too_old', 'unknown_id'] } }),
+  snapshot: extensible({
+    players: { type: 'array', items: changedPlayerSchema },
+    last: { type: 'boolean', description: 'True on the last frame of the section, which alone has an id.' },
+    as_of: asOf,
+  }),
+  change: extensible({
+    changes: { type: 'array', items: { anyOf: [changedPlayerSchema, removedPlayerSchema] } },
+    as_of: asOf,
+  }),
+  heartbeat: extensible({ as_of: asOf }),
+  /** The node ends this connection, and the reader resumes on a new one. */
+  resume: extensible({
+    reason: { type: 'string', enum: ['slow_reader', 'draining', 'credentials', 'limit', 'rebuilt'] },
+    after_ms: { ...count, description: 'Minimum time to wait before the next request.' },
+  }),
+} as const;
 
-export const snapshotDataSchema = extensible({
-  players: { type: 'array', items: changedPlayerSchema },
-  last: { type: 'boolean', description: 'True on the last frame of the section, which alone has an id.' },
-  as_of: asOf,
-});
-
-export const changeDataSchema = extensible({
-  changes: { type: 'array', items: { anyOf: [changedPlayerSchema, removedPlayerSchema] } },
-  as_of: asOf,
-});
-
-export const heartbeatDataSchema = extensible({ as_of: asOf });
-
-/** The node ends this connection, and the reader resumes on a new one. */
-export const resumeDataSchema = extensible({
-  reason: { type: 'string', enum: ['slow_reader', 'draining', 'credentials', 'limit', 'rebuilt'] },
-  after_ms: { ...count, description: 'Minimum time to wait before the next request.' },
-});
-export type ResumeData = FromSchema<typeof resumeDataSchema>;
-
-/** The node cannot resume from the id that the reader sent; a snapshot follows on the same connection. */
-export const resetDataSchema = extensible({ reason: { type: 'string', enum: ['too_old', 'unknown_id'] } });
-export type ResetData = FromSchema<typeof resetDataSchema>;
-
-export interface StreamEvents {
-  readonly hello: HelloData;
-  readonly reset: ResetData;
-  readonly snapshot: FromSchema<typeof snapshotDataSchema>;
-  readonly change: FromSchema<typeof changeDataSchema>;
-  readonly heartbeat: FromSchema<typeof heartbeatDataSchema>;
-  readonly resume: ResumeData;
-}
+type Schemas = typeof eventSchemas;
+export type StreamEvents = { readonly [Name in keyof Schemas]: FromSchema<Schemas[Name]> };

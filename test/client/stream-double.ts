@@ -21,15 +21,9 @@ interface Change {
   readonly published: PublishedValues | null;
 }
 
-const schemas: Readonly<Record<keyof frames.StreamEvents, Schema>> = {
-  hello: frames.helloDataSchema,
-  reset: frames.resetDataSchema,
-  snapshot: frames.snapshotDataSchema,
-  change: frames.changeDataSchema,
-  heartbeat: frames.heartbeatDataSchema,
-  resume: frames.resumeDataSchema,
-};
-const validators = new Map(Object.entries(schemas).map(([name, schema]) => [name, validatorOf(schema)]));
+const validators = new Map(
+  Object.entries<Schema>(frames.eventSchemas).map(([name, schema]) => [name, validatorOf(schema)]),
+);
 
 /** One frame as it travels. `id` undefined: none; empty: the reader's id is to be emptied. */
 export function frame<Name extends keyof frames.StreamEvents>(

@@ -10,15 +10,9 @@ import { limits } from '../../src/limits.js';
 import type { Schema } from '../../src/validation/schema.js';
 import { validatorOf } from '../../src/validation/validator.js';
 
-const schemas: Readonly<Record<string, Schema>> = {
-  hello: wire.helloDataSchema,
-  reset: wire.resetDataSchema,
-  snapshot: wire.snapshotDataSchema,
-  change: wire.changeDataSchema,
-  heartbeat: wire.heartbeatDataSchema,
-  resume: wire.resumeDataSchema,
-};
-const validators = new Map(Object.entries(schemas).map(([name, schema]) => [name, validatorOf(schema)]));
+const validators = new Map(
+  Object.entries<Schema>(wire.eventSchemas).map(([name, schema]) => [name, validatorOf(schema)]),
+);
 
 export type PublishedValues = Omit<wire.ChangedPlayer, 'subject_hash'>;
 

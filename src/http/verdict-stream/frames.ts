@@ -1,5 +1,5 @@
 /** Writes the frames of the verdict stream, and reads the position from an event id (docs/VERDICT-STREAM.md). */
-import type { HelloData, ResetData, ResumeData } from '../../contract/verdict-stream.js';
+import type { StreamEvents } from '../../contract/verdict-stream.js';
 import type { RefusedErasure } from '../../group/api.js';
 import type { FeedPosition, PublishedPlayer } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
@@ -26,12 +26,12 @@ export function placeOf(id: string): FeedPosition | undefined {
   return { seq: Number(seq), generation: generation!, position: Number(position), asOf: parseInt(asOf, 36), ...shared };
 }
 
-export function helloFrame(hello: HelloData): string {
+export function helloFrame(hello: StreamEvents['hello']): string {
   return `retry: ${limits.streamRetryMs}\n${frame('hello', JSON.stringify(hello))}`;
 }
 
-export function resetFrame(reason: ResetData['reason']): string {
-  return frame('reset', JSON.stringify({ reason } satisfies ResetData), '');
+export function resetFrame(reason: StreamEvents['reset']['reason']): string {
+  return frame('reset', JSON.stringify({ reason } satisfies StreamEvents['reset']), '');
 }
 
 /** `rows` are JSON texts, joined by commas. Only the last frame of a snapshot has an id. */
@@ -82,8 +82,8 @@ export function heartbeatFrame(mark: FeedPosition): string {
   return frame('heartbeat', `{"as_of":"${timeText(mark.asOf)}"}`, idOf(mark));
 }
 
-export function resumeFrame(reason: ResumeData['reason']): string {
-  return frame('resume', JSON.stringify({ reason, after_ms: limits.streamRetryMs } satisfies ResumeData));
+export function resumeFrame(reason: StreamEvents['resume']['reason']): string {
+  return frame('resume', JSON.stringify({ reason, after_ms: limits.streamRetryMs } satisfies StreamEvents['resume']));
 }
 
 /** Shows the reader that the connection is alive while no heartbeat is possible. */

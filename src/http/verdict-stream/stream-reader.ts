@@ -4,7 +4,7 @@
  */
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ResumeData } from '../../contract/verdict-stream.js';
+import type { StreamEvents } from '../../contract/verdict-stream.js';
 import type { GroupViews } from '../../group/api.js';
 import { type FeedPosition, type PublishedPlayer, playersIn, type ResumeFrom } from '../../group/verdict-changes.js';
 import { limits } from '../../limits.js';
@@ -17,7 +17,7 @@ export interface ChangeFrames {
   readonly rows: number;
 }
 
-export type EndReason = ResumeData['reason'];
+export type EndReason = StreamEvents['resume']['reason'];
 
 export interface ReaderParts {
   readonly feed: GroupViews['verdicts'];

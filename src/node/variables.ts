@@ -150,6 +150,10 @@ function optional<T>(
   return variable<T | null>(name, null, parse, more);
 }
 
+function whole(name: string, fallback: number, min: number, max: number): Row<number> {
+  return variable(name, fallback, wholeNumber(min, max));
+}
+
 function secret(name: string, bytesMin: number): Row<string | null> {
   return optional(name, secretOf(bytesMin), { secret: true });
 }
@@ -175,7 +179,7 @@ export const variables = {
     '`production`, in any letter case, applies the rules of production regardless of `ENVIRONMENT`',
   ),
   host: variable('HOST', '127.0.0.1', parseLine).means('Address that the public port listens on'),
-  port: variable('PORT', 8080, wholeNumber(0, portMax)).means('Public port; 0 picks a free one and logs it'),
+  port: whole('PORT', 8080, 0, portMax).means('Public port; 0 picks a free one and logs it'),
   /** As written; a relative path is relative to the working folder. */
   dataDir: variable('DATA_DIR', './snapshots', parseLine).means("Folder of the node's data; one node per folder"),
   groupId: variable('GROUP_ID', 'local', parseGroupId).means(
@@ -228,16 +232,17 @@ export const variables = {
   retentionDays: setting('RETENTION_DAYS', 0).means(
     'Days after which events are deleted from the log; their evidence stays and decays; 0 keeps events forever',
   ),
-  weightsIntervalMs: variable(
+  weightsIntervalMs: whole(
     'WEIGHTS_INTERVAL_MS',
     limits.weightsIntervalMsDefault,
-    wholeNumber(limits.weightsIntervalMsMin, limits.weightsIntervalMsMax),
+    limits.weightsIntervalMsMin,
+    limits.weightsIntervalMsMax,
   ).means('Minimum time between two computations of peer weights, in ms'),
-  snapshotEvery: variable('SNAPSHOT_EVERY', limits.snapshotEveryDefault, wholeNumber(1, countMax)).means(
+  snapshotEvery: whole('SNAPSHOT_EVERY', limits.snapshotEveryDefault, 1, countMax).means(
     'Minimum number of log records between two snapshots',
   ),
   /** In MB of 10^6 bytes. */
-  diskFreeMinMb: variable('DISK_FREE_MIN_MB', limits.diskFreeMinMbDefault, wholeNumber(0, countMax)).means(
+  diskFreeMinMb: whole('DISK_FREE_MIN_MB', limits.diskFreeMinMbDefault, 0, countMax).means(
     'Free space on the disk of `DATA_DIR`, in MB, below which writes are answered 503 while reads continue; values below 8.4 count as 8.4',
   ),
   /** The last ms of that day, in ms since 1970. */
@@ -253,37 +258,25 @@ export const variables = {
   logLevel: variable('LOG_LEVEL', 'info', oneOf(logLevels)).means(
     `One of ${logLevels.map((level) => `\`${level}\``).join(', ')}`,
   ),
-  streamIntervalMs: variable(
-    'STREAM_INTERVAL_MS',
-    limits.streamIntervalMsDefault,
-    wholeNumber(0, limits.streamIntervalMsMax),
-  ).means(
+  streamIntervalMs: whole('STREAM_INTERVAL_MS', limits.streamIntervalMsDefault, 0, limits.streamIntervalMsMax).means(
     `Interval in ms at which the verdict stream sends changes in a group of ${limits.streamIntervalPeersMin} active peers or more; 0 sends each change at once`,
   ),
   fastPath: flag('FAST_PATH', true, 'FAST_LANE').means(
     '`false` turns the fast path off, so that Koa answers every request',
   ),
-  connectionsMax: variable(
-    'CONNECTIONS_MAX',
-    limits.connectionsMaxDefault,
-    wholeNumber(1, limits.connectionsMaxCeiling),
-  ).means(
+  connectionsMax: whole('CONNECTIONS_MAX', limits.connectionsMaxDefault, 1, limits.connectionsMaxCeiling).means(
     'Maximum number of connections to the public port; a further one replaces an idle connection, or is answered 503 if none is idle',
   ),
   loopbackIsProxy: flag('LOOPBACK_IS_PROXY', true).means(
     '`false` limits connections from this machine to half of `CONNECTIONS_MAX`, as for any other address',
   ),
-  rateLimitPeerPerS: variable('RATE_LIMIT_PEER_PER_S', 0, wholeNumber(0, limits.rateLimitPerSecondMax)).means(
+  rateLimitPeerPerS: whole('RATE_LIMIT_PEER_PER_S', 0, 0, limits.rateLimitPerSecondMax).means(
     "Maximum number of requests per second with one peer's key, where each event of a batch counts as one; beyond it 429; 0 turns the limit off",
   ),
-  rateLimitAddressPerS: variable('RATE_LIMIT_ADDRESS_PER_S', 0, wholeNumber(0, limits.rateLimitPerSecondMax)).means(
+  rateLimitAddressPerS: whole('RATE_LIMIT_ADDRESS_PER_S', 0, 0, limits.rateLimitPerSecondMax).means(
     "Maximum number of requests per second from one network address, which behind a proxy is the proxy's; beyond it 429; 0 turns the limit off",
   ),
-  registrationsPerAddressPerHour: variable(
-    'REGISTRATIONS_PER_ADDRESS_PER_HOUR',
-    0,
-    wholeNumber(0, limits.rateLimitPerSecondMax),
-  ).means(
+  registrationsPerAddressPerHour: whole('REGISTRATIONS_PER_ADDRESS_PER_HOUR', 0, 0, limits.rateLimitPerSecondMax).means(
     'Maximum number of registrations per hour from one address; beyond it 429; 0 turns the limit off; 20 is recommended if registration is open',
   ),
   metricsPort: optional('METRICS_PORT', wholeNumber(0, portMax)).means(
@@ -319,18 +312,17 @@ export const variables = {
   etcdPrefix: optional('ETCD_PREFIX', parsePrefix).means(
     "Prefix of the group's keys in etcd; `/ptf/<GROUP_ID>/` if unset",
   ),
-  etcdSnapshotCount: variable(
-    'ETCD_SNAPSHOT_COUNT',
-    limits.walSnapshotEntries,
-    wholeNumber(1, limits.walSnapshotEntriesMax),
-  ).means("`--snapshot-count` of etcd's members, which determines how much a scrub of their files must write"),
-  etcdMaxWals: variable('ETCD_MAX_WALS', limits.walFiles, wholeNumber(1, limits.walFilesMax)).means(
+  etcdSnapshotCount: whole('ETCD_SNAPSHOT_COUNT', limits.walSnapshotEntries, 1, limits.walSnapshotEntriesMax).means(
+    "`--snapshot-count` of etcd's members, which determines how much a scrub of their files must write",
+  ),
+  etcdMaxWals: whole('ETCD_MAX_WALS', limits.walFiles, 1, limits.walFilesMax).means(
     "`--max-wals` of etcd's members, which also determines how much a scrub must write",
   ),
-  etcdQuotaBytes: variable(
+  etcdQuotaBytes: whole(
     'ETCD_QUOTA_BACKEND_BYTES',
     limits.etcdQuotaBytes,
-    wholeNumber(limits.etcdQuotaBytesMin, limits.etcdQuotaBytesMax),
+    limits.etcdQuotaBytesMin,
+    limits.etcdQuotaBytesMax,
   ).means(
     "`--quota-backend-bytes` of etcd's members; writes are refused before their database is as large, because etcd then stops",
   ),
@@ -343,13 +335,14 @@ export const variables = {
   clusterSecret: secret('CLUSTER_SECRET', limits.clusterSecretBytesMin).means(
     `Secret by which the nodes of a group authenticate each other, ${limits.clusterSecretBytesMin} bytes or more; required with \`CLUSTER=etcd\``,
   ),
-  leaseS: variable('LEASE_S', limits.leaseSDefault, wholeNumber(limits.leaseSMin, limits.leaseSMax)).means(
+  leaseS: whole('LEASE_S', limits.leaseSDefault, limits.leaseSMin, limits.leaseSMax).means(
     "Seconds for which the leader's lease holds without a renewal",
   ),
-  stalenessMaxMs: variable(
+  stalenessMaxMs: whole(
     'STALENESS_MAX_MS',
     limits.stalenessMaxMsDefault,
-    wholeNumber(limits.stalenessMaxMsMin, limits.stalenessMaxMsCeiling),
+    limits.stalenessMaxMsMin,
+    limits.stalenessMaxMsCeiling,
   ).means('Time in ms since a node last knew that it was up to date, beyond which it answers reads with 503 `stale`'),
   allowStaleReads: flag('ALLOW_STALE_READS', false).means(
     '`true` answers reads of any age; `X-Staleness-Ms` states the age',

@@ -10,12 +10,12 @@ import type { Resolve } from '../group/actor/turn.js';
 import type { GroupApi, GroupIdentity } from '../group/api.js';
 import type { CurrentLoop } from '../group/calls.js';
 import { VerdictFeed } from '../group/feed/change-feed.js';
-import { createGroup, type Group } from '../group/group.js';
+import { createGroup } from '../group/group.js';
 import { ClockGuard, clockProblem } from '../group/health/clock-guard.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { DiskGauge, LogWriter } from '../group/ports/storage.js';
 import { type Follower, lastSeqOf, mustReach, recover } from '../group/recovery/recovery.js';
-import type { BackgroundCheck, CheckTimes } from '../group/recovery/scheduled-check.js';
+import type { CheckTimes } from '../group/recovery/scheduled-check.js';
 import type { HttpDeps } from '../http/deps.js';
 import { createFastPath } from '../http/fast-path/fast-path.js';
 import { createMetrics } from '../http/metrics/metrics.js';
@@ -268,20 +268,12 @@ async function listen({ host, port }: Config, parts: Parts): Promise<void> {
   parts.address = await startup.listeningOrRefuse(parts.face.listen(host, port));
 }
 
-interface OpenGroup {
-  readonly group: Group;
-  /** The API for callers; in a cluster it forwards commands to the leader. */
-  readonly api: GroupApi;
-  /** Replaced by another loop after a node of a cluster has read its log anew. */
-  readonly current: CurrentLoop;
-  readonly check: BackgroundCheck;
-  readonly clusterSite: ClusterSiteParts;
-}
+type OpenGroup = Awaited<ReturnType<typeof openGroup>>;
 
 type ClusterSiteParts = Parameters<ClusterNode['start']>[0];
 
 /** Recovers the group and connects its parts: from here on it accepts commands. */
-async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
+async function openGroup(start: Start, parts: Parts) {
   const { config, clock, dir, writer, reserve, closers, cluster } = start;
   const { log, onFatal, disk: gauge, checkTimes } = start.ports;
   const { node, metrics, pool } = parts;
@@ -334,6 +326,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   const shared = cluster === null ? {} : { logTag: () => cluster.logTag };
   const feed = new VerdictFeed({ pool, clock, timers, random, durableSeq, intervalMs, onFailure, ...shared });
   closers.add(async () => feed.close());
+  /** Holds another loop after a node of a cluster has read its log anew. */
   const current = { loop: loopOver(recovered) };
   watching = current;
   closers.add(clockWatch(clockGuard, clock, dir, log));
@@ -341,6 +334,7 @@ async function openGroup(start: Start, parts: Parts): Promise<OpenGroup> {
   closers.add(() => check.stop());
   const { identity, cluster: health } = node;
   const group = createGroup({ identity, current, verdicts: feed, check, cluster: health, clock, random });
+  /** The API for callers; in a cluster it forwards commands to the leader. */
   const api = cluster?.groupOver(group) ?? group;
   node.recovered(api);
   const reload = async () => {

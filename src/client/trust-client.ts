@@ -46,7 +46,7 @@ import { deliverAll } from './write/deliver-all.js';
 
 const api = '/api/v1';
 
-type Request = Pick<Ask, 'method' | 'path' | 'json' | 'key'>;
+type Request = Pick<Ask, 'method' | 'path' | 'json' | 'key' | 'repeat'>;
 
 /**
  * A client of one node, or of the nodes of one cluster. Create one per process and share it; `close` it at the end.
@@ -85,7 +85,7 @@ export class TrustClient {
     const { transports, runtime, playersMax, groupSalt, signer } = this.#settings;
     this.#floor = new ReadFloor(runtime);
     this.#caller = new Caller(transports, runtime, this.#floor, signer);
-    const readPeers = () => this.#send({ method: 'GET', path: '/peers?limit=1' }, 'always', this.#stop.signal);
+    const readPeers = () => this.#send({ method: 'GET', path: '/peers?limit=1', repeat: 'always' }, this.#stop.signal);
     this.#salt = groupSalt === undefined ? null : new SaltCheck(groupSalt, runtime, readPeers);
     this.#table = new TrustTable(playersMax);
     this.#ages = new AgeClock(runtime);
@@ -141,12 +141,8 @@ export class TrustClient {
     const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
     const id = encodeURIComponent(this.subjectOf(playerId));
     try {
-      const answer = await this.#call(
-        { method: 'GET', path: `/players/${id}/trust-score?explain=true` },
-        'always',
-        options,
-        { hashes: true, deadlineMs },
-      );
+      const ask = { method: 'GET', path: `/players/${id}/trust-score?explain=true`, repeat: 'always' } as const;
+      const answer = await this.#call(ask, options, { hashes: true, deadlineMs });
       if (!isRecord(answer.body) || valuesOf(answer.body) === null) throw notTheContract(answer);
       return answer.body as TrustScoreBody;
     } catch (error) {
@@ -164,8 +160,9 @@ export class TrustClient {
     const deadlineMs = this.#lacksKinds ? await this.#groupKnown(options) : this.#settings.deadlineMs;
     const body = this.prepare(event);
     try {
-      const ask = { method: 'POST', path: '/events', json: body, key: this.#settings.apiKey } as const;
-      const answer = await this.#call(ask, 'always', options, { hashes: true, deadlineMs });
+      const { apiKey: key } = this.#settings;
+      const ask = { method: 'POST', path: '/events', json: body, key, repeat: 'always' } as const;
+      const answer = await this.#call(ask, options, { hashes: true, deadlineMs });
       expectEvent(answer, body.event_id);
       return acceptedOutcome(body.event_id, answer.body);
     } catch (error) {
@@ -228,17 +225,18 @@ export class TrustClient {
 
   async #deliver(events: readonly EventBody[], options: CallOptions, deadlineMs: number): Promise<DeliveryResult[]> {
     const { apiKey, peerId } = this.#settings;
-    const ask = { method: 'POST', path: '/events/batch', json: { events }, key: apiKey } as const;
-    const { body } = await this.#call(ask, 'always', options, { hashes: true, deadlineMs });
+    const ask = { method: 'POST', path: '/events/batch', json: { events }, key: apiKey, repeat: 'always' } as const;
+    const { body } = await this.#call(ask, options, { hashes: true, deadlineMs });
     return resultsOf(body, events, peerId);
   }
 
   /** Withdraws an own event. Resolves also if an earlier attempt of this call withdrew it and its answer was lost. */
   async withdraw(eventId: string, options: CallOptions = {}): Promise<void> {
     checkEventId(eventId);
-    const path = `/events/${eventId}`;
+    const { apiKey: key } = this.#settings;
+    const ask = { method: 'DELETE', path: `/events/${eventId}`, key, repeat: 'always' } as const;
     try {
-      expectEvent(await this.#call({ method: 'DELETE', path, key: this.#settings.apiKey }, 'always', options), eventId);
+      expectEvent(await this.#call(ask, options), eventId);
     } catch (error) {
       const done = error instanceof TrustError && error.code === 'event_not_found' && error.outcomeUnknown;
       if (!done) throw error;
@@ -259,8 +257,9 @@ export class TrustClient {
     }
     const token = this.#table.reading(hash);
     try {
-      const ask = { method: 'DELETE', path: `/subjects/${hash}`, key: this.#settings.apiKey } as const;
-      const answer = await this.#call(ask, 'unsent', options, { hashes: true, deadlineMs });
+      const { apiKey: key } = this.#settings;
+      const ask = { method: 'DELETE', path: `/subjects/${hash}`, key, repeat: 'unsent' } as const;
+      const answer = await this.#call(ask, options, { hashes: true, deadlineMs });
       const { body } = answer;
       if (!isRecord(body) || typeof body.receipt !== 'string') throw notTheContract(answer);
       const pending = body.status === 'pending';
@@ -288,7 +287,7 @@ export class TrustClient {
     const email = contactEmail === undefined ? {} : { contact_email: contactEmail };
     const named = { peer_name: peerName, game_ids: gameIds, ...email };
     const json: RegistrationBody = publicKey === undefined ? named : { ...named, public_key: publicKey };
-    const answer = await this.#call({ method: 'POST', path: '/peers/register', json }, 'unsent', options);
+    const answer = await this.#call({ method: 'POST', path: '/peers/register', json, repeat: 'unsent' }, options);
     const { body } = answer;
     if (!isRecord(body) || typeof body.peer_id !== 'string' || typeof body.api_key !== 'string') {
       throw notTheContract(answer);
@@ -373,28 +372,18 @@ export class TrustClient {
   }
 
   /** `hashes`: the call sends subject hashes, so that the salt must be the group's. */
-  #call(
-    ask: Request,
-    repeat: Ask['repeat'],
-    { signal }: CallOptions,
-    { hashes = false, deadlineMs = this.#settings.deadlineMs } = {},
-  ): Promise<Answer> {
+  #call(ask: Request, { signal }: CallOptions, { hashes = false, deadlineMs = this.#settings.deadlineMs } = {}) {
     const { runtime } = this.#settings;
     return this.#during(signal, async (whole) => {
       const endsAt = runtime.elapsedMs() + deadlineMs;
       if (hashes && this.#salt?.isVerified === false) await this.#salt.verify(whole);
-      return this.#send(ask, repeat, whole, Math.max(0, endsAt - runtime.elapsedMs()));
+      return this.#send(ask, whole, Math.max(0, endsAt - runtime.elapsedMs()));
     });
   }
 
-  #send(
-    ask: Request,
-    repeat: Ask['repeat'],
-    signal: AbortSignal,
-    deadlineMs = this.#settings.deadlineMs,
-  ): Promise<Answer> {
+  #send(ask: Request, signal: AbortSignal, deadlineMs = this.#settings.deadlineMs): Promise<Answer> {
     const { attemptMs } = this.#settings;
-    return this.#caller.call({ ...ask, path: api + ask.path, repeat, attemptMs, deadlineMs, signal });
+    return this.#caller.call({ ...ask, path: api + ask.path, attemptMs, deadlineMs, signal });
   }
 
   /** Runs work that is aborted by the caller's signal or by the end of the client, whichever comes first. */

@@ -153,27 +153,23 @@ function parametersOf(route: Route): Json[] {
     const reserved = name === 'ids' ? { allowReserved: true } : {};
     return { name, in: 'query', required: false, ...queryParameters[name], ...reserved };
   });
-  const inHeader =
-    route.header === undefined ? [] : [{ ...route.header, in: 'header', required: false, schema: { type: 'string' } }];
+  const inHeader = route.header === undefined ? [] : [headerParameter(route.header)];
   return [...inPath, ...inQuery, ...inHeader, ...(isWrite(route) ? signatureParameters(route) : [])];
+}
+
+function headerParameter(field: { readonly name: string; readonly description: string }): Json {
+  return { ...field, in: 'header', required: false, schema: { type: 'string' } };
 }
 
 /** RFC 9421: only a peer with a public key needs signatures, unless the node requires them. */
 function signatureParameters(route: Route): Json[] {
-  const field = (name: string, description: string) => {
-    return { name, description, in: 'header', required: false, schema: { type: 'string' } };
-  };
   const covered = `\`@method\`, \`@path\`, ${route.body === undefined ? '' : '`content-digest`, '}\`x-peer-api-key\``;
-  return [
-    field(
-      'Signature-Input',
-      `Required for a signed write (RFC 9421). The signature covers ${covered} and has the parameter \`created\`.`,
-    ),
-    field('Signature', "Ed25519 signature that the peer's registered public key verifies."),
-    ...(route.body === undefined
-      ? []
-      : [field('Content-Digest', 'The sha-256 or sha-512 digest of the body (RFC 9530).')]),
-  ];
+  const fields = {
+    'Signature-Input': `Required for a signed write (RFC 9421). The signature covers ${covered} and has the parameter \`created\`.`,
+    Signature: "Ed25519 signature that the peer's registered public key verifies.",
+    ...(route.body && { 'Content-Digest': 'The sha-256 or sha-512 digest of the body (RFC 9530).' }),
+  };
+  return Object.entries(fields).map(([name, description]) => headerParameter({ name, description }));
 }
 
 function securityOf(id: string, route: Route): Json[] {
@@ -183,26 +179,20 @@ function securityOf(id: string, route: Route): Json[] {
 }
 
 function operationOf(id: string, route: Route): Json {
-  const body =
-    route.body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            description: `At most ${route.body.bytesMax} bytes, UTF-8, no content encoding.`,
-            content: { 'application/json': { schema: referenced(route.body.documented ?? route.body.schema) } },
-          },
-        };
+  const requestBody = route.body && {
+    required: true,
+    description: `At most ${route.body.bytesMax} bytes, UTF-8, no content encoding.`,
+    content: { 'application/json': { schema: referenced(route.body.documented ?? route.body.schema) } },
+  };
   const successes = Object.entries(route.success).map(([status, one]) => [status, successResponse(route, one)]);
-  const notModified =
-    route.cache === 'public' ? { 304: { description: '`If-None-Match` names the current tag.' } } : {};
+  const notModified = route.cache === 'public' && { 304: { description: '`If-None-Match` names the current tag.' } };
   return {
     operationId: id,
     tags: [route.tag],
     summary: route.summary,
     security: securityOf(id, route),
     parameters: parametersOf(route),
-    ...body,
+    ...(requestBody && { requestBody }),
     responses: {
       ...Object.fromEntries(successes),
       ...notModified,

@@ -206,12 +206,7 @@ type PartsOf = Pick<Start, 'config' | 'ports' | 'clock' | 'dir' | 'cluster'> & {
 function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: PartsOf) {
   const { groupId, identityMode, environment } = config;
   const kinds = config.playerIdKinds;
-  const identity: GroupIdentity = {
-    groupId,
-    identityMode,
-    environment,
-    ...(kinds === null ? {} : { playerIdKinds: kinds }),
-  };
+  const identity: GroupIdentity = { groupId, identityMode, environment, ...(kinds && { playerIdKinds: kinds }) };
   const salt = Buffer.from(saltText);
   // A node that joins a cluster reports its role before it has recovered.
   const node = new ThisNode(identity, cluster?.member ?? null);
@@ -241,9 +236,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
     log,
     clock,
     metrics,
-    ...(cluster === null
-      ? {}
-      : { tunnel: (authority, socket, head) => cluster.server.tunnel(authority, socket, head) }),
+    ...(cluster && { tunnel: (authority, socket, head) => cluster.server.tunnel(authority, socket, head) }),
   };
   const face = new ApiServer(httpDeps, config.fastPath ? createFastPath : null);
   const pool = new PiscinaPool({
@@ -310,15 +303,13 @@ async function openGroup(start: Start, parts: Parts) {
       publishErasures: () => feed.publishErasures(),
       onFatal: (error) => (cluster === null ? onFatal(error) : cluster.loopFailed(error)),
       onFailure,
-      ...(cluster === null
-        ? {}
-        : {
-            isOneOfSeveral: true,
-            leading: false,
-            commitPatienceMs: limits.appendPatienceMs,
-            formatMax: () => cluster.member.writeFormat,
-            logIsFull: () => cluster.member.logIsFull,
-          }),
+      ...(cluster && {
+        isOneOfSeveral: true,
+        leading: false,
+        commitPatienceMs: limits.appendPatienceMs,
+        formatMax: () => cluster.member.writeFormat,
+        logIsFull: () => cluster.member.logIsFull,
+      }),
     });
   const intervalMs = () =>
     current.loop.state.peers.byStatus().active < limits.streamIntervalPeersMin ? 0 : config.streamIntervalMs;

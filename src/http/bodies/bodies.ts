@@ -28,15 +28,6 @@ export function rounded(value: number, decimals: number): number {
 export type ExplanationBody = FromSchema<typeof explanationSchema>;
 
 export function explanationBody(verdict: Verdict, explanation: TrustExplanation): ExplanationBody {
-  const split =
-    explanation.peers < limits.summaryPeersMin
-      ? {}
-      : {
-          lowering: rounded(explanation.lowering, 4),
-          raising: rounded(explanation.raising, 4),
-          bans: explanation.bans,
-          pre_trusted: explanation.preTrusted,
-        };
   return {
     reasons: reasonsOf(verdict, explanation),
     peers: explanation.peers,
@@ -45,7 +36,12 @@ export function explanationBody(verdict: Verdict, explanation: TrustExplanation)
     half_life_days: explanation.halfLifeDays,
     ban_half_life_days: explanation.banHalfLifeDays,
     weights_based_on_seq: cutCount(explanation.weightsBasedOnSeq),
-    ...split,
+    ...(explanation.peers >= limits.summaryPeersMin && {
+      lowering: rounded(explanation.lowering, 4),
+      raising: rounded(explanation.raising, 4),
+      bans: explanation.bans,
+      pre_trusted: explanation.preTrusted,
+    }),
   };
 }
 

@@ -36,7 +36,7 @@ import {
   duplicateOutcome,
   type EventOutcome,
   expectEvent,
-  isAlreadyStored,
+  isOfAnotherPeer,
   resultsOf,
   type SubmitManyOutcome,
   type TrustEvent,
@@ -167,7 +167,7 @@ export class TrustClient {
       return acceptedOutcome(body.event_id, answer.body);
     } catch (error) {
       const isStored =
-        error instanceof TrustError && error.code === 'duplicate_event' && !isAlreadyStored(error.details);
+        error instanceof TrustError && error.code === 'duplicate_event' && !isOfAnotherPeer(error.details);
       if (!isStored) throw error;
       return duplicateOutcome(body.event_id, error.details);
     }

@@ -150,8 +150,8 @@ export function expectEvent(answer: Answer, eventId: string): void {
   if (!isRecord(answer.body) || answer.body.event_id !== eventId) throw notTheContract(answer);
 }
 
-/** True if the details of a 409 do not name another peer's event with this id, so that the event is stored already. */
-export function isAlreadyStored(details: unknown): boolean {
+/** True if the details of a 409 name another peer's event with this id; otherwise the event itself is stored already. */
+export function isOfAnotherPeer(details: unknown): boolean {
   return isRecord(details) && details.owner === 'other';
 }
 
@@ -177,7 +177,7 @@ function resultOf(
 ): DeliveryResult {
   const status = Number(row.status);
   if (status === 201) return acceptedOutcome(eventId, row);
-  if (status === 409 && !isAlreadyStored(row.details)) return duplicateOutcome(eventId, row.details);
+  if (status === 409 && !isOfAnotherPeer(row.details)) return duplicateOutcome(eventId, row.details);
   const code = (typeof row.code === 'string' ? row.code : 'unexpected_answer') as TrustErrorCode;
   const reason = typeof row.error === 'string' ? row.error : code;
   const isOfKey = codesOfSender.includes(code) && sender === peerId;

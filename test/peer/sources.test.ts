@@ -114,6 +114,16 @@ test('a table of a SQLite file is read as any table of its tool, and the file st
   }
 });
 
+test('a SQLite file is read although its tool left an empty journal beside it', async () => {
+  const path = join(folder, 'with-journal.sqlite');
+  const database = new sqlite.Database(path);
+  database.exec('CREATE TABLE bans (steam_id TEXT)');
+  database.run('INSERT INTO bans VALUES (?)', [A]);
+  database.close();
+  for (const part of ['-wal', '-journal']) writeFileSync(path + part, '');
+  assert.match(String(await (await sourceOf([path], false, { table: 'bans' })).read(never)), A);
+});
+
 test('rows and cells that a SQLite file computes instead of storing them are not read', async () => {
   const path = join(folder, 'computed.sqlite');
   const database = new sqlite.Database(path);

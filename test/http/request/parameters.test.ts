@@ -83,6 +83,12 @@ test('no ids, an empty one, too many or too long ones are refused', () => {
   for (const query of bad) assert.is(read(readIds(query)), 'invalid_parameter', query);
 });
 
+test('too many ids that need decoding are refused, not cut to the ids that fit', () => {
+  const escaped = (count: number) => `ids=${Array(count).fill('%61').join(',')}`;
+  assert.equal(idsOf(escaped(128)), Array(128).fill('a'));
+  for (const count of [129, 130, 500]) assert.is(read(readIds(escaped(count))), 'invalid_parameter', `${count}`);
+});
+
 test('a player id has 1 to 128 code points', () => {
   assert.is(read(readPlayerId('\u{1F600}'.repeat(128))), '\u{1F600}'.repeat(128));
   for (const id of ['', '\u{1F600}'.repeat(129), 'x'.repeat(129), 'x'.repeat(1000)]) {

@@ -40,6 +40,11 @@ test('an observation above the last bound counts as that bound', () => {
   assert.is(pace.read_ms_p99, 100);
 });
 
+test('rates are 0 between samples without requests and events', () => {
+  const pace = paceBetween(sample(1_000), sample(4_000));
+  assert.equal([pace.events_per_s, pace.reads_per_s], [0, 0]);
+});
+
 test('a clock that stops or goes back gives no rate', () => {
   const history = new PaceHistory();
   history.add(sample(1_000));

@@ -67,6 +67,12 @@ test('a salt that is not that of the group fails, and its key is not tried', asy
   assert.not.match(wrong.texts + right.texts + none.texts, groupSalt);
 });
 
+test('a node that answers is found by the doctor, with its address and group', async () => {
+  const { results, texts } = await found({});
+  assert.ok(results.includes('node ok'), results.join());
+  assert.match(texts, /^http:\/\/127\.0\.0\.1:\d+ answers for the group "g"$/m);
+});
+
 test('a damaged spool fails, and one in which nothing waits is well', async () => {
   const dir = temporaryFolder();
   const spool = join(dir, 'spool', 'arena');

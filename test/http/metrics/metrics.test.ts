@@ -144,6 +144,16 @@ test("gauges show the group's status at the time of the scrape", async () => {
   assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
 });
 
+test('the time of the newest weights is in seconds since 1970, and 0 before the first', async () => {
+  const group = groupDouble();
+  const published = async (computedAt: number | null) => {
+    const status = () => ({ ...group.status(), weights: { basedOnSeq: 1, computedAt } });
+    const text = await createMetrics(version, () => ({ ...group, status })).text();
+    return sampleOf(text, 'ptf_weights_computed_timestamp_seconds');
+  };
+  assert.equal([await published(1_767_323_045_000), await published(null)], [1_767_323_045, 0]);
+});
+
 test('promtool accepts the metrics', async () => {
   const metrics = createMetrics('1.2.3', groupDouble);
   const face = await startFace({ metrics });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { commandPath } from '../../../src/operator/protocol/socket-path.js';
 import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
+import { temporaryFolder } from '../../support/process.js';
 import { recordedGroup } from '../recorded-group.js';
 
 test('a command whose answer cannot be written is disconnected, and waits for nothing', async () => {
@@ -28,6 +29,18 @@ test('a command whose answer cannot be written is disconnected, and waits for no
     await socket.close();
     rmSync(dir, { recursive: true });
   }
+});
+
+test('a stopped socket leaves no descriptor of a data folder whose path is too long for it', async () => {
+  const dir = join(temporaryFolder(), 'x'.repeat(120));
+  mkdirSync(dir);
+  const { group } = recordedGroup(1);
+  const node = { group, version: '1', pseudonymise: () => null, unlockDashboard: () => undefined };
+  const socket = await startOperatorSocket({ dir, log: pino({ level: 'silent' }), ...node });
+  const [, folder] = /^(\/proc\/self\/fd\/\d+)\//.exec(socket.path)!;
+  assert.is(readlinkSync(folder!), dir);
+  await socket.close();
+  assert.is(existsSync(folder!) && readlinkSync(folder!) === dir, false);
 });
 
 test.run();

@@ -1,6 +1,7 @@
 /**
  * The spool against a node that does as it is told: order, rejects, trouble, a full disk's share, restarts, the claim.
  */
+import { getEventListeners } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -490,6 +491,21 @@ test('callers that wait for room are notified when the spool is closed', async (
   const waiting = ids(3, 1).map((id) => codeOf(spool.add(event(id))));
   await spool.close();
   assert.equal(await Promise.all(waiting), Array(3).fill('closed'));
+});
+
+test('no event leaves a listener on its signal, whether it was written or the spool was closed before', async () => {
+  const { signal } = new AbortController();
+  const listeners = () => getEventListeners(signal, 'abort').length;
+  const node = new Node();
+  node.fail = overloaded;
+  const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 300, whenFull: 'wait' });
+  await spool.add(event('written'), { signal });
+  assert.is(listeners(), 0);
+  const waiting = codeOf(spool.add(event('waiting'), { signal }));
+  await settled(() => listeners() > 0);
+  await spool.close();
+  assert.is(await waiting, 'closed');
+  assert.is(listeners(), 0);
 });
 
 test('a caller that waits for room gets it even if the events before it could not be written', async () => {

@@ -489,6 +489,7 @@ test('callers that wait for room are notified when the spool is closed', async (
   const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 300, whenFull: 'wait' });
   await spool.add(event('e-0'));
   const waiting = ids(3, 1).map((id) => codeOf(spool.add(event(id))));
+  await new Promise(setImmediate);
   await spool.close();
   assert.equal(await Promise.all(waiting), Array(3).fill('closed'));
 });

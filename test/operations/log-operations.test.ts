@@ -5,7 +5,7 @@ import { granted } from '../../src/errors.js';
 import { asksOf } from '../../src/operations/table.js';
 import { recordedGroup } from '../operator/recorded-group.js';
 
-test('a page of the audit log names where older entries end, and the page with the first record names none', async () => {
+test('a page of the audit log names where older entries end, unless it holds the first record', async () => {
   const entry = { at: 0, action: 'a', actor: 'b', target: 'c', prevHash: 'd', hash: 'e' };
   const entries = [1, 2, 3].map((seq) => ({ ...entry, seq }));
   const { group } = recordedGroup(1, {

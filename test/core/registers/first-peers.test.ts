@@ -42,7 +42,7 @@ test('a first peer that begins more than all others together says nothing', () =
   assert.is(peers.saysNothing(0), true);
 });
 
-test('a first peer that begins as often as all others together still has a say', () => {
+test('a first peer that begins no more often than all others together is heard', () => {
   const peers = noted(20, () => true);
   for (let n = 0; n < 40; n++) peers.note(0, []);
   assert.equal([peers.has(0), peers.saysNothing(0)], [true, false]);

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { decideEvent } from '../../bench/core/decide-event.js';
 import { asOfTime } from '../../src/core/evidence/decay.js';
 import { decidePeerChange, decidePreTrust, decidePurge, decideRegistration } from '../../src/core/rules/decide-peer.js';
-import { decideErasure, decideErasureRefused } from '../../src/core/rules/decide-removal.js';
+import { decideErasure, decideErasureRefused, decideExport } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-setting.js';
 import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { trustOf } from '../../src/core/scoring/score.js';
@@ -492,6 +492,17 @@ test('an event that was erased cannot be withdrawn, even where the log still sho
   given.apply(decideErasure(given.state, bounds, erasure('a'), t0).records, t0);
   given.event(0, 'a');
   assert.is(given.withdraw(0, seq), 'event_not_found');
+});
+
+test('a player of whom only one asked erasure is left can be exported, and one that nothing names cannot', () => {
+  const given = new Given().peers(1);
+  given.event(0, 'a');
+  given.apply(decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, erasure('a'), t0).records, t0);
+  given.state.subjects.remove(subjectOf('a'));
+  const codeFor = (player: string) =>
+    codeOf(decideExport(given.state, { subject: subjectOf(player), commitment: 'c', by: 'operator' }, t0).outcome);
+  assert.is(codeFor('a'), 'ok');
+  assert.is(codeFor('b'), 'subject_not_found');
 });
 
 test.run();

@@ -42,4 +42,11 @@ test('an export is complete unless events are left once its bound of records was
   );
 });
 
+test('what is held of a player with events includes the trust, and of one without events none', () => {
+  const given = new Given().peers(2);
+  given.event(0, 'p');
+  assert.equal(holdingsOf(given.state, subjectOf('p')).trust, given.trust('p'));
+  assert.is(holdingsOf(given.state, subjectOf('q')).trust, null);
+});
+
 test.run();

@@ -2,8 +2,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupLoop } from '../../src/group/actor/loop.js';
-import { retention } from '../../src/node/upkeep.js';
+import { retention, writeHead } from '../../src/node/upkeep.js';
+import { readExpectedHead } from '../../src/store/files/folder-files.js';
+import { rejection } from '../store/log-contract.js';
 import { t0 } from '../support/given.js';
+import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 
 const dayMs = 86_400_000;
@@ -64,6 +67,25 @@ test('without an age nothing leaves', async () => {
     () => 0,
   )();
   assert.equal(resumed, []);
+});
+
+test('the expected head is not written before the files hold its records', async () => {
+  const dir = temporaryFolder();
+  const head = { lastSeq: 7, chain: new Uint8Array(32) };
+  const loopOf = (stored: () => Promise<void>) => ({ actor: { durableHead: head }, log: { stored } }) as GroupLoop;
+  const refused = writeHead(
+    loopOf(() => Promise.reject(new Error('no space left'))),
+    dir,
+    false,
+  );
+  assert.match(String(await rejection(refused)), /no space left/);
+  assert.is(readExpectedHead(dir), null);
+  await writeHead(
+    loopOf(async () => undefined),
+    dir,
+    false,
+  );
+  assert.is(readExpectedHead(dir)?.lastSeq, 7);
 });
 
 test.run();

@@ -549,4 +549,20 @@ test('the next piece waits until the one before is sent, and pieces keep to the 
 
 const isRefusal = (error: unknown) => error instanceof LinkRefusedError;
 
+test('a whole copy that the disk cannot hold is tried again after a pause, which an abort ends', async () => {
+  const bound = limits as { commitFreeBytes: number; joinRetryMs: number };
+  const { commitFreeBytes, joinRetryMs } = limits;
+  Object.assign(bound, { commitFreeBytes: Number.MAX_SAFE_INTEGER, joinRetryMs: 3_600_000 });
+  const [lines, ending] = [[] as string[], new AbortController()];
+  try {
+    const copied = fetchInto(temporaryFolder(), [new Node(await lifeOf(1))], lines, ending);
+    await until(() => lines.length > 0);
+    ending.abort();
+    assert.is(((await rejection(copied)) as Error).name, 'AbortError');
+    assert.is(lines.length, 1);
+  } finally {
+    Object.assign(bound, { commitFreeBytes, joinRetryMs });
+  }
+});
+
 test.run();

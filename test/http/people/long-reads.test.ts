@@ -1,10 +1,17 @@
 /** Reads of players whom very many peers know: they take turns, and their answers are those of short reads. */
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Pseudonyms } from '../../../src/core/hashing/pseudonym.js';
+import type { PeersApi } from '../../../src/group/api.js';
+import { playerHandlers } from '../../../src/http/handlers/player-handlers.js';
+import type { ApiRequest } from '../../../src/http/request/request.js';
+import { WorkTurns } from '../../../src/http/room/work-turns.js';
 import { limits } from '../../../src/limits.js';
 import { subjectKeyOf, subjectOf } from '../../support/given.js';
 import { startTestNode, weightsSettled } from '../../support/node.js';
 import { ask } from '../exchange.js';
+import { nodeDouble, peerView } from '../group-double.js';
 
 test('a long match has the scores that single reads have, while other matches are answered', async () => {
   const node = await startTestNode({});
@@ -53,6 +60,31 @@ test('a long match has the scores that single reads have, while other matches ar
   } finally {
     await node.close();
   }
+});
+
+test('a long match computes its next piece only when other work has had its turn', async () => {
+  let pieces = 0;
+  const trusts: PeersApi['trusts'] = (_, found) => {
+    pieces++;
+    found.push(undefined);
+  };
+  const turns: (() => void)[] = [];
+  const work = new WorkTurns(() => 0, {
+    now: () => 0,
+    soon: (run) => void turns.push(run),
+    nextTurn: () => undefined,
+    after: () => undefined,
+  });
+  const deps = { node: nodeDouble({ trusts }), pseudonyms: new Pseudonyms('salt', 'privacy-first') };
+  const { getTrustScores } = playerHandlers(deps, work);
+  const request = { query: 'ids=a,b,c,d', caller: peerView(0), remote: {} } as ApiRequest<undefined>;
+  const answered = Promise.resolve(getTrustScores(request));
+  for (const expected of [2, 3, 4]) {
+    await turnOfLoop();
+    assert.is(pieces, expected);
+    turns.shift()?.();
+  }
+  assert.is((await answered).status, 200);
 });
 
 test.run();

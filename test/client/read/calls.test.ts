@@ -136,6 +136,18 @@ test('a read that a proxy refuses as too long is split, and later reads are shor
   assert.equal([failed!.source, failed!.cause], ['assumed', 'uri_too_long']);
 });
 
+test('once a proxy refused a read as too long, later reads are half as long, and not much shorter', async () => {
+  const { client, transport, runtime } = scene((request) =>
+    request.path.length > 5_000 ? { status: 414, body: '' } : matchAnswer(request),
+  );
+  const idsOf = (match: number) => Array.from({ length: 128 }, (_, i) => `${match}-${String(i).padStart(57, '0')}`);
+  await runtime.until(client.scores(idsOf(1)));
+  const before = transport.requests.length;
+  await runtime.until(client.scores(idsOf(2)));
+  assert.is.not(transport.requests.length, before);
+  assert.ok(transport.requests.length - before <= 3);
+});
+
 test('a player that is asked for twice travels once and is answered twice', async () => {
   const { client, transport, runtime } = scene(matchAnswer);
   const trusts = await runtime.until(client.scores(['a', 'b', 'a']));

@@ -9,6 +9,7 @@ import { validatorOf } from '../../src/validation/validator.js';
 
 interface Response {
   readonly description: string;
+  readonly headers?: object;
   readonly content?: {
     readonly 'application/json'?: { readonly examples?: Readonly<Record<string, { readonly value: unknown }>> };
   };
@@ -114,6 +115,17 @@ test('the lowest and the highest score of a changed player are valid, and nothin
     [-0.1, 1, 1.1].map((confidence) => isValid({ ...player, score: 50, confidence }).ok),
     [false, true, false],
   );
+});
+
+test('a response names the header that tells its caller what to do: a key, another method, a later time', () => {
+  const headers = { 401: 'WWW-Authenticate', 405: 'Allow', 429: 'Retry-After', 503: 'Retry-After' };
+  const { responses } = operation(routes.submitEvent);
+  for (const [status, { headers: named }] of Object.entries(responses)) {
+    const expected = headers[Number(status) as keyof typeof headers];
+    const found = Object.keys(named ?? {}).filter((name) => Object.values(headers).includes(name));
+    assert.equal(found, expected === undefined ? [] : [expected], status);
+  }
+  for (const status of Object.keys(headers)) assert.ok(responses[status], status);
 });
 
 test.run();

@@ -61,4 +61,9 @@ test('a manifest that is damaged, foreign or newer is refused', () => {
   }
 });
 
+test('the folders that are created on the way to a backup are for their owner alone', () => {
+  new NewBackup(join(dir, 'deep', 'deeper'));
+  for (const path of [dir, join(dir, 'deep')]) assert.is(statSync(path).mode & 0o777, 0o700);
+});
+
 test.run();

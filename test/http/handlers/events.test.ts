@@ -2,9 +2,13 @@
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { refused } from '../../../src/errors.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { ask } from '../exchange.js';
+import { startFace } from '../face.js';
+import { activeKey } from '../group-double.js';
 import { newPlayer, type PeerClient, registerPeer } from '../peer-client.js';
+import { eventBody } from '../samples.js';
 
 let node: TestNode;
 let peer: PeerClient;
@@ -308,6 +312,20 @@ test('a body on DELETE is ignored', async () => {
     raw: 'not JSON',
   });
   assert.is(status, 200);
+});
+
+test('a player id that the group only accepts in another form is 422, with the forms that it accepts', async () => {
+  const identity = {
+    groupId: 'g',
+    identityMode: 'privacy-first',
+    environment: 'dev',
+    playerIdKinds: ['steam'],
+  } as const;
+  const face = await startFace({ group: { identity, submit: async () => [refused('player_id_not_canonical')] } });
+  const answer = ask(face.url, '/api/v1/events', { key: activeKey, json: eventBody() }).finally(() => face.drain());
+  const { status, body } = await answer;
+  assert.equal([status, body.code], [422, 'player_id_not_canonical']);
+  assert.is(body.details.canonical_forms[0].kind, 'steam');
 });
 
 test.run();

@@ -453,13 +453,14 @@ test('a node that retires is stale, because the files that it reads anew may lac
   }
 });
 
-test('callers are served again if the leader may stay after all', async () => {
+test('callers are served again at once if the leader may stay after all', async () => {
   const { member, site } = await leading();
   try {
     site.unfitToLead = 'the clock jumped';
-    const served = member.takenOver(60_000);
+    const [served, since] = [member.takenOver(60_000), time.elapsed()];
     site.unfitToLead = null;
     assert.ok(await time.wait(served));
+    assert.ok(time.elapsed() - since < 30_000);
   } finally {
     await time.wait(member.end());
   }

@@ -1,14 +1,18 @@
 /** The pool of reads while its thread starts, and the pieces of the log that it reads. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import { batchesIn } from '../../../src/group/backup/copy-store.js';
 import { limits } from '../../../src/limits.js';
-import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { claimFolder, epochOf } from '../../../src/store/ownership/owner.js';
+import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../../../src/workers/pool/piscina-pool.js';
 import { ReadQueue } from '../../../src/workers/pool/read-queue.js';
+import { formedRecord, salt, t0 } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
 
 test('the time in which the thread loads refuses no read that waits behind the first one', async () => {
@@ -88,6 +92,46 @@ test('a task starts once the files hold every acknowledged batch, and is refused
     await pool.close();
     rmSync(dir, { recursive: true, force: true });
   }
+});
+
+/** A folder whose log has one record, the formation of a group, with its owner. */
+async function formedFolder() {
+  const dir = temporaryFolder();
+  const writer = await claimFolder(dir);
+  const batch = new BatchWriter();
+  batch.add(formedRecord());
+  const { bytes } = batch.seal(1, t0, Buffer.alloc(NONCE_BYTES), chainStart);
+  await writer.appendAll([{ firstSeq: 1, bytes }]);
+  return { dir, writer, pool: new PiscinaPool({ dir, salt }) };
+}
+
+test('a pool that is closed ends the snapshot under way, and writes none', async () => {
+  for (const isClosed of [false, true]) {
+    const { dir, writer, pool } = await formedFolder();
+    const made = pool.snapshot(1, epochOf(dir)).then(
+      (snapshot) => snapshot?.seq,
+      () => 'ended',
+    );
+    if (!isClosed) await made;
+    await pool.close();
+    assert.equal([await made, new LmdbSnapshotStore(dir).list()], isClosed ? ['ended', []] : [1, [1]]);
+    await writer.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+test('on Linux the replica runs at the lowest priority, and the main thread at its own', async () => {
+  if (process.platform !== 'linux') return;
+  const { dir, writer, pool } = await formedFolder();
+  const before = getPriority();
+  await pool.follow(1);
+  const niceOf = (task: string) =>
+    Number(readFileSync(`/proc/self/task/${task}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[16]);
+  assert.ok(readdirSync('/proc/self/task').some((task) => niceOf(task) === 19));
+  assert.is(getPriority(), before);
+  await pool.close();
+  await writer.close();
+  rmSync(dir, { recursive: true, force: true });
 });
 
 test.run();

@@ -150,7 +150,7 @@ export function expectEvent(answer: Answer, eventId: string): void {
   if (!isRecord(answer.body) || answer.body.event_id !== eventId) throw notTheContract(answer);
 }
 
-/** True if the details of a 409 name another peer's event with this id; otherwise the event itself is stored already. */
+/** True if the details of a 409 name another peer's event with this id; otherwise the event itself is stored. */
 export function isOfAnotherPeer(details: unknown): boolean {
   return isRecord(details) && details.owner === 'other';
 }

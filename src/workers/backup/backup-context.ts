@@ -10,6 +10,7 @@ import { verifyInChild } from '../verify/verify-runner.js';
 import { writeCopiedHead } from './copy-folder.js';
 
 export interface CopyContext {
+  nonce(bytes: number): Uint8Array;
   isCancelled(): boolean;
   onStatus(status: CopyStatus): void;
 }

@@ -2,6 +2,7 @@
  * Runs one backup or restore as a process, since the files that it reads may be damaged and kill it. If a signal or the
  * end of the parent ends it, no unfinished result stays in place.
  */
+import { randomBytes } from 'node:crypto';
 import type { BackupTask, CopyOutcome, CopyStatus, RestoreTask } from '../../group/backup/backup-tasks.js';
 import { type CopyContext, refusalOf } from './backup-context.js';
 import { backUp, restore } from './backup-task.js';
@@ -19,6 +20,7 @@ process.on('disconnect', cancel);
 
 let reportedAt = 0;
 const context: CopyContext = {
+  nonce: (bytes) => randomBytes(bytes),
   isCancelled: () => isCancelled,
   onStatus(status) {
     if (performance.now() - reportedAt < REPORT_EVERY_MS || !process.connected) return;

@@ -1,5 +1,4 @@
 /** Makes backups, which only read a folder and need no stop of the node, and restores them where no node runs. */
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { NONCE_BYTES } from '../../core/records/batch.js';
 import type { BackupManifest, BackupTask, RestoreReport, RestoreTask } from '../../group/backup/backup-tasks.js';
@@ -150,7 +149,7 @@ async function restoreTo(
       },
       old,
       sink: { add: (batches) => writer.appendAll(batches) },
-      nonce: () => randomBytes(NONCE_BYTES),
+      nonce: () => context.nonce(NONCE_BYTES),
       progress: backingUp(context),
     });
   } finally {

@@ -21,10 +21,10 @@ import { keyDigestOf } from '../request/auth.js';
 import { ok, okJson, refusalReply } from '../request/reply.js';
 import { type ApiRequest, type Handlers, holderOf, type Remote, then } from '../request/request.js';
 import * as parameters from '../request/request-parameters.js';
-import type { WorkTurns } from '../room/work-turns.js';
+import type { ReadTurns } from '../room/read-turns.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
 
-export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>, work: WorkTurns) {
+export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'pseudonyms'>, turns: ReadTurns) {
   const players = keyColumns(limits.matchIdsMax);
   const refusal = parameters.rawIdRefusal(node.identity);
 
@@ -39,7 +39,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
     const found = subjectOf(playerId);
     if (!found.ok) return found;
     const subject = found.value;
-    const turn = node.group.isLongRead(subject) ? work.nextRead(holderOf(caller, remote)) : undefined;
+    const turn = node.group.isLongRead(subject) ? turns.next(holderOf(caller, remote)) : undefined;
     return then(turn, (): Outcome<{ readonly subject: Uint8Array; readonly view: TrustView }> => {
       const view = node.group.trust(subject);
       return view === undefined ? refused('player_not_found') : granted({ subject, view });
@@ -93,7 +93,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
     all.count = players.count;
     all.keys.set(players.keys.subarray(0, all.keys.length));
     while (trusts.length < all.count && remote.destroyed !== true) {
-      await work.nextRead(holder);
+      await turns.next(holder);
       node.group.trusts(all, trusts);
     }
     return matchReply(ids, trusts);

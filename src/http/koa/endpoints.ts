@@ -9,6 +9,7 @@ import { CheckedEndpoint, type Endpoint } from '../request/pipeline.js';
 import { createRateLimits } from '../request/rate-limits.js';
 import type { BodyAdmission, Handlers } from '../request/request.js';
 import { BatchPace } from '../room/batch-pace.js';
+import type { ReadTurns } from '../room/read-turns.js';
 import type { WorkTurns } from '../room/work-turns.js';
 import { RequestVerifier } from '../signing/request-verifier.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
@@ -19,6 +20,7 @@ export function createEndpoints(
   deps: HttpDeps,
   readers: StreamReaders,
   bodies: BodyAdmission,
+  turns: ReadTurns,
   work: WorkTurns,
 ): Endpoints {
   const bounds = {
@@ -32,7 +34,7 @@ export function createEndpoints(
     ...healthHandlers(deps),
     ...peerHandlers(deps),
     ...eventHandlers(deps, work),
-    ...playerHandlers(deps, work),
+    ...playerHandlers(deps, turns),
     ...subjectHandlers(deps),
     ...streamHandlers(readers),
     ...docsHandlers(deps.version),

@@ -9,7 +9,7 @@ import { limits } from '../../limits.js';
 import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
 import { Holdings } from '../room/holdings.js';
-import type { WorkTurns } from '../room/work-turns.js';
+import type { ReadTurns } from '../room/read-turns.js';
 import { changeFrame, erasedFrame, erasedRow, helloFrame, marksFor, noMarks, playerRow } from './frames.js';
 import { type ChangeFrames, StreamReader } from './stream-reader.js';
 
@@ -31,7 +31,7 @@ export class StreamReaders {
 
   constructor(
     private readonly deps: Pick<HttpDeps, 'node' | 'clock' | 'metrics'>,
-    private readonly work: Pick<WorkTurns, 'nextRead'>,
+    private readonly turns: Pick<ReadTurns, 'next'>,
   ) {}
 
   /** Returns why a further reader of this holder is refused; undefined if it is admitted. */
@@ -59,7 +59,7 @@ export class StreamReaders {
         return marksFor(peer, node.group.disputedFor(subject), node.group.refusedErasure(subject));
       },
       peer,
-      turn: () => this.work.nextRead(opening.holder),
+      turn: () => this.turns.next(opening.holder),
       onEnd: (ended, reason) => this.#ended(ended, reason),
       onRows: (count) => metrics.streamSynced(count),
     });

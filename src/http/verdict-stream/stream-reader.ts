@@ -24,7 +24,7 @@ export interface ReaderParts {
   readonly marksOf: (subject: string) => frames.RowMarks;
   readonly peer: number | null;
   /** Resolves when this reader may send a further part of what it missed. */
-  readonly turn: () => Promise<void> | undefined;
+  readonly turn: () => Promise<void>;
   /** Called once. A null reason means that the reader disconnected. */
   readonly onEnd: (reader: StreamReader, reason: EndReason | null) => void;
   readonly onRows: (count: number) => void;

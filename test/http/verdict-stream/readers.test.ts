@@ -4,13 +4,13 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { FeedListener, FeedPosition } from '../../../src/group/verdict-changes.js';
-import { WorkTurns } from '../../../src/http/room/work-turns.js';
+import { ReadTurns } from '../../../src/http/room/read-turns.js';
 import { StreamReaders } from '../../../src/http/verdict-stream/readers.js';
 import { limits } from '../../../src/limits.js';
 import { publishedPlayers } from '../../support/published-players.js';
 import { nodeDouble, peerView } from '../group-double.js';
 
-const atOnce = { nextRead: () => undefined };
+const atOnce = { next: () => Promise.resolve() };
 const mark: FeedPosition = { seq: 7, asOf: 0, generation: '0123456789ab', position: 3 };
 
 /** Takes what is written at once. */
@@ -123,23 +123,14 @@ test('a peer may have 16 streams, whatever room there is', () => {
   readers.close();
 });
 
-test('readers that missed changes get them in turn, as many as have time in each turn of the loop', async () => {
+test('readers that missed changes get them in turn, one of them in each turn of the loop', async () => {
   const pending: (() => void)[] = [];
-  let elapsedMs = 0;
-  const turns = new WorkTurns(() => 0, {
-    now: () => elapsedMs,
-    soon: (run) => queueMicrotask(() => process.nextTick(run)),
-    nextTurn: (run) => void pending.push(run),
-    after: () => undefined,
-  });
+  const turns = new ReadTurns((run) => void pending.push(run));
   const walk = async () => ({ position: 3, players: publishedPlayers('ab'.repeat(32)), next: null });
   const verdicts = { mark, erasedAt: 0, listen: () => () => undefined, recent: () => null, walk };
-  const streamSynced = () => {
-    elapsedMs += limits.workTurnMs;
-  };
-  const metrics = { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced, streamEnded() {} };
+  const metrics = { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} };
   const readers = new StreamReaders({ node: nodeDouble({ verdicts }), clock: { now: () => 0 }, metrics }, turns);
-  const all = [...new Array(12).fill(0), 1].map((index: number) => {
+  const all = [0, 0, 0, 0, 1].map((index) => {
     const to = new Heard();
     readers.open(to, { lastEventId: '', peer: peerView(index), holder: index, keyDigest: '' });
     return to;
@@ -151,14 +142,14 @@ test('readers that missed changes get them in turn, as many as have time in each
   };
   await turnOfLoop();
   let sent = 0;
-  for (let turnsSoFar = 0; sent === 0 || snapshots()[12] === 0; turnsSoFar++) {
+  for (let turnsSoFar = 0; sent === 0 || snapshots()[4] === 0; turnsSoFar++) {
     assert.ok(turnsSoFar < 20);
     await turn();
     const now = snapshots().reduce((sum, count) => sum + count, 0);
-    assert.ok(now - sent <= 2, 'one snapshot when the turn begins, and one when it ends');
+    assert.ok(now - sent <= 1, 'one snapshot in a turn');
     sent = now;
   }
-  assert.ok(snapshots()[11] === 0, 'the only stream of a peer does not wait for all streams of another one');
+  assert.ok(snapshots()[3] === 0, 'the only stream of a peer does not wait for all streams of another one');
   readers.close();
 });
 

@@ -464,7 +464,7 @@ export const limits = {
   linkHandshakesPerAddressMax: 512,
   linkHandshakesMax: 1_024,
   linkHandshakeMs: 2_000,
-  /** Refused requests for a tunnel that get an answer; further ones are reset. */
+  /** Refused requests for a tunnel, of all callers, that get an answer; the connections of further ones are reset. */
   tunnelsAnsweredPerS: 100,
   /** Proofs of connections that are remembered so that none is accepted twice. */
   linkProofsMax: 65_536,

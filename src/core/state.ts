@@ -562,7 +562,7 @@ export class GroupState {
     times.set(peer, recent);
   }
 
-  /** `scale`: that of claims, which the state itself holds, or that of measures. */
+  /** Rescales claims if `scale` is the state itself, otherwise measures. */
   #rescale(scale: Pick<GroupState, 'epoch' | 'rescales'>, { epoch, factor }: recordTypes.Rescaled, seq: number): void {
     scale.epoch = epoch;
     scale.rescales.push({ seq, factor });

@@ -1,4 +1,4 @@
-/** Reads the version of this package, which finds its own package.json by its name. */
+/** Reads the version from package.json, which the package finds by its own name wherever it was built. */
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);

@@ -32,7 +32,7 @@ const arrivalMs = drainMs - limits.lingerMs - 2 * limits.connectionsCheckingInte
 
 const CONNECT = 'CONNECT ';
 
-/** A connection belongs to the fast path first, if there is one, and then to node:http. */
+/** A connection belongs to the fast path first, if there is one, and then to node:http or, as a tunnel, to the link. */
 export class ApiServer {
   readonly #connections: Connections;
   readonly #server: Server;
@@ -133,9 +133,9 @@ export class ApiServer {
     // Tunnels, except those to other nodes, are refused like bytes that do not parse, after all earlier requests.
     const tunnel = Object.assign(new Error('a tunnel was asked for'), { code: 'HPE_INVALID_METHOD' });
     server.on('connect', (request, socket, head) => {
-      if (this.#sockets.get(socket) === undefined && this.#opensTunnel(request.url ?? '', socket, head)) {
-        this.#sockets.delete(socket);
-      } else server.emit('clientError', tunnel, socket);
+      if (this.#sockets.get(socket) !== undefined) server.emit('clientError', tunnel, socket);
+      else if (this.#opensTunnel(request.url ?? '', socket, head)) this.#sockets.delete(socket);
+      else this.#refuseTunnel(socket as Socket);
     });
     server.on('clientError', (failure: Error & { code?: string }, socket) => {
       const code = parserFailureCode(failure);
@@ -152,7 +152,7 @@ export class ApiServer {
     this.#guard.watch(socket);
     if (!this.#connections.admit(socket)) answerRaw(this.deps, socket, 'overloaded');
     else if (this.#fastPath === null) this.#useNodeHttp(socket, Buffer.alloc(0), false);
-    else this.#fastPath.open(socket, (rest, isEnded) => this.#useNodeHttp(socket, rest, isEnded));
+    else this.#fastPath.open(socket, (rest, isEnded) => this.#leaveFastPath(socket, rest, isEnded));
   }
 
   #opensTunnel(authority: string, socket: Duplex, rest: Buffer): boolean {
@@ -161,22 +161,31 @@ export class ApiServer {
     return isOpen;
   }
 
-  /** Resets the connections of strangers that ask too often, which takes half the time of an answer. */
+  /** Beyond so many a second in all, resets the connection, which takes half the time of an answer. */
   #refuseTunnel(socket: Socket): void {
     const second = Math.floor(performance.now() / 1000);
     if (second !== this.#tunnelsRefused.second) this.#tunnelsRefused = { second, count: 0 };
-    if (this.#tunnelsRefused.count++ < limits.tunnelsAnsweredPerS) answerRaw(this.deps, socket, 'invalid_parameter');
-    else socket.resetAndDestroy();
+    const isAnswered = this.#tunnelsRefused.count++ < limits.tunnelsAnsweredPerS;
+    // A reset could lose the answers to earlier requests.
+    if (isAnswered || socket.bytesWritten > 0) answerRaw(this.deps, socket, 'invalid_parameter');
+    else {
+      this.deps.metrics.requestAnswered('none', 'other', 400, 'invalid_parameter', 0);
+      socket.resetAndDestroy();
+    }
+  }
+
+  /** Strangers may ask for tunnels often, and a refusal without node:http takes two thirds of its time. */
+  #leaveFastPath(socket: Socket, rest: Buffer, isEnded: boolean): void {
+    const asked = isEnded ? undefined : tunnelAskedFor(rest);
+    if (asked === undefined) {
+      this.#useNodeHttp(socket, rest, isEnded);
+      return;
+    }
+    socket.pause();
+    if (!this.#opensTunnel(asked.authority, socket, rest.subarray(asked.headLength))) this.#refuseTunnel(socket);
   }
 
   #useNodeHttp(socket: Socket, rest: Buffer, isEnded: boolean): void {
-    const asked = tunnelAskedFor(rest);
-    if (asked !== undefined) {
-      // In half the time of node:http, because a stranger can ask often.
-      const isOpen = !isEnded && this.#opensTunnel(asked.authority, socket, rest.subarray(asked.headLength));
-      if (!isOpen) this.#refuseTunnel(socket);
-      return;
-    }
     this.#adopt(socket);
     this.#sockets.set(socket, undefined);
     this.#guard.watchParsed(socket);
@@ -309,9 +318,10 @@ export class ApiServer {
   }
 }
 
-/** Returns the authority if the bytes begin with the whole head of a request for a tunnel. */
+/** Returns the authority if the bytes begin with the whole head of a request for a tunnel, and are not many. */
 function tunnelAskedFor(bytes: Buffer): { readonly authority: string; readonly headLength: number } | undefined {
-  if (bytes.toString('latin1', 0, CONNECT.length) !== CONNECT) return undefined;
+  if (bytes.length > limits.linkHeadBytes || !bytes.toString('latin1', 0, CONNECT.length).startsWith(CONNECT))
+    return undefined;
   const [head, authority] = /^CONNECT (\S+) HTTP\/1\.1\r\n(?:[^\r\n]+\r\n)*\r\n/.exec(bytes.toString('latin1')) ?? [];
   return head === undefined || authority === undefined ? undefined : { authority, headLength: head.length };
 }
@@ -335,7 +345,7 @@ function isWaiting(one: UnderWay): one is UnderWay & { readonly before: ServerRe
 export type FallBack = (unread: Buffer, isEnded: boolean) => void;
 
 export interface FastPath {
-  /** Opens a connection. `fallBack` passes it to node:http, which first reads `unread`, and the end if it was read. */
+  /** Opens a connection. `fallBack` passes it on, to be read from `unread`, and from the end if that was read. */
   open(socket: Socket, fallBack: FallBack): void;
   /** Returns whether a connection of the fast path has no request in progress. True for any other connection. */
   isIdle(socket: Socket): boolean;

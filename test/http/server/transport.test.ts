@@ -94,10 +94,13 @@ test('a tunnel is opened for a node that may have it, however its head arrives',
   await taking.drain();
 });
 
-test('only so many requests for a tunnel get an answer in a second, and the others are reset', async () => {
+test('only so many requests for a tunnel get an answer in a second; the others are reset, and all are counted', async () => {
   const max = limits.tunnelsAnsweredPerS;
+  let counted = 0;
+  const ignored = { idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} };
+  const flooded = await startFace({ metrics: { ...ignored, requestAnswered: () => void counted++ } });
   const ends = Array.from({ length: 3 * max }, async () => {
-    const socket = connect(face.port, '127.0.0.1').on('error', () => {});
+    const socket = connect(flooded.port, '127.0.0.1').on('error', () => {});
     let bytes = 0;
     socket.on('data', (chunk) => {
       bytes += chunk.length;
@@ -109,7 +112,9 @@ test('only so many requests for a tunnel get an answer in a second, and the othe
   const answered = (await Promise.all(ends)).filter(Boolean).length;
   // The second may end meanwhile.
   assert.ok(answered > 0 && answered <= 2 * max, `${answered} answers`);
-  assert.is((await ask(face.url, '/api/v1/health')).status, 200);
+  assert.is(counted, ends.length);
+  assert.is((await ask(flooded.url, '/api/v1/health')).status, 200);
+  await flooded.drain();
 });
 
 test('a request of HTTP/1.1 without Host is refused, one of HTTP/1.0 is not', async () => {

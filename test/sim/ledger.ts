@@ -29,7 +29,7 @@ const again = Symbol('again');
  */
 const either = Symbol('either');
 
-type HeldAgainst = Pick<GroupState, 'redacted' | 'retired' | 'revokedSeq' | 'subjects'>;
+type HeldAgainst = Pick<GroupState, 'redacted' | 'retired' | 'revokedSeq'>;
 
 /** A turn whose commit is in flight. */
 interface Staged {
@@ -82,8 +82,8 @@ export class Ledger {
    * held against.
    */
   turn(
-    { now, mails, accepted, withdrawn, records, own, lastSeq }: TurnTaken,
-    { redacted, retired, revokedSeq, subjects }: HeldAgainst,
+    { now, mails, accepted, withdrawn, records, own, lastSeq, lowering }: TurnTaken,
+    { redacted, retired, revokedSeq }: HeldAgainst,
   ): void {
     const { facts } = this.oracle;
     const staged = {
@@ -92,17 +92,13 @@ export class Ledger {
       lastSeq,
       tokens: new Set<Resolve>(),
     };
-    const seen: Seen = {
+    const seenBy = (token: Resolve): Seen => ({
       repeats: (id) => accepted.get(id)?.repeats === true,
       follows: (event) =>
         decideFollows(this.oracle, event, this.#beginnings) ?? accepted.get(event.id)?.follows === true,
       reporters: (subject, at) =>
-        lowerersOf(this.oracle, subject, at, (number) => {
-          const row = subjects.find(Buffer.from(subject, 'hex'));
-          const entry = row < 0 ? -1 : subjects.findEntry(row, number);
-          return entry >= 0 && subjects.entries.lowers(entry);
-        }),
-    };
+        lowerersOf(this.oracle, subject, at, (number) => lowering.get(token)?.has(number) === true),
+    });
     for (const { command, token } of mails) {
       staged.tokens.add(token);
       if (command.type === 'withdraw' && command.asOf !== redacted) {
@@ -119,7 +115,7 @@ export class Ledger {
       const known = facts.all.length;
       const { claims, measures } = this.#beginnings;
       const [knownClaims, knownMeasures] = [claims.length, measures.length];
-      const decided = this.oracle.decide(command, now, seen);
+      const decided = this.oracle.decide(command, now, seenBy(token));
       this.#expected.set(token, isAmbiguous(command, mails) ? either : decided);
       // The resulting sums show whether a chain was too old; here it is only known when none was.
       if (command.type === 'withdraw' && revokedSeq > command.chainAsOf && !withdrawn.has(command.eventSeq)) {

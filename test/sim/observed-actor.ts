@@ -23,6 +23,8 @@ export interface TurnTaken {
   readonly own: number;
   /** The newest record with it. */
   readonly lastSeq: number;
+  /** For each command about a dispute: the numbers whose evidence lowered the player just before it was decided. */
+  readonly lowering: ReadonlyMap<Resolve, ReadonlySet<number>>;
 }
 
 export interface Watch {
@@ -65,6 +67,7 @@ export class ObservedActor extends GroupActor<Resolve> {
   readonly #mails: Envelope<Command, Resolve>[] = [];
   /** Commands of the present turn, in the order in which they are decided. */
   #taken: readonly Envelope<Command, Resolve>[] = [];
+  readonly #lowering = new Map<Resolve, ReadonlySet<number>>();
 
   constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds, watch: Watch) {
     super(state, chain, bounds);
@@ -105,7 +108,27 @@ export class ObservedActor extends GroupActor<Resolve> {
       this.#mails.splice(place, 1);
     }
     this.#taken = taken;
-    return taken;
+    this.#lowering.clear();
+    return taken.map((mail) => this.#noting(mail));
+  }
+
+  /** Notes who lowers a disputed player when the command is read: later ones of the turn may erase the player. */
+  #noting(mail: Envelope<Command, Resolve>): Envelope<Command, Resolve> {
+    const { command, token } = mail;
+    if (command.type !== 'open_dispute' && command.type !== 'decide_dispute') return mail;
+    const note = () => {
+      const { subjects, disputes } = this.state;
+      const disputed = command.type === 'open_dispute' ? command.subject : disputes.byId(command.disputeId)?.subject;
+      const row =
+        disputed === undefined
+          ? -1
+          : subjects.find(typeof disputed === 'string' ? Buffer.from(disputed, 'hex') : disputed);
+      const { entries } = subjects;
+      const lowering = row < 0 ? [] : [...subjects.entriesOf(row)].filter((entry) => entries.lowers(entry));
+      this.#lowering.set(token, new Set(lowering.map((entry) => entries.peer(entry))));
+      return command;
+    };
+    return Object.defineProperty({ ...mail }, 'command', { get: note });
   }
 
   override takeTurn(now: number, nonce: Uint8Array): Effect<Resolve>[] {
@@ -123,6 +146,7 @@ export class ObservedActor extends GroupActor<Resolve> {
       records: commit?.records ?? 0,
       own,
       lastSeq: this.state.lastSeq,
+      lowering: this.#lowering,
     });
     return this.#seen(effects);
   }

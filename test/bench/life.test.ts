@@ -17,7 +17,7 @@ import { qualityPage } from '../../bench/quality/page.js';
 import { beta, exponential, integer, normal, pareto, poisson, randomFrom } from '../../bench/quality/random.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
 
-const size = { peers: 8, players: 1500 };
+const size = { peers: 8, players: 600 };
 
 test('every distribution has its mean', () => {
   const random = randomFrom('distributions');
@@ -106,23 +106,6 @@ test('adversaries do what their attack says', () => {
   assert.ok(lies.filter(({ day }) => day > 0.8 * late.days).length >= 150);
   const washed = simulateLife('bans_whitewash1', 7, size);
   assert.ok(washed.events.filter(({ peer }) => peer === 8).every(({ type }) => type === 'ban_lifted'));
-});
-
-test('bans stand for what three peers of numpy groups say: one ban is right half of the time, three nearly always', () => {
-  let [one, three] = [
-    [0, 0],
-    [0, 0],
-  ] as [[number, number], [number, number]];
-  for (let seed = 0; seed < 6; seed++) {
-    const group = simulateLife('mixed', seed, { peers: 8, players: 4000 });
-    for (const [player, bans] of standingBans(group, []).entries()) {
-      const bad = group.truth.get(player)!;
-      if (bans === 1) one = [one[0] + bad, one[1] + 1];
-      if (bans === 3) three = [three[0] + bad, three[1] + 1];
-    }
-  }
-  assert.ok(one[0] / one[1] > 0.35 && one[0] / one[1] < 0.75, `${one}`);
-  assert.ok(three[0] / three[1] > 0.9, `${three}`);
 });
 
 const type = (name: LifeEvent['type'], peer: number, player: number, day: number): LifeEvent => ({

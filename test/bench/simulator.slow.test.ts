@@ -2,6 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TrustSet } from '../../bench/data/trust-set.js';
 import { majority } from '../../bench/quality/classics.js';
+import { standingBans } from '../../bench/quality/life/judgement.js';
+import { simulateLife } from '../../bench/quality/life/simulator.js';
 import { poisson, randomFrom, sample, weightedIndex, weightedSample } from '../../bench/quality/random.js';
 import { evidenceColumns } from '../../bench/quality/readout.js';
 import { inject, type KindName, kindNames, kindsOf, simulate } from '../../bench/quality/simulator.js';
@@ -212,6 +214,23 @@ test('groups of every kind of the reference look like those that the reference d
       `${kind}: AUC of the majority ${drawn.map(({ auc }) => auc)}`,
     );
   }
+});
+
+test('bans stand for what three peers of numpy groups say: one ban is right half of the time, three nearly always', () => {
+  let [one, three] = [
+    [0, 0],
+    [0, 0],
+  ] as [[number, number], [number, number]];
+  for (let seed = 0; seed < 6; seed++) {
+    const group = simulateLife('mixed', seed, { peers: 8, players: 4000 });
+    for (const [player, bans] of standingBans(group, []).entries()) {
+      const bad = group.truth.get(player)!;
+      if (bans === 1) one = [one[0] + bad, one[1] + 1];
+      if (bans === 3) three = [three[0] + bad, three[1] + 1];
+    }
+  }
+  assert.ok(one[0] / one[1] > 0.35 && one[0] / one[1] < 0.75, `${one}`);
+  assert.ok(three[0] / three[1] > 0.9, `${three}`);
 });
 
 test.run();

@@ -9,6 +9,7 @@ import { subjectHash } from '../../../src/client/ids/subject.js';
 import { startTestNode, type TestNode } from '../../../src/testing.js';
 import { lists } from '../formats/lists.js';
 import { endChildren, PeerWorld, RecordingProxy } from '../peer-world.js';
+import { importPlan } from './plans.js';
 
 let node: TestNode;
 let groupSalt: string;
@@ -151,6 +152,21 @@ test('an export lists those of the known players whom the group does not trust, 
   assert.is(source.out, 'banid 0 STEAM_1:1:2147480000\n');
   assert.is((await world.run(['export', '--format', 'minecraft', '--ids', ids])).out, '[]\n');
   await open.close();
+});
+
+test('a list that repeats one player thousands of times is planned in linear time', () => {
+  const rows = 100_000;
+  const header = 'steam_id,banned_at,expires_at\n';
+  const id = '76561198000000001';
+  const same = importPlan(`${header}${`${id},2026-11-01T00:00:00Z,\n`.repeat(rows)}`).entries;
+  assert.equal([same.length, same[0]!.repeats.count], [1, rows - 1]);
+  assert.match(String(same[0]!.note), /repeated in line 3, 4, 5, 6, 7 and 99994 more/);
+  const times = Array.from(
+    { length: rows },
+    (_, i) => `${id},${new Date(1_700_000_000_000 + i * 1_000).toISOString()},`,
+  );
+  const dated = importPlan(`${header}${[...times, ...times.slice(-2)].join('\n')}\n`).entries;
+  assert.equal([dated.length, dated.at(-1)!.repeats.count, dated[0]!.repeats.count], [rows, 1, 0]);
 });
 
 test.run();

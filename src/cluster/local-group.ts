@@ -141,7 +141,6 @@ export class LocalGroup implements MemberGroup {
         plain.push(slot);
       }
       await this.#takeNow(plain);
-      for (const { seq, done } of this.#waiting) if (seq <= this.appliedSeq) done();
     });
   }
 
@@ -160,6 +159,8 @@ export class LocalGroup implements MemberGroup {
     if (next.length === 0) return;
     await this.#deps.log.take(next);
     this.#deps.loop().followed(next);
+    // At once: a slot that erases, which may be the next, takes long.
+    for (const { seq, done } of this.#waiting) if (seq <= this.appliedSeq) done();
   }
 
   /** Does nothing if `follow` is called before the step runs, because this node has then lost the fence. */

@@ -30,7 +30,10 @@ class World {
   };
   readonly #loop = {
     actor: { durableSeq: 9, isSettled: true, precedes: () => this.isNext },
-    followed: () => void this.calls.push('loop follows slots'),
+    followed: (slots: readonly Slot[]) => {
+      this.calls.push('loop follows slots');
+      this.#loop.actor.durableSeq = slots.at(-1)!.firstSeq;
+    },
     failed: false,
     fail: (error: Error) => {
       this.calls.push(`loop fails: ${error.message}`);
@@ -100,11 +103,12 @@ test('a slot that does not follow the state of this node is not written to its f
   world.isNext = false;
   const replacing = slots.map((slot) => ({
     ...slot,
+    firstSeq: slot.firstSeq + 2,
     redactions: [{ type: 'records', firstSeq: 1, seqs: [1] } as const],
   }));
   const error = await rejection(world.site.take(replacing));
   assert.instance(error, DivergedError);
-  assert.match(String(error), 'the slot at record 10 does not follow record 9');
+  assert.match(String(error), 'the slot at record 12 does not follow record 11');
   assert.is(world.calls.length, 2);
 });
 
@@ -115,6 +119,22 @@ test('the files hold every slot before one that erases, because the erasure is l
   await world.site.take([slot(10), erasing]);
   const [taken, , stored, looked] = world.calls;
   assert.equal([taken, stored, looked], ['log takes 10', 'log stored', 'log looked up']);
+});
+
+test('what waits for a record goes on before a later slot that erases is stored', async () => {
+  const { site, log, calls } = new World();
+  const slot = (firstSeq: number, redactions: Slot['redactions']): Slot => ({
+    firstSeq,
+    bytes: new Uint8Array(),
+    redactions,
+  });
+  log.stored = async () => {
+    await reached;
+    calls.push('log stored');
+  };
+  const reached = site.reached(10, 60_000).then((isReached) => calls.push(`reached: ${isReached}`));
+  await site.take([slot(10, []), slot(11, [{ type: 'records', firstSeq: 3, seqs: [3] }])]);
+  assert.ok(calls.indexOf('reached: true') < calls.indexOf('log takes 11'), calls.join(', '));
 });
 
 test('a configuration refused because the node no longer leads is no failure', async () => {

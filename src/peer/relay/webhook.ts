@@ -59,7 +59,6 @@ export function webhookSender(options: WebhookOptions): (change: VerdictChange) 
 /** Status 0 if no answer arrived. */
 async function post(id: string, text: string, options: WebhookOptions) {
   const { url, signal, runtime } = options;
-  signal.throwIfAborted();
   try {
     const answer = await request(url, {
       method: 'POST',

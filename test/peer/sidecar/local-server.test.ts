@@ -1,8 +1,14 @@
 /** The routes of the sidecar's local server, in front of a sidecar that answers as the test says. */
+import { statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startLocalServer } from '../../../src/peer/sidecar/local-server.js';
+import { bounds } from '../../../src/client/bounds.js';
+import { TrustError } from '../../../src/client/trust-error.js';
+import { type LocalServerOptions, startLocalServer, tokenIn } from '../../../src/peer/sidecar/local-server.js';
 import type { Sidecar } from '../../../src/peer/sidecar/sidecar.js';
+import { temporaryFolder } from '../../support/process.js';
 
 const token = 'a-token-of-the-test-that-is-long-enough';
 const asked: unknown[] = [];
@@ -24,8 +30,8 @@ const sidecar = {
   disallow: answers('disallow', true),
 } as unknown as Sidecar;
 
-test('each route passes on what it was asked, and answers what the sidecar answered', async () => {
-  const server = await startLocalServer({
+const started = (more: Partial<LocalServerOptions> = {}) =>
+  startLocalServer({
     sidecar,
     token,
     pathSecret: null,
@@ -34,7 +40,11 @@ test('each route passes on what it was asked, and answers what the sidecar answe
     port: 0,
     socketPath: undefined,
     log: () => {},
+    ...more,
   });
+
+test('each route passes on what it was asked, and answers what the sidecar answered', async () => {
+  const server = await started();
   const ask = async (method: string, path: string, body?: object, key = token) => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
       method,
@@ -63,6 +73,142 @@ test('each route passes on what it was asked, and answers what the sidecar answe
     assert.is(asked.length, 5);
   } finally {
     await server.close();
+  }
+});
+
+test('a refused call has its status, code and headers, and reaches the sidecar only if its text is right', async () => {
+  const failures: Readonly<Record<string, Error>> = {
+    full: new TrustError('spool_full', 'the spool is full'),
+    disk: new TrustError('spool_failed', 'the disk is full'),
+    closed: new TrustError('closed', 'the client is closed'),
+    id: new TrustError('invalid_argument', 'the id is empty'),
+    other: new TrustError('unreachable', 'a secret'),
+    defect: new RangeError('a secret'),
+  };
+  const log: string[] = [];
+  const player = async (id: string) => {
+    throw failures[id] ?? new Error(`${id} was passed on`);
+  };
+  const players = async (ids: readonly string[]) => ids;
+  const server = await started({ sidecar: { player, players } as unknown as Sidecar, log: (line) => log.push(line) });
+  const ask = async (method: string, path: string, authorization = `Bearer ${token}`, body: string | null = null) => {
+    const headers = { authorization, connection: 'close' };
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });
+    const text = await response.text();
+    return { headers: response.headers, result: [response.status, text === '' ? '' : JSON.parse(text).code], text };
+  };
+  const most = bounds.sidecarReadPlayers;
+  const many = (count: number) => `/v1/players?ids=${Array(count).fill('a').join()}`;
+  try {
+    for (const [method, path, result, authorization, body] of [
+      ['GET', '/v1/status', [401, 'missing_token'], ''],
+      ['GET', '/v1/status', [401, 'invalid_token'], `Basic ${token}`],
+      ['GET', '/v1/players/full', [503, 'spool_full'], `bearer ${token}`],
+      ['GET', '/v1/players/disk', [503, 'spool_failed']],
+      ['GET', '/v1/players/closed', [503, 'closed']],
+      ['GET', '/v1/players/id', [400, 'invalid_parameter']],
+      ['GET', '/v1/players/%ff', [400, 'invalid_parameter']],
+      ['GET', '/v1/players', [400, 'invalid_parameter']],
+      ['GET', '/v1/players?ids=', [400, 'invalid_parameter']],
+      ['GET', many(most), [200, undefined]],
+      ['GET', many(most + 1), [400, 'invalid_parameter']],
+      ['HEAD', many(1), [200, '']],
+      ['HEAD', '/v1/reports', [405, '']],
+      ['GET', '/answers/secret/squad', [404, 'route_not_found']],
+      ['POST', '/v1/reports', [413, 'payload_too_large'], undefined, 'x'.repeat(bounds.sidecarBodyBytes + 1)],
+      ['POST', '/v1/reports', [400, 'malformed_json'], undefined, 'x'.repeat(bounds.sidecarBodyBytes)],
+    ] as const) {
+      assert.equal((await ask(method, path, authorization, body)).result, result, `${method} ${path}`);
+    }
+    assert.equal((await ask('GET', '/v1/players?ids=a%2Cb,c&id=d,e')).text, '{"data":["a","b","c","d,e"]}');
+    assert.is((await ask('GET', '/v1/status', 'x')).headers.get('www-authenticate'), 'Bearer');
+    const { headers } = await ask('GET', '/v1/reports');
+    assert.equal([headers.get('allow'), headers.get('www-authenticate')], ['POST', null]);
+    assert.equal([headers.get('content-type'), headers.get('cache-control')], ['application/json', 'no-store']);
+    assert.equal(log, []);
+    for (const path of ['/v1/players/other', '/v1/players/defect']) {
+      const { result, text } = await ask('GET', path);
+      assert.equal([...result, text.includes('secret')], [500, 'internal_error', false]);
+    }
+    assert.equal(log, ['a request failed: TrustError', 'a request failed: RangeError']);
+  } finally {
+    await server.close();
+  }
+});
+
+test('game servers without a token get their answers at a secret path alone, and a ban of a day', async () => {
+  const barred = '76561202255225729';
+  const asking = { barred: async () => [barred, 'x'], isBarred: async (id: string) => id === barred };
+  const server = await started({ sidecar: asking as unknown as Sidecar, pathSecret: 'a-secret-of-the-test' });
+  const ask = async (path: string, method = 'GET') => {
+    const response = await fetch(`http://127.0.0.1:${server.port}/answers/${path}`, { method });
+    return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
+  };
+  const endOf = (text = '') => Math.abs(Number(text) - bounds.answeredBanS - Date.now() / 1_000) < 600;
+  try {
+    const squad = await ask('a-secret-of-the-test/squad');
+    const lines = /^76561202255225729:(\d+) \/\/untrusted.*\nx:\d+ \/\/.*\n$/.exec(squad.text);
+    assert.equal([squad.status, squad.type, endOf(lines?.[1])], [200, 'text/plain; charset=utf-8', true]);
+    const rust = JSON.parse((await ask(`a-secret-of-the-test/rust/${barred}`)).text);
+    assert.equal([rust.steamId, endOf(rust.expiryDate)], [barred, true]);
+    for (const [path, status, method] of [
+      [`a-secret-of-the-test/rust/${barred.replace('29', '30')}`, 404],
+      ['a-secret-of-the-test/rust/7', 404],
+      ['a-secret-of-the-test/squad', 405, 'POST'],
+      ['another-secret/squad', 401],
+      ['a-secret-of-the-test/', 401],
+    ] as const) {
+      assert.is((await ask(path, method)).status, status, path);
+    }
+  } finally {
+    await server.close();
+  }
+});
+
+test('a Unix socket is for its owner alone, one left behind is replaced, and an address in use is refused', async () => {
+  const socketPath = join(temporaryFolder(), 'socket');
+  writeFileSync(socketPath, '');
+  const server = await started({ socketPath });
+  const refusal = (more: Partial<LocalServerOptions>) =>
+    started(more).then(
+      () => 'started',
+      ({ code, message }) => `${code}: ${message}`,
+    );
+  try {
+    assert.is(statSync(socketPath).mode & 0o777, 0o600);
+    const status = await new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const asking = request({ socketPath, path: '/v1/status', headers, agent: false }, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode));
+      });
+      asking.once('error', reject).end();
+    });
+    assert.is(status, 200);
+    const taken = `address_in_use: another process listens on ${socketPath}`;
+    assert.is(await refusal({ socketPath }), taken);
+    const port = `address_in_use: another process listens on 127.0.0.1:${server.port}`;
+    assert.is(await refusal({ port: server.port }), port);
+    assert.match(await refusal({ socketPath: `${socketPath}.d/socket` }), /^cannot_listen: cannot listen on .*: E/);
+  } finally {
+    await server.close();
+  }
+});
+
+test('a token is made once, and one that is short, long or cannot be sent is refused', async () => {
+  const path = join(temporaryFolder(), 'token');
+  const made = await tokenIn(path);
+  assert.match(made, /^[\w-]{43}$/);
+  assert.equal([await tokenIn(path), statSync(path).mode & 0o777], [made, 0o600]);
+  const most = bounds.sidecarTokenLength;
+  for (const [text, isTaken] of [
+    ['x'.repeat(16), true],
+    ['x'.repeat(most), true],
+    ['x'.repeat(15), false],
+    ['x'.repeat(most + 1), false],
+    [`${'x'.repeat(16)} y`, false],
+  ] as const) {
+    writeFileSync(path, `${text}\n`);
+    assert.is(await tokenIn(path).catch(({ code }) => code), isTaken ? text : 'wrong_usage');
   }
 });
 

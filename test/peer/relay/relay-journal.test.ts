@@ -1,0 +1,80 @@
+/** A relay's journal on disk: what it reads again, what it counts, and when it is rewritten. */
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
+import { RelayJournal } from '../../../src/peer/relay/relay-journal.js';
+import { temporaryFolder } from '../../support/process.js';
+
+const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
+const text = (...lines: readonly object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+const newPath = () => join(temporaryFolder(), 'relay', 'journal.ndjson');
+
+test('a journal is read up to its first line that is none, and cut off there', async () => {
+  const intact = text({ id: 'é' }, { s: A, v: 'untrusted' }, { s: B, v: 'trusted' }, { s: B, v: null });
+  const path = join(temporaryFolder(), 'journal.ndjson');
+  for (const damage of [
+    '{"id":"to',
+    '{"id":7}\n',
+    `{"s":"${A}"}\n`,
+    `{"s":"${A}","v":"bad"}\n`,
+    '{"s":"a","v":null}\n',
+  ]) {
+    writeFileSync(path, intact + damage + text({ id: 'later' }));
+    const journal = await RelayJournal.open(path);
+    assert.equal([journal.lastEventId, ...journal.verdicts], ['é', [A, 'untrusted']], damage);
+    assert.equal([journal.deliveredSinceId(A), journal.deliveredSinceId(B)], [1, 2]);
+    assert.is(readFileSync(path, 'utf8'), intact);
+  }
+});
+
+test('deliveries count from the last id on, each is on disk at once, and an id is written once', async () => {
+  const path = newPath();
+  const journal = await RelayJournal.open(path);
+  assert.equal([journal.lastEventId, journal.deliveredSinceId(A)], ['', 0]);
+  await journal.delivered(A, 'suspicious');
+  await journal.delivered(A, 'untrusted');
+  await journal.delivered(B, null);
+  assert.equal([journal.deliveredSinceId(A), journal.deliveredSinceId(B)], [2, 1]);
+  assert.is((await RelayJournal.open(path)).deliveredSinceId(A), 2);
+  await journal.reached('id-1');
+  await journal.reached('id-1');
+  assert.is(journal.deliveredSinceId(A), 0);
+  const lines = [{ s: A, v: 'suspicious' }, { s: A, v: 'untrusted' }, { s: B, v: null }, { id: 'id-1' }];
+  assert.is(readFileSync(path, 'utf8'), text(...lines));
+  assert.is(statSync(path).mode & 0o777, 0o600);
+  await journal.close();
+});
+
+test('a journal begins with all verdicts, and is rewritten as those once it is long', async () => {
+  const path = newPath();
+  const first = await RelayJournal.open(path);
+  first.verdicts.set(A, 'untrusted');
+  await first.reached('id-1', true);
+  assert.is(readFileSync(path, 'utf8'), text({ s: A, v: 'untrusted' }, { id: 'id-1' }));
+
+  const size = () => readFileSync(path, 'utf8').split('\n').length - 1;
+  const most = bounds.relayJournalLines;
+  const one = [{ s: A, v: 'untrusted' }, ...Array.from({ length: most - 2 }, (_, i) => ({ id: `${i}` }))];
+  const players = Array.from({ length: most / 2 + 1 }, (_, i) => ({ s: `${i}`.padStart(64, '0'), v: 'trusted' }));
+  const many = [...players, ...Array.from({ length: most / 2 }, (_, i) => ({ id: `${i}` }))];
+  for (const [lines, verdicts] of [
+    [one, 1],
+    [many, players.length],
+  ] as const) {
+    writeFileSync(path, text(...lines));
+    const journal = await RelayJournal.open(path);
+    await journal.reached('full');
+    assert.is(size(), lines.length + 1);
+    await journal.reached('too long');
+    assert.is(size(), verdicts + 1);
+    await journal.delivered(B, null);
+    await journal.reached('next');
+    assert.is(size(), verdicts + 3, 'the journal grows again');
+    await journal.close();
+  }
+  assert.is((await RelayJournal.open(path)).verdicts.size, players.length);
+});
+
+test.run();

@@ -34,6 +34,7 @@ export interface ConfigMembers {
   readonly gameIds?: readonly string[];
 }
 
+const never = new AbortController().signal;
 const children = new Set<ChildProcess>();
 
 export class PeerWorld {
@@ -54,8 +55,8 @@ export class PeerWorld {
     writeFileSync(this.configPath, JSON.stringify(file), { mode: 0o600 });
   }
 
-  /** Runs a command in this process. */
-  async run(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+  /** Runs a command in this process, until `ending` is aborted if it does not end by itself. */
+  async run(args: readonly string[], env: Record<string, string> = {}, ending = never): Promise<Ran> {
     let out = '';
     let err = '';
     const code = await runPeerCommand(['--config', this.configPath, ...args], {
@@ -63,7 +64,7 @@ export class PeerWorld {
       home: this.folder,
       version: '0.0.0',
       memory: () => ({ rss: 0, heapUsed: 0 }),
-      ending: new AbortController().signal,
+      ending,
       terminal: {
         out: (text) => {
           out += text;

@@ -1,20 +1,25 @@
 /** Ids in the form of the kinds that the node stated last. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KnownKinds } from '../../../src/peer/node/known-kinds.js';
+import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
+import { groupKinds, KnownKinds } from '../../../src/peer/node/known-kinds.js';
+import { NodeReader } from '../../../src/peer/node/node-reader.js';
 import { temporaryFolder } from '../../support/process.js';
+import { fakeNode, groupAnswer } from '../fake-node.js';
 
 const url = 'http://127.0.0.1:9';
+
+const secrets = { apiKey: 'key', groupSalt: 'a salt of sixteen bytes', signingKey: undefined };
+const config = { url, peerId: 'p', gameIds: ['g'], path: '/absent', ...secrets };
 
 /** Opens the kinds that a node stated to an earlier process. */
 async function known(kinds: readonly string[]): Promise<KnownKinds> {
   const stateDir = join(temporaryFolder(), 'state');
   mkdirSync(stateDir);
   writeFileSync(join(stateDir, 'group.json'), JSON.stringify({ url, kinds }));
-  const secrets = { apiKey: 'key', groupSalt: 'a salt of sixteen bytes', signingKey: undefined };
-  return await KnownKinds.open({ url, peerId: 'p', gameIds: ['g'], stateDir, path: stateDir, ...secrets });
+  return await KnownKinds.open({ ...config, stateDir });
 }
 
 test('a group of a single kind refuses ids of no account, which a group of opaque ids takes as they are', async () => {
@@ -25,6 +30,58 @@ test('a group of a single kind refuses ids of no account, which a group of opaqu
       () => group.canonical('a-name'),
       (error: { code?: string }) => error.code === 'invalid_argument',
     );
+  }
+});
+
+test('a text that names no account is no id of any group, and a hash is one of each', async () => {
+  const opaque = await known([]);
+  for (const text of ['steam_id_pending', '203.0.113.7', '7.65612E+16']) assert.throws(() => opaque.canonical(text));
+  const hash = 'A'.repeat(64);
+  for (const group of [opaque, await known(['steam'])]) {
+    assert.is(group.canonical('STEAM_0:0:11101'), '76561197960287930');
+    assert.is(group.canonical(hash), hash);
+  }
+});
+
+test('kinds are stored when they change, and read again only for the node that stated them', async () => {
+  const stateDir = join(temporaryFolder(), 'state');
+  let kinds = ['steam'];
+  const node = await fakeNode(() => groupAnswer({ player_id_kinds: kinds }));
+  const reader = new NodeReader(node.url);
+  const path = join(stateDir, 'group.json');
+  const open = (address = node.url) => KnownKinds.open({ ...config, stateDir, url: address });
+  const first = await open();
+  assert.equal([first.kinds, first.isFresh], [null, false]);
+  await first.learn(reader);
+  assert.equal([first.kinds, first.isFresh, readFileSync(path, 'utf8').endsWith('\n')], [kinds, true, true]);
+  const again = await open();
+  assert.equal([again.kinds, again.isFresh, (await open(url)).kinds], [kinds, false, null]);
+  rmSync(path);
+  await again.learn(reader);
+  assert.equal([again.isFresh, existsSync(path)], [true, false], 'kinds that stay the same are not written');
+  kinds = ['steam', 'xbox'];
+  await again.learn(reader);
+  assert.equal((await open()).kinds, kinds);
+  for (const text of ['{', `{"url":"${node.url}"}`, `{"url":"${node.url}","kinds":[7]}`]) {
+    writeFileSync(path, text);
+    assert.is((await open()).kinds, null, text);
+  }
+  await reader.close();
+  await node.close();
+});
+
+test('a command takes the kinds of the group whose salt it has, and none of a group that knows tokens', async () => {
+  const salt = config.groupSalt;
+  for (const [group, found] of [
+    [{ player_id_kinds: ['steam'], salt_check: saltCheckOf(salt) }, ['steam']],
+    [{ player_id_kinds: [] }, null],
+    [{ player_id_kinds: ['steam'], salt_check: '00000000' }, 'salt_mismatch 2'],
+    [{ player_id_kinds: ['steam'], identity_mode: 'high-security' }, 'wrong_usage 2'],
+  ] as const) {
+    const node = await fakeNode(() => groupAnswer(group));
+    const kinds = await groupKinds(node.url, salt).catch(({ code, exitCode }) => `${code} ${exitCode}`);
+    assert.equal(kinds, found);
+    await node.close();
   }
 });
 

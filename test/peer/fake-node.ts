@@ -1,0 +1,48 @@
+/** A node whose answers the test gives. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string | undefined;
+  readonly text: string;
+}
+
+export interface FakeNode {
+  readonly url: string;
+  readonly asked: readonly Asked[];
+  close(): Promise<void>;
+}
+
+export interface FakeAnswer {
+  readonly status?: number;
+  readonly body: object;
+}
+
+/** Starts a node; `null` cuts the connection off. */
+export async function fakeNode(answer: (asked: Asked) => FakeAnswer | null): Promise<FakeNode> {
+  const asked: Asked[] = [];
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const part of request.setEncoding('utf8')) text += part;
+    const { method = '', url: path = '', headers } = request;
+    const one = { method, path, key: headers.authorization, text };
+    asked.push(one);
+    const found = answer(one);
+    if (found === null) return void request.socket.destroy();
+    response.writeHead(found.status ?? 200, { 'content-type': 'application/json' }).end(JSON.stringify(found.body));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, close };
+}
+
+/** The answer of `GET /peers`. */
+export function groupAnswer(group: object = {}, data: readonly object[] = [], next: string | null = null): FakeAnswer {
+  return { body: { group: { group_id: 'local', identity_mode: 'open', ...group }, data, next_cursor: next } };
+}

@@ -18,7 +18,9 @@ export interface FakeNode {
 
 export interface FakeAnswer {
   readonly status?: number;
-  readonly body: object;
+  readonly body?: object;
+  /** The frames of a stream, which then stays open. */
+  readonly stream?: AsyncIterable<string>;
 }
 
 /** Starts a node; `null` cuts the connection off. */
@@ -32,6 +34,11 @@ export async function fakeNode(answer: (asked: Asked) => FakeAnswer | null): Pro
     asked.push(one);
     const found = answer(one);
     if (found === null) return void request.socket.destroy();
+    if (found.stream !== undefined) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for await (const piece of found.stream) response.write(piece);
+      return;
+    }
     response.writeHead(found.status ?? 200, { 'content-type': 'application/json' }).end(JSON.stringify(found.body));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');

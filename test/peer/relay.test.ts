@@ -1,11 +1,19 @@
 /** A relay whose node answers as the test says. */
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { relayVerdicts } from '../../src/peer/relay/relay.js';
+import { relayFolder, relayVerdicts } from '../../src/peer/relay/relay.js';
+import { frame, rowOf } from '../client/stream-double.js';
 import { temporaryFolder } from '../support/process.js';
+import { until } from '../support/until.js';
+import { fakeNode } from './fake-node.js';
+
+const secrets = { apiKey: 'key', groupSalt: 'a salt of sixteen bytes', signingKey: undefined };
+const member = { peerId: 'p', gameIds: ['g'], ...secrets };
 
 test('a relay whose node refuses the stream waits before it asks again, and ends with its signal', async () => {
   let asked = 0;
@@ -17,12 +25,58 @@ test('a relay whose node refuses the stream waits before it asks again, and ends
   await once(node, 'listening');
   const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
   const stateDir = temporaryFolder();
-  const secrets = { apiKey: 'key', groupSalt: 'a salt of sixteen bytes', signingKey: undefined };
-  const config = { url, peerId: 'p', gameIds: ['g'], stateDir, path: stateDir, ...secrets };
+  const config = { ...member, url, stateDir, path: stateDir };
   const webhook = { url: 'http://127.0.0.1:9/', secret: '', discord: true, newOnly: true };
   await relayVerdicts({ config, ...webhook, signal: ending.signal, log: () => setImmediate(() => ending.abort()) });
   node.close();
   assert.is(asked, 1);
+});
+
+test('changes are delivered in their order and counted, and an address that is gone ends the relay', async () => {
+  const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
+  const now = new Date().toISOString();
+  const row = (subject: string, verdict: 'untrusted' | 'suspicious') =>
+    rowOf(subject, { score: 1, confidence: 1, verdict });
+  const steps = { score_step: 1, confidence_step: 0.1 };
+  const hello = { version: 1, group_id: 'local', identity_mode: 'privacy-first', now, heartbeat_ms: 60_000, ...steps };
+  let reached = (_id: string) => false;
+  async function* stream() {
+    const snapshot = frame('snapshot', { players: [row(A, 'untrusted')], last: true, as_of: now }, '1-0');
+    yield frame('hello', hello as never) + snapshot;
+    // A change that arrives with the snapshot would count as a part of it.
+    await until(() => reached('1-0'));
+    yield frame('change', { changes: [row(B, 'suspicious')], as_of: now }, '2-0');
+  }
+  const node = await fakeNode(() => ({ stream: stream() }));
+  for (const [newOnly, status, delivered] of [
+    [false, 204, [A, B]],
+    [true, 204, [B]],
+    [true, 410, []],
+  ] as const) {
+    const receiver = await fakeNode(() => ({ status, body: {} }));
+    const got = () => receiver.asked.map(({ text }) => JSON.parse(text).data.subject_hash);
+    const ending = new AbortController();
+    const lines: string[] = [];
+    const stateDir = temporaryFolder();
+    const config = { ...member, url: node.url, stateDir, path: stateDir };
+    const webhook = { url: receiver.url, secret: `whsec_${'A'.repeat(32)}`, discord: false, newOnly };
+    const journal = join(relayFolder(config, receiver.url), 'journal.ndjson');
+    reached = (id) => existsSync(journal) && readFileSync(journal, 'utf8').endsWith(`{"id":"${id}"}\n`);
+    const relaying = relayVerdicts({ config, ...webhook, signal: ending.signal, log: (line) => lines.push(line) });
+    if (status === 410) {
+      const failure = await relaying.catch(({ code, exitCode }) => [code, exitCode]);
+      assert.equal([failure, got()], [['webhook_gone', 1], [B]]);
+    } else {
+      await until(() => reached('2-0'));
+      ending.abort();
+      await relaying;
+      assert.equal(got(), delivered);
+    }
+    assert.is(lines.filter((line) => line === 'follows the stream').length, status === 410 ? lines.length - 1 : 1);
+    assert.is(lines.at(-1), `delivered ${delivered.length} webhooks`);
+    await receiver.close();
+  }
+  await node.close();
 });
 
 test.run();

@@ -1,5 +1,6 @@
 /** An import against a node that stops in the middle: it ends with the reason, and the next one sends the rest. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -11,6 +12,7 @@ import { wireEvent } from '../../../src/client/write/client-event.js';
 import type { PlanEntry } from '../../../src/peer/import/plan.js';
 import { type Sent, sendEntries } from '../../../src/peer/import/send.js';
 import { VirtualRuntime } from '../../client/virtual-runtime.js';
+import { until } from '../../support/until.js';
 
 let folder = '';
 test.before.each(() => {
@@ -40,14 +42,19 @@ function importThrough(
   count: number,
   takes: number,
   error: TrustError | null,
-  { padding = 0, stored = new Set<string>() } = {},
+  { padding = 0, stored = new Set<string>(), before = async (_prepared: () => number) => {} } = {},
 ): Promise<Sent> {
   let taken = 0;
+  let prepared = 0;
   const runtime = new VirtualRuntime();
   const sent = sendEntries(entries(count), {
     to: {
-      prepare: (event) => ({ ...wireEvent(event, 'peer', (id) => id, systemRuntime), evidence: 'x'.repeat(padding) }),
+      prepare: (event) => {
+        prepared++;
+        return { ...wireEvent(event, 'peer', (id) => id, systemRuntime), evidence: 'x'.repeat(padding) };
+      },
       deliver: async (events) => {
+        await before(() => prepared);
         if (taken >= takes && error !== null) throw error;
         taken += events.length;
         return events.map(({ event_id }) => {
@@ -89,6 +96,21 @@ test('an import larger than its spool waits for room, step by step, and delivers
   const count = Math.ceil((1.5 * bounds.importSpoolBytes) / padding);
   const sent = await importThrough(count, 0, null, { padding });
   assert.equal([sent.obstacle, sent.delivered, sent.waiting], [null, count, 0]);
+});
+
+test('while the node takes nothing, half of the spool and a step are the most that an import puts on disk', async () => {
+  const step = bounds.importStepEvents;
+  const place = join(folder, 'place.json');
+  const added = () => (existsSync(place) ? JSON.parse(readFileSync(place, 'utf8'))?.added : 0);
+  let most: number | undefined;
+  const before = async (prepared: () => number) => {
+    if (most !== undefined) return;
+    await until(() => added() >= 2 * step);
+    for (let turn = 0; turn < 20; turn++) await readFile(place);
+    most ??= prepared();
+  };
+  const sent = await importThrough(4 * step, 0, null, { padding: 3_000, before });
+  assert.equal([most, sent.delivered, sent.waiting, added()], [2 * step, 4 * step, 0, undefined]);
 });
 
 test.run();

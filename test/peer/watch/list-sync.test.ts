@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { EntryState } from '../../src/peer/import/plan.js';
-import { ListFile } from '../../src/peer/watch/list-file.js';
-import { changesOf, type ListedBan, type Look } from '../../src/peer/watch/list-sync.js';
-import { type StandingBan, WatchState } from '../../src/peer/watch/watch-state.js';
-import { wholeTextOf } from '../../src/peer/watch/whole-text.js';
+import { bounds } from '../../../src/client/bounds.js';
+import type { EntryState } from '../../../src/peer/import/plan.js';
+import { ListFile } from '../../../src/peer/watch/list-file.js';
+import { changesOf, type ListedBan, type Look } from '../../../src/peer/watch/list-sync.js';
+import { type StandingBan, WatchState } from '../../../src/peer/watch/watch-state.js';
+import { wholeTextOf } from '../../../src/peer/watch/whole-text.js';
 
 const now = Date.UTC(2026, 10, 26);
 const still: Look = { now, stillMs: 60_000, isWhole: true, isRotated: false, allowMassLift: false };
@@ -124,6 +125,40 @@ test('bans that are reported after the loss of half of a list do not make it bel
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+test('missing bans are judged once the list is unchanged, and doubted ones are withdrawn from a whole list alone', () => {
+  const judged = (changes: ReturnType<typeof changesOf>) => {
+    const { lifted, doubted, doubts, isUndecided, isAccepted } = changes;
+    return [lifted, doubted, doubts, isUndecided, isAccepted];
+  };
+  for (const [stillMs, allowMassLift, outcome] of [
+    [bounds.listLiftMs - 1, false, [[], [], 0, true, false]],
+    [bounds.listLiftMs - 1, true, [[], [], 0, true, false]],
+    [bounds.listLiftMs, false, [[], ['a', 'b'], 2, false, true]],
+    [bounds.listLiftMs, true, [['a', 'b'], [], 0, false, true]],
+  ] as const) {
+    assert.equal(judged(changesOf([], standing('a', 'b'), { ...still, stillMs, allowMassLift })), outcome);
+  }
+  const list = listed({ b: 'send', c: 'send' });
+  const known = standing(['a', { mark: 'doubted' }], 'b', ['c', { mark: 'fresh' }]);
+  for (const [more, outcome] of [
+    [{}, [[], [], 1, false, true]],
+    [{ allowMassLift: true }, [['a'], [], 0, false, true]],
+    [{ allowMassLift: true, isRotated: true }, [[], [], 1, false, true]],
+    [{ allowMassLift: true, isWhole: false }, [[], [], 1, false, false]],
+  ] as const) {
+    const changes = changesOf(list, known, { ...still, ...more });
+    assert.equal([judged(changes), changes.returned], [outcome, changes.isAccepted ? ['c'] : []]);
+  }
+});
+
+test('bans that are over are no part of the list that a loss is compared with, unless the list still has them', () => {
+  const known = standing('a', 'b', ['c', { expiresAt: now }]);
+  const without = changesOf(listed({ b: 'send' }), known, still);
+  assert.equal([without.doubted, without.ended], [['a'], ['c']], 'one of two');
+  const beside = changesOf(listed({ b: 'send', c: 'expired' }), known, still);
+  assert.equal([beside.lifted, beside.ended], [['a'], ['c']], 'one of three');
 });
 
 test('a list loses persons, whatever the number of their accounts', () => {

@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -205,19 +204,6 @@ test('with --discord the body is an embed that mentions no user', async () => {
   assert.equal(body.allowed_mentions, { parse: [] });
   assert.is(headers['webhook-signature'], undefined);
   await end(running);
-});
-
-test('a relay refuses wrong usage before it asks the node', async () => {
-  for (const [args, text] of [
-    [['relay'], '--webhook'],
-    [['relay', '--webhook', 'ftp://x'], 'http or https'],
-    [['relay', '--webhook', receiver.url, '--webhook-file', 'x'], '--webhook-file'],
-    [['relay', '--webhook', receiver.url, '--secret-file', join(world.folder, 'absent')], 'there is no'],
-  ] as const) {
-    const { code, err } = await world.run(args);
-    assert.is(code, 2);
-    assert.match(err, text);
-  }
 });
 
 test.run();

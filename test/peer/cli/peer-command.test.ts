@@ -47,6 +47,8 @@ test('a command line that is wrong ends with one line, or one document, and exit
 
 test('help and version are printed with exit code 0', async () => {
   assert.equal(await world.run(['--version']), { code: 0, out: '0.0.0\n', err: '' });
+  const help = await world.run(['--help']);
+  assert.match(help.out, 'Exit codes: 0 done, 1 some lines or checks refused, 2 wrong usage');
   const { code, out, err } = await world.run(['sidecar', '--help']);
   assert.equal([code, err, out.includes('--config <file>')], [0, '', true]);
   assert.ok(

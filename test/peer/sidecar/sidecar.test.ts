@@ -27,6 +27,7 @@ interface World {
   /** The parts of the status. */
   // biome-ignore lint/suspicious/noExplicitAny: the members are what the tests look at
   status(): any;
+  setGroup(group: object): void;
 }
 
 /** The code by which the node refuses the stream, the group, and options of the sidecar. */
@@ -37,12 +38,18 @@ interface Given extends Partial<SidecarOptions> {
 
 /** Runs `work` with a sidecar; the node refuses the events of the type `report_spam`, and answers for each player. */
 async function withSidecar(given: Given, work: (world: World) => Promise<void>): Promise<void> {
-  const { code = 'invalid_api_key', group = { player_id_kinds: ['steam', 'xbox'] }, ...more } = given;
+  const { code = 'invalid_api_key', ...more } = given;
+  let { group = { player_id_kinds: ['steam', 'xbox'] } } = given;
+  const setGroup = (next: object) => {
+    group = next;
+  };
   const node = await fakeNode(({ path, text }) => {
     const query = new URLSearchParams(path.split('?')[1]);
     if (path.startsWith('/api/v1/peers')) {
       const own = { peer_id: 'peer', status: 'suspended' };
-      return group === null ? { status: 404, body: {} } : groupAnswer(group, [own]);
+      return group === null
+        ? { status: 404, body: { code: 'route_not_found', error: 'no' } }
+        : groupAnswer(group, [own]);
     }
     if (path.startsWith('/api/v1/trust-scores')) {
       const ids = query.get('ids')!.split(',');
@@ -79,7 +86,7 @@ async function withSidecar(given: Given, work: (world: World) => Promise<void>):
     ...more,
   });
   try {
-    await work({ sidecar, asked: node.asked, lines, status: () => sidecar.status });
+    await work({ sidecar, asked: node.asked, lines, status: () => sidecar.status, setGroup });
   } finally {
     await sidecar.close();
     await node.close();
@@ -218,8 +225,8 @@ test('a report is one event for each kind of the group, and one that is set asid
   });
 });
 
-test('no raw id is reported before the kinds of ids of the group are known, and a hash is', async () => {
-  await withSidecar({ group: null }, async ({ sidecar, status }) => {
+test('no raw id is reported before the node says its kinds of ids, which it is asked for again, and a hash is', async () => {
+  await withSidecar({ group: null }, async ({ sidecar, status, setGroup }) => {
     const report = {
       eventType: 'ban_applied',
       gameId: 'arena',
@@ -230,6 +237,9 @@ test('no raw id is reported before the kinds of ids of the group are known, and 
     const refused = await sidecar.report({ ...report, playerIds: [A] }).catch(({ status, code }) => [status, code]);
     assert.equal([refused, status().player_id_kinds], [[503, 'group_unknown'], null]);
     assert.is((await sidecar.report({ ...report, playerIds: ['a'.repeat(64)] })).length, 1);
+    setGroup({ player_id_kinds: ['steam'] });
+    await until(() => status().player_id_kinds !== null);
+    assert.is((await sidecar.report({ ...report, playerIds: [A] })).length, 1);
   });
 });
 

@@ -232,4 +232,40 @@ test('a refusal never holds the id', () => {
   );
 });
 
+test('a text of the greatest length is an id, and a platform beside a name counts unless the caller named another', () => {
+  const digits = (length: number) => '1'.repeat(length);
+  const [steam, uuid] = ['76561197960287930', '069a79f4-44e9-4726-a5be-fca90e38aaf5'];
+  for (const [text, hints, outcome] of [
+    [`own:${'x'.repeat(124)}`, {}, `own:${'x'.repeat(124)}`],
+    [`own:${'x'.repeat(125)}`, {}, 'too_long'],
+    [`own:${'😀'.repeat(124)}`, {}, `own:${'😀'.repeat(124)}`],
+    ['x'.repeat(512), {}, 'unknown_form'],
+    ['x'.repeat(513), {}, 'too_long'],
+    [` ${'x'.repeat(512)} `, {}, 'unknown_form'],
+    ['STEAM_ID_STOP_IGNORING_RETVALS', {}, 'placeholder'],
+    [`steam_${steam}`, {}, steam],
+    [`${steam}@Steam`, {}, steam],
+    [`steam_${digits(15)}`, {}, 'out_of_range'],
+    [`steam_${digits(14)}`, {}, 'unknown_form'],
+    [`steam_${steam}`, { kind: 'steam64' }, steam],
+    [`steam_${steam}`, { kind: 'xbox' }, 'malformed'],
+    ['psn_name', {}, 'psn:name'],
+    ['psn_name', { kind: 'psn' }, 'psn:psn_name'],
+    ['name@psn', { kind: 'epic' }, 'epic:name@psn'],
+    [steam, { kind: 'psn' }, `psn:${steam}`],
+    ['STEAM_0:0:11101', { kind: 'psn' }, 'other_kind'],
+    ['own:1', { kind: 'psn' }, 'other_kind'],
+    ['name', { kind: 'Not a kind' }, 'malformed'],
+    [uuid, { kind: 'steam' }, 'other_kind'],
+    [uuid, { kinds: ['steam'] }, 'kind_not_accepted'],
+    [`minecraft:${uuid}`, { kind: 'uuid' }, uuid],
+    ['ip:name', {}, 'address'],
+    ['steam:203.0.113.7', {}, 'address'],
+    ['12345', {}, 'kind_needed'],
+  ] as const) {
+    const found = readPlayerId(text, hints);
+    assert.is(found.ok ? found.id : found.reason, outcome, `${text.slice(0, 40)} ${JSON.stringify(hints)}`);
+  }
+});
+
 test.run();

@@ -71,6 +71,7 @@ test('a table has the columns that its INSERT or its definition names, and each 
     ['-- note\n# note\n/* a\nb */ insert into t (a) values (1) -- end', ['4: 1'], ['4 t(a)']],
     ['CREATE MEMORY TABLE t (a int);INSERT INTO t VALUES (1)', ['1: 1'], ['1 t(a)', '1 t(a)']],
     ["CREATE TABLE t AS SELECT 1;CREATE VIEW v;SET x = ';';;INSERT INTO t VALUES (1)", ['1: 1'], ['1 t()']],
+    ['UPDATE u SET v = INSERT;INSERT INTO t (a) VALUES (1)', ['1: 1'], ['1 t(a)']],
     ["INSERT INTO other VALUES (1, '(');INSERT INTO t (a) VALUES (1)", ['1: 1'], ['1 other()', '1 t(a)']],
     ['COPY other (a) FROM stdin;\n1;(\n\\.\nINSERT INTO t (a) VALUES (1)', ['4: 1'], ['1 other(a)', '4 t(a)']],
     ['COPY other TO stdout;INSERT INTO t (a) VALUES (1)', ['1: 1'], ['1 t(a)']],

@@ -44,9 +44,9 @@ class Tokens {
     if (!this.takeIf(word)) throw new Damage();
   }
 
+  /** Passes over the present statement, up to the mark that ends it. */
   skip(): void {
     while (this.next !== null && this.next !== ';') this.take();
-    this.takeIf(';');
   }
 
   /** Passes over the data of a COPY statement, up to the line that ends it. */

@@ -171,14 +171,14 @@ test('the state of a watch is read as it was saved, and a file that is none is r
   const state = await WatchState.open(path);
   assert.equal([state.format, state.eventIdOf('a')], [null, 'a']);
   state.format = 'csv';
-  for (const ban of ['a', 'b']) state.standing.set(ban, { eventId: ban, expiresAt: 7, person: 'a', mark: 'present' });
+  for (const ban of ['a', 'b']) state.standing.set(ban, { eventId: ban, expiresAt: 7, person: 'z', mark: 'present' });
   state.mark(['a'], 'rotated');
   for (const ban of ['b', 'b', 'unknown']) state.lift(ban);
   state.standing.set('b', { eventId: state.eventIdOf('b'), expiresAt: null, person: 'b', mark: 'fresh' });
   state.lift('b');
   await Promise.all([state.save(), state.save()]);
   const found = await WatchState.open(path);
-  assert.equal([...found.standing], [['a', { eventId: 'a', expiresAt: 7, person: 'a', mark: 'rotated' }]]);
+  assert.equal([...found.standing], [['a', { eventId: 'a', expiresAt: 7, person: 'z', mark: 'rotated' }]]);
   assert.equal([found.format, [...found.owed], found.eventIdOf('b')], ['csv', ['b', 'b.1'], 'b.2']);
   for (const text of ['{', '{"version":2,"format":null,"standing":[],"lifts":[],"owed":[]}', '{"version":1}']) {
     writeFileSync(path, text);

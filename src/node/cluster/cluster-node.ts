@@ -69,9 +69,9 @@ export class ClusterNode {
     config: Config,
     private readonly dir: string,
     private readonly ports: ClusterNodePorts,
+    log: EtcdLog = openEtcdLog(config),
   ) {
     const settings = settingsOf(config);
-    const log = openEtcdLog(config);
     this.#settings = settings;
     this.#freeBytesMin = Math.max(config.diskFreeMinMb * 1_000_000, limits.commitFreeBytes);
     this.#log = log;

@@ -1,0 +1,359 @@
+/** A node of a cluster before it serves: what it refuses, waits for and fetches. And how it leaves after a failure. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { GroupApi } from '../../../src/group/api.js';
+import {
+  type LeaderView,
+  type NodeView,
+  SharedLogUnavailableError,
+  type SharedView,
+} from '../../../src/group/ports/shared-log.js';
+import { DiskFullError, OwnerLostError, type StoredBatch } from '../../../src/group/ports/storage.js';
+import { RECORD_FORMAT } from '../../../src/node/cluster/cluster-folder.js';
+import { ClusterNode } from '../../../src/node/cluster/cluster-node.js';
+import { loadConfig } from '../../../src/node/config.js';
+import { RejoinError, StartEndedError, StartRefusedError } from '../../../src/node/startup.js';
+import type { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
+import { type ClusterMark, readMark, writeMark } from '../../../src/store/files/folder-files.js';
+import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log.js';
+import { HiddenCommitError } from '../../../src/store/log/log-environment.js';
+import { Life } from '../../group/life.js';
+import { withBounds } from '../../sim/profile.js';
+import { rejection } from '../../store/log-contract.js';
+import { MemoryLog } from '../../support/memory-log.js';
+import { temporaryFolder } from '../../support/process.js';
+import { until } from '../../support/until.js';
+import { VirtualTime } from '../../support/virtual-time.js';
+
+const variables = {
+  ...{ CLUSTER: 'etcd', ETCD_ENDPOINTS: 'http://127.0.0.1:1', NODE_ID: 'n1', ADVERTISE_URL: 'http://127.0.0.1:2' },
+  ...{ CLUSTER_SECRET: 'a secret of at least 32 bytes, for tests', GROUP_SALT: 'a salt of sixteen bytes' },
+};
+const mark: ClusterMark = { cluster_id: 'c', node_id: 'n1' };
+const silent = new SharedLogUnavailableError('etcd is silent');
+const leader: LeaderView = { nodeId: 'n2', url: 'http://n2', since: 0, cause: '', fence: { revision: '1' } };
+
+/** A node over a shared log whose answers the test may change. `calls` lists what changes the shared log. */
+async function nodeOver(given: { mark?: ClusterMark; log?: Partial<EtcdLog>; view?: Partial<SharedView> } = {}) {
+  const outcome = loadConfig(variables, () => undefined);
+  if (!outcome.ok) throw new Error(outcome.problems.join());
+  const dir = temporaryFolder();
+  if (given.mark !== undefined) await writeMark(dir, given.mark);
+  const calls: string[] = [];
+  const lines: string[] = [];
+  const fatal: unknown[] = [];
+  const ending = new AbortController();
+  const view = {
+    leader: null,
+    nodes: [],
+    format: 1,
+    revision: '1',
+    trimmed: 0,
+    slots: [],
+    ...given.view,
+  } as SharedView;
+  const log: Partial<EtcdLog> = {
+    clusterId: async () => 'c',
+    view: async () => view,
+    grantLease: async () => undefined,
+    revokeLease: async () => void calls.push('revoke'),
+    keepAlive: async () => 3,
+    hasSecret: async () => true,
+    nodes: async () => [],
+    putNode: async () => {
+      calls.push('join');
+      return null;
+    },
+    putRefused: async () => undefined,
+    campaign: async (_leader, lease) => {
+      calls.push(`campaign ${lease === node.member.lease.id}`);
+      return { revision: '7' };
+    },
+    resign: async ({ cause }) => void calls.push(`resign: ${cause}`),
+    begin: async (_fence, _id, seq, format) => void calls.push(`begin ${seq} ${format}`),
+    client: { close: () => calls.push('close') } as unknown as EtcdLog['client'],
+    ...given.log,
+  };
+  const ports = {
+    log: pino({}, { write: (line: string) => void lines.push(line) }),
+    onFatal: (error: unknown) => void fatal.push(error),
+    ...{ clock: { now: () => 5 }, timers: new VirtualTime(), ending: ending.signal },
+  };
+  const node = new ClusterNode(outcome.config, dir, ports as never, log as EtcdLog);
+  return { node, dir, calls, lines, fatal, ending, log, view };
+}
+
+const slotAt = (firstSeq: number) => ({ firstSeq, bytes: new Uint8Array(), redactions: [] });
+
+test('a folder is refused that belongs to no cluster or another one, is damaged, or is older than the records', async () => {
+  const etcdHas = (id: string | null): Partial<EtcdLog> => ({ clusterId: async () => id });
+  const refused: readonly [Parameters<typeof nodeOver>[0], number | null, RegExp][] = [
+    [{}, 5, /^DATA_DIR: .* contains the data of a node without a cluster; import it with ptf import-data/],
+    [{}, null, /without a cluster/],
+    [
+      { mark: { ...mark, cluster_id: 'd' } },
+      5,
+      /belongs to the shared log d, but etcd has the log c under ETCD_PREFIX/,
+    ],
+    [{ mark, log: etcdHas(null) }, 5, /belongs to the shared log c, but etcd has no log under ETCD_PREFIX/],
+    [{ view: { format: RECORD_FORMAT + 1 } }, 0, /format 4, and this release reads formats up to 3: install a newer/],
+    [
+      { mark: { ...mark, cluster_id: null as unknown as string }, log: etcdHas(null) },
+      null,
+      /^the store in .* is damaged$/,
+    ],
+    [{ log: { clusterId: () => Promise.reject(new Error('no access')) } }, 0, /^ETCD_ENDPOINTS: no access$/],
+    [{ mark, log: { clusterId: () => Promise.reject(new Error('no access')) } }, 5, /^ETCD_ENDPOINTS: no access$/],
+  ];
+  for (const [given, lastSeq, text] of refused) {
+    const { node } = await nodeOver(given);
+    const error = await rejection(node.prepare(lastSeq));
+    assert.instance(error, StartRefusedError, String(text));
+    assert.match((error as Error).message, text);
+    await node.close();
+  }
+});
+
+test('a node whose log the shared log continues joins and fetches nothing', async () => {
+  const continued: readonly [lastSeq: number, view: Partial<SharedView>, mark?: ClusterMark][] = [
+    [0, {}],
+    [9, { trimmed: 9 }, mark],
+    [9, { slots: [slotAt(10)] }, mark],
+    [9, { format: RECORD_FORMAT, slots: [slotAt(9)] }, mark],
+  ];
+  for (const [lastSeq, view, own] of continued) {
+    const { node, calls, log } = await nodeOver({ view, ...(own && { mark: own }) });
+    const looked: unknown[] = [];
+    log.view = async (...args) => {
+      looked.push(args);
+      return { leader: null, nodes: [], format: 1, revision: '1', trimmed: 0, slots: [], ...view };
+    };
+    await node.prepare(lastSeq);
+    assert.equal([calls, looked], [['join'], [[lastSeq + 1, 1]]]);
+    await node.close();
+  }
+});
+
+test('a node whose log the shared log does not continue fetches: what it lacks, or a whole copy', async () => {
+  const isUnfinished = (dir: string) => void writeFileSync(join(dir, '.joining'), '');
+  const diverged: ClusterMark = { ...mark, diverged: true };
+  const nothing = () => undefined;
+  const fetched: readonly [
+    string,
+    number | null,
+    Partial<SharedView>,
+    ClusterMark | undefined,
+    (dir: string) => void,
+  ][] = [
+    ['missing', 9, { trimmed: 10 }, mark, nothing],
+    ['missing', 9, { slots: [slotAt(11)] }, mark, nothing],
+    ['copy', 0, { trimmed: 10 }, undefined, nothing],
+    ['copy', 0, { trimmed: 10 }, mark, nothing],
+    ['copy', null, {}, mark, nothing],
+    ['copy', 9, {}, diverged, nothing],
+    ['copy', 9, {}, mark, isUnfinished],
+    ['copy', 9, {}, undefined, isUnfinished],
+  ];
+  for (const [what, lastSeq, view, own, before] of fetched) {
+    const { node, dir, lines, ending, log } = await nodeOver({ view, ...(own && { mark: own }) });
+    before(dir);
+    let found = '';
+    log.nodes = async () => {
+      // A whole copy is built in a folder of its own.
+      found = existsSync(join(dir, '.tmp-joining')) ? 'copy' : 'missing';
+      ending.abort();
+      return [];
+    };
+    assert.instance(await rejection(node.prepare(lastSeq)), StartEndedError);
+    assert.is(found, what, `${lastSeq} ${JSON.stringify([view, own])}`);
+    assert.ok(lines.some((line) => line.includes('this node joins and fetches data from another node')));
+    await node.close();
+  }
+});
+
+test('a node does not fetch from itself', async () => {
+  const { node, ending, log } = await nodeOver({ view: { trimmed: 10 } });
+  log.nodes = async () => {
+    ending.abort();
+    return [{ nodeId: 'n1', role: 'follower', url: 'http://127.0.0.1:1' } as NodeView];
+  };
+  await rejection(node.prepare(0));
+  await node.close();
+});
+
+test('a node with data of its own starts without etcd, and another one is refused after a wait', async () => {
+  await withBounds({ etcdOwnStartMs: 0, etcdStartMs: 0 }, async () => {
+    let grants = 0;
+    const log: Partial<EtcdLog> = {
+      clusterId: () => Promise.reject(silent),
+      grantLease: async () => {
+        grants += 1;
+      },
+    };
+    const own = await nodeOver({ mark, log });
+    const { node } = await nodeOver({ mark });
+    await node.prepare(9);
+    await own.node.prepare(9);
+    assert.equal([own.calls, grants, own.node.logTag], [[], 1, node.logTag]);
+    for (const [lastSeq, given] of [
+      [0, { log }],
+      [0, { mark, log }],
+      [9, { mark: { ...mark, diverged: true as const }, log }],
+    ] as const) {
+      const other = await nodeOver(given);
+      const error = await rejection(other.node.prepare(lastSeq));
+      assert.instance(error, StartRefusedError);
+      assert.is((error as Error).message, 'ETCD_ENDPOINTS: etcd is silent');
+    }
+  });
+});
+
+test('a node asks again until etcd answers and it has its place, and ends if it is stopped', async () => {
+  await withBounds({ leaseLookMs: 1 }, async () => {
+    const answers = [silent, silent];
+    const holders: (NodeView | Error | null)[] = [{ nodeId: 'n1' } as NodeView, silent, null];
+    const { node, lines, log } = await nodeOver();
+    log.clusterId = async () => {
+      const error = answers.shift();
+      if (error !== undefined) throw error;
+      return 'c';
+    };
+    log.putNode = async () => {
+      const next = holders.shift();
+      if (next instanceof Error) throw next;
+      return next ?? null;
+    };
+    await node.prepare(0);
+    assert.equal([answers.length, holders.length], [0, 0]);
+    assert.is(lines.filter((line) => line.includes('etcd does not answer yet')).length, 2);
+    await node.close();
+    const stopped = await nodeOver();
+    stopped.ending.abort();
+    assert.instance(await rejection(stopped.node.prepare(0)), StartEndedError);
+    const failing = await nodeOver({ log: { putNode: () => Promise.reject(new Error('a defect')) } });
+    assert.is(((await rejection(failing.node.prepare(0))) as Error).message, 'a defect');
+  });
+});
+
+test('a node with data of its own does not wait for its place if etcd falls silent', async () => {
+  await withBounds({ etcdOwnStartMs: 0 }, async () => {
+    const { node, calls } = await nodeOver({ mark, log: { putNode: () => Promise.reject(silent) } });
+    await node.prepare(9);
+    assert.equal(calls, []);
+    await node.close();
+  });
+});
+
+/** A prepared node with an empty log of its own. */
+async function preparedNode(given: Parameters<typeof nodeOver>[0] = {}) {
+  const prepared = await nodeOver(given);
+  await prepared.node.prepare(0);
+  prepared.calls.length = 0;
+  const local = new MemoryLog();
+  const own = local.claim();
+  const appendAll = (batches: readonly StoredBatch[]) => Promise.all(batches.map((batch) => own.append(batch, [])));
+  const writer = prepared.node.wrap(Object.assign(own, { appendAll }) as unknown as LmdbLogWriter);
+  return { ...prepared, local, writer };
+}
+
+test('the first node of a group begins the shared log, and marks its folder', async () => {
+  const { node, dir, calls, log } = await preparedNode({ log: { clusterId: async () => null } });
+  log.clusterId = async () => (calls.some((call) => call.startsWith('begin')) ? 'new' : null);
+  await node.begin();
+  assert.equal(calls, ['campaign true', `begin 0 ${RECORD_FORMAT}`]);
+  assert.equal(readMark(dir), { ...mark, cluster_id: 'new' });
+  const later = await preparedNode();
+  await later.node.begin();
+  assert.equal(later.calls, ['campaign true'], 'an earlier leader began the log and crashed');
+  assert.not.equal(node.logTag, later.node.logTag);
+  assert.match(node.logTag, /^[0-9a-f]{12}$/);
+});
+
+test('a node takes the first slot instead of forming the group, also if another node was faster', async () => {
+  const life = await Life.begin();
+  const slots = life.machine.log.from(1, 1, 1e6).map((batch) => ({ ...batch, redactions: [] }));
+  const { node, calls, local, dir } = await preparedNode({ view: { slots } });
+  await node.begin();
+  assert.equal([calls, local.last()?.firstSeq, readMark(dir)], [[], 1, mark]);
+  const late = await preparedNode();
+  late.log.campaign = async () => {
+    Object.assign(late.view, { slots });
+    return { revision: '7' };
+  };
+  await withBounds({ clusterPollMs: 1 }, () => late.node.begin());
+  assert.equal([late.calls, late.local.last()?.firstSeq], [['resign: the group was already formed'], 1]);
+});
+
+test('a node waits for the group while another node leads, or its campaign or its lease failed', async () => {
+  await withBounds({ clusterPollMs: 1 }, async () => {
+    let looks = 0;
+    let campaigns = 0;
+    const { node, calls, view, log } = await preparedNode();
+    Object.assign(view, { leader });
+    const won = log.campaign!;
+    log.view = async () => {
+      looks += 1;
+      if (looks === 3) Object.assign(view, { leader: null });
+      return view;
+    };
+    log.campaign = async (...args) => (++campaigns === 1 ? null : won(...args));
+    await node.begin();
+    assert.equal([looks, campaigns, calls], [5, 2, ['campaign true']]);
+    const trimmed = await preparedNode();
+    Object.assign(trimmed.view, { trimmed: 3 });
+    assert.instance(await rejection(trimmed.node.begin()), RejoinError);
+  });
+});
+
+test('a loop that lost the lead makes the node follow, and any other failure makes it leave once', async () => {
+  for (const error of [new OwnerLostError('another leads'), silent]) {
+    const { node, lines, fatal } = await nodeOver();
+    node.loopFailed(error);
+    assert.equal([node.member.role, lines, fatal], ['joining', [], []]);
+  }
+  const { node, lines, fatal } = await nodeOver();
+  for (const text of ['a defect', 'a consequence']) node.loopFailed(new Error(text));
+  await until(() => node.member.role === 'left');
+  assert.equal([node.member.reason, fatal], ['a defect', []]);
+  assert.is(lines.filter((line) => line.includes('"the node leaves the cluster"')).length, 1);
+});
+
+test('a node starts again after a hidden commit at once, and after a full disk once there is room', async () => {
+  const hidden = await nodeOver();
+  hidden.node.loopFailed(new HiddenCommitError('log'));
+  assert.instance(hidden.fatal[0], RejoinError);
+  await withBounds({ clusterReportMs: 1, commitFreeBytes: 0 }, async () => {
+    const full = await nodeOver();
+    full.node.loopFailed(new DiskFullError('full'));
+    assert.equal(full.fatal, []);
+    await until(() => full.fatal.length > 0);
+    assert.match(String(full.fatal[0]), 'the disk has room again');
+  });
+});
+
+test('a commit that failed after an append makes the node leave, unless its start still reports it', async () => {
+  const { node, writer, lines } = await preparedNode();
+  Object.assign(writer.local, { appendAll: () => Promise.reject(new Error('no commit')) });
+  await writer.take([slotAt(1)]);
+  await rejection(writer.stored());
+  assert.equal([node.member.role, lines], ['joining', []]);
+  await writer.settled();
+  node.groupOver({} as GroupApi);
+  await writer.take([slotAt(1)]);
+  await rejection(writer.stored());
+  await until(() => node.member.role === 'left');
+  assert.is(node.member.reason, 'no commit');
+});
+
+test('a node that closes ends its calls to etcd last, and only once', async () => {
+  const { node, calls } = await preparedNode();
+  const closing = node.close();
+  assert.is(node.close(), closing);
+  await closing;
+  assert.equal(calls, ['revoke', 'close']);
+});
+
+test.run();

@@ -1,6 +1,7 @@
 /** A node of a cluster before it serves: what it refuses, waits for and fetches. And how it leaves after a failure. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -77,13 +78,14 @@ async function nodeOver(given: { mark?: ClusterMark; log?: Partial<EtcdLog>; vie
     client: { close: () => calls.push('close') } as unknown as EtcdLog['client'],
     ...given.log,
   };
+  const time = new VirtualTime();
   const ports = {
     log: pino({}, { write: (line: string) => void lines.push(line) }),
     onFatal: (error: unknown) => void fatal.push(error),
-    ...{ clock: { now: () => 5 }, timers: new VirtualTime(), ending: ending.signal },
+    ...{ clock: { now: () => 5 }, timers: time, ending: ending.signal },
   };
   const node = new ClusterNode(outcome.config, dir, ports as never, log as EtcdLog);
-  return { node, dir, calls, lines, fatal, ending, log, view };
+  return { node, dir, calls, lines, fatal, ending, log, view, time };
 }
 
 const slotAt = (firstSeq: number) => ({ firstSeq, bytes: new Uint8Array(), redactions: [] });
@@ -327,9 +329,18 @@ test('a node starts again after a hidden commit at once, and after a full disk o
   assert.instance(hidden.fatal[0], RejoinError);
   await withBounds({ clusterReportMs: 1, commitFreeBytes: 0 }, async () => {
     const full = await nodeOver();
+    // The node's own timer of 1 ms acts before a later one.
+    const looks = async () => {
+      for (let look = 0; look < 3; look += 1) await delay(1);
+    };
+    rmSync(full.dir, { recursive: true });
     full.node.loopFailed(new DiskFullError('full'));
-    assert.equal(full.fatal, []);
+    await looks();
+    assert.equal(full.fatal, [], 'the free space is unknown');
+    mkdirSync(full.dir);
     await until(() => full.fatal.length > 0);
+    await looks();
+    assert.is(full.fatal.length, 1);
     assert.match(String(full.fatal[0]), 'the disk has room again');
   });
 });
@@ -346,6 +357,57 @@ test('a commit that failed after an append makes the node leave, unless its star
   await rejection(writer.stored());
   await until(() => node.member.role === 'left');
   assert.is(node.member.reason, 'no commit');
+});
+
+/** Lets a node begin and start over a group that applies nothing. `calls` lists what the group is told, too. */
+async function startedNode() {
+  const begun = await preparedNode();
+  const { node, calls, dir, view, log, writer } = begun;
+  const tell = (what: string) => async () => void calls.push(what);
+  log.campaign = async () => {
+    Object.assign(view, { leader: { ...leader, nodeId: 'n1', fence: { revision: '7' } } });
+    return { revision: '7' };
+  };
+  log.watch = () => () => undefined;
+  log.prefer = () => undefined;
+  log.scrubDue = async () => 5;
+  writer.scrub = tell('scrub of the group');
+  writer.local.scrub = tell('overwrite');
+  await node.begin();
+  writeFileSync(join(dir, 'scrub-due'), '');
+  const actor = { durableSeq: 0, isSettled: true };
+  const loop = {
+    actor,
+    failed: false,
+    weights: {},
+    lead: tell('lead'),
+    follow: tell('follow'),
+    forgetErased: tell('forget'),
+  };
+  node.start({
+    loop: () => loop,
+    configure: tell('configure'),
+    ...{
+      snapshotSeq: () => 0,
+      unfit: () => null,
+      unfitToLead: () => null,
+      refusal: () => null,
+      hasSettings: () => true,
+    },
+  } as never);
+  return begun;
+}
+
+test('a node that formed the group leads it, overwrites what is due, and lets another node lead before it ends', async () => {
+  const { node, calls, dir, time } = await startedNode();
+  await time.until(() => node.member.isLeader);
+  assert.ok(node.member.decides);
+  await until(() => !existsSync(join(dir, 'scrub-due')));
+  assert.equal(calls.slice(-3).sort(), ['configure', 'join', 'lead']);
+  calls.length = 0;
+  await withBounds({ clusterEndMs: 60_000 }, () => time.wait(node.beginClose()));
+  assert.equal([node.member.role, calls], ['follower', ['follow', 'resign: the node is shutting down']]);
+  await node.close();
 });
 
 test('a node that closes ends its calls to etcd last, and only once', async () => {

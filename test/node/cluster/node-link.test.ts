@@ -212,4 +212,74 @@ test('a node that is asked while it takes over answers once it leads', async () 
   assert.instance(await rejection(ask()), LinkRefusedError);
 });
 
+/** Answers a request with parts that say what they were asked. */
+async function answered(route: string, body: object = {}, parts: object = {}) {
+  const { deps } = follower();
+  const asked: unknown[] = [];
+  const note =
+    (name: string) =>
+    async (...args: unknown[]) => {
+      asked.push([name, ...args]);
+      return name;
+    };
+  Object.assign(deps, {
+    member: { ...deps.member, role: 'follower', view: () => ({ nodeId: 'two' }) },
+    site: { appliedSeq: 7, reached: async (seq: number, ms: number) => asked.push(['reached', seq, ms]) > 0 },
+    donor: { offer: () => ({ last_seq: 7 }), logPiece: note('log'), snapshotPiece: note('snapshot') },
+    operations: { stepDown: note('step down'), scrub: note('scrub') },
+    scrub: note('overwrite'),
+    ...parts,
+  });
+  const [method, target] = route.split(' ');
+  const { pathname: path, searchParams: query } = new URL(target!, 'http://link');
+  const request = { method, path, query, body: Buffer.from(JSON.stringify(body)), sent: 'sent' };
+  return { answer: await new NodeLink(deps as never).answer(request as never), asked };
+}
+
+test('each request of another node reaches its part with its parameters', async () => {
+  const { appliedWaitMs, scrubNodeMs } = limits;
+  const rows: readonly [route: string, body: object, answer: unknown, asked: unknown[]][] = [
+    ['GET /node', {}, { nodeId: 'two' }, []],
+    ['GET /applied?seq=5', {}, { reached: true }, [['reached', 5, appliedWaitMs]]],
+    ['POST /scrub', { seq: 5 }, {}, [['reached', 5, scrubNodeMs / 2], ['overwrite']]],
+    ['POST /step-down', {}, { outcome: 'step down' }, [['step down']]],
+    ['POST /cluster-scrub', { files: 3 }, { outcome: 'scrub' }, [['scrub', { files: 3 }]]],
+    ['GET /copy', {}, { last_seq: 7 }, []],
+    ['GET /copy-log?from=3&batches=2', {}, 'log', [['log', 3, 2, 'sent']]],
+    ['GET /copy-snapshot?seq=3&from=2', {}, 'snapshot', [['snapshot', 3, 2, 'sent']]],
+  ];
+  for (const [route, body, answer, asked] of rows) assert.equal(await answered(route, body), { answer, asked }, route);
+  assert.instance(await rejection(answered('POST /node')), LinkRefusedError);
+});
+
+test('a node that joins, or lacks the erasure, does not confirm a scrub', async () => {
+  const joins = { member: { role: 'joining' } };
+  assert.match(String(await rejection(answered('POST /scrub', { seq: 5 }, joins))), 'is joining');
+  const lags = { site: { reached: async () => false }, scrub: () => assert.unreachable() };
+  assert.match(String(await rejection(answered('POST /scrub', { seq: 5 }, lags))), 'has not applied record 5 in time');
+});
+
+test('a change waits until every node that serves has applied it, or has failed to answer', async () => {
+  const { link, deps } = follower();
+  const calls: object[] = [];
+  const node = (nodeId: string, role: string) => ({ url: nodeId, role });
+  Object.assign(deps.link, {
+    call: async (call: { url: string }) => {
+      calls.push(call);
+      if (call.url === 'one') throw new Error('no answer');
+    },
+  });
+  Object.assign(deps, { others: async () => [node('one', 'leader'), node('three', 'joining'), node('four', 'left')] });
+  Object.assign(deps.site, { appliedSeq: 7 });
+  await link.appliedElsewhere();
+  const call = { method: 'GET', path: '/applied?seq=7', timeoutMs: limits.appliedWaitMs };
+  assert.equal(calls, [
+    { url: 'one', ...call },
+    { url: 'four', ...call },
+  ]);
+  Object.assign(deps, { others: () => Promise.reject(new Error('etcd')) });
+  await link.appliedElsewhere();
+  assert.is(calls.length, 2);
+});
+
 test.run();

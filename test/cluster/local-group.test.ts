@@ -7,6 +7,7 @@ import type { Slot } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage.js';
 import { timers } from '../../src/node/system.js';
 import { rejection } from '../store/log-contract.js';
+import { until } from '../support/until.js';
 
 const fence = { revision: '7' };
 
@@ -28,11 +29,12 @@ class World {
     follow: () => void this.calls.push('log follows'),
     settled: () => this.settled,
   };
+  readonly actor = { durableSeq: 9, isSettled: true, precedes: () => this.isNext };
   readonly #loop = {
-    actor: { durableSeq: 9, isSettled: true, precedes: () => this.isNext },
+    actor: this.actor,
     followed: (slots: readonly Slot[]) => {
       this.calls.push('loop follows slots');
-      this.#loop.actor.durableSeq = slots.at(-1)!.firstSeq;
+      this.actor.durableSeq = slots.at(-1)!.firstSeq;
     },
     failed: false,
     fail: (error: Error) => {
@@ -157,6 +159,36 @@ test('a configuration refused while the node leads rejects the lead', async () =
   world.configure = () => Promise.reject(new Error('PRE_TRUSTED_PEERS'));
   const message = await world.site.lead(fence).catch((error: Error) => error.message);
   assert.is(message, 'PRE_TRUSTED_PEERS');
+});
+
+test('a group that is not recovered has applied nothing, may lead, and is used by nobody', async () => {
+  const site = new LocalGroup(timers);
+  const { appliedSeq, durableSeq, snapshotSeq, unfit, unfitToLead, refusal, hasSettings, isOpen } = site;
+  assert.equal([appliedSeq, durableSeq, snapshotSeq], [0, 0, 0]);
+  assert.equal([unfit, unfitToLead, refusal, hasSettings, isOpen], [null, null, null, false, false]);
+  assert.equal(site.weights, { basedOnSeq: 0, computedAt: null });
+  site.noteWeights(5, 1);
+  site.writableChanged();
+  site.storeFailed(new Error('none'));
+  await site.forgetErased();
+  await site.follow();
+  assert.throws(() => site.pool, /before its recovery has ended/);
+});
+
+test('whoever waits for a record learns of it once the slot with it is applied, or after a time', async () => {
+  const { site, calls, actor } = new World();
+  assert.ok(await site.reached(9, 60_000));
+  const answers: boolean[] = [];
+  const next = site.reached(10, 60_000);
+  void site.reached(12, 1).then((isReached) => answers.push(isReached));
+  actor.durableSeq = 11;
+  await site.take([{ firstSeq: 12, bytes: new Uint8Array(), redactions: [] }]);
+  assert.ok(await next);
+  await until(() => answers.length > 0);
+  assert.equal(answers, [false]);
+  calls.length = 0;
+  await site.take([{ firstSeq: 11, bytes: new Uint8Array(), redactions: [] }]);
+  assert.equal(calls, [], 'an applied slot is not taken again');
 });
 
 test.run();

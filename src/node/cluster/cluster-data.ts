@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { formationProblems } from '../../group/recovery/formation.js';
 import { formationOf } from '../../group/recovery/recovery.js';
 import type { MovedData } from '../../operator/cli/command-context.js';
+import type { EtcdLog } from '../../store/etcd/etcd-log.js';
 import { markFile, readMark, writeMark } from '../../store/files/folder-files.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import { refuseLiving } from '../../store/ownership/owner.js';
@@ -24,40 +25,52 @@ export async function importData(config: Config, dir: string): Promise<MovedData
   const { lastSeq } = await verifiedFolder(dir);
   if (readMark(dir) !== null)
     throw new MoveRefusedError(`${dir} already belongs to a cluster; run ptf export-data first`);
-  if (config.salt === null || config.nodeId === null) throw new MoveRefusedError('CLUSTER must be etcd');
-  await refuseOtherGroup(config, config.salt, dir);
+  const { salt, nodeId } = config;
+  if (salt === null || nodeId === null) throw new MoveRefusedError('CLUSTER must be etcd');
+  await refuseOtherGroup(config, salt, dir);
   const log = openEtcdLog(config);
   try {
-    const lease = String((randomBytes(8).readBigUInt64BE() >> 2n) + 1n);
-    await log.grantLease(lease, LEASE_S);
-    if (!(await log.hasSecret())) throw new MoveRefusedError('CLUSTER_SECRET differs from the secret of the group');
-    const progress = { applied: 0, durable: 0, snapshot: 0 };
-    const state = { role: 'joining', ...progress, version, format: 0, started: 0, reason: null };
-    const node = { nodeId: config.nodeId, url: 'import', ...state };
-    if ((await log.putNode(node, lease)) !== null)
-      throw new MoveRefusedError(`node ${config.nodeId} is running: stop it first`);
-    const fence = await log.campaign(
-      { nodeId: config.nodeId, url: 'import', since: Date.now(), cause: 'a data folder was imported' },
-      lease,
-    );
-    if (fence === null) throw new MoveRefusedError('a node already leads this cluster');
-    try {
-      if ((await log.clusterId()) !== null) {
-        throw new MoveRefusedError('etcd already has a log under ETCD_PREFIX; set another prefix');
-      }
-      const clusterId = randomUUID();
-      await writeMark(dir, { cluster_id: clusterId, node_id: config.nodeId });
-      await log.begin(fence, clusterId, lastSeq, RECORD_FORMAT).catch((error: unknown) => {
-        // Without a log in etcd, the folder remains the one of a node without a cluster.
-        rmSync(markFile(dir));
-        throw error;
-      });
-      return { cluster_id: clusterId, last_seq: lastSeq };
-    } finally {
-      await log.revokeLease(lease);
-    }
+    return await beginLogAfter(lastSeq, { log, dir, nodeId });
   } finally {
     log.client.close();
+  }
+}
+
+export interface EmptyCluster {
+  readonly log: Pick<
+    EtcdLog,
+    'grantLease' | 'revokeLease' | 'hasSecret' | 'putNode' | 'campaign' | 'clusterId' | 'begin'
+  >;
+  readonly dir: string;
+  readonly nodeId: string;
+}
+
+/** Begins the shared log after record `lastSeq`, which the folder has, and marks the folder. */
+export async function beginLogAfter(lastSeq: number, { log, dir, nodeId }: EmptyCluster): Promise<MovedData> {
+  const lease = String((randomBytes(8).readBigUInt64BE() >> 2n) + 1n);
+  await log.grantLease(lease, LEASE_S);
+  if (!(await log.hasSecret())) throw new MoveRefusedError('CLUSTER_SECRET differs from the secret of the group');
+  const progress = { applied: 0, durable: 0, snapshot: 0 };
+  const state = { role: 'joining', ...progress, version, format: 0, started: 0, reason: null };
+  if ((await log.putNode({ nodeId, url: 'import', ...state }, lease)) !== null)
+    throw new MoveRefusedError(`node ${nodeId} is running: stop it first`);
+  const leader = { nodeId, url: 'import', since: Date.now(), cause: 'a data folder was imported' };
+  const fence = await log.campaign(leader, lease);
+  if (fence === null) throw new MoveRefusedError('a node already leads this cluster');
+  try {
+    if ((await log.clusterId()) !== null) {
+      throw new MoveRefusedError('etcd already has a log under ETCD_PREFIX; set another prefix');
+    }
+    const clusterId = randomUUID();
+    await writeMark(dir, { cluster_id: clusterId, node_id: nodeId });
+    await log.begin(fence, clusterId, lastSeq, RECORD_FORMAT).catch((error: unknown) => {
+      // Without a log in etcd, the folder remains the one of a node without a cluster.
+      rmSync(markFile(dir));
+      throw error;
+    });
+    return { cluster_id: clusterId, last_seq: lastSeq };
+  } finally {
+    await log.revokeLease(lease);
   }
 }
 
@@ -75,20 +88,29 @@ export async function exportData(config: Config, dir: string): Promise<MovedData
   }
   const log = openEtcdLog(config);
   try {
-    if ((await log.clusterId()) === mark.cluster_id) {
-      const { slots, trimmed } = await log.view(lastSeq + 1, 1);
-      if (slots.length > 0 || trimmed > lastSeq) {
-        throw new MoveRefusedError(
-          `${dir} ends at record ${lastSeq}, and the cluster has more records: let its node catch up first`,
-        );
-      }
-    }
+    await refuseBehind(lastSeq, { log, dir, clusterId: mark.cluster_id });
   } finally {
     log.client.close();
   }
   removeUnfinished(dir);
   rmSync(markFile(dir));
   return { cluster_id: mark.cluster_id, last_seq: lastSeq };
+}
+
+export interface FolderOfCluster {
+  readonly log: Pick<EtcdLog, 'clusterId' | 'view'>;
+  readonly dir: string;
+  readonly clusterId: string;
+}
+
+/** Rejects if the cluster of the folder has records after `lastSeq`. A cluster that is gone has none. */
+export async function refuseBehind(lastSeq: number, { log, dir, clusterId }: FolderOfCluster): Promise<void> {
+  if ((await log.clusterId()) !== clusterId) return;
+  const { slots, trimmed } = await log.view(lastSeq + 1, 1);
+  if (slots.length === 0 && trimmed <= lastSeq) return;
+  throw new MoveRefusedError(
+    `${dir} ends at record ${lastSeq}, and the cluster has more records: let its node catch up first`,
+  );
 }
 
 async function verifiedFolder(dir: string): Promise<{ readonly lastSeq: number }> {

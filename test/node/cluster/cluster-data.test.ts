@@ -1,9 +1,17 @@
-/** The moves of a data folder that are refused before etcd is called. */
+/** The moves of a data folder into and out of a cluster that are refused, and what they write. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { exportData, importData, MoveRefusedError } from '../../../src/node/cluster/cluster-data.js';
+import {
+  beginLogAfter,
+  type EmptyCluster,
+  exportData,
+  importData,
+  MoveRefusedError,
+  refuseBehind,
+} from '../../../src/node/cluster/cluster-data.js';
+import { RECORD_FORMAT } from '../../../src/node/cluster/cluster-folder.js';
 import { loadConfig } from '../../../src/node/config.js';
 import { readMark, writeMark } from '../../../src/store/files/folder-files.js';
 import { rejection } from '../../store/log-contract.js';
@@ -35,6 +43,60 @@ test('a folder of another history is neither exported unawares nor imported, and
   } finally {
     removeFolder(dir);
   }
+});
+
+test('a folder begins the log of an empty cluster alone, and keeps its mark only if the log was begun', async () => {
+  const dir = temporaryFolder();
+  const calls: unknown[] = [];
+  const leases = new Set<string>();
+  const empty: EmptyCluster['log'] = {
+    grantLease: async (lease, ttlS) => void calls.push(['grant', leases.add(lease).size, ttlS]),
+    revokeLease: async (lease) => void calls.push(['revoke', leases.add(lease).size]),
+    hasSecret: async () => true,
+    putNode: async () => null,
+    campaign: async () => ({ revision: '7' }),
+    clusterId: async () => null,
+    begin: async (...args) => void calls.push(args),
+  };
+  const begin = (log: Partial<EmptyCluster['log']>) =>
+    beginLogAfter(9, { log: { ...empty, ...log }, dir, nodeId: 'n1' });
+  const refused: readonly [Partial<EmptyCluster['log']>, RegExp][] = [
+    [{ hasSecret: async () => false }, /CLUSTER_SECRET differs/],
+    [{ putNode: async (node) => node }, /node n1 is running: stop it first/],
+    [{ campaign: async () => null }, /a node already leads this cluster/],
+    [{ clusterId: async () => 'c' }, /etcd already has a log under ETCD_PREFIX/],
+    [{ begin: () => Promise.reject(new Error('etcd')) }, /etcd/],
+  ];
+  for (const [log, text] of refused) {
+    assert.match(String(await rejection(begin(log))), text);
+    assert.is(readMark(dir), null);
+  }
+  calls.length = 0;
+  leases.clear();
+  const { cluster_id: id, last_seq } = await begin({});
+  assert.equal(calls, [
+    ['grant', 1, 10],
+    [{ revision: '7' }, id, 9, RECORD_FORMAT],
+    ['revoke', 1],
+  ]);
+  assert.equal([last_seq, readMark(dir)], [9, { cluster_id: id, node_id: 'n1' }]);
+  removeFolder(dir);
+});
+
+test('a folder that lacks records of its cluster is not exported, unless that cluster is gone', async () => {
+  const slot = { firstSeq: 10, bytes: new Uint8Array(), redactions: [] };
+  const exported = (id: string, trimmed: number, slots: readonly (typeof slot)[] = []) => {
+    const view = async (...args: unknown[]) => {
+      assert.equal(args, [10, 1]);
+      return { leader: null, nodes: [], format: 1, revision: '1', trimmed, slots };
+    };
+    return refuseBehind(9, { log: { clusterId: async () => id, view }, dir: 'folder', clusterId: 'c' });
+  };
+  await exported('c', 9);
+  await exported('another', 10, [slot]);
+  const text = 'folder ends at record 9, and the cluster has more records: let its node catch up first';
+  assert.match(String(await rejection(exported('c', 10))), text);
+  assert.match(String(await rejection(exported('c', 9, [slot]))), text);
 });
 
 test.run();

@@ -1,7 +1,6 @@
 /** A node of a cluster before it serves: what it refuses, waits for and fetches. And how it leaves after a failure. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -329,10 +328,12 @@ test('a node starts again after a hidden commit at once, and after a full disk o
   assert.instance(hidden.fatal[0], RejoinError);
   await withBounds({ clusterReportMs: 1, commitFreeBytes: 0 }, async () => {
     const full = await nodeOver();
-    // The node's own timer of 1 ms acts before a later one.
-    const looks = async () => {
-      for (let look = 0; look < 3; look += 1) await delay(1);
-    };
+    let ticks = 0;
+    const timer = setInterval(() => {
+      ticks += 1;
+    }, 1);
+    // The node's own timer of 1 ms acts as often.
+    const looks = (endsAt = ticks + 3) => until(() => ticks >= endsAt);
     rmSync(full.dir, { recursive: true });
     full.node.loopFailed(new DiskFullError('full'));
     await looks();
@@ -340,6 +341,7 @@ test('a node starts again after a hidden commit at once, and after a full disk o
     mkdirSync(full.dir);
     await until(() => full.fatal.length > 0);
     await looks();
+    clearInterval(timer);
     assert.is(full.fatal.length, 1);
     assert.match(String(full.fatal[0]), 'the disk has room again');
   });
@@ -363,16 +365,13 @@ test('a commit that failed after an append makes the node leave, unless its star
 async function startedNode() {
   const begun = await preparedNode();
   const { node, calls, dir, view, log, writer } = begun;
-  const tell = (what: string) => async () => void calls.push(what);
+  const note = (what: string) => async () => void calls.push(what);
   log.campaign = async () => {
     Object.assign(view, { leader: { ...leader, nodeId: 'n1', fence: { revision: '7' } } });
     return { revision: '7' };
   };
-  log.watch = () => () => undefined;
-  log.prefer = () => undefined;
-  log.scrubDue = async () => 5;
-  writer.scrub = tell('scrub of the group');
-  writer.local.scrub = tell('overwrite');
+  Object.assign(log, { watch: () => () => undefined, prefer: () => undefined });
+  writer.local.scrub = note('overwrite');
   await node.begin();
   writeFileSync(join(dir, 'scrub-due'), '');
   const actor = { durableSeq: 0, isSettled: true };
@@ -380,13 +379,13 @@ async function startedNode() {
     actor,
     failed: false,
     weights: {},
-    lead: tell('lead'),
-    follow: tell('follow'),
-    forgetErased: tell('forget'),
+    lead: note('lead'),
+    follow: note('follow'),
+    forgetErased: note('forget'),
   };
   node.start({
     loop: () => loop,
-    configure: tell('configure'),
+    configure: note('configure'),
     ...{
       snapshotSeq: () => 0,
       unfit: () => null,

@@ -358,6 +358,75 @@ test('a record that is damaged or cut off while the journal is open is skipped',
   await journal.close();
 });
 
+test('damage between records counts by their numbers, at the end of a file by its line breaks, and torn never', () => {
+  const whole = (seq: number) => encodeRecord(seq, Buffer.from('text'));
+  const damaged = (seq: number) => {
+    const bytes = whole(seq);
+    bytes[RECORD_EXTRA_BYTES]! ^= 1;
+    return bytes;
+  };
+  const length = RECORD_EXTRA_BYTES + 4;
+  const lines = Buffer.alloc(RECORD_EXTRA_BYTES, '\n');
+  const open = Number.POSITIVE_INFINITY;
+  const rows: readonly [parts: readonly Buffer[], end: number, pieces: readonly number[][]][] = [
+    [[damaged(1)], open, [[1, 1, 0, length]]],
+    [[damaged(1), damaged(2)], open, [[1, 2, 0, 2 * length]]],
+    [
+      [damaged(1), damaged(2), whole(3)],
+      open,
+      [
+        [1, 2, 0, 2 * length],
+        [3, 1, 2 * length, length],
+      ],
+    ],
+    [[whole(1), damaged(2).subarray(0, -1)], open, [[1, 1, 0, length]]],
+    [
+      [whole(1), damaged(2).subarray(0, -1)],
+      3,
+      [
+        [1, 1, 0, length],
+        [2, 1, length, length - 1],
+      ],
+    ],
+    [[whole(1), lines.subarray(1)], open, [[1, 1, 0, length]]],
+    [
+      [whole(1), lines],
+      open,
+      [
+        [1, 1, 0, length],
+        [2, RECORD_EXTRA_BYTES / 2, length, RECORD_EXTRA_BYTES],
+      ],
+    ],
+    [
+      [whole(1), whole(3)],
+      3,
+      [
+        [1, 1, 0, length],
+        [2, 1, length, length],
+      ],
+    ],
+    [
+      [whole(1), whole(1), whole(2)],
+      3,
+      [
+        [1, 1, 0, length],
+        [2, 1, 2 * length, length],
+      ],
+    ],
+    [[], open, []],
+    [[], 3, [[1, 2, 0, 0]]],
+  ];
+  for (const [index, [parts, end, pieces]] of rows.entries()) {
+    const found = [...piecesOf(Buffer.concat(parts), 1, end)].map(({ seq, count, at, bytes }) => [
+      seq,
+      count,
+      at,
+      bytes,
+    ]);
+    assert.equal(found, pieces, String(index));
+  }
+});
+
 test('records of a file that a later one begins again count once', async () => {
   const journal = await open();
   await journal.append(payloads('a', 'b', 'c'));

@@ -4,8 +4,9 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
-import { type LinkHandler, LinkServer } from '../../src/cluster/link-server.js';
+import { type LinkHandler, LinkRefusedError, LinkServer } from '../../src/cluster/link-server.js';
 import { limits } from '../../src/limits.js';
+import { withBounds } from '../sim/profile.js';
 import { until } from '../support/until.js';
 
 const secret = 'a secret of at least 32 bytes, for tests';
@@ -27,8 +28,11 @@ async function serverThat(does: (socket: Socket) => void): Promise<string> {
 }
 
 /** A node that answers with `handle`. It reads only the authority from the head of the tunnel. */
-function nodeWith(handle: LinkHandler): (socket: Socket) => void {
-  const link = new LinkServer(secret, 'g', handle, () => undefined);
+function nodeWith(
+  handle: LinkHandler,
+  onFailure: (error: unknown) => void = () => undefined,
+): (socket: Socket) => void {
+  const link = new LinkServer(secret, 'g', handle, onFailure);
   return (socket) => {
     socket.once('data', (chunk: Buffer) => {
       const [, authority = ''] = chunk.toString('latin1').split(' ');
@@ -175,6 +179,60 @@ test('bytes arrive as they were sent', async () => {
   const sent = Uint8Array.from({ length: 100_000 }, (_, i) => i % 251);
   const url = await nodeThat(async () => sent);
   assert.equal(new Uint8Array(await link.bytes(call(url))), sent);
+  link.close();
+});
+
+test('a refusal of the other node and its failure reject the call, and the failure alone is reported there', async () => {
+  const link = new LinkClient(secret, 'g');
+  const failures: string[] = [];
+  const fails = nodeWith(
+    async ({ path }) => {
+      throw path === '/refused' ? new LinkRefusedError('no such piece') : new Error('a defect');
+    },
+    (error) => failures.push(String(error)),
+  );
+  const url = await serverThat(fails);
+  const refused = await failureOf(link.call({ ...call(url), path: '/refused' }));
+  assert.equal([refused.message, refused.isUnsent], ['/refused: 404 {"error":"no such piece"}', false]);
+  assert.equal(failures, []);
+  assert.is((await failureOf(link.call(call(url)))).message, '/node: 500 {"error":"a defect"}');
+  assert.equal(failures, ['Error: a defect']);
+  link.close();
+});
+
+test('a request reaches the handler as it was sent, and a body or an answer beyond its bound is refused', async () => {
+  const link = new LinkClient(secret, 'g');
+  let answer: object = {};
+  const seen: unknown[] = [];
+  const url = await serverThat(
+    nodeWith(async ({ method, path, query, body }) => {
+      seen.push([method, path, query.get('seq'), body.toString('utf8')]);
+      return answer;
+    }),
+  );
+  await withBounds({ linkBodyBytes: 10, linkAnswerBytes: 100 }, async () => {
+    await link.call({ ...call(url), method: 'POST', path: '/applied?seq=5', body: { a: 'ü' } });
+    await link.call(call(url));
+    const sent = link.call({ ...call(url), method: 'POST', body: { a: 'long' } });
+    assert.match((await failureOf(sent)).message, /404 .*the body must have at most 10 bytes/);
+    answer = new Uint8Array(100);
+    assert.is((await link.bytes(call(url))).length, 100);
+    answer = new Uint8Array(101);
+    const error = await failureOf(link.bytes(call(url)));
+    assert.equal([error.message, error.isUnsent], [`${url}: more than 100 bytes`, false]);
+  });
+  assert.equal(seen.slice(0, 2), [
+    ['POST', '/applied', '5', '{"a":"ü"}'],
+    ['GET', '/node', null, ''],
+  ]);
+  link.close();
+});
+
+test('a call whose signal was aborted before is ended at once', async () => {
+  const link = new LinkClient(secret, 'g');
+  const url = await nodeThat(async () => ({}));
+  const error = await failureOf(link.call({ ...call(url), signal: AbortSignal.abort() }));
+  assert.equal([error.isUnsent, /was aborted/.test(error.message)], [true, true]);
   link.close();
 });
 

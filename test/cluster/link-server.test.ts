@@ -76,6 +76,8 @@ test('a tunnel is refused unless its authority proves the secret of this group f
   ];
   for (const other of others) assert.is((await asked(url, other)).answer, 'refused', other);
   assert.match((await asked(url)).answer, /^HTTP\/1\.1 200 /);
+  await node.link.close();
+  assert.is((await asked(url)).answer, 'refused', 'a node that ends');
   await node.close();
 });
 

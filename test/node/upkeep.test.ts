@@ -207,7 +207,7 @@ test('the newest right time is stored at once and each minute, but none of a clo
 
 test('a check of the store reports each fault, its end if there is none, and its failure', async () => {
   const { log, lines } = loggedLines();
-  const reports = [{ ok: true, faults: [] }, { ok: false, faults: ['one', 'two'] }, null];
+  const reports = [{ ok: false, faults: ['one', 'two'] }, { ok: true, faults: [] }, null];
   const pool = {
     check: async () => {
       const next = reports.shift();
@@ -222,9 +222,9 @@ test('a check of the store reports each fault, its end if there is none, and its
   await check.stop();
   const damage = 'the store is damaged: check the disk, and see "When damage is found"';
   assert.equal(lines, [
-    'info  log and snapshots were checked and are intact',
     `error one ${damage}`,
     `error two ${damage}`,
+    'info  log and snapshots were checked and are intact',
     'error  the check of log and snapshots failed and will be tried again',
   ]);
 });
@@ -253,7 +253,7 @@ test('the head of the log is written once per change, and again after a write th
     };
     assert.is(await looked(), 0, 'an empty log has no head');
     actor.durableSeq = 1;
-    await until(() => writes === 1);
+    await until(() => writes > 0);
     assert.is(await looked(), 1);
     fails = true;
     actor.durableSeq = 2;

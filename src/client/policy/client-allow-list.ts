@@ -34,8 +34,9 @@ export class AllowList {
   add(playerId: string, until: Date | number, note = ''): void {
     const at = Number(until);
     if (!this.#isInFuture(at)) throw invalidArgument('an entry of an allow list must end in the future');
-    if (!this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries) this.#sweep();
-    if (!this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries) {
+    const isFull = () => !this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries;
+    if (isFull()) this.#sweep();
+    if (isFull()) {
       throw invalidArgument(`an allow list holds at most ${bounds.allowListEntries} players`);
     }
     this.#entries.set(playerId, { playerId, until: at, note });
@@ -49,10 +50,7 @@ export class AllowList {
   /** True if a player passes now. */
   has(playerId: string): boolean {
     const entry = this.#entries.get(playerId);
-    if (entry === undefined) return false;
-    if (this.#isInFuture(entry.until)) return true;
-    this.#entries.delete(playerId);
-    return false;
+    return entry !== undefined && this.#isInFuture(entry.until);
   }
 
   /** The entries that have not expired, in the order in which they were made. */

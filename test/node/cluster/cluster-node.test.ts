@@ -176,12 +176,15 @@ test('a node whose log the shared log does not continue fetches: what it lacks, 
 });
 
 test('a node does not fetch from itself', async () => {
-  const { node, ending, log } = await nodeOver({ view: { trimmed: 10 } });
+  const { node, ending, log, lines } = await nodeOver({ view: { trimmed: 10 } });
+  let looks = 0;
   log.nodes = async () => {
-    ending.abort();
+    looks += 1;
+    if (looks === 2) ending.abort();
     return [{ nodeId: 'n1', role: 'follower', url: 'http://127.0.0.1:1' } as NodeView];
   };
-  await rejection(node.prepare(0));
+  await withBounds({ joinRetryMs: 1 }, () => rejection(node.prepare(0)));
+  assert.ok(lines.some((line) => line.includes('no other node can send a copy')));
   await node.close();
 });
 

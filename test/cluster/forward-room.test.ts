@@ -24,7 +24,7 @@ function roomOf() {
     await turn();
   };
   const countOf = (holder: string) => running.filter((other) => other === holder).length;
-  return { send, sendTimes, end, countOf };
+  return { room, send, sendTimes, end, countOf };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -67,6 +67,18 @@ test('a command that gets no room in time fails as unsent, and leaves nothing be
   sendTimes('flood', 1);
   await turn();
   assert.is(countOf('flood'), before + 1);
+});
+
+test('a holder whose commands have ended has its whole room again, also after one that failed', async () => {
+  const { room, sendTimes, end, countOf } = roomOf();
+  const share = (2 / 3) * limits.linkForwardsMax;
+  sendTimes('one', share);
+  await turn();
+  assert.match(String(await rejection(room.run('two', 1, () => Promise.reject(new Error('sent'))))), 'sent');
+  for (let ended = 0; ended < share; ended++) await end('one');
+  sendTimes('one', share);
+  await turn();
+  assert.is(countOf('one'), 2 * share);
 });
 
 test.run();

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
-import { poolTransport } from '../../../src/client/transport/pool-transport.js';
+import { addressOf, isUnsent, messageOf, poolTransport } from '../../../src/client/transport/pool-transport.js';
 import { TrustClient } from '../../../src/client/trust-client.js';
 import { EventSpool } from '../../../src/client/write/spool/event-spool.js';
 
@@ -75,6 +75,37 @@ test(`a read keeps its budget while every connection is in use`, async () => {
   given.abort();
   const end = await took(Promise.all(writes).then(() => client.close()));
   assert.ok(end < soonMs, `the end took ${end} ms`);
+});
+
+test('an error shows that nothing was sent by its code, its cause, or each of its attempts', () => {
+  const of = (code: string, cause?: unknown) => Object.assign(new Error('', { cause }), { code });
+  const refused = of('ECONNREFUSED');
+  const unsent = [
+    refused,
+    of('OTHER', refused),
+    new Error('text', { cause: refused }),
+    new AggregateError([refused, refused]),
+  ];
+  const sent = [
+    of('ECONNRESET'),
+    'ECONNREFUSED',
+    null,
+    new AggregateError([]),
+    new AggregateError([refused, of('OTHER')]),
+  ];
+  assert.equal(unsent.map(isUnsent), [true, true, true, true]);
+  assert.equal(sent.map(isUnsent), [false, false, false, false, false]);
+  assert.equal([new Error('text'), refused, new TypeError(), 'a string'].map(messageOf), [
+    'text',
+    'ECONNREFUSED',
+    'TypeError',
+    'a string',
+  ]);
+});
+
+test('the path of an address precedes the paths of the contract, without its last slashes', () => {
+  assert.equal(addressOf('http://node:8080'), { origin: 'http://node:8080', prefix: '' });
+  assert.equal(addressOf('https://node/trust/a//'), { origin: 'https://node', prefix: '/trust/a' });
 });
 
 test.run();

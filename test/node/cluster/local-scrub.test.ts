@@ -1,0 +1,70 @@
+/** When a node overwrites the free space of its files, and what stays due after a failure or a stop. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LocalScrub, markScrubDue } from '../../../src/node/cluster/local-scrub.js';
+import { withBounds } from '../../sim/profile.js';
+import { rejection } from '../../store/log-contract.js';
+import { temporaryFolder } from '../../support/process.js';
+import { until } from '../../support/until.js';
+
+function scrubOf(overwrite: (signal: AbortSignal) => Promise<void> = async () => undefined) {
+  const dir = temporaryFolder();
+  const failures: string[] = [];
+  let runs = 0;
+  const counted = (signal: AbortSignal) => {
+    runs += 1;
+    return overwrite(signal);
+  };
+  const scrub = new LocalScrub(dir, counted, (what, error) => failures.push(`${what}: ${(error as Error).message}`));
+  return { scrub, dir, failures, runs: () => runs, isDue: () => existsSync(join(dir, 'scrub-due')) };
+}
+
+test('a scrub runs on demand, one after the other, and a failed one stays due and delays no other', async () => {
+  const order: string[] = [];
+  const { scrub, dir, failures, isDue } = scrubOf(async () => {
+    order.push('begins');
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push('ends');
+    if (order.length === 2) throw new Error('disk');
+  });
+  markScrubDue(dir);
+  const [first, second] = [rejection(scrub.run()), scrub.run()];
+  assert.is(((await first) as Error).message, 'disk');
+  assert.ok(isDue());
+  await second;
+  assert.equal([order, isDue(), failures], [['begins', 'ends', 'begins', 'ends'], false, []]);
+});
+
+test('what is due is overwritten at the start and later, and a failure is reported and tried again', async () => {
+  await withBounds({ scrubOwnEveryMs: 1 }, async () => {
+    let fails = true;
+    const { scrub, dir, failures, runs, isDue } = scrubOf(async () => {
+      if (fails) throw new Error('disk');
+    });
+    scrub.start();
+    assert.is(runs(), 0);
+    markScrubDue(dir);
+    await until(() => failures.length > 1);
+    assert.is(failures[0], 'overwriting free space: disk');
+    fails = false;
+    await until(() => !isDue());
+    await scrub.stop();
+  });
+});
+
+test('a stop aborts the scrub that runs, reports nothing, and begins no other', async () => {
+  const { scrub, dir, failures, runs, isDue } = scrubOf(
+    (signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  );
+  markScrubDue(dir);
+  scrub.start();
+  const next = rejection(scrub.run());
+  await until(() => runs() === 1);
+  await scrub.stop();
+  assert.is(((await next) as Error).name, 'AbortError');
+  assert.equal([runs(), failures, isDue()], [1, [], true]);
+});
+
+test.run();

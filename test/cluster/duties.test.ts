@@ -48,6 +48,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
     },
     isScrubIncomplete: false,
     refusedNodes: 0,
+    floorSeq: 0,
   };
   const duties = new LeaderDuties({
     // These objects have the members that the duties use in these tests.
@@ -119,7 +120,7 @@ test('after a takeover a scrub deletes the slots of all records that the leader 
 
 // Found by the simulation: two trims at once took each other's slots off the list, and an erased player stayed in etcd.
 test('trims run one after the other, so that every slot of an erased player is deleted', async () => {
-  const { duties, slots, trimmed } = worldOf([]);
+  const { duties, slots, trimmed, member } = worldOf([]);
   slots.push(10, 20, 30, 40, 50);
   duties.roleChanged();
   duties.redacted(25);
@@ -127,6 +128,12 @@ test('trims run one after the other, so that every slot of an erased player is d
   duties.redacted(35);
   await duties.scrubElsewhere();
   assert.equal(trimmed, [30, 40]);
+  // The newest slot stays, because the next one refers to it.
+  for (const seq of [55, 56]) {
+    duties.redacted(seq);
+    await duties.scrubElsewhere();
+  }
+  assert.equal([trimmed, member.floorSeq], [[30, 40, 50], 49]);
 });
 
 test('members that are silent or refuse the defragmentation are reported, and the others are defragmented', async () => {
@@ -222,7 +229,15 @@ test('a node that lost the lead while it looked at the members refuses nothing',
   world.duties.roleChanged();
   answer!();
   await world.duties.stop();
-  assert.not(world.member.logIsFull);
+  assert.equal([world.member.logIsFull, world.preferred], [false, []]);
+});
+
+test('a leader prefers no member of etcd while none leads', async () => {
+  const world = worldOf([nodeOf('n0', 2)], { members: async () => [null, { ...sizeOf(1, 1), leads: false }] });
+  world.duties.start();
+  await until(() => world.compactions() > 0);
+  await world.duties.stop();
+  assert.equal([world.preferred, world.member.etcdBytes], [[], 1e6]);
 });
 
 test('writes stay refused while a member is silent, because it may have the largest database', async () => {

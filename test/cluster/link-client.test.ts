@@ -236,4 +236,19 @@ test('a call whose signal was aborted before is ended at once', async () => {
   link.close();
 });
 
+test('a node that cannot be reached ends no call that waits for a connection to another node', async () => {
+  const link = new LinkClient(secret, 'g');
+  const tunnel = nodeWith(async () => ({ role: 'leader' }));
+  const waiting: Socket[] = [];
+  const slow = await serverThat((socket) => void waiting.push(socket));
+  const dead = await serverThat(() => undefined);
+  open.at(-1)!.close();
+  const answer = link.call(call(slow));
+  await until(() => waiting.length > 0);
+  assert.ok((await failureOf(link.call(call(dead)))).isUnsent);
+  tunnel(waiting[0]!);
+  assert.equal(await answer, { role: 'leader' });
+  link.close();
+});
+
 test.run();

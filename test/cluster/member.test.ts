@@ -119,6 +119,35 @@ test('a caller that waits for the next leader learns of it, and of a stop', asyn
   }
 });
 
+test('a change of the leader says whether the node that led before is alive', async () => {
+  const nodeOf = (nodeId: string) => ({ ...memberOver(() => ({})).view(), nodeId });
+  const views: [leader: string, nodes: string[]][] = [
+    ['n2', ['n2', 'n3']],
+    ['n3', ['n2', 'n3']],
+    ['n4', ['n4', 'n2']],
+  ];
+  const heard: unknown[] = [];
+  const member = memberOver(
+    () => {
+      const [nodeId, nodes] = views[0]!;
+      return { leader: { ...leaderOf(nodeId), nodeId }, nodes: nodes.map(nodeOf) };
+    },
+    { deps: { onLeader: (leader, isEarlierAlive) => heard.push([leader?.nodeId, isEarlierAlive]) } },
+  );
+  member.start(null);
+  for (let changes = 1; changes <= 3; changes++) {
+    await time.until(() => heard.length === changes);
+    views.shift();
+    views.push(['n4', ['n4', 'n2']]);
+  }
+  assert.equal(heard, [
+    ['n2', false],
+    ['n3', true],
+    ['n4', false],
+  ]);
+  await time.wait(member.end());
+});
+
 test('nobody is served by a node that still finds itself the leader, but does not lead', async () => {
   const own = { ...leaderOf('1'), nodeId: 'n1' };
   let leader: LeaderView | null = own;
@@ -152,10 +181,14 @@ test('a node with another secret, or with the id of a living node, has no place 
   let hasSecret = false;
   let holder: NodeView | null = { ...memberOver(() => ({})).view(), started: 1 };
   const reported: RefusedNode[] = [];
+  let puts = 0;
   const member = memberOver(() => ({}), {
     log: {
       hasSecret: async () => hasSecret,
-      putNode: async () => holder,
+      putNode: async () => {
+        puts += 1;
+        return holder;
+      },
       putRefused: async (node) => void reported.push(node),
     },
   });
@@ -166,8 +199,12 @@ test('a node with another secret, or with the id of a living node, has no place 
   hasSecret = true;
   assert.match(String(await member.join()), /^NODE_ID n1 belongs to a living node/);
   assert.equal([reported.length, reported[1]?.reason, member.role], [2, member.reason, 'joining']);
+  await member.report();
+  assert.is(puts, 1, 'a node without a place reports nothing else');
   holder = null;
   assert.equal([await member.join(), member.reason], [null, null]);
+  await member.report();
+  assert.is(puts, 3);
 });
 
 test('a node that got its lease while it read the shared log joins before it campaigns', async () => {

@@ -8,6 +8,7 @@ import type { NodeView, SharedLog } from '../../src/group/ports/shared-log.js';
 import { ScrubDeferredError } from '../../src/group/ports/storage.js';
 import { limits } from '../../src/limits.js';
 import { timers } from '../../src/node/system.js';
+import { rejection } from '../store/log-contract.js';
 import { until } from '../support/until.js';
 
 const base = { url: 'http://x', applied: 1, durable: 1, snapshot: 0, version: '1', started: 0, reason: null };
@@ -87,12 +88,11 @@ test('records of a newer format are written once every live node reads them', as
 });
 
 test('an erasure waits for a node that joins, but only for a limited time', async () => {
-  const joining = nodeOf('n1', 1, 'joining');
-  const waiting = await worldOf([joining])
-    .duties.mayScrub()
-    .catch((error: unknown) => error);
-  assert.instance(waiting, ScrubDeferredError);
-  await worldOf([joining], { now: () => limits.joinHoldMs }).duties.mayScrub();
+  const joining = { ...nodeOf('n1', 1, 'joining'), started: 500 };
+  const at = (now: number) => worldOf([joining], { now: () => now }).duties.mayScrub();
+  assert.instance(await rejection(at(500)), ScrubDeferredError);
+  assert.match(String(await rejection(at(499 + limits.joinHoldMs))), 'waits for node n1, which joins');
+  await at(500 + limits.joinHoldMs);
   await worldOf([nodeOf('n1', 1)]).duties.mayScrub();
 });
 
@@ -134,6 +134,41 @@ test('trims run one after the other, so that every slot of an erased player is d
     await duties.scrubElsewhere();
   }
   assert.equal([trimmed, member.floorSeq], [[30, 40, 50], 49]);
+});
+
+test('after a trim that failed the slots are read again, because it may have deleted some', async () => {
+  const { duties, slots, trimmed, log, trims } = worldOf([]);
+  slots.push(10, 20, 30);
+  duties.roleChanged();
+  duties.redacted(15);
+  const { trim } = log;
+  log.trim = () => Promise.reject(new Error('no answer'));
+  assert.match(String(await rejection(duties.scrubElsewhere())), 'an erasure waits for the other nodes: no answer');
+  log.trim = trim!;
+  duties.appended(40);
+  slots.splice(0, 1);
+  slots.push(40);
+  duties.redacted(35);
+  await duties.scrubElsewhere();
+  assert.equal([trims(), trimmed], [2, [40]]);
+  duties.appended(50);
+  duties.redacted(45);
+  await duties.scrubElsewhere();
+  assert.equal([trims(), trimmed], [2, [40, 50]], 'an appended slot is known');
+});
+
+test('an erasure waits for an etcd that is silent, and members are defragmented by the leader alone', async () => {
+  const status = { leads: false } as unknown as NonNullable<Awaited<ReturnType<DutiesDeps['members']>>[number]>;
+  const { duties, log, member } = worldOf([], {
+    members: async () => [status],
+    defragment: () => Promise.reject(new Error('defragmented')),
+  });
+  log.nodes = () => Promise.reject(new Error('no answer'));
+  assert.match(String(await rejection(duties.mayScrub())), 'ScrubDeferredError: an erasure waits for etcd: no answer');
+  member.isLeader = false;
+  assert.match(String(await rejection(duties.defragment())), 'another node leads now');
+  member.isLeader = true;
+  assert.match(String(await rejection(duties.defragment(AbortSignal.abort()))), 'the node is shutting down');
 });
 
 test('members that are silent or refuse the defragmentation are reported, and the others are defragmented', async () => {

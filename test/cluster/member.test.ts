@@ -331,6 +331,30 @@ async function leading(more: { log?: Partial<SharedLog>; deps?: Partial<MemberDe
   return { member, site, put };
 }
 
+test('a node whose takeover fails resigns, so that another one can lead, and reports the failure', async () => {
+  const resigned: string[] = [];
+  const failures: unknown[] = [];
+  let leader: LeaderView | null = null;
+  const member = memberOver(() => ({ leader }), {
+    site: { lead: () => Promise.reject(new Error('PRE_TRUSTED_PEERS')), follow: async () => undefined },
+    log: {
+      campaign: async () => {
+        leader = { ...leaderOf('1'), nodeId: 'n1' };
+        return leader.fence;
+      },
+      resign: async ({ fence, cause }) => void resigned.push(`${fence.revision} ${cause}`),
+      revokeLease: async () => undefined,
+    },
+    deps: { onFailed: (error) => failures.push((error as Error).message) },
+  });
+  member.lease.start();
+  member.start(null);
+  await time.until(() => failures.length > 0);
+  assert.equal([resigned, failures], [['1 PRE_TRUSTED_PEERS'], ['PRE_TRUSTED_PEERS']]);
+  assert.equal([member.fence, member.role, member.takeovers], [null, 'follower', 0]);
+  await time.wait(member.end());
+});
+
 test('a leader that may lead no longer decides nothing, and callers wait for the next leader', async () => {
   const { member, site } = await leading();
   try {

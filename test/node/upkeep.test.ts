@@ -41,6 +41,25 @@ test('retention removes old events from the start on', async () => {
   await stop();
 });
 
+test('no regular task keeps the process alive', async () => {
+  const timersThatHold = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timersThatHold();
+  const { loop } = groupOf(t0);
+  const { log } = loggedLines();
+  const actor = { durableSeq: 0 };
+  const stops = [
+    retention(
+      () => loop,
+      { now: () => t0 },
+      () => 0,
+    ),
+    rememberHeads(() => ({ actor }) as unknown as GroupLoop, 'folder', log),
+  ];
+  const during = timersThatHold();
+  for (const stop of stops) await stop();
+  assert.is(during, before);
+});
+
 test('a clock a day ahead of the newest record has until the next look', async () => {
   const { loop, resumed } = groupOf(t0 - dayMs - 1);
   let looks = 0;

@@ -1,40 +1,10 @@
-/** Input and output of the command without a node: notations, tables, and the recomputed chain. */
+/** Input and output of the command without a node: tables, and the recomputed chain. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditPart, auditStart } from '../../src/core/records/audit.js';
-import { limits } from '../../src/limits.js';
-import { countUpTo, parseCount, parseHash, parseNames, parseOverlap } from '../../src/operations/arguments.js';
 import type { AuditEntryValue } from '../../src/operations/log-operations.js';
 import { cutLine, facts, printable, table } from '../../src/operations/text-table.js';
 import { verifyChain } from '../../src/operator/protocol/audit-chain.js';
-
-test('an overlap is a number and a unit, at most a day', () => {
-  assert.is(parseOverlap('0s'), 0);
-  assert.is(parseOverlap('30s'), 30_000);
-  assert.is(parseOverlap('15m'), 900_000);
-  assert.is(parseOverlap('24h'), 86_400_000);
-  for (const odd of ['', '1', 'h', '-1h', '1.5h', '1d', '25h', '86401s', ' 1h', '1h ']) {
-    assert.throws(() => parseOverlap(odd), /at most 24h/, odd);
-  }
-});
-
-test('a count lies between 1 and a page', () => {
-  assert.is(parseCount('1'), 1);
-  assert.is(parseCount('200'), limits.pageMax);
-  for (const odd of ['0', '201', '-1', '1.5', 'x', '']) assert.throws(() => parseCount(odd), /whole number/, odd);
-  assert.is(countUpTo(5)('5'), 5);
-  assert.throws(() => countUpTo(5)('6'), /from 1 to 5/);
-});
-
-test('games are split at commas, without blanks around them', () => {
-  assert.equal(parseNames('chess, go,,'), ['chess', 'go']);
-  assert.throws(() => parseNames(' , '), /at least one/);
-});
-
-test('a subject hash is 64 hexadecimal characters, lower-cased', () => {
-  assert.is(parseHash('AB'.repeat(32)), 'ab'.repeat(32));
-  for (const odd of ['', 'ab', 'zz'.repeat(32), `${'ab'.repeat(32)}0`]) assert.throws(() => parseHash(odd), /64/);
-});
 
 test('columns are aligned, words to the left and numbers to the right', () => {
   const rows = [

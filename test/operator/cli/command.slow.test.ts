@@ -106,123 +106,13 @@ async function newestAudit(): Promise<Json | undefined> {
   return rowsOf(await json(['audit', 'tail', '--count', '1']))[0];
 }
 
-test('every command has a help with examples, and printing it exits with 0', async () => {
-  const commands = [
-    '',
-    'status',
-    'peers',
-    'peers list',
-    'peers add',
-    'peers suspend',
-    'peers reinstate',
-    'peers revoke',
-    'peers rotate-key',
-    'peers set-key',
-    'allow',
-    'allow add',
-    'allow list',
-    'allow remove',
-    'pretrust',
-    'pretrust list',
-    'pretrust add',
-    'pretrust remove',
-    'erase',
-    'audit',
-    'audit tail',
-    'audit verify',
-    'export',
-    'export audit',
-    'simulate',
-    'doctor',
-    'verify',
-    'dashboard',
-    'dashboard set-password',
-    'backup',
-    'restore',
-  ];
-  const runs = await Promise.all(
-    commands.map((command) => ptf([...command.split(' ').filter(Boolean), '--help'], null)),
-  );
-  for (const [i, run] of runs.entries()) {
-    assert.is(run.code, 0, commands[i]);
-    assert.match(run.out, `Usage: ptf ${commands[i]}`.trimEnd(), commands[i]);
-    assert.match(run.out, 'Examples:\n  $ ptf ', commands[i]);
-    assert.match(run.out, '--json', commands[i]);
-  }
-});
-
-test('wrong usage ends with 2 and asks for no node', async () => {
-  const id = 'some-peer';
-  const wrong = [
-    [],
-    ['reboot'],
-    ['pretrust'],
-    ['peers', 'remove', id],
-    ['peers', 'suspend'],
-    ['peers', 'suspend', id, 'another'],
-    ['peers', 'suspend', 'x'.repeat(65)],
-    ['peers', 'add', '--name', 'n'],
-    ['peers', 'add', '--games', 'chess'],
-    ['peers', 'add', '--name', ' ', '--games', 'chess'],
-    ['peers', 'add', '--name', 'n', '--games', ','],
-    ['peers', 'add', '--name', 'n', '--games', 'a,a'],
-    ['peers', 'add', '--name', 'n'.repeat(201), '--games', 'a'],
-    ['peers', 'add', '--name', 'n', '--games', 'a', '--email', 'nobody'],
-    ['peers', 'same', id],
-    ['peers', 'purge'],
-    ['peers', 'purge', '--idle', '1w'],
-    ['peers', 'purge', '--idle', '3651d'],
-    ['peers', 'rotate-key', id, '--overlap', '25h'],
-    ['peers', 'rotate-key', id, '--overlap', '60'],
-    ['pretrust', 'add'],
-    ['pretrust', 'add', id, '--by', 'a\nb'],
-    ['erase'],
-    ['erase', 'not-a-hash'],
-    ['audit', 'tail', '--count', '0'],
-    ['audit', 'tail', '--count', '201'],
-    ['status', '--loud'],
-  ];
+test('wrong usage ends the process with 2, and a command without its node with 3', async () => {
   const nowhere = join(folder, 'nowhere');
-  for (const args of wrong) {
-    const run = await ptf(args, nowhere);
-    assert.is(run.code, 2, args.join(' '));
-    assert.is(run.out, '', args.join(' '));
-    assert.match(run.err, '(wrong_usage)', args.join(' '));
-  }
   const document = await json(['erase', 'not-a-hash'], 2, nowhere);
   assert.is(document.code, 'wrong_usage');
   assert.match(String(document.error), '64 hexadecimal');
-});
-
-test('an error is reported in one plain line', async () => {
-  const said: Readonly<Record<string, readonly string[]>> = {
-    "unknown command 'statsu' (Did you mean status?); see --help": ['statsu'],
-    "unknown command 'nosuch'; see --help": ['help', 'nosuch'],
-    'by must be more than blanks, and one line without control characters': ['pretrust', 'add', 'id', '--by', 'a\nb'],
-    'contact_email must be an e-mail address, e.g. ops@example.com; got a string': [
-      'peers',
-      'add',
-      '--name',
-      'n',
-      '--games',
-      'a',
-      '--email',
-      'nobody',
-    ],
-    'peer_name must not begin or end with a blank': ['peers', 'add', '--name', ' n', '--games', 'arena, chess'],
-    'peer_name must not contain a control character; found U+0009; game_ids[0] must have at most 64 characters; got 65':
-      [...['peers', 'add', '--name', 'a\tb', '--games', 'g'.repeat(65)]],
-    [`${join(node.dir, 'inner')} lies within the data folder; a backup belongs outside it`]: [
-      'backup',
-      join(node.dir, 'inner'),
-    ],
-    [`${node.dir} lies within the data folder; a backup belongs outside it`]: ['restore', node.dir],
-  };
-  for (const [text, args] of Object.entries(said)) {
-    const { code, err } = await ptf(args);
-    assert.is(code, 2, err);
-    assert.ok(err.endsWith(`ptf: ${text} (wrong_usage)\n`), err);
-  }
+  assert.is((await json(['status'], 3, nowhere)).code, 'no_node');
+  assert.match((await ptf(['status'], nowhere)).err, /^ptf: no node runs on .*\(no_node\)$/m);
 });
 
 test('an output that cannot be written is reported, since a key may be lost with it', async () => {
@@ -233,34 +123,6 @@ test('an output that cannot be written is reported, since a key may be lost with
   const [err] = await Promise.all([text(child.stderr!), once(child, 'close')]);
   assert.is(child.exitCode, 1);
   assert.match(err, /^ptf: the output could not be written: ENOSPC.* \(output_failed\)\n$/);
-});
-
-test('without a node every command that needs one ends with 3', async () => {
-  const nowhere = join(folder, 'nowhere');
-  const id = 'some-peer';
-  const needy = [
-    ['status'],
-    ['peers', 'list'],
-    ['peers', 'add', '--name', 'n', '--games', 'a'],
-    ['peers', 'suspend', id],
-    ['peers', 'reinstate', id],
-    ['peers', 'revoke', id],
-    ['peers', 'same', id, 'another'],
-    ['peers', 'rotate-key', id],
-    ['pretrust', 'list'],
-    ['pretrust', 'add', id],
-    ['pretrust', 'remove', id],
-    ['erase', subject],
-    ['audit', 'tail'],
-    ['audit', 'verify'],
-    ['verify'],
-  ];
-  for (const args of needy) {
-    const run = await ptf(args, nowhere);
-    assert.is(run.code, 3, args.join(' '));
-    assert.match(run.err, /^ptf: no node runs on .*\(no_node\)$/m);
-  }
-  assert.is((await json(['status'], 3, nowhere)).code, 'no_node');
 });
 
 test('the node is found by --data-dir, then DATA_DIR, then .env, then ./snapshots', async () => {

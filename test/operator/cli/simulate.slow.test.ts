@@ -1,7 +1,7 @@
 /** `ptf simulate` through a real node: what it foretells is what happens, and nothing is written for it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type SimulationValue, simulationOperations } from '../../../src/operations/simulation-operation.js';
+import type { SimulationValue } from '../../../src/operations/simulation-operation.js';
 import { callNode, OperatorError } from '../../../src/operator/cli/node-client.js';
 import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
 import { type Ran, runHere } from '../run-here.js';
@@ -103,39 +103,6 @@ test('a walk over the log reports its progress', async () => {
   assert.equal(heard.at(-1), [seq, seq]);
   const refused = await callNode(node.dir, 'simulate', { rows: 1 }).catch((error: unknown) => error);
   assert.instance(refused, OperatorError);
-});
-
-test('changes are printed in three tables, with the number of unlisted rows', () => {
-  const none = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
-  const read = { score: 12.345, confidence: 0.5, verdict: 'untrusted' } as const;
-  const value: SimulationValue = {
-    seq: 9,
-    at: '2026-01-01T00:00:00.000Z',
-    players: 10,
-    changed_count: 3,
-    changed: [
-      {
-        subject_hash: '5f'.repeat(32),
-        event_count: 4,
-        before: read,
-        after: { ...read, score: 31, verdict: 'suspicious' },
-      },
-    ],
-    verdicts: { trusted: none, neutral: none, suspicious: none, untrusted: { ...none, suspicious: 3, untrusted: 7 } },
-    peers: [{ peer_id: 'peer-0', peer_name: 'P\u001b', weight_before: 0.7, weight_after: 0 }],
-  };
-  assert.equal(simulationOperations.simulate.ptf[0]!.show(value, 200).slice(5), [
-    'before     after       players',
-    'untrusted  suspicious        3',
-    '',
-    'peer    weight  then   name',
-    'peer-0  0.700   0.000  P<1b>',
-    '',
-    `player${' '.repeat(60)}events  before     score  after       then   confidence`,
-    `${'5f'.repeat(32)}       4  untrusted  12.35  suspicious  31.00  0.50`,
-    '',
-    '1 of them listed; see --rows',
-  ]);
 });
 
 test.run();

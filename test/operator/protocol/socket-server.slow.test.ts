@@ -1,6 +1,5 @@
-/** The operator's socket: who may open it, where it lies, and what it says to good and bad requests. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+/** The operator's socket over time: work that takes longer than a request may, and its end. */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,54 +10,20 @@ import * as assert from 'uvu/assert';
 import { refused } from '../../../src/errors.js';
 import type { OperatorApi } from '../../../src/group/api.js';
 import { limits } from '../../../src/limits.js';
-import { callNode, NoNodeError, OperatorError } from '../../../src/operator/cli/node-client.js';
+import { callNode, OperatorError } from '../../../src/operator/cli/node-client.js';
 import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
-import { until } from '../../support/until.js';
 import { recordedGroup } from '../recorded-group.js';
-
-type OperatorSocket = Awaited<ReturnType<typeof startOperatorSocket>>;
 
 const log = pino({ level: 'silent' });
 let folder = '';
-const open: OperatorSocket[] = [];
-let unlocked = 0;
-const unlockDashboard = () => {
-  unlocked++;
-};
 
 test.before.each(() => {
   folder = mkdtempSync(join(tmpdir(), 'ptf-operator-'));
 });
-test.after.each(async () => {
-  for (const socket of open.splice(0)) await socket.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
-async function start(group: OperatorApi, dir = folder): Promise<OperatorSocket> {
-  const asked = { group, version: '9.8.7', pseudonymise: () => null, unlockDashboard };
-  const socket = await startOperatorSocket({ dir, log, ...asked });
-  open.push(socket);
-  return socket;
-}
-
-interface Answer {
-  readonly status: number | undefined;
-  readonly body: Record<string, unknown>;
-}
-
-/** Sends `body` as it stands. */
-function send(socketPath: string, path: string, body: string, method = 'POST'): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({ socketPath, path, method, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-      });
-      response.on('end', () => resolve({ status: response.statusCode, body: JSON.parse(text) }));
-    });
-    request.on('error', reject);
-    request.end(body);
-  });
+function start(group: OperatorApi) {
+  return startOperatorSocket({ dir: folder, log, group, version: '9.8.7', pseudonymise: () => null });
 }
 
 async function rejection(promise: Promise<unknown>): Promise<OperatorError> {
@@ -70,173 +35,6 @@ async function rejection(promise: Promise<unknown>): Promise<OperatorError> {
   return reason as OperatorError;
 }
 
-/** A path so long that a socket in it would be cut. */
-function deepFolder(): string {
-  const deep = join(folder, 'd'.repeat(limits.socketPathBytes));
-  mkdirSync(deep);
-  return deep;
-}
-
-test('an operator unlocks the dashboard of the node', async () => {
-  await start(recordedGroup(0).group);
-  assert.equal(await callNode(folder, 'dashboard-unlock', {}), { ok: true });
-  assert.is(unlocked, 1);
-});
-
-test('only its own user may open the socket, which lies in the data folder', async () => {
-  const { path } = await start(recordedGroup(0).group);
-  assert.is(path, join(folder, 'operator.sock'));
-  assert.ok(statSync(path).isSocket());
-  assert.is(statSync(path).mode & 0o777, 0o600);
-});
-
-test('a command reaches the group and its value is returned', async () => {
-  const { group, calls } = recordedGroup(1);
-  await start(group);
-  const value = await callNode(folder, 'peers-rotate-key', { peer_id: 'peer-0', overlap_ms: 60_000, by: 'alice' });
-  assert.equal(calls.at(-1), ['rotateKey', 'peer-0', 60_000, 'operator:alice']);
-  assert.is(value.api_key, 'the-key');
-  assert.is(value.overlap_ms, 60_000);
-  assert.is(value.registered_at, '1970-01-01T00:00:00.000Z');
-});
-
-test('who does not sign is the operator in the audit log', async () => {
-  const { group, calls } = recordedGroup(1);
-  await start(group);
-  await callNode(folder, 'peers-status', { peer_id: 'peer-0', status: 'suspended' });
-  await callNode(folder, 'pretrust-change', { change: 'add', peer_id: 'peer-0' });
-  const changes = calls.filter(([name]) => name !== 'peerById');
-  assert.equal(changes.slice(0, 2), [
-    ['changePeer', 'peer_status', 'peer-0', { status: 'suspended' }, 'operator'],
-    ['preTrust', 'add', 'peer-0', 'operator'],
-  ]);
-});
-
-test('an erasure gets the bytes of the hash, in either case', async () => {
-  const { group, calls } = recordedGroup(0);
-  await start(group);
-  const value = await callNode(folder, 'erase', { subject_hash: 'AB'.repeat(32) });
-  assert.equal(calls, [['confirmErasure', Buffer.alloc(32, 0xab), 'operator']]);
-  assert.is(value.subject_hash, 'ab'.repeat(32));
-  assert.is(value.events_erased, 3);
-});
-
-test('peers come in pages that join without gap or repeat', async () => {
-  await start(recordedGroup(5).group);
-  const first = await callNode(folder, 'peers-list', { from: 0, limit: 3 });
-  assert.is(first.next_from, 3);
-  const second = await callNode(folder, 'peers-list', { from: 3, limit: 3 });
-  assert.is(second.next_from, null);
-  const ids = [...first.data, ...second.data].map((peer) => peer.peer_id);
-  assert.equal(ids, ['peer-0', 'peer-1', 'peer-2', 'peer-3', 'peer-4']);
-});
-
-test('a refusal of the group keeps its code, text and details', async () => {
-  const changePeer: OperatorApi['changePeer'] = async () =>
-    refused('unknown_peer', { text: 'no peer has this id', details: { reason: 'r' } });
-  await start(recordedGroup(0, { changePeer }).group);
-  const error = await rejection(callNode(folder, 'peers-status', { peer_id: 'x', status: 'active' }));
-  assert.is(error.code, 'unknown_peer');
-  assert.is(error.message, 'no peer has this id');
-  assert.is(error.exitCode, 1);
-  assert.equal(error.details, { reason: 'r' });
-});
-
-test('a broken invariant is an internal error without its text, and the socket continues to work', async () => {
-  const status = (): never => {
-    throw new Error('inner words');
-  };
-  await start(recordedGroup(1, { status }).group);
-  const error = await rejection(callNode(folder, 'status', {}));
-  assert.is(error.code, 'internal_error');
-  assert.not.match(error.message, 'inner');
-  assert.is((await callNode(folder, 'peers-list', { from: 0, limit: 1 })).data.length, 1);
-});
-
-test('bad requests are refused with a code and ask nothing of the group', async () => {
-  const { group, calls } = recordedGroup(1);
-  const { path } = await start(group);
-  const cases: readonly [path: string, body: string, status: number, code: string][] = [
-    ['/v1/reboot', '{}', 404, 'route_not_found'],
-    ['/v1/toString', '{}', 404, 'route_not_found'],
-    ['/', '{}', 404, 'route_not_found'],
-    ['/v1/status', '', 400, 'malformed_json'],
-    ['/v1/status', '{', 400, 'malformed_json'],
-    ['/v1/status', '[]', 400, 'schema_validation_failed'],
-    ['/v1/status', '{"__proto__":1}', 400, 'schema_validation_failed'],
-    ['/v1/erase', '{"subject_hash":"zz"}', 400, 'schema_validation_failed'],
-    ['/v1/peers-status', '{"peer_id":"p","status":"gone"}', 400, 'schema_validation_failed'],
-    ['/v1/peers-rotate-key', '{"peer_id":"p","overlap_ms":86400001}', 400, 'schema_validation_failed'],
-    ['/v1/peers-rotate-key', '{"peer_id":"p","overlap_ms":0,"by":"a\\nb"}', 400, 'schema_validation_failed'],
-    ['/v1/peers-add', '{"peer_name":"n","game_ids":["a","a"]}', 400, 'schema_validation_failed'],
-    ['/v1/audit-page', '{"after":0,"limit":201}', 400, 'schema_validation_failed'],
-    ['/v1/status', JSON.stringify('x'.repeat(limits.eventBodyBytes)), 413, 'payload_too_large'],
-  ];
-  for (const [target, body, status, code] of cases) {
-    const answer = await send(path, target, body);
-    assert.is(answer.status, status, `${target} ${body.slice(0, 60)}`);
-    assert.is(answer.body.ok, false);
-    assert.is(answer.body.code, code, `${target} ${body.slice(0, 60)}`);
-    assert.type(answer.body.error, 'string');
-  }
-  assert.is((await send(path, '/v1/status', '{}', 'PUT')).body.code, 'method_not_allowed');
-  assert.equal(calls, []);
-});
-
-test('a faulty field is named by its pointer', async () => {
-  const { path } = await start(recordedGroup(0).group);
-  const missing = await send(path, '/v1/peers-add', '{"game_ids":["a"]}');
-  assert.equal(missing.body.details, { field: '/peer_name', violation: 'required' });
-  const inner = await send(path, '/v1/peers-add', '{"peer_name":"n","game_ids":["a",""]}');
-  assert.equal(inner.body.details, { field: '/game_ids/1', violation: 'minLength', actual: 0, limit: 1 });
-});
-
-test('where the path is too long for a socket, the folder is reached by a descriptor, which is closed again', async () => {
-  const dir = deepFolder();
-  const descriptors = () => readdirSync('/proc/self/fd').length;
-  const before = descriptors();
-  const socket = await start(recordedGroup(2).group, dir);
-  assert.ok(Buffer.byteLength(socket.path) <= limits.socketPathBytes);
-  assert.is(statSync(socket.path).mode & 0o777, 0o600);
-  assert.is((await callNode(dir, 'status', {})).counts.peers, 2);
-  await socket.close();
-  open.pop();
-  assert.equal(readdirSync(dir), []);
-  assert.is((await rejection(callNode(dir, 'status', {}))).code, 'no_node');
-  assert.is((await rejection(callNode(join(dir, 'nowhere'), 'status', {}))).code, 'no_node');
-  await until(() => descriptors() <= before);
-});
-
-test('the socket of a killed node is replaced', async () => {
-  writeFileSync(join(folder, 'operator.sock'), 'no socket at all');
-  await start(recordedGroup(1).group);
-  assert.is((await callNode(folder, 'status', {})).counts.peers, 1);
-});
-
-test('nothing is left after closing, and then there is no node', async () => {
-  const socket = await startOperatorSocket({
-    dir: folder,
-    group: recordedGroup(0).group,
-    version: '0',
-    pseudonymise: () => null,
-    unlockDashboard,
-    log,
-  });
-  await socket.close();
-  assert.equal(readdirSync(folder), []);
-  const error = await rejection(callNode(folder, 'status', {}));
-  assert.instance(error, NoNodeError);
-  assert.is(error.exitCode, 3);
-  assert.is((await rejection(callNode(join(folder, 'nowhere'), 'status', {}))).code, 'no_node');
-});
-
-test('a socket without a listener is no node', async () => {
-  const { path } = await start(recordedGroup(0).group);
-  rmSync(path);
-  writeFileSync(path, '');
-  assert.is((await rejection(callNode(folder, 'status', {}))).code, 'no_node');
-});
-
 test('closing does not wait for a verification, and its asker learns that the outcome is unknown', async () => {
   let asked = (): void => {};
   const waiting = new Promise<void>((resolve) => {
@@ -246,29 +44,11 @@ test('closing does not wait for a verification, and its asker learns that the ou
     asked();
     return new Promise(() => {});
   };
-  const socket = await startOperatorSocket({
-    dir: folder,
-    group: recordedGroup(0, { verify }).group,
-    version: '0',
-    pseudonymise: () => null,
-    log,
-    unlockDashboard,
-  });
+  const socket = await start(recordedGroup(0, { verify }).group);
   const asking = rejection(callNode(folder, 'verify', {}));
   await waiting;
   await socket.close();
   assert.is((await asking).code, 'no_answer');
-});
-
-test('an invalid answer is reported as such', async () => {
-  const server = createServer((connection) => {
-    connection.once('data', () => connection.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]'));
-  });
-  await new Promise<void>((resolve) => server.listen(join(folder, 'operator.sock'), resolve));
-  const error = await rejection(callNode(folder, 'status', {}));
-  server.close();
-  assert.is(error.code, 'no_answer');
-  assert.is(error.exitCode, 1);
 });
 
 test('long work fails if no process answers, as in a node that was stopped by a signal', async () => {
@@ -288,33 +68,9 @@ test('long work without progress reports is waited for once it was accepted', as
       return refused('overloaded');
     },
   });
-  await start(group);
+  const socket = await start(group);
   assert.is((await rejection(callNode(folder, 'verify', {}))).code, 'overloaded');
-});
-
-test('long work reports progress before its answer, which may still be a refusal', async () => {
-  let fails = false;
-  const { group } = recordedGroup(1, {
-    async verify(onProgress) {
-      onProgress?.(1, 4);
-      onProgress?.(4, 4);
-      if (fails) return refused('overloaded');
-      return {
-        ok: true,
-        value: { ok: true, lastSeq: 4, batches: 1, records: 4, auditEntries: 1, snapshots: [], faults: [] },
-      };
-    },
-  });
-  await start(group);
-  const heard: number[][] = [];
-  const progress = { to: (done: number, total: number) => heard.push([done, total]), end: () => {} };
-  assert.is((await callNode(folder, 'verify', {}, progress)).last_seq, 4);
-  assert.equal(heard, [
-    [1, 4],
-    [4, 4],
-  ]);
-  fails = true;
-  assert.is((await rejection(callNode(folder, 'verify', {}))).code, 'overloaded');
+  await socket.close();
 });
 
 test.run();

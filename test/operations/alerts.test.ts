@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DAY_MS, limits } from '../../src/limits.js';
 import { alertRules, alertsOf } from '../../src/operations/status-operation.js';
 import { recordedGroup } from '../operator/recorded-group.js';
 
@@ -105,6 +106,62 @@ test('an alert fires by the condition of its rule, with the value in its text', 
     }),
     Object.keys(alertRules).filter((name) => name.startsWith('PtfCluster')),
   );
+});
+
+test('an alert with a bound fires above the bound, not at it', () => {
+  const fires = (over: Partial<typeof healthy>) =>
+    alertsOf({ ...healthy, ...over })
+      .map(({ alert }) => alert)
+      .join();
+  const disk = (freeBytes: number) => ({ disk: { ...healthy.disk!, freeBytes, minBytes: 1e8 } });
+  const inCluster = (over: Partial<typeof cluster> | object) => ({ cluster: { ...cluster, ...over } });
+  const counted = (over: object) => ({ counts: { ...healthy.counts, ...over } });
+  const mailbox = (events: number) => ({ mailbox: { events, bytes: 1 } });
+  for (const [at, above, name] of [
+    [mailbox(limits.mailboxEvents / 2), mailbox(limits.mailboxEvents / 2 + 1), 'PtfMailboxFilling'],
+    [disk(2e8), disk(2e8 - 1), 'PtfDiskNearlyFull'],
+    [{ lastSeq: 1e6, snapshots: [] }, { lastSeq: 1e6 + 1, snapshots: [] }, 'PtfSnapshotBehind'],
+    [{ lastSeq: 4e6, snapshots: [2e6, 1e6] }, { lastSeq: 4e6 + 1, snapshots: [1e6, 2e6] }, 'PtfSnapshotBehind'],
+    [
+      counted({ events: 0.8 * limits.eventIdsMax }),
+      counted({ events: 0.8 * limits.eventIdsMax + 1 }),
+      'PtfNearItsLimits',
+    ],
+    [
+      counted({ players: 0.8 * limits.subjectsMax }),
+      counted({ players: 0.8 * limits.subjectsMax + 1 }),
+      'PtfNearItsLimits',
+    ],
+    [inCluster({ stalenessMs: 5_000 }), inCluster({ stalenessMs: 5_001 }), 'PtfClusterStale'],
+    [inCluster({ etcdBytes: 1.3e9 }), inCluster({ etcdBytes: 1.3e9 + 1 }), 'PtfClusterDatabaseLarge'],
+  ] as const) {
+    assert.equal([fires(at), fires(above)], ['', name]);
+  }
+  assert.equal(
+    alertsOf({ ...healthy, lastSeq: 3e6, snapshots: [1e6] })[0]!.text,
+    'the newest snapshot is 2000000 records behind the log.',
+  );
+  assert.match(alertsOf({ ...healthy, ...inCluster({ stalenessMs: 6_400 }) })[0]!.text, 'for 6 s');
+});
+
+test('a check is overdue two days after the last one ended, and never within two days of a start', () => {
+  const [{ now: uptime }, { now: today }] = [performance, Date];
+  const fires = (uptimeMs: number, sinceCheckMs: number | null) => {
+    performance.now = () => uptimeMs;
+    const endedAt = sinceCheckMs === null ? null : Date.now() - sinceCheckMs;
+    return alertsOf({ ...healthy, check: { ...healthy.check, endedAt } })
+      .map(({ alert }) => alert)
+      .join();
+  };
+  try {
+    Date.now = () => 100 * DAY_MS;
+    const two = 2 * DAY_MS;
+    assert.equal([fires(two, null), fires(two + 1, two), fires(two + 1, two + 1)], ['', '', 'PtfCheckOverdue']);
+    assert.is(fires(two + 1, null), 'PtfCheckOverdue');
+  } finally {
+    performance.now = uptime;
+    Date.now = today;
+  }
 });
 
 test.run();

@@ -2,8 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { OperatorApi } from '../../src/group/api.js';
+import { limits } from '../../src/limits.js';
 import { disputeId, peerId } from '../../src/operations/operation.js';
-import { withIds } from '../../src/operations/table.js';
+import { checkRequest, withIds } from '../../src/operations/table.js';
 import { shape } from '../../src/validation/schema.js';
 import { peerView } from '../http/group-double.js';
 
@@ -49,6 +50,62 @@ test('what fits several peers is refused, also if one took the beginning of the 
 test('what fits none, or is too short, is passed on for the operation to refuse', () => {
   assert.equal(found({ peer_id: 'nobody' }), { peer_id: 'nobody' });
   assert.equal(found({ peer_id: 'bbb' }), { peer_id: 'bbb' });
+});
+
+test('a list of what a text fits names five of them at the most', () => {
+  const all = Array.from({ length: 6 }, (_, i) => ({ ...peerView(i), peerId: `aaaa${i}`, peerName: 'Arena' }));
+  const many = { ...group, peers: () => all } as OperatorApi;
+  const resolved = withIds(many, request, { peer_id: 'Arena' });
+  const some = all.slice(0, 5).map(({ peerId: id }) => `${id} (Arena)`);
+  assert.is(resolved.ok ? '' : resolved.text, `"Arena" fits 6: ${some.join(', ')}; give the whole id`);
+});
+
+test('a request is accepted at its bounds and refused beyond them', () => {
+  const hash = 'ab'.repeat(32);
+  const page = { from: 0, limit: 1 };
+  for (const [name, good, ...wrong] of [
+    ['peers-list', page, { from: -1 }, { limit: 0 }, { limit: limits.pageMax + 1 }, { weight_below: -1 }],
+    ['peers-list', { from: limits.peersMaxCeiling, limit: limits.pageMax, weight_below: 0 }, { from: 1e9 }],
+    ['allow-list', { ...page, from: limits.allowedSubjectsMax }, { from: limits.allowedSubjectsMax + 1 }],
+    ['erase-pending', { ...page, from: limits.pendingErasuresMax }, { from: limits.pendingErasuresMax + 1 }],
+    ['disputes-list', { ...page, status: 'open' }, { status: 'closed' }, { since: 'today' }],
+    ['players-list', { ...page, verdicts: ['neutral'] }, { verdicts: [] }, { verdicts: ['bad'] }],
+    [
+      'peers-rotate-key',
+      { peer_id: 'p', overlap_ms: 0 },
+      { overlap_ms: -1 },
+      { overlap_ms: limits.keyOverlapMsMax + 1 },
+    ],
+    ['peers-purge', { idle_ms: 0 }, { idle_ms: -1 }, { idle_ms: limits.purgeIdleMsMax + 1 }],
+    [
+      'peers-note',
+      { peer_id: 'p', note: null },
+      { note: '' },
+      { note: 'x'.repeat(limits.allowNoteLength + 1) },
+      { by: '' },
+    ],
+    [
+      'disputes-decide',
+      { decision: 'undo', dispute_id: 'd', peer_ids: ['p'] },
+      { peer_ids: [] },
+      { peer_ids: ['p', 'p'] },
+    ],
+    ['simulate', { rows: 1, pre_trusted: [] }, { pre_trusted: undefined }, { rows: 0 }, { without: [] }],
+    ['simulate', { rows: limits.pageMax, half_life_days: 0 }, { half_life_days: -1 }, { pre_trusted: ['p', 'p'] }],
+    ['simulate', { rows: 1, ban_half_life_days: 0 }, { ban_half_life_days: limits.halfLifeDaysMax + 1 }],
+    ['audit-tail', { count: 1, before: 1, actor: 'a', action: 'b' }, { count: 0 }, { before: 0 }, { actor: '' }],
+    ['audit-tail', { count: 1, actor: 'a'.repeat(100) }, { actor: 'a'.repeat(101) }, { since: 'now' }],
+    ['audit-page', { after: 0, limit: 1 }, { after: -1 }, { limit: 0 }],
+    ['cluster-scrub', { snapshot_count: 1, max_wals: 1 }, { snapshot_count: 0 }, { max_wals: 0 }],
+    ['cluster-forget', { node_id: 'n' }, { node_id: '' }, { node_id: 'n'.repeat(limits.nodeIdLength + 1) }],
+    ['erase', { subject_hash: hash }, { subject_hash: `${hash}0` }, { subject_hash: hash.replace('a', 'g') }],
+  ] as const) {
+    assert.ok(checkRequest(name, good).ok, `${name} ${JSON.stringify(good)}`);
+    for (const over of wrong) {
+      const checked = checkRequest(name, JSON.parse(JSON.stringify({ ...good, ...over })));
+      assert.is(checked.ok ? 'accepted' : checked.code, 'schema_validation_failed', `${name} ${JSON.stringify(over)}`);
+    }
+  }
 });
 
 test.run();

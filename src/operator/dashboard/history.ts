@@ -62,13 +62,13 @@ export function paceBetween(before: Sample, after: Sample): PaceValue {
 function latencyMs(before: LatencyCounts, { boundsS, upTo, total }: LatencyCounts): number | null {
   const requests = total - before.total;
   if (requests <= 0) return null;
-  const counts = upTo.map((count, i) => count - (before.upTo[i] ?? 0));
+  const counts = upTo.map((count, i) => count - before.upTo[i]!);
   const rank = 0.99 * requests;
   const bucket = counts.findIndex((count) => count >= rank);
-  if (bucket < 0) return (boundsS.at(-1) ?? 0) * 1000;
+  if (bucket < 0) return boundsS.at(-1)! * 1000;
   const lower = bucket === 0 ? 0 : boundsS[bucket - 1]!;
   const below = bucket === 0 ? 0 : counts[bucket - 1]!;
-  const share = (rank - below) / Math.max(1, counts[bucket]! - below);
+  const share = (rank - below) / (counts[bucket]! - below);
   return (lower + (boundsS[bucket]! - lower) * share) * 1000;
 }
 

@@ -2,7 +2,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
-import { PaceHistory, paceBetween, type Sample, WeightHistory } from '../../../src/operator/dashboard/history.js';
+import {
+  PaceHistory,
+  paceBetween,
+  type Sample,
+  VerdictHistory,
+  WeightHistory,
+} from '../../../src/operator/dashboard/history.js';
 import { peerView } from '../recorded-group.js';
 
 const boundsS = [0.001, 0.01, 0.1];
@@ -45,6 +51,23 @@ test('rates are 0 between samples without requests and events', () => {
   assert.equal([pace.events_per_s, pace.reads_per_s], [0, 0]);
 });
 
+test('a total that falls, as when events are erased, gives the rate 0', () => {
+  const reads = { boundsS, upTo: [3, 3, 3], total: 3 };
+  const before = sample(0, { accepted: 5, traffic: { reads, events: none, idsRefused: 0 } });
+  const { events_per_s, reads_per_s, read_ms_p99 } = paceBetween(before, sample(1_000));
+  assert.equal([events_per_s, reads_per_s, read_ms_p99], [0, 0, null]);
+});
+
+test('the present rate is that of the last samples alone', () => {
+  const history = new PaceHistory();
+  history.add(sample(0));
+  const rates = Array.from({ length: limits.paceWindowSamples + 1 }, (_, i) => {
+    history.add(sample((i + 1) * 1_000, { accepted: 60 }));
+    return history.now.events_per_s;
+  });
+  assert.equal(rates, [60, 30, 20, 15, 12, 10, 0]);
+});
+
 test('a clock that stops or goes back gives no rate', () => {
   const history = new PaceHistory();
   history.add(sample(1_000));
@@ -71,7 +94,7 @@ test('weights are stored once a minute, and end with the present ones', () => {
   const peer = { ...peerView(1), weight: 0.25, tau: 0.5 };
   assert.ok(history.isDue(0));
   history.add(0, [peerView(0), peer]);
-  assert.not.ok(history.isDue(limits.weightSampleMs - 1));
+  for (const at of [0, limits.weightSampleMs - 1]) assert.not.ok(history.isDue(at));
   assert.ok(history.isDue(limits.weightSampleMs));
   // A clock that was set back must not stop the samples.
   assert.ok(history.isDue(-1));
@@ -86,6 +109,38 @@ test('a peer has no weight before its registration', () => {
   const history = new WeightHistory();
   history.add(0, [peerView(0)]);
   assert.equal(history.value(peerView(1), 1_000).weight, [null, 0.5]);
+});
+
+test('weights are stored for a bounded time, and none from a time that the clock was set back over', () => {
+  const history = new WeightHistory();
+  for (let i = 0; i <= limits.weightSamplesMax; i++) history.add(i * 1_000, [peerView(0)]);
+  const { at } = history.value(peerView(0), 1_440_000);
+  assert.equal([at.length, at[0], at.at(-2), at.at(-1)], [limits.weightSamplesMax, 1, 1_439, 1_440]);
+  assert.equal(history.value(peerView(0), 3_000).at, [1, 2, 3]);
+});
+
+test('the newest change of each verdict is listed, the newest first, until its player is erased', async () => {
+  const history = new VerdictHistory();
+  const mark = { seq: 1, asOf: 60_000 } as unknown as Parameters<VerdictHistory['publish']>[1];
+  const row = (subject: string, was: 'neutral' | 'trusted' = 'neutral') => {
+    const player = { subject, score: 1, confidence: 1, verdict: 'untrusted', allowed: false } as const;
+    return { subject, player, was };
+  };
+  const { was: _, ...first } = row('new');
+  await history.publish([row('a'), row('b'), row('a', 'trusted'), first], mark);
+  await history.publish([row('c')], null);
+  const at = '1970-01-01T00:01:00.000Z';
+  const [a, b] = [
+    { subject_hash: 'a', at, was: 'trusted', verdict: 'untrusted' },
+    { subject_hash: 'b', at, was: 'neutral', verdict: 'untrusted' },
+  ];
+  assert.equal(history.value(), [a, b]);
+  history.forgotten();
+  await history.publish([{ subject: 'a', player: null }], null);
+  assert.equal(history.value(), [b]);
+  for (let i = 0; i < limits.verdictChangesMax; i++) await history.publish([row(`p${i}`)], mark);
+  const listed = history.value().map(({ subject_hash }) => subject_hash);
+  assert.equal([listed.length, listed[0], listed.at(-1)], [limits.verdictChangesMax, 'p199', 'p0']);
 });
 
 test.run();

@@ -1,7 +1,6 @@
 /** The operator's socket: who may open it, where it lies, and what it says to good and bad requests. */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -238,15 +237,33 @@ test('a socket without a listener is no node', async () => {
   assert.is((await rejection(callNode(folder, 'status', {}))).code, 'no_node');
 });
 
-test('an invalid answer is reported as such', async () => {
-  const server = createServer((connection) => {
-    connection.once('data', () => connection.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]'));
+/** Calls a node that answers with these pieces of a body, one after the other. */
+async function answered(...pieces: readonly (string | Buffer)[]) {
+  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  const server = createHttpServer(async (_, response) => {
+    response.writeHead(200, { 'Content-Length': length });
+    for (const piece of pieces) await new Promise<void>((resolve) => response.write(piece, () => resolve()));
+    response.end();
   });
   await new Promise<void>((resolve) => server.listen(join(folder, 'operator.sock'), resolve));
-  const error = await rejection(callNode(folder, 'status', {}));
-  server.close();
-  assert.is(error.code, 'no_answer');
-  assert.is(error.exitCode, 1);
+  try {
+    return await callNode(folder, 'status', {});
+  } finally {
+    server.close();
+  }
+}
+
+test('an invalid answer is reported as such', async () => {
+  for (const body of ['[]', '', 'no JSON', '{"ok":false}', '{"ok":false,"code":"c"}', '{"ok":1,"value":{}}']) {
+    const error = await rejection(answered(body));
+    assert.equal([error.code, error.exitCode], ['no_answer', 1], body);
+  }
+});
+
+test('a character that comes in two pieces is read as one', async () => {
+  const bytes = Buffer.from('{"ok":true,"value":{"version":"ü"}}');
+  const half = bytes.indexOf(0xc3) + 1;
+  assert.equal(await answered(bytes.subarray(0, half), bytes.subarray(half)), { version: 'ü' });
 });
 
 test('long work reports progress before its answer, which may still be a refusal', async () => {

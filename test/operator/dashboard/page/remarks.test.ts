@@ -2,7 +2,12 @@
 import { type Test, test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ListedPeerValue } from '../../../../src/operations/peer-operations.js';
-import { groupFactsOf, remarksOf, statusLookOf } from '../../../../src/operator/dashboard/page/remarks.js';
+import {
+  groupFactsOf,
+  remarksOf,
+  statusLookOf,
+  weightlessReason,
+} from '../../../../src/operator/dashboard/page/remarks.js';
 
 const test: Test = uvuTest;
 
@@ -171,6 +176,41 @@ test('an active peer is displayed as healthy unless its weight is 0', () => {
 test('the note of an operator comes first, whatever else there is to remark', () => {
   const texts = textsOf({ note: 'asked on Friday', weight: 0 });
   assert.equal(texts[0], 'note: asked on Friday');
+});
+
+test('a peer that is one witness with others, or erases what others reported, is remarked on', () => {
+  const one_witness_with = [
+    { peer_id: 'peer-2', reason: 'clones' as const },
+    { peer_id: 'peer-3', reason: 'allied' as const },
+  ];
+  const remarked = (count: number) => {
+    return remarksOf({ ...sound, signals: { ...signals, one_witness_with: one_witness_with.slice(0, count) } }, group);
+  };
+  const hint = 'they report the same about the same players';
+  assert.equal(
+    [remarked(1), remarked(2)],
+    [[{ text: 'one witness with peer-2', hint }], [{ text: 'one witness with peer-2 and 1 more', hint }]],
+  );
+  assert.equal(textsOf({ shared_erasures: 1 }), ['1 erasure of players that others reported']);
+});
+
+test('bans are judged only of a peer that reported somebody and was not revoked', () => {
+  assert.equal(textsOf({ m: 0.5 }), []);
+  assert.equal(textsOf({ m: 0, status: 'revoked' }), []);
+  assert.equal(textsOf({ m: 0, signals: null }), []);
+  assert.equal(textsOf({ m: 0, signals: { ...signals, players: 0 } }), []);
+  assert.equal(textsOf({ m: 0, finds: 0.5 }), ['bans players whom the others speak well of: its bans hardly count']);
+  assert.equal(textsOf({ too_old: { events: 1, newest: '1970-01-21T18:49:41.000Z' } }), [
+    'its last event is too old to count, the newest dated 1970-01-21',
+  ]);
+});
+
+test('only an active peer that reports and has no weight is asked for the reason', () => {
+  const weightless = { ...sound, weight: 0, tau: 0 };
+  assert.is(weightlessReason(weightless, group), 'disagrees with the others on 12 shared players');
+  for (const over of [{ weight: 0.75 }, { event_count: 0 }, { status: 'suspended' as const }]) {
+    assert.is(weightlessReason({ ...weightless, ...over }, group), undefined);
+  }
 });
 
 test.run();

@@ -9,6 +9,7 @@ import {
   type ChangeName,
   encodeCall,
   execute,
+  peerIdOf,
 } from '../../src/operations/changes.js';
 
 const subject = Buffer.alloc(32, 7);
@@ -94,6 +95,12 @@ test('a change of a peer that names no caller is none', () => {
   const leader = { peerById: () => peer } as unknown as GroupApi;
   for (const name of ['submit', 'withdraw', 'erase', 'dispute'] as const)
     assert.is(execute(leader, { name, args: [] }), undefined);
+});
+
+test('a change names the peer that asked for it, and none where the operator or nobody with a key did', () => {
+  const peerOf = <N extends ChangeName>(name: N, args: ChangeArgs<N>) => peerIdOf(encodeCall(name, args));
+  assert.equal([peerOf('withdraw', [peer, 'e']), peerOf('erase', [null, subject])], ['p', null]);
+  assert.equal([peerOf('rotateKey', ['p', 0, 'op']), peerOf('disallowPlayer', [subject, 'op'])], [null, null]);
 });
 
 test.run();

@@ -103,6 +103,32 @@ for (const [shell, { options, driver }] of Object.entries(drivers)) {
     });
 }
 
+test('the script for zsh has each command and option with its text, and folders where one is meant', async () => {
+  const lines = (await runHere(['completion', 'zsh'], folder)).out.split('\n');
+  const caseOf = (path: string) => lines.find((line) => line.startsWith(`    '${path}') found=`))!;
+  assert.is(lines[0], '#compdef ptf');
+  assert.match(caseOf(''), "'status:show what the node serves and its state'");
+  assert.match(caseOf(''), "'pretrust:manage the group'\\''s set of pre-trusted peers, 1 to 3 as a rule'");
+  assert.match(caseOf('completion'), "found=('bash' 'zsh') flags=('--help:");
+  assert.match(caseOf('status'), "'--json:print one JSON document'");
+  assert.equal(
+    ['backup', 'restore', 'status'].map((path) => caseOf(path).includes(' folders=1 ;;')),
+    [true, true, false],
+  );
+  const valued = lines.find((line) => line.endsWith(') ((i++)); continue ;;'))!;
+  assert.ok(['--data-dir', '--erasures-from', '--idle'].every((flag) => valued.includes(flag)));
+  assert.not(['--json', '--replace'].some((flag) => valued.includes(flag)));
+  assert.equal(
+    lines
+      .filter((line) => /_files -\/; return|return 1/.test(line))
+      .map((line) => [/--data-dir/, /--idle/].map((flag) => flag.test(line))),
+    [
+      [true, false],
+      [false, true],
+    ],
+  );
+});
+
 test('an unknown shell is wrong usage, and --json holds the script', async () => {
   assert.is((await runHere(['completion', 'tcsh'], folder)).code, 2);
   const { out } = await runHere(['completion', 'bash', '--json'], folder);

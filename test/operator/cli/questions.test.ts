@@ -1,4 +1,6 @@
 /** `ptf` against a node of its own process: the pages that it reads, the questions that it asks, and exports. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -172,6 +174,37 @@ test('the audit log is exported and verified page by page, and a broken chain is
 test('a running node verifies its own store', async () => {
   const { lines } = await run(['verify'], recordedGroup(1).group);
   assert.equal([lines[0], lines.at(-1)], ['checked by | the running node', 'The store is intact.']);
+});
+
+test('a scrub takes the settings of the members, and one that is incomplete is a fault', async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'member', 'wal'), { recursive: true });
+  writeFileSync(join(folder, 'member', 'wal', '0.wal'), 'other bytes');
+  const asked: unknown[] = [];
+  const cluster = (complete: boolean, marker: string | null, scrubbed: object | null = null) => {
+    const status = { nodes: [], refused: [], members: [], leader: null, lastTakeover: null, scrubbed, appliedSeq: 1 };
+    const clusterOperations = {
+      status: async () => granted(status),
+      scrub: async (settings: unknown) => {
+        asked.push(settings);
+        return granted({ complete, detail: 'two members', marker });
+      },
+    } as unknown as OperatorApi['clusterOperations'];
+    return recordedGroup(1, { clusterOperations }).group;
+  };
+  const clean = `no file in ${folder} holds bytes from before the last scrub`;
+  const whole = await run(['cluster', 'scrub', '--search', folder], cluster(true, 'abcd'));
+  assert.equal([whole.code, whole.lines], [0, ['two members', clean]]);
+  const settings = ['--snapshot-count', '5', '--max-wals', '3'];
+  const cut = await run(['cluster', 'scrub', '--now', ...settings], cluster(false, null));
+  assert.equal([cut.code, cut.lines, cut.err], [1, ['two members'], 'ptf: two members (scrub_incomplete)\n']);
+  assert.equal(asked, [{}, { snapshotEntries: 5, files: 3 }]);
+  const marked = { at: 0, complete: true, detail: 'done', marker: 'abcd' };
+  const search = (scrubbed: object | null) => run(['cluster', 'search', folder], cluster(true, null, scrubbed));
+  assert.equal((await search(marked)).lines, [clean]);
+  for (const none of [null, { ...marked, marker: null }]) {
+    assert.is((await search(none)).err, 'ptf: there was no scrub yet; run ptf cluster scrub --now (no_scrub)\n');
+  }
 });
 
 test('a new password is asked for twice and stored as a hash, or refused before anything is stored', async () => {

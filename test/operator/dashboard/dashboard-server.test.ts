@@ -151,6 +151,14 @@ test('the form says that a session ended, and leads an operator who is signed in
   assert.not.match(await form('/sign-in'), /role="alert"/);
 });
 
+test('a sign-in is logged with the name, and a failed one with the reason', async () => {
+  const longest = 'a'.repeat(limits.operatorNameLength);
+  await signedIn({}, longest);
+  await dashboard!.call('/sign-in', { form: { password: 'wrong' } });
+  const lines = dashboard!.logged.map(({ operator, why, level }) => operator ?? (why && [why, level]));
+  assert.equal(lines.filter(Boolean), [longest, ['wrong', 40]]);
+});
+
 test('the form marks a wrong password, and rounds the time to wait up to minutes', () => {
   const { identity } = recordedGroup(0).group;
   const wait = (retryAfterS: number) =>

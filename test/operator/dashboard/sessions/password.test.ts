@@ -37,7 +37,8 @@ test('a hash is accepted up to a cost of 256 MiB and 16 rounds, and a check deri
 });
 
 test('a password that is short, endless or not typed by a person is refused', () => {
-  assert.is(passwordProblem('a'.repeat(limits.passwordLengthMin)), undefined);
+  for (const length of [limits.passwordLengthMin, limits.passwordLengthMax])
+    assert.is(passwordProblem('a'.repeat(length)), undefined);
   assert.match(passwordProblem('a'.repeat(limits.passwordLengthMin - 1)) ?? '', /at least 12/);
   assert.match(passwordProblem('a'.repeat(limits.passwordLengthMax + 1)) ?? '', /at most 256/);
   assert.match(passwordProblem('two lines\nof a password') ?? '', /control/);

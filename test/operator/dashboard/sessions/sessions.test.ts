@@ -62,4 +62,17 @@ test('a token is valid where it was signed, for its environment', async () => {
   }
 });
 
+test('a token of another issuer holds, and one of the dashboard while its session lasts', async () => {
+  const sessions = new Sessions({ secret: null, ...deps });
+  const { session } = await opened(sessions);
+  const iss = 'ptf-dashboard';
+  const holds = [{ iss: 'another' }, {}, { iss, jti: session.id }, { iss, jti: 'unknown' }, { iss }];
+  assert.equal(
+    holds.map((claims) => sessions.holds(claims)),
+    [true, true, true, false, false],
+  );
+  sessions.end(session);
+  assert.is(sessions.holds({ iss, jti: session.id }), false);
+});
+
 test.run();

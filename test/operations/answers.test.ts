@@ -148,6 +148,13 @@ test('a listed peer has its signals, and the events that were too old to count',
   });
 });
 
+test('a simulation counts the verdicts that change, whichever of them it lists', async () => {
+  const { answered } = asking(2);
+  const { changed_count, changed, peers } = await answered('simulate', { rows: 1, without: ['peer-1'] });
+  assert.equal([changed_count, changed[0]!.subject_hash, changed[0]!.event_count], [1, hash, 4]);
+  assert.equal(peers, [{ peer_id: 'peer-0', peer_name: 'Peer 0', weight_before: 0.7, weight_after: 0 }]);
+});
+
 test('the dashboard is unlocked, also on a node without one', async () => {
   let unlocked = 0;
   const { group } = recordedGroup(0);

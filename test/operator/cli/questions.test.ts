@@ -131,6 +131,24 @@ test('a list is read page by page to its end, sorted by numbers from the greates
   );
 });
 
+test('the list of peers has more columns where each is whole, and names what is remarkable about a peer', async () => {
+  const peers = [peerView(0), { ...peerView(1), lastEventAt: 0, contactEmail: 'a@b', preTrusted: true, weight: 0 }];
+  const { group } = recordedGroup(0, { peers: (from, limit) => peers.slice(from, from + limit) });
+  const narrow = await run(['peers', 'list'], group, true, { terminal: { width: 120 } });
+  const remark = 'weight 0: not computed yet';
+  assert.equal(narrow.lines, [
+    'peer | name | status | events | weight | last event | remark',
+    'peer-0 | Peer 0 | active | 2 | 0.500',
+    `peer-1 | Peer 1 | active | 2 | 0.000 | 1970-01-01 | ${remark}`,
+  ]);
+  const wide = await run(['peers', 'list', '--wide'], group);
+  assert.equal(wide.lines, [
+    'peer | name | status | events | weight | last event | pre-trusted | registered | contact | games | remark',
+    `peer-0 | Peer 0 | active | 2 | 0.500 | no | ${epoch} | chess`,
+    `peer-1 | Peer 1 | active | 2 | 0.000 | 1970-01-01 | yes | ${epoch} | a@b | chess | ${remark}`,
+  ]);
+});
+
 test('the audit log is exported and verified page by page, and a broken chain is a fault', async () => {
   const content = { action: 'a', actor: 'b', target: 'c' };
   const hashes: string[] = [];

@@ -46,6 +46,12 @@ test('an observation above the last bound counts as that bound', () => {
   assert.is(pace.read_ms_p99, 100);
 });
 
+test('a single quick request has a percentile within the first bucket', () => {
+  const quick = { boundsS, upTo: [1, 1, 1], total: 1 };
+  const pace = paceBetween(sample(0), sample(1_000, { traffic: { reads: quick, events: none, idsRefused: 0 } }));
+  assert.is(pace.read_ms_p99, 0.99);
+});
+
 test('rates are 0 between samples without requests and events', () => {
   const pace = paceBetween(sample(1_000), sample(4_000));
   assert.equal([pace.events_per_s, pace.reads_per_s], [0, 0]);
@@ -60,6 +66,7 @@ test('a total that falls, as when events are erased, gives the rate 0', () => {
 
 test('the present rate is that of the last samples alone', () => {
   const history = new PaceHistory();
+  assert.equal([history.now.events_per_s, history.now.reads_per_s], [0, 0]);
   history.add(sample(0));
   const rates = Array.from({ length: limits.paceWindowSamples + 1 }, (_, i) => {
     history.add(sample((i + 1) * 1_000, { accepted: 60 }));

@@ -121,6 +121,7 @@ test('an alert with a bound fires above the bound, not at it', () => {
     [mailbox(limits.mailboxEvents / 2), mailbox(limits.mailboxEvents / 2 + 1), 'PtfMailboxFilling'],
     [disk(2e8), disk(2e8 - 1), 'PtfDiskNearlyFull'],
     [{ lastSeq: 1e6, snapshots: [] }, { lastSeq: 1e6 + 1, snapshots: [] }, 'PtfSnapshotBehind'],
+    [{ lastSeq: 1.5e6, snapshots: [5e5] }, { lastSeq: 1.5e6 + 1, snapshots: [5e5] }, 'PtfSnapshotBehind'],
     [{ lastSeq: 4e6, snapshots: [2e6, 1e6] }, { lastSeq: 4e6 + 1, snapshots: [1e6, 2e6] }, 'PtfSnapshotBehind'],
     [
       counted({ events: 0.8 * limits.eventIdsMax }),

@@ -28,32 +28,7 @@ async function printed<N extends OperationName>(
   return operations[name].ptf[row]!.show(answer.value, width).map((line) => line.replace(/ {2,}/g, ' | '));
 }
 
-test('the status of a healthy node is printed fact by fact', async () => {
-  assert.equal(await printed('status', {}), [
-    'version | 9.8.7',
-    'group | g (privacy-first, dev)',
-    'ready | yes',
-    'last seq | 1',
-    'weights | not computed yet, based on seq 0',
-    'peers | 2',
-    'players | 0',
-    'new peers | 0 within a day, 0 of them report',
-    'events | 0',
-    'half-life | 30 days',
-    'half-life of bans | 180 days',
-    'mailbox | 0 events, 0 bytes',
-    'snapshots | 1',
-    'pre-trusted | peer-0',
-    'witness groups | none: every peer is its own witness',
-    'pending erasures | 0',
-    'open disputes | 0',
-    'owner epoch | 1',
-    'disk | 5000.0 MB free, writes are refused below 256.0 MB; log 4.0 MB, snapshots 2.0 MB',
-    'check | no check has finished yet',
-  ]);
-});
-
-test('the status names what is off, absent, refused or damaged', async () => {
+test('the status names what is on, off, absent, refused or damaged', async () => {
   const status = sound.status();
   const check = { running: true, checkedSeq: 7, endedAt: 0, faults: [] };
   const lineOf = async (name: string, over: Partial<typeof status>) => {
@@ -62,6 +37,14 @@ test('the status names what is off, absent, refused or damaged', async () => {
   };
   const ended = `the last one ended ${epoch} and`;
   for (const [name, over, expected] of [
+    ['ready', {}, 'yes'],
+    ['weights', {}, 'not computed yet, based on seq 0'],
+    ['half-life', {}, '30 days'],
+    ['snapshots', {}, '1'],
+    ['pre-trusted', {}, 'peer-0'],
+    ['witness groups', {}, 'none: every peer is its own witness'],
+    ['disk', {}, '5000.0 MB free, writes are refused below 256.0 MB; log 4.0 MB, snapshots 2.0 MB'],
+    ['check', {}, 'no check has finished yet'],
     ['ready', { writable: false, reason: 'disk_low' }, 'reads only: disk_low'],
     ['ready', { ready: false, writable: true, reason: 'recovering' }, 'no: recovering'],
     ['alert', { writable: false, reason: 'disk_low' }, 'PtfNotReady: refuses writes, or all requests.'],
@@ -80,23 +63,6 @@ test('the status names what is off, absent, refused or damaged', async () => {
 });
 
 test('a peer is printed with everything that the node holds about it', async () => {
-  assert.equal(await printed('peers-show', { peer_id: 'peer-1' }), [
-    'peer | peer-1',
-    'name | Peer 1',
-    'status | active',
-    'games | chess',
-    'contact | none given',
-    'note | none',
-    `registered | ${epoch}`,
-    'events | 2',
-    'last event | none',
-    'weight | 0.500',
-    'gate | 0.250',
-    'players | not computed yet',
-    'pre-trusted | no',
-    'public key | none',
-    'shared erasures | 0',
-  ]);
   const peer = {
     ...peerView(1),
     contactEmail: 'a@b',
@@ -106,16 +72,17 @@ test('a peer is printed with everything that the node holds about it', async () 
     publicKey: 'key',
   };
   const signals = () => ({ players: 9, sharedPlayers: 4, discountedWith: [], oneWitnessWith: [] });
-  const lines = await printed('peers-show', { peer_id: 'peer-1' }, { peerById: () => peer, signals });
-  for (const line of [
-    'contact | a@b',
-    'note | asked',
-    `last event | in the hour from ${epoch}`,
-    'players | 9, 4 shared',
-    'pre-trusted | yes',
-    'public key | key',
+  const bare = await printed('peers-show', { peer_id: 'peer-1' });
+  const full = await printed('peers-show', { peer_id: 'peer-1' }, { peerById: () => peer, signals });
+  for (const [name, without, given] of [
+    ['contact', 'none given', 'a@b'],
+    ['note', 'none', 'asked'],
+    ['last event', 'none', `in the hour from ${epoch}`],
+    ['players', 'not computed yet', '9, 4 shared'],
+    ['pre-trusted', 'no', 'yes'],
+    ['public key', 'none', 'key'],
   ]) {
-    assert.ok(lines.includes(line), line);
+    assert.ok(bare.includes(`${name} | ${without}`) && full.includes(`${name} | ${given}`), name);
   }
   assert.equal(await printed('peers-show', { peer_id: 'nobody' }), ['unknown_peer', '']);
 });

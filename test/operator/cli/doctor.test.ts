@@ -1,6 +1,6 @@
 /** `ptf doctor` with everything in this process: the folder, the node, and what lies around them. */
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -156,7 +156,7 @@ test('a folder that no node made is not verified, and nothing is advised that wo
   chmodSync(dir, 0o755);
   const over = { foreignEntry: () => 'notes.txt' };
   // An empty folder has no entry to ask about.
-  assert.is((await examined(dir)).found[0], `ok folder ${dir}`);
+  assert.is((await examined(dir, { ...intact, ...over })).found[0], `ok folder ${dir}`);
   writeFileSync(join(dir, 'notes.txt'), '');
   const { found } = await examined(dir, over);
   assert.match(found[0]!, `fail folder ${dir} has the entry notes.txt`);
@@ -180,6 +180,14 @@ test('the files of the folder and one level below are examined, and their sizes 
     found.join('\n'),
   );
   assert.ok(found.includes('warn permissions group-salt: open to other users'));
+});
+
+test('the clock is synchronised if the service that keeps it says so, and unknown without this service', async () => {
+  const [service, mark] = ['/run/systemd/timesync', '/run/systemd/timesync/synchronized'].map((path) =>
+    existsSync(path),
+  );
+  const text = mark ? 'synchronised by an NTP client' : service ? 'no service keeps' : 'whether NTP keeps';
+  assert.match((await examined(temporaryFolder())).found.find((one) => one.includes(' clock ')) ?? '', text);
 });
 
 test('findings are printed with their advice below them, and counted if they must be fixed', async () => {

@@ -161,10 +161,10 @@ export function judgeVersions({ node, platform, version }: RuntimeFacts, running
 export function judgeClock(nowMs: number, { files }: FolderFacts, isSynchronised: boolean | null): Finding[] {
   const { ok, warn, fail } = about('clock');
   const [newest] = files.toSorted((p, q) => q.modifiedAt - p.modifiedAt);
-  const aheadMs = (newest?.modifiedAt ?? 0) - nowMs;
   const now = new Date(nowMs).toISOString();
-  if (newest !== undefined && aheadMs > CLOCK_TOLERANCE_MS) {
-    const text = `it is ${now}, but ${newest.name} was written ${Math.round(aheadMs / 1000)} s later`;
+  if (newest !== undefined && newest.modifiedAt - nowMs > CLOCK_TOLERANCE_MS) {
+    const seconds = Math.round((newest.modifiedAt - nowMs) / 1000);
+    const text = `it is ${now}, but ${newest.name} was written ${seconds} s later`;
     return [fail(text, 'correct the clock before the next start; see "When the clock is wrong" in OPERATING.md')];
   }
   if (isSynchronised === false) {

@@ -81,6 +81,8 @@ test('a peer is printed with everything that the node holds about it', async () 
     ['players', 'not computed yet', '9, 4 shared'],
     ['pre-trusted', 'no', 'yes'],
     ['public key', 'none', 'key'],
+    ['weight', '0.500', '0.500'],
+    ['gate', '0.250', '0.250'],
   ]) {
     assert.ok(bare.includes(`${name} | ${without}`) && full.includes(`${name} | ${given}`), name);
   }

@@ -83,6 +83,8 @@ test('wrong usage ends with 2 and asks for no node', async () => {
     ['audit', 'tail', '--count', '0'],
     ['audit', 'tail', '--count', '201'],
     ['status', '--loud'],
+    ['simulate'],
+    ['simulate', '--rows', '5'],
   ];
   for (const args of wrong) {
     const run = await runHere(args, nowhere);
@@ -138,6 +140,7 @@ test('without a node every command that needs one ends with 3', async () => {
     ['audit', 'tail'],
     ['audit', 'verify'],
     ['verify'],
+    ['simulate', '--half-life', '0'],
   ];
   for (const args of needy) {
     const run = await runHere(args, nowhere);

@@ -303,11 +303,15 @@ test('a command whose answer cannot be written is disconnected, and waits for no
   assert.match(logged.join(), 'the operator could not be answered');
 });
 
-test('a store that cannot be read is reported with the reason, other failures without', async () => {
-  const verify = () => Promise.reject(new UnreadError('the disk is full'));
-  await start(recordedGroup(1, { verify }).group);
+test('a failed command is logged, and a store that cannot be read is reported with the reason', async () => {
+  const logged: string[] = [];
+  const loud = pino({ level: 'error' }, { write: (line) => void logged.push(line) });
+  const { group } = recordedGroup(1, { verify: () => Promise.reject(new UnreadError('the disk is full')) });
+  const node = { group, version: '1', pseudonymise: () => null, unlockDashboard };
+  open.push(await startOperatorSocket({ dir: folder, log: loud, ...node }));
   const error = await rejection(callNode(folder, 'verify', {}));
   assert.equal([error.code, error.message], ['dependency_unavailable', 'the disk is full']);
+  assert.match(logged.join(), 'an operator command failed');
 });
 
 test('a body of the largest size is read, in pieces or whole', async () => {

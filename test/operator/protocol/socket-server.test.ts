@@ -1,5 +1,14 @@
 /** The operator's socket: who may open it, where it lies, and what it says to good and bad requests. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -319,6 +328,16 @@ test('a body of the largest size is read, in pieces or whole', async () => {
   const body = `{}${' '.repeat(limits.eventBodyBytes - 2)}`;
   assert.is((await send(path, '/v1/status', body)).status, 200);
   assert.is((await send(path, '/v1/status', `${body} `)).status, 413);
+});
+
+test('a stopped socket leaves no descriptor of a data folder whose path is too long for it', async () => {
+  const dir = deepFolder();
+  const socket = await start(recordedGroup(1).group, dir);
+  const [, descriptor] = /^(\/proc\/self\/fd\/\d+)\//.exec(socket.path)!;
+  assert.is(readlinkSync(descriptor!), dir);
+  await socket.close();
+  open.pop();
+  assert.is(existsSync(descriptor!) && readlinkSync(descriptor!) === dir, false);
 });
 
 test.run();

@@ -60,8 +60,8 @@ test('counts are cut to two significant digits', () => {
 });
 
 test('counts are raised to two significant digits where a number must not be less', () => {
-  const raised = [0, 7, 99, 100, 101, 110, 991, 1234, 98_765, 1_000_000];
-  assert.equal(raised.map(raisedCount), [0, 7, 99, 100, 110, 110, 1000, 1300, 99_000, 1_000_000]);
+  const raised = [0, 7, 99, 100, 101, 110, 991, 1001, 1234, 98_765, 1_000_000];
+  assert.equal(raised.map(raisedCount), [0, 7, 99, 100, 110, 110, 1000, 1100, 1300, 99_000, 1_000_000]);
 });
 
 test('the split of an explanation is left out under three peers', () => {

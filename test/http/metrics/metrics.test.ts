@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { request } from 'undici';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { routes } from '../../../src/contract/routes.js';
 import { refused } from '../../../src/errors.js';
 import type { PeersApi } from '../../../src/group/api.js';
 import { createMetrics, startMetricsServer } from '../../../src/http/metrics/metrics.js';
@@ -142,6 +143,41 @@ test("gauges show the group's status at the time of the scrape", async () => {
   assert.is(sampleOf(text, 'ptf_group_info{group_id="local",identity_mode="privacy-first",environment="dev"}'), 1);
   assert.match(text, /^process_cpu_seconds_total /m);
   assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
+});
+
+test('events, refused ids and readers of the stream are counted once, however often they are read', async () => {
+  const metrics = createMetrics(version, groupDouble);
+  metrics.eventsDecided('report_spam', 'accepted', 2);
+  await metrics.text();
+  metrics.eventsDecided('report_spam', 'accepted', 3);
+  metrics.idRefused('player_id');
+  metrics.idRefused('player_id');
+  metrics.idRefused('game_id');
+  metrics.streamReaders(4);
+  metrics.streamSynced(5);
+  metrics.streamSynced(6);
+  metrics.streamEnded('left');
+  metrics.workDone('snapshot', true, 250);
+  const text = await metrics.text();
+  const expected = {
+    'events_decided_total{event_type="report_spam",outcome="accepted"}': 5,
+    'ids_refused_total{id="player_id"}': 2,
+    'ids_refused_total{id="game_id"}': 1,
+    stream_readers: 4,
+    stream_rows_total: 11,
+    'stream_ends_total{reason="left"}': 1,
+    'work_duration_seconds_sum{kind="snapshot",ok="true"}': 0.25,
+  };
+  for (const [name, value] of Object.entries(expected)) assert.is(sampleOf(text, `ptf_${name}`), value, name);
+});
+
+test('the traffic is the reads of players, the submissions and the refused ids', () => {
+  const metrics = createMetrics(version, groupDouble);
+  for (const { method, path } of Object.values(routes)) metrics.requestAnswered(path, method, 200, '', 1);
+  metrics.requestAnswered(routes.submitEvents.path, 'POST', 201, '', 1);
+  metrics.idRefused('peer_name');
+  const { reads, events, idsRefused } = metrics.traffic();
+  assert.equal([reads.total, events.total, idsRefused], [4, 3, 1]);
 });
 
 test('the time of the newest weights is in seconds since 1970, and 0 before the first', async () => {

@@ -24,6 +24,36 @@ test('a signature whose first bytes are zeros is known like any other', () => {
   assert.is(memory.state(new Uint8Array(64), now), 'known');
 });
 
+test('each bit of the first 8 bytes distinguishes a signature from others, and no later byte does', () => {
+  const memory = new ReplayMemory();
+  const withBit = (bit: number) => new Uint8Array(64).fill(1 << (bit % 8), bit >> 3, (bit >> 3) + 1);
+  for (let bit = 0; bit < 64; bit++) {
+    assert.is(memory.state(withBit(bit), now), 'new', `bit ${bit}`);
+    memory.add(withBit(bit), now, now);
+  }
+  for (let bit = 0; bit < 64; bit++) assert.is(memory.state(withBit(bit), now), 'known', `bit ${bit}`);
+  assert.is(memory.state(withBit(0).fill(1, 8), now), 'known');
+});
+
+test('a memory counts exactly, and drops the signatures of the oldest 10 s once it holds one too many', () => {
+  const memory = new ReplayMemory(400);
+  const add = (count: number, created: number) => {
+    for (let n = 0; n < count; n++) memory.add(randomBytes(64), created, now);
+  };
+  add(300, now);
+  add(100, now + 10);
+  assert.is(memory.size, 400);
+  assert.is(memory.state(randomBytes(64), now), 'new');
+  add(1, now + 19);
+  assert.is(memory.size, 101);
+  add(20, now + 20);
+  add(280, now + 30);
+  assert.is(memory.size, 300, 'the slice of 101 is dropped');
+  add(101, now + 40);
+  assert.is(memory.size, 381, 'the slice of 20 is dropped');
+  assert.equal([memory.state(randomBytes(64), now + 29), memory.state(randomBytes(64), now + 30)], ['too_old', 'new']);
+});
+
 test('signatures that cannot be replayed any more are dropped', () => {
   const memory = new ReplayMemory();
   for (let s = 0; s < 2_000; s++) memory.add(randomBytes(64), now + s, now + s);

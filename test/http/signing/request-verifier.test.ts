@@ -4,25 +4,54 @@ import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
 import type { PeerView } from '../../../src/group/api.js';
 import type { HttpDeps } from '../../../src/http/deps.js';
-import { RequestVerifier } from '../../../src/http/signing/request-verifier.js';
-import { newSigningKey, signedHeaders } from './signer.js';
+import { RequestVerifier, type Verified } from '../../../src/http/signing/request-verifier.js';
+import { limits } from '../../../src/limits.js';
+import { type HowSigned, newSigningKey, plainFields, signedHeaders } from './signer.js';
 
 const key = newSigningKey();
 const open = { destroyed: false };
+const hash = 'ab'.repeat(32);
 
-function peer(index: number): PeerView {
-  return { index, publicKey: key.publicKey } as Partial<PeerView> as PeerView;
+function peer(index: number, publicKey: string | null = key.publicKey): PeerView {
+  return { index, publicKey } as Partial<PeerView> as PeerView;
 }
 
-async function signedEvent() {
+async function signedEvent(how: HowSigned = {}, by = key) {
   const body = '{}';
   const unsigned = { method: 'POST', path: '/api/v1/events', key: 'a key', body };
-  return { method: 'POST', path: '/api/v1/events', query: '', headers: await signedHeaders(unsigned, key) };
+  return {
+    method: 'POST',
+    path: '/api/v1/events',
+    query: '',
+    headers: { host: 'node.example', ...(await signedHeaders(unsigned, by, how)) },
+  };
 }
 
-function verifier(): RequestVerifier {
-  const deps = { settings: { requestSigning: 'optional' }, clock: Date } as unknown as HttpDeps;
+async function signedErasure(created: number) {
+  const target = { method: 'DELETE', path: `/api/v1/subjects/${hash}` };
+  return { ...target, query: '', headers: await signedHeaders({ ...target, key: 'a key' }, key, { created }) };
+}
+
+interface Around {
+  readonly requestSigning?: HttpDeps['settings']['requestSigning'];
+  readonly clock?: { now(): number };
+  readonly hasErasedSince?: (peer: PeerView, fromMs: number) => boolean;
+}
+
+function verifier({
+  requestSigning = 'optional',
+  clock = Date,
+  hasErasedSince = () => false,
+}: Around = {}): RequestVerifier {
+  const deps = { settings: { requestSigning }, clock, node: { group: { hasErasedSince } } } as unknown as HttpDeps;
   return new RequestVerifier(deps);
+}
+
+/** The result of a check: `unchecked`, a check of the body, or the code of the refusal. */
+async function resultOf(checked: Verified | Promise<Verified>): Promise<string> {
+  const outcome = await checked;
+  if (!outcome.ok) return outcome.code;
+  return outcome.value === null ? 'unchecked' : 'body';
 }
 
 test('other work of the thread pool, such as a commit, waits for few signatures, and another peer for few too', async () => {
@@ -46,6 +75,108 @@ test('a caller that has left gets no verification', async () => {
   const remote = { destroyed: true };
   const outcome = await verifier().check(routes.submitEvent, await signedEvent(), peer(1), remote);
   assert.is(outcome.ok, false);
+});
+
+test('only writes of a peer are checked: of one with a public key, or of all if the node requires it', async () => {
+  const unsigned = { method: 'POST', path: '/api/v1/events', query: '', headers: {} };
+  const { submitEvent, getVerdict } = routes;
+  const withoutKey = peer(1, null);
+  const cases = [
+    ['off', submitEvent, peer(1), 'unchecked'],
+    ['optional', submitEvent, null, 'unchecked'],
+    ['optional', getVerdict, peer(1), 'unchecked'],
+    ['optional', submitEvent, withoutKey, 'unchecked'],
+    ['optional', submitEvent, peer(1), 'signature_missing'],
+    ['required', submitEvent, null, 'unchecked'],
+    ['required', getVerdict, withoutKey, 'unchecked'],
+    ['required', submitEvent, withoutKey, 'signature_missing'],
+  ] as const;
+  for (const [requestSigning, route, caller, expected] of cases) {
+    const result = await resultOf(verifier({ requestSigning }).check(route, unsigned, caller, open));
+    assert.is(result, expected, `${requestSigning} ${route.path} ${caller?.publicKey}`);
+  }
+  const refusal = await verifier({ requestSigning: 'required' }).check(submitEvent, unsigned, withoutKey, open);
+  const text = 'writes must be signed, and no public key of this peer is registered';
+  assert.is(refusal.ok || refusal.text, text);
+});
+
+test('a signature holds for the key of its peer, its request and either scheme', async () => {
+  const checks = verifier();
+  const { submitEvent } = routes;
+  const request = await signedEvent();
+  const other = newSigningKey();
+  assert.is(await resultOf(checks.check(submitEvent, request, peer(1), open)), 'body');
+  assert.is(await resultOf(checks.check(submitEvent, request, peer(1, other.publicKey), open)), 'signature_invalid');
+  const ofOther = await signedEvent({}, other);
+  assert.is(await resultOf(checks.check(submitEvent, ofOther, peer(2, other.publicKey), open)), 'body');
+  for (const changed of [
+    { ...request, path: '/api/v1/other' },
+    { ...request, method: 'PUT' },
+    { ...request, headers: { ...request.headers, 'x-peer-api-key': 'another key' } },
+  ]) {
+    assert.is(await resultOf(checks.check(submitEvent, changed, peer(1), open)), 'signature_invalid');
+  }
+  for (const scheme of ['http', 'https'] as const) {
+    const fields = ['@method', '@target-uri', 'x-peer-api-key', 'content-digest'];
+    const whole = await signedEvent({ fields, scheme });
+    assert.is(await resultOf(checks.check(submitEvent, whole, peer(1), open)), 'body', scheme);
+  }
+  const absent = await signedEvent({ fields: [...plainFields, 'content-digest', 'content-type'] });
+  const { 'content-type': _left, ...headers } = absent.headers as Record<string, string>;
+  assert.is(
+    await resultOf(checks.check(submitEvent, { ...absent, headers }, peer(1), open)),
+    'signature_invalid',
+    'a component that the request lacks',
+  );
+});
+
+test('a signature is used up by the body that it signs, and by no other', async () => {
+  const checks = verifier();
+  const request = await signedEvent();
+  const first = await checks.check(routes.submitEvent, request, peer(1), open);
+  const second = await checks.check(routes.submitEvent, request, peer(1), open);
+  if (!first.ok || !second.ok) throw new Error('the signature was refused');
+  assert.is(first.value?.([Buffer.from('{"a":1}')])?.code, 'signature_invalid');
+  assert.is(first.value?.([Buffer.from('{}')]), undefined);
+  assert.is(second.value?.([Buffer.from('{}')])?.code, 'signature_replayed', 'the same request at the same time');
+  assert.is(await resultOf(checks.check(routes.submitEvent, request, peer(1), open)), 'signature_replayed');
+  const { 'content-digest': _left, ...headers } = (await signedEvent()).headers as Record<string, string>;
+  const withoutDigest = { ...request, headers };
+  assert.is(await resultOf(checks.check(routes.submitEvent, withoutDigest, peer(1), open)), 'signature_invalid');
+});
+
+test('a request without a body uses its signature up at once, and the clock of the node decides its age', async () => {
+  let nowMs = 1_800_000_000_999;
+  const checks = verifier({ clock: { now: () => nowMs } });
+  const request = await signedErasure(1_800_000_000 - limits.signatureWindowS);
+  assert.is(await resultOf(checks.check(routes.eraseSubject, request, peer(1), open)), 'unchecked');
+  assert.is(await resultOf(checks.check(routes.eraseSubject, request, peer(1), open)), 'signature_replayed');
+  const late = await signedErasure(1_800_000_000 - limits.signatureWindowS);
+  nowMs += 1;
+  assert.is(await resultOf(checks.check(routes.eraseSubject, late, peer(1), open)), 'signature_expired');
+});
+
+test('an erasure signed before a restart is refused if its peer erased since that signature is valid', async () => {
+  const startedS = 1_800_000_000;
+  const asked: unknown[] = [];
+  const hasErasedSince = (caller: PeerView, fromMs: number) => asked.push([caller.index, fromMs]) > 0;
+  const clock = { now: () => startedS * 1000 };
+  const checks = verifier({ clock, hasErasedSince });
+  assert.is(
+    await resultOf(checks.check(routes.eraseSubject, await signedErasure(startedS), peer(1), open)),
+    'unchecked',
+  );
+  const early = await signedErasure(startedS - 1);
+  const refusal = await checks.check(routes.eraseSubject, early, peer(1), open);
+  assert.equal(refusal.ok || [refusal.code, refusal.text], [
+    'signature_replayed',
+    'the node restarted after this erasure was signed; sign the request again',
+  ]);
+  assert.equal(asked, [[1, (startedS - 1 - limits.signatureWindowS) * 1000]]);
+  const without = verifier({ clock });
+  assert.is(await resultOf(without.check(routes.eraseSubject, early, peer(1), open)), 'unchecked');
+  const event = await signedEvent({ created: startedS - 1 });
+  assert.is(await resultOf(checks.check(routes.submitEvent, event, peer(1), open)), 'body', 'not an erasure');
 });
 
 test.run();

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readSignature } from '../../../src/http/signing/signature-fields.js';
@@ -56,6 +57,43 @@ test('the first signature that can be read counts; without any the request is un
   assert.is(codeOf(`b=${inputOf(all)}`, 'b=:AAAA:'), 'signature_invalid', 'too short');
   assert.equal([codeOf('', `a=${bytes}`), codeOf(input, '')], ['signature_missing', 'signature_missing']);
   assert.is(codeOf('a=1', `a=${bytes}`), 'signature_invalid');
+});
+
+test('each refusal of a signature says which rule it breaks', () => {
+  const some = (names: readonly string[]) => `a=${inputOf(names)}`;
+  const without = (left: string) => some(all.filter((one) => one !== left));
+  const cases: readonly (readonly [input: string, text: string])[] = [
+    ['a=(', 'Signature-Input and Signature must be dictionaries'],
+    ['a=1', 'Signature-Input must hold inner lists'],
+    [without('@method'), 'the signature must cover "@method"'],
+    [without('@path'), 'the signature must cover "@path"'],
+    [without('@query'), 'the signature must cover "@query"'],
+    [without('x-peer-api-key'), 'the signature must cover "x-peer-api-key"'],
+    [without('content-digest'), 'the signature must cover "content-digest"'],
+    [some([...all, '@path']), 'a component is covered twice'],
+    ['a=(1)', 'covered components must be strings'],
+    ['a=("@method";req)', 'covered components must have no parameters'],
+    [`a=${inputOf(all, `;created=${now};alg="rsa"`)}`, 'the algorithm must be ed25519'],
+    [`a=${inputOf(all, '')}`, 'the signature must have the parameter created'],
+    [`a=${inputOf(all, `;created=${now}.5`)}`, 'the signature must have the parameter created'],
+    [`a=${inputOf(all, `;created=${now};expires=1.5`)}`, 'the parameter expires must be a whole number'],
+    [`b=${inputOf(all)}`, 'Signature must hold 64 bytes under the label of Signature-Input'],
+  ];
+  for (const [input, text] of cases) {
+    const read = readSignature({ 'signature-input': input, signature: `a=${bytes}` }, { body: true, query: true }, now);
+    assert.is(read.ok || read.text, text, input);
+  }
+});
+
+test('a signature is read with its components, parameters, time and bytes, also from several header lines', () => {
+  const headers = { 'signature-input': `a=1, b=${inputOf(all)}`, signature: ['a=:AAAA:', `b=${bytes}`] };
+  const read = readSignature(headers as unknown as IncomingHttpHeaders, { body: true, query: true }, now);
+  assert.equal(read.ok && read.value, {
+    components: all,
+    params: inputOf(all),
+    created: now,
+    bytes: new Uint8Array(64).fill(7),
+  });
 });
 
 test.run();

@@ -106,20 +106,15 @@ test('each gauge of the group, of its cluster and of its peers has the value of 
   };
   const found = Object.fromEntries(Object.keys(expected).map((name) => [name, sampleOf(text, `ptf_${name}`)]));
   assert.equal(found, expected);
-  current = {
-    ...status,
-    ready: true,
-    writable: false,
-    snapshots: [],
-    disk: null,
-    cluster: { ...cluster, role: 'left' },
-  };
+  const left: ClusterHealth = { ...cluster, role: 'left', hasLeader: false, isScrubIncomplete: false };
+  current = { ...status, ready: true, writable: false, snapshots: [], disk: null, cluster: left };
   current = { ...current, check: { ...status.check, endedAt: null } };
   const later = await metrics.text();
   const names = ['ready', 'snapshot_last_seq', 'disk_free_bytes', 'check_ended_timestamp_seconds'];
+  const ofCluster = ['has_leader', 'scrub_incomplete', 'role{role="follower"}', 'role{role="left"}'];
   assert.equal(
-    [...names, 'cluster_role{role="follower"}', 'cluster_role{role="left"}'].map((n) => sampleOf(later, `ptf_${n}`)),
-    [0, 0, Number.NaN, 0, 0, 1],
+    [...names, ...ofCluster.map((name) => `cluster_${name}`)].map((name) => sampleOf(later, `ptf_${name}`)),
+    [0, 0, Number.NaN, 0, 0, 0, 0, 1],
   );
 });
 

@@ -5,13 +5,17 @@ import {
   decodeCursor,
   encodeCursor,
   type MatchIds,
+  rawIdRefusal,
   readCursor,
+  readEventId,
   readExplain,
   readIds,
   readLimit,
+  readPage,
   readPlayerId,
   readSubjectHash,
 } from '../../../src/http/request/request-parameters.js';
+import { canonicalForm } from '../../../src/player-ids/kinds.js';
 
 function read<T>(outcome: Outcome<T>): T | string {
   return outcome.ok ? outcome.value : outcome.code;
@@ -129,6 +133,64 @@ test('a cursor of another listing, or one that was touched, is refused', () => {
     'A'.repeat(300),
   ];
   for (const text of bad) assert.is(read(readCursor(`cursor=${text}`, 'peers')), 'invalid_parameter', text);
+});
+
+test('each refusal of a parameter says what it must be, and names an id with forbidden characters', () => {
+  const textOf = (outcome: Outcome<unknown>) => (outcome.ok ? 'ok' : [outcome.text, outcome.details]);
+  const ids = 'ids must be percent-encoded player ids, separated by commas; each id may be a player id with commas';
+  const control = 'must not contain a control character; found U+0001';
+  const pattern = (parameter: string) => ({ parameter, violation: 'pattern' });
+  const cases: readonly (readonly [outcome: Outcome<unknown>, text: string, details?: object])[] = [
+    [readLimit('limit=0'), 'limit must be a whole number from 1 to 200'],
+    [readLimit('limit=1&limit=2'), 'limit is given more than once'],
+    [readLimit('limit=%ff'), 'limit is not percent-encoded UTF-8'],
+    [readCursor('cursor=x', 'peers'), 'cursor must be a next_cursor of this listing'],
+    [readExplain('explain=1'), 'explain must be true or false'],
+    [readIds(''), ids],
+    [readIds('ids=%ff'), ids],
+    [readIds(`ids=${'a,'.repeat(128)}a`), 'ids must have at most 128 ids'],
+    [readIds('ids=a,b%01'), `id 2 of ids ${control}`, pattern('ids')],
+    [readPlayerId(''), 'a player id has 1 to 128 code points'],
+    [readPlayerId('a\u0001'), `a player id ${control}`, pattern('id')],
+    [readEventId('a\u0001'), `an event id ${control}`, pattern('event_id')],
+    [readSubjectHash('x'), 'a subject hash is 64 hexadecimal characters'],
+  ];
+  for (const [outcome, text, details] of cases) assert.equal(textOf(outcome), [text, details]);
+});
+
+test('an event id that no event can have is not found, and only forbidden characters of a short one are named', () => {
+  assert.is(read(readEventId('a.b_c:d-1')), 'a.b_c:d-1');
+  for (const id of ['a b', 'ä', 'x'.repeat(129), `${'x'.repeat(128)}\u0001`]) {
+    assert.is(read(readEventId(id)), 'event_not_found', id);
+  }
+  assert.is(read(readEventId(`${'x'.repeat(127)}\u0001`)), 'invalid_parameter');
+});
+
+test('a page has a limit and begins where its cursor says', () => {
+  assert.equal(read(readPage('', 'peers')), { limit: 50, from: 0, places: null });
+  const cursor = encodeCursor('events', 7, 9);
+  assert.equal(read(readPage(`limit=3&cursor=${cursor}`, 'events')), { limit: 3, from: 7, places: [7, 9] });
+  for (const query of ['limit=x', 'cursor=x', `cursor=${cursor}`]) {
+    assert.is(read(readPage(query, 'peers')), 'invalid_parameter');
+  }
+  const listing = (...places: number[]) => decodeCursor('events', encodeCursor('events', ...places));
+  assert.equal([listing(0), listing(1, 0), listing(2 ** 53)], [undefined, undefined, undefined]);
+  assert.is(decodeCursor('peers', encodeCursor('peers', 1, 2)), undefined);
+});
+
+test('a group refuses raw ids with the form that it accepts: a hash, or the canonical forms of its kinds', () => {
+  const identity = { groupId: 'local', environment: 'dev' } as const;
+  assert.is(rawIdRefusal({ ...identity, identityMode: 'high-security' }).code, 'subject_hash_required');
+  const { code, text, details } = rawIdRefusal({
+    ...identity,
+    identityMode: 'privacy-first',
+    playerIdKinds: ['steam', 'minecraft'],
+  });
+  const canonical_forms = (['steam', 'minecraft'] as const).map((kind) => ({ kind, form: canonicalForm(kind) }));
+  const forms = canonical_forms.map(({ kind, form }) => `${kind}: ${form}`).join('; ');
+  assert.is(code, 'player_id_not_canonical');
+  assert.is(text, `player_id must be a subject hash or canonical for one of the group's kinds; ${forms}`);
+  assert.equal(details, { canonical_forms });
 });
 
 test.run();

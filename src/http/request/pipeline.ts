@@ -143,7 +143,7 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     if (!params.ok) return refusalReply(params);
     return then(this.#readBody(incoming, caller, check), (body) => {
       if (!body.ok) return refusalReply(body);
-      if (this.#byAddress !== null || this.#byPeer !== null) this.#charge(incoming, caller, body.value);
+      this.#charge(incoming, caller, body.value);
       const { query, headers, remote } = incoming;
       const request = { params: params.value, query, body: body.value, headers, caller, remote };
       if (this.#isRead && (this.#isLong || query.length > limits.shortQueryLength)) {

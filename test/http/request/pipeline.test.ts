@@ -10,7 +10,7 @@ import { CheckedEndpoint, type Incoming, type SharedBounds } from '../../../src/
 import type { ApiReply, ApiRequest, BodyReading, MaybeAsync } from '../../../src/http/request/request.js';
 import { BatchPace } from '../../../src/http/room/batch-pace.js';
 import { limits } from '../../../src/limits.js';
-import { activeKey, nodeDouble, type Replaced } from '../group-double.js';
+import { activeKey, nodeDouble, type Replaced, suspendedKey } from '../group-double.js';
 import { eventBody } from '../samples.js';
 
 interface Around {
@@ -91,13 +91,17 @@ test('a node of a cluster asks for new peers before it refuses an unknown key', 
     asked += 1;
     return isFresh;
   };
-  const incoming = { headers: { ...json, 'x-peer-api-key': 'unknown' } };
-  const answer = (isFresh: boolean, more: Replaced) =>
-    codeOf(answerOf('listAudit', { group: { refresh: refresh(isFresh), ...more }, incoming }));
+  const answer = (isFresh: boolean, more: Replaced, key = 'unknown') => {
+    const incoming = { headers: key === '' ? {} : { 'x-peer-api-key': key } };
+    return codeOf(answerOf('listAudit', { group: { refresh: refresh(isFresh), ...more }, incoming }));
+  };
   assert.is(await answer(true, { cluster }), 'invalid_api_key');
   assert.is(await answer(false, { cluster }), 'stale');
   assert.is(asked, 2);
   assert.is(await answer(true, { cluster: null }), 'invalid_api_key');
+  assert.is(await answer(true, { cluster }, ''), 'missing_api_key');
+  assert.is(await answer(true, { cluster }, suspendedKey), 'peer_not_active');
+  assert.is(await answer(true, { cluster }, activeKey), 'handled');
   assert.is(asked, 2);
 });
 
@@ -178,6 +182,9 @@ test('a batch is refused as overloaded wherever its events find no room, and giv
   assert.is(failure, 'Error: of the disk');
   assert.equal(paces.slice(6), [false, false]);
   assert.is(countOf('end'), 6);
+  const atOnce = { readBody: () => granted({ events: [{}] }) };
+  assert.is(await codeOf(answerOf('submitEvents', { pace, bodies, incoming: atOnce })), 'handled');
+  assert.is(countOf('end'), 7);
 });
 
 test('a batch is offered with its bytes, its events, its holder and what waits before it', async () => {
@@ -229,6 +236,8 @@ test('the check of a body is reported with the number of its valid events, that 
 });
 
 test('only an event needs room in the group beforehand, not a dispute', async () => {
+  const admits = (events: number) => events === 1;
+  assert.is(await codeOf(answerOf('submitEvent', { group: { admits } })), 'handled');
   const body = { text: 'I was on a LAN.' };
   const group = { admits: () => false };
   assert.is(await codeOf(answerOf('openDispute', { group, body })), 'handled');
@@ -254,6 +263,10 @@ test('the events of a batch beyond the first are charged to its address and its 
   await answerOf('submitEvents', { rates, body: { events: [{}] } });
   await answerOf('submitEvent', { rates });
   assert.equal(charged.splice(0), [...once, ...once]);
+  for (const one of ['address', 'peer'] as const) {
+    await answerOf('submitEvents', { rates: { [one]: rates[one] }, body: { events: [{}, {}] } });
+    assert.equal(charged.splice(0)[1], [one, one === 'peer' ? peerId : '192.0.2.1', 1]);
+  }
   await answerOf('getHealth', { rates });
   assert.equal(charged.splice(0), [], 'probes are not counted');
   await answerOf('registerPeer', { rates: { registrations: rate('hour') }, body: { peer_name: 'a', game_ids: ['b'] } });

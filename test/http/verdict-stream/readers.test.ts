@@ -7,7 +7,7 @@ import type { FeedListener, FeedPosition } from '../../../src/group/verdict-chan
 import { ReadTurns } from '../../../src/http/room/read-turns.js';
 import { StreamReaders } from '../../../src/http/verdict-stream/readers.js';
 import { limits } from '../../../src/limits.js';
-import { publishedPlayers } from '../../support/published-players.js';
+import { publishedPlayer, publishedPlayers } from '../../support/published-players.js';
 import { nodeDouble, peerView } from '../group-double.js';
 
 const atOnce = { next: () => Promise.resolve() };
@@ -163,6 +163,96 @@ test('if all streams are in use, only the peer with the most loses one to a peer
   assert.equal(ends, new Array(Math.floor(third)).fill('limit'));
   // From here on nobody has more than it could have.
   assert.ok(open(2, 10) >= 9);
+  readers.close();
+});
+
+test('a reader is greeted with the terms of the stream, and counted from its opening to its end', async () => {
+  let [listening, open] = [0, 0];
+  let listener: FeedListener | undefined;
+  const listen = (one: FeedListener) => {
+    listener = one;
+    listening += 1;
+    return () => {
+      listening -= 1;
+    };
+  };
+  const ends: string[] = [];
+  const streamReaders = (count: number) => {
+    open = count;
+  };
+  const streamEnded = (reason: string) => ends.push(reason);
+  const metrics = { requestAnswered() {}, idRefused() {}, streamReaders, streamSynced() {}, streamEnded };
+  const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null };
+  const readers = new StreamReaders({ node: nodeDouble({ verdicts }), clock: { now: () => 5 }, metrics }, atOnce);
+  const opening = { lastEventId: '7-0123456789ab.3', peer: null, holder: 'one', keyDigest: '' };
+  const [first, second, last] = [new Heard(), new Heard(), new Heard()];
+  readers.open(first, opening);
+  readers.open(second, opening);
+  assert.equal([listening, open], [1, 2]);
+  assert.equal(JSON.parse(/^event: hello\ndata: (.*)$/m.exec(first.text)?.[1] ?? ''), {
+    version: 1,
+    group_id: 'local',
+    identity_mode: 'privacy-first',
+    now: '1970-01-01T00:00:00.005Z',
+    heartbeat_ms: 5_000,
+    score_step: 1,
+    confidence_step: 0.05,
+  });
+  first.destroy();
+  await turnOfLoop();
+  assert.equal([listening, open, ends], [1, 1, ['left']]);
+  listener?.forgotten();
+  assert.equal([listening, open, ends], [0, 0, ['left', 'rebuilt']]);
+  readers.close();
+  assert.equal(readers.refusal(opening)?.details, { reason: 'draining' });
+  readers.open(last, opening);
+  assert.match(last.text, /^event: resume\ndata: \{"reason":"draining"/);
+  assert.not.match(last.text, 'hello');
+});
+
+test('a refused stream says whose limit was reached', () => {
+  const { readers, open } = silentReaders(true);
+  const textOf = (index: number) => readers.refusal({ peer: peerView(index), holder: index })?.text;
+  open(0, limits.streamReadersPerPeer);
+  assert.equal([textOf(0), textOf(1)], ['this peer has reached its limit of readers', undefined]);
+  for (let index = 1; index < limits.streamReadersMax / limits.streamReadersPerPeer; index++) open(index, 16);
+  assert.equal([textOf(0), textOf(999)], ['this node has reached its limit of readers', undefined]);
+  readers.close();
+});
+
+test('a change without evidence of others is sent to its own peers alone, and each peer sees its own marks', async () => {
+  let listener: FeedListener | undefined;
+  const listen = (one: FeedListener) => {
+    listener = one;
+    return () => undefined;
+  };
+  const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null };
+  let rows = 0;
+  const streamSynced = (count: number) => {
+    rows += count;
+  };
+  const metrics = { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced, streamEnded() {} };
+  const node = nodeDouble({ verdicts, disputedFor: () => [1] });
+  const readers = new StreamReaders({ node, clock: { now: () => 0 }, metrics }, atOnce);
+  const all = [null, peerView(0), peerView(1)].map((peer) => {
+    const to = new Heard();
+    readers.open(to, { lastEventId: '7-0123456789ab.3', peer, holder: peer?.index ?? 'x', keyDigest: '' });
+    return to;
+  });
+  await turnOfLoop();
+  const subject = 'ab'.repeat(32);
+  const player = publishedPlayer(subject);
+  const seenBy = () =>
+    all.map(({ text }) => [...(/"changes":\[(.*)\]/.exec(text)?.[1]?.matchAll(/disputed|gone|score/g) ?? [])].join());
+  await listener?.publish([{ subject, player }], { ...mark, position: 4 });
+  assert.equal(seenBy(), ['score', 'score', 'score,disputed']);
+  assert.is(rows, 3);
+  for (const one of all) one.text = '';
+  await listener?.publish([{ subject, player, quiet: true, peers: [0] }], { ...mark, position: 5 });
+  assert.equal(seenBy(), ['', 'score', '']);
+  await listener?.publish([], { ...mark, position: 6 });
+  await listener?.publish([{ subject, player }], null);
+  assert.equal(seenBy(), ['', 'score', '']);
   readers.close();
 });
 

@@ -18,8 +18,14 @@ interface Response {
 interface Operation {
   readonly operationId: string;
   readonly security: readonly object[];
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: object }[];
-  readonly requestBody?: { readonly content: object };
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly schema: object;
+    readonly required: boolean;
+    readonly allowReserved?: boolean;
+  }[];
+  readonly requestBody?: { readonly content: object; readonly required: boolean };
   readonly responses: Readonly<Record<string, Response>>;
 }
 
@@ -126,6 +132,61 @@ test('a response names the header that tells its caller what to do: a key, anoth
     assert.equal(found, expected === undefined ? [] : [expected], status);
   }
   for (const status of Object.keys(headers)) assert.ok(responses[status], status);
+});
+
+test('the table says of each route who may call it, whether it is cached, and whether it answers at any time', () => {
+  const rows = Object.entries<Route>(routes).map(([id, { method, auth, cache, whileNotReady, page, body }]) =>
+    [id, method, auth, cache, whileNotReady && 'always', page && 'page', body && `${body.bytesMax}`]
+      .filter((part) => part !== undefined && part !== false)
+      .join(' '),
+  );
+  assert.equal(rows, [
+    'getIndex GET none none always',
+    'getHealth GET none none always',
+    'getReadiness GET none none always',
+    'registerPeer POST none none 16384',
+    'listPeers GET optional public',
+    'listAudit GET required none',
+    'submitEvent POST required none 16384',
+    'submitEvents POST required none 1048576',
+    'withdrawEvent DELETE required none',
+    'listErasedEvents GET required none',
+    'eraseSubject DELETE required none',
+    'openDispute POST required none 16384',
+    'getTrustScore GET optional public',
+    'getVerdict GET optional public',
+    'listPlayerEvents GET optional public',
+    'getTrustScores GET optional public',
+    'streamVerdicts GET required none',
+    'getOpenApi GET none public always',
+    'getOpenApi30 GET none public always',
+    'getDocs GET none public always page',
+    'getDocsAsset GET none public always page',
+  ]);
+});
+
+test('an operation states its parameters, headers and body as its route needs them', () => {
+  const parametersOf = (route: Route) => operation(route).parameters.map((one) => `${one.in} ${one.name}`);
+  const signed = ['header Signature-Input', 'header Signature'];
+  assert.equal(parametersOf(routes.submitEvent), [...signed, 'header Content-Digest']);
+  assert.equal(parametersOf(routes.withdrawEvent), ['path event_id', ...signed]);
+  assert.equal(parametersOf(routes.registerPeer), []);
+  assert.equal(parametersOf(routes.getTrustScores), ['query ids', 'query id']);
+  assert.equal(parametersOf(routes.streamVerdicts), ['header Last-Event-ID']);
+  for (const [, route] of table) {
+    const { parameters, requestBody, responses } = operation(route);
+    for (const one of parameters) {
+      assert.is(one.required, one.in === 'path', `${route.path} ${one.name}`);
+      assert.is(one.allowReserved, one.name === 'ids' ? true : undefined, one.name);
+    }
+    assert.is(requestBody?.required, route.body === undefined ? undefined : true, route.path);
+    assert.is('304' in responses, route.cache === 'public', route.path);
+    for (const [status, { headers = {} }] of Object.entries(responses)) {
+      if (status === '304') continue;
+      assert.ok('X-Request-Id' in headers, `${route.path} ${status}`);
+      assert.is('ETag' in headers, status in route.success && route.cache === 'public', `${route.path} ${status}`);
+    }
+  }
 });
 
 test.run();

@@ -1,4 +1,5 @@
 /** The checks of one endpoint, on bounds and a group that answer as they are told. */
+import { EventEmitter } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type OperationId, type Route, routes } from '../../../src/contract/routes.js';
@@ -185,6 +186,21 @@ test('a batch is refused as overloaded wherever its events find no room, and giv
   const atOnce = { readBody: () => granted({ events: [{}] }) };
   assert.is(await codeOf(answerOf('submitEvents', { pace, bodies, incoming: atOnce })), 'handled');
   assert.is(countOf('end'), 7);
+});
+
+test('a batch that must wait is read after its pause, or at once where its caller disconnects', async () => {
+  const remote = Object.assign(new EventEmitter(), { destroyed: false });
+  const waiting = (waitMs: number) => {
+    const pace = { begin: () => ({ waitMs, ended: () => undefined }) };
+    const incoming = { remote: remote as unknown as Incoming['remote'] };
+    return codeOf(answerOf('submitEvents', { pace, body: { events: [{}] }, incoming }));
+  };
+  assert.is(await waiting(1), 'handled');
+  const paused = waiting(3_600_000);
+  remote.destroyed = true;
+  remote.emit('close');
+  assert.is(await paused, 'malformed_json');
+  assert.is(remote.listenerCount('close'), 0);
 });
 
 test('a batch is offered with its bytes, its events, its holder and what waits before it', async () => {

@@ -10,6 +10,9 @@ test('a number is taken for seconds, milliseconds, microseconds or nanoseconds o
     assert.equal(mistakenTime(value), { found: 'a number', meant });
     assert.equal(mistakenTime(String(value)), { found: 'a number in a string', meant });
   }
+  // `date -u -d @946684800` and `@4102444800` are the first seconds of this century and of the next.
+  const bounds = [946_684_799, 946_684_800, 4_102_444_799, 4_102_444_800].map((value) => mistakenTime(value).meant);
+  assert.equal(bounds, [undefined, '2000-01-01T00:00:00Z', '2099-12-31T23:59:59Z', undefined]);
   assert.is(mistakenTime(1_732_000_000.25).meant, '2024-11-19T07:06:40.250Z');
   for (const value of [0, -1, 1, 20_261_120, 1e300, Number.POSITIVE_INFINITY, Number.NaN]) {
     assert.is(mistakenTime(value).meant, undefined, `${value}`);

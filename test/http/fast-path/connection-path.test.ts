@@ -5,9 +5,13 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
+import { refused } from '../../../src/errors.js';
 import type { HttpDeps } from '../../../src/http/deps.js';
-import { createConnectionPath } from '../../../src/http/fast-path/fast-path.js';
+import { createConnectionPath, createFastPath } from '../../../src/http/fast-path/fast-path.js';
+import type { Endpoints } from '../../../src/http/koa/endpoints.js';
+import type { Incoming } from '../../../src/http/request/pipeline.js';
 import { okJson } from '../../../src/http/request/reply.js';
+import type { ApiReply, MaybeAsync } from '../../../src/http/request/request.js';
 
 test('the answers to the requests of one read leave in one write, in their order', async () => {
   const writes: string[] = [];
@@ -23,6 +27,168 @@ test('the answers to the requests of one read leave in one write, in their order
   await new Promise(setImmediate);
   const bodies = (text: string) => text.split('HTTP/1.1 200').flatMap((one) => one.split('\r\n\r\n')[1] ?? []);
   assert.equal(writes.map(bodies), [['1', '2', '3']]);
+});
+
+type Answer = (incoming: Incoming, id: string) => MaybeAsync<ApiReply>;
+
+/** A connection of the fast path whose endpoints answer as `answer` says, with their id and captures by default. */
+function connectionOf(answer: Answer = ({ captures }, id) => okJson(JSON.stringify([id, ...captures]))) {
+  const state = { text: '', left: undefined as string | undefined, isEnded: false, isDraining: false };
+  const codes: string[] = [];
+  const write = (chunk: Buffer, _: string, taken: () => void) => {
+    state.text += chunk.toString('latin1');
+    taken();
+  };
+  const duplex = new Duplex({ read() {}, write, allowHalfOpen: true });
+  const socket = Object.assign(duplex, { setTimeout: () => socket }) as unknown as Socket;
+  const ids = ['getTrustScore', 'getTrustScores', 'submitEvent', 'submitEvents'] as const;
+  const endpoints = Object.fromEntries(
+    ids.map((id) => [id, { route: routes[id], answer: (incoming: Incoming) => answer(incoming, id) }]),
+  ) as unknown as Endpoints;
+  const metrics = { requestAnswered: (...[, , status, code]: unknown[]) => codes.push(`${status} ${code}`.trim()) };
+  const deps = { log: pino({ level: 'silent' }), metrics, isDraining: () => state.isDraining };
+  const path = createFastPath(endpoints, deps as unknown as Parameters<typeof createFastPath>[1]);
+  path.open(socket, (rest, isEnded) => Object.assign(state, { left: rest.toString('latin1'), isEnded }));
+  const send = async (...texts: readonly (string | Buffer | null)[]) => {
+    for (const text of texts) duplex.push(typeof text === 'string' ? Buffer.from(text, 'latin1') : text);
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+  };
+  const bodies = () => state.text.split('HTTP/1.1 ').flatMap((one) => one.split('\r\n\r\n')[1] ?? []);
+  return { state, codes, socket, path, send, bodies };
+}
+
+const get = (target: string, fields = '') => `GET ${target} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+const post = (target: string, body: string, fields = 'Content-Type: application/json\r\n') =>
+  `POST ${target} HTTP/1.1\r\nHost: x\r\n${fields}Content-Length: ${body.length}\r\n\r\n${body}`;
+const score = get('/api/v1/players/a/trust-score');
+
+test('the four fast requests are answered, and every other one leaves with its bytes unread', async () => {
+  const fast: readonly (readonly [request: string, body: string])[] = [
+    [get('/api/v1/players/a%20b/trust-score?explain=true'), '["getTrustScore","a%20b"]'],
+    [get('/api/v1/trust-scores?ids=a'), '["getTrustScores"]'],
+    [post('/api/v1/events', '{}'), '["submitEvent"]'],
+    [post('/api/v1/events/batch', '{}'), '["submitEvents"]'],
+    [post('/api/v1/events', ' '.repeat(16_384)), '["submitEvent"]'],
+  ];
+  const plain = 'Content-Type: application/json\r\n';
+  const others = [
+    get('/api/v1/players//trust-score'),
+    get('/api/v1/players/a/b/trust-score'),
+    get('/api/v1/players/a/verdict'),
+    get('/api/v1/player/a/trust-score'),
+    get('/api/v1/events'),
+    get('/api/v1/trust-scores#'),
+    'DELETE /api/v1/trust-scores HTTP/1.1\r\nHost: x\r\n\r\n',
+    post('/api/v1/trust-scores', '{}'),
+    post('/api/v1/events', ''),
+    post('/api/v1/events', ' '.repeat(16_385)),
+    post('/api/v1/events', '{}', 'Content-Type: text/plain\r\n'),
+    post('/api/v1/events', '{}', `${plain}Content-Encoding: gzip\r\n`),
+    post('/api/v1/events', '{}', `${plain}Expect: 100-continue\r\n`),
+    `POST /api/v1/events HTTP/1.1\r\nHost: x\r\n${plain}\r\n`,
+    post('/api/v1/events', '{}').slice(0, -1),
+    score.slice(0, -1),
+  ];
+  for (const [request, body] of fast) {
+    const { state, send, bodies } = connectionOf();
+    await send(request);
+    assert.equal([bodies(), state.left], [[body], undefined], request.slice(0, 60));
+    assert.match(state.text, '\r\nConnection: keep-alive\r\nKeep-Alive: timeout=5\r\n\r\n');
+  }
+  for (const request of others) {
+    const { state, send, bodies } = connectionOf();
+    await send(score + request, 'more');
+    assert.equal([bodies().length, state.left], [1, request], request.slice(0, 60));
+  }
+});
+
+test('requests behind one whose answer is pending wait for it, and so does the end of the caller', async () => {
+  const pending: ((reply: ApiReply) => void)[] = [];
+  const answer: Answer = ({ query }) =>
+    query === 'wait' ? new Promise((resolve) => pending.push(resolve)) : okJson(`"${query}"`);
+  const { path, socket, send, bodies } = connectionOf(answer);
+  const asking = (query: string) => get(`/api/v1/trust-scores?${query}`);
+  await send(asking('1') + asking('wait') + asking('2'), asking('3'), null);
+  assert.equal([bodies(), path.isIdle(socket), socket.writable], [['"1"'], false, true]);
+  path.closeIdle();
+  pending.shift()!(okJson('"late"'));
+  await send();
+  assert.equal(bodies(), ['"1"', '"late"', '"2"', '"3"']);
+  assert.is(socket.writable, false, 'the end is answered by an end');
+  const other = connectionOf(answer);
+  await other.send(asking('wait') + get('/other'), 'rest', null);
+  assert.is(other.state.left, undefined);
+  pending.shift()!(okJson('"late"'));
+  await other.send();
+  assert.equal([other.state.left, other.state.isEnded], [`${get('/other')}rest`, true]);
+});
+
+test('a request that fails is an internal error, at once and late, and the next one is answered', async () => {
+  let asked = 0;
+  const { codes, send } = connectionOf(() => {
+    asked += 1;
+    if (asked === 1) throw new Error('at once');
+    return asked === 2 ? Promise.reject(new Error('late')) : okJson('1');
+  });
+  await send(score.repeat(3));
+  assert.equal(codes, ['500 internal_error', '500 internal_error', '200']);
+});
+
+test('a node that drains closes a connection with its answer, and carries out no request behind it', async () => {
+  const { state, codes, socket, path, send } = connectionOf();
+  state.isDraining = true;
+  await send(score.repeat(2), score);
+  assert.equal([codes, socket.writable], [['200'], false]);
+  assert.match(state.text, '\r\nConnection: close\r\n\r\n');
+  const idle = connectionOf();
+  assert.is(idle.path.isIdle(idle.socket), true);
+  idle.path.closeIdle();
+  assert.is(idle.socket.writable, false);
+  socket.destroy();
+  await send();
+  assert.is(path.isIdle(socket), true);
+});
+
+test('a connection without a request in time gets 408, an idle one is closed, and a waiting one stays', async () => {
+  const timeout = async (sent: string, answer?: Answer) => {
+    const { state, codes, socket, send } = connectionOf(answer);
+    await send(sent);
+    state.text = '';
+    codes.length = 0;
+    socket.emit('timeout');
+    await send();
+    return [codes.join(), state.text.slice(0, 12), socket.writable];
+  };
+  assert.equal(await timeout(''), ['408 request_timeout', 'HTTP/1.1 408', false]);
+  assert.equal(await timeout(score), ['', '', false]);
+  assert.equal(await timeout(score, () => new Promise(() => undefined)), ['', '', true]);
+});
+
+test('a body is read in its turn, checked and parsed as UTF-8 JSON, and answers are sent as UTF-8', async () => {
+  const read = async (body: string, refusal?: ReturnType<typeof refused>, check: unknown = null) => {
+    let ended = 0;
+    const { state, send } = connectionOf(async ({ readBody }) => {
+      const arriving = { arrived: () => true, onDrop: () => undefined, end: () => void ended++ };
+      const inTurn = (bytes: number) => (bytes === body.length ? refusal : refused('stale'));
+      const outcome = await readBody({ arriving, check, inTurn } as unknown as Parameters<Incoming['readBody']>[0]);
+      assert.is(ended, 1);
+      return { status: 200, body: outcome.ok ? outcome.value : outcome.code };
+    });
+    await send(post('/api/v1/events', body));
+    return Buffer.from(state.text.split('\r\n\r\n')[1] ?? '', 'latin1').toString();
+  };
+  const bytes = (text: string) => Buffer.from(text).toString('latin1');
+  assert.equal(
+    [await read('[1]'), await read(bytes('"ä€"')), await read('"\xff"')],
+    ['[1]', '"ä€"', '"malformed_json"'],
+  );
+  assert.is(await read('[1]', refused('overloaded')), '"overloaded"');
+  const digest = (chunks: readonly Uint8Array[]) =>
+    String(chunks[0]) === '[1]' && chunks.length === 1 ? refused('signature_invalid') : undefined;
+  assert.equal(
+    [await read('[1]', undefined, digest), await read('[2]', undefined, digest)],
+    ['"signature_invalid"', '[2]'],
+  );
 });
 
 test.run();

@@ -15,7 +15,7 @@ function sampleOf(text: string, line: string): number | undefined {
   return found === undefined ? undefined : Number(found.slice(line.length + 1));
 }
 
-test('each gauge of the group, of its cluster and of its peers has the value of one figure, in its unit', async () => {
+test('each gauge of the group, its cluster and its peers has the value of one figure, in its unit', async () => {
   const group = groupDouble();
   const cluster: ClusterHealth = {
     role: 'follower',

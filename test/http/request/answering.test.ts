@@ -66,6 +66,8 @@ test('an expectation other than 100-continue is foreign, except in HTTP/1.0', ()
 test('an exchange takes over a usable id, the form of refusals, the tag and whether a key was sent', () => {
   const { requestId, ...plain } = exchangeOf({ 'x-request-id': 'not usable' });
   assert.equal([requestId.length, plain], [36, { problem: false, keySent: false, ifNoneMatch: undefined }]);
+  const repeated = { 'x-request-id': ['first', 'second'] };
+  assert.is(exchangeOf(repeated as unknown as IncomingMessage['headers']).requestId, 'first');
   const headers = { 'x-request-id': 'an.id', accept: 'application/problem+json', 'if-none-match': '"a"' };
   const all = exchangeOf({ ...headers, 'x-peer-api-key': 'k' });
   assert.equal(all, { requestId: 'an.id', problem: true, keySent: true, ifNoneMatch: '"a"' });

@@ -61,7 +61,7 @@ async function answerOf(id: OperationId, around: Around = {}): Promise<ApiReply>
 const codeOf = async (reply: Promise<ApiReply>) => (await reply).error?.code ?? (await reply).body;
 const cluster = { isStale: false, appliedSeq: 1_234, stalenessMs: 1.2 } as ClusterHealth;
 
-test('a group that is not ready, or may be behind, answers no route but those about itself and, if behind, writes', async () => {
+test('a group that is not ready answers nothing but about itself, one that may be behind no reads', async () => {
   for (const [id, route] of Object.entries<Route>(routes) as [OperationId, Route][]) {
     const check = () => refused('signature_invalid');
     const isOpen = route.whileNotReady;
@@ -240,7 +240,7 @@ test('a batch is offered with its bytes, its events, its holder and what waits b
   );
 });
 
-test('the check of a body is reported with the number of its valid events, that of a batch by its handler', async () => {
+test('the check of a body is reported with its valid events, and that of a batch by its handler', async () => {
   const reported: number[] = [];
   const work = { parsed: (events: number) => reported.push(events) };
   await answerOf('submitEvent', { work });

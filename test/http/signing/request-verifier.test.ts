@@ -145,7 +145,7 @@ test('a signature is used up by the body that it signs, and by no other', async 
   assert.is(await resultOf(checks.check(routes.submitEvent, withoutDigest, peer(1), open)), 'signature_invalid');
 });
 
-test('a request without a body uses its signature up at once, and the clock of the node decides its age', async () => {
+test("a request without a body uses up its signature at once, and the node's clock decides its age", async () => {
   let nowMs = 1_800_000_000_999;
   const checks = verifier({ clock: { now: () => nowMs } });
   const request = await signedErasure(1_800_000_000 - limits.signatureWindowS);

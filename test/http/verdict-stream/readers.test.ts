@@ -220,7 +220,7 @@ test('a refused stream says whose limit was reached', () => {
   readers.close();
 });
 
-test('a change without evidence of others is sent to its own peers alone, and each peer sees its own marks', async () => {
+test('a quiet change is sent to its own peers alone, and each peer sees its own marks', async () => {
   let listener: FeedListener | undefined;
   const listen = (one: FeedListener) => {
     listener = one;

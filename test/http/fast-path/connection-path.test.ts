@@ -33,14 +33,18 @@ type Answer = (incoming: Incoming, id: string) => MaybeAsync<ApiReply>;
 
 /** A connection of the fast path whose endpoints answer as `answer` says, with their id and captures by default. */
 function connectionOf(answer: Answer = ({ captures }, id) => okJson(JSON.stringify([id, ...captures]))) {
-  const state = { text: '', left: undefined as string | undefined, isEnded: false, isDraining: false };
+  const state = { text: '', left: undefined as string | undefined, isEnded: false, isDraining: false, isReading: true };
   const codes: string[] = [];
+  const untaken: (() => void)[] = [];
   const write = (chunk: Buffer, _: string, taken: () => void) => {
     state.text += chunk.toString('latin1');
-    taken();
+    if (state.isReading) taken();
+    else untaken.push(taken);
   };
-  const duplex = new Duplex({ read() {}, write, allowHalfOpen: true });
-  const socket = Object.assign(duplex, { setTimeout: () => socket }) as unknown as Socket;
+  const duplex = new Duplex({ read() {}, write, allowHalfOpen: true, writableHighWaterMark: 1 });
+  const timeoutsMs: number[] = [];
+  const setTimeout = (ms: number) => timeoutsMs.push(ms) && socket;
+  const socket = Object.assign(duplex, { setTimeout }) as unknown as Socket;
   const ids = ['getTrustScore', 'getTrustScores', 'submitEvent', 'submitEvents'] as const;
   const endpoints = Object.fromEntries(
     ids.map((id) => [id, { route: routes[id], answer: (incoming: Incoming) => answer(incoming, id) }]),
@@ -54,7 +58,7 @@ function connectionOf(answer: Answer = ({ captures }, id) => okJson(JSON.stringi
     for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
   };
   const bodies = () => state.text.split('HTTP/1.1 ').flatMap((one) => one.split('\r\n\r\n')[1] ?? []);
-  return { state, codes, socket, path, send, bodies };
+  return { state, codes, timeoutsMs, untaken, socket, path, send, bodies };
 }
 
 const get = (target: string, fields = '') => `GET ${target} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
@@ -90,16 +94,33 @@ test('the four fast requests are answered, and every other one leaves with its b
     score.slice(0, -1),
   ];
   for (const [request, body] of fast) {
-    const { state, send, bodies } = connectionOf();
+    const { state, socket, send, bodies } = connectionOf();
     await send(request);
     assert.equal([bodies(), state.left], [[body], undefined], request.slice(0, 60));
+    assert.ok(socket.writable);
+    await send(null);
+    assert.not(socket.writable, 'the end is answered by an end');
     assert.match(state.text, '\r\nConnection: keep-alive\r\nKeep-Alive: timeout=5\r\n\r\n');
   }
   for (const request of others) {
-    const { state, send, bodies } = connectionOf();
+    const { state, timeoutsMs, socket, path, send, bodies } = connectionOf();
     await send(score + request, 'more');
     assert.equal([bodies().length, state.left], [1, request], request.slice(0, 60));
+    assert.equal([timeoutsMs, socket.eventNames(), path.isIdle(socket)], [[5_000, 0], new Duplex().eventNames(), true]);
   }
+});
+
+test('a caller that does not read its answers is not read from, and loses nothing', async () => {
+  const { state, untaken, socket, path, send, bodies } = connectionOf();
+  state.isReading = false;
+  await send(score, score, score, null);
+  assert.equal([bodies().length, socket.isPaused(), path.isIdle(socket)], [1, true, false]);
+  socket.emit('timeout');
+  assert.ok(socket.writable, 'the connection has a bound of its own then');
+  state.isReading = true;
+  for (const taken of untaken.splice(0)) taken();
+  await send();
+  assert.equal([bodies().length, socket.writable], [3, false]);
 });
 
 test('requests behind one whose answer is pending wait for it, and so does the end of the caller', async () => {

@@ -6,7 +6,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CallerLimit } from '../../../src/http/request/rate-limits.js';
 import { limits } from '../../../src/limits.js';
-import { addressKeyOf } from '../../../src/validation/address-key.js';
 import { until } from '../../support/until.js';
 import { type Answer, ask } from '../exchange.js';
 import { startFace, type TestFace } from '../face.js';
@@ -157,17 +156,6 @@ test('a caller that waits after a batch keeps its own count', async () => {
     ['late', 'later', 'waits'].map(async (caller) => (await limit.consume(caller))?.status ?? 200),
   );
   assert.equal(statuses, [200, 429, 429]);
-});
-
-test('an IPv4 address counts as itself, however it is written, and IPv6 addresses by their /64', () => {
-  assert.is(addressKeyOf('192.0.2.7'), '192.0.2.7');
-  assert.is(addressKeyOf('::ffff:192.0.2.7'), '192.0.2.7');
-  assert.is(addressKeyOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64');
-  assert.is(addressKeyOf('2001:db8:1:2::9'), '2001:db8:1:2::/64');
-  assert.is(addressKeyOf('2001:db8::1'), '2001:db8:0:0::/64');
-  assert.is(addressKeyOf('2001::2:3:4:5:6:7'), '2001:0:2:3::/64');
-  assert.is(addressKeyOf('fe80::1%eth0'), 'fe80:0:0:0::/64');
-  assert.is(addressKeyOf('::1'), '0:0:0:0::/64');
 });
 
 test.run();

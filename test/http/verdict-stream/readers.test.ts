@@ -82,6 +82,7 @@ test('only readers of a peer whose events were erased are notified of that', asy
 
 function silentReaders(authEnabled: boolean) {
   const ends: string[] = [];
+  const opened: Heard[] = [];
   const readers = new StreamReaders(
     {
       node: nodeDouble(),
@@ -107,12 +108,17 @@ function silentReaders(authEnabled: boolean) {
   const open = (index: number, count: number): number => {
     let refusals = 0;
     for (let i = 0; i < count; i++) {
-      if (readers.refusal(openingOf(index)) === undefined) readers.open(new Heard(), openingOf(index));
-      else refusals += 1;
+      if (readers.refusal(openingOf(index)) !== undefined) {
+        refusals += 1;
+        continue;
+      }
+      const to = new Heard();
+      opened.push(to);
+      readers.open(to, openingOf(index));
     }
     return refusals;
   };
-  return { readers, ends, open };
+  return { readers, ends, open, opened };
 }
 
 test('a peer may have 16 streams, whatever room there is', () => {
@@ -187,6 +193,7 @@ test('a reader is greeted with the terms of the stream, and counted from its ope
   const opening = { lastEventId: '7-0123456789ab.3', peer: null, holder: 'one', keyDigest: '' };
   const [first, second, last] = [new Heard(), new Heard(), new Heard()];
   readers.open(first, opening);
+  assert.equal([listening, open], [1, 1]);
   readers.open(second, opening);
   assert.equal([listening, open], [1, 2]);
   assert.equal(JSON.parse(/^event: hello\ndata: (.*)$/m.exec(first.text)?.[1] ?? ''), {
@@ -210,13 +217,41 @@ test('a reader is greeted with the terms of the stream, and counted from its ope
   assert.not.match(last.text, 'hello');
 });
 
+test('a reader that is catching up gets an erasure at once, and no change before it has caught up', async () => {
+  let listener: FeedListener | undefined;
+  const listen = (one: FeedListener) => {
+    listener = one;
+    return () => undefined;
+  };
+  const walk = () => new Promise<null>(() => undefined);
+  const metrics = { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} };
+  const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk };
+  const readers = new StreamReaders({ node: nodeDouble({ verdicts }), clock: { now: () => 5 }, metrics }, atOnce);
+  const to = new Heard();
+  readers.open(to, { lastEventId: '', peer: null, holder: 'one', keyDigest: '' });
+  await turnOfLoop();
+  const subject = 'ab'.repeat(32);
+  await listener?.publish([{ subject, player: null }], null);
+  assert.match(to.text, `{"changes":[{"subject_hash":"${subject}","gone":true}],"as_of":"1970-01-01T00:00:00.005Z"}`);
+  await listener?.publish([{ subject, player: publishedPlayer(subject) }], { ...mark, position: 4 });
+  assert.not.match(to.text, 'score":');
+  readers.close();
+});
+
 test('a refused stream says whose limit was reached', () => {
-  const { readers, open } = silentReaders(true);
+  const { readers, open, opened } = silentReaders(true);
   const textOf = (index: number) => readers.refusal({ peer: peerView(index), holder: index })?.text;
   open(0, limits.streamReadersPerPeer);
   assert.equal([textOf(0), textOf(1)], ['this peer has reached its limit of readers', undefined]);
   for (let index = 1; index < limits.streamReadersMax / limits.streamReadersPerPeer; index++) open(index, 16);
   assert.equal([textOf(0), textOf(999)], ['this node has reached its limit of readers', undefined]);
+  const to = new Heard();
+  const fresh = { lastEventId: '', peer: peerView(999), holder: 999, keyDigest: '' };
+  const oldest = opened[0]!;
+  readers.open(to, fresh);
+  assert.match(oldest.text, '{"reason":"limit"');
+  assert.not.match(opened[1]!.text, 'limit');
+  assert.match(to.text, 'event: hello');
   readers.close();
 });
 

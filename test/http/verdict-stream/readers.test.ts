@@ -3,12 +3,14 @@ import { Writable } from 'node:stream';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { GroupViews } from '../../../src/group/api.js';
 import type { FeedListener, FeedPosition } from '../../../src/group/verdict-changes.js';
+import type { RequestObserver } from '../../../src/http/deps.js';
 import { ReadTurns } from '../../../src/http/room/read-turns.js';
 import { StreamReaders } from '../../../src/http/verdict-stream/readers.js';
 import { limits } from '../../../src/limits.js';
 import { publishedPlayer, publishedPlayers } from '../../support/published-players.js';
-import { nodeDouble, peerView } from '../group-double.js';
+import { nodeDouble, peerView, type Replaced } from '../group-double.js';
 
 const atOnce = { next: () => Promise.resolve() };
 const mark: FeedPosition = { seq: 7, asOf: 0, generation: '0123456789ab', position: 3 };
@@ -23,46 +25,41 @@ class Heard extends Writable {
   }
 }
 
-test('every reader gets an erasure at once, which is answered as soon as the feed continues', async () => {
-  let listener: FeedListener | undefined;
+interface Parts {
+  readonly feed?: Partial<GroupViews['verdicts']>;
+  readonly group?: Replaced;
+  readonly metrics?: Partial<RequestObserver>;
+}
+
+/** All readers of a feed at `mark`, at 5 ms since 1970, with what the feed publishes to them. */
+function readersOf({ feed = {}, group = {}, metrics = {} }: Parts = {}) {
+  const listeners: FeedListener[] = [];
   const listen = (one: FeedListener) => {
-    listener = one;
-    return () => undefined;
+    listeners.push(one);
+    return () => void listeners.pop();
   };
-  const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null };
-  const readers = new StreamReaders(
-    {
-      node: nodeDouble({ verdicts }),
-      clock: { now: () => 0 },
-      metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} },
-    },
-    atOnce,
-  );
+  const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null, ...feed };
+  const none = { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} };
+  const node = nodeDouble({ verdicts, ...group });
+  const readers = new StreamReaders({ node, clock: { now: () => 5 }, metrics: { ...none, ...metrics } }, atOnce);
+  const publish: FeedListener['publish'] = (rows, to) => listeners[0]!.publish(rows, to);
+  return { readers, listeners, publish };
+}
+
+test('every reader gets an erasure at once, which is answered as soon as the feed continues', async () => {
+  const { readers, publish } = readersOf();
   const all = [new Heard(), new Heard(), new Heard()];
   for (const to of all)
     readers.open(to, { lastEventId: '7-0123456789ab.3', peer: null, holder: '127.0.0.1', keyDigest: '' });
   await turnOfLoop();
-  const sent = listener?.publish([{ subject: 'ab'.repeat(32), player: null }], { ...mark, position: 4 });
+  const sent = publish([{ subject: 'ab'.repeat(32), player: null }], { ...mark, position: 4 });
   for (const { text } of all) assert.match(text, /^data: \{"changes":\[\{"subject_hash":"(?:ab){32}","gone":true\}\]/m);
   await sent;
   readers.close();
 });
 
 test('only readers of a peer whose events were erased are notified of that', async () => {
-  let listener: FeedListener | undefined;
-  const listen = (one: FeedListener) => {
-    listener = one;
-    return () => undefined;
-  };
-  const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null };
-  const readers = new StreamReaders(
-    {
-      node: nodeDouble({ verdicts }),
-      clock: { now: () => 0 },
-      metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} },
-    },
-    atOnce,
-  );
+  const { readers, publish } = readersOf();
   const all = [null, peerView(0), peerView(1), peerView(1)].map((peer) => {
     const to = new Heard();
     readers.open(to, { lastEventId: '7-0123456789ab.3', peer, holder: peer?.index ?? '127.0.0.1', keyDigest: '' });
@@ -70,7 +67,7 @@ test('only readers of a peer whose events were erased are notified of that', asy
   });
   await turnOfLoop();
   const subject = 'ab'.repeat(32);
-  await listener?.publish([{ subject, player: null, peers: [1, 2] }], { ...mark, position: 4 });
+  await publish([{ subject, player: null, peers: [1, 2] }], { ...mark, position: 4 });
   const plain = `{"subject_hash":"${subject}","gone":true}`;
   const own = `{"subject_hash":"${subject}","gone":true,"subject_erased":true}`;
   assert.equal(
@@ -173,29 +170,18 @@ test('if all streams are in use, only the peer with the most loses one to a peer
 });
 
 test('a reader is greeted with the terms of the stream, and counted from its opening to its end', async () => {
-  let [listening, open] = [0, 0];
-  let listener: FeedListener | undefined;
-  const listen = (one: FeedListener) => {
-    listener = one;
-    listening += 1;
-    return () => {
-      listening -= 1;
-    };
-  };
+  let open = 0;
   const ends: string[] = [];
   const streamReaders = (count: number) => {
     open = count;
   };
-  const streamEnded = (reason: string) => ends.push(reason);
-  const metrics = { requestAnswered() {}, idRefused() {}, streamReaders, streamSynced() {}, streamEnded };
-  const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null };
-  const readers = new StreamReaders({ node: nodeDouble({ verdicts }), clock: { now: () => 5 }, metrics }, atOnce);
+  const { readers, listeners } = readersOf({ metrics: { streamReaders, streamEnded: (reason) => ends.push(reason) } });
   const opening = { lastEventId: '7-0123456789ab.3', peer: null, holder: 'one', keyDigest: '' };
   const [first, second, last] = [new Heard(), new Heard(), new Heard()];
   readers.open(first, opening);
-  assert.equal([listening, open], [1, 1]);
+  assert.equal([listeners.length, open], [1, 1]);
   readers.open(second, opening);
-  assert.equal([listening, open], [1, 2]);
+  assert.equal([listeners.length, open], [1, 2]);
   assert.equal(JSON.parse(/^event: hello\ndata: (.*)$/m.exec(first.text)?.[1] ?? ''), {
     version: 1,
     group_id: 'local',
@@ -207,9 +193,9 @@ test('a reader is greeted with the terms of the stream, and counted from its ope
   });
   first.destroy();
   await turnOfLoop();
-  assert.equal([listening, open, ends], [1, 1, ['left']]);
-  listener?.forgotten();
-  assert.equal([listening, open, ends], [0, 0, ['left', 'rebuilt']]);
+  assert.equal([listeners.length, open, ends], [1, 1, ['left']]);
+  listeners[0]!.forgotten();
+  assert.equal([listeners.length, open, ends], [0, 0, ['left', 'rebuilt']]);
   readers.close();
   assert.equal(readers.refusal(opening)?.details, { reason: 'draining' });
   readers.open(last, opening);
@@ -218,22 +204,14 @@ test('a reader is greeted with the terms of the stream, and counted from its ope
 });
 
 test('a reader that is catching up gets an erasure at once, and no change before it has caught up', async () => {
-  let listener: FeedListener | undefined;
-  const listen = (one: FeedListener) => {
-    listener = one;
-    return () => undefined;
-  };
-  const walk = () => new Promise<null>(() => undefined);
-  const metrics = { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} };
-  const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk };
-  const readers = new StreamReaders({ node: nodeDouble({ verdicts }), clock: { now: () => 5 }, metrics }, atOnce);
+  const { readers, publish } = readersOf({ feed: { walk: () => new Promise<null>(() => undefined) } });
   const to = new Heard();
   readers.open(to, { lastEventId: '', peer: null, holder: 'one', keyDigest: '' });
   await turnOfLoop();
   const subject = 'ab'.repeat(32);
-  await listener?.publish([{ subject, player: null }], null);
+  await publish([{ subject, player: null }], null);
   assert.match(to.text, `{"changes":[{"subject_hash":"${subject}","gone":true}],"as_of":"1970-01-01T00:00:00.005Z"}`);
-  await listener?.publish([{ subject, player: publishedPlayer(subject) }], { ...mark, position: 4 });
+  await publish([{ subject, player: publishedPlayer(subject) }], { ...mark, position: 4 });
   assert.not.match(to.text, 'score":');
   readers.close();
 });
@@ -256,19 +234,11 @@ test('a refused stream says whose limit was reached', () => {
 });
 
 test('a quiet change is sent to its own peers alone, and each peer sees its own marks', async () => {
-  let listener: FeedListener | undefined;
-  const listen = (one: FeedListener) => {
-    listener = one;
-    return () => undefined;
-  };
-  const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null };
   let rows = 0;
   const streamSynced = (count: number) => {
     rows += count;
   };
-  const metrics = { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced, streamEnded() {} };
-  const node = nodeDouble({ verdicts, disputedFor: () => [1] });
-  const readers = new StreamReaders({ node, clock: { now: () => 0 }, metrics }, atOnce);
+  const { readers, publish } = readersOf({ group: { disputedFor: () => [1] }, metrics: { streamSynced } });
   const all = [null, peerView(0), peerView(1)].map((peer) => {
     const to = new Heard();
     readers.open(to, { lastEventId: '7-0123456789ab.3', peer, holder: peer?.index ?? 'x', keyDigest: '' });
@@ -279,14 +249,14 @@ test('a quiet change is sent to its own peers alone, and each peer sees its own 
   const player = publishedPlayer(subject);
   const seenBy = () =>
     all.map(({ text }) => [...(/"changes":\[(.*)\]/.exec(text)?.[1]?.matchAll(/disputed|gone|score/g) ?? [])].join());
-  await listener?.publish([{ subject, player }], { ...mark, position: 4 });
+  await publish([{ subject, player }], { ...mark, position: 4 });
   assert.equal(seenBy(), ['score', 'score', 'score,disputed']);
   assert.is(rows, 3);
   for (const one of all) one.text = '';
-  await listener?.publish([{ subject, player, quiet: true, peers: [0] }], { ...mark, position: 5 });
+  await publish([{ subject, player, quiet: true, peers: [0] }], { ...mark, position: 5 });
   assert.equal(seenBy(), ['', 'score', '']);
-  await listener?.publish([], { ...mark, position: 6 });
-  await listener?.publish([{ subject, player }], null);
+  await publish([], { ...mark, position: 6 });
+  await publish([{ subject, player }], null);
   assert.equal(seenBy(), ['', 'score', '']);
   readers.close();
 });

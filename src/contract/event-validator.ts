@@ -34,6 +34,6 @@ function isBefore110(version: string): boolean {
   const parts = /^(\d+)\.(\d+)\.(\d+)(-)?/.exec(version);
   if (parts === null) return false;
   const [major, minor, patch] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
-  if (major !== 1 || minor !== 1) return major < 1 || (major === 1 && minor < 1);
+  if (major !== 1 || minor !== 1) return major < 1 || (major === 1 && minor === 0);
   return patch === 0 && parts[4] !== undefined;
 }

@@ -1,4 +1,5 @@
 /** Answers of a connection of the fast path, as they leave. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { pino } from 'pino';
@@ -79,7 +80,8 @@ test('the four fast requests are answered, and every other one leaves with its b
     get('/api/v1/players//trust-score'),
     get('/api/v1/players/a/b/trust-score'),
     get('/api/v1/players/a/verdict'),
-    get('/api/v1/player/a/trust-score'),
+    get('/api/v1/plays/some/trust-score'),
+    get('/api/v1/players/abcdefghijklmnop/verdict'),
     get('/api/v1/events'),
     get('/api/v1/trust-scores#'),
     'DELETE /api/v1/trust-scores HTTP/1.1\r\nHost: x\r\n\r\n',
@@ -121,6 +123,17 @@ test('a caller that does not read its answers is not read from, and loses nothin
   for (const taken of untaken.splice(0)) taken();
   await send();
   assert.equal([bodies().length, socket.writable], [3, false]);
+});
+
+test('answers beyond 64 KiB of one read wait until those before are taken', async () => {
+  const { state, untaken, socket, send, bodies } = connectionOf(() => okJson(`"${'x'.repeat(65_536)}"`));
+  state.isReading = false;
+  await send(score.repeat(3));
+  assert.is(bodies().length, 1);
+  state.isReading = true;
+  for (const taken of untaken.splice(0)) taken();
+  await send();
+  assert.equal([bodies().length, socket.isPaused()], [3, false]);
 });
 
 test('requests behind one whose answer is pending wait for it, and so does the end of the caller', async () => {
@@ -210,6 +223,57 @@ test('a body is read in its turn, checked and parsed as UTF-8 JSON, and answers 
     [await read('[1]', undefined, digest), await read('[2]', undefined, digest)],
     ['"signature_invalid"', '[2]'],
   );
+});
+
+test('an answer has the date of the wall clock in whole seconds', async () => {
+  const { now } = Date;
+  const { state, send } = connectionOf();
+  try {
+    for (const ms of [1_800_000_000_999, 1_800_000_001_000]) {
+      Date.now = () => ms;
+      await send(score);
+    }
+  } finally {
+    Date.now = now;
+  }
+  const dates = [...state.text.matchAll(/^Date: (.*)\r$/gm)].map(([, date]) => date);
+  assert.equal(dates, ['Fri, 15 Jan 2027 08:00:00 GMT', 'Fri, 15 Jan 2027 08:00:01 GMT']);
+});
+
+test('a request that node:http has parsed is answered if it is one of the four, and left to Koa otherwise', async () => {
+  const answers: Answer[] = [
+    () => okJson('1'),
+    async () => okJson('2'),
+    () => {
+      throw new Error('at once');
+    },
+    () => Promise.reject(new Error('late')),
+  ];
+  const sent: unknown[] = [];
+  const ask = async (method: string, url: string, answer: Answer = () => assert.unreachable() as never) => {
+    const { path } = connectionOf(answer);
+    const versions = { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1, complete: true };
+    const request = { method, url, headers: { host: 'x' }, rawHeaders: ['Host', 'x'], socket: {}, ...versions };
+    const response = { writeHead: (status: number) => sent.push(status), end: (text: string) => sent.push(text) };
+    const isTaken = path.answer(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+    await new Promise(setImmediate);
+    return isTaken;
+  };
+  const url = '/api/v1/trust-scores?ids=a';
+  for (const answer of answers) assert.is(await ask('GET', url, answer), true);
+  assert.equal(
+    sent.map((one) => (typeof one === 'string' && one.includes('internal_error') ? 'internal_error' : one)),
+    [200, '1', 200, '2', 500, 'internal_error', 500, 'internal_error'],
+  );
+  for (const [method, target] of [
+    ['HEAD', url],
+    ['GET', '/api/v1/health'],
+    ['GET', '#'],
+    ['POST', url],
+  ] as const) {
+    assert.is(await ask(method, target), false, `${method} ${target}`);
+  }
+  assert.is(sent.length, 8);
 });
 
 test.run();

@@ -145,6 +145,8 @@ test('each refusal of a parameter says what it must be, and names an id with for
     [readLimit('limit=1&limit=2'), 'limit is given more than once'],
     [readLimit('limit=%ff'), 'limit is not percent-encoded UTF-8'],
     [readCursor('cursor=x', 'peers'), 'cursor must be a next_cursor of this listing'],
+    [readCursor('cursor=x&cursor=x', 'peers'), 'cursor is given more than once'],
+    [readIds('ids=a&ids=b'), 'ids is given more than once'],
     [readExplain('explain=1'), 'explain must be true or false'],
     [readIds(''), ids],
     [readIds('ids=%ff'), ids],
@@ -176,6 +178,8 @@ test('a page has a limit and begins where its cursor says', () => {
   const listing = (...places: number[]) => decodeCursor('events', encodeCursor('events', ...places));
   assert.equal([listing(0), listing(1, 0), listing(2 ** 53)], [undefined, undefined, undefined]);
   assert.is(decodeCursor('peers', encodeCursor('peers', 1, 2)), undefined);
+  assert.is(listing(...Array<number>(3_000).fill(7))?.length, 3_000);
+  assert.is(listing(...Array<number>(4_000).fill(7)), undefined, 'longer than a cursor may be');
 });
 
 test('a group refuses raw ids with the form that it accepts: a hash, or the canonical forms of its kinds', () => {

@@ -96,8 +96,8 @@ test('the page, its script and the files of the library have their types, and no
   for (const asset of ['', 'package.json', '../package.json', 'swagger-ui.js']) {
     assert.is((await assetOf(asset)).error?.code, 'route_not_found', asset);
   }
-  const { contentType, headers } = getDocs();
-  assert.is(contentType, 'text/html; charset=utf-8');
+  const { status, contentType, headers } = getDocs();
+  assert.equal([status, contentType], [200, 'text/html; charset=utf-8']);
   assert.match(headers?.['Content-Security-Policy'] ?? '', /^default-src 'none'; script-src 'self';/);
   const versions = [getOpenApi(), getOpenApi30()].map(({ body }) => JSON.parse(String(body)).openapi.slice(0, 3));
   assert.equal(versions, ['3.1', '3.0']);

@@ -142,7 +142,8 @@ test('a signature is used up by the body that it signs, and by no other', async 
   assert.is(await resultOf(checks.check(routes.submitEvent, request, peer(1), open)), 'signature_replayed');
   const { 'content-digest': _left, ...headers } = (await signedEvent()).headers as Record<string, string>;
   const withoutDigest = { ...request, headers };
-  assert.is(await resultOf(checks.check(routes.submitEvent, withoutDigest, peer(1), open)), 'signature_invalid');
+  const refusal = await checks.check(routes.submitEvent, withoutDigest, peer(1), open);
+  assert.is(refusal.ok || refusal.text, 'Content-Digest must state the sha-256 or sha-512 of the body');
 });
 
 test("a request without a body uses up its signature at once, and the node's clock decides its age", async () => {

@@ -126,14 +126,17 @@ export class EtcdClient {
   ): () => void {
     let stream: ClientDuplexStream<object, object> | null = null;
     let isOver = false;
+    const at = this.#current;
     const end = (error: unknown): void => {
+      // A stream that this client cancels fails, too, and that is no failure of the member.
       if (isOver) return;
       isOver = true;
       stream?.cancel();
+      this.#forgetsToken(error);
+      this.#avoid(at);
       ended(error);
     };
     const start = async (): Promise<void> => {
-      const at = this.#current;
       const metadata = await this.#metadata(this.#clients[at]!);
       if (isOver) return;
       if (this.isClosed) throw closedError();
@@ -144,11 +147,7 @@ export class EtcdClient {
         if (response.canceled) end(new SharedLogUnavailableError('etcd ended the watch'));
         else if (!isOver) heard(response);
       });
-      stream.on('error', (error) => {
-        this.#forgetsToken(error);
-        this.#avoid(at);
-        end(error);
-      });
+      stream.on('error', end);
       stream.on('end', () => end(new SharedLogUnavailableError('etcd ended the watch')));
       stream.write({ create_request: { key, range_end: rangeEnd, start_revision: revision } });
     };

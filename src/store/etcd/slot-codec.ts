@@ -92,7 +92,7 @@ export function decodeSlot(firstSeq: number, plain: Buffer): Slot {
       redactions.push(redaction);
       at = end;
     }
-    if (at !== plain.length || bytes.length !== length) throw new RangeError('length differs');
+    if (at !== plain.length) throw new RangeError('length differs');
     return { firstSeq, bytes, redactions };
   } catch (error) {
     throw new DamagedError(`etcd: the slot at record ${firstSeq} is malformed`, { cause: error });

@@ -3,7 +3,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EtcdMembers, noEtcd } from '../../../bench/cluster/etcd-members.js';
 import { SecretProof } from '../../../src/core/hashing/secret-proof.js';
-import { SharedLogUnavailableError } from '../../../src/group/ports/shared-log.js';
 import { OwnerLostError } from '../../../src/group/ports/storage.js';
 import { timers } from '../../../src/node/system.js';
 import { EtcdClient } from '../../../src/store/etcd/etcd-client.js';
@@ -142,15 +141,6 @@ if (why !== undefined) {
     assert.equal([slots.map(({ firstSeq }) => firstSeq), trimmed], [[3], 2]);
   });
 
-  test('a node whose lease has ended neither leads nor appears', async () => {
-    const log = openLog('/test/lease/');
-    const lease = '4711';
-    assert.is(await log.campaign({ nodeId: 'a', url: 'http://x', since: 0, cause: 'a test' }, lease), null);
-    assert.ok((await rejection(log.putNode(reported, lease))) instanceof SharedLogUnavailableError);
-    const { leader, nodes } = await log.view(1);
-    assert.equal([leader, nodes], [null, []]);
-  });
-
   test('the first node determines the secret of the group, and no other secret proves to be it', async () => {
     const log = openLog('/test/secret/');
     assert.ok(await log.hasSecret());
@@ -177,57 +167,6 @@ if (why !== undefined) {
     assert.is(await log.putNode(other, second), null);
     assert.equal(await log.refused(), []);
     assert.ok(await campaign(second));
-  });
-
-  test('a report of this node that is carried out late undoes no newer one', async () => {
-    const log = openLog('/test/late-report/');
-    const lease = await leaseOf(log);
-    const roleNow = async () => (await log.nodes())[0]?.role;
-    assert.is(await log.putNode({ ...reported, role: 'left' }, lease), null);
-    const { txn } = log.client;
-    let late = async (): Promise<unknown> => undefined;
-    log.client.txn = async (request) => {
-      log.client.txn = txn;
-      late = () => txn.call(log.client, request);
-      throw new SharedLogUnavailableError('no answer');
-    };
-    assert.ok(
-      (await rejection(log.putNode({ ...reported, role: 'left' }, lease))) instanceof SharedLogUnavailableError,
-    );
-    assert.is(await log.putNode({ ...reported, role: 'follower' }, lease), null);
-    await late();
-    assert.is(await roleNow(), 'follower');
-    assert.is(await log.putNode({ ...reported, role: 'leader' }, lease), null);
-    assert.is(await roleNow(), 'leader');
-  });
-
-  test('a report that a newer one overtakes ends as the newer one does', async () => {
-    const log = openLog('/test/overtaken-report/');
-    const lease = await leaseOf(log);
-    const { txn } = log.client;
-    const [older, newer] = [log.putNode({ ...reported, role: 'left' }, lease), log.putNode(reported, lease)];
-    assert.equal(await Promise.all([older, newer]), [null, null]);
-    assert.is((await log.nodes())[0]?.role, reported.role);
-    log.client.txn = async () => {
-      throw new SharedLogUnavailableError('no answer');
-    };
-    const failing = log.putNode(reported, lease);
-    log.client.txn = txn;
-    assert.ok((await rejection(failing)) instanceof SharedLogUnavailableError);
-  });
-
-  test('a value that stands under another key, or was made with another salt, is refused', async () => {
-    const log = openLog('/test/cipher/');
-    const fence = await leadOn(log, 'a');
-    await log.begin(fence, 'id', 0, 3);
-    await log.append(fence, { ...batchOf(1), redactions: [] }, 0);
-    const { kvs } = await log.client.range({ key: log.keys.slot(1) });
-    await log.client.put({ key: log.keys.slot(2), value: kvs[0]!.value });
-    assert.match(String(await rejection(log.view(2))), /damaged, or was written with another GROUP_SALT/);
-    const { client, keys } = log;
-    const cipher = new SlotCipher(Buffer.from('another'), 'g');
-    const other = new EtcdLog(client, keys, cipher, new SecretProof('', 'g', 'secret'));
-    assert.match(String(await rejection(other.view(1))), /another GROUP_SALT/);
   });
 }
 

@@ -1,21 +1,21 @@
 /** One owner per data folder: a living one refuses, a dead one does not block, a fenced one writes nothing. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError, type LogReader, OwnerLostError } from '../../../src/group/ports/storage.js';
+import { type LogReader, OwnerLostError } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf, openLogReader } from '../../../src/store/log/lmdb-log.js';
-import { HiddenCommitError, OWNER_KEY, openLogEnvironment } from '../../../src/store/log/log-environment.js';
+import { HiddenCommitError } from '../../../src/store/log/log-environment.js';
 import { checkPages } from '../../../src/store/log/page-check.js';
-import { adoptFolder, claimFolder, FolderOwnedError, ownFolder } from '../../../src/store/ownership/owner.js';
-import { ownerFileOf, type ProcessIdentity, thisProcess } from '../../../src/store/ownership/owner-record.js';
+import { claimFolder, FolderOwnedError } from '../../../src/store/ownership/owner.js';
+import { type ProcessIdentity, thisProcess } from '../../../src/store/ownership/owner-record.js';
 import { until } from '../../support/until.js';
 import { batchOf, rejection } from '../log-contract.js';
 import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
@@ -42,15 +42,6 @@ async function end(child: ChildProcess): Promise<void> {
 function elsewhere(): ProcessIdentity {
   return { ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' };
 }
-
-test('the data folder is created for its owner alone', async () => {
-  const dir = join(temporaryFolder(), 'data');
-  const writer = await claimFolder(dir);
-  assert.is(statSync(dir).mode & 0o777, 0o700);
-  assert.is(writer.epoch, 1);
-  await writer.close();
-  removeFolder(join(dir, '..'));
-});
 
 test('a claim that fails at its end stops its heartbeat', async () => {
   const dir = temporaryFolder();
@@ -106,16 +97,6 @@ test('a living owner refuses a second one, and is named', async () => {
   removeFolder(dir);
 });
 
-test('an owner in this process refuses a second one too', async () => {
-  const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
-  assert.ok((await rejection(claimFolder(dir))) instanceof FolderOwnedError);
-  await writer.append(batchOf(1), []);
-  assert.equal(writer.last(), batchOf(1));
-  await writer.close();
-  removeFolder(dir);
-});
-
 test('an owner that was killed does not block the next start, at once', async () => {
   const dir = temporaryFolder();
   const { child } = await starter(dir);
@@ -124,15 +105,6 @@ test('an owner that was killed does not block the next start, at once', async ()
   const writer = await claimFolder(dir);
   assert.is(writer.epoch, 2);
   assert.ok(performance.now() - started < limits.ownerSilentMs, 'without watching its heartbeat');
-  await writer.close();
-  removeFolder(dir);
-});
-
-test('a released folder is free at once, also for one that cannot look its owner up', async () => {
-  const dir = temporaryFolder();
-  await (await claimFolder(dir)).close();
-  const writer = await claimFolder(dir, elsewhere(), { heartbeatMs: 1_000, ownerSilentMs: 60_000 });
-  assert.is(writer.epoch, 2);
   await writer.close();
   removeFolder(dir);
 });
@@ -151,19 +123,6 @@ test('an owner elsewhere with a heartbeat refuses a start, and a silent one is t
   assert.match(beat, /^1 \d+\n$/);
   await first.abandon();
   const second = await claimFolder(dir, thisProcess(), TIMES);
-  assert.is(second.epoch, 2);
-  await second.close();
-  removeFolder(dir);
-});
-
-test('an old heartbeat file of another owner does not protect a dead one', async () => {
-  const dir = temporaryFolder();
-  const first = await claimFolder(dir, elsewhere(), TIMES);
-  await first.abandon();
-  let beat = 0;
-  const stranger = setInterval(() => writeFileSync(join(dir, 'heartbeat'), `7 ${beat++}\n`), 20);
-  const second = await claimFolder(dir, thisProcess(), TIMES);
-  clearInterval(stranger);
   assert.is(second.epoch, 2);
   await second.close();
   removeFolder(dir);
@@ -188,25 +147,6 @@ test('after a takeover no append of the old owner is written, and its heartbeat 
     (await rejection(claimFolder(dir, elsewhere(), TIMES))) instanceof FolderOwnedError,
     'closing the old one released nothing of the new one',
   );
-  await second.close();
-  removeFolder(dir);
-});
-
-test('an owner that writes nothing is notified once of a takeover', async () => {
-  const dir = temporaryFolder();
-  const reported: unknown[] = [];
-  const first = await claimFolder(dir, deadProcess(), TIMES, (error) => reported.push(error));
-  // So that its heart has beaten as an owner's.
-  const heartbeat = join(dir, 'heartbeat');
-  await until(() => existsSync(heartbeat) && readFileSync(heartbeat, 'utf8').startsWith('1 '));
-  assert.equal(reported, []);
-  const second = await claimFolder(dir, thisProcess(), TIMES);
-  await until(() => reported.length > 0);
-  const beat = () => Number(readFileSync(join(dir, 'heartbeat'), 'utf8').split(' ')[1]);
-  await until(() => beat() > 3);
-  assert.is(reported.length, 1);
-  assert.ok(reported[0] instanceof OwnerLostError);
-  await first.close();
   await second.close();
   removeFolder(dir);
 });
@@ -310,90 +250,6 @@ test('an owner whose claim was hidden is fenced by the next one', async () => {
   await next.append(batchOf(3), []);
   assert.equal(storedSeqs(next), [1, 2, 3]);
   for (const writer of [first, hidden, next]) await writer.close();
-  removeFolder(dir);
-});
-
-test('an owner file that a power cut emptied delays a start no longer than a silent owner', async () => {
-  const dir = temporaryFolder();
-  await (await claimFolder(dir)).abandon();
-  writeFileSync(ownerFileOf(dir, 1), '');
-  writeFileSync(ownerFileOf(dir, 2), '');
-  const next = await claimFolder(dir, thisProcess(), TIMES);
-  assert.is(next.epoch, 3);
-  await next.close();
-  assert.equal(
-    readdirSync(dir).filter((name) => name.startsWith('owner-')),
-    ['owner-3.json'],
-  );
-  removeFolder(dir);
-});
-
-test('a folder that lost the file of its last owner is claimed with the epoch after that one', async () => {
-  const dir = temporaryFolder();
-  for (let epoch = 1; epoch <= 3; epoch++) await (await claimFolder(dir)).close();
-  rmSync(ownerFileOf(dir, 3));
-  let isLost = false;
-  const next = await claimFolder(dir, thisProcess(), TIMES, () => {
-    isLost = true;
-  });
-  assert.is(next.epoch, 4);
-  await delay(2 * TIMES.heartbeatMs);
-  assert.instance(await rejection(claimFolder(dir)), FolderOwnedError);
-  await next.close();
-  assert.not.ok(isLost);
-  assert.is((await claimFolder(dir)).epoch, 5);
-  removeFolder(dir);
-});
-
-test('an owned folder is refused before its log is opened, and its files stay unchanged', async () => {
-  const dir = temporaryFolder();
-  const folder = await ownFolder(dir);
-  assert.instance(await rejection(claimFolder(dir)), FolderOwnedError);
-  assert.not.ok(existsSync(logFolderOf(dir)));
-  await folder.release();
-  const next = await claimFolder(dir);
-  assert.is(next.epoch, 2);
-  await next.close();
-  removeFolder(dir);
-});
-
-// Found by flips: round 6738 of seed 20261171. The folder was "in use" by a process that had died.
-test('an owner whose version is damaged is damage, and no owner that lives', async () => {
-  const dir = temporaryFolder();
-  await (await claimFolder(dir, deadProcess())).abandon();
-  const environment = openLogEnvironment(logFolderOf(dir));
-  await environment.meta.put(OWNER_KEY, environment.meta.getBinary(OWNER_KEY)!, 129);
-  const error = await rejection(claimFolder(dir));
-  assert.ok(error instanceof DamagedError);
-  assert.match(error.message, /data\.mdb: the owner's record and its version differ/);
-  await environment.root.close();
-  removeFolder(dir);
-});
-
-test('a log that was cut is damage, and claiming it does not end the process', async () => {
-  const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
-  await writer.append(batchOf(1, 50_000), []);
-  await writer.close();
-  const file = join(dir, 'log', 'data.mdb');
-  writeFileSync(file, readFileSync(file).subarray(0, 20_480));
-  assert.ok((await rejection(claimFolder(dir))) instanceof DamagedError);
-  removeFolder(dir);
-});
-
-test('a living owner in another container is not taken for that of a copy, nor its folder adopted', async () => {
-  const dir = temporaryFolder();
-  // Its number is that of a process here, too, which has not opened the folder.
-  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
-  const writer = await claimFolder(dir, { ...elsewhere(), pid: other.pid! }, TIMES);
-  const claimed = await rejection(claimFolder(dir, thisProcess(), TIMES));
-  assert.instance(claimed, FolderOwnedError);
-  assert.not.match((claimed as Error).message, /is a copy of the folder of a running node/);
-  assert.instance(await rejection(adoptFolder(dir, thisProcess(), TIMES)), FolderOwnedError);
-  // Nothing was taken from it.
-  await writer.append(batchOf(1), []);
-  await writer.close();
-  await end(other);
   removeFolder(dir);
 });
 

@@ -1,0 +1,46 @@
+/** The small files of a data folder: what a node reads of them, and which it refuses. */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limits } from '../../../src/limits.js';
+import * as files from '../../../src/store/files/folder-files.js';
+import { removeFolder, temporaryFolder } from '../temporary-folder.js';
+
+let dir = '';
+test.before.each(() => {
+  dir = temporaryFolder();
+});
+test.after.each(() => removeFolder(dir));
+
+test('a folder that is marked for a cluster is refused by a node without one', async () => {
+  assert.equal([files.readMark(dir), files.refusalOfMarked(dir)], [null, undefined]);
+  await files.writeMark(dir, { cluster_id: 'c', node_id: 'n' });
+  assert.equal(files.readMark(dir), { cluster_id: 'c', node_id: 'n' });
+  assert.match(files.refusalOfMarked(dir) ?? '', `${dir} belongs to node n of the cluster c, and CLUSTER is none`);
+  writeFileSync(files.markFile(dir), '{');
+  assert.match(files.refusalOfMarked(dir) ?? '', `${files.markFile(dir)} is no JSON document`);
+});
+
+test('the configured salt goes before the generated one, which must be there and whole', () => {
+  const whole = 's'.repeat(limits.saltBytesMin);
+  assert.equal(files.storedSalt(dir, 'configured'), { ok: true, salt: 'configured' });
+  const fault = 'GROUP_SALT is unset, but this data folder was formed with one';
+  assert.equal(files.storedSalt(dir, null), { ok: false, fault });
+  writeFileSync(files.saltFile(dir), `${whole}\n`);
+  assert.equal(files.storedSalt(dir, null), { ok: true, salt: whole });
+  writeFileSync(files.saltFile(dir), `${whole.slice(1)}\n`);
+  const cut = `GROUP_SALT is unset, but ${files.saltFile(dir)}, the generated salt, is truncated`;
+  assert.equal(files.storedSalt(dir, null), { ok: false, fault: cut });
+});
+
+test('the last trusted time is read to the millisecond, and is 0 if the file has none', async () => {
+  const at = Date.UTC(2026, 0, 1) + 7;
+  assert.is(files.readClockSeen(dir), 0);
+  await files.writeClockSeen(dir, at);
+  assert.equal([files.readClockSeen(dir), readdirSync(dir)], [at, ['clock-seen']]);
+  writeFileSync(join(dir, 'clock-seen'), 'soon');
+  assert.is(files.readClockSeen(dir), 0);
+});
+
+test.run();

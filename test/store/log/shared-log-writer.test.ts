@@ -1,16 +1,25 @@
 /** The log of a cluster's node: which commits a turn waits for, and what a failed local commit does to later turns. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
+import type { LogRecord } from '../../../src/core/records/records.js';
+import { IdTags } from '../../../src/core/tables/id-tags.js';
 import type { Fence, Slot } from '../../../src/group/ports/shared-log.js';
 import type { StoredBatch } from '../../../src/group/ports/storage.js';
+import { batchFrom } from '../../../src/group/recovery/recovery.js';
+import { replacementOf } from '../../../src/group/removal/redaction.js';
 import { limits } from '../../../src/limits.js';
 import { timers } from '../../../src/node/system.js';
 import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log.js';
-import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
+import { type SharedLogHooks, SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
+import { everyRecord } from '../../support/every-record.js';
+import { formedRecord, t0 } from '../../support/given.js';
 import { until } from '../../support/until.js';
 import { batchOf } from '../log-contract.js';
 
 const fence = { revision: '7' } as unknown as Fence;
+
+const recordOf = (type: LogRecord['type']) => everyRecord.find((record) => record.type === type)!;
 
 /** A commit that ends when the test says so. */
 interface Commit {
@@ -248,6 +257,135 @@ test('a log that is closed, or whose node follows, waits for its local commit', 
   await end('local 1');
   await closed;
   assert.equal([isSettled, isClosed()], [true, true]);
+});
+
+test('a node that follows waits for the append under way, also if that fails', async () => {
+  const { writer, append, end } = harness();
+  const one = await append(1);
+  writer.follow();
+  let isSettled = false;
+  const settled = writer.settled().then(() => {
+    isSettled = true;
+  });
+  await new Promise((next) => setImmediate(next));
+  assert.not(isSettled);
+  await end('shared 1 after 0', new Error('lost'));
+  await settled;
+  assert.is(one.error?.message, 'lost');
+});
+
+/** A log whose stored batch has the formation of a group, an event, and an erasure: records 1 to 3. */
+function redacting() {
+  const salt = Buffer.from('a salt of a test');
+  const written = new BatchWriter();
+  const [event, erasure] = (['event_accepted', 'subject_erased'] as const).map((type) => recordOf(type));
+  for (const record of [formedRecord(), event!, erasure!]) written.add(record);
+  const { bytes } = written.seal(1, t0, Buffer.alloc(NONCE_BYTES), chainStart);
+  const batch = batchFrom({ firstSeq: 1, bytes });
+  const tags = new IdTags(Buffer.from(formedRecord().node_secret, 'hex'), salt);
+  const erased = [event!, erasure!].map((record) => replacementOf(record, (id) => tags.of(id)));
+  const calls: unknown[] = [];
+  const callsAtRead: number[] = [];
+  const local = {
+    newestFirstSeq: 1,
+    at: (seq: number): StoredBatch | undefined => {
+      callsAtRead.push(calls.length);
+      return seq === 0 ? undefined : { firstSeq: 1, bytes };
+    },
+    appendAll: async (batches: readonly StoredBatch[]) => void calls.push(['stored', batches.length]),
+    from: () => [{ firstSeq: 1, bytes }],
+    append: async (...asked: unknown[]) => void calls.push(asked),
+    scrub: async (signal?: AbortSignal) => void calls.push(['scrub', signal]),
+    close: async () => undefined,
+  };
+  const slots: Slot[] = [];
+  const signals: (AbortSignal | undefined)[] = [];
+  const shared = {
+    append: async (_fence: Fence, slot: Slot, _previous: number, signal?: AbortSignal) => {
+      slots.push(slot);
+      signals.push(signal);
+    },
+  };
+  const hooks: SharedLogHooks = {
+    appended: (seq) => calls.push(['appended', seq]),
+    redacted: (seq) => calls.push(['redacted', seq]),
+    mayScrub: async () => void calls.push(['may scrub']),
+    scrubElsewhere: async (signal) => void calls.push(['scrub elsewhere', signal]),
+    storeFailed: () => undefined,
+  };
+  const writer = new SharedLogWriter(local as unknown as LmdbLogWriter, shared, salt, timers, hooks);
+  const rewrite = (...replaced: readonly (readonly [number, LogRecord])[]) => {
+    const { firstSeq, bytes: rewritten } = batch.rewrite(new Map(replaced));
+    return { firstSeq, bytes: rewritten };
+  };
+  return { writer, erased, rewrite, calls, callsAtRead, slots, signals, hooks };
+}
+
+test('a replacement that follows from the old batch is shared as its records, and any other one as its bytes', async () => {
+  const { writer, erased, rewrite, calls, slots } = redacting();
+  writer.lead(fence);
+  const both = rewrite([2, erased[0]!], [3, erased[1]!]);
+  const other = rewrite([2, recordOf('epoch_moved')]);
+  for (const [firstSeq, one, redaction, redacted] of [
+    [4, both, { type: 'records', firstSeq: 1, seqs: [2, 3] }, [2, 3]],
+    [5, other, { type: 'bytes', ...other }, [1]],
+    [6, batchOf(1), { type: 'bytes', ...batchOf(1) }, [1]],
+  ] as const) {
+    await writer.append(batchOf(firstSeq), [one]);
+    assert.equal(slots.pop(), { ...batchOf(firstSeq), redactions: [redaction] });
+    const noticed = redacted.map((seq) => ['redacted', seq]);
+    assert.equal(calls.splice(0), [['appended', firstSeq], ...noticed, [batchOf(firstSeq), [one]]]);
+  }
+  assert.is(writer.appendedBytes, 3 * batchOf(1).bytes.length);
+});
+
+test('a node makes the same batch from a shared redaction, and knows whether it forgets a player', async () => {
+  const { writer, erased, rewrite, calls, callsAtRead } = redacting();
+  const both = rewrite([2, erased[0]!], [3, erased[1]!]);
+  const slotOf = (...redactions: Slot['redactions']): Slot => ({ ...batchOf(4), redactions });
+  const records = (firstSeq: number, ...seqs: number[]) => ({ type: 'records', firstSeq, seqs }) as const;
+  await writer.take([{ ...batchOf(2), redactions: [] }, slotOf(records(1, 2, 3))]);
+  assert.equal(calls, [
+    ['stored', 1],
+    [batchOf(4), [both]],
+  ]);
+  assert.equal(callsAtRead, [1], 'the replaced batch is read once all earlier ones are stored');
+  assert.match(String(await writer.take([slotOf(records(0, 1))]).catch(String)), 'there is no batch at 0 to replace');
+  assert.match(String(await writer.take([slotOf(records(2, 2))]).catch(String)), 'there is no batch at 2 to replace');
+  const bytes = { type: 'bytes', ...both } as const;
+  const forgets = [[], [records(1, 2)], [records(1, 2, 3)], [records(1, 2), bytes]].map((all) =>
+    writer.forgets(slotOf(...all)),
+  );
+  assert.equal(forgets, [false, false, true, true]);
+});
+
+test('a node that does not lead appends nothing, and one that leads nothing before its newest batch', async () => {
+  const { writer, calls, slots, signals } = redacting();
+  const refusal = async (batch: StoredBatch | null) => String(await writer.append(batch, []).catch(String));
+  for (const batch of [batchOf(4), null]) assert.match(await refusal(batch), 'this node does not lead');
+  writer.lead(fence);
+  assert.match(await refusal(batchOf(1)), 'a batch at 1 cannot follow the one at 1');
+  assert.equal([calls, slots], [[], []]);
+  await writer.append(null, [batchOf(1)]);
+  assert.equal([calls, slots], [[[null, [batchOf(1)]]], []], 'rewrites alone are those of this node');
+  await writer.append(batchOf(4), []);
+  writer.follow();
+  writer.lead(fence);
+  await writer.append(batchOf(5), []);
+  assert.equal(
+    signals.map((signal) => signal?.aborted),
+    [true, false],
+  );
+});
+
+test('a scrub asks first, then overwrites the files of this node, and then those of the others', async () => {
+  const { writer, calls, hooks } = redacting();
+  const { signal } = new AbortController();
+  await writer.scrub(signal);
+  assert.equal(calls.splice(0), [['may scrub'], ['scrub', signal], ['scrub elsewhere', signal]]);
+  Object.assign(hooks, { mayScrub: () => Promise.reject(new Error('not now')) });
+  assert.match(String(await writer.scrub(signal).catch(String)), 'not now');
+  assert.equal(calls, []);
 });
 
 test.run();

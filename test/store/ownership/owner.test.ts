@@ -1,5 +1,5 @@
 /** Tells a living owner of a data folder from a dead one, and claims the folder of a dead one. */
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,7 +8,13 @@ import { readIfThere } from '../../../src/store/files/small-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { OWNER_KEY, openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import * as owners from '../../../src/store/ownership/owner.js';
-import { ownerFileOf, processStartOf, readOwner, thisProcess } from '../../../src/store/ownership/owner-record.js';
+import {
+  hasOpen,
+  ownerFileOf,
+  processStartOf,
+  readOwner,
+  thisProcess,
+} from '../../../src/store/ownership/owner-record.js';
 import { until } from '../../support/until.js';
 import { batchOf, rejection } from '../log-contract.js';
 import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
@@ -91,6 +97,7 @@ test('a folder is released once, and not by an owner that was stopped or has a s
   assert.equal([readOwner(dir)?.epoch, readOwner(dir)?.released], [6, false]);
   for (let i = 0; i < 2; i += 1) await third.release();
   assert.is(readOwner(dir)?.released, true);
+  assert.not(hasOpen(process.pid, ownerFileOf(dir, 6)), 'its file is closed');
   removeFolder(dir);
 });
 
@@ -190,7 +197,9 @@ test('an owned folder is refused before its log is opened, and its files stay un
   assert.instance(await rejection(claimFolder(dir)), FolderOwnedError);
   assert.not.ok(existsSync(logFolderOf(dir)));
   await folder.release();
+  mkdirSync(join(dir, '.tmp-log-7'));
   const next = await claimFolder(dir);
+  assert.not.ok(existsSync(join(dir, '.tmp-log-7')), 'the remains of an interrupted start');
   assert.is(next.epoch, 2);
   await next.close();
   removeFolder(dir);

@@ -1,0 +1,118 @@
+/** A scrub of a small log, and what defers it. The slow tests scrub large ones. */
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { OwnerLostError, ScrubDeferredError } from '../../../src/group/ports/storage.js';
+import { checkEnvironmentFile } from '../../../src/store/files/lmdb-file.js';
+import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
+import { openLogEnvironment } from '../../../src/store/log/log-environment.js';
+import { scrubFreePages } from '../../../src/store/log/scrub.js';
+import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { inFastFolder } from '../../faults/fault.js';
+import { rejection } from '../log-contract.js';
+import { deadProcess } from '../temporary-folder.js';
+import { assertErased, erasureOf, fill, marked, marksInFile } from './marked-batches.js';
+
+test('without a scrub the replaced bytes stay in the file, which is why there is one', () =>
+  inFastFolder(async (dir) => {
+    const writer = await claimFolder(dir);
+    await fill(writer, 1, 60);
+    await writer.append(null, erasureOf(1, 60).rewrites);
+    assert.ok(marksInFile(dir).has('mark-000001-0000'));
+    await writer.close();
+  }));
+
+test('a reader that stays on old pages defers the scrub, which erases once the reader ends', () =>
+  inFastFolder(async (dir) => {
+    const writer = await claimFolder(dir);
+    await fill(writer, 1, 60);
+    const environment = openLogEnvironment(logFolderOf(dir));
+    const reader = environment.root.useReadTransaction();
+    environment.log.get(Buffer.alloc(8), { transaction: reader });
+    const { seqs, rewrites } = erasureOf(1, 60);
+    await writer.append(null, rewrites);
+    const times = { scrubReaderWaitMs: 20, scrubReaderLookMs: 5 };
+    const commit = async (write: () => Promise<boolean>) => void (await write());
+    assert.ok((await rejection(scrubFreePages(environment, commit, times))) instanceof ScrubDeferredError);
+    reader.done();
+    await writer.scrub();
+    assertErased(dir, seqs, []);
+    await environment.root.close();
+    await writer.close();
+  }));
+
+test('a scrub also overwrites pages that an interrupted commit left behind the last page', () =>
+  inFastFolder(async (dir) => {
+    const writer = await claimFolder(dir);
+    await fill(writer, 1, 60);
+    await writer.scrub();
+    const file = join(logFolderOf(dir), 'data.mdb');
+    appendFileSync(file, marked(999, 74 * 4_096 + 100));
+    assert.ok(marksInFile(dir).has('mark-000999-0000'));
+    const { seqs, rewrites } = erasureOf(1, 60);
+    await writer.append(null, rewrites);
+    await writer.scrub();
+    assertErased(dir, [...seqs, 999], []);
+    const bytes = readFileSync(file).toString('latin1');
+    assert.not(bytes.includes('mark-000999'));
+    await writer.close();
+  }));
+
+test('an owner that died between erasing and scrubbing leaves the next one able to scrub', () =>
+  inFastFolder(async (dir) => {
+    const first = await claimFolder(dir, deadProcess());
+    await fill(first, 1, 90);
+    const { seqs, rewrites } = erasureOf(1, 90);
+    await first.append(null, rewrites);
+    const second = await claimFolder(dir, deadProcess());
+    await second.scrub();
+    assertErased(dir, seqs, []);
+    await second.close();
+    await first.close();
+  }));
+
+test('pages of zeros that an interrupted scrub left are given back at the next start', () =>
+  inFastFolder(async (dir) => {
+    await (await claimFolder(dir)).close();
+    const environment = openLogEnvironment(logFolderOf(dir));
+    for (let page = 0; page < 100; page += 1)
+      await environment.scrub.put(Buffer.from([0, 0, 0, page]), Buffer.alloc(4_072));
+    const writer = await claimFolder(dir);
+    assert.equal([...environment.scrub.getKeys()], []);
+    await writer.close();
+    await environment.root.close();
+  }));
+
+test('a fenced owner cannot scrub', () =>
+  inFastFolder(async (dir) => {
+    const first = await claimFolder(dir, deadProcess());
+    await fill(first, 1, 5);
+    const second = await claimFolder(dir, deadProcess());
+    assert.ok((await rejection(first.scrub())) instanceof OwnerLostError);
+    await first.close();
+    await second.close();
+  }));
+
+test('the file holds the pages it counts after every commit of scrubs and rewrites', () =>
+  inFastFolder(async (dir) => {
+    const writer = await claimFolder(dir);
+    for (let round = 0; round < 20; round += 1) {
+      await fill(writer, round * 10 + 1, 10);
+      await writer.append(null, erasureOf(round * 10 + 1, 10).rewrites);
+      if (round % 4 === 0) await writer.scrub();
+      checkEnvironmentFile(join(logFolderOf(dir), 'data.mdb'));
+    }
+    await writer.close();
+  }));
+
+test('a scrub that is aborted is deferred to the next start', () =>
+  inFastFolder(async (dir) => {
+    const writer = await claimFolder(dir);
+    await fill(writer, 1, 10);
+    const deferred = await rejection(writer.scrub(AbortSignal.abort()));
+    assert.ok(deferred instanceof ScrubDeferredError && /the node is shutting down/.test(deferred.message));
+    await writer.close();
+  }));
+
+test.run();

@@ -7,6 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import { batchesIn } from '../../../src/group/backup/copy-store.js';
+import { PoolBusyError } from '../../../src/group/ports/pool.js';
 import { limits } from '../../../src/limits.js';
 import { claimFolder, epochOf } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
@@ -132,6 +133,84 @@ test('on Linux the replica runs at the lowest priority, and the main thread at i
   await pool.close();
   await writer.close();
   rmSync(dir, { recursive: true, force: true });
+});
+
+/** Runs with a pool whose workers execute `code`, and with a function that replaces the code of the next ones. */
+async function withWorkers(
+  code: string,
+  run: (pool: PiscinaPool, replace: (code: string) => void) => Promise<void>,
+  timeoutMs?: number,
+): Promise<void> {
+  const dir = temporaryFolder();
+  const file = join(dir, 'workers.mjs');
+  const ends = 'export const loaded = () => {}; export const close = () => {};';
+  const replace = (next: string) => writeFileSync(file, `${ends} ${next}`);
+  replace(code);
+  const entry = pathToFileURL(file);
+  const pool = new PiscinaPool({ dir, salt }, { replica: entry, reader: entry }, timeoutMs);
+  try {
+    await run(pool, replace);
+  } finally {
+    await pool.close(1, 1);
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+const messageOf = (task: Promise<unknown>) =>
+  task.then(
+    () => 'done',
+    ({ message }: Error) => message,
+  );
+
+test('a worker that cannot load fails its tasks, and the next task starts another one', () =>
+  withWorkers('throw new Error("no memory")', async (pool, replace) => {
+    const failures = await Promise.all([pool.follow(1), pool.follow(2)].map(messageOf));
+    assert.equal(failures, Array(2).fill('no worker is left for follow'));
+    replace('export const follow = () => 7;');
+    assert.is(await pool.follow(3), 7);
+  }));
+
+test('a full queue refuses a task, which is no failure of its worker, and a closed pool fails it', () =>
+  withWorkers('export const follow = (upTo) => upTo === 0 ? 1 : new Promise(() => {});', async (pool) => {
+    await pool.follow(0);
+    const tasks = Array.from({ length: 1 + limits.replicaQueueMax }, () => messageOf(pool.follow(1)));
+    const refused = await pool.follow(0).catch((error: unknown) => error);
+    assert.ok(refused instanceof PoolBusyError && refused.message === 'the follow queue is full');
+    const closed = pool.close(1, 1);
+    assert.is(pool.close(), closed);
+    await closed;
+    assert.not((await Promise.all(tasks)).includes('done'));
+    assert.is(await messageOf(pool.records([1])), 'the pool is closed');
+  }));
+
+test('a computation of weights that takes too long is given up, and its worker is replaced', () =>
+  withWorkers(
+    'export const weights = () => new Promise(() => {}); export const follow = () => 7; export const verdicts = follow;',
+    async (pool) => {
+      await pool.follow(1);
+      assert.match(await messageOf(pool.weights(1, 1)), /aborted/);
+      assert.is(await pool.verdicts(1, 1), 7);
+    },
+    20,
+  ));
+
+test('a simulation resolves after all of its progress, and its error is that of the worker', () => {
+  const code = `export function simulate({ work, progress }) {
+    if (work === null) throw new Error('no scenario');
+    for (let done = 1; done <= 3; done++) progress.postMessage([done, 3]);
+    return work;
+  }`;
+  return withWorkers(code, async (pool) => {
+    const seen: unknown[] = [];
+    const simulate = (work: unknown) => pool.simulate(work as never, (...progress) => seen.push(progress));
+    assert.is(await simulate(7), 7);
+    assert.equal(seen, [
+      [1, 3],
+      [2, 3],
+      [3, 3],
+    ]);
+    assert.is(await messageOf(simulate(null)), 'no scenario');
+  });
 });
 
 test.run();

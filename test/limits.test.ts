@@ -1,4 +1,5 @@
 /** Bounds that depend on each other fit together. */
+import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../src/limits.js';
@@ -50,5 +51,60 @@ const relations: readonly (readonly [name: string, holds: boolean])[] = [
 for (const [name, holds] of relations) {
   test(name, () => assert.ok(holds));
 }
+
+const number = (value: number) => value.toLocaleString('en-US');
+const bytes = (value: number) => (value % 2 ** 20 === 0 ? `${number(value / 2 ** 20)} MiB` : `${value / 1_024} KiB`);
+const time = (ms: number) => (ms < 500 ? `${ms} ms` : `${ms / 1_000} s`);
+
+/** Rows of the table of bounds: the value, and what else the row says in numbers. */
+const bounds: readonly (readonly [value: string, ...further: string[]])[] = [
+  [number(limits.connectionsMaxDefault), `${limits.connectionsRefusedAtOnce} more at a time get this answer`],
+  [time(limits.keepAliveTimeoutMs)],
+  [time(limits.headersTimeoutMs)],
+  [time(limits.requestTimeoutMs)],
+  [`${time(limits.unreadTimeoutMs)}, and 5 s during a shutdown`],
+  [`${time(limits.lingerMs)}, ${bytes(limits.lingerBytes)}; 5 s before that for a body that was refused by its head`],
+  ...[limits.pipelinedPerConnection, limits.pipelinedMax].map((places): [string] => [
+    `${number(places)}, or ${bytes(places * limits.pipelinedPlaceBytes)} with their bodies`,
+  ]),
+  [`${bytes(limits.answersAheadBytes)} and one answer`],
+  [`${bytes(limits.headBytes)}, ${limits.headerCount} fields`],
+  [`${bytes(limits.eventBodyBytes)}; ${bytes(limits.batchBodyBytes)} and ${limits.batchEventsMax} events`],
+  ['none'],
+  [`${number(limits.streamReadersMax)}; ${limits.streamReadersPerPeer}`],
+  [bytes(limits.streamUnreadBytes)],
+  [`${number(limits.mailboxEvents)}, ${bytes(limits.mailboxBytes)}`],
+  [
+    `${bytes(limits.refusedBytesPerS)}/s; ${limits.pacedBatchesMax} batches of all peers wait at a time`,
+    `up to ${time(limits.pacedWaitMsMax)}`,
+  ],
+  [number(limits.parsingEventsMax)],
+  [
+    `${time(limits.burstWorkMs)} of turns; ${time(limits.overloadWorkMs)}, or half of a commit, once events were refused`,
+    `beyond ${limits.eventsAheadAlways} |`,
+    `no event waits for ${time(limits.overloadRestMs)} or none was refused for ${time(limits.overloadEndsMs)}`,
+    `at most ${limits.smallEvents} events of a peer of which at most ${number(limits.eventsOwnAlways)} wait`,
+    `less than ${number(limits.shareFirstEvents)} events`,
+  ],
+  [`${limits.batchesArriving}`, `share of the ${limits.batchesArriving}`],
+  [bytes(limits.arrivingBytes)],
+  [`${bytes((limits.arrivingBytesPerLook * 1_000) / limits.arrivingLookMs)} a second`],
+  [
+    `${limits.readersQueueMax} of each, each for ${time(limits.readerWaitMs)}; ` +
+      'the caller whose reads took the least time is next',
+  ],
+  [number(limits.readEntriesAtOnce)],
+];
+
+test('the page on scale states the bounds on callers as they are', () => {
+  const page = readFileSync(new URL('../../docs/operating/scale.md', import.meta.url), 'utf8');
+  const [, table] = page.split('| Bound | Value | Beyond it |\n');
+  const rows = table!.slice(0, table!.indexOf('\n\n')).split('\n').slice(1);
+  assert.equal(
+    rows.map((row) => row.split(' | ')[1]),
+    bounds.map(([value]) => value),
+  );
+  for (const [i, [, ...further]] of bounds.entries()) for (const text of further) assert.match(rows[i]!, text);
+});
 
 test.run();

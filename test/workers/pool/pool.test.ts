@@ -195,21 +195,23 @@ test('a computation of weights that takes too long is given up, and its worker i
   ));
 
 test('a simulation resolves after all of its progress, and its error is that of the worker', () => {
-  const code = `export function simulate({ work, progress }) {
+  const code = `let calls = 0; export function simulate({ work, progress }) {
+    calls += 1;
     if (work === null) throw new Error('no scenario');
     for (let done = 1; done <= 3; done++) progress.postMessage([done, 3]);
-    return work;
+    return calls;
   }`;
   return withWorkers(code, async (pool) => {
     const seen: unknown[] = [];
     const simulate = (work: unknown) => pool.simulate(work as never, (...progress) => seen.push(progress));
-    assert.is(await simulate(7), 7);
+    assert.is(await simulate(7), 1);
     assert.equal(seen, [
       [1, 3],
       [2, 3],
       [3, 3],
     ]);
     assert.is(await messageOf(simulate(null)), 'no scenario');
+    assert.is(await simulate(7), 3, 'the worker lives on');
   });
 });
 

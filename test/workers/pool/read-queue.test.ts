@@ -58,6 +58,10 @@ test('a read that has waited for too long is refused and never begins', async ()
   await end('runs');
   await running;
   assert.equal(begun, ['runs']);
+  const next = ask('public', 'next');
+  await turn();
+  await end('next');
+  assert.is(await next, 'next', 'the refused read takes no turn');
 });
 
 test('a full queue of one kind refuses at once, and blocks no other kind', async () => {

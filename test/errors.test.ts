@@ -35,7 +35,7 @@ test('each code keeps its status', () => {
   assert.equal(Object.fromEntries(Object.entries(byStatus).map(([status, all]) => [status, all.join(' ')])), codes);
 });
 
-test('an error body has the default text unless the refusal has its own, and details only if there are some', () => {
+test('an error body has the default text unless the refusal has its own, and details if there are some', () => {
   const { text } = errors.overloaded;
   assert.equal(errorMembers(refused('overloaded', { retryAfterS: 1 })), { error: text, code: 'overloaded' });
   const details = { limit: 'x' };

@@ -8,7 +8,7 @@ import { removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const seq = (number: number) => String(number).padStart(16, '0');
 
-test('the log and all snapshots count, and the newest complete snapshot apart; what is no snapshot does not', async () => {
+test('the log, all snapshots and the newest complete one count, and what is no snapshot does not', async () => {
   const dir = temporaryFolder();
   const gauge = new FolderGauge(dir);
   const make = (folder: string, bytes: number) => {

@@ -321,7 +321,7 @@ function redacting() {
   return { writer, erased, rewrite, calls, callsAtRead, slots, signals, hooks };
 }
 
-test('a replacement that follows from the old batch is shared as its records, and any other one as its bytes', async () => {
+test('a replacement that follows from the old batch is shared as its records, any other as its bytes', async () => {
   const { writer, erased, rewrite, calls, slots } = redacting();
   writer.lead(fence);
   const both = rewrite([2, erased[0]!], [3, erased[1]!]);

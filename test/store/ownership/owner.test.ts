@@ -63,7 +63,7 @@ test('an owner that runs here on another folder makes this one a copy, which can
   removeFolder(dir);
 });
 
-test('a system that shows no processes tells a dead owner by its number alone, and a silent one by its heart', async () => {
+test('a system without processes tells a dead owner by its number, and a silent one by its heart', async () => {
   const unknown = { processStart: null, bootId: null, pidNamespace: null };
   const hidden = { ...unknown, pid: process.pid };
   const gone = 2 ** 22 + 1;

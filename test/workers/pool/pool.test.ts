@@ -1,5 +1,5 @@
 /** The pool of reads while its thread starts, and the pieces of the log that it reads. */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -138,18 +138,22 @@ test('on Linux the replica runs at the lowest priority, and the main thread at i
 /** Runs with a pool whose workers execute `code`, and with a function that replaces the code of the next ones. */
 async function withWorkers(
   code: string,
-  run: (pool: PiscinaPool, replace: (code: string) => void) => Promise<void>,
+  run: (pool: PiscinaPool, replace: (code: string) => void, isClosed: () => boolean) => Promise<void>,
   timeoutMs?: number,
 ): Promise<void> {
   const dir = temporaryFolder();
   const file = join(dir, 'workers.mjs');
-  const ends = 'export const loaded = () => {}; export const close = () => {};';
+  const ends = `import { writeFileSync } from 'node:fs'; import { workerData } from 'node:worker_threads';
+    export const loaded = () => {};
+    export const close = () => new Promise((closed) => setTimeout(closed, 20)).then(() => {
+      writeFileSync(workerData.dir + '/closed', '');
+    });`;
   const replace = (next: string) => writeFileSync(file, `${ends} ${next}`);
   replace(code);
   const entry = pathToFileURL(file);
   const pool = new PiscinaPool({ dir, salt }, { replica: entry, reader: entry }, timeoutMs);
   try {
-    await run(pool, replace);
+    await run(pool, replace, () => existsSync(join(dir, 'closed')));
   } finally {
     await pool.close(1, 1);
     rmSync(dir, { recursive: true, force: true });
@@ -194,14 +198,14 @@ test('a computation of weights that takes too long is given up, and its worker i
     20,
   ));
 
-test('a simulation resolves after all of its progress, and its error is that of the worker', () => {
+test('a simulation ends after its progress, its error ends no worker, and a worker closes its files', () => {
   const code = `let calls = 0; export function simulate({ work, progress }) {
     calls += 1;
     if (work === null) throw new Error('no scenario');
     for (let done = 1; done <= 3; done++) progress.postMessage([done, 3]);
     return calls;
   }`;
-  return withWorkers(code, async (pool) => {
+  return withWorkers(code, async (pool, _replace, isClosed) => {
     const seen: unknown[] = [];
     const simulate = (work: unknown) => pool.simulate(work as never, (...progress) => seen.push(progress));
     assert.is(await simulate(7), 1);
@@ -212,6 +216,8 @@ test('a simulation resolves after all of its progress, and its error is that of 
     ]);
     assert.is(await messageOf(simulate(null)), 'no scenario');
     assert.is(await simulate(7), 3, 'the worker lives on');
+    await pool.close(60_000, 60_000);
+    assert.ok(isClosed());
   });
 });
 

@@ -23,7 +23,7 @@ async function formed(dir: string, of: GroupIdentity | null): Promise<void> {
   await writer.close();
 }
 
-test('another group, another salt or none, a clock far ahead, a backup and a half restored folder are named', () =>
+test('another group or salt, a clock far ahead, a backup and a half restored folder are named', () =>
   inFastFolder(async (root) => {
     const [dir, dev, empty] = [join(root, 'a'), join(root, 'dev'), join(root, 'empty')];
     await formed(dir, identity);

@@ -1,11 +1,28 @@
 /** Putting a restored store in place: cut short after any of its steps, the rest leads to the same folder. */
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RestoreReport } from '../../../src/group/backup/backup-tasks.js';
 import { NotEmptyError } from '../../../src/store/backup/backup-folder.js';
-import { contentOf, finishRestore, halfRestored, Restoring } from '../../../src/store/backup/restore-folder.js';
+import {
+  contentOf,
+  finishRestore,
+  halfRestored,
+  heldStore,
+  Restoring,
+  refusalOfTarget,
+} from '../../../src/store/backup/restore-folder.js';
 import { claimFolder, epochOf, FolderOwnedError, ownFolder, passEpochOn } from '../../../src/store/ownership/owner.js';
 import { rejection } from '../log-contract.js';
 import { removeFolder, temporaryFolder } from '../temporary-folder.js';
@@ -121,6 +138,37 @@ test('a folder with content, or one that a node or another restore owns, is left
   const other = await claimFolder(restoring.store);
   assert.instance(await rejection(Restoring.begin(dir, true)), FolderOwnedError);
   await other.close();
+  removeFolder(dir);
+});
+
+test('one entry of a node makes a folder full, and a restore closes the folder to others', async () => {
+  const dir = temporaryFolder();
+  fill(dir, { 'group-salt': 'x' });
+  chmodSync(dir, 0o755);
+  assert.equal([heldStore(dir), refusalOfTarget(dir)], [false, undefined]);
+  assert.match(String(await rejection(Restoring.begin(dir, false))), /--replace moves its contents aside/);
+  const restoring = await Restoring.begin(dir, true);
+  assert.equal([statSync(dir).mode & 0o777, statSync(restoring.store).mode & 0o777], [0o700, 0o700]);
+  assert.match(refusalOfTarget(dir) ?? '', /was interrupted/);
+  restoring.abandon();
+  assert.equal(readdirSync(dir), ['group-salt']);
+  for (const name of ['log/data.mdb', 'head.json']) {
+    fill(dir, { [name]: 'x' });
+    assert.ok(heldStore(dir), name);
+    rmSync(join(dir, name.split('/')[0]!), { recursive: true });
+  }
+  fill(dir, { 'backup.json': '{}' });
+  assert.match(refusalOfTarget(dir) ?? '', /is a backup, not a data folder/);
+  removeFolder(dir);
+});
+
+test('a restore into an empty folder moves nothing aside', async () => {
+  const dir = temporaryFolder();
+  const restoring = await Restoring.begin(dir, false);
+  fill(restoring.store, built);
+  await restoring.finish(report, 'replaced-then');
+  assert.equal(contents(dir), { ...built, ...reported(report) });
+  assert.not(readdirSync(dir).includes('replaced-then'));
   removeFolder(dir);
 });
 

@@ -1,25 +1,176 @@
-/** A restore checks that the batches of the backup follow each other. */
+/** A restore brings back the backup, except what the replaced log removed since. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { restoreLog } from '../../../src/group/backup/restore-store.js';
+import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
+import { ForeignLogError } from '../../../src/group/backup/restore-store.js';
 import { DamagedError, type LogReader } from '../../../src/group/ports/storage.js';
 import { rejection } from '../../store/log-contract.js';
-import { MemoryLog } from '../../support/memory-log.js';
-import { everyByte, inPieces, Life, sinkInto, stateOf } from '../life.js';
+import { subjectOf } from '../../support/given.js';
+import { Random } from '../../support/random.js';
+import { type Act, backupOf, drawAct, everyByte, inPieces, Life, stateOf } from '../life.js';
+import { Crash, Machine } from '../machine.js';
+import { assertHolds, playersIn, recordsOf, restored } from './restored.js';
 
-test('a backup is restored byte for byte, and one that lacks a batch is refused as damaged', async () => {
+test('a backup without an old log is restored byte for byte', async () => {
+  const life = await Life.begin();
+  const random = new Random(1);
+  for (let i = 0, events = 0; i < 60; i++) {
+    const act = drawAct(random, events);
+    if (act.type === 'event') events++;
+    await life.act(act);
+  }
+  const backup = await backupOf(life.machine.log);
+  const back = await restored(backup, null);
+  assert.is(back.changed, false);
+  assert.ok(everyByte(back.log).equals(everyByte(life.machine.log)));
+  assert.is(stateDigest(stateOf(back.log)), stateDigest(life.machine.actor.state));
+});
+
+test('ids of events that were erased or withdrawn after the backup stay taken', async () => {
+  const life = await Life.begin();
+  const event = (id: string, player: string): Act => ({ type: 'event', peer: 0, id, player, severity: 1 });
+  for (const [id, player] of [
+    ['a', 'player 0'],
+    ['b', 'player 1'],
+    ['c', 'player 1'],
+  ] as const)
+    await life.act(event(id, player));
+  const backup = await backupOf(life.machine.log);
+  await life.act({ type: 'erase', player: 'player 0' });
+  await life.act({ type: 'withdraw', id: 'b' });
+  const { log } = await restored(backup, life.machine.log);
+  const node = Life.on(log);
+  await node.machine.work();
+  const before = node.machine.actor.durableSeq;
+  for (const id of ['a', 'b', 'c']) await node.act(event(id, 'player 2'));
+  assert.is(node.machine.actor.durableSeq, before);
+});
+
+test('a restored log knows the events that were erased after the backup', async () => {
+  const life = await Life.begin();
+  for (const id of ['a', 'b']) await life.act({ type: 'event', peer: 0, id, player: `player of ${id}`, severity: 1 });
+  const backup = await backupOf(life.machine.log);
+  await life.act({ type: 'event', peer: 0, id: 'lost', player: 'player of a', severity: 1 });
+  await life.act({ type: 'erase', player: 'player of a' });
+  const { state: old } = life.machine.actor;
+  assert.is(old.erasedEvents.countOf(0), 2);
+  const { log } = await restored(backup, life.machine.log);
+  const state = stateOf(log);
+  const seqOf = (id: string) => state.eventIds.seqOf(state.idTags.of(id));
+  assert.equal(
+    state.erasedEvents.of(0, 0, 9).map(({ seq }) => seq),
+    [seqOf('a')],
+  );
+  assert.is(state.erasedEvents.has(seqOf('b')), false);
+});
+
+test('a node that starts on a restored folder completes an erasure that a crash interrupted', async () => {
+  for (let effects = 1; effects < 12; effects++) {
+    const life = await Life.begin();
+    const event = (id: string, player: string): Act => ({ type: 'event', peer: 0, id, player, severity: 1 });
+    for (let i = 0; i < 10; i++) await life.act(event(`e${i}`, `player ${i % 2}`));
+    await life.act({ type: 'withdraw', id: 'e2' });
+    const backup = await backupOf(life.machine.log);
+    life.machine.life = effects;
+    const ended = life.act({ type: 'erase', player: 'player 1' }).catch((error: unknown) => error);
+    const isCrashed = (await ended) instanceof Crash;
+    const isDurable = recordsOf(life.machine.log).some(({ type }) => type === 'subject_erased');
+    const back = await restored(backup, life.machine.log);
+    assertHolds(back.log, back, `${effects} effects`);
+    const node = Life.on(back.log);
+    const players = node.sums().map((sum) => sum[0]);
+    assert.equal(players, isDurable ? ['0'] : ['0', '1'], `${effects} effects`);
+    await node.machine.work();
+    assert.equal(playersIn(back.log), isDurable ? [0] : [0, 1], `${effects} effects`);
+    if (!isCrashed) return;
+  }
+  assert.unreachable('the erasure never ended');
+});
+
+test('a node that starts on a restored folder completes a withdrawal that a crash interrupted', async () => {
+  const life = await Life.begin();
+  for (let i = 0; i < 4; i++)
+    await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: 'player 0', severity: 1 });
+  const backup = await backupOf(life.machine.log);
+  // The look-up and its answer, then the withdrawal's commit, and no redaction.
+  life.machine.life = 2;
+  assert.instance(await rejection(life.act({ type: 'withdraw', id: 'id-3' })), Crash);
+  assert.ok(everyByte(life.machine.log).includes('id-3'));
+  const back = await restored(backup, life.machine.log);
+  assert.is(back.withdrawals, 1);
+  const node = Life.on(back.log);
+  assert.equal(
+    node.sums().map((sum) => sum.split(' ')[2]),
+    ['3'],
+  );
+  await node.machine.work();
+  assert.not.ok(everyByte(back.log).includes('id-3'));
+});
+
+test('requests for an erasure that wait for the operator wait again', async () => {
+  const life = await Life.begin();
+  await life.act({ type: 'event', peer: 0, id: 'a', player: 'player 0', severity: 1 });
+  const backup = await backupOf(life.machine.log);
+  const machine = Machine.on(life.machine.log, { ...life.machine.bounds, erasureMode: 'operator' });
+  await machine.ask('x', { type: 'erase', caller: 0, subject: subjectOf('player 0'), commitment: 'c', by: 'peer-0' });
+  const back = await restored(backup, life.machine.log);
+  assert.is(back.requests, 1);
+  assert.equal(
+    stateOf(back.log)
+      .erasureRequests.all()
+      .map(([subject]) => subject),
+    [subjectOf('player 0').toString('hex')],
+  );
+});
+
+test('proofs of erasures stay in the audit, chained, and other acts are named as lost', async () => {
+  const life = await Life.begin();
+  await life.act({ type: 'event', peer: 0, id: 'a', player: 'player 0', severity: 1 });
+  const backup = await backupOf(life.machine.log);
+  const suspend = { type: 'peer_status', peerId: 'peer-2', status: 'suspended', by: 'alice' } as const;
+  await life.machine.ask('suspend', suspend);
+  await life.act({ type: 'erase', player: 'player 0' });
+  const proof = recordsOf(life.machine.log).find(({ type }) => type === 'subject_erased');
+  const back = await restored(backup, life.machine.log);
+  const repeated = recordsOf(back.log).find(({ type }) => type === 'subject_erased');
+  assert.ok(proof?.type === 'subject_erased' && repeated?.type === 'subject_erased');
+  assert.is(repeated.audit.target, proof.audit.target);
+  assert.is.not(repeated.audit.prev_hash, proof.audit.prev_hash);
+  assert.equal(
+    back.lostFacts.map(({ action, actor, target }) => [action, actor, target]),
+    [['peer_suspended', 'alice', 'peer-2']],
+  );
+});
+
+test('a log that does not continue from the backup is refused', async () => {
+  const life = await Life.begin();
+  for (let i = 0; i < 5; i++) await life.act({ type: 'event', peer: 0, id: `e${i}`, player: 'player 0', severity: 1 });
+  const fork = Life.on(await backupOf(life.machine.log));
+  for (const side of [life, fork]) {
+    side.machine.now += side === life ? 1 : 2;
+    await side.act({ type: 'event', peer: 0, id: 'next', player: 'player 1', severity: 1 });
+  }
+  const error = await rejection(restored(await backupOf(life.machine.log), fork.machine.log));
+  assert.instance(error, ForeignLogError);
+  assert.match(String(error), 'they differ after record 9');
+});
+
+test('an old log that ends before the backup, as a disk that was set back has it, takes nothing away', async () => {
+  const life = await Life.begin();
+  for (let i = 0; i < 5; i++) await life.act({ type: 'event', peer: 0, id: `e${i}`, player: 'player 0', severity: 1 });
+  const shorter = await backupOf(life.machine.log);
+  await life.act({ type: 'event', peer: 0, id: 'next', player: 'player 1', severity: 1 });
+  const back = await restored(await backupOf(life.machine.log), shorter);
+  assert.is(back.changed, false);
+  assert.equal(Life.on(back.log).sums(), life.sums());
+});
+
+test('a backup that lacks a batch is refused as damaged', async () => {
   const life = await Life.begin();
   for (let i = 0; i < 5; i++) await life.act({ type: 'event', peer: 0, id: `e${i}`, player: 'player 0', severity: 1 });
   const { log } = life.machine;
-  const restored = async (backup: LogReader): Promise<Buffer> => {
-    const [to, nonce] = [new MemoryLog(), () => Buffer.alloc(16, 9)];
-    const stateOfBackup = () => stateOf(backup);
-    await restoreLog({ backup, stateOfBackup, old: null, sink: sinkInto(to), nonce, progress: () => {} });
-    return everyByte(to);
-  };
-  assert.equal(await restored(log), everyByte(log));
   const from: LogReader['from'] = (...range) => log.from(...range).filter(({ firstSeq }) => firstSeq !== 4);
-  const error = await rejection(restored({ ...inPieces(log, 100), from }));
+  const error = await rejection(restored({ ...inPieces(log, 100), from }, null));
   assert.instance(error, DamagedError);
   assert.match(String(error), 'the log breaks off after record 3');
 });

@@ -1,0 +1,62 @@
+/** A copy of a log that goes on meanwhile, and of a log that is damaged. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DamagedError } from '../../../src/group/ports/storage.js';
+import { rejection } from '../../store/log-contract.js';
+import { subjectOf } from '../../support/given.js';
+import { logOf } from '../../support/log-of.js';
+import { MemoryLog } from '../../support/memory-log.js';
+import { copyLog, everyByte, inPieces, Life, sinkInto } from '../life.js';
+
+test('a player who is erased while a copy is made is not in it, where the copy reaches so far', async () => {
+  const life = await Life.begin();
+  for (let i = 0; i < 30; i++)
+    await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: `player ${i % 2}`, severity: 1 });
+  let isErased = false;
+  const copy = new MemoryLog();
+  const sink = sinkInto(copy, async () => {
+    if (isErased) return;
+    isErased = true;
+    await life.act({ type: 'erase', player: 'player 1' });
+  });
+  const { erasedSeq } = await copyLog(inPieces(life.machine.log, 20), sink, () => undefined);
+  assert.ok(erasedSeq > 0);
+  const bytes = everyByte(copy);
+  assert.not.ok(bytes.includes(subjectOf('player 1')));
+  assert.not.ok(bytes.includes('id-29'));
+  assert.ok(bytes.includes(subjectOf('player 0')) && bytes.includes('id-28'));
+});
+
+test('a copy of an inconsistent log is refused, and the place is named', async () => {
+  const life = await Life.begin();
+  for (let i = 0; i < 5; i++)
+    await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: 'player 0', severity: 1 });
+  const { log } = life.machine;
+  const stored = log.from(0, 100, 1e9);
+  const without = (seq: number) => logOf(stored.filter(({ firstSeq }) => firstSeq !== seq));
+  const error = await rejection(copyLog(without(6), sinkInto(new MemoryLog()), () => undefined));
+  assert.instance(error, DamagedError);
+  assert.match(String(error), 'log batch at record 6: does not follow the batch before it');
+});
+
+test('rewritten content that no record states is damage, not the middle of an erasure', async () => {
+  const life = await Life.begin();
+  for (let i = 0; i < 5; i++)
+    await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: 'player 0', severity: 1 });
+  const before = life.machine.log.from(0, 100, 1e9);
+  await life.act({ type: 'erase', player: 'player 0' });
+  // Tombstones in their places, and none of the records behind them.
+  const stored = before.map(({ firstSeq }) => life.machine.log.at(firstSeq)!);
+  const error = await rejection(copyLog(logOf(stored), sinkInto(new MemoryLog()), () => undefined));
+  assert.match(String(error), 'no record accounts for its rewritten content');
+});
+
+test('a progress callback ends a copy by throwing', async () => {
+  const life = await Life.begin();
+  const ended = copyLog(life.machine.log, sinkInto(new MemoryLog()), () => {
+    throw new Error('enough');
+  });
+  assert.match(String(await rejection(ended)), 'enough');
+});
+
+test.run();

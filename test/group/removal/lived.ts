@@ -1,0 +1,27 @@
+/** Groups that lived for some hours, and the records of their logs. */
+import * as assert from 'uvu/assert';
+import { Batch } from '../../../src/core/records/batch.js';
+import type { LogRecord } from '../../../src/core/records/records.js';
+import type { LogReader } from '../../../src/group/ports/storage.js';
+import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
+import { verifyStore } from '../../support/verify-store.js';
+import { type Act, Life } from '../life.js';
+
+export function recordsOf(log: LogReader): { readonly record: LogRecord; readonly at: number }[] {
+  return log
+    .from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
+    .map(({ bytes }) => new Batch(bytes))
+    .flatMap((batch) => [...batch].map((record) => ({ record, at: batch.at })));
+}
+
+export function assertHolds(log: LogReader, why = ''): void {
+  assert.equal(verifyStore(log, new MemorySnapshotStore(), null, 'full').faults, [], why);
+}
+
+export const event = (id: string, player: string, peer = 0): Act => ({ type: 'event', peer, id, player, severity: 1 });
+
+export async function lived(events: number): Promise<Life> {
+  const life = await Life.begin();
+  for (let i = 0; i < events; i++) await life.act(event(`id-${i}-`, `player ${i % 3}`, i % 2));
+  return life;
+}

@@ -220,7 +220,7 @@ test('the receipt of an erasure proves its entry in the audit log, and the peers
   assert.equal([group.sharedErasures(a), group.sharedErasures(b)], [1, 0]);
   const when = { receivedAt: t0, erasedAt: t0 + hourMs };
   assert.equal(group.ownErasures(a, 0, 1), { total: 2, events: [when], next: 1 });
-  assert.equal(group.ownErasures(a, 1, 1), { total: 2, events: [when], next: null });
+  assert.equal(group.ownErasures(a, 1, 9), { total: 2, events: [when], next: null });
   await report(made, b, 'q');
   resultOf(await group.erase(null, subjectOf('q')));
   assert.is(resultOf(await group.auditTail(1)).entries[0]!.actor, 'anonymous');
@@ -318,6 +318,77 @@ test('a status tells of a group that sends reports and neither bans nor praise f
     assert.is(reportsOnly(), false, eventType);
     machine.now += limits.reportsOnlyMs + 1;
   }
+});
+
+test('events in a row that are too old to count are counted for the operator, until one counts', async () => {
+  const made = await started(1);
+  const { group, peers } = made;
+  const old = t0 - 5_000 * dayMs;
+  for (const timestamp of [old, old + 1]) await report(made, peers[0]!, 'p', { timestamp });
+  await report(made, peers[0]!, 'p', { severity: 0 });
+  await report(made, peers[0]!, 'p', { timestamp: old, eventType: 'ban_lifted' });
+  assert.equal(group.tooOld(peers[0]!), { events: 2, newest: old + 1 });
+  await report(made, peers[0]!, 'p');
+  assert.is(group.tooOld(peers[0]!), undefined);
+});
+
+test('an export has all that names the player in the order of the log, and its receipt proves its audit entry', async () => {
+  const made = await started(2, 'operator');
+  const { group, machine, peers } = made;
+  const [a, b] = peers as [PeerView, PeerView];
+  const subject = subjectOf('p');
+  const ids: string[] = [];
+  for (const peer of [a, b, a]) {
+    machine.now += hourMs;
+    ids.push(await report(made, peer, 'p'));
+  }
+  await group.withdraw(a, ids[0]!);
+  const entries: string[] = [];
+  for (const note of ['first', 'second']) {
+    entries.push(resultOf(await group.allowPlayer(subject, t0 + 9 * dayMs, note, 'op')).entryId);
+  }
+  for (const caller of [a, null]) await group.erase(caller, subject);
+  await group.refuseErasure(subject, 'banned', 'op');
+  const { id } = resultOf(await group.dispute(null, subject, 'not him'));
+  await group.decideDispute('uphold', id, [b.peerId], 'op');
+  const exported = resultOf(await group.exportSubject(subject, 'op'));
+  assert.equal([exported.subject, exported.isComplete, exported.exportedAt], [hex('p'), true, machine.now]);
+  assert.equal(
+    exported.events.map(({ eventId, isVoid }) => [eventId, isVoid]),
+    [
+      [ids[2], false],
+      [ids[1], true],
+    ],
+  );
+  assert.equal(
+    exported.sums.map(({ peerId, events, isVoid }) => [peerId, events, isVoid]),
+    [
+      [a.peerId, 1, false],
+      [b.peerId, 1, true],
+    ],
+  );
+  assert.equal(
+    exported.erasureRequests.map(({ peerId }) => peerId),
+    [a.peerId, null],
+  );
+  assert.equal(exported.refusedErasures, [{ at: machine.now, reason: 'banned' }]);
+  assert.equal([exported.allowed?.note, exported.pastAllowed.map((one) => one.id)], ['second', [entries[0]]]);
+  assert.equal(
+    exported.disputes.map((one) => [one.id, one.status, one.voids]),
+    [[id, 'upheld', [b.peerId]]],
+  );
+  assert.equal(
+    exported.audit.map(({ action }) => action),
+    [
+      ...Array(2).fill('player_allowed'),
+      ...Array(2).fill('erasure_requested'),
+      'erasure_refused',
+      'dispute_opened',
+      'dispute_upheld',
+      'subject_exported',
+    ],
+  );
+  assert.is(exported.audit.at(-1)!.target, sha256(exported.receipt + hex('p')));
 });
 
 test('an operator purges all idle peers however many turns it takes, and changes pre-trust and origins', async () => {

@@ -23,6 +23,10 @@ test('a turn takes commands in order, up to its bounds, and leaves the rest', ()
     [[0, 1], [2, 3], []],
   );
   assert.equal([mailbox.empty, mailbox.events, mailbox.bytes], [true, 0, 0]);
+  for (const bytes of [2, 1, 1])
+    assert.ok(mailbox.offer({ command: bytes, token: null, events: 9, bytes, holder: null }));
+  const taken = [3, 0].map((bytes) => mailbox.takeTurn({ events: 100, bytes }).map(({ command }) => command));
+  assert.equal(taken, [[2, 1], [1]], 'up to exactly the bytes, and one command in any case');
 });
 
 test('a holder with few events does not wait behind the queue of another', () => {

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SubmitEvents } from '../../../src/core/commands.js';
-import { granted } from '../../../src/errors.js';
+import { granted, refused } from '../../../src/errors.js';
 import { type Submitting, submitAll } from '../../../src/group/calls.js';
 import type { RepeatQuery } from '../../../src/group/ports/pool.js';
 import { limits } from '../../../src/limits.js';
@@ -46,6 +46,25 @@ test('a submission that asks for more reads than one may is refused, and nothing
   assert.equal([...new Set(outcomes.map((outcome) => (outcome.ok ? 'ok' : outcome.code)))], ['overloaded']);
   assert.is(reads.length, limits.repeatReadsMax);
   assert.is(offered.length, 1);
+});
+
+test('a submission whose pairs keep changing is refused after so many tries', async () => {
+  const { to, reads, offered, submission } = scripted(1);
+  const ask: Submitting['offer'] = (given, answered) => to.offer({ caller: 0, events: given.events }, answered);
+  const outcomes = await submitAll({ ...to, offer: ask }, submission, 2);
+  assert.equal(
+    outcomes.map((outcome) => (outcome.ok ? 'ok' : outcome.code)),
+    ['overloaded'],
+  );
+  assert.equal([reads.length, offered.length], [2, 3]);
+});
+
+test('a refusal of the actor or of the reader is the answer to each event', async () => {
+  const { to, submission } = scripted(2);
+  for (const refusing of [{ offer: () => refused('no_leader') }, { read: async () => refused('no_leader') }]) {
+    const outcomes = await submitAll({ ...to, ...refusing }, submission, 1);
+    assert.equal(outcomes, [refused('no_leader'), refused('no_leader')]);
+  }
 });
 
 test('an answer of the log is offered again with those to later questions', async () => {

@@ -1,7 +1,9 @@
 /** A copy of a log that goes on meanwhile, and of a log that is damaged. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { copyFrom, sourceOf } from '../../../src/group/backup/copy-store.js';
 import { DamagedError } from '../../../src/group/ports/storage.js';
+import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
 import { rejection } from '../../store/log-contract.js';
 import { subjectOf } from '../../support/given.js';
 import { logOf } from '../../support/log-of.js';
@@ -57,6 +59,23 @@ test('a progress callback ends a copy by throwing', async () => {
     throw new Error('enough');
   });
   assert.match(String(await rejection(ended)), 'enough');
+});
+
+test('a copy of a log that grows all the time ends after its second stretch', async () => {
+  const life = await Life.begin();
+  const ends: number[] = [];
+  const progress: (readonly [done: number, total: number])[] = [];
+  const grows = async () => {
+    if (ends.length < 5) await life.act({ type: 'event', peer: 0, id: `id-${ends.length}`, player: 'p', severity: 1 });
+  };
+  const source = {
+    ...sourceOf(inPieces(life.machine.log, 1)),
+    lastSeq: () => ends.push(lastSeqOf(life.machine.log)) && ends.at(-1)!,
+  };
+  const copied = await copyFrom(source, sinkInto(new MemoryLog(), grows), (...step) => progress.push(step));
+  assert.is(ends.length, 2);
+  assert.equal(progress.at(-1), [copied.lastSeq, copied.lastSeq]);
+  assert.is(copied.lastSeq, ends[1]);
 });
 
 test.run();

@@ -1,0 +1,213 @@
+/** Tests the bounds of the operators' rules, what a repeated command writes, and what a refusal names. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Decision } from '../../../src/core/decision.js';
+import { endOfMinute } from '../../../src/core/evidence/decay.js';
+import { decideAllowed, decideDisallowed } from '../../../src/core/rules/decide-allowed.js';
+import { decideDisputeOpened } from '../../../src/core/rules/decide-dispute.js';
+import { decideOrigin } from '../../../src/core/rules/decide-origin.js';
+import { decideConfiguredPreTrust, decidePeerChange, decideRelation } from '../../../src/core/rules/decide-peer.js';
+import { decideErasure, decideExport } from '../../../src/core/rules/decide-removal.js';
+import { decideScoring } from '../../../src/core/rules/decide-setting.js';
+import { quotaWaitsMs } from '../../../src/core/rules/quota.js';
+import { NO_KEY, OPERATOR } from '../../../src/core/vocabulary.js';
+import { limits } from '../../../src/limits.js';
+import { bounds, dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
+
+/** Applies a decision. Returns its code, and the number of records that it wrote. */
+function done(given: Given, { records, outcome }: Decision<unknown>, now = t0): string {
+  given.apply(records, now);
+  return outcome.ok ? `ok, ${records.length}` : outcome.code;
+}
+
+function withLimits(changed: { readonly [K in keyof typeof limits]?: number }, act: () => void): void {
+  const before = { ...limits };
+  Object.assign(limits, changed);
+  try {
+    act();
+  } finally {
+    Object.assign(limits, before);
+  }
+}
+
+test('a player is allowed until the end of a minute that has not passed, at most so far ahead', () => {
+  const given = new Given();
+  let entries = 0;
+  const allow = (player: string, until: number) => {
+    const entry = { id: `entry-${entries++}`, until, note: 'n', by: 'op' };
+    return decideAllowed(given.state, { subject: subjectOf(player), ...entry }, t0);
+  };
+  const disallow = (player: string) => decideDisallowed(given.state, { subject: subjectOf(player), by: 'op' }, t0);
+  const code = (decision: Decision<unknown>) => done(given, decision);
+  const latest = t0 + limits.allowedMsMax;
+  const tried = [t0 - 1, latest + 1, Number.NaN].map((until) => code(allow('p', until)));
+  assert.equal(tried, Array(3).fill('invalid_parameter'));
+  const late = allow('p', latest + 1).outcome;
+  assert.match(late.ok ? '' : late.text!, 'in the future, at most 3650 days ahead');
+  assert.is(code(disallow('p')), 'subject_not_found');
+  const { outcome } = allow('p', t0 + 1);
+  assert.is(outcome.ok && outcome.value, endOfMinute(t0 + 1));
+  withLimits({ allowedSubjectsMax: 1, allowedRecordsMax: 3 }, () => {
+    assert.equal([code(allow('p', t0 + 1)), code(allow('q', t0 + 1))], ['ok, 1', 'overloaded'], 'the list is full');
+    assert.equal([code(allow('p', latest - 60_000)), code(disallow('p'))], ['ok, 1', 'ok, 1']);
+    assert.equal([code(disallow('p')), code(allow('p', t0 + 1))], ['subject_not_found', 'overloaded'], 'too often');
+  });
+  const audits = given.records.map(({ record }) => ('audit' in record ? JSON.stringify(record.audit) : ''));
+  assert.not(audits.some((audit) => audit.includes(subjectOf('p').toString('hex'))));
+});
+
+test('a caller waits until its own and the group quota have room, and new peers count for one another alone', () => {
+  const given = new Given().peers(2, t0 - 9 * dayMs).peers(2, t0 - hourMs);
+  const [now, ago] = [t0 + dayMs, (hours: number) => t0 + dayMs - hours * hourMs];
+  const waits = (times: [number, number[]][], caller: number, more: { readonly isShared?: true } = {}) => {
+    const { own, group } = quotaWaitsMs(
+      given.state,
+      new Map(times),
+      caller,
+      { quota: 2, groupFactor: 2, ...more },
+      now,
+    );
+    return [own / hourMs, group / hourMs];
+  };
+  assert.equal(waits([], 0), [0, 0]);
+  assert.equal(waits([[0, [ago(25), ago(24), ago(3)]]], 0), [0, 0], 'older times are over');
+  assert.equal(waits([[0, [ago(5), ago(4), ago(3)]]], 0), [20, 0]);
+  assert.equal(waits([[0, [ago(5), now + 1]]], 0), [0, 0], 'a time ahead is from before the clock was set back');
+  const others: [number, number[]][] = [[1, [ago(9), ago(8), ago(7), ago(6)]]];
+  assert.equal(
+    [waits(others, 0), waits(others, 0, { isShared: true })],
+    [
+      [0, 15],
+      [0, 0],
+    ],
+  );
+  assert.equal(waits([...others, [0, [ago(2)]]], 0, { isShared: true }), [0, 0]);
+  assert.equal(waits([...others, [0, [ago(2), ago(1)]]], 0, { isShared: true }), [22, 17], 'its share is used up');
+  // A peer was new a day after its registration, to the millisecond.
+  const asked = (at: number): [number, number[]][] => [[2, [t0 + 1, t0 + 2, t0 + 3, at].sort((p, q) => p - q)]];
+  const [fresh, settled] = [asked(t0 + 23 * hourMs - 1), Array<number>(4).fill(t0 + 23 * hourMs)];
+  assert.equal([waits(fresh, 0)[1], waits(fresh, NO_KEY)[1], waits([[2, settled]], 0)[1]], [0, 1 / hourMs, 23]);
+  assert.equal(waits([[NO_KEY, [ago(4), ago(3), ago(2), ago(1)]]], 0), [0, 0]);
+});
+
+test('an origin has its number for ever, a repeated change writes nothing, and removed origins count', () => {
+  const given = new Given().peers(1);
+  const change = (asked: 'add' | 'remove', name: string) =>
+    done(given, decideOrigin(given.state, { change: asked, name, by: 'op' }, t0));
+  assert.is(change('remove', 'a'), 'unknown_origin');
+  assert.equal([change('add', 'a'), change('add', 'a')], ['ok, 1', 'ok, 0']);
+  const { index } = given.state.origins.named('a')!;
+  assert.equal([change('remove', 'a'), change('remove', 'a')], ['ok, 1', 'ok, 0']);
+  withLimits({ originsMax: 1 }, () => assert.is(change('add', 'b'), 'overloaded'));
+  withLimits({ peersMaxCeiling: given.state.numbers }, () => {
+    assert.equal([change('add', 'b'), change('add', 'a')], ['overloaded', 'ok, 1']);
+    assert.is(given.state.origins.named('a')!.index, index);
+    const carried = given.event(0, 'p', { origin: 'a' });
+    assert.is(carried.ok ? '' : carried.code, 'overloaded');
+  });
+  withLimits({ carriersMax: 1 }, () => {
+    assert.ok(given.event(0, 'p', { origin: 'a' }).ok);
+    assert.ok(given.event(0, 'q', { origin: 'a' }).ok, 'the peer carries it already');
+    given.peers(1);
+    assert.not(
+      given.event(given.state.peers.list[1]!.index, 'p', { origin: 'a', peerId: given.state.peers.list[1]!.peerId }).ok,
+    );
+  });
+});
+
+test('two peers are related in either order, and only a new relation is recorded', () => {
+  const given = new Given().peers(3);
+  const relate = (relation: 'same' | 'independent', peerId: string, otherId: string) =>
+    decideRelation(given.state, { relation, peerId, otherId, by: 'op' }, t0);
+  for (const [one, other] of [
+    ['x', 'peer-0'],
+    ['peer-0', 'x'],
+  ] as const) {
+    const { outcome } = relate('same', one, other);
+    assert.equal(outcome.ok ? '' : [outcome.code, outcome.text], ['unknown_peer', 'no peer has the id x']);
+  }
+  assert.is(done(given, relate('same', 'peer-1', 'peer-1')), 'peer_id_mismatch');
+  assert.is(done(given, relate('same', 'peer-2', 'peer-0')), 'ok, 1');
+  assert.is(done(given, relate('same', 'peer-0', 'peer-2')), 'ok, 0');
+  assert.is(done(given, relate('same', 'peer-0', 'peer-1')), 'ok, 1');
+  assert.is(done(given, relate('independent', 'peer-0', 'peer-2')), 'ok, 1');
+  const expected = [
+    { first: 0, second: 1, relation: 'same' },
+    { first: 0, second: 2, relation: 'independent' },
+  ];
+  assert.equal(given.state.relations, expected);
+  const { record } = given.records.at(-1)!;
+  assert.is('audit' in record && record.audit.target, 'peer-0 peer-2');
+});
+
+test('pre-trusted peers of the configuration are set once, and name the first unknown or revoked one', () => {
+  const given = new Given().peers(3);
+  const set = (configured: string, by = 'configuration') =>
+    done(given, decideConfiguredPreTrust(given.state, configured, t0, by));
+  assert.equal([set('peer-0,x'), given.state.preTrusted], ['unknown_peer', []]);
+  done(given, decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-2', status: 'revoked', by: 't' }, t0));
+  assert.is(set('peer-2,x'), 'peer_not_active');
+  assert.equal([set('peer-0,peer-1'), set('peer-0,peer-1'), set('peer-0,peer-1', 'op')], ['ok, 1', 'ok, 0', 'ok, 0']);
+  given.state.preTrusted = [0];
+  assert.equal([set('peer-0,peer-1'), set('peer-0,peer-1', 'op')], ['ok, 0', 'ok, 1']);
+  assert.equal(given.state.preTrusted, [0, 1]);
+});
+
+test('an erasure names the quota that is used up, and waits for the operator only while requests have room', () => {
+  const given = new Given().peers(4, t0 - 9 * dayMs);
+  for (const player of ['a', 'b']) given.event(0, player);
+  const asked = { ...bounds, erasureQuotaPerDay: 2, erasureMode: 'operator' } as const;
+  const ask = (caller: number, player: string, now = t0) =>
+    decideErasure(given.state, asked, { caller, subject: subjectOf(player), commitment: 'c', by: 't' }, now);
+  withLimits({ pendingErasuresMax: 1, groupErasuresFactor: 2 }, () => {
+    assert.equal([done(given, ask(0, 'a')), done(given, ask(0, 'b'))], ['ok, 1', 'overloaded']);
+    assert.is(done(given, ask(0, 'a')), 'ok, 1', 'it waits already');
+    const detailsOf = (caller: number) => {
+      const { outcome } = ask(caller, 'a', t0 + hourMs);
+      return outcome.ok ? null : [outcome.code, outcome.retryAfterS, outcome.details];
+    };
+    const code = 'erasure_quota_exceeded';
+    assert.equal(detailsOf(0), [code, 23 * 3_600, { quota: 'peer', per_day: 2 }]);
+    for (const caller of [1, 2]) assert.is(done(given, ask(caller, 'a')), 'ok, 2');
+    assert.equal(detailsOf(3), [code, 23 * 3_600, { quota: 'group', per_day: 4 }]);
+  });
+  assert.equal(
+    [1, 2].map((peer) => given.state.sharedErasures.get(peer)),
+    [1, 1],
+  );
+  assert.is(done(given, ask(OPERATOR, 'b')), 'ok, 1');
+});
+
+test('a player is exported if events, a dispute, an allowance or a request name the player, and refused otherwise', () => {
+  const given = new Given().peers(1);
+  const exported = (player: string) =>
+    done(given, decideExport(given.state, { subject: subjectOf(player), commitment: 'c', by: 'op' }, t0));
+  assert.is(exported('a'), 'subject_not_found');
+  given.event(0, 'a');
+  assert.is(exported('a'), 'ok, 1');
+  const subject = subjectOf('b');
+  done(given, decideAllowed(given.state, { subject, id: 'i', until: t0 + hourMs, note: '', by: 'op' }, t0));
+  assert.is(exported('b'), 'ok, 1');
+  given.event(0, 'c');
+  const dispute = { disputeId: 'd', caller: 0, subject: subjectOf('c'), text: '', by: 't' };
+  withLimits({ disputesOpenMax: 0 }, () =>
+    assert.is(done(given, decideDisputeOpened(given.state, dispute, t0)), 'overloaded'),
+  );
+  assert.is(done(given, decideDisputeOpened(given.state, dispute, t0)), 'ok, 1');
+  given.state.subjects.remove(subjectOf('c'));
+  assert.is(exported('c'), 'ok, 1');
+});
+
+test('a ban that was too old to count is withdrawn without a change, also from before bans were measures', () => {
+  for (const isUpgraded of [false, true]) {
+    const given = new Given(30, isUpgraded ? 2 : 3).peers(1);
+    const sent = given.event(0, 'a', { eventType: 'ban_applied', timestamp: t0 - 4_000 * dayMs });
+    given.event(0, 'a', { eventType: 'ban_applied', severity: 0.5 });
+    if (isUpgraded) done(given, decideScoring(given.state, t0));
+    assert.is(given.sums('a').measure, 0.5);
+    assert.is(given.withdraw(0, sent.ok ? sent.value : 0), 'ok');
+    assert.equal([given.sums('a').measure, given.sums('a').count], [0.5, 1]);
+  }
+});
+
+test.run();

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TAG_WORDS, writeTag } from '../../../src/core/columns/packed-keys.js';
@@ -135,9 +136,12 @@ test('every flipped bit of a batch is found', () => {
   }
 });
 
-test('every cut of a batch is found', () => {
+test('every cut of a batch is found, and a byte too many, even with its checksum', () => {
   const { bytes } = batchOf(1, chainStart);
   for (let length = 0; length < bytes.length; length++) assert.throws(() => new Batch(bytes.subarray(0, length)));
+  const longer = Buffer.concat([bytes, Buffer.alloc(1)]);
+  longer.writeUInt32LE(crc32(longer.subarray(8), crc32(longer.subarray(0, 4))), 4);
+  assert.throws(() => new Batch(longer), /length differs/);
 });
 
 test('a batch follows one predecessor only', () => {

@@ -31,6 +31,15 @@ test('the first record of a group states its identity, and recovery leads to the
   assert.equal([follower.state.lastSeq, follower.chain], [1, recovered.chain]);
 });
 
+test('a group is formed once its first record is stored', async () => {
+  const writer = new MemoryLog().claim();
+  writer.stored = () => Promise.reject(new Error('no space left'));
+  const random = { bytes: (count: number) => Buffer.alloc(count), uuid: () => '' };
+  const formation = { identity, halfLifeDays: 30, banHalfLifeDays: 90, salt };
+  const failure = await formGroup(formation, writer, { now: () => t0 }, random).catch((error: Error) => error.message);
+  assert.is(failure, 'no space left');
+});
+
 test('a folder names each setting in which its group differs from the configured one', async () => {
   const { record } = await formed(['steam', 'xbox']);
   const own = { ...identity, playerIdKinds: ['steam', 'xbox'] };

@@ -1,10 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decideWeights } from '../../../src/core/rules/decide-setting.js';
-import { granted, type Outcome } from '../../../src/errors.js';
+import { granted, type Outcome, refused } from '../../../src/errors.js';
 import type { Timers } from '../../../src/group/ports/clock.js';
 import type { GroupPool, WeightsComputed } from '../../../src/group/ports/pool.js';
-import { WeightsSchedule, WeightsWork } from '../../../src/group/weights/weights-computation.js';
+import { WeightsSchedule, type WeightsSite, WeightsWork } from '../../../src/group/weights/weights-computation.js';
 import { limits } from '../../../src/limits.js';
 import { dayMs, Given, t0 } from '../../support/given.js';
 import { votesOf, weightsOf } from '../../support/weights.js';
@@ -41,9 +41,10 @@ test('without a new record weights are computed again hourly, since decay moves 
 /** The work of a group with five records that hold evidence. */
 function workOn(
   pool: object,
-  publish: () => Promise<Outcome<boolean>>,
+  publish: WeightsSite['publish'],
   onFailure: (what: string, error: unknown) => void,
   { now = () => t0, later = (() => () => undefined) as Timers['later'] } = {},
+  site: Partial<WeightsSite> = {},
 ): WeightsWork {
   const deps = {
     pool: pool as GroupPool,
@@ -61,6 +62,7 @@ function workOn(
     ending: () => false,
     readOnly: () => false,
     publish,
+    ...site,
   });
 }
 
@@ -113,6 +115,67 @@ test('a computation is planned after each one, and after one that failed', async
     planned.map(({ ms }) => ms),
     [2000, limits.weightsRepublishMs],
   );
+});
+
+test('a node that ends or may not write publishes nothing, and weights that no turn takes are a failure', async () => {
+  const state = { ending: false, readOnly: false };
+  const [failures, published, planned]: [string[], number[], number[]] = [[], [], []];
+  let [computations, cancelled] = [0, 0];
+  let meanwhile = (): void => undefined;
+  const pool = {
+    follow: async () => void computations++,
+    weights: async () => {
+      meanwhile();
+      return { basedOnSeq: 5, computedAt: t0, ...weightsOf(3), signals };
+    },
+  };
+  const later: Timers['later'] = (_, ms) => {
+    planned.push(ms);
+    return () => void cancelled++;
+  };
+  const run = async (answer: ReturnType<WeightsSite['publish']>) => {
+    for (const list of [failures, published, planned]) list.length = 0;
+    const publish: WeightsSite['publish'] = (_, bytes) => {
+      published.push(bytes);
+      return answer;
+    };
+    const site = { ending: () => state.ending, readOnly: () => state.readOnly };
+    const work = workOn(pool, publish, (_, error) => failures.push(String(error)), { later }, site);
+    work.plan();
+    await new Promise(setImmediate);
+    return work;
+  };
+  const success = Promise.resolve(granted(true));
+  for (const name of ['ending', 'readOnly'] as const) {
+    state[name] = true;
+    await run(success);
+    assert.is(computations, 0, `${name} before it begins`);
+    state[name] = false;
+  }
+  for (const name of ['ending', 'readOnly'] as const) {
+    meanwhile = () => {
+      state[name] = true;
+    };
+    const { schedule } = await run(success);
+    assert.equal([published, planned, failures], [[], [], []], `${name} meanwhile`);
+    assert.is(schedule.startsAt(5, t0) === null, name === 'ending', 'a node that may write again begins anew');
+    state[name] = false;
+  }
+  meanwhile = () => {
+    state.ending = true;
+    throw new Error('the pool was closed');
+  };
+  await run(success);
+  assert.equal([failures, planned], [[], []]);
+  [state.ending, meanwhile] = [false, () => undefined];
+  await run(null);
+  assert.equal([failures, planned], [['Error: the mailbox is full'], [2000]]);
+  await run(Promise.resolve(refused('no_leader', { text: 'not me' })));
+  assert.equal([failures, planned], [['Error: not me'], [2000]]);
+  const work = await run(success);
+  assert.equal([published, planned, cancelled], [[3 * 59], [limits.weightsRepublishMs], 0]);
+  work.stop();
+  assert.is(cancelled, 1);
 });
 
 // Found in the dashboard: after a start of a quiet group no peer had a remark, and no pair was named, for up to an

@@ -202,6 +202,21 @@ test('a listing has own events for its caller alone, marks disputed ones, and sh
   assert.equal(answers, ['banned', undefined, undefined]);
 });
 
+test('an own event has its origin and its reference, and is without them if its peer sent none', async () => {
+  const made = await started(1);
+  await made.group.changeOrigin('add', 'list', 'op');
+  await report(made, made.peers[0]!, 'p');
+  await report(made, made.peers[0]!, 'p', { origin: 'list', reference: 'case 7' });
+  const { own } = resultOf(await made.group.playerEvents(subjectOf('p'), made.peers[0]!, 10, null));
+  assert.equal(
+    own.map(({ origin, reference }) => [origin, reference]),
+    [
+      ['list', 'case 7'],
+      [undefined, undefined],
+    ],
+  );
+});
+
 test('the receipt of an erasure proves its entry in the audit log, and the peers whose events went read when', async () => {
   const made = await started(2);
   const { group, machine, peers } = made;

@@ -20,7 +20,11 @@ function watched(minBytes: number) {
         if (use instanceof Error) throw use;
         return use.freeBytes;
       },
-      look: async () => (use instanceof Error ? Promise.reject(use) : use),
+      async look() {
+        await turnOfLoop();
+        if (use instanceof Error) throw use;
+        return use;
+      },
     },
     timers: {
       later: (act, ms) => {

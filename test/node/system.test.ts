@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { timers } from '../../src/node/system.js';
+import { sinceBoot, timers } from '../../src/node/system.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -16,6 +16,12 @@ test('timers that are called off hold no memory, whatever their durations', () =
   collect();
   const bytesEach = (process.memoryUsage().heapUsed - before) / count;
   assert.ok(bytesEach < 10, `${bytesEach} bytes for each`);
+});
+
+test('the clock that includes suspended time begins with the process, like the monotonic one', () => {
+  // `uptime` counts whole seconds.
+  const aheadMs = sinceBoot.elapsed() - timers.elapsed();
+  assert.ok(aheadMs > -1 && aheadMs < 60_000, `${aheadMs} ms`);
 });
 
 test('a timer acts after its time, unless it was called off', async () => {

@@ -49,7 +49,7 @@ export function createApplication(
     const close = ctx.req.httpVersion === '1.1' ? {} : { headers: { Connection: 'close' } };
     if ('code' in target) return { ...refusalReply(refused(target.code)), ...close };
     // The router reads the path from `url`. It would otherwise parse an absolute target again, less strictly.
-    ctx.req.url = target.query === '' ? target.path : `${target.path}?${target.query}`;
+    ctx.req.url = target.path;
     ctx.state.target = target;
     try {
       await next();

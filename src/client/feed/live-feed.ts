@@ -227,11 +227,10 @@ export class VerdictFeed {
   /** Ends if no bytes arrive, or bytes without news: a proxy may send comments although its node is gone. */
   async #read(response: TransportResponse, life: Silence, news: Silence): Promise<TrustError> {
     let end: TrustError | undefined;
+    let messages: EventSourceMessage[] = [];
     const parser = createParser({
       maxBufferSize: bounds.streamFrameBytes,
-      onEvent: (message) => {
-        end ??= this.#onMessage(message, news);
-      },
+      onEvent: (message) => void messages.push(message),
       onRetry: (ms) => {
         this.#retryMs = Math.min(ms, bounds.streamBackoffCapMs);
       },
@@ -242,14 +241,19 @@ export class VerdictFeed {
     const decoder = new TextDecoder();
     news.expectWithin(this.#idleMs);
     for await (const chunk of response.body) {
+      messages = [];
       parser.feed(decoder.decode(chunk, { stream: true }));
-      const settled = this.#options.table.settle?.(this.#lastEventId);
-      if (settled !== undefined) {
-        // While this loop does not read, a silence does not mean that the node is gone.
-        life.stop();
-        news.stop();
-        await settled;
-        news.expectWithin(this.#idleMs);
+      for (const message of messages) {
+        const failed = this.#onMessage(message, news);
+        const settled = this.#options.table.settle?.(this.#lastEventId);
+        if (settled !== undefined) {
+          // While this loop does not read, a silence does not mean that the node is gone.
+          life.stop();
+          news.stop();
+          await settled;
+          news.expectWithin(this.#idleMs);
+        }
+        if (failed !== undefined) return failed;
       }
       if (end !== undefined) return end;
       life.expectWithin(this.#silentMs);

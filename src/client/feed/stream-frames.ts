@@ -156,6 +156,6 @@ export interface StreamTable {
   streamBroke(): void;
   /** Notes that the stream ended for good; it kept the table current until `at`. */
   orphan(at: number): void;
-  /** Called with the newest event id after each piece; reading continues once it resolves, and ends if it rejects. */
+  /** Called with the newest event id after each frame; reading continues once it resolves, and ends if it rejects. */
   settle?(lastEventId: string): Promise<void>;
 }

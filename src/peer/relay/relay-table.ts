@@ -19,14 +19,10 @@ export class RelayTable implements StreamTable {
   /** Players known before the present snapshot that it has not named yet. */
   #unnamed = new Set<string>();
   #drafts: ChangeDraft[] = [];
-  /** True while everything that the stream names is taken as known: until the first snapshot ends. */
   #isBaseline: boolean;
-  /** True until the journal holds what was taken as known. */
-  #isFirst: boolean;
 
   constructor(private readonly options: RelayTableOptions) {
     this.#isBaseline = options.newOnly && options.journal.lastEventId === '';
-    this.#isFirst = this.#isBaseline;
   }
 
   get size(): number {
@@ -51,8 +47,6 @@ export class RelayTable implements StreamTable {
     this.inSnapshot = false;
     for (const subject of this.#unnamed) this.#change(subject, null);
     this.#unnamed.clear();
-    // A change may arrive in one piece with the end of the snapshot.
-    this.#isBaseline = false;
   }
 
   streamBroke(): void {
@@ -68,6 +62,7 @@ export class RelayTable implements StreamTable {
     if (this.#isBaseline) {
       if (lastEventId === '' || this.inSnapshot) return;
       this.#isBaseline = false;
+      return journal.reached(lastEventId, true);
     }
     let done = 0;
     try {
@@ -81,9 +76,7 @@ export class RelayTable implements StreamTable {
     } finally {
       this.#drafts.splice(0, done);
     }
-    if (lastEventId === '') return;
-    await journal.reached(lastEventId, this.#isFirst);
-    this.#isFirst = false;
+    if (lastEventId !== '') await journal.reached(lastEventId);
   }
 
   #change(subject: string, to: TrustValues | null): void {

@@ -36,5 +36,5 @@ export async function verifyChain(pages: AsyncIterable<readonly AuditEntryValue[
 function breakOf(entry: AuditEntryValue, head: string): string | undefined {
   if (entry.prev_hash !== head) return 'does not follow the entry before it';
   const hash = auditHash(entry.prev_hash, entry.seq, Date.parse(entry.at), entry);
-  return hash === entry.hash ? undefined : 'its hash is not that of its content';
+  return hash === entry.hash ? undefined : 'has a hash that is not that of its content';
 }

@@ -186,7 +186,7 @@ test('the audit log is exported and verified page by page, and a broken chain is
   assert.equal(intact.lines, ['entries | 3', `head hash | ${hashes[2]}`, 'The chain is intact.']);
   const broken = await run(['audit', 'verify'], recordedGroup(1, audit([hashes[0]!, 'no', hashes[2]!])).group);
   assert.equal([broken.code, broken.lines], [1, ['entries | 1', `head hash | ${hashes[0]}`]]);
-  assert.is(broken.err, 'ptf: the audit entry at seq 2 its hash is not that of its content (audit_broken)\n');
+  assert.is(broken.err, 'ptf: the audit entry at seq 2 has a hash that is not that of its content (audit_broken)\n');
 });
 
 test('a running node verifies its own store', async () => {

@@ -337,14 +337,17 @@ test('a node starts again after a hidden commit at once, and after a full disk o
     }, 1);
     // The node's own timer of 1 ms acts as often.
     const looks = (endsAt = ticks + 3) => until(() => ticks >= endsAt);
-    rmSync(full.dir, { recursive: true });
-    full.node.loopFailed(new DiskFullError('full'));
-    await looks();
-    assert.equal(full.fatal, [], 'the free space is unknown');
-    mkdirSync(full.dir);
-    await until(() => full.fatal.length > 0);
-    await looks();
-    clearInterval(timer);
+    try {
+      rmSync(full.dir, { recursive: true });
+      full.node.loopFailed(new DiskFullError('full'));
+      await looks();
+      assert.equal(full.fatal, [], 'the free space is unknown');
+      mkdirSync(full.dir);
+      await until(() => full.fatal.length > 0);
+      await looks();
+    } finally {
+      clearInterval(timer);
+    }
     assert.is(full.fatal.length, 1);
     assert.match(String(full.fatal[0]), 'the disk has room again');
   });

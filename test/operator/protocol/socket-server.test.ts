@@ -206,10 +206,13 @@ test('where the path is too long for a socket, the folder is reached by a descri
   const before = descriptors();
   const socket = await start(recordedGroup(2).group, dir);
   assert.ok(Buffer.byteLength(socket.path) <= limits.socketPathBytes);
+  const [, descriptor] = /^(\/proc\/self\/fd\/\d+)\//.exec(socket.path)!;
+  assert.is(readlinkSync(descriptor!), dir);
   assert.is(statSync(socket.path).mode & 0o777, 0o600);
   assert.is((await callNode(dir, 'status', {})).counts.peers, 2);
   await socket.close();
   open.pop();
+  assert.is(existsSync(descriptor!) && readlinkSync(descriptor!) === dir, false);
   assert.equal(readdirSync(dir), []);
   assert.is((await rejection(callNode(dir, 'status', {}))).code, 'no_node');
   assert.is((await rejection(callNode(join(dir, 'nowhere'), 'status', {}))).code, 'no_node');
@@ -251,7 +254,11 @@ async function answered(...pieces: readonly (string | Buffer)[]) {
   const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
   const server = createHttpServer(async (_, response) => {
     response.writeHead(200, { 'Content-Length': length });
-    for (const piece of pieces) await new Promise<void>((resolve) => response.write(piece, () => resolve()));
+    for (const piece of pieces) {
+      await new Promise<void>((resolve) => response.write(piece, () => resolve()));
+      // The client reads each piece alone.
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
     response.end();
   });
   await new Promise<void>((resolve) => server.listen(join(folder, 'operator.sock'), resolve));
@@ -307,8 +314,8 @@ test('a command whose answer cannot be written is disconnected, and waits for no
   const node = { group: recordedGroup(1).group, version, pseudonymise: () => null, unlockDashboard };
   const socket = await startOperatorSocket({ dir: folder, log: loud, ...node });
   open.push(socket);
-  const { message } = (await send(socket.path, `${commandPath}status`, '{}').catch((error: Error) => error)) as Error;
-  assert.is(message, 'socket hang up');
+  const failure = await send(socket.path, `${commandPath}status`, '{}').catch((error: unknown) => error);
+  assert.is((failure as NodeJS.ErrnoException).code, 'ECONNRESET');
   assert.match(logged.join(), 'the operator could not be answered');
 });
 
@@ -328,16 +335,6 @@ test('a body of the largest size is read, in pieces or whole', async () => {
   const body = `{}${' '.repeat(limits.eventBodyBytes - 2)}`;
   assert.is((await send(path, '/v1/status', body)).status, 200);
   assert.is((await send(path, '/v1/status', `${body} `)).status, 413);
-});
-
-test('a stopped socket leaves no descriptor of a data folder whose path is too long for it', async () => {
-  const dir = deepFolder();
-  const socket = await start(recordedGroup(1).group, dir);
-  const [, descriptor] = /^(\/proc\/self\/fd\/\d+)\//.exec(socket.path)!;
-  assert.is(readlinkSync(descriptor!), dir);
-  await socket.close();
-  open.pop();
-  assert.is(existsSync(descriptor!) && readlinkSync(descriptor!) === dir, false);
 });
 
 test.run();

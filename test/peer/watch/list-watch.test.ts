@@ -25,15 +25,16 @@ class Watch {
   refuses: (asked: Asked) => FakeAnswer | undefined = () => undefined;
   #elapsedMs = 0;
 
-  /** Runs the watch while `work` does. */
+  /** Runs the watch while `work` does. Rejects if either fails, or if the watch ends before the work. */
   async run(work: () => Promise<void>, more: Partial<WatchOptions> = {}): Promise<void> {
+    const source = await sourceOf([this.path], false, {});
     const node = await fakeNode((asked) => this.refuses(asked) ?? this.#answer(asked));
     const ending = new AbortController();
     const member = { url: node.url, peerId: 'peer', apiKey: 'key', groupSalt: 'a salt of sixteen bytes', path: '' };
     const after = (_: number, run: () => void) => systemRuntime.after(1, run);
     const watching = watchList({
       config: { ...member, gameIds: ['arena'], signingKey: undefined, stateDir: join(this.folder, 'state') },
-      source: await sourceOf([this.path], false, {}),
+      source,
       format: 'auto',
       gameId: 'arena',
       timeZone: 'UTC',
@@ -42,10 +43,17 @@ class Watch {
       runtime: { ...systemRuntime, after, elapsedMs: () => this.#elapsedMs },
       ...more,
     });
-    await Promise.race([work(), watching]);
-    ending.abort();
+    const endedEarly = watching.then(() => {
+      throw new Error('the watch ended before the work');
+    });
+    try {
+      await Promise.race([work(), endedEarly]);
+    } finally {
+      ending.abort();
+      await watching.catch(() => undefined);
+      await node.close();
+    }
     await watching;
-    await node.close();
   }
 
   write(...accounts: readonly string[]): void {
@@ -115,6 +123,7 @@ test('a ban that leaves the list is withdrawn however often that fails, and has 
   watch.write(...ids);
   await watch.run(async () => {
     await watch.said('reported 5 bans');
+    await until(() => watch.reported.length === 5);
     const first = [...watch.reported];
     let tries = 0;
     watch.refuses = ({ method }) => {
@@ -149,6 +158,7 @@ test('bans of the first start may be taken as known, a rotation lifts none, and 
       assert.equal(await watch.said('4 bans of the list are known'), [unread, '4 bans of the list are known']);
       watch.write(...ids);
       await watch.said('reported 1 bans');
+      await until(() => watch.reported.length === 1);
       copyFileSync(watch.path, `${watch.path}.1`);
       truncateSync(watch.path, 0);
       writeFileSync(watch.path, 'steam_id\n');

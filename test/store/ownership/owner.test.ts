@@ -131,8 +131,7 @@ test('an old heartbeat file of another owner does not protect a dead one', async
   await first.abandon();
   let beat = 0;
   const stranger = setInterval(() => writeFileSync(join(dir, 'heartbeat'), `7 ${beat++}\n`), 1);
-  const second = await claimFolder(dir, thisProcess(), briefly);
-  clearInterval(stranger);
+  const second = await claimFolder(dir, thisProcess(), briefly).finally(() => clearInterval(stranger));
   assert.is(second.epoch, 2);
   await second.close();
   removeFolder(dir);
@@ -183,7 +182,9 @@ test('a folder that lost the file of its last owner is claimed with the epoch af
   assert.instance(await rejection(claimFolder(dir)), FolderOwnedError);
   await next.close();
   assert.not.ok(isLost);
-  assert.is((await claimFolder(dir)).epoch, 5);
+  const last = await claimFolder(dir);
+  assert.is(last.epoch, 5);
+  await last.close();
   removeFolder(dir);
 });
 

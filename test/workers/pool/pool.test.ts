@@ -16,24 +16,37 @@ import { ReadQueue } from '../../../src/workers/pool/read-queue.js';
 import { formedRecord, salt, t0 } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
 
-test('the time in which the thread loads refuses no read that waits behind the first one', async () => {
+test('a read is queued once the thread has loaded, so that the time of the load refuses none', async () => {
   const dir = temporaryFolder();
   const file = join(dir, 'slow-reader.mjs');
-  const waitMs = 50;
-  // Loading takes several times as long as a read may wait for others.
+  const gate = join(dir, 'gate');
   writeFileSync(
     file,
-    `await new Promise((resolve) => setTimeout(resolve, ${8 * waitMs}));
+    `import { existsSync } from 'node:fs';
+    import { until } from '${new URL('../../support/until.js', import.meta.url)}';
+    await until(() => existsSync(${JSON.stringify(gate)}));
     export const loaded = () => {};
     export const close = () => {};
     export const records = (seqs) => seqs;`,
   );
   const entry = pathToFileURL(file);
   const folder = { dir, salt: new Uint8Array(16) };
-  const pool = new PiscinaPool(folder, { replica: entry, reader: entry }, undefined, new ReadQueue(1, waitMs));
+  const queue = new ReadQueue(1, 60_000);
+  let queued = 0;
+  const run = queue.run.bind(queue);
+  queue.run = (...read) => {
+    queued += 1;
+    return run(...read);
+  };
+  const pool = new PiscinaPool(folder, { replica: entry, reader: entry }, undefined, queue);
   try {
     const reads = [1, 2, 3].map((seq) => pool.records([seq]));
+    // A read that waited for no load would be queued within these turns.
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const queuedEarly = queued;
+    writeFileSync(gate, '');
     assert.equal(await Promise.all(reads), [[1], [2], [3]]);
+    assert.equal([queuedEarly, queued], [0, 3]);
   } finally {
     await pool.close();
     rmSync(dir, { recursive: true, force: true });

@@ -7,6 +7,7 @@ import type { NodeView, Scrubbed, SharedLog } from '../../src/group/ports/shared
 import { SharedLogUnavailableError } from '../../src/group/ports/shared-log.js';
 import { noLeader } from '../../src/group/refusals.js';
 import { limits } from '../../src/limits.js';
+import { rejection } from '../store/log-contract.js';
 
 const member = (dbBytes: number) => ({
   ...{ endpoint: 'http://m', leads: false, version: '3.4.0', dbBytes, dbBytesInUse: 0, alarms: [] },
@@ -115,7 +116,7 @@ test('a scrub counts each member once that is silent or was not defragmented', a
   assert.equal(cleared, []);
 });
 
-test('a scrub that finds no erasure due, and no scrub before it, clears nothing and writes no earlier proof', async () => {
+test('a scrub with no erasure due and no scrub before it clears nothing and writes no earlier proof', async () => {
   const { operator, written, cleared, log } = operatorOver({ members: async () => [member(61e6)] });
   log.scrubbed = async () => null;
   log.scrubDue = async () => null;
@@ -132,6 +133,7 @@ test('a scrub is refused while etcd or the leader is silent, and any other failu
   const failing = (error: Error) => operatorOver({ pushWal: () => Promise.reject(error) }).operator.scrub();
   const outcome = await failing(silent);
   assert.equal([outcome.ok, !outcome.ok && outcome.text], [false, 'etcd does not answer']);
+  assert.is(String(await rejection(failing(new Error('a defect')))), 'Error: a defect');
   const forwarded = await follower(() => Promise.reject(new LinkError('no answer', false))).operator.scrub();
   assert.equal(!forwarded.ok && [forwarded.code, forwarded.text], ['dependency_unavailable', 'no answer']);
 });

@@ -47,6 +47,8 @@ test('no regular task keeps the process alive', async () => {
   const { loop } = groupOf(t0);
   const { log } = loggedLines();
   const actor = { durableSeq: 0 };
+  // Nothing is written of a clock that is ahead.
+  const guard = { isAheadNow: () => true };
   const stops = [
     retention(
       () => loop,
@@ -54,6 +56,7 @@ test('no regular task keeps the process alive', async () => {
       () => 0,
     ),
     rememberHeads(() => ({ actor }) as unknown as GroupLoop, 'folder', log),
+    clockWatch(guard as Parameters<typeof clockWatch>[0], { now: () => t0 }, 'folder', log),
   ];
   const during = timersThatHold();
   for (const stop of stops) await stop();

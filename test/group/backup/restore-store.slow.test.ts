@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { hourMs } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 import { type Act, backupOf, drawAct, everyByte, Life, stateOf } from '../life.js';
-import { assertHolds, playersIn, restored } from './restored.js';
+import { assertRestored, playersIn, restored } from './restored.js';
 
 test('a restore applies exactly the erasures and withdrawals after the backup', async () => {
   let erasures = 0;
@@ -39,7 +39,7 @@ test('a restore applies exactly the erasures and withdrawals after the backup', 
     const back = await restored(backup, life.machine.log);
     erasures += back.erasures;
     withdrawals += back.withdrawals;
-    assertHolds(back.log, back, `seed ${seed}`);
+    assertRestored(back.log, back, `seed ${seed}`);
     const node = Life.on(back.log);
     assert.equal(node.sums(), model.sums(), `seed ${seed}`);
     // The bytes are gone before any node runs on them, and stay gone.
@@ -48,7 +48,7 @@ test('a restore applies exactly the erasures and withdrawals after the backup', 
     assert.equal(node.sums(), model.sums(), `seed ${seed}`);
     assert.equal(stateOf(back.log).erasures.size, 0);
     assert.equal(stateOf(back.log).withdrawals.size, 0);
-    assertHolds(back.log, { ...back, lastSeq: 0 }, `seed ${seed}`);
+    assertRestored(back.log, { ...back, lastSeq: 0 }, `seed ${seed}`);
   }
   assert.ok(erasures > 80 && withdrawals > 60, `${erasures} erasures, ${withdrawals} withdrawals`);
 });

@@ -9,7 +9,8 @@ import { subjectOf } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 import { type Act, backupOf, drawAct, everyByte, inPieces, Life, stateOf } from '../life.js';
 import { Crash, Machine } from '../machine.js';
-import { assertHolds, playersIn, recordsOf, restored } from './restored.js';
+import { recordsOf } from '../removal/lived.js';
+import { assertRestored, playersIn, restored } from './restored.js';
 
 test('a backup without an old log is restored byte for byte', async () => {
   const life = await Life.begin();
@@ -74,9 +75,9 @@ test('a node that starts on a restored folder completes an erasure that a crash 
     life.machine.life = effects;
     const ended = life.act({ type: 'erase', player: 'player 1' }).catch((error: unknown) => error);
     const isCrashed = (await ended) instanceof Crash;
-    const isDurable = recordsOf(life.machine.log).some(({ type }) => type === 'subject_erased');
+    const isDurable = recordsOf(life.machine.log).some(({ record }) => record.type === 'subject_erased');
     const back = await restored(backup, life.machine.log);
-    assertHolds(back.log, back, `${effects} effects`);
+    assertRestored(back.log, back, `${effects} effects`);
     const node = Life.on(back.log);
     const players = node.sums().map((sum) => sum[0]);
     assert.equal(players, isDurable ? ['0'] : ['0', '1'], `${effects} effects`);
@@ -130,9 +131,13 @@ test('proofs of erasures stay in the audit, chained, and other acts are named as
   const suspend = { type: 'peer_status', peerId: 'peer-2', status: 'suspended', by: 'alice' } as const;
   await life.machine.ask('suspend', suspend);
   await life.act({ type: 'erase', player: 'player 0' });
-  const proof = recordsOf(life.machine.log).find(({ type }) => type === 'subject_erased');
+  const erasureIn = (log: LogReader) =>
+    recordsOf(log)
+      .map(({ record }) => record)
+      .find(({ type }) => type === 'subject_erased');
+  const proof = erasureIn(life.machine.log);
   const back = await restored(backup, life.machine.log);
-  const repeated = recordsOf(back.log).find(({ type }) => type === 'subject_erased');
+  const repeated = erasureIn(back.log);
   assert.ok(proof?.type === 'subject_erased' && repeated?.type === 'subject_erased');
   assert.is(repeated.audit.target, proof.audit.target);
   assert.is.not(repeated.audit.prev_hash, proof.audit.prev_hash);

@@ -1,14 +1,10 @@
 /** Restores a backup in memory, and looks through the restored log. */
-import * as assert from 'uvu/assert';
-import { Batch } from '../../../src/core/records/batch.js';
-import type { LogRecord } from '../../../src/core/records/records.js';
 import { type RestoredLog, restoreLog } from '../../../src/group/backup/restore-store.js';
 import type { LogReader } from '../../../src/group/ports/storage.js';
 import { subjectOf } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
-import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
-import { verifyStore } from '../../support/verify-store.js';
 import { everyByte, PLAYERS, sinkInto, stateOf } from '../life.js';
+import { assertHolds, recordsOf } from '../removal/lived.js';
 
 const noSalt = new Uint8Array(0);
 
@@ -28,19 +24,15 @@ export async function restored(
   return { ...report, log };
 }
 
-export function assertHolds(log: LogReader, { lastSeq, chain }: RestoredLog, why = ''): void {
-  const head = { lastSeq, chain: Buffer.from(chain).toString('hex') };
-  assert.equal(verifyStore(log, new MemorySnapshotStore(), head, 'full').faults, [], why);
-}
-
-export function recordsOf(log: LogReader): LogRecord[] {
-  return log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY).flatMap(({ bytes }) => [...new Batch(bytes)]);
+/** Asserts that a restored log is intact up to the head that its restore reported. */
+export function assertRestored(log: LogReader, { lastSeq, chain }: RestoredLog, why = ''): void {
+  assertHolds(log, why, { lastSeq, chain: Buffer.from(chain).toString('hex') });
 }
 
 /** The players that a log names anywhere. */
 export function playersIn(log: LogReader): number[] {
   const bytes = everyByte(log);
-  const hex = recordsOf(log).map((record) =>
+  const hex = recordsOf(log).map(({ record }) =>
     'subject' in record && typeof record.subject === 'string' ? record.subject : '',
   );
   return Array.from({ length: PLAYERS }, (_, player) => player).filter((player) => {

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { Batch } from '../../../src/core/records/batch.js';
 import type { LogRecord } from '../../../src/core/records/records.js';
 import type { LogReader } from '../../../src/group/ports/storage.js';
+import type { ExpectedHead } from '../../../src/group/recovery/verification.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { verifyStore } from '../../support/verify-store.js';
 import { type Act, Life } from '../life.js';
@@ -14,8 +15,9 @@ export function recordsOf(log: LogReader): { readonly record: LogRecord; readonl
     .flatMap((batch) => [...batch].map((record) => ({ record, at: batch.at })));
 }
 
-export function assertHolds(log: LogReader, why = ''): void {
-  assert.equal(verifyStore(log, new MemorySnapshotStore(), null, 'full').faults, [], why);
+/** Asserts that a log is intact, and reaches the expected head if there is one. */
+export function assertHolds(log: LogReader, why = '', expected: ExpectedHead | null = null): void {
+  assert.equal(verifyStore(log, new MemorySnapshotStore(), expected, 'full').faults, [], why);
 }
 
 export const event = (id: string, player: string, peer = 0): Act => ({ type: 'event', peer, id, player, severity: 1 });

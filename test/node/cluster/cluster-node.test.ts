@@ -89,7 +89,7 @@ async function nodeOver(given: { mark?: ClusterMark; log?: Partial<EtcdLog>; vie
 
 const slotAt = (firstSeq: number) => ({ firstSeq, bytes: new Uint8Array(), redactions: [] });
 
-test('a folder is refused that belongs to no cluster or another one, is damaged, or is older than the records', async () => {
+test('a folder of no cluster or another one, a damaged one, and a log of a newer format are refused', async () => {
   const etcdHas = (id: string | null): Partial<EtcdLog> => ({ clusterId: async () => id });
   const refused: readonly [Parameters<typeof nodeOver>[0], number | null, RegExp][] = [
     [{}, 5, /^DATA_DIR: .* contains the data of a node without a cluster; import it with ptf import-data/],
@@ -305,7 +305,8 @@ test('a node waits for the group while another node leads, or its campaign or it
     };
     log.campaign = async (...args) => (++campaigns === 1 ? null : won(...args));
     await node.begin();
-    assert.equal([looks, campaigns, calls], [5, 2, ['campaign true']]);
+    assert.ok(looks > 3, `${looks} looks`);
+    assert.equal([campaigns, calls], [2, ['campaign true']]);
     const trimmed = await preparedNode();
     Object.assign(trimmed.view, { trimmed: 3 });
     assert.instance(await rejection(trimmed.node.begin()), RejoinError);
@@ -403,12 +404,12 @@ async function startedNode() {
   return begun;
 }
 
-test('a node that formed the group leads it, overwrites what is due, and lets another node lead before it ends', async () => {
+test('a node that formed the group leads it, overwrites what is due, and lets another lead before it ends', async () => {
   const { node, calls, dir, time } = await startedNode();
   await time.until(() => node.member.isLeader);
   assert.ok(node.member.decides);
-  await until(() => !existsSync(join(dir, 'scrub-due')));
-  assert.equal(calls.slice(-3).sort(), ['configure', 'join', 'lead']);
+  await until(() => !existsSync(join(dir, 'scrub-due')) && calls.includes('configure') && calls.includes('join'));
+  assert.equal([...calls].sort(), ['configure', 'forget', 'join', 'lead', 'overwrite']);
   calls.length = 0;
   await withBounds({ clusterEndMs: 60_000 }, () => time.wait(node.beginClose()));
   assert.equal([node.member.role, calls], ['follower', ['follow', 'resign: the node is shutting down']]);

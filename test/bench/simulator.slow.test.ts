@@ -216,7 +216,7 @@ test('groups of every kind of the reference look like those that the reference d
   }
 });
 
-test('bans stand for what three peers of numpy groups say: one ban is right half of the time, three nearly always', () => {
+test('one standing ban is right half of the time, three nearly always, as in the numpy groups', () => {
   let [one, three] = [
     [0, 0],
     [0, 0],

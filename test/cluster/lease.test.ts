@@ -51,7 +51,7 @@ test('a lease is granted at once, renewed four times in its time, and valid from
   assert.is(ids.size, 1);
 });
 
-test('a lease that is not renewed ends once, a margin before etcd lets it expire, and no call overlaps another', async () => {
+test('a lease that is not renewed ends once, a margin before its expiry in etcd, and no calls overlap', async () => {
   const { lease, time, heard, passed } = leaseOver({ fails: (call) => call.startsWith('keep'), answerMs: 1_500 });
   lease.start();
   await passed(5_000);

@@ -134,7 +134,7 @@ test('a response names the header that tells its caller what to do: a key, anoth
   for (const status of Object.keys(headers)) assert.ok(responses[status], status);
 });
 
-test('the table says of each route who may call it, whether it is cached, and whether it answers at any time', () => {
+test('the table states who may call each route, whether it is cached, and whether it always answers', () => {
   const rows = Object.entries<Route>(routes).map(([id, { method, auth, cache, whileNotReady, page, body }]) =>
     [id, method, auth, cache, whileNotReady && 'always', page && 'page', body && `${body.bytesMax}`]
       .filter((part) => part !== undefined && part !== false)

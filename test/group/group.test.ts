@@ -171,7 +171,7 @@ test('a withdrawal reads again while its pair changes, and gives up after so man
   }
 });
 
-test('a listing has own events for its caller alone, marks disputed ones, and shows its refusal to who asked for an erasure', async () => {
+test("a listing has the caller's own events, marks disputed ones, and shows the caller's refused erasure", async () => {
   const made = await started(3, 'operator');
   const { group, peers } = made;
   const [a, b, c] = peers as [PeerView, PeerView, PeerView];
@@ -217,7 +217,7 @@ test('an own event has its origin and its reference, and is without them if its 
   );
 });
 
-test('the receipt of an erasure proves its entry in the audit log, and the peers whose events went read when', async () => {
+test("an erasure's receipt proves its audit entry, and the peers whose events were erased read the time", async () => {
   const made = await started(2);
   const { group, machine, peers } = made;
   const [a, b] = peers as [PeerView, PeerView];
@@ -257,7 +257,7 @@ test('pages of the audit log continue until its end, and its tail ends below a r
   assert.equal(await seqs(group.audit(0, 9)), [[1, 2, 3], null], 'of durable records alone');
 });
 
-test('players are read by verdict in pages, and one on the allow list is explained as allowed until its entry ends', async () => {
+test('players are read by verdict in pages, and explained as allowed until their allow list entry ends', async () => {
   const made = await started(1);
   const { group, machine, peers } = made;
   for (const player of ['a', 'b', 'c']) await report(made, peers[0]!, player);
@@ -347,7 +347,7 @@ test('events in a row that are too old to count are counted for the operator, un
   assert.is(group.tooOld(peers[0]!), undefined);
 });
 
-test('an export has all that names the player in the order of the log, and its receipt proves its audit entry', async () => {
+test('an export has all that names the player in log order, and its receipt proves its audit entry', async () => {
   const made = await started(2, 'operator');
   const { group, machine, peers } = made;
   const [a, b] = peers as [PeerView, PeerView];
@@ -423,7 +423,7 @@ test('an operator purges all idle peers however many turns it takes, and changes
   assert.equal(resultOf(await group.purgePeers(1, 'op')), [peers[0]!.peerId]);
 });
 
-test('one simulation and one verification run at a time, also after one that failed, and a busy pool is overload', async () => {
+test('one simulation and one verification run at a time, even after a failure; a busy pool is overload', async () => {
   const { group, loop } = await started(1);
   const query = { preTrusted: null, without: [], halfLifeDays: null, banHalfLifeDays: null, rowsMax: 5 };
   assert.is(codeOf(await group.simulate({ ...query, without: ['nobody'] })), 'unknown_peer');

@@ -111,7 +111,7 @@ test('a clock that is ahead refuses a start, except in development', () => {
   assert.match(lines[0]!, 'set CLOCK_ACCEPTED_UNTIL to today; outside of dev this start would be refused');
 });
 
-test('a start fails with a reason for the operator if the store refuses it, and with the error itself otherwise', () => {
+test('a start that the store refuses fails with a reason for the operator, any other with its own error', () => {
   const defect = new Error('a defect');
   assert.throws(
     () => refuseStart(new DamagedError('page 3')),
@@ -164,7 +164,7 @@ test('a node applies its configuration in the order in which it may be refused, 
   assert.equal([late.got.at(-1), late.error], ['PEERS_MAX', null]);
 });
 
-test('a cluster has its settings once the log has each, though the peers to trust from the start may follow', () => {
+test('a cluster has its settings once the log has each, but peers to trust from the start may follow', () => {
   const all = Object.fromEntries(settingNames.map((name) => [name, 1])) as Partial<GroupSettings>;
   const { PRE_TRUSTED_PEERS: _peers, ...others } = all;
   const { PEERS_MAX: _max, ...incomplete } = all;

@@ -38,7 +38,7 @@ test('a time is a number and a unit of its option, up to its bound', () => {
   refuses(parseIdle, new RegExp(`at most ${days}d: 1d`), `${days + 1}d`, '30s', '');
 });
 
-test('a half-life is a whole number of days, a share lies between 0 and 1, a count between 1 and its bound', () => {
+test('a half-life is a whole number of days, a share from 0 to 1, and a count from 1 to its bound', () => {
   accepts(parseHalfLife, ['0', 0], [String(limits.halfLifeDaysMax), limits.halfLifeDaysMax]);
   refuses(parseHalfLife, /0 \(no decay\) to \d/, String(limits.halfLifeDaysMax + 1), '-1', '1.5', '');
   accepts(parseShare, ['0', 0], ['1', 1], ['.1', 0.1], ['0.25', 0.25]);

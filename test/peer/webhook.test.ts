@@ -119,7 +119,7 @@ test('a webhook that is refused for its content is tried a few times, any other 
   assert.is((await sent(...times(tries + 2, 500))).outcome, true);
 });
 
-test('a receiver is asked again after a growing pause with jitter, within a limit, and each problem is said', async () => {
+test('a webhook is retried after a growing, bounded pause with jitter, and each problem is reported', async () => {
   const after = (seconds: number) => ({ status: 503, headers: { 'retry-after': `${seconds}` } });
   const { webhookBackoffBaseMs: base, webhookBackoffCapMs: cap } = bounds;
   const { outcome, pauses, lines } = await sentAs({ dice: 0.5 }, { status: 0 }, { status: 300 }, after(7), after(1e6));
@@ -138,7 +138,7 @@ test('a signal ends the delivery of a webhook at once, and is no problem of the 
   assert.equal([(outcome as Error).name, pauses, lines], ['AbortError', [], []]);
 });
 
-test('a webhook has the body and the signature of Standard Webhooks, which Discord gets none of', async () => {
+test('a webhook is signed as Standard Webhooks state, and Discord gets its own unsigned form', async () => {
   const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
   const values = { score: 12, confidence: 0.5, verdict: 'untrusted', known: true } as const;
   const timestamp = '2026-11-27T12:00:00.000Z';
@@ -166,7 +166,7 @@ test('a webhook has the body and the signature of Standard Webhooks, which Disco
   }
 });
 
-test('a change has one id wherever it is told, and any other change another', () => {
+test('a change has one id wherever it is sent, and any other change another', () => {
   const { subject, from } = change;
   const to = { score: 1, confidence: 1, verdict: 'untrusted', known: true } as const;
   const ids = [

@@ -232,7 +232,7 @@ test('a refusal never holds the id', () => {
   );
 });
 
-test('a text of the greatest length is an id, and a platform beside a name counts unless the caller named another', () => {
+test('an id may have the greatest length, and a platform beside a name counts unless another is given', () => {
   const digits = (length: number) => '1'.repeat(length);
   const [steam, uuid] = ['76561197960287930', '069a79f4-44e9-4726-a5be-fca90e38aaf5'];
   for (const [text, hints, outcome] of [

@@ -1,3 +1,4 @@
+/** The key under which limits count a network address. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addressKeyOf } from '../../src/validation/address-key.js';

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { abortable, linked, onAbort } from '../../../src/client/transport/listeners.js';
 import { rejection } from '../../store/log-contract.js';
 
-test('each callback runs once its signal is aborted; one that is released leaves the others, and may come again', () => {
+test('a callback runs at the abort unless it is released, which leaves the others, and may come again', () => {
   const controller = new AbortController();
   const { signal } = controller;
   const ran: string[] = [];

@@ -20,7 +20,7 @@ function resultOf(row: unknown, peerId = 'peer'): unknown[] {
   return [result.status, result.code, result.reason];
 }
 
-test('a result stores, rejects or defers its event, and a deferred one may be stored if the answer does not say', () => {
+test('a result stores, rejects or defers its event, and states whether a deferred one may be stored', () => {
   const code = 'invalid_parameter';
   const rows: readonly [row: unknown, result: unknown[]][] = [
     [{ status: 201 }, ['accepted', null, null]],

@@ -56,7 +56,7 @@ test('a player is allowed until the end of a minute that has not passed, at most
   assert.not(audits.some((audit) => audit.includes(subjectOf('p').toString('hex'))));
 });
 
-test('a caller waits until its own and the group quota have room, and new peers count for one another alone', () => {
+test('a caller waits for room in its own and the group quota, and new peers count only for one another', () => {
   const given = new Given().peers(2, t0 - 9 * dayMs).peers(2, t0 - hourMs);
   const [now, ago] = [t0 + dayMs, (hours: number) => t0 + dayMs - hours * hourMs];
   const waits = (times: [number, number[]][], caller: number, more: { readonly isShared?: true } = {}) => {
@@ -153,7 +153,7 @@ test('pre-trusted peers of the configuration are set once, and name the first un
   assert.equal(given.state.preTrusted, [0, 1]);
 });
 
-test('an erasure names the quota that is used up, and waits for the operator only while requests have room', () => {
+test('an erasure names the exhausted quota, and waits for the operator only while requests have room', () => {
   const given = new Given().peers(4, t0 - 9 * dayMs);
   for (const player of ['a', 'b']) given.event(0, player);
   const asked = { ...bounds, erasureQuotaPerDay: 2, erasureMode: 'operator' } as const;
@@ -178,7 +178,7 @@ test('an erasure names the quota that is used up, and waits for the operator onl
   assert.is(done(given, ask(OPERATOR, 'b')), 'ok, 1');
 });
 
-test('a player is exported if events, a dispute, an allowance or a request name the player, and refused otherwise', () => {
+test('a player is exported if an event, dispute, allowance or request names the player, else refused', () => {
   const given = new Given().peers(1);
   const exported = (player: string) =>
     done(given, decideExport(given.state, { subject: subjectOf(player), commitment: 'c', by: 'op' }, t0));

@@ -1,3 +1,4 @@
+/** The views of peers, events and allow list entries, and the signals and simulations that name peers. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chainsOf, holdingsOf } from '../../../src/group/access/subject-holdings.js';

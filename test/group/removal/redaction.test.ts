@@ -31,7 +31,7 @@ async function grown() {
   return { log, pieceOf };
 }
 
-test('a piece removes single events first, then chains from their heads, and names the erased events by peer', async () => {
+test('a piece removes single events, then chains from their heads, and names the erased events by peer', async () => {
   const { pieceOf } = await grown();
   const first = pieceOf({ events: [6], chains: [10, 13] }, 'redactionPieceRecords', 3);
   assert.equal(first.types, ['6 event_gone', '13 event_gone', '7 event_gone']);

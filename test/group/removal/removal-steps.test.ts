@@ -100,7 +100,7 @@ function noted(more: { readonly [K in 'redact' | 'drop' | 'scrub']?: () => Promi
   return { steps, site, repeats, callsOf };
 }
 
-test('erased players leave the replica and the stream before the snapshots, and the replica reads on after them', async () => {
+test('erased players leave the replica and stream before the snapshots, then the replica reads on', async () => {
   const { steps, callsOf } = noted();
   const dropped = ['follow', 'published', 'drop', 'follow', 'dropped', 'report'];
   assert.equal(await callsOf(() => steps.begin({ type: 'drop_snapshots' })), dropped);

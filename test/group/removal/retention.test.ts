@@ -37,10 +37,7 @@ test('ids of retired events stay taken, and a retired event cannot be withdrawn'
   assert.is(machine.actor.durableSeq, before);
 });
 
-// Found by review: the withdrawal was carried out, and a restore from a backup of the moment between brought the event
-
-// back.
-
+// The withdrawal was once carried out, and a restore from a backup made in between brought the event back.
 test('an event that retention deletes while its withdrawal is pending cannot be withdrawn', async () => {
   const { machine } = await lived(6);
   const located = (await machine.ask('locate', { type: 'locate', eventId: 'id-3-' })) as Located;

@@ -11,7 +11,7 @@ import { type Act, Life } from '../life.js';
 
 const event = (id: string): Act => ({ type: 'event', peer: 0, id, player: `player of ${id}`, severity: 1 });
 
-test('changes begin anew with each generation and after their end, and a walk knows the newest generation alone', async () => {
+test('changes begin anew with each generation and after their end, and only the newest can be walked', async () => {
   const life = await Life.begin();
   const { machine } = life;
   await life.act(event('a'));

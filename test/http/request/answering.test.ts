@@ -31,7 +31,7 @@ function requestOf(url: string, fields: Readonly<Record<string, string>>, method
   return { url, method, headers, rawHeaders: Object.entries(fields).flat(), ...versions } as unknown as IncomingMessage;
 }
 
-test('a head is refused for its size, its framing, its hosts, its expectation and its target, in this order', () => {
+test('a head is refused for its size, framing, hosts, expectation and target, in this order', () => {
   const host = { Host: 'x' };
   const { Expect, Chunked, Two } = {
     Expect: { ...host, Expect: 'a beer' },

@@ -15,7 +15,7 @@ test('a key is the text of its field, and a blank field is no key', () => {
   assert.equal(keys, [undefined, undefined, undefined, ' a ', 'a,b', ', ']);
 });
 
-test('a key decides where a route needs one, names its peer where one is optional, and is ignored elsewhere', () => {
+test('a key decides where it is required, names its peer where it is optional, and is ignored elsewhere', () => {
   const node = nodeDouble();
   const active = node.group.peers(0, 1)[0]!;
   const keys = [undefined, '', 'unknown', suspendedKey, activeKey];

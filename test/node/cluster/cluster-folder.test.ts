@@ -28,7 +28,7 @@ test('the keys of a group are under its own prefix, or under that of the configu
   }
 });
 
-test('a file of a certificate that cannot be read is named, and so is a required setting that lacks', () => {
+test('an unreadable certificate file is named, and a missing required setting is refused', () => {
   for (const name of ['ETCD_CA_FILE', 'ETCD_CERT_FILE', 'ETCD_KEY_FILE'] as const) {
     const config = { ...configOf(), etcdCaFile: null, etcdCertFile: null, etcdKeyFile: null };
     const member = { ETCD_CA_FILE: 'etcdCaFile', ETCD_CERT_FILE: 'etcdCertFile', ETCD_KEY_FILE: 'etcdKeyFile' }[name];

@@ -118,7 +118,7 @@ test('a peer has no weight before its registration', () => {
   assert.equal(history.value(peerView(1), 1_000).weight, [null, 0.5]);
 });
 
-test('weights are stored for a bounded time, and none from a time that the clock was set back over', () => {
+test('weights are stored for a bounded time, and later samples are hidden once the clock is set back', () => {
   const history = new WeightHistory();
   for (let i = 0; i <= limits.weightSamplesMax; i++) history.add(i * 1_000, [peerView(0)]);
   const { at } = history.value(peerView(0), 1_440_000);

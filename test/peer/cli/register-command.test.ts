@@ -1,3 +1,4 @@
+/** The command that registers a peer with its group, or takes over a peer's key, and writes its configuration. */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'uvu';

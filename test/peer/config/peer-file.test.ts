@@ -13,7 +13,7 @@ const failure = (work: Promise<unknown>) =>
   );
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-test('a small file is read up to its bound, is undefined where there is none, and names why it cannot be read', async () => {
+test('a small file is read up to its bound, an absent one is undefined, and a failure names its cause', async () => {
   const path = join(temporaryFolder(), 'file');
   assert.is(await readSmallFile(path), undefined);
   writeFileSync(path, 'twelve bytes');
@@ -22,7 +22,7 @@ test('a small file is read up to its bound, is undefined where there is none, an
   assert.is(await failure(readSmallFile(join(path, 'x'))), `${join(path, 'x')} cannot be read: ENOTDIR`);
 });
 
-test('a file is replaced as a whole, for its owner alone unless a mode says more, and leaves no other behind', async () => {
+test('a file is replaced whole, for its owner alone unless a mode says more, and leaves no other behind', async () => {
   const folder = join(temporaryFolder(), 'new');
   const path = join(folder, 'file');
   await replaceSmallFile(path, 'one');

@@ -44,7 +44,7 @@ test('a list names every untrusted player of the file, over more players than on
   world.remove();
 });
 
-test('an export lists whoever is untrusted enough and not allowed here, and a followed one asks for more confidence', async () => {
+test('an export lists who is untrusted enough and not allowed, and a followed one needs more confidence', async () => {
   const groupSalt = 'a salt of sixteen bytes';
   const [A, B, C, D] = ['76561202255225729', '76561202255225730', '76561202255225731', '76561202255225732'] as const;
   const values = new Map<string, readonly [verdict: string, confidence: number]>([

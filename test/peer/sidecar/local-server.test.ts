@@ -76,7 +76,7 @@ test('each route passes on what it was asked, and answers what the sidecar answe
   }
 });
 
-test('a refused call has its status, code and headers, and reaches the sidecar only if its text is right', async () => {
+test('a refused call has its status, code and headers, and reaches the sidecar only if its ids are valid', async () => {
   const failures: Readonly<Record<string, Error>> = {
     full: new TrustError('spool_full', 'the spool is full'),
     disk: new TrustError('spool_failed', 'the disk is full'),

@@ -127,7 +127,7 @@ test('bans that are reported after the loss of half of a list do not make it bel
   }
 });
 
-test('missing bans are judged once the list is unchanged, and doubted ones are withdrawn from a whole list alone', () => {
+test('missing bans are judged once the list is unchanged, doubted ones withdrawn only from a whole list', () => {
   const judged = (changes: ReturnType<typeof changesOf>) => {
     const { lifted, doubted, doubts, isUndecided, isAccepted } = changes;
     return [lifted, doubted, doubts, isUndecided, isAccepted];
@@ -153,7 +153,7 @@ test('missing bans are judged once the list is unchanged, and doubted ones are w
   }
 });
 
-test('bans that are over are no part of the list that a loss is compared with, unless the list still has them', () => {
+test('bans that are over count in the list a loss is compared with only if the list still has them', () => {
   const known = standing('a', 'b', ['c', { expiresAt: now }]);
   const without = changesOf(listed({ b: 'send' }), known, still);
   assert.equal([without.doubted, without.ended], [['a'], ['c']], 'one of two');

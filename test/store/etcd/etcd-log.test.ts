@@ -252,7 +252,7 @@ test('the notes of a scrub are read as written, and a newer scrub that is due ou
   assert.is(await log.scrubDue(), null);
 });
 
-test('a watch hears the slots of each answer in order, no deletion, and ends at a slot that cannot be read', async () => {
+test("a watch hears each answer's slots in order, no deletion, and ends at a slot that cannot be read", async () => {
   const { log, store, calls, lead, put } = given();
   const fence = lead('a');
   await log.begin(fence, 'id', 0, 3);

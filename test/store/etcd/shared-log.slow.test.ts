@@ -141,7 +141,7 @@ if (why !== undefined) {
     assert.equal([slots.map(({ firstSeq }) => firstSeq), trimmed], [[3], 2]);
   });
 
-  test('the first node determines the secret of the group, and no other secret proves to be it', async () => {
+  test("the first node determines the group's secret, and no other proves to be it, on real members", async () => {
     const log = openLog('/test/secret/');
     assert.ok(await log.hasSecret());
     assert.ok(await openLog('/test/secret/').hasSecret());

@@ -51,7 +51,7 @@ test('a malformed slot is damage that names its record', () => {
   }
 });
 
-test('a slot is cut into parts only if it is too long for one value, and refused if it is too long for all', () => {
+test('a slot is cut into parts only if too long for one value, and refused if too long for all', () => {
   const { slotPartBytes, slotPartsMax } = limits;
   // Beside the batch a whole slot has its kind, the length of the batch and the number of redactions.
   const encodedWith = (length: number) =>

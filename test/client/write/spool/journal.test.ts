@@ -358,7 +358,7 @@ test('a record that is damaged or cut off while the journal is open is skipped',
   await journal.close();
 });
 
-test('damage between records counts by their numbers, at the end of a file by its line breaks, and torn never', () => {
+test("damage between records counts by their numbers, at a file's end by line breaks, and torn never", () => {
   const whole = (seq: number) => encodeRecord(seq, Buffer.from('text'));
   const damaged = (seq: number) => {
     const bytes = whole(seq);

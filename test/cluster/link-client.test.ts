@@ -7,6 +7,7 @@ import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
 import { type LinkHandler, LinkRefusedError, LinkServer } from '../../src/cluster/link-server.js';
 import { limits } from '../../src/limits.js';
 import { withBounds } from '../sim/profile.js';
+import { rejectionAs } from '../store/log-contract.js';
 import { until } from '../support/until.js';
 
 const secret = 'a secret of at least 32 bytes, for tests';
@@ -45,14 +46,7 @@ const nodeThat = (handle: () => Promise<object>): Promise<string> => serverThat(
 
 const call = (url: string, timeoutMs = 60_000) => ({ url, method: 'GET', path: '/node', timeoutMs }) as const;
 
-async function failureOf(answer: Promise<unknown>): Promise<LinkError> {
-  const error = await answer.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  assert.instance(error, LinkError);
-  return error as LinkError;
-}
+const failureOf = (answer: Promise<unknown>) => rejectionAs(LinkError, answer);
 
 test.after(() => {
   for (const socket of sockets) socket.destroy();

@@ -2,11 +2,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { granted } from '../../src/errors.js';
-import type { OperatorApi, TrustExplanation, TrustView } from '../../src/group/api.js';
+import type { OperatorApi } from '../../src/group/api.js';
 import { limits } from '../../src/limits.js';
 import { type SimulationValue, simulationOperations } from '../../src/operations/simulation-operation.js';
 import { asksOf, type OperationName, operations } from '../../src/operations/table.js';
-import { peerView, recordedGroup } from '../operator/recorded-group.js';
+import { explanation, peerView, recordedGroup, trust } from '../operator/recorded-group.js';
 
 const wide = Number.POSITIVE_INFINITY;
 const hash = '5f'.repeat(32);
@@ -244,31 +244,6 @@ test('the audit log is printed with its hashes only if every column is whole', a
   ]);
 });
 
-const trust: TrustView = {
-  score: 12.5,
-  confidence: 0.5,
-  verdict: 'untrusted',
-  eventCount: 4,
-  updatedAt: 0,
-  isCoarse: false,
-};
-const explanation: TrustExplanation = {
-  lowering: 3,
-  raising: 1,
-  peers: 3,
-  preTrusted: true,
-  witnesses: 3,
-  loweringWitnesses: 2,
-  oneSided: 0.25,
-  logOdds: 0.5,
-  suspicious: 2.5,
-  banned: 0,
-  bannedAfterOthers: 0,
-  bans: 0,
-  halfLifeDays: 30,
-  banHalfLifeDays: 180,
-  weightsBasedOnSeq: 1,
-};
 const summary = [{ eventType: 'report_cheating' as const, week: '2026-W01', count: 4 }];
 const known: Partial<OperatorApi> = {
   trust: () => trust,

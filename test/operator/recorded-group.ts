@@ -8,9 +8,39 @@ import type {
   PeerView,
   SimulationView,
   SubjectExport,
+  TrustExplanation,
+  TrustView,
 } from '../../src/group/api.js';
 
 const none = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
+
+/** The values of one player, in the answers of the group. */
+export const trust: TrustView = {
+  score: 12.5,
+  confidence: 0.5,
+  verdict: 'untrusted',
+  eventCount: 4,
+  updatedAt: 0,
+  isCoarse: false,
+};
+
+export const explanation: TrustExplanation = {
+  lowering: 3,
+  raising: 1,
+  peers: 3,
+  preTrusted: true,
+  witnesses: 3,
+  loweringWitnesses: 2,
+  oneSided: 0.25,
+  logOdds: 0.5,
+  suspicious: 2.5,
+  banned: 0,
+  bannedAfterOthers: 0,
+  bans: 0,
+  halfLifeDays: 30,
+  banHalfLifeDays: 180,
+  weightsBasedOnSeq: 1,
+};
 
 /** One player of three becomes suspicious. */
 export const simulation: SimulationView = {

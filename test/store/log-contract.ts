@@ -194,3 +194,13 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
     return error;
   }
 }
+
+/** Like `rejection`, for an error of a class. */
+export async function rejectionAs<E extends Error>(
+  type: abstract new (...args: never[]) => E,
+  promise: Promise<unknown>,
+): Promise<E> {
+  const error = await rejection(promise);
+  assert.instance(error, type);
+  return error as E;
+}

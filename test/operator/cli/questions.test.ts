@@ -10,7 +10,7 @@ import type { OperatorApi } from '../../../src/group/api.js';
 import { DAY_MS, limits } from '../../../src/limits.js';
 import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
 import { temporaryFolder } from '../../support/process.js';
-import { peerView, recordedGroup } from '../recorded-group.js';
+import { peerView, recordedGroup, trust } from '../recorded-group.js';
 import { runHere } from '../run-here.js';
 
 const hash = '5f'.repeat(32);
@@ -79,14 +79,6 @@ test('erasures that wait are listed with the peers that asked, and the evidence 
     { requestedAt: 0, peerId: 'peer-0', reason: 'operator_mode' as const },
     { requestedAt: DAY_MS, peerId: null, reason: 'operator_mode' as const },
   ];
-  const trust = {
-    score: 12.5,
-    confidence: 0.5,
-    verdict: 'untrusted',
-    eventCount: 4,
-    updatedAt: 0,
-    isCoarse: false,
-  } as const;
   const listed = async (lowering: number, raising: number, waiting = requests) => {
     const explain = () => ({ lowering, raising, peers: 3 }) as ReturnType<OperatorApi['explain']>;
     const pendingErasures = () => [{ subject: hash, requests: waiting }];

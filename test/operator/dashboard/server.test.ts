@@ -7,29 +7,14 @@ import { granted, refused } from '../../../src/errors.js';
 import { limits } from '../../../src/limits.js';
 import { hashPassword } from '../../../src/operator/dashboard/sessions/password.js';
 import { validatorOf } from '../../../src/validation/validator.js';
+import { explanation, trust } from '../recorded-group.js';
 import { type Call, cookieOf, password, startTestDashboard, type TestDashboard } from './dashboard.js';
 
 let dashboard: TestDashboard;
 test.before.each(async () => {
   dashboard = await startTestDashboard({
-    trust: () => ({ score: 12.5, confidence: 0.5, verdict: 'untrusted', eventCount: 4, updatedAt: 0, isCoarse: false }),
-    explain: () => ({
-      lowering: 3,
-      raising: 1,
-      peers: 2,
-      preTrusted: false,
-      witnesses: 3,
-      loweringWitnesses: 2,
-      oneSided: 0.25,
-      logOdds: 0.5,
-      suspicious: 2.5,
-      banned: 0,
-      bannedAfterOthers: 0,
-      bans: 0,
-      halfLifeDays: 30,
-      banHalfLifeDays: 180,
-      weightsBasedOnSeq: 1,
-    }),
+    trust: () => trust,
+    explain: () => ({ ...explanation, peers: 2, preTrusted: false }),
     playerEvents: async () =>
       granted({ total: 4, summarised: 4, summary: [{ eventType: 'other', count: 4 }], own: [], next: null }),
   });

@@ -12,7 +12,7 @@ import type { GroupApi, PeerSignals, PeerView, VerdictCounts } from '../../../sr
 import { limits } from '../../../src/limits.js';
 import { hashPassword, passwordFile } from '../../../src/operator/dashboard/sessions/password.js';
 import { endAll, startProcess, temporaryFolder } from '../../support/process.js';
-import { peerView, recordedGroup } from '../recorded-group.js';
+import { explanation, peerView, recordedGroup } from '../recorded-group.js';
 import {
   cutBadgesOf,
   cutBoxesOf,
@@ -137,23 +137,7 @@ const player: Partial<GroupApi> = {
     updatedAt: 0,
     isCoarse: false,
   }),
-  explain: () => ({
-    lowering: 12.5,
-    raising: 3.5,
-    peers: 4,
-    preTrusted: true,
-    witnesses: 3,
-    loweringWitnesses: 2,
-    oneSided: 0.25,
-    logOdds: 0.5,
-    suspicious: 2.5,
-    banned: 0,
-    bannedAfterOthers: 0,
-    bans: 0,
-    halfLifeDays: 30,
-    banHalfLifeDays: 180,
-    weightsBasedOnSeq: 1_234_567,
-  }),
+  explain: () => ({ ...explanation, lowering: 12.5, raising: 3.5, peers: 4, weightsBasedOnSeq: 1_234_567 }),
   playerEvents: async () =>
     granted({
       total: 240,

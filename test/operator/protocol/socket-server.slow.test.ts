@@ -12,6 +12,7 @@ import type { OperatorApi } from '../../../src/group/api.js';
 import { limits } from '../../../src/limits.js';
 import { callNode, OperatorError } from '../../../src/operator/cli/node-client.js';
 import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
+import { rejectionAs } from '../../store/log-contract.js';
 import { recordedGroup } from '../recorded-group.js';
 
 const log = pino({ level: 'silent' });
@@ -26,14 +27,7 @@ function start(group: OperatorApi) {
   return startOperatorSocket({ dir: folder, log, group, version: '9.8.7', pseudonymise: () => null });
 }
 
-async function rejection(promise: Promise<unknown>): Promise<OperatorError> {
-  const reason = await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  assert.instance(reason, OperatorError);
-  return reason as OperatorError;
-}
+const rejection = (promise: Promise<unknown>) => rejectionAs(OperatorError, promise);
 
 test('closing does not wait for a verification, and its asker learns that the outcome is unknown', async () => {
   let asked = (): void => {};

@@ -22,6 +22,7 @@ import { limits } from '../../../src/limits.js';
 import { callNode, NoNodeError, OperatorError } from '../../../src/operator/cli/node-client.js';
 import { commandPath } from '../../../src/operator/protocol/socket-path.js';
 import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
+import { rejectionAs } from '../../store/log-contract.js';
 import { until } from '../../support/until.js';
 import { recordedGroup } from '../recorded-group.js';
 
@@ -70,14 +71,7 @@ function send(socketPath: string, path: string, body: string, method = 'POST'): 
   });
 }
 
-async function rejection(promise: Promise<unknown>): Promise<OperatorError> {
-  const reason = await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  assert.instance(reason, OperatorError);
-  return reason as OperatorError;
-}
+const rejection = (promise: Promise<unknown>) => rejectionAs(OperatorError, promise);
 
 /** A path so long that a socket in it would be cut. */
 function deepFolder(): string {

@@ -36,6 +36,8 @@ interface Given extends Partial<SidecarOptions> {
   readonly group?: object | null;
 }
 
+const ban = { eventType: 'ban_applied', gameId: 'arena', severity: 1, eventId: undefined, at: undefined } as const;
+
 /** Runs `work` with a sidecar; the node refuses the events of the type `report_spam`, and answers for each player. */
 async function withSidecar(given: Given, work: (world: World) => Promise<void>): Promise<void> {
   const { code = 'invalid_api_key', ...more } = given;
@@ -161,14 +163,7 @@ test('only a current verdict of those to act on bars a player, and the newest id
   await withSidecar({ actOn: ['untrusted'], group: { salt_check: '00000000' } }, async ({ sidecar, status }) => {
     const { verdict } = await inTime(() => sidecar.player(A), 'salt_mismatch');
     assert.equal([verdict, await sidecar.isBarred(A)], ['neutral', false]);
-    const report = {
-      eventType: 'ban_applied',
-      gameId: 'arena',
-      severity: 1,
-      eventId: undefined,
-      at: undefined,
-    } as const;
-    await sidecar.report({ ...report, playerIds: [A] });
+    await sidecar.report({ ...ban, playerIds: [A] });
     await until(() => status().problems.some(({ code }: { code: string }) => code === 'salt_mismatch'));
     assert.is(status().salt.matches, false);
   });
@@ -198,7 +193,7 @@ test('a refused stream is one problem with its words, and a suspended peer is na
 
 test('a report is one event for each kind of the group, and one that is set aside is a problem until the next', async () => {
   await withSidecar({}, async ({ sidecar, asked, status, lines }) => {
-    const report = { eventType: 'ban_applied', gameId: 'arena', severity: 1, eventId: 'e', at: undefined } as const;
+    const report = { ...ban, eventId: 'e' };
     const accounts = ['2535428504476914', 'ip:203.0.113.4', A];
     const ids = await sidecar.report({ ...report, playerIds: accounts });
     assert.equal([ids.length, new Set(ids).size, ids.every((id) => /^report-[0-9a-f]{40}$/.test(id))], [2, 2, true]);
@@ -227,19 +222,12 @@ test('a report is one event for each kind of the group, and one that is set asid
 
 test('no raw id is reported before the node says its kinds of ids, which it is asked for again, and a hash is', async () => {
   await withSidecar({ group: null }, async ({ sidecar, status, setGroup }) => {
-    const report = {
-      eventType: 'ban_applied',
-      gameId: 'arena',
-      severity: 1,
-      eventId: undefined,
-      at: undefined,
-    } as const;
-    const refused = await sidecar.report({ ...report, playerIds: [A] }).catch(({ status, code }) => [status, code]);
+    const refused = await sidecar.report({ ...ban, playerIds: [A] }).catch(({ status, code }) => [status, code]);
     assert.equal([refused, status().player_id_kinds], [[503, 'group_unknown'], null]);
-    assert.is((await sidecar.report({ ...report, playerIds: ['a'.repeat(64)] })).length, 1);
+    assert.is((await sidecar.report({ ...ban, playerIds: ['a'.repeat(64)] })).length, 1);
     setGroup({ player_id_kinds: ['steam'] });
     await until(() => status().player_id_kinds !== null);
-    assert.is((await sidecar.report({ ...report, playerIds: [A] })).length, 1);
+    assert.is((await sidecar.report({ ...ban, playerIds: [A] })).length, 1);
   });
 });
 

@@ -525,9 +525,13 @@ export const limits = {
   joinHoldMs: 10 * 60_000,
   /** Interval at which a node looks for replaced bytes in its free space that no leader asked it to overwrite. */
   scrubOwnEveryMs: 60_000,
-  /** Time for which a node collects batches for one commit, which it waits for if they have more bytes. */
+  /**
+   * Time for which a node collects batches for one commit, which it waits for if they have more bytes, or if more wait
+   * behind an erasure.
+   */
   storeDelayMs: 50,
   storeWaitingBytes: 1 * MiB,
+  storeBehindErasureBytes: 16 * MiB,
   joinRetryMs: 2_000,
   /** Longest time that a caller with an unknown key waits until the node knows that it is up to date. */
   refreshMs: 2_000,

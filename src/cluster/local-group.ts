@@ -7,16 +7,13 @@ import { DivergedError } from '../group/ports/storage.js';
 import type { MemberGroup } from './member.js';
 
 export interface FollowingLog {
-  take(slots: readonly Slot[]): Promise<void>;
-  /** Resolves once the files of this node hold every slot that it took. */
-  stored(): Promise<void>;
-  /** Returns whether the slot erases players. A snapshot from before the slot would restore them. */
-  forgets(slot: Slot): boolean;
+  /** Takes slots without a wait. This node's files follow. */
+  take(slots: readonly Slot[]): void;
+  /** Resolves once there is room for more. */
+  room(): Promise<void>;
   lead(fence: Fence): void;
   follow(): void;
   settled(): Promise<void>;
-  /** First record of the batches that this node's files do not hold yet; null if there is none. */
-  readonly storingFrom: number | null;
 }
 
 export interface LocalGroupDeps {
@@ -31,8 +28,6 @@ export interface LocalGroupDeps {
   readonly refusal: () => string | null;
   readonly hasSettings: () => boolean;
   readonly roleChanged: () => void;
-  /** Called when replaced records are left in the free space of this node's files. */
-  readonly replaced: () => void;
 }
 
 export class LocalGroup implements MemberGroup {
@@ -65,8 +60,7 @@ export class LocalGroup implements MemberGroup {
 
   /** The newest record that this node's own files hold. */
   get durableSeq(): number {
-    const storingFrom = this.#parts?.log.storingFrom ?? null;
-    return storingFrom === null ? this.appliedSeq : Math.min(this.appliedSeq, storingFrom - 1);
+    return this.#parts?.loop().storedSeq ?? 0;
   }
 
   get pool(): GroupPool {
@@ -129,18 +123,15 @@ export class LocalGroup implements MemberGroup {
   take(slots: readonly Slot[]): Promise<void> {
     return this.#runInOrder(async () => {
       this.#demandContinuation(slots);
-      let plain: Slot[] = [];
-      for (const slot of slots) {
-        if (slot.redactions.length > 0) {
-          await this.#takeNow(plain);
-          plain = [];
-          await this.#deps.log.stored();
-          if (this.#deps.log.forgets(slot)) await this.forgetErased();
-          this.#deps.replaced();
-        }
-        plain.push(slot);
-      }
-      await this.#takeNow(plain);
+      const { appliedSeq } = this;
+      const { log, loop } = this.#deps;
+      // Another step may have applied some of the slots.
+      const next = slots.filter(({ firstSeq }) => firstSeq > appliedSeq);
+      if (next.length === 0) return;
+      log.take(next);
+      loop().followed(next);
+      for (const { seq, done } of this.#waiting) if (seq <= this.appliedSeq) done();
+      await log.room();
     });
   }
 
@@ -150,17 +141,6 @@ export class LocalGroup implements MemberGroup {
     const next = slots.find(({ firstSeq }) => firstSeq > appliedSeq);
     if (next === undefined || this.#deps.loop().actor.precedes(next)) return;
     throw new DivergedError(`the slot at record ${next.firstSeq} does not follow record ${appliedSeq} of this node`);
-  }
-
-  async #takeNow(slots: readonly Slot[]): Promise<void> {
-    const { appliedSeq } = this;
-    // Another step may have applied some of the slots.
-    const next = slots.filter(({ firstSeq }) => firstSeq > appliedSeq);
-    if (next.length === 0) return;
-    await this.#deps.log.take(next);
-    this.#deps.loop().followed(next);
-    // At once: a slot that erases, which may be the next, takes long.
-    for (const { seq, done } of this.#waiting) if (seq <= this.appliedSeq) done();
   }
 
   /** Does nothing if `follow` is called before the step runs, because this node has then lost the fence. */

@@ -313,9 +313,9 @@ async function openGroup(start: Start, parts: Parts) {
     });
   const intervalMs = () =>
     current.loop.state.peers.byStatus().active < limits.streamIntervalPeersMin ? 0 : config.streamIntervalMs;
-  const durableSeq = () => current.loop.actor.durableSeq;
+  const storedSeq = () => current.loop.storedSeq;
   const shared = cluster === null ? {} : { logTag: () => cluster.logTag };
-  const feed = new VerdictFeed({ pool, clock, timers, random, durableSeq, intervalMs, onFailure, ...shared });
+  const feed = new VerdictFeed({ pool, clock, timers, random, storedSeq, intervalMs, onFailure, ...shared });
   closers.add(async () => feed.close());
   /** Holds another loop after a node of a cluster has read its log anew. */
   const current = { loop: loopOver(recovered) };

@@ -16,6 +16,7 @@ const META_PAGES_BYTES = 2 * 4_096;
 
 export class FaultyLog implements LogWriter {
   readonly epoch: number;
+  readonly storingFrom = null;
   readonly #inner: LmdbLogWriter;
   readonly #file: string;
   readonly #fault: CommitFault;

@@ -34,7 +34,7 @@ class Given {
       },
     },
     random: { bytes: (count) => new Uint8Array(count).fill(++this.#generations), uuid: () => '' },
-    durableSeq: () => 1,
+    storedSeq: () => 1,
     intervalMs: () => 0,
     onFailure: (what, error) => {
       throw new Error(what, { cause: error });

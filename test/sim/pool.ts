@@ -79,14 +79,14 @@ export class SimPool implements GroupPool {
   }
 
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null> {
-    return this.#run('replica', 'snapshot', async () => {
+    return this.#begin('replica', 'snapshot', async () => {
       const made = await this.#replica.snapshot(upTo, epoch);
       return made && { ...made, ms: 1 };
     });
   }
 
   follow(upTo: number): Promise<void> {
-    return this.#run('replica', 'follow', () => void this.#replica.follow(upTo));
+    return this.#begin('replica', 'follow', () => void this.#replica.follow(upTo));
   }
 
   redact(work: RedactionWork): Promise<RedactionPiece> {
@@ -110,7 +110,7 @@ export class SimPool implements GroupPool {
   }
 
   publishChanges(work: FeedWork): Promise<FeedPiece> {
-    return this.#run('replica', 'publishChanges', () => this.#replica.publishChanges(work));
+    return this.#begin('replica', 'publishChanges', () => this.#replica.publishChanges(work));
   }
 
   walkChanges(work: WalkWork): Promise<ChangeWalk | 'forgotten' | null> {

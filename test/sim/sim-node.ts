@@ -79,7 +79,7 @@ export class SimNode {
       clock: world,
       timers: this.process,
       random: world,
-      durableSeq: () => this.actor.durableSeq,
+      storedSeq: () => this.actor.durableSeq,
       intervalMs: () => 0,
       onFailure: nothing,
     });

@@ -66,6 +66,7 @@ export async function mustBeFenced(write: () => Promise<void>): Promise<void> {
 
 export class SimLog implements LogWriter {
   readonly epoch: number;
+  readonly storingFrom = null;
   readonly #disk: Disk;
   readonly #process: Process;
   readonly #writer: MemoryLogWriter;

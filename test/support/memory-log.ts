@@ -90,6 +90,7 @@ export class MemoryLog implements LogReader {
 
 export class MemoryLogWriter implements LogWriter {
   readonly epoch: number;
+  readonly storingFrom = null;
   readonly #log: MemoryLog;
 
   /** Created by `MemoryLog.claim`. */

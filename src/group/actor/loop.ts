@@ -77,6 +77,8 @@ export class GroupLoop {
   /** True once no further turn is taken. */
   #closed = false;
   #leading: boolean;
+  /** The newest record that was applied while the leader erased a player. */
+  #erasedSeq = 0;
   /** True while a commit takes longer than its callers wait: nothing is admitted. */
   stalled = false;
   #turnScheduled = false;
@@ -93,16 +95,15 @@ export class GroupLoop {
     this.#setRemovals();
     this.#admission = new Admission(() => deps.timers.elapsed());
     this.#snapshotWork = new SnapshotWork(deps, {
-      durableSeq: () => this.actor.durableSeq,
-      // A follower removes nothing, but its snapshots must not contain what the leader is erasing either.
-      forbidsSnapshots: () => this.actor.removal.forbidsSnapshots || (!this.#leading && this.state.erasures.size > 0),
+      storedSeq: () => this.storedSeq,
+      forbidsSnapshots: () => this.actor.removal.forbidsSnapshots || this.#followsErasure,
       ending: () => this.draining || this.failed,
       closed: () => this.#closed,
       later: (act, ms) => this.#later(act, ms),
     });
     this.#removalSteps = new RemovalSteps(deps, {
       removal: this.actor.removal,
-      durableSeq: () => this.actor.durableSeq,
+      storedSeq: () => this.storedSeq,
       dropSnapshots: () => this.#snapshotWork.drop(),
       report: (effects) => {
         this.#carryOut(effects);
@@ -147,6 +148,18 @@ export class GroupLoop {
     this.writableChanged();
   }
 
+  /** The newest record that the files of this node hold: in a cluster they follow the state. */
+  get storedSeq(): number {
+    const { durableSeq } = this.actor;
+    const { storingFrom } = this.log;
+    return storingFrom === null ? durableSeq : Math.min(durableSeq, storingFrom - 1);
+  }
+
+  /** A follower removes nothing, but its snapshots must not contain what the leader is erasing either. */
+  get #followsErasure(): boolean {
+    return (!this.#leading && this.state.erasures.size > 0) || this.storedSeq < this.#erasedSeq;
+  }
+
   /** Every command that waits for a decision is refused: another node decides. */
   follow(): void {
     this.#leading = false;
@@ -160,7 +173,18 @@ export class GroupLoop {
 
   /** Applies batches that another node decided and that are durable here. */
   followed(batches: readonly StoredBatch[]): void {
-    for (const batch of batches) this.actor.follow(batch);
+    for (const batch of batches) {
+      const isErasing = this.state.erasures.size > 0;
+      this.actor.follow(batch);
+      if (!isErasing && this.state.erasures.size === 0) continue;
+      this.#erasedSeq = this.state.lastSeq;
+      // No later record may come that would look again. A failure is reported by the log.
+      if (this.state.erasures.size === 0)
+        void this.log.stored().then(
+          () => this.#snapshotWork.makeIfDue(),
+          () => undefined,
+        );
+    }
     const { basedOnSeq, computedAt } = this.state.weights;
     this.weights.published(basedOnSeq, computedAt);
     this.#snapshotWork.makeIfDue();

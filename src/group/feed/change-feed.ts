@@ -13,7 +13,7 @@ export interface FeedDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: RandomSource;
-  readonly durableSeq: () => number;
+  readonly storedSeq: () => number;
   /** 0 publishes changes as they come. */
   readonly intervalMs: () => number;
   /** Names the log that several nodes share; absent: this node serves its group alone. */
@@ -135,10 +135,10 @@ export class VerdictFeed implements changes.VerdictChanges {
 
   /** Returns what may be published now: everything durable, or what was durable at the first check of this interval. */
   #reached(): { readonly upTo: number; readonly asOf: number } {
-    const { clock, durableSeq, intervalMs, timers } = this.deps;
+    const { clock, storedSeq, intervalMs, timers } = this.deps;
     const ms = intervalMs();
     const interval = ms === 0 ? -1 : Math.floor(timers.elapsed() / ms);
-    if (interval === -1 || interval !== this.#interval) this.#reach = { upTo: durableSeq(), asOf: clock.now() };
+    if (interval === -1 || interval !== this.#interval) this.#reach = { upTo: storedSeq(), asOf: clock.now() };
     this.#interval = interval;
     return this.#reach;
   }
@@ -160,9 +160,9 @@ export class VerdictFeed implements changes.VerdictChanges {
   }
 
   async #askPiece(erasedOnly: boolean): Promise<boolean> {
-    const { pool, clock, durableSeq, logTag } = this.deps;
+    const { pool, clock, storedSeq, logTag } = this.deps;
     const generation = this.#generation!;
-    const { upTo, asOf } = erasedOnly ? { upTo: durableSeq(), asOf: clock.now() } : this.#reached();
+    const { upTo, asOf } = erasedOnly ? { upTo: storedSeq(), asOf: clock.now() } : this.#reached();
     const at = endOfMinute(asOf);
     const shared = logTag && ({ isShared: true } as const);
     const piece = await pool.publishChanges({ generation, upTo, at, asOf, erasedOnly, ...shared });

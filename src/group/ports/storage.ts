@@ -32,6 +32,8 @@ export interface LogWriter extends LogReader {
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
   /** Resolves once the files of this node hold every batch appended before: in a cluster they follow by some ms. */
   stored(): Promise<void>;
+  /** First record of the batches that the files do not hold yet; null if they hold all. */
+  readonly storingFrom: number | null;
   /** Overwrites the free space of replaced values. Rejects with `ScrubDeferredError` if it must wait or is aborted. */
   scrub(signal?: AbortSignal): Promise<void>;
 }

@@ -17,7 +17,7 @@ export interface RemovalDeps {
 
 export interface RemovalSite<T> {
   readonly removal: RemovalProcess<T>;
-  readonly durableSeq: () => number;
+  readonly storedSeq: () => number;
   readonly dropSnapshots: () => Promise<void>;
   readonly report: (effects: RemovalEffect<T>[]) => void;
   readonly ended: () => boolean;
@@ -53,12 +53,12 @@ export class RemovalSteps<T> {
    * it would have to read the whole log. Resolves with false, without removing any, if `mayDrop` returns false by then.
    */
   async forgetErased(mayDrop: () => boolean = () => true): Promise<boolean> {
-    await this.deps.pool.follow(this.site.durableSeq());
+    await this.deps.pool.follow(this.site.storedSeq());
     await this.deps.publishErasures();
     if (!mayDrop()) return false;
     await this.site.dropSnapshots();
     // A replica that was replaced meanwhile may have started from a removed snapshot: it must read the erasures first.
-    await this.deps.pool.follow(this.site.durableSeq());
+    await this.deps.pool.follow(this.site.storedSeq());
     return true;
   }
 

@@ -20,7 +20,7 @@ export interface SnapshotDeps {
 }
 
 export interface SnapshotSite {
-  readonly durableSeq: () => number;
+  readonly storedSeq: () => number;
   /**
    * True from the removal of the snapshots for an erasure until it is complete: a snapshot would still name the player.
    */
@@ -56,7 +56,7 @@ export class SnapshotWork {
   /** Begins a snapshot if the tail is longer than `snapshotEvery` and half of what the newest one covers. */
   makeIfDue(): void {
     const { timers, snapshotEvery } = this.deps;
-    const tail = this.site.durableSeq() - this.#newest;
+    const tail = this.site.storedSeq() - this.#newest;
     const isDue = this.#dueSince !== null || tail >= Math.max(snapshotEvery, this.#newest / 2);
     if (!isDue || this.#making !== null || this.site.forbidsSnapshots() || this.site.ending()) return;
     if (timers.elapsed() < Math.max(this.#pauseUntil, this.#quietUntil)) return;
@@ -89,7 +89,7 @@ export class SnapshotWork {
    */
   async makeLast(msLeft: () => number): Promise<boolean> {
     await this.#making;
-    if (this.site.durableSeq() <= this.#newest || this.site.forbidsSnapshots()) return true;
+    if (this.site.storedSeq() <= this.#newest || this.site.forbidsSnapshots()) return true;
     if (this.#newestMs > msLeft()) return false;
     await this.#make();
     return true;
@@ -119,7 +119,7 @@ export class SnapshotWork {
     const started = timers.elapsed();
     try {
       if (!disk.fitsSnapshot) throw new Error('too little disk space is free for a snapshot');
-      const made = await pool.snapshot(this.site.durableSeq(), log.epoch);
+      const made = await pool.snapshot(this.site.storedSeq(), log.epoch);
       if (made === null) return;
       this.#newest = made.seq;
       this.#newestMs = made.ms;

@@ -4,11 +4,13 @@ import type { Answers, Command } from '../actor-commands.js';
 import type { Clock, Timers } from '../ports/clock.js';
 import type { GroupObserver } from '../ports/observer.js';
 import type { GroupPool, WeightsComputed, WeightsSignals } from '../ports/pool.js';
+import type { LogWriter } from '../ports/storage.js';
 
 export type PublishWeights = Extract<Command, { type: 'publish_weights' }>;
 
 export interface WeightsDeps {
   readonly pool: GroupPool;
+  readonly log: Pick<LogWriter, 'stored'>;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly observer: GroupObserver;
@@ -59,12 +61,14 @@ export class WeightsWork {
 
   /** Runs off the main thread; a failure affects no request and is repeated as the schedule allows. */
   async #compute(now: number): Promise<void> {
-    const { pool, timers, observer, onFailure } = this.deps;
+    const { pool, log, timers, observer, onFailure } = this.deps;
     const started = timers.elapsed();
     this.schedule.started(now);
     try {
+      const upTo = this.site.durableSeq();
+      await log.stored();
       // Loading has no time limit; the computation has one.
-      await pool.follow(this.site.durableSeq());
+      await pool.follow(upTo);
       const following = timers.elapsed() - started;
       const computed = await pool.weights(this.site.durableSeq(), now);
       const computeMs = timers.elapsed() - started - following;

@@ -273,6 +273,8 @@ export class ClusterNode {
     this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), this.ports.timers, {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
       redacted: (seq) => this.#duties.redacted(seq),
+      forgetErased: () => this.#site.forgetErased(),
+      replaces: () => markScrubDue(this.dir),
       mayScrub: () => this.#duties.mayScrub(),
       storeFailed: (error) => this.#storeFailed(error),
       scrubElsewhere: (signal) => this.#duties.scrubElsewhere(signal),
@@ -295,7 +297,7 @@ export class ClusterNode {
     const { nodeId, url } = this.#settings;
     const view = await this.#log.view(1);
     if (view.slots[0]?.firstSeq === 1) {
-      await writer.take(view.slots);
+      writer.take(view.slots);
       await writer.stored();
       return;
     }
@@ -331,13 +333,12 @@ export class ClusterNode {
     return hash('sha256', this.#clusterId ?? '', 'hex').slice(0, 12);
   }
 
-  start(site: Omit<LocalGroupDeps, 'log' | 'roleChanged' | 'replaced'>): void {
+  start(site: Omit<LocalGroupDeps, 'log' | 'roleChanged'>): void {
     const writer = this.#writer!;
     this.#site.open({
       ...site,
       log: writer,
       roleChanged: () => this.#duties.roleChanged(),
-      replaced: () => markScrubDue(this.dir),
     });
     const fence = this.#formingFence;
     writer.follow();
@@ -396,6 +397,7 @@ export class ClusterNode {
   async beginClose(): Promise<void> {
     setTimeout(() => this.#link.close(), limits.shutdownAnswersMs).unref();
     await within(limits.clusterEndMs, this.member.leaveGently());
+    this.#writer?.endTaking();
   }
 
   /** Revokes the lease if etcd answers soon, and ends all running calls. */

@@ -165,6 +165,7 @@ interface LogOwnership {
 export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
   readonly #pageBytes: number;
   newestFirstSeq: number;
+  readonly storingFrom = null;
 
   /** `epoch`: the version of the owner's record in the log, on which every commit depends. */
   constructor(

@@ -9,10 +9,14 @@ import { limits } from '../../limits.js';
 import type { EtcdLog } from '../etcd/etcd-log.js';
 import type { LmdbLogWriter } from './lmdb-log.js';
 
-/** Calls from the writer to the rest of the node. All but `storeFailed` are made while the node leads. */
+/** Calls from the writer to the rest of the node. */
 export interface SharedLogHooks {
   readonly appended: (firstSeq: number) => void;
   readonly redacted: (seq: number) => void;
+  /** Resolves once no snapshot of this node would bring back a player whom the next slot removes. */
+  readonly forgetErased: () => Promise<void>;
+  /** Called before replaced records are left in the free space of this node's files. */
+  readonly replaces: () => void;
   /** Rejects with `ScrubDeferredError` if no scrub may begin now. */
   readonly mayScrub: () => Promise<void>;
   /** Called if LMDB could not store an acknowledged batch: the state is ahead of this node's files. */
@@ -108,26 +112,41 @@ export class SharedLogWriter implements LogWriter {
       else this.hooks.redacted(redaction.firstSeq);
     }
     this.#newest = batch.firstSeq;
-    if (rewrites.length > 0) await this.#store.replace(batch, rewrites);
-    else await this.#store.add(batch);
+    this.#store.add({ ...batch, ...(rewrites.length > 0 && { rewrites }) });
+    await (rewrites.length > 0 ? this.stored() : this.#store.room());
   }
 
-  /** Takes slots that follow the newest batch, in their order. `stored` waits until this node's disk has them. */
-  async take(slots: readonly Slot[]): Promise<void> {
-    for (const { firstSeq, bytes, redactions } of slots) {
+  /**
+   * Takes slots that follow the newest batch, in their order, without a wait: `stored` waits until this node's disk has
+   * them. Throws if an earlier one could not be stored.
+   */
+  take(slots: readonly Slot[]): void {
+    for (const slot of slots) {
+      const { firstSeq, bytes, redactions } = slot;
       this.#newest = firstSeq;
-      if (redactions.length === 0) {
-        await this.#store.add({ firstSeq, bytes });
-      } else {
-        await this.stored();
-        const rewrites = redactions.map((redaction) => this.#rewriteOf(redaction));
-        await this.#store.replace({ firstSeq, bytes }, rewrites);
-      }
+      this.#store.add({ firstSeq, bytes, ...(redactions.length > 0 && { rewrites: () => this.#rewritesOf(slot) }) });
     }
   }
 
-  /** Whether the slot forgets a player whom an older snapshot would bring back. Earlier batches must be stored. */
-  forgets({ redactions }: Slot): boolean {
+  /** Resolves once few enough bytes wait to be stored. */
+  room(): Promise<void> {
+    return this.#store.room();
+  }
+
+  /** Ends the storing of slots that this node did not decide: it reads them again when it starts. */
+  endTaking(): void {
+    this.#store.end();
+  }
+
+  /** Call once all earlier batches are stored. */
+  async #rewritesOf(slot: Slot): Promise<StoredBatch[]> {
+    if (this.#forgets(slot)) await this.hooks.forgetErased();
+    this.hooks.replaces();
+    return slot.redactions.map((redaction) => this.#rewriteOf(redaction));
+  }
+
+  /** Whether the slot removes a player whom an older snapshot would bring back. */
+  #forgets({ redactions }: Slot): boolean {
     return redactions.some((redaction) => {
       if (redaction.type === 'bytes') return true;
       const batch = batchFrom(this.#stored(redaction.firstSeq));
@@ -193,15 +212,26 @@ export class SharedLogWriter implements LogWriter {
 
 export type OwnLog = LogWriter & Pick<LmdbLogWriter, 'appendAll' | 'newestFirstSeq'>;
 
-/** Stores several batches in one commit, which costs a disk as much as an append to etcd does. */
+/** A batch, with those that replace earlier batches in its commit, or with what makes them once these are stored. */
+interface WaitingBatch extends StoredBatch {
+  readonly rewrites?: readonly StoredBatch[] | (() => Promise<readonly StoredBatch[]>);
+}
+
+/**
+ * Stores batches in their order, several in one commit, which costs a disk as much as an append to etcd does. A batch
+ * that replaces earlier ones has a commit of its own.
+ */
 export class DelayedStore {
   /** Batches that no commit has begun to store. */
-  #waiting: StoredBatch[] = [];
+  #waiting: WaitingBatch[] = [];
   #bytes = 0;
   /** First record of the commit that is in progress or has failed; null if there is none. */
   #committing: number | null = null;
   #running: Promise<void> | null = null;
   #cancel: (() => void) | null = null;
+  /** Gives up the wait for the batches that replace earlier ones. */
+  #giveUp: (() => void) | null = null;
+  #isEnded = false;
   error: unknown = null;
 
   /** `onFailure` is called once if a commit fails. No further commit begins before `reset`. */
@@ -216,21 +246,14 @@ export class DelayedStore {
     return this.#committing ?? this.#waiting[0]?.firstSeq ?? null;
   }
 
-  /** Takes the next batch. Resolves once there is room for another one. Rejects if a commit has failed. */
-  async add(batch: StoredBatch): Promise<void> {
+  /** Takes the next batch. Throws if a commit has failed. */
+  add(batch: WaitingBatch): void {
+    // The node reads it again when it starts.
+    if (this.error instanceof StoreEndedError) return;
     if (this.error !== null) throw this.error;
     this.#waiting.push(batch);
     this.#bytes += batch.bytes.length;
     this.#plan();
-    if (this.#bytes >= limits.storeWaitingBytes) await this.stored();
-  }
-
-  /** Stores a batch at once, and replaces earlier ones with it. Rejects if that or an earlier commit fails. */
-  async replace(batch: StoredBatch, rewrites: readonly StoredBatch[]): Promise<void> {
-    await this.stored();
-    this.#committing = batch.firstSeq;
-    this.#running = this.#commit(() => this.local.append(batch, rewrites));
-    await this.stored();
   }
 
   /** Resolves once every batch that was added before the call is stored. Rejects if a commit failed. */
@@ -241,6 +264,19 @@ export class DelayedStore {
       await this.#running;
     }
     if (this.error !== null) throw this.error;
+  }
+
+  /** Resolves once few enough bytes wait; more may while players are forgotten, which depends on other threads. */
+  async room(): Promise<void> {
+    const isErasing = this.#giveUp !== null || this.#waiting.some(({ rewrites }) => rewrites !== undefined);
+    const most = isErasing ? limits.storeBehindErasureBytes : limits.storeWaitingBytes;
+    if (this.#bytes >= most) await this.stored();
+  }
+
+  /** Stores no batch any more whose replacements are not made yet, and none behind it. */
+  end(): void {
+    this.#isEnded = true;
+    this.#giveUp?.();
   }
 
   /** Forgets a failure, with the batches that were not stored. */
@@ -261,27 +297,46 @@ export class DelayedStore {
     this.#cancel = null;
   }
 
-  /** Begins a commit of all waiting batches, unless one is in progress. */
+  /** Begins a commit of the waiting batches up to the next one that replaces others, unless one is in progress. */
   #begin(): void {
     this.#stopTimer();
     if (this.#running !== null || this.#waiting.length === 0 || this.error !== null) return;
-    const batches = this.#waiting;
-    this.#waiting = [];
-    this.#bytes = 0;
+    const plain = this.#waiting.findIndex(({ rewrites }) => rewrites !== undefined);
+    const batches = this.#waiting.splice(0, plain === -1 ? this.#waiting.length : Math.max(1, plain));
+    for (const { bytes } of batches) this.#bytes -= bytes.length;
     this.#committing = batches[0]!.firstSeq;
-    this.#running = this.#commit(() => this.local.appendAll(batches));
+    this.#running = this.#commit(batches);
   }
 
-  async #commit(write: () => Promise<void>): Promise<void> {
+  async #commit(batches: readonly WaitingBatch[]): Promise<void> {
+    const [{ firstSeq, bytes, rewrites }] = batches as [WaitingBatch];
     try {
-      await write();
+      if (rewrites === undefined) await this.local.appendAll(batches);
+      else await this.local.append({ firstSeq, bytes }, await this.#made(rewrites));
       this.#committing = null;
     } catch (error) {
       this.error = error;
-      this.onFailure(error);
+      if (!(error instanceof StoreEndedError)) this.onFailure(error);
     } finally {
       this.#running = null;
     }
-    if (this.#waiting.length > 0) this.#plan();
+    // Those behind a batch that replaces others have waited for it.
+    if (rewrites !== undefined || this.#waiting[0]?.rewrites !== undefined) this.#begin();
+    else if (this.#waiting.length > 0) this.#plan();
   }
+
+  #made(rewrites: NonNullable<WaitingBatch['rewrites']>): Promise<readonly StoredBatch[]> {
+    if (typeof rewrites !== 'function') return Promise.resolve(rewrites);
+    return new Promise<readonly StoredBatch[]>((resolve, reject) => {
+      this.#giveUp = () => reject(new StoreEndedError('the node is shutting down'));
+      if (this.#isEnded) this.#giveUp();
+      else rewrites().then(resolve, reject);
+    }).finally(() => {
+      this.#giveUp = null;
+    });
+  }
+}
+
+class StoreEndedError extends Error {
+  override readonly name = 'StoreEndedError';
 }

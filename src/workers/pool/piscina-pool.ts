@@ -60,13 +60,14 @@ export class PiscinaPool implements GroupPool {
     );
   }
 
-  readonly snapshot: GroupPool['snapshot'] = (upTo, epoch) => this.#run('snapshot', { upTo, epoch });
-  readonly follow: GroupPool['follow'] = (upTo) => this.#run('follow', upTo);
+  // An erasure in a cluster waits for these three before the files hold what follows, so they must not wait for it.
+  readonly snapshot: GroupPool['snapshot'] = (upTo, epoch) => this.#replica.run('snapshot', { upTo, epoch });
+  readonly follow: GroupPool['follow'] = (upTo) => this.#replica.run('follow', upTo);
+  readonly publishChanges: GroupPool['publishChanges'] = (work) => this.#replica.run('publishChanges', work);
   readonly redact: GroupPool['redact'] = (work) => this.#run('redact', work);
   readonly weights: GroupPool['weights'] = (upTo, at) =>
     this.#run('weights', { upTo, at }, { timeoutMs: this.weightsTimeoutMs });
   readonly verdicts: GroupPool['verdicts'] = (upTo, at) => this.#run('verdicts', { upTo, at });
-  readonly publishChanges: GroupPool['publishChanges'] = (work) => this.#run('publishChanges', work);
   readonly walkChanges: GroupPool['walkChanges'] = (work) => this.#run('walkChanges', work);
   readonly endFeed: GroupPool['endFeed'] = () => this.#run('endFeed', undefined);
 

@@ -91,7 +91,7 @@ async function grown(
     return remove(seq);
   };
   const nothing = () => undefined;
-  const loop = new GroupLoop({
+  const deps: LoopDeps = {
     actor,
     log: writer,
     snapshots,
@@ -115,7 +115,8 @@ async function grown(
     onFatal,
     onFailure: (what, error) => assert.unreachable(`${what}: ${error}`),
     ...more,
-  });
+  };
+  const loop = new GroupLoop(deps);
   const ask = (command: Command) =>
     new Promise<Answer>((resolve) =>
       assert.is(loop.admit({ command, token: resolve, events: 1, bytes: 100, holder: null }), undefined),
@@ -131,7 +132,7 @@ async function grown(
   await submit('e');
   await loop.snapshotNow();
   const erase = () => ask({ type: 'erase', caller: -2, subject: subjectOf('victim'), commitment: 'c', by: 't' });
-  return { loop, writer, snapshots, calls, observed, pass, ask, submit, erase, gauge, released };
+  return { loop, deps, writer, snapshots, calls, observed, pass, ask, submit, erase, gauge, released };
 }
 
 /** The piece came back, and all that follows from it without waiting for a timer is done. */
@@ -341,6 +342,61 @@ test('a command whose records an older node could not read is refused until ever
   await submit('e2');
   formatMax = 2;
   assert.is(admit(), undefined);
+});
+
+/** A follower of a group whose leader has erased the player: it has none of `slots`, and its files are behind. */
+async function followerOfErasure(snapshotEvery: number) {
+  const { deps, writer, pass, erase } = await grown();
+  const copy = (from: number) => writer.from(from, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+  const own = new MemoryLog().claim();
+  for (const batch of copy(0)) await own.append(batch, []);
+  const formed = lastSeqOf(own);
+  pass();
+  assert.ok(((await erase()) as Outcome<unknown>).ok);
+  const { follower } = recover(own, new MemorySnapshotStore(), salt, formed)!;
+  const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
+  const files = { storingFrom: null as number | null, stored: Promise.resolve() };
+  Object.defineProperty(own, 'storingFrom', { get: () => files.storingFrom });
+  own.stored = () => files.stored;
+  const made: number[] = [];
+  const snapshot = async (seq: number) => {
+    made.push(seq);
+    return { seq, ms: 1 };
+  };
+  const snapshots = new MemorySnapshotStore();
+  const pool = { ...deps.pool, snapshot };
+  const loop = new GroupLoop({ ...deps, actor, log: own, pool, snapshots, snapshotEvery, leading: false });
+  return { loop, actor, files, made, slots: copy(formed + 1) };
+}
+
+test('a follower makes no snapshot of a player whom the leader erases, until its files hold the end of it', async () => {
+  const { loop, actor, files, made, slots } = await followerOfErasure(Number.POSITIVE_INFINITY);
+  for (const slot of slots) {
+    loop.followed([slot]);
+    await loop.snapshotNow();
+    files.storingFrom = slots.at(-1)!.firstSeq;
+  }
+  assert.equal([actor.state.erasures.size, made], [0, []], 'the state has followed, the files have not');
+  assert.is(loop.storedSeq, files.storingFrom! - 1);
+  files.storingFrom = null;
+  await loop.snapshotNow();
+  assert.equal([loop.storedSeq, made], [actor.durableSeq, [actor.durableSeq]]);
+});
+
+test('a follower at rest makes the snapshot that an erasure forbade once its files hold the end of it', async () => {
+  const { loop, actor, files, made, slots } = await followerOfErasure(1);
+  let store: () => void = () => undefined;
+  files.stored = new Promise((resolve) => {
+    store = resolve;
+  });
+  files.storingFrom = slots[0]!.firstSeq;
+  loop.followed(slots);
+  await turnOfLoop();
+  assert.equal(made, []);
+  files.storingFrom = null;
+  store();
+  await turnOfLoop();
+  assert.equal(made, [actor.durableSeq]);
 });
 
 test.run();

@@ -54,7 +54,7 @@ class World {
       },
     },
     random: { bytes: (count) => new Uint8Array(count).fill(++this.#secrets), uuid: () => '' },
-    durableSeq: () => this.seq,
+    storedSeq: () => this.seq,
     intervalMs: () => this.intervalMs,
     onFailure: (what) => this.troubles.push(what),
   });

@@ -22,7 +22,7 @@ function stepsOf(isEnded: boolean) {
   const removal = { failed: () => [], snapshotsDropped: () => done.push('reported') };
   const steps = new RemovalSteps(deps, {
     removal: removal as unknown as RemovalProcess<null>,
-    durableSeq: () => 1,
+    storedSeq: () => 1,
     dropSnapshots: async () => void done.push('removed'),
     report: () => {},
     ended: () => isEnded,
@@ -83,7 +83,7 @@ function noted(more: { readonly [K in 'redact' | 'drop' | 'scrub']?: () => Promi
   } as unknown as RemovalProcess<null>;
   const steps = new RemovalSteps<null>(deps, {
     removal,
-    durableSeq: () => 1,
+    storedSeq: () => 1,
     dropSnapshots: more.drop === undefined ? async () => note('drop') : async () => void (await more.drop!()),
     report: () => note('report'),
     ended: () => site.ended,

@@ -11,7 +11,7 @@ import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
  */
 function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFrom = 0) {
   const stand = {
-    durableSeq: 1,
+    storedSeq: 1,
     begun: 0,
     failing: false,
     forbidsSnapshots: false,
@@ -38,7 +38,7 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
       onFailure: (what, error) => assert.ok(stand.failing, `${what}: ${error}`),
     },
     {
-      durableSeq: () => stand.durableSeq,
+      storedSeq: () => stand.storedSeq,
       forbidsSnapshots: () => stand.forbidsSnapshots,
       ending: () => false,
       closed: () => false,
@@ -54,7 +54,7 @@ test('a last snapshot is not begun if the newest one took longer than the remain
   const { work, stand } = snapshotsOf(5_001);
   assert.is(await work.makeLast(() => 5_000), true, 'nothing says what the first takes');
   assert.is(stand.begun, 1);
-  stand.durableSeq = 2;
+  stand.storedSeq = 2;
   assert.is(await work.makeLast(() => 5_000), false);
   assert.is(stand.begun, 1);
   assert.is(await work.makeLast(() => 5_001), true);
@@ -70,7 +70,7 @@ test('a snapshot that covers all is the last one, however little time there is',
 
 test('during an erasure no snapshot is made, not even the last one, which would name the player', async () => {
   const { work, stand } = snapshotsOf(1);
-  stand.durableSeq = 1_000;
+  stand.storedSeq = 1_000;
   stand.forbidsSnapshots = true;
   work.makeIfDue();
   assert.is(await work.makeLast(() => 5_000), true);
@@ -82,9 +82,9 @@ test('during an erasure no snapshot is made, not even the last one, which would 
 
 test('the time that is left counts from the end of a snapshot that was being made', async () => {
   const { work, stand } = snapshotsOf(10);
-  stand.durableSeq = 1_000;
+  stand.storedSeq = 1_000;
   work.makeIfDue();
-  stand.durableSeq = 1_001;
+  stand.storedSeq = 1_001;
   let left = 100;
   const last = work.makeLast(() => left);
   left = 9;
@@ -94,9 +94,9 @@ test('the time that is left counts from the end of a snapshot that was being mad
 
 test('records that arrive during a snapshot are considered at its end, without a further write', async () => {
   const { work, stand } = snapshotsOf(1);
-  stand.durableSeq = 1_000;
+  stand.storedSeq = 1_000;
   work.makeIfDue();
-  stand.durableSeq = 3_000;
+  stand.storedSeq = 3_000;
   work.makeIfDue();
   assert.is(stand.begun, 1);
   await turnOfLoop();
@@ -107,7 +107,7 @@ test('records that arrive during a snapshot are considered at its end, without a
 // Found by review: a node at rest, whose only snapshots an erasure had removed, went on without any.
 test('a snapshot that failed is tried again, though nothing is written meanwhile', async () => {
   const { work, stand } = snapshotsOf(1);
-  stand.durableSeq = 1_000;
+  stand.storedSeq = 1_000;
   stand.failing = true;
   work.makeIfDue();
   await turnOfLoop();
@@ -127,7 +127,7 @@ test('a snapshot that recovery could not use is replaced at once, and costs no o
     const store = new MemorySnapshotStore();
     for (const seq of [23, 43]) await store.write(headerOf(seq), []);
     const { work, stand } = snapshotsOf(1, store, 23);
-    stand.durableSeq = 43 + written;
+    stand.storedSeq = 43 + written;
     work.makeIfDue();
     await work.makeLast(() => Number.POSITIVE_INFINITY);
     assert.is(stand.begun, 1);

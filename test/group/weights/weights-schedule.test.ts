@@ -48,6 +48,7 @@ function workOn(
 ): WeightsWork {
   const deps = {
     pool: pool as GroupPool,
+    log: { stored: async () => {} },
     clock: { now },
     timers: { elapsed: () => 0, soon: () => undefined, later },
     observer: { turnCommitted() {}, eventsDecided() {}, workDone() {} },

@@ -384,6 +384,7 @@ async function startedNode() {
   const actor = { durableSeq: 0, isSettled: true };
   const loop = {
     actor,
+    storedSeq: 0,
     failed: false,
     weights: {},
     lead: note('lead'),

@@ -125,6 +125,8 @@ class SimOwnLog implements OwnLog {
     });
   }
 
+  readonly storingFrom = null;
+
   async stored(): Promise<void> {}
 
   async scrub(): Promise<void> {}
@@ -294,6 +296,8 @@ export class SimNode {
     const writer = new SharedLogWriter(new SimOwnLog(disk, process), this.#log, salt, process, {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
       redacted: (seq) => this.#duties.redacted(seq),
+      forgetErased: () => this.site.forgetErased(),
+      replaces: () => undefined,
       mayScrub: () => this.#duties.mayScrub(),
       storeFailed: (error) => {
         this.site.storeFailed(error);
@@ -366,7 +370,6 @@ export class SimNode {
       refusal: () => null,
       hasSettings: () => true,
       roleChanged: () => this.#duties.roleChanged(),
-      replaced: () => undefined,
     });
     writer.follow();
     this.member.start(null);

@@ -61,9 +61,15 @@ function harness() {
     append: (_fence: Fence, slot: Slot, previous: number) => commit(`shared ${slot.firstSeq} after ${previous}`),
   };
   const failures: unknown[] = [];
+  let forgotten: () => void = () => undefined;
   const writer = new SharedLogWriter(local as unknown as LmdbLogWriter, shared, new Uint8Array(16), timers, {
     appended: () => undefined,
     redacted: () => undefined,
+    forgetErased: () =>
+      new Promise((resolve) => {
+        forgotten = resolve;
+      }),
+    replaces: () => undefined,
     mayScrub: () => Promise.resolve(),
     scrubElsewhere: () => Promise.resolve(),
     storeFailed: (error) => void failures.push((error as Error).message),
@@ -97,6 +103,11 @@ function harness() {
     /** Resolves once a local commit is in flight. */
     storing: () => until(() => commits.some(({ what }) => what.startsWith('local'))),
     isClosed: () => firsts.includes(-1),
+    /** Ends the wait until erased players are forgotten. */
+    async forget() {
+      forgotten();
+      await new Promise((next) => setImmediate(next));
+    },
   };
 }
 
@@ -192,7 +203,7 @@ test('a turn that replaces batches is stored at once, after all turns before it'
 test('slots of the shared log are taken at once and stored together, and the next leader appends after them', async () => {
   const { writer, append, end, inFlight } = harness();
   const plain = { bytes: batchOf(1).bytes, redactions: [] };
-  await writer.take([
+  writer.take([
     { firstSeq: 1, ...plain },
     { firstSeq: 3, ...plain },
   ]);
@@ -204,20 +215,92 @@ test('slots of the shared log are taken at once and stored together, and the nex
   assert.is(writer.storingFrom, null);
 });
 
-test('a slot that replaces batches is stored before it counts as taken', async () => {
-  const { writer, end, inFlight } = harness();
+/** A slot that replaces the batch at record 1, so that players must be forgotten before it is stored. */
+const erasing = (firstSeq: number): Slot => {
   const { bytes } = batchOf(1);
-  await writer.take([{ firstSeq: 1, bytes, redactions: [] }]);
-  let isTaken = false;
-  void writer.take([{ firstSeq: 3, bytes, redactions: [{ type: 'bytes', firstSeq: 1, bytes }] }]).then(() => {
-    isTaken = true;
-  });
-  await new Promise((next) => setImmediate(next));
+  return { firstSeq, bytes, redactions: [{ type: 'bytes', firstSeq: 1, bytes }] };
+};
+const plain = (firstSeq: number, bytes = batchOf(1).bytes): Slot => ({ firstSeq, bytes, redactions: [] });
+
+test('a slot that erases is stored alone, once players are forgotten, and the slots behind it after it', async () => {
+  const { writer, end, inFlight, forget, storing } = harness();
+  writer.take([plain(1), erasing(3), plain(5), plain(7), erasing(9)]);
+  await writer.room();
+  void writer.stored();
   assert.equal(inFlight(), ['local 1']);
   await end('local 1');
-  assert.equal([isTaken, inFlight()], [false, ['local 3 with 1 others']]);
+  assert.equal([inFlight(), writer.storingFrom], [[], 3], 'it waits, and so do those behind it');
+  writer.take([plain(11)]);
+  await forget();
   await end('local 3 with 1 others');
-  assert.ok(isTaken);
+  await end('local 5 7');
+  assert.equal([inFlight(), writer.storingFrom], [[], 9]);
+  await forget();
+  await end('local 9 with 1 others');
+  await end('local 11');
+  assert.equal([inFlight(), writer.storingFrom], [[], null]);
+  writer.take([plain(13)]);
+  await storing();
+  assert.equal(inFlight(), ['local 13'], 'a timer stores what nobody waits for');
+});
+
+test('more bytes may wait behind a slot that erases than otherwise, but not any number', async () => {
+  const { storeWaitingBytes, storeBehindErasureBytes } = limits;
+  const hasRoom = async (taken: readonly Slot[]): Promise<boolean> => {
+    const { writer } = harness();
+    writer.take(taken);
+    let isRoom = false;
+    void writer.room().then(() => {
+      isRoom = true;
+    });
+    await new Promise((next) => setImmediate(next));
+    return isRoom;
+  };
+  assert.not(await hasRoom([plain(1, new Uint8Array(storeWaitingBytes))]));
+  assert.ok(await hasRoom([plain(1, new Uint8Array(storeWaitingBytes)), erasing(3)]));
+  assert.not(await hasRoom([plain(1, new Uint8Array(storeBehindErasureBytes)), erasing(3)]));
+});
+
+test('players are forgotten while bytes behind the slot have room, too', async () => {
+  const { writer, end, forget } = harness();
+  writer.take([erasing(1), plain(3, new Uint8Array(limits.storeBehindErasureBytes - 1))]);
+  void writer.stored();
+  await writer.room();
+  writer.take([plain(5)]);
+  let isRoom = false;
+  void writer.room().then(() => {
+    isRoom = true;
+  });
+  await forget();
+  await end('local 1 with 1 others');
+  assert.not(isRoom);
+  await end('local 3 5');
+  assert.ok(isRoom);
+});
+
+test('a node that ends waits no longer until players are forgotten, and stores no slot behind', async () => {
+  for (const isBegun of [false, true]) {
+    const { writer, end, inFlight, failures } = harness();
+    writer.take([plain(1), erasing(3), plain(5)]);
+    const stored = writer.stored().catch(String);
+    if (!isBegun) writer.endTaking();
+    await end('local 1');
+    if (isBegun) writer.endTaking();
+    assert.match(String(await stored), 'the node is shutting down');
+    assert.equal([inFlight(), writer.storingFrom, failures], [[], 3, []], 'that is no failure of the disk');
+    writer.take([plain(7)]);
+    assert.is(writer.storingFrom, 3, 'it follows until its end, and reads again from there');
+    await writer.close();
+  }
+});
+
+test('a node whose players cannot be forgotten stores nothing behind, and reports it', async () => {
+  const { writer, calls, failures, hooks } = redacting();
+  Object.assign(hooks, { forgetErased: () => Promise.reject(new Error('no worker')) });
+  writer.take([erasing(4), plain(6)]);
+  assert.match(String(await writer.stored().catch(String)), 'no worker');
+  assert.throws(() => writer.take([plain(8)]), /no worker/);
+  assert.equal([calls, failures, writer.storingFrom], [[], ['no worker'], 4]);
 });
 
 test('a failed local commit is reported at once, and no turn reaches the shared log until the node follows', async () => {
@@ -299,6 +382,7 @@ function redacting() {
     close: async () => undefined,
   };
   const slots: Slot[] = [];
+  const failures: string[] = [];
   const signals: (AbortSignal | undefined)[] = [];
   const shared = {
     append: async (_fence: Fence, slot: Slot, _previous: number, signal?: AbortSignal) => {
@@ -309,16 +393,18 @@ function redacting() {
   const hooks: SharedLogHooks = {
     appended: (seq) => calls.push(['appended', seq]),
     redacted: (seq) => calls.push(['redacted', seq]),
+    forgetErased: async () => void calls.push(['forgets']),
+    replaces: () => calls.push(['replaces']),
     mayScrub: async () => void calls.push(['may scrub']),
     scrubElsewhere: async (signal) => void calls.push(['scrub elsewhere', signal]),
-    storeFailed: () => undefined,
+    storeFailed: (error) => failures.push((error as Error).message),
   };
   const writer = new SharedLogWriter(local as unknown as LmdbLogWriter, shared, salt, timers, hooks);
   const rewrite = (...replaced: readonly (readonly [number, LogRecord])[]) => {
     const { firstSeq, bytes: rewritten } = batch.rewrite(new Map(replaced));
     return { firstSeq, bytes: rewritten };
   };
-  return { writer, erased, rewrite, calls, callsAtRead, slots, signals, hooks };
+  return { writer, erased, rewrite, calls, callsAtRead, slots, failures, signals, hooks };
 }
 
 test('a replacement that follows from the old batch is shared as its records, any other as its bytes', async () => {
@@ -339,24 +425,27 @@ test('a replacement that follows from the old batch is shared as its records, an
   assert.is(writer.appendedBytes, 3 * batchOf(1).bytes.length);
 });
 
-test('a node makes the same batch from a shared redaction, and knows whether it forgets a player', async () => {
-  const { writer, erased, rewrite, calls, callsAtRead } = redacting();
-  const both = rewrite([2, erased[0]!], [3, erased[1]!]);
-  const slotOf = (...redactions: Slot['redactions']): Slot => ({ ...batchOf(4), redactions });
+test('a node makes the same batch from a shared redaction, and forgets a player whom it removes before', async () => {
   const records = (firstSeq: number, ...seqs: number[]) => ({ type: 'records', firstSeq, seqs }) as const;
-  await writer.take([{ ...batchOf(2), redactions: [] }, slotOf(records(1, 2, 3))]);
-  assert.equal(calls, [
-    ['stored', 1],
-    [batchOf(4), [both]],
-  ]);
-  assert.equal(callsAtRead, [1], 'the replaced batch is read once all earlier ones are stored');
-  assert.match(String(await writer.take([slotOf(records(0, 1))]).catch(String)), 'there is no batch at 0 to replace');
-  assert.match(String(await writer.take([slotOf(records(2, 2))]).catch(String)), 'there is no batch at 2 to replace');
-  const bytes = { type: 'bytes', ...both } as const;
-  const forgets = [[], [records(1, 2)], [records(1, 2, 3)], [records(1, 2), bytes]].map((all) =>
-    writer.forgets(slotOf(...all)),
-  );
-  assert.equal(forgets, [false, false, true, true]);
+  const takes = async (...redactions: Slot['redactions']) => {
+    const world = redacting();
+    world.writer.take([plain(2), { ...batchOf(4), redactions }]);
+    const error = await world.writer.stored().then(() => null, String);
+    return { ...world, error };
+  };
+  const { calls, callsAtRead, erased, rewrite } = await takes(records(1, 2, 3));
+  const both = rewrite([2, erased[0]!], [3, erased[1]!]);
+  const stored = ['stored', 1];
+  assert.equal(calls, [stored, ['forgets'], ['replaces'], [batchOf(4), [both]]]);
+  assert.equal(callsAtRead, [1, 3], 'the replaced batch is read once all earlier ones are stored');
+  const event = await takes(records(1, 2));
+  assert.equal(event.calls, [stored, ['replaces'], [batchOf(4), [rewrite([2, erased[0]!])]]]);
+  const bytes = await takes({ type: 'bytes', ...both });
+  assert.equal(bytes.calls, calls, 'bytes may replace anything');
+  for (const seq of [0, 2]) {
+    const { error } = await takes(records(seq, seq));
+    assert.match(String(error), `there is no batch at ${seq} to replace`);
+  }
 });
 
 test('a node that does not lead appends nothing, and one that leads nothing before its newest batch', async () => {

@@ -77,12 +77,14 @@ test('a piece of the log comes in memory that the threads share, or alone if it 
   }
 });
 
-test('a task starts once the files hold every acknowledged batch, and is refused if they cannot', async () => {
+test('a task starts once the files hold every acknowledged batch, unless an erasure waits for it', async () => {
   const dir = temporaryFolder();
   const file = join(dir, 'workers.mjs');
   writeFileSync(
     file,
-    ['loaded', 'close', 'follow', 'records'].map((name) => `export const ${name} = () => 1;`).join(''),
+    ['loaded', 'close', 'follow', 'snapshot', 'publishChanges', 'verdicts', 'records']
+      .map((name) => `export const ${name} = () => 1;`)
+      .join(''),
   );
   const entry = pathToFileURL(file);
   const pool = new PiscinaPool({ dir, salt: new Uint8Array(16) }, { replica: entry, reader: entry });
@@ -95,12 +97,14 @@ test('a task starts once the files hold every acknowledged batch, and is refused
     pool.filesStored = () => stored.then(() => void done.push('stored'));
     await pool.check(() => undefined, new AbortController().signal).catch(() => undefined);
     assert.equal(done, [], 'a check of the files starts at once');
-    const tasks = [pool.follow(7), pool.records([7])].map((task) => task.then(() => done.push('task')));
+    const feed = { generation: 'g', upTo: 7, at: 1, asOf: 1, erasedOnly: true };
+    await Promise.all([pool.follow(7), pool.snapshot(7, 1), pool.publishChanges(feed)]);
+    const tasks = [pool.verdicts(7, 1), pool.records([7])].map((task) => task.then(() => done.push('task')));
     store();
     await Promise.all(tasks);
     assert.equal(done, ['stored', 'stored', 'task', 'task']);
     pool.filesStored = () => Promise.reject(new Error('no space left'));
-    for (const task of [pool.follow(7), pool.records([7])])
+    for (const task of [pool.verdicts(7, 1), pool.records([7])])
       assert.is(await task.catch((error: Error) => error.message), 'no space left');
   } finally {
     await pool.close();

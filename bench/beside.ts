@@ -1,13 +1,24 @@
 /** Measures a peer alone, then beside an attack: its success and latency, and their goals. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { startAttack } from './load/attack.js';
 import type { AttackTask } from './load/attack-thread.js';
 import type { Run } from './run.js';
 import { driveWindow, measuredOf, p99MsOf, type Series, unexpected, type Window } from './windows.js';
 
-/** Each of the two windows takes half of the run's seconds. */
+/** Time after the rehearsal for the node to finish what the attack left. */
+const restMs = 3_000;
+
+/**
+ * Each of the two windows takes half of the run's seconds. A rehearsal comes first: a node compiles the code that an
+ * attack reaches when it runs for the first time, and its threads load.
+ */
 export async function besideAttack(run: Run, series: Series, task: AttackTask): Promise<void> {
   const { report: to, startedMs } = run;
   const seconds = run.options.seconds / 2;
+  const rehearsal = await startAttack(task);
+  await driveWindow(series, seconds, startedMs);
+  await rehearsal.end();
+  await delay(restMs);
   const alone = await driveWindow(series, seconds, startedMs);
   const attack = await startAttack(task);
   const beside = await driveWindow(series, seconds, startedMs);

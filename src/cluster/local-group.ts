@@ -11,6 +11,7 @@ export interface FollowingLog {
   take(slots: readonly Slot[]): void;
   /** Resolves once there is room for more. */
   room(): Promise<void>;
+  stored(): Promise<void>;
   lead(fence: Fence): void;
   follow(): void;
   settled(): Promise<void>;
@@ -133,6 +134,10 @@ export class LocalGroup implements MemberGroup {
       for (const { seq, done } of this.#waiting) if (seq <= this.appliedSeq) done();
       await log.room();
     });
+  }
+
+  async stored(): Promise<void> {
+    await this.#deps.log.stored();
   }
 
   /** Throws `DivergedError` if the slots do not continue the log of this node, before any of them is stored. */

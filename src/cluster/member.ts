@@ -35,6 +35,8 @@ export interface MemberGroup {
   noteWeights(basedOnSeq: number, computedAt: number | null): void;
   /** The slots follow the applied records without a gap. */
   take(slots: readonly Slot[]): Promise<void>;
+  /** Resolves once this node's files hold every slot that it took. */
+  stored(): Promise<void>;
   /** Makes this node decide. All earlier records must be applied. */
   lead(fence: Fence): Promise<void>;
   /** Stops this node from deciding. Resolves once its state equals the state of the shared log. */
@@ -446,6 +448,8 @@ export class ClusterMember implements ClusterHealth {
       // The first leader logs the settings just after it formed the group. A group of an older release logs none before
       // all nodes are upgraded; its nodes may differ until then, and refusing them would stop a rolling upgrade.
       this.#isCompared ||= hasSettings || view.format < formatOfCommand('setting');
+      // No erasure waited for a node that starts or returns: its files must have lost the players before it serves.
+      if (this.#confirmedAt === Number.NEGATIVE_INFINITY) await this.deps.site.stored();
       this.#confirmedAt = Math.max(this.#confirmedAt, askedAt);
       for (const resolve of this.#whenConfirmed.splice(0)) resolve();
       if (this.#stopWatch === null) this.#watch(view.revision);

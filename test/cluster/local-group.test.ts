@@ -19,6 +19,7 @@ class World {
   settled: Promise<void> = Promise.resolve();
   readonly log = {
     take: (slots: readonly Slot[]) => void this.calls.push(`log takes ${slots.map(({ firstSeq }) => firstSeq)}`),
+    stored: async () => undefined,
     room: async () => void this.calls.push('log has room'),
     lead: () => void this.calls.push('log leads'),
     follow: () => void this.calls.push('log follows'),

@@ -33,7 +33,8 @@ function memberOver(
     ...more.log,
   };
   const seqs = { appliedSeq: 0, durableSeq: 0, snapshotSeq: 0 };
-  const defaults = { ...seqs, unfit: null, unfitToLead: null, refusal: null, hasSettings: true };
+  const fits = { unfit: null, unfitToLead: null, refusal: null };
+  const defaults = { ...seqs, ...fits, hasSettings: true, stored: async () => undefined };
   const weights = { basedOnSeq: 0, computedAt: null };
   // The object of the test itself, which the test may change.
   const site: Partial<MemberGroup> = Object.assign(more.site ?? {}, { ...defaults, weights, ...more.site });
@@ -114,6 +115,33 @@ test('a caller that waits for the next leader learns of it, and of a stop', asyn
     await time.wait(member.end());
     assert.not(await never);
     assert.ok(time.elapsed() - since < 30_000, 'the stop ended the wait');
+  } finally {
+    await time.wait(member.end());
+  }
+});
+
+test('a node that starts serves once its files hold what it read, because no erasure waited for it', async () => {
+  let stores = 0;
+  let store: () => void = () => undefined;
+  const stored = new Promise<void>((resolve) => {
+    store = resolve;
+  });
+  const site = {
+    stored: () => {
+      stores += 1;
+      return stored;
+    },
+  };
+  const member = memberOver(() => ({ leader: leaderOf('1'), slots: [] }), { site });
+  member.start(null);
+  try {
+    await time.until(() => stores === 1);
+    assert.not(await time.wait(member.refresh()));
+    assert.ok(member.isStale);
+    store();
+    assert.ok(await time.wait(member.refresh()));
+    assert.not(member.isStale);
+    assert.is(stores, 1, 'later the erasures wait for it');
   } finally {
     await time.wait(member.end());
   }

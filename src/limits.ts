@@ -525,12 +525,10 @@ export const limits = {
   joinHoldMs: 10 * 60_000,
   /** Interval at which a node looks for replaced bytes in its free space that no leader asked it to overwrite. */
   scrubOwnEveryMs: 60_000,
-  /**
-   * Time for which a node collects batches for one commit, which it waits for if they have more bytes, or if more wait
-   * behind an erasure.
-   */
+  /** Time for which a node collects batches for one commit, and the bytes of them for which it waits. */
   storeDelayMs: 50,
   storeWaitingBytes: 1 * MiB,
+  /** Bytes of the batches that may wait until players of an erasure before them are forgotten. */
   storeBehindErasureBytes: 16 * MiB,
   joinRetryMs: 2_000,
   /** Longest time that a caller with an unknown key waits until the node knows that it is up to date. */

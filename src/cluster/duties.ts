@@ -81,7 +81,7 @@ export class LeaderDuties {
     this.#alarms = '';
     if (member.fence === null) log.prefer(null);
     // The leader before may have replaced records and not deleted their slots yet.
-    this.#redactedSeq = this.deps.durableSeq();
+    this.#redactedSeq = this.deps.member.appliedSeq;
   }
 
   appended(firstSeq: number): void {

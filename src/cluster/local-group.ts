@@ -14,6 +14,8 @@ export interface FollowingLog {
   stored(): Promise<void>;
   lead(fence: Fence): void;
   follow(): void;
+  /** Resolves once no append is in progress. */
+  appended(): Promise<void>;
   settled(): Promise<void>;
 }
 
@@ -184,10 +186,11 @@ export class LocalGroup implements MemberGroup {
     return this.#runInOrder(async () => {
       const { log, loop, roleChanged, reload } = this.#deps;
       roleChanged();
-      await log.settled();
+      await log.appended();
       // The commands that wait for the append are answered first.
       await new Promise<void>((resolve) => this.timers.soon(resolve));
       if (!loop().failed && loop().actor.isSettled) return;
+      await log.settled();
       loop().replace();
       await reload();
     });

@@ -7,7 +7,8 @@ import type { Resolve } from './actor/turn.js';
 import type { Answers, Command } from './actor-commands.js';
 import type { AcceptedEvent } from './api.js';
 import { type GroupPool, type Holder, PoolBusyError, type RepeatQuery, type RepeatsPiece } from './ports/pool.js';
-import { overloaded } from './refusals.js';
+import { StoreEndedError } from './ports/storage.js';
+import { notThere, overloaded } from './refusals.js';
 
 const COMMAND_BYTES = 1024;
 
@@ -47,6 +48,7 @@ export class GroupCalls {
       return granted(await work(this.current.loop.pool));
     } catch (error) {
       if (error instanceof PoolBusyError) return overloaded();
+      if (error instanceof StoreEndedError) return notThere();
       throw error;
     }
   }

@@ -4,6 +4,7 @@ import type { GroupLoop } from '../group/actor/loop.js';
 import type { ClockGuard } from '../group/health/clock-guard.js';
 import { DiskWatch, type DiskWatchDeps } from '../group/health/disk-watch.js';
 import type { Clock } from '../group/ports/clock.js';
+import { StoreEndedError } from '../group/ports/storage.js';
 import { BackgroundCheck, type CheckDeps, type CheckTimes } from '../group/recovery/scheduled-check.js';
 import { DAY_MS, limits } from '../limits.js';
 import { writeClockSeen, writeExpectedHead } from '../store/files/folder-files.js';
@@ -122,9 +123,16 @@ export function rememberHeads(
   }, limits.heartbeatMs);
 }
 
+function unlessEnded(error: unknown): false {
+  if (error instanceof StoreEndedError) return false;
+  throw error;
+}
+
 export async function writeHead(loop: Pick<GroupLoop, 'actor' | 'log'>, dir: string, sync: boolean): Promise<void> {
   const { lastSeq, chain } = loop.actor.durableHead;
   // The head is written only after the files hold it, because the log in this folder must reach it.
-  await loop.log.stored();
+  const isStored = await loop.log.stored().then(() => true, unlessEnded);
+  // The head before stays valid as a lower bound.
+  if (!isStored) return;
   await writeExpectedHead(dir, { lastSeq, chain: Buffer.from(chain).toString('hex') }, { sync });
 }

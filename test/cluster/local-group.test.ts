@@ -16,14 +16,15 @@ class World {
   /** True if the next slot follows the state. */
   isNext = true;
   configure: () => Promise<void> = async () => undefined;
-  settled: Promise<void> = Promise.resolve();
+  appended: Promise<void> = Promise.resolve();
   readonly log = {
     take: (slots: readonly Slot[]) => void this.calls.push(`log takes ${slots.map(({ firstSeq }) => firstSeq)}`),
     stored: async () => undefined,
+    appended: () => this.appended,
     room: async () => void this.calls.push('log has room'),
     lead: () => void this.calls.push('log leads'),
     follow: () => void this.calls.push('log follows'),
-    settled: () => this.settled,
+    settled: async () => void this.calls.push('log settled'),
   };
   readonly actor = { durableSeq: 9, isSettled: true, precedes: () => this.isNext };
   readonly #loop = {
@@ -64,7 +65,7 @@ class World {
 test('a node that must follow before its lead has begun never leads', async () => {
   const world = new World();
   let settle: () => void = () => undefined;
-  world.settled = new Promise((resolve) => {
+  world.appended = new Promise((resolve) => {
     settle = resolve;
   });
   const before = world.site.follow();
@@ -80,7 +81,8 @@ test('a node whose files could not store a turn reads them anew once it follows'
   const { site, calls } = new World();
   site.storeFailed(new Error('no space left'));
   await site.follow();
-  assert.equal(calls, ['loop fails: no space left', 'log follows', 'loop follows', 'loop replaced', 'reload']);
+  const anew = ['log settled', 'loop replaced', 'reload'];
+  assert.equal(calls, ['loop fails: no space left', 'log follows', 'loop follows', ...anew]);
 });
 
 test('a node reports as durable only what its own files hold', () => {

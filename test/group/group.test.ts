@@ -10,6 +10,7 @@ import type { ClusterHealth } from '../../src/group/cluster-api.js';
 import { createGroup, type GroupDeps } from '../../src/group/group.js';
 import { healthOf } from '../../src/group/group-health.js';
 import { type GroupPool, PoolBusyError } from '../../src/group/ports/pool.js';
+import { StoreEndedError } from '../../src/group/ports/storage.js';
 import { limits } from '../../src/limits.js';
 import { bounds, dayMs, hourMs, subjectKeyOf, subjectOf, t0 } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';
@@ -148,6 +149,8 @@ test('an event is withdrawn by its own peer or without authentication, and an un
   const third = await report(made, peers[0]!, 'p');
   loop.pool.records = () => Promise.reject(new PoolBusyError());
   assert.is(await codes(peers[0]!, third), 'overloaded');
+  loop.pool.records = () => Promise.reject(new StoreEndedError());
+  assert.is(await codes(peers[0]!, third), 'dependency_unavailable');
   loop.admit = () => refused('no_leader');
   const refusals = [await codes(peers[0]!, third), codeOf(await group.playerEvents(subjectOf('p'), null, 1, null))];
   assert.equal([...refusals, codeOf(await group.purgePeers(1, 'op'))], Array(3).fill('no_leader'));

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupLoop } from '../../src/group/actor/loop.js';
+import { StoreEndedError } from '../../src/group/ports/storage.js';
 import {
   backgroundCheck,
   clockReported,
@@ -113,7 +114,12 @@ test('the expected head is not written before the files hold its records', async
     false,
   );
   assert.match(String(await rejection(refused)), /no space left/);
-  assert.is(readExpectedHead(dir), null);
+  await writeHead(
+    loopOf(() => Promise.reject(new StoreEndedError('the node is shutting down'))),
+    dir,
+    true,
+  );
+  assert.is(readExpectedHead(dir), null, 'nor one that they will not hold any more');
   await writeHead(
     loopOf(async () => undefined),
     dir,

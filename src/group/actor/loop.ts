@@ -77,7 +77,7 @@ export class GroupLoop {
   /** True once no further turn is taken. */
   #closed = false;
   #leading: boolean;
-  /** The newest record that was applied while the leader erased a player. */
+  /** The newest record of an erasure: until the files hold it, a snapshot might name the player. */
   #erasedSeq = 0;
   /** True while a commit takes longer than its callers wait: nothing is admitted. */
   stalled = false;
@@ -171,24 +171,27 @@ export class GroupLoop {
     ]);
   }
 
-  /** Applies batches that another node decided and that are durable here. */
+  /** Applies batches that another node decided and the shared log has. The files of this node follow. */
   followed(batches: readonly StoredBatch[]): void {
     for (const batch of batches) {
       const isErasing = this.state.erasures.size > 0;
       this.actor.follow(batch);
       if (!isErasing && this.state.erasures.size === 0) continue;
       this.#erasedSeq = this.state.lastSeq;
-      // No later record may come that would look again. A failure is reported by the log.
-      if (this.state.erasures.size === 0)
-        void this.log.stored().then(
-          () => this.#snapshotWork.makeIfDue(),
-          () => undefined,
-        );
+      if (this.state.erasures.size === 0) this.#lookOnceStored();
     }
     const { basedOnSeq, computedAt } = this.state.weights;
     this.weights.published(basedOnSeq, computedAt);
     this.#snapshotWork.makeIfDue();
     this.#wake();
+  }
+
+  /** No later record may come that would look again. A failure is reported by the log. */
+  #lookOnceStored(): void {
+    void this.log.stored().then(
+      () => this.#snapshotWork.makeIfDue(),
+      () => undefined,
+    );
   }
 
   async forgetErased(): Promise<void> {
@@ -390,7 +393,10 @@ export class GroupLoop {
     if (this.failed) return;
     const commitMs = this.deps.timers.elapsed() - started;
     this.#admission.committed(commitMs);
+    const isErasing = this.actor.removal.forbidsSnapshots;
+    if (isErasing) this.#erasedSeq = this.state.lastSeq;
     this.#carryOut(this.actor.committed());
+    if (isErasing && !this.actor.removal.forbidsSnapshots) this.#lookOnceStored();
     this.#wake();
     // Answers are sent once the promises of their requests have settled; effects without a caller come after them.
     this.deps.timers.soon(() => {

@@ -30,7 +30,10 @@ export interface LogWriter extends LogReader {
    * transit and applied it. With any other error the outcome is unknown: the caller must stop and leave it to recovery.
    */
   append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void>;
-  /** Resolves once the files of this node hold every batch appended before: in a cluster they follow by some ms. */
+  /**
+   * Resolves once the files of this node hold every batch appended before: in a cluster they follow by some ms, or by
+   * the time that an erasure takes. Rejects with `StoreEndedError` if the node ends before.
+   */
   stored(): Promise<void>;
   /** First record of the batches that the files do not hold yet; null if they hold all. */
   readonly storingFrom: number | null;
@@ -87,6 +90,11 @@ export class UnreadError extends Error {
 /** The disk is full; even reads may fail. */
 export class DiskFullError extends UnreadError {
   override readonly name = 'DiskFullError';
+}
+
+/** The node ends, and its files do not hold what follows an erasure: it reads that again when it starts. */
+export class StoreEndedError extends Error {
+  override readonly name = 'StoreEndedError';
 }
 
 /** The scrub could not be completed now. Nothing was lost: request it again later. */

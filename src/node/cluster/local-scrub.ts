@@ -1,6 +1,7 @@
 /** Overwrites free space after an erasure, also on a node that crashed or joined late: a file marks it as due. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { StoreEndedError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 
 function fileOf(dir: string): string {
@@ -49,7 +50,8 @@ export class LocalScrub {
   #runIfDue(): void {
     if (!existsSync(fileOf(this.dir))) return;
     this.run().catch((error: unknown) => {
-      if (!this.#ending.signal.aborted) this.onFailure('overwriting free space', error);
+      const hasEnded = this.#ending.signal.aborted || error instanceof StoreEndedError;
+      if (!hasEnded) this.onFailure('overwriting free space', error);
     });
   }
 }

@@ -2,7 +2,14 @@
 import { IdTags } from '../../core/tables/id-tags.js';
 import type { Timers } from '../../group/ports/clock.js';
 import type { Fence, Redaction, Slot } from '../../group/ports/shared-log.js';
-import { DamagedError, type LogWriter, OwnerLostError, type StoredBatch } from '../../group/ports/storage.js';
+import {
+  DamagedError,
+  type LogWriter,
+  OwnerLostError,
+  ScrubDeferredError,
+  type StoredBatch,
+  StoreEndedError,
+} from '../../group/ports/storage.js';
 import { batchFrom, formationOf } from '../../group/recovery/recovery.js';
 import { replacementOf } from '../../group/removal/redaction.js';
 import { limits } from '../../limits.js';
@@ -77,9 +84,14 @@ export class SharedLogWriter implements LogWriter {
     return this.#store.stored();
   }
 
+  /** Resolves once no append is in progress. */
+  async appended(): Promise<void> {
+    await this.#appending.catch(() => undefined);
+  }
+
   /** Resolves once no append or local commit is in progress. The node then continues with LMDB's log. */
   async settled(): Promise<void> {
-    await this.#appending.catch(() => undefined);
+    await this.appended();
     await this.stored().catch(() => undefined);
     this.#store.reset();
     this.#newest = null;
@@ -133,7 +145,7 @@ export class SharedLogWriter implements LogWriter {
     return this.#store.room();
   }
 
-  /** Ends the storing of slots that this node did not decide: it reads them again when it starts. */
+  /** Gives up slots that wait until players are forgotten, and all behind: the node reads them again when it starts. */
   endTaking(): void {
     this.#store.end();
   }
@@ -156,6 +168,10 @@ export class SharedLogWriter implements LogWriter {
 
   async scrub(signal?: AbortSignal): Promise<void> {
     await this.hooks.mayScrub();
+    // A new leader may have slots of an earlier one that its files do not hold yet.
+    await this.stored().catch((error: unknown) => {
+      throw error instanceof StoreEndedError ? new ScrubDeferredError(error.message) : error;
+    });
     await this.local.scrub(signal);
     await this.hooks.scrubElsewhere(signal);
   }
@@ -266,11 +282,14 @@ export class DelayedStore {
     if (this.error !== null) throw this.error;
   }
 
+  get #isErasing(): boolean {
+    return this.#giveUp !== null || this.#waiting.some(({ rewrites }) => rewrites !== undefined);
+  }
+
   /** Resolves once few enough bytes wait; more may while players are forgotten, which depends on other threads. */
   async room(): Promise<void> {
-    const isErasing = this.#giveUp !== null || this.#waiting.some(({ rewrites }) => rewrites !== undefined);
-    const most = isErasing ? limits.storeBehindErasureBytes : limits.storeWaitingBytes;
-    if (this.#bytes >= most) await this.stored();
+    const most = this.#isErasing ? limits.storeBehindErasureBytes : limits.storeWaitingBytes;
+    if (this.#bytes >= most && !(this.error instanceof StoreEndedError)) await this.stored();
   }
 
   /** Stores no batch any more whose replacements are not made yet, and none behind it. */
@@ -281,6 +300,7 @@ export class DelayedStore {
 
   /** Forgets a failure, with the batches that were not stored. */
   reset(): void {
+    if (this.error instanceof StoreEndedError) return;
     this.#stopTimer();
     this.#waiting = [];
     this.#bytes = 0;
@@ -301,11 +321,20 @@ export class DelayedStore {
   #begin(): void {
     this.#stopTimer();
     if (this.#running !== null || this.#waiting.length === 0 || this.error !== null) return;
-    const plain = this.#waiting.findIndex(({ rewrites }) => rewrites !== undefined);
-    const batches = this.#waiting.splice(0, plain === -1 ? this.#waiting.length : Math.max(1, plain));
+    const batches = this.#waiting.splice(0, this.#countOfNext());
     for (const { bytes } of batches) this.#bytes -= bytes.length;
     this.#committing = batches[0]!.firstSeq;
     this.#running = this.#commit(batches);
+  }
+
+  /** A large commit would block the main thread, and need more room than a full disk has. */
+  #countOfNext(): number {
+    let bytes = 0;
+    const end = this.#waiting.findIndex((batch) => {
+      bytes += batch.bytes.length;
+      return batch.rewrites !== undefined || bytes > limits.storeWaitingBytes;
+    });
+    return end === -1 ? this.#waiting.length : Math.max(1, end);
   }
 
   async #commit(batches: readonly WaitingBatch[]): Promise<void> {
@@ -321,7 +350,7 @@ export class DelayedStore {
       this.#running = null;
     }
     // Those behind a batch that replaces others have waited for it.
-    if (rewrites !== undefined || this.#waiting[0]?.rewrites !== undefined) this.#begin();
+    if (this.#isErasing || rewrites !== undefined || this.#bytes > limits.storeWaitingBytes) this.#begin();
     else if (this.#waiting.length > 0) this.#plan();
   }
 
@@ -335,8 +364,4 @@ export class DelayedStore {
       this.#giveUp = null;
     });
   }
-}
-
-class StoreEndedError extends Error {
-  override readonly name = 'StoreEndedError';
 }

@@ -41,7 +41,7 @@ export class PiscinaPool implements GroupPool {
   readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #piece = Buffer.from(new SharedArrayBuffer(limits.copyPieceBytes));
   #closed: Promise<void> | null = null;
-  /** Resolves once the files, which the workers read, hold every acknowledged batch. Set on a node of a cluster. */
+  /** Resolves once the files, which the workers read, hold every applied batch. Set on a node of a cluster. */
   filesStored: (() => Promise<void>) | null = null;
 
   /** Tests pass other `entries`, whose workers fail. */
@@ -60,16 +60,17 @@ export class PiscinaPool implements GroupPool {
     );
   }
 
-  // An erasure in a cluster waits for these three before the files hold what follows, so they must not wait for it.
+  // These name records that the files hold. An erasure in a cluster waits for some of them before the files hold what
+  // follows: if they waited for the files, nothing would go on.
   readonly snapshot: GroupPool['snapshot'] = (upTo, epoch) => this.#replica.run('snapshot', { upTo, epoch });
   readonly follow: GroupPool['follow'] = (upTo) => this.#replica.run('follow', upTo);
   readonly publishChanges: GroupPool['publishChanges'] = (work) => this.#replica.run('publishChanges', work);
+  readonly walkChanges: GroupPool['walkChanges'] = (work) => this.#replica.run('walkChanges', work);
+  readonly endFeed: GroupPool['endFeed'] = () => this.#replica.run('endFeed', undefined);
   readonly redact: GroupPool['redact'] = (work) => this.#run('redact', work);
   readonly weights: GroupPool['weights'] = (upTo, at) =>
     this.#run('weights', { upTo, at }, { timeoutMs: this.weightsTimeoutMs });
   readonly verdicts: GroupPool['verdicts'] = (upTo, at) => this.#run('verdicts', { upTo, at });
-  readonly walkChanges: GroupPool['walkChanges'] = (work) => this.#run('walkChanges', work);
-  readonly endFeed: GroupPool['endFeed'] = () => this.#run('endFeed', undefined);
 
   readonly list: GroupPool['list'] = (query) =>
     this.#read(query.caller === null ? 'public' : 'own', query.holder, 'list', query);
@@ -99,13 +100,17 @@ export class PiscinaPool implements GroupPool {
   }
 
   async logPiece(query: Parameters<GroupPool['logPiece']>[0]): Promise<Uint8Array> {
-    const piece = await this.#read<number | Uint8Array>('own', null, 'logPiece', query);
+    const piece = await this.#readFiles<number | Uint8Array>('own', null, 'logPiece', query);
     return typeof piece === 'number' ? this.#piece.subarray(0, piece) : piece;
   }
 
-  /** A read waits for the thread to load before it is queued, because that time is not spent behind other reads. */
-  async #read<R>(readClass: ReadClass, holder: Holder | null, name: keyof GroupPool, task: unknown): Promise<R> {
+  async #read<R>(...read: [ReadClass, Holder | null, name: keyof GroupPool, task: unknown]): Promise<R> {
     if (this.filesStored !== null) await this.filesStored();
+    return this.#readFiles(...read);
+  }
+
+  /** A read waits for the thread to load before it is queued, because that time is not spent behind other reads. */
+  async #readFiles<R>(readClass: ReadClass, holder: Holder | null, name: keyof GroupPool, task: unknown): Promise<R> {
     await this.#readers.loaded();
     return this.reading.run(readClass, holder, () => this.#readers.run(name, task));
   }

@@ -15,6 +15,7 @@ import type { GroupPool } from '../../../src/group/ports/pool.js';
 import type { DiskGauge, DiskUse } from '../../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { Replica } from '../../../src/group/replica/replica.js';
+import { limits } from '../../../src/limits.js';
 import { timers } from '../../../src/node/system.js';
 import { bounds, formedRecord, salt, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
@@ -397,6 +398,41 @@ test('a follower at rest makes the snapshot that an erasure forbade once its fil
   store();
   await turnOfLoop();
   assert.equal(made, [actor.durableSeq]);
+});
+
+// Found by review: the record that ends an erasure was in the shared log, but not yet in the files.
+test('a leader makes no snapshot from before the end of an erasure, however long the erasure took', async () => {
+  let lateMs = 0;
+  const { loop, writer, snapshots, pass, erase } = await grown(undefined, {
+    timers: { ...timers, elapsed: () => timers.elapsed() + lateMs },
+  });
+  let storingFrom: number | null = null;
+  let store: () => void = () => undefined;
+  let stored = Promise.resolve();
+  Object.defineProperty(writer, 'storingFrom', { get: () => storingFrom });
+  const append = writer.append.bind(writer);
+  writer.append = async (batch, rewrites) => {
+    await append(batch, rewrites);
+    if (rewrites.length > 0) return;
+    storingFrom = batch!.firstSeq;
+    stored = new Promise((resolve) => {
+      store = () => {
+        storingFrom = null;
+        resolve();
+      };
+    });
+  };
+  writer.stored = () => stored;
+  writer.scrub = async () => {
+    lateMs += limits.snapshotAfterErasureMs;
+  };
+  pass();
+  assert.ok(((await erase()) as Outcome<unknown>).ok);
+  for (let turn = 0; turn < 5; turn++) await turnOfLoop();
+  assert.equal([loop.storedSeq, snapshots.list()], [loop.actor.durableSeq - 1, []]);
+  store();
+  await until(() => snapshots.list().length > 0);
+  assert.equal(snapshots.list(), [loop.actor.durableSeq]);
 });
 
 test.run();

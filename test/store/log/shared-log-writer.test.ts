@@ -5,7 +5,7 @@ import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/
 import type { LogRecord } from '../../../src/core/records/records.js';
 import { IdTags } from '../../../src/core/tables/id-tags.js';
 import type { Fence, Slot } from '../../../src/group/ports/shared-log.js';
-import type { StoredBatch } from '../../../src/group/ports/storage.js';
+import { ScrubDeferredError, type StoredBatch } from '../../../src/group/ports/storage.js';
 import { batchFrom } from '../../../src/group/recovery/recovery.js';
 import { replacementOf } from '../../../src/group/removal/redaction.js';
 import { limits } from '../../../src/limits.js';
@@ -261,21 +261,24 @@ test('more bytes may wait behind a slot that erases than otherwise, but not any 
   assert.not(await hasRoom([plain(1, new Uint8Array(storeBehindErasureBytes)), erasing(3)]));
 });
 
-test('players are forgotten while bytes behind the slot have room, too', async () => {
-  const { writer, end, forget } = harness();
-  writer.take([erasing(1), plain(3, new Uint8Array(limits.storeBehindErasureBytes - 1))]);
+test('what waited behind a slot that erases is stored in commits of bounded size', async () => {
+  const { writer, end, forget, inFlight } = harness();
+  const half = new Uint8Array(limits.storeWaitingBytes / 2);
+  writer.take([erasing(1), plain(3, half), plain(5, half), plain(7), plain(9, new Uint8Array(2 * half.length + 1))]);
   void writer.stored();
-  await writer.room();
-  writer.take([plain(5)]);
-  let isRoom = false;
-  void writer.room().then(() => {
-    isRoom = true;
-  });
   await forget();
-  await end('local 1 with 1 others');
-  assert.not(isRoom);
-  await end('local 3 5');
-  assert.ok(isRoom);
+  for (const commit of ['local 1 with 1 others', 'local 3 5', 'local 7', 'local 9']) await end(commit);
+  assert.equal([inFlight(), writer.storingFrom], [[], null]);
+});
+
+test('free space is overwritten once the files hold every slot that an earlier leader decided', async () => {
+  const { writer, calls } = redacting();
+  writer.take([plain(4)]);
+  await writer.scrub();
+  assert.equal(calls, [['may scrub'], ['stored', 1], ['scrub', undefined], ['scrub elsewhere', undefined]]);
+  writer.take([erasing(6)]);
+  writer.endTaking();
+  assert.instance(await writer.scrub().catch((error: unknown) => error), ScrubDeferredError);
 });
 
 test('a node that ends waits no longer until players are forgotten, and stores no slot behind', async () => {
@@ -290,6 +293,11 @@ test('a node that ends waits no longer until players are forgotten, and stores n
     assert.equal([inFlight(), writer.storingFrom, failures], [[], 3, []], 'that is no failure of the disk');
     writer.take([plain(7)]);
     assert.is(writer.storingFrom, 3, 'it follows until its end, and reads again from there');
+    writer.take([plain(9, new Uint8Array(limits.storeBehindErasureBytes))]);
+    await writer.room();
+    await writer.settled();
+    assert.match(String(await writer.stored().catch(String)), 'StoreEndedError');
+    assert.equal([inFlight(), writer.storingFrom], [[], 3], 'a change of the role does not forget the gap');
     await writer.close();
   }
 });

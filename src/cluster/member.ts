@@ -412,8 +412,9 @@ export class ClusterMember implements ClusterHealth {
   /** Reads the shared log to its end. Campaigns if no node leads. */
   async #step(): Promise<void> {
     const { log, timers } = this.deps;
-    // Etcd did not answer while this node started.
+    // Etcd did not answer while this node started. It stops serving, because until now no erasure waited for it.
     if (!this.#hasJoined && this.lease.id !== null) {
+      this.#confirmedAt = Number.NEGATIVE_INFINITY;
       const refused = await this.join();
       if (refused !== null) return this.#rejoin(refused);
     }

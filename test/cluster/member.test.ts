@@ -147,6 +147,28 @@ test('a node that starts serves once its files hold what it read, because no era
   }
 });
 
+// Found by the simulated cluster: an erasure was answered while a node that had no place yet served the player.
+test('a node that gets its place late is stale until it has read on', async () => {
+  let placed: boolean | null = null;
+  const putNode = async () => {
+    placed ??= member.isStale;
+    return null;
+  };
+  const member = memberOver(() => ({ leader: leaderOf('1'), slots: [] }), { log: { putNode } });
+  member.start(null);
+  try {
+    assert.ok(await time.wait(member.refresh()));
+    assert.not(member.isStale);
+    member.lease.start();
+    await time.until(() => placed !== null);
+    assert.ok(placed);
+    assert.ok(await time.wait(member.refresh()));
+    assert.not(member.isStale);
+  } finally {
+    await time.wait(member.end());
+  }
+});
+
 test('a change of the leader says whether the node that led before is alive', async () => {
   const nodeOf = (nodeId: string) => ({ ...memberOver(() => ({})).view(), nodeId });
   const views: [leader: string, nodes: string[]][] = [

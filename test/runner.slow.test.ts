@@ -142,6 +142,59 @@ test('a hanging file is killed at its limit, together with its child processes',
   assert.match(String(answer), 'ECONNREFUSED');
 });
 
+/** A file that passes and notes its process. */
+const noting = `console.log('NOTE: ' + process.pid);\n${passing}`;
+
+function notedProcesses(report: string): number {
+  return new Set(report.match(/^ {5}\d+$/gm)).size;
+}
+
+test('fast files of one folder share a process, at most six, and each has its own result', async () => {
+  const names = ['a/1', 'a/2', 'a/b/3', 'a/4', 'a/5', 'a/6', 'a/7', 'c/8', 'd', 'e'];
+  const totals = await run(Object.fromEntries(names.map((name) => [`${name}.test.js`, noting])));
+  assert.equal([totals.passed, totals.failed, totals.times.length], [20, 0, 10]);
+  for (const name of names)
+    assert.match(totals.report, new RegExp(`^ok   ${name}.test.ts .*: 2 passed, 0 failed$`, 'm'));
+  assert.is(notedProcesses(totals.report), 5);
+});
+
+test('a slow file, one that uses its process and one that says so share no process', async () => {
+  const files = {
+    'a/1.test.js': noting,
+    'a/2.slow.test.js': noting,
+    'a/3.test.js': `process.env.TZ = 'UTC';\n${noting}`,
+    'a/4.test.js': `// Runs in a process of its own: it says so.\n${noting}`,
+    'a/5.test.js': noting,
+  };
+  assert.is(notedProcesses((await run(files)).report), 4);
+});
+
+test('a file that ends or holds a shared process is named, and the files beside it keep their results', async () => {
+  const rejecting = "{ Promise.reject(new Error('the reason')); await new Promise(setImmediate); }";
+  const failing = new Map([
+    [`${uvu}test('two', () => { throw new Error('x'); });\ntest.run();\n`, /"two"/],
+    [`${uvu}test('two', async () => ${rejecting});\ntest.run();\n`, /exit code 1 without .* during "two"\n/],
+    [`${uvu}test('two', () => new Promise(() => {}));\ntest.run();\n`, /exit code 1 without .* during "two"\n/],
+    [
+      `${uvu}test('two', () => { for (;;); });\ntest.run();\n`,
+      /LONG a\/2.*"two"(?:.|\n)*"two": killed at its limit of 2 s/,
+    ],
+    [`${passing}setInterval(() => {}, 1000);\n`, /did not end within 0.5 s of its last test/],
+    [`${uvu}test('never run', () => {});\n`, /exit code 1 without .* during the top of the file/],
+    ["throw new Error('x');", /exit code 1 without .* during the top of the file/],
+  ]);
+  for (const [text, fault] of failing) {
+    const files = { 'a/1.test.js': noting, 'a/2.test.js': text, 'a/3.test.js': noting, 'a/4.test.js': noting };
+    const { report, failed } = await run(files, { limits, endsWithinMs: 500 });
+    const results = [...report.matchAll(/^(ok|FAIL) +(\S+) .*: (\d) passed/gm)].map(([, ...found]) => found.join(' '));
+    const second = text.includes('setInterval') ? 2 : 0;
+    const others = [1, 3, 4].map((file) => `ok a/${file}.test.ts 2`);
+    assert.equal([failed, results], [1, others.toSpliced(1, 0, `FAIL a/2.test.ts ${second}`)], report);
+    assert.match(report, fault);
+    assert.is(notedProcesses(report), 2);
+  }
+});
+
 const short = { namedAfterMs: 500, killedAfterMs: 2_000 };
 const limits = { fast: short, slow: { namedAfterMs: 60_000, killedAfterMs: 60_000 } };
 

@@ -36,6 +36,7 @@ const outside = [
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   limits: [],
   errors: [],
+  listening: [],
   core: ground,
   group: [...ground, 'core'],
   store: actor,
@@ -44,8 +45,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cluster: [...actor, 'operations'],
   validation: ground,
   contract: [...ground, 'core', 'validation'],
-  http: [...actor, 'validation', 'contract', 'player-ids'],
-  operator: [...actor, 'validation', 'operations'],
+  http: [...actor, 'validation', 'contract', 'player-ids', 'listening'],
+  operator: [...actor, 'validation', 'operations', 'listening'],
   'node/variables': [...ground, 'core', 'player-ids'],
   'node/config': [...ground, 'core', 'node/variables'],
   'node/operator-environment': ['node/config'],

@@ -1,5 +1,4 @@
 /** Owns the counters and histograms of the node. No label is an id: it would be a leak and an unbounded set. */
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -7,6 +6,7 @@ import { routes } from '../../contract/routes.js';
 import { getOrMake } from '../../core/get-or-make.js';
 import type { GroupObserver, LatencyCounts, Traffic } from '../../group/ports/observer.js';
 import { serverBounds } from '../../limits.js';
+import { listening } from '../../listening.js';
 import type { RequestObserver } from '../deps.js';
 import { parseTarget } from '../request/head.js';
 import { registerGauges, type WatchedGroup } from './gauges.js';
@@ -143,14 +143,9 @@ export async function startMetricsServer(
       );
     }
   });
-  const up = once(server, 'listening');
-  server.listen(port, host);
-  await up;
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the metrics server has no address');
+  const address = await listening(server, host, port);
   return {
-    host: address.address,
-    port: address.port,
+    ...address,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,10 +1,10 @@
 /** Owns the public port: node:http, the fast path and Koa, and a shutdown that drops no accepted request. */
-import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { limits } from '../../limits.js';
+import { listening } from '../../listening.js';
 import type { HttpDeps } from '../deps.js';
 import { createApplication } from '../koa/app.js';
 import { createEndpoints, type Endpoints } from '../koa/endpoints.js';
@@ -77,14 +77,9 @@ export class ApiServer {
 
   /** Resolves with the address in use; `port` 0 picks a free one. Rejects if the address is unavailable. */
   async listen(host: string, port: number): Promise<{ host: string; port: number }> {
-    const server = this.#server;
-    const up = once(server, 'listening');
-    server.listen(port, host);
-    await up;
+    const address = await listening(this.#server, host, port);
     this.#guard.start();
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('the server has no address');
-    return { host: address.address, port: address.port };
+    return address;
   }
 
   /** Stops accepting, answers what arrives within a short time, and resolves once all is closed. */

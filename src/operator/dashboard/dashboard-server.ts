@@ -1,6 +1,5 @@
 /** Starts the dashboard's server on an address of its own, with helmet's headers, authentication and the routes. */
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
@@ -8,6 +7,7 @@ import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import { granted, type Outcome, refused } from '../../errors.js';
 import { limits, serverBounds } from '../../limits.js';
+import { listening } from '../../listening.js';
 import { type Ask, asksOf, isOperationName, operations } from '../../operations/table.js';
 import { auditPages, type ChainReport, verifyChain } from '../protocol/audit-chain.js';
 import { closeServer } from '../protocol/socket-server.js';
@@ -93,15 +93,6 @@ function failuresAnswered(log: Logger): DashboardMiddleware {
       answerWith(ctx, refused('internal_error'));
     }
   };
-}
-
-async function listening(server: Server, host: string, port: number) {
-  const up = once(server, 'listening');
-  server.listen(port, host);
-  await up;
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the dashboard has no address');
-  return { host: address.address, port: address.port };
 }
 
 function dashboardRoutes({ group, clock }: DashboardDeps, ask: Ask, watch: DashboardUpdates): Router<DashboardState> {

@@ -525,7 +525,7 @@ export const limits = {
   joinHoldMs: 10 * 60_000,
   /** Interval at which a node looks for replaced bytes in its free space that no leader asked it to overwrite. */
   scrubOwnEveryMs: 60_000,
-  /** Time for which a node collects batches for one commit, and the bytes of them for which it waits. */
+  /** Time for which a node collects batches for one commit, and the most bytes that it collects. */
   storeDelayMs: 50,
   storeWaitingBytes: 1 * MiB,
   /** Bytes of the batches that may wait until players of an erasure before them are forgotten. */

@@ -1,5 +1,5 @@
 /**
- * Supplies the verdict stream: while it has readers, asks the replica repeatedly for the changes in the durable log; in
+ * Supplies the verdict stream: while it has readers, asks the replica repeatedly for the changes in the log's files; in
  * a group of several peers at whole intervals, so that the time of a change does not reveal whose event caused it.
  */
 import { endOfMinute } from '../../core/evidence/decay.js';
@@ -80,7 +80,7 @@ export class VerdictFeed implements changes.VerdictChanges {
     return walk;
   }
 
-  /** Resolves once every durable erasure is published and no change in memory names an erased player. */
+  /** Resolves once every erasure in the files is published and no change in memory names an erased player. */
   async publishErasures(): Promise<void> {
     while (this.#generation !== null && !this.#closed) {
       if (this.#asking !== null) await this.#asking;
@@ -133,7 +133,7 @@ export class VerdictFeed implements changes.VerdictChanges {
     return Math.max(limits.streamPaceMs, intervalMs - (this.deps.timers.elapsed() % intervalMs));
   }
 
-  /** Returns what may be published now: everything durable, or what was durable at the first check of this interval. */
+  /** Returns what may be published now: all in the files, or what they held at the first check of this interval. */
   #reached(): { readonly upTo: number; readonly asOf: number } {
     const { clock, storedSeq, intervalMs, timers } = this.deps;
     const ms = intervalMs();

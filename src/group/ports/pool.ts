@@ -210,8 +210,8 @@ export interface SnapshotMade {
 /** Work off the main thread. Calls reject with `PoolBusyError` if the queue is full, and with others if it failed. */
 export interface GroupPool {
   /**
-   * Writes a snapshot of the durable state at `upTo` or later. Resolves with null, and writes none, if the loaded state
-   * contains records that may not be durable yet.
+   * Writes a snapshot of the state at `upTo`, which the files hold, or later. Resolves with null, and writes none, if
+   * the loaded state contains records that may not be durable yet.
    */
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null>;
   /** Brings the replica up to `upTo`, and loads it if necessary. */

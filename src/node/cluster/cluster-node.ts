@@ -13,7 +13,7 @@ import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import { type Clock, every, type Timers } from '../../group/ports/clock.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
-import { DiskFullError, OwnerLostError } from '../../group/ports/storage.js';
+import { DiskFullError, OwnerLostError, StoreEndedError } from '../../group/ports/storage.js';
 import { lastSeqOf } from '../../group/recovery/recovery.js';
 import { logUnreachable, noLeader } from '../../group/refusals.js';
 import { limits } from '../../limits.js';
@@ -354,7 +354,8 @@ export class ClusterNode {
       void this.member.demote(messageOf(error));
       return;
     }
-    this.#leave(error);
+    // The node stops in any case, and reads what its files lack when it starts.
+    if (!(error instanceof StoreEndedError)) this.#leave(error);
   }
 
   /** No commit may follow one that failed. Before the recovery, the start of the node reports the failure. */

@@ -124,7 +124,7 @@ export class SharedLogWriter implements LogWriter {
       else this.hooks.redacted(redaction.firstSeq);
     }
     this.#newest = batch.firstSeq;
-    this.#store.add({ ...batch, ...(rewrites.length > 0 && { rewrites }) });
+    this.#store.add({ ...batch, ...(rewrites.length > 0 && { rewrites: async () => rewrites }) });
     await (rewrites.length > 0 ? this.stored() : this.#store.room());
   }
 
@@ -228,9 +228,9 @@ export class SharedLogWriter implements LogWriter {
 
 export type OwnLog = LogWriter & Pick<LmdbLogWriter, 'appendAll' | 'newestFirstSeq'>;
 
-/** A batch, with those that replace earlier batches in its commit, or with what makes them once these are stored. */
+/** A batch, and what makes those that replace earlier batches in its commit, once these are stored. */
 interface WaitingBatch extends StoredBatch {
-  readonly rewrites?: readonly StoredBatch[] | (() => Promise<readonly StoredBatch[]>);
+  readonly rewrites?: () => Promise<readonly StoredBatch[]>;
 }
 
 /**
@@ -355,7 +355,6 @@ export class DelayedStore {
   }
 
   #made(rewrites: NonNullable<WaitingBatch['rewrites']>): Promise<readonly StoredBatch[]> {
-    if (typeof rewrites !== 'function') return Promise.resolve(rewrites);
     return new Promise<readonly StoredBatch[]>((resolve, reject) => {
       this.#giveUp = () => reject(new StoreEndedError('the node is shutting down'));
       if (this.#isEnded) this.#giveUp();

@@ -11,7 +11,7 @@ import {
   SharedLogUnavailableError,
   type SharedView,
 } from '../../../src/group/ports/shared-log.js';
-import { DiskFullError, OwnerLostError, type StoredBatch } from '../../../src/group/ports/storage.js';
+import { DiskFullError, OwnerLostError, type StoredBatch, StoreEndedError } from '../../../src/group/ports/storage.js';
 import { RECORD_FORMAT } from '../../../src/node/cluster/cluster-folder.js';
 import { ClusterNode } from '../../../src/node/cluster/cluster-node.js';
 import { loadConfig } from '../../../src/node/config.js';
@@ -313,8 +313,8 @@ test('a node waits for the group while another node leads, or its campaign or it
   });
 });
 
-test('a loop that lost the lead makes the node follow, and any other failure makes it leave once', async () => {
-  for (const error of [new OwnerLostError('another leads'), silent]) {
+test('a loop that lost the lead lets the node follow; a failure makes it leave once, unless it stops', async () => {
+  for (const error of [new OwnerLostError('another leads'), silent, new StoreEndedError('the node stops')]) {
     const { node, lines, fatal } = await nodeOver();
     node.loopFailed(error);
     assert.equal([node.member.role, lines, fatal], ['joining', [], []]);

@@ -1,7 +1,7 @@
 /**
  * Compiles one TypeScript project into one folder, and knows whether that folder is still fresh. A folder is never
  * half-written: the compiler writes next to it, and the new folder takes the old one's place once it is whole. A quick
- * compilation leaves types unchecked and writes what changed alone, file by file.
+ * compilation leaves types unchecked and, where an output is there, writes what changed alone, file by file.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -63,8 +63,11 @@ export function compile(project, { ifStale = false, quick = false, quiet = false
   const startedAt = performance.now();
   const next = `${target}.new-${process.pid}`;
   const isQuick = quick && isUsable;
+  const how = quick ? ['--noCheck'] : [];
   if (
-    isQuick ? !emit(project, stale, next) : !runCompiler(page.config, join(next, src)) || !runCompiler(config, next)
+    isQuick
+      ? !emit(project, stale, next)
+      : !runCompiler(page.config, join(next, src), how) || !runCompiler(config, next, how)
   ) {
     rmSync(next, { recursive: true, force: true });
     console.error(`${outDir}/ was not built: the compiler found the faults above`);
@@ -79,10 +82,10 @@ export function compile(project, { ifStale = false, quick = false, quiet = false
   }
   const command = join(next, 'ptf.js');
   if (existsSync(command)) chmodSync(command, 0o755);
-  writeFileSync(join(next, stampName), JSON.stringify({ ...stamp, isChecked: !isQuick }));
+  writeFileSync(join(next, stampName), JSON.stringify({ ...stamp, isChecked: !quick }));
   if (isQuick) moveInto(target, next, stale);
   else takePlace(next, target);
-  const what = isQuick ? `${stale.length} files of ${outDir}/, types unchecked,` : `${outDir}/`;
+  const what = `${isQuick ? `${stale.length} files of ` : ''}${outDir}/${quick ? ', types unchecked,' : ''}`;
   if (!quiet) console.error(`built ${what} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   return true;
 }
@@ -118,9 +121,9 @@ function moveInto(target, next, stale) {
   rmSync(next, { recursive: true });
 }
 
-function runCompiler(config, outDir) {
+function runCompiler(config, outDir, how = []) {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const args = [compiler, '-p', config, '--outDir', outDir];
+  const args = [compiler, '-p', config, '--outDir', outDir, ...how];
   return spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] }).status === 0;
 }
 

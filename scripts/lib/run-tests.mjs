@@ -93,11 +93,12 @@ export function lastLine({ passed, failed }) {
   return `${passed} passed, ${failed} failed\n`;
 }
 
+/** Files without a folder come first: they start whole nodes, and one that began last would run on alone. */
 function testFiles(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(suffix))
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length).replace(/^\//, ''))
-    .sort();
+    .sort((a, b) => Number(a.includes('/')) - Number(b.includes('/')) || (a < b ? -1 : 1));
 }
 
 /** Returns the files of each process. Files share one only within a folder directly under the tests. */

@@ -183,7 +183,7 @@ function promtool(...args: readonly string[]): void {
 test('promtool accepts the rules', () => promtool('check', 'rules', 'deploy/alerts.yml', 'deploy/cluster/alerts.yml'));
 
 test('alerts fire upon the series of a fault, and stay quiet upon those of a group that is well', () =>
-  promtool('test', 'rules', 'test/deploy/alerts.promtool.yml'));
+  promtool('test', 'rules', 'test/deploy/alerts.promtool.yml', 'test/deploy/alerts-of-days.promtool.yml'));
 
 test('every alert links to its runbook in operating/watch.md, and every runbook belongs to an alert', () => {
   const anchors = anchorsOf(watching);

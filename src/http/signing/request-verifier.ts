@@ -85,10 +85,9 @@ const erasurePath = '/api/v1/subjects/{hash}';
 
 /** Takes less of this thread than handing the work to another one. */
 function isSignedBy(key: Buffer, signature: fields.RequestSignature, request: fields.SignedRequest): boolean {
-  const bytes = Buffer.from(signature.bytes.buffer);
   const isOver = (scheme: fields.Scheme) => {
     const base = fields.signatureBase(signature, request, scheme);
-    return base !== undefined && sodium.crypto_sign_verify_detached(bytes, base, key);
+    return base !== undefined && sodium.crypto_sign_verify_detached(signature.bytes, base, key);
   };
   return isOver('http') || (fields.namesScheme(signature) && isOver('https'));
 }

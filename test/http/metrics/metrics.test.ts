@@ -44,6 +44,23 @@ test('answers are counted by route template, method, status and code, never by i
   for (const word of ['very-secret', 'second-secret', activeKey]) assert.not(text.includes(word), word);
 });
 
+test('the bounds of every histogram ascend', async () => {
+  const metrics = createMetrics(version, groupDouble);
+  metrics.workDone('weights', true, 1);
+  metrics.turnCommitted(1, 1, 1);
+  metrics.requestAnswered('/api/v1/health', 'GET', 200, '', 1);
+  const bounds = new Map<string, number[]>();
+  for (const [, name, le] of (await metrics.text()).matchAll(/^(ptf_\w+)_bucket\{.*?\ble="([\d.]+)"/gm)) {
+    bounds.set(name!, [...(bounds.get(name!) ?? []), Number(le)]);
+  }
+  assert.is(bounds.size, 4);
+  for (const [name, steps] of bounds)
+    assert.ok(
+      steps.every((step, i) => i === 0 || step > steps[i - 1]!),
+      name,
+    );
+});
+
 test('answers without a request are counted too: parse errors and excess connections', async () => {
   const metrics = createMetrics(version, groupDouble);
   const face = await startFace({ metrics, settings: { connectionsMax: 1 } });

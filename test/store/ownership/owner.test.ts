@@ -81,6 +81,7 @@ test('a folder is released once, and not by an owner that was stopped or has a s
   const dir = temporaryFolder();
   const first = await ownFolder(dir);
   await first.stop();
+  await first.stop();
   await first.release();
   assert.is(readOwner(dir)?.released, false);
   await owners.passEpochOn(dir, 4);

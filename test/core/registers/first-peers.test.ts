@@ -46,6 +46,8 @@ test('a first peer that begins no more often than all others together is heard',
   const peers = noted(20, () => true);
   for (let n = 0; n < 40; n++) peers.note(0, []);
   assert.equal([peers.has(0), peers.saysNothing(0)], [true, false]);
+  peers.note(0, []);
+  assert.is(peers.saysNothing(0), true, 'one more than all others');
 });
 
 test.run();

@@ -38,6 +38,14 @@ test('without a new record weights are computed again hourly, since decay moves 
   assert.is(schedule.startsAt(5, t0 + 1), t0 + limits.weightsRepublishMs);
 });
 
+test('a clock that was set back by hours delays the hourly computation by one hour at most', () => {
+  const schedule = new WeightsSchedule(2000, 0, null);
+  ran(schedule, 5, t0, t0 + 1);
+  const back = t0 - 10 * limits.weightsRepublishMs;
+  assert.is(schedule.startsAt(5, back), back + limits.weightsRepublishMs);
+  assert.is(schedule.startsAt(5, back + 1), back + limits.weightsRepublishMs, 'counted from when it was noticed');
+});
+
 /** The work of a group with five records that hold evidence. */
 function workOn(
   pool: object,

@@ -90,7 +90,11 @@ test('a refused call has its status, code and headers, and reaches the sidecar o
     throw failures[id] ?? new Error(`${id} was passed on`);
   };
   const players = async (ids: readonly string[]) => ids;
-  const server = await started({ sidecar: { player, players } as unknown as Sidecar, log: (line) => log.push(line) });
+  const allow = async () => {
+    throw failures.disk;
+  };
+  const refusing = { player, players, allow } as unknown as Sidecar;
+  const server = await started({ sidecar: refusing, log: (line) => log.push(line) });
   const ask = async (method: string, path: string, authorization = `Bearer ${token}`, body: string | null = null) => {
     const headers = { authorization, connection: 'close' };
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });
@@ -114,6 +118,7 @@ test('a refused call has its status, code and headers, and reaches the sidecar o
       ['GET', many(most + 1), [400, 'invalid_parameter']],
       ['HEAD', many(1), [200, '']],
       ['HEAD', '/v1/reports', [405, '']],
+      ['POST', '/v1/allow', [503, 'spool_failed'], undefined, '{"player_id":"a","until":"2099-01-01T00:00:00Z"}'],
       ['GET', '/answers/secret/squad', [404, 'route_not_found']],
       ['POST', '/v1/reports', [413, 'payload_too_large'], undefined, 'x'.repeat(bounds.sidecarBodyBytes + 1)],
       ['POST', '/v1/reports', [400, 'malformed_json'], undefined, 'x'.repeat(bounds.sidecarBodyBytes)],

@@ -134,15 +134,16 @@ for (const [what, request, status] of [
   });
 }
 
-test('a flood of forged signatures does not hold up the commits of another peer', async () => {
-  await withNode({}, async ({ url }, port) => {
-    const peer = await register(url);
-    const forged = Buffer.from(await forgedEvent(url), 'latin1');
-    const victim = { port, request: event(peer), expects: 'HTTP/1.1 201', everyMs: 50 };
-    const attack = () => keepOpen(port, 400, (socket) => socket.on('data', () => socket.write(forged)).write(forged));
-    await underAttack('forged signatures', victim, async () => [await attack()]);
+for (const pipelined of [1, 100])
+  test(`a flood of forged signatures, ${pipelined} at a time, does not hold up the commits of another peer`, async () => {
+    await withNode({}, async ({ url }, port) => {
+      const peer = await register(url);
+      const forged = Buffer.from((await forgedEvent(url)).repeat(pipelined), 'latin1');
+      const victim = { port, request: event(peer), expects: 'HTTP/1.1 201', everyMs: 50 };
+      const attack = () => keepOpen(port, 400, (socket) => socket.on('data', () => socket.write(forged)).write(forged));
+      await underAttack('forged signatures', victim, async () => [await attack()]);
+    });
   });
-});
 
 const nested = (bytes: number): string => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2);
 const match = Array.from({ length: limits.matchIdsMax }, (_, place) => `nobody-${place}`).join();

@@ -131,10 +131,11 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   }
 
   #answerVerified(incoming: Incoming, caller: PeerView | null): MaybeAsync<ApiReply> {
-    const { path, query, headers } = incoming;
+    const { path, query, headers, remote } = incoming;
     const request = { method: this.route.method, path, query, headers };
-    const verified = this.bounds.signing.check(this.route, request, caller);
-    return verified.ok ? this.#answerCaller(incoming, caller, verified.value) : refusalReply(verified);
+    return then(this.bounds.signing.check(this.route, request, caller, remote), (verified) =>
+      verified.ok ? this.#answerCaller(incoming, caller, verified.value) : refusalReply(verified),
+    );
   }
 
   #answerCaller(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<ApiReply> {

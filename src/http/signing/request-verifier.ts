@@ -1,10 +1,12 @@
 /** Verifies that a write was signed by its peer, apart from the digest (docs/decisions/0230-signed-requests.md). */
-import sodium from 'sodium-native';
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { isWrite, type Route } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
+import { SharedSlots } from '../room/shared-slots.js';
 import { ReplayMemory } from './replay-memory.js';
 import * as fields from './signature-fields.js';
 
@@ -15,26 +17,40 @@ const unchecked = granted(null);
 
 export class RequestVerifier {
   readonly #taken = new ReplayMemory();
+  /** Commits of the log use the same threads as verifications. */
+  readonly #slots = new SharedSlots(limits.signaturesVerifiedAtOnce);
   /** Time of the start in seconds since 1970. The replay memory lacks signatures that were accepted earlier. */
   readonly #startedAt: number;
+  readonly #keys = new Map<string, KeyObject>();
 
   constructor(private readonly deps: Pick<HttpDeps, 'node' | 'settings' | 'clock'>) {
     this.#startedAt = this.#now();
   }
 
   /** Codes: signature_missing, signature_invalid, signature_expired, signature_replayed. */
-  check(route: Route, request: fields.SignedRequest, caller: PeerView | null): Verified {
+  check(
+    route: Route,
+    request: fields.SignedRequest,
+    caller: PeerView | null,
+    remote: Pick<Socket, 'destroyed'>,
+  ): Verified | Promise<Verified> {
     const { requestSigning } = this.deps.settings;
     if (requestSigning === 'off' || caller === null || !isWrite(route)) return unchecked;
     const { publicKey } = caller;
-    if (publicKey !== null) return this.#checkSigned(route, request, caller, publicKey);
+    if (publicKey !== null) return this.#checkSigned(route, request, caller, remote, publicKey);
     if (requestSigning === 'optional') return unchecked;
     return refused('signature_missing', {
       text: 'writes must be signed, and no public key of this peer is registered',
     });
   }
 
-  #checkSigned(route: Route, request: fields.SignedRequest, caller: PeerView, publicKey: string): Verified {
+  #checkSigned(
+    route: Route,
+    request: fields.SignedRequest,
+    caller: PeerView,
+    remote: Pick<Socket, 'destroyed'>,
+    publicKey: string,
+  ): Verified | Promise<Verified> {
     const covers = { body: route.body !== undefined, query: request.query !== '' };
     const read = fields.readSignature(request.headers, covers, this.#now());
     if (!read.ok) return read;
@@ -43,11 +59,14 @@ export class RequestVerifier {
     if (!bodyCheck.ok) return bodyCheck;
     const known = this.#knownRefusal(signature) ?? this.#restartRefusal(route, signature, caller);
     if (known !== undefined) return known;
-    if (!isSignedBy(Buffer.from(publicKey, 'base64url'), signature, request)) return refused('signature_invalid');
-    const { value: checkBody } = bodyCheck;
-    if (checkBody === null) return this.#take(signature) ?? unchecked;
-    // A signature is used up only by the body that it signs: otherwise whoever sees the head could spoil the request.
-    return granted((chunks) => checkBody(chunks) ?? this.#take(signature));
+    // A caller that left while it waited gets no answer.
+    const verifying = () => !remote.destroyed && this.#verifies(signature, request, this.#keyOf(publicKey));
+    return this.#slots.run(caller.index, verifying).then((isValid) => {
+      if (!isValid) return refused('signature_invalid');
+      if (bodyCheck.value === null) return this.#take(signature) ?? unchecked;
+      // A signature is used up only by the body that it signs: otherwise whoever sees the head could spoil the request.
+      return granted((chunks) => bodyCheck.value?.(chunks) ?? this.#take(signature));
+    });
   }
 
   #knownRefusal({ bytes, created }: fields.RequestSignature): Refusal | undefined {
@@ -76,6 +95,23 @@ export class RequestVerifier {
     return refused('signature_replayed', { text });
   }
 
+  async #verifies(signature: fields.RequestSignature, request: fields.SignedRequest, key: KeyObject): Promise<boolean> {
+    const base = fields.signatureBase(signature, request, 'http');
+    if (base === undefined) return false;
+    if (await verified(base, key, signature.bytes)) return true;
+    if (!fields.namesScheme(signature)) return false;
+    return verified(fields.signatureBase(signature, request, 'https')!, key, signature.bytes);
+  }
+
+  #keyOf(publicKey: string): KeyObject {
+    const known = this.#keys.get(publicKey);
+    if (known !== undefined) return known;
+    if (this.#keys.size >= limits.signingKeysMax) this.#keys.clear();
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
+    this.#keys.set(publicKey, key);
+    return key;
+  }
+
   #now(): number {
     return Math.floor(this.deps.clock.now() / 1000);
   }
@@ -83,11 +119,9 @@ export class RequestVerifier {
 
 const erasurePath = '/api/v1/subjects/{hash}';
 
-/** Takes less of this thread than handing the work to another one. */
-function isSignedBy(key: Buffer, signature: fields.RequestSignature, request: fields.SignedRequest): boolean {
-  const isOver = (scheme: fields.Scheme) => {
-    const base = fields.signatureBase(signature, request, scheme);
-    return base !== undefined && sodium.crypto_sign_verify_detached(signature.bytes, base, key);
-  };
-  return isOver('http') || (fields.namesScheme(signature) && isOver('https'));
+/** Verifies in Node's thread pool, because a verification takes longer than the rest of an event. */
+function verified(base: Buffer, key: KeyObject, signature: Uint8Array): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    verify(null, base, key, signature, (error, isValid) => (error === null ? resolve(isValid) : reject(error)));
+  });
 }

@@ -11,7 +11,7 @@ export interface RequestSignature {
   /** Seconds since 1970. */
   readonly created: number;
   /** 64 bytes. */
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
 }
 
 type Coverage = Readonly<Record<'body' | 'query', boolean>>;
@@ -43,7 +43,7 @@ export function readSignature(headers: IncomingHttpHeaders, covers: Coverage, no
       refusal ??= invalid(`Signature must hold ${SIGNATURE_BYTES} bytes under the label of Signature-Input`);
       continue;
     }
-    return granted({ ...read.value, bytes: Buffer.from(signature) });
+    return granted({ ...read.value, bytes: new Uint8Array(signature) });
   }
   return refusal ?? refused('signature_missing');
 }

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
@@ -8,6 +9,7 @@ import { limits } from '../../../src/limits.js';
 import { type HowSigned, newSigningKey, plainFields, signedHeaders } from './signer.js';
 
 const key = newSigningKey();
+const open = { destroyed: false };
 const hash = 'ab'.repeat(32);
 
 function peer(index: number, publicKey: string | null = key.publicKey): PeerView {
@@ -46,10 +48,34 @@ function verifier({
 }
 
 /** The result of a check: `unchecked`, a check of the body, or the code of the refusal. */
-function resultOf(outcome: Verified): string {
+async function resultOf(checked: Verified | Promise<Verified>): Promise<string> {
+  const outcome = await checked;
   if (!outcome.ok) return outcome.code;
   return outcome.value === null ? 'unchecked' : 'body';
 }
+
+test('other work of the thread pool, such as a commit, waits for few signatures, and another peer for few too', async () => {
+  const checks = verifier();
+  const request = await signedEvent();
+  let verified = 0;
+  const many = Array.from({ length: 200 }, async () => {
+    const outcome = await checks.check(routes.submitEvent, request, peer(1), open);
+    verified += 1;
+    return outcome.ok;
+  });
+  await stat('.');
+  const beforeWork = verified;
+  assert.ok((await checks.check(routes.submitEvent, request, peer(2), open)).ok);
+  assert.ok(beforeWork < 20, `${beforeWork} signatures before the work`);
+  assert.ok(verified < beforeWork + 20, `${verified - beforeWork} signatures before that of another peer`);
+  assert.ok((await Promise.all(many)).every(Boolean));
+});
+
+test('a caller that has left gets no verification', async () => {
+  const remote = { destroyed: true };
+  const outcome = await verifier().check(routes.submitEvent, await signedEvent(), peer(1), remote);
+  assert.is(outcome.ok, false);
+});
 
 test('only writes of a peer are checked: of one with a public key, or of all if the node requires it', async () => {
   const unsigned = { method: 'POST', path: '/api/v1/events', query: '', headers: {} };
@@ -66,10 +92,10 @@ test('only writes of a peer are checked: of one with a public key, or of all if 
     ['required', submitEvent, withoutKey, 'signature_missing'],
   ] as const;
   for (const [requestSigning, route, caller, expected] of cases) {
-    const result = resultOf(verifier({ requestSigning }).check(route, unsigned, caller));
+    const result = await resultOf(verifier({ requestSigning }).check(route, unsigned, caller, open));
     assert.is(result, expected, `${requestSigning} ${route.path} ${caller?.publicKey}`);
   }
-  const refusal = verifier({ requestSigning: 'required' }).check(submitEvent, unsigned, withoutKey);
+  const refusal = await verifier({ requestSigning: 'required' }).check(submitEvent, unsigned, withoutKey, open);
   const text = 'writes must be signed, and no public key of this peer is registered';
   assert.is(refusal.ok || refusal.text, text);
 });
@@ -79,26 +105,26 @@ test('a signature holds for the key of its peer, its request and either scheme',
   const { submitEvent } = routes;
   const request = await signedEvent();
   const other = newSigningKey();
-  assert.is(resultOf(checks.check(submitEvent, request, peer(1))), 'body');
-  assert.is(resultOf(checks.check(submitEvent, request, peer(1, other.publicKey))), 'signature_invalid');
+  assert.is(await resultOf(checks.check(submitEvent, request, peer(1), open)), 'body');
+  assert.is(await resultOf(checks.check(submitEvent, request, peer(1, other.publicKey), open)), 'signature_invalid');
   const ofOther = await signedEvent({}, other);
-  assert.is(resultOf(checks.check(submitEvent, ofOther, peer(2, other.publicKey))), 'body');
+  assert.is(await resultOf(checks.check(submitEvent, ofOther, peer(2, other.publicKey), open)), 'body');
   for (const changed of [
     { ...request, path: '/api/v1/other' },
     { ...request, method: 'PUT' },
     { ...request, headers: { ...request.headers, 'x-peer-api-key': 'another key' } },
   ]) {
-    assert.is(resultOf(checks.check(submitEvent, changed, peer(1))), 'signature_invalid');
+    assert.is(await resultOf(checks.check(submitEvent, changed, peer(1), open)), 'signature_invalid');
   }
   for (const scheme of ['http', 'https'] as const) {
     const fields = ['@method', '@target-uri', 'x-peer-api-key', 'content-digest'];
     const whole = await signedEvent({ fields, scheme });
-    assert.is(resultOf(checks.check(submitEvent, whole, peer(1))), 'body', scheme);
+    assert.is(await resultOf(checks.check(submitEvent, whole, peer(1), open)), 'body', scheme);
   }
   const absent = await signedEvent({ fields: [...plainFields, 'content-digest', 'content-type'] });
   const { 'content-type': _left, ...headers } = absent.headers as Record<string, string>;
   assert.is(
-    resultOf(checks.check(submitEvent, { ...absent, headers }, peer(1))),
+    await resultOf(checks.check(submitEvent, { ...absent, headers }, peer(1), open)),
     'signature_invalid',
     'a component that the request lacks',
   );
@@ -107,16 +133,16 @@ test('a signature holds for the key of its peer, its request and either scheme',
 test('a signature is used up by the body that it signs, and by no other', async () => {
   const checks = verifier();
   const request = await signedEvent();
-  const first = checks.check(routes.submitEvent, request, peer(1));
-  const second = checks.check(routes.submitEvent, request, peer(1));
+  const first = await checks.check(routes.submitEvent, request, peer(1), open);
+  const second = await checks.check(routes.submitEvent, request, peer(1), open);
   if (!first.ok || !second.ok) throw new Error('the signature was refused');
   assert.is(first.value?.([Buffer.from('{"a":1}')])?.code, 'signature_invalid');
   assert.is(first.value?.([Buffer.from('{}')]), undefined);
   assert.is(second.value?.([Buffer.from('{}')])?.code, 'signature_replayed', 'the same request at the same time');
-  assert.is(resultOf(checks.check(routes.submitEvent, request, peer(1))), 'signature_replayed');
+  assert.is(await resultOf(checks.check(routes.submitEvent, request, peer(1), open)), 'signature_replayed');
   const { 'content-digest': _left, ...headers } = (await signedEvent()).headers as Record<string, string>;
   const withoutDigest = { ...request, headers };
-  const refusal = checks.check(routes.submitEvent, withoutDigest, peer(1));
+  const refusal = await checks.check(routes.submitEvent, withoutDigest, peer(1), open);
   assert.is(refusal.ok || refusal.text, 'Content-Digest must state the sha-256 or sha-512 of the body');
 });
 
@@ -124,11 +150,11 @@ test("a request without a body uses up its signature at once, and the node's clo
   let nowMs = 1_800_000_000_999;
   const checks = verifier({ clock: { now: () => nowMs } });
   const request = await signedErasure(1_800_000_000 - limits.signatureWindowS);
-  assert.is(resultOf(checks.check(routes.eraseSubject, request, peer(1))), 'unchecked');
-  assert.is(resultOf(checks.check(routes.eraseSubject, request, peer(1))), 'signature_replayed');
+  assert.is(await resultOf(checks.check(routes.eraseSubject, request, peer(1), open)), 'unchecked');
+  assert.is(await resultOf(checks.check(routes.eraseSubject, request, peer(1), open)), 'signature_replayed');
   const late = await signedErasure(1_800_000_000 - limits.signatureWindowS);
   nowMs += 1;
-  assert.is(resultOf(checks.check(routes.eraseSubject, late, peer(1))), 'signature_expired');
+  assert.is(await resultOf(checks.check(routes.eraseSubject, late, peer(1), open)), 'signature_expired');
 });
 
 test('an erasure signed before a restart is refused if its peer erased since that signature is valid', async () => {
@@ -137,18 +163,21 @@ test('an erasure signed before a restart is refused if its peer erased since tha
   const hasErasedSince = (caller: PeerView, fromMs: number) => asked.push([caller.index, fromMs]) > 0;
   const clock = { now: () => startedS * 1000 };
   const checks = verifier({ clock, hasErasedSince });
-  assert.is(resultOf(checks.check(routes.eraseSubject, await signedErasure(startedS), peer(1))), 'unchecked');
+  assert.is(
+    await resultOf(checks.check(routes.eraseSubject, await signedErasure(startedS), peer(1), open)),
+    'unchecked',
+  );
   const early = await signedErasure(startedS - 1);
-  const refusal = checks.check(routes.eraseSubject, early, peer(1));
+  const refusal = await checks.check(routes.eraseSubject, early, peer(1), open);
   assert.equal(refusal.ok || [refusal.code, refusal.text], [
     'signature_replayed',
     'the node restarted after this erasure was signed; sign the request again',
   ]);
   assert.equal(asked, [[1, (startedS - 1 - limits.signatureWindowS) * 1000]]);
   const without = verifier({ clock });
-  assert.is(resultOf(without.check(routes.eraseSubject, early, peer(1))), 'unchecked');
+  assert.is(await resultOf(without.check(routes.eraseSubject, early, peer(1), open)), 'unchecked');
   const event = await signedEvent({ created: startedS - 1 });
-  assert.is(resultOf(checks.check(routes.submitEvent, event, peer(1))), 'body', 'not an erasure');
+  assert.is(await resultOf(checks.check(routes.submitEvent, event, peer(1), open)), 'body', 'not an erasure');
 });
 
 test.run();

@@ -29,7 +29,7 @@ const key = createPublicKey({
 });
 
 function baseOf(components: readonly string[], params: string): Buffer {
-  const signature = { components, params, created: 0, bytes: Buffer.alloc(64) };
+  const signature = { components, params, created: 0, bytes: new Uint8Array(64) };
   return signatureBase(signature, request, 'https')!;
 }
 
@@ -67,7 +67,7 @@ test('the base of RFC 9421, B.2.1, has no component but its parameters', () => {
 test('the derived components of RFC 9421, 2.2, have the values of its examples', () => {
   const at = { method: 'GET', path: '/path', query: 'param=value', headers: { host: 'www.Example.com:443' } };
   const lineOf = (name: string, from = at) => {
-    const signature = { components: [name], params: '', created: 0, bytes: Buffer.alloc(64) };
+    const signature = { components: [name], params: '', created: 0, bytes: new Uint8Array(64) };
     return signatureBase(signature, from, 'https')?.toString().split('\n')[0];
   };
   assert.is(lineOf('@target-uri'), '"@target-uri": https://www.example.com/path?param=value');
@@ -99,7 +99,7 @@ test('the base of any request is that of an independent library', () => {
       const url = `http://node.example${target}${query === '' ? '' : `?${query}`}`;
       const lines = httpbis.createSignatureBase({ fields: components }, { method, url, headers });
       const expected = `${httpbis.formatSignatureBase(lines)}\n"@signature-params": ()`;
-      const signature = { components, params: '()', created: 0, bytes: Buffer.alloc(64) };
+      const signature = { components, params: '()', created: 0, bytes: new Uint8Array(64) };
       const asked = { method, path: target, query, headers: { ...headers, host: 'node.example' } };
       assert.is(signatureBase(signature, asked, 'http')?.toString(), expected);
     }),

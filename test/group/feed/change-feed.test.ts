@@ -115,6 +115,7 @@ test('the replica is asked when the log grew or the minute moved, and not otherw
   world.listen();
   await world.pass(1_000);
   assert.is(world.asked.length, 1);
+  assert.is(world.feed.erasedAt, 0, 'nothing was erased');
   world.seq++;
   await world.pass(limits.streamTickMs);
   assert.equal(

@@ -275,6 +275,10 @@ test('a holder has room as far as the bodies before its own leave it, and less w
   }
   assert.not(turns.hasRoomFor(holderOf('flood'), full));
   assert.ok(turns.hasRoomFor(holderOf('other'), full), 'whoever has less waits for less');
+  for (let n = 0; n < most; n++) await body({ holder: 'other' });
+  const left = 2 * limits.parsingEventsMax - 2 * most * full;
+  assert.ok(turns.hasRoomFor(holderOf('good'), left));
+  assert.not(turns.hasRoomFor(holderOf('good'), left + 1), 'all together have twice the room of one');
   const { turns: later, body: send } = loopOf();
   await send({ holder: 'bad', ms: 10, valid: null });
   const room = limits.parsingEventsMax * limits.throttledShare;

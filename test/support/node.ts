@@ -65,9 +65,9 @@ export function weightsSettled({ group }: TestNode): Promise<void> {
 }
 
 /**
- * Starts a node whose state changes only by the test, so that answers at different times can be compared. Its only
- * computation of weights within an hour, started by the first event, is over. That event belongs to a peer that no test
- * uses.
+ * Starts a node whose state changes only by the test, so that answers at different times can be compared. The
+ * computation of weights that the first event starts is over, and there is another within an hour only where a further
+ * peer reports for the first time. That event belongs to a peer that no test uses.
  */
 export async function startStillNode(
   overrides: Record<string, string> = {},

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startStillNode, type TestNode } from '../../support/node.js';
+import { startStillNode, type TestNode, weightsSettled } from '../../support/node.js';
 import { until } from '../../support/until.js';
 import { type Answer, ask } from '../exchange.js';
 import { newPlayer, type PeerClient, registerPeer } from '../peer-client.js';
@@ -18,6 +18,9 @@ test.before(async () => {
   peers = [];
   for (const name of ['One', 'Two', 'Three']) peers.push(await registerPeer(node.url, name));
   peer = peers[0]!;
+  // Weights that a peer's first event calls for would come between two reads.
+  for (const one of peers) await one.submit({ player_id: newPlayer() });
+  await weightsSettled(node);
 });
 
 test.after(() => node.close());

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { parseArgs } from 'node:util';
 import { closureOf } from './lib/closure.mjs';
-import { compile, dependenciesInstalled, projects, root } from './lib/compile.mjs';
+import { compileAll, dependenciesInstalled, root } from './lib/compile.mjs';
 import { runTests } from './lib/run-tests.mjs';
 
 if (!dependenciesInstalled(['devDependencies'])) process.exit(1);
@@ -157,8 +157,7 @@ async function firstFailure(folder, files, { jobs = 1, name = '' } = {}) {
 }
 
 async function main(options) {
-  const isBuilt = Object.values(projects).every((project) => compile(project, { ifStale: true, quick: true }));
-  if (!isBuilt) return 1;
+  if (!compileAll({ quick: true })) return 1;
   const folder = copyTree();
   const remove = () => rmSync(folder, { recursive: true, force: true });
   for (const signal of ['SIGINT', 'SIGTERM']) {

@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { compile, projects, root } from './lib/compile.mjs';
+import { compileAll, projects, root } from './lib/compile.mjs';
 import { lastLine, runTests } from './lib/run-tests.mjs';
 
 const write = (text) => process.stdout.write(text);
@@ -63,11 +63,7 @@ async function main(args) {
   const concurrency = setting('TEST_CONCURRENCY', tiers.includes('slow') ? 2 : 3);
   const timeoutMs = setting('TEST_TIMEOUT_S', 1200) * 1000;
   const isWhole = filters.length === 0 && name === '';
-  // The types of the tests are left to `npm run types`, so that tests run soon after an edit.
-  const isBuilt =
-    compile(projects.main, { ifStale: true, quick: !isWhole }) &&
-    compile(projects.tests, { ifStale: true, quick: true });
-  if (!isBuilt) return { passed: 0, failed: 1 };
+  if (!compileAll({ quick: !isWhole })) return { passed: 0, failed: 1 };
   const folder = join(root, projects.tests.outDir, 'test');
   // The fast tier leaves what its tests saw for the slow tier, which may run in a process of its own.
   const seenBy = (tier) => join(root, projects.tests.outDir, 'contract-seen', tier);

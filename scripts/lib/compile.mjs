@@ -62,12 +62,12 @@ export function compile(project, { ifStale = false, quick = false, quiet = false
   sweepLeftOvers(outDir);
   const startedAt = performance.now();
   const next = `${target}.new-${process.pid}`;
-  const isQuick = quick && isUsable;
-  const how = quick ? ['--noCheck'] : [];
+  const isPartial = quick && isUsable;
+  const options = quick ? ['--noCheck'] : [];
   if (
-    isQuick
+    isPartial
       ? !emit(project, stale, next)
-      : !runCompiler(page.config, join(next, src), how) || !runCompiler(config, next, how)
+      : !runCompiler(page.config, join(next, src), options) || !runCompiler(config, next, options)
   ) {
     rmSync(next, { recursive: true, force: true });
     console.error(`${outDir}/ was not built: the compiler found the faults above`);
@@ -83,11 +83,19 @@ export function compile(project, { ifStale = false, quick = false, quiet = false
   const command = join(next, 'ptf.js');
   if (existsSync(command)) chmodSync(command, 0o755);
   writeFileSync(join(next, stampName), JSON.stringify({ ...stamp, isChecked: !quick }));
-  if (isQuick) moveInto(target, next, stale);
+  if (isPartial) moveInto(target, next, stale);
   else takePlace(next, target);
-  const what = `${isQuick ? `${stale.length} files of ` : ''}${outDir}/${quick ? ', types unchecked,' : ''}`;
+  const what = `${isPartial ? `${stale.length} files of ` : ''}${outDir}/${quick ? ', types unchecked,' : ''}`;
   if (!quiet) console.error(`built ${what} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   return true;
+}
+
+/**
+ * Compiles what is stale of all that tests, bench and harnesses run. Their own types are left to `npm run types`, so
+ * that they run soon after an edit.
+ */
+export function compileAll({ quick = false } = {}) {
+  return compile(projects.main, { ifStale: true, quick }) && compile(projects.tests, { ifStale: true, quick: true });
 }
 
 /** Writes the output of the stale sources into `next`. Each depends on its own source alone (`isolatedModules`). */
@@ -121,9 +129,9 @@ function moveInto(target, next, stale) {
   rmSync(next, { recursive: true });
 }
 
-function runCompiler(config, outDir, how = []) {
+function runCompiler(config, outDir, options = []) {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const args = [compiler, '-p', config, '--outDir', outDir, ...how];
+  const args = [compiler, '-p', config, '--outDir', outDir, ...options];
   return spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] }).status === 0;
 }
 

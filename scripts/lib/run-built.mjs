@@ -3,12 +3,11 @@
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { compile, projects, root } from './compile.mjs';
+import { compileAll, projects, root } from './compile.mjs';
 
 /** `path`: the program's source below the root, with the extension of what it is built to. `options`: of Node. */
 export function runBuilt(path, options = []) {
-  if (!compile(projects.main, { ifStale: true }) || !compile(projects.tests, { ifStale: true, quick: true }))
-    process.exit(1);
+  if (!compileAll()) process.exit(1);
   const entry = join(root, projects.tests.outDir, path);
   const args = [...options, '--enable-source-maps', entry, ...process.argv.slice(2)];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });

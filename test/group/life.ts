@@ -51,6 +51,13 @@ export class Life {
     return life;
   }
 
+  /** A life with so many events, as `report` names them. */
+  static async reporting(events: number): Promise<Life> {
+    const life = await Life.begin();
+    await life.report(0, events);
+    return life;
+  }
+
   /** Goes on with a log. */
   static on(log: MemoryLog): Life {
     return new Life(Machine.on(log, { ...bounds, erasureQuotaPerDay: 1000 }));
@@ -91,6 +98,12 @@ export class Life {
         await this.#ask({ type: 'erase', caller, subject, commitment: `receipt of ${this.#acts}`, by: 't' });
       }
     }
+  }
+
+  /** Reports `id-FROM` up to `id-TO`, without the last, by each peer in turn about the players 0 to 3. */
+  async report(from: number, to: number): Promise<void> {
+    for (let i = from; i < to; i++)
+      await this.act({ type: 'event', peer: i % PEERS, id: `id-${i}`, player: `player ${i % 4}`, severity: 0.5 });
   }
 
   /** Takes out what was received before this moment, with pieces of one batch, so that there are several. */

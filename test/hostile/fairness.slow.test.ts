@@ -134,7 +134,7 @@ for (const [what, request, status] of [
   });
 }
 
-for (const pipelined of [1, 100])
+for (const pipelined of [1, 100]) {
   test(`a flood of forged signatures, ${pipelined} at a time, does not hold up the commits of another peer`, async () => {
     await withNode({}, async ({ url }, port) => {
       const peer = await register(url);
@@ -144,6 +144,7 @@ for (const pipelined of [1, 100])
       await underAttack('forged signatures', victim, async () => [await attack()]);
     });
   });
+}
 
 const nested = (bytes: number): string => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2);
 const match = Array.from({ length: limits.matchIdsMax }, (_, place) => `nobody-${place}`).join();

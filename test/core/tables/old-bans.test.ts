@@ -52,7 +52,7 @@ test('a ban that became a measure has the value that it would have had it always
 
 test('after any events, withdrawals and half-lives the bans that stand become measures, and nothing else', () => {
   const random = new Random(31);
-  for (let round = 0; round < 150; round++) {
+  for (let round = 0; round < 400; round++) {
     const given = second();
     const sent: { seq: number; type: EventTypeName; severity: number; isWithdrawn: boolean }[] = [];
     for (let step = 0; step < 14; step++) {

@@ -39,17 +39,6 @@ test.after(() => {
   (limits as { joinRetryMs: number }).joinRetryMs = joinRetryMs;
 });
 
-async function lifeOf(events: number): Promise<Life> {
-  const life = await Life.begin();
-  await report(life, 0, events);
-  return life;
-}
-
-async function report(life: Life, from: number, to: number): Promise<void> {
-  for (let i = from; i < to; i++)
-    await life.act({ type: 'event', peer: i % 3, id: `id-${i}`, player: `player ${i % 4}`, severity: 0.5 });
-}
-
 /** A node that sends its log in pieces of four batches. `before` may change what it answers to a path. */
 class Node {
   readonly dir = temporaryFolder();
@@ -164,11 +153,11 @@ async function digestOf(dir: string): Promise<string> {
 }
 
 test('a copy has the log and the newest snapshot of a follower, and replaces what the folder held', async () => {
-  const life = await lifeOf(10);
+  const life = await Life.reporting(10);
   const leader = new Node(life);
   const follower = new Node(life);
   await snapshotOf(life, follower.dir);
-  await report(life, 10, 30);
+  await life.report(10, 30);
   const dir = temporaryFolder();
   await (await claimFolder(dir)).close();
   writeFileSync(join(dir, 'dashboard-password'), 'its own');
@@ -183,7 +172,7 @@ test('a copy has the log and the newest snapshot of a follower, and replaces wha
 });
 
 test('what is written and erased during a copy is in it, and the erased bytes are not', async () => {
-  const life = await lifeOf(40);
+  const life = await Life.reporting(40);
   const node = new Node(life);
   await snapshotOf(life, node.dir);
   let isErased = false;
@@ -193,7 +182,7 @@ test('what is written and erased during a copy is in it, and the erased bytes ar
     await node.answer('/copy-log?from=10&batches=9');
     setImmediate(async () => {
       await life.act({ type: 'erase', player: 'player 1' });
-      await report(life, 42, 45);
+      await life.report(42, 45);
     });
   };
   const dir = temporaryFolder();
@@ -207,11 +196,11 @@ test('what is written and erased during a copy is in it, and the erased bytes ar
 });
 
 test('what is written after the last piece was sent is in the copy', async () => {
-  const life = await lifeOf(8);
+  const life = await Life.reporting(8);
   const node = new Node(life);
   let offers = 0;
   node.before = async (path) => {
-    if (path === '/copy' && ++offers === 2) await report(life, 8, 20);
+    if (path === '/copy' && ++offers === 2) await life.report(8, 20);
   };
   const dir = temporaryFolder();
   const lines: string[] = [];
@@ -222,7 +211,7 @@ test('what is written after the last piece was sent is in the copy', async () =>
 });
 
 test('another node sends the next piece if one fails, and no piece is fetched twice', async () => {
-  const life = await lifeOf(40);
+  const life = await Life.reporting(40);
   const [one, two] = [new Node(life), new Node(life)];
   one.goneAfter(3);
   const dir = temporaryFolder();
@@ -235,7 +224,7 @@ test('another node sends the next piece if one fails, and no piece is fetched tw
 });
 
 test('another node sends a piece that arrived damaged', async () => {
-  const life = await lifeOf(20);
+  const life = await Life.reporting(20);
   const [one, two] = [new Node(life), new Node(life)];
   one.before = async (path) => {
     if (!path.startsWith('/copy-log?from=5')) return;
@@ -253,9 +242,9 @@ test('another node sends a piece that arrived damaged', async () => {
 });
 
 test('a piece of another history begins the copy anew, from another node', async () => {
-  const life = await lifeOf(20);
+  const life = await Life.reporting(20);
   const other = await Life.begin();
-  await report(other, 100, 140);
+  await other.report(100, 140);
   const [one, two] = [new Node(other), new Node(life)];
   let pieces = 0;
   one.before = async (path) => (path.startsWith('/copy-log') && ++pieces <= 2 ? two.answer(path) : undefined);
@@ -267,7 +256,7 @@ test('a piece of another history begins the copy anew, from another node', async
 });
 
 test('two calls that fail at once count as one failure of their node', async () => {
-  const life = await lifeOf(40);
+  const life = await Life.reporting(40);
   const [leader, one, two] = [new Node(life), new Node(life), new Node(life)];
   let isErased = false;
   let fail = (_error: Error) => {};
@@ -294,7 +283,7 @@ test('two calls that fail at once count as one failure of their node', async () 
 });
 
 test('a node that lacks records, or is starting, is not asked for its log', async () => {
-  const life = await lifeOf(40);
+  const life = await Life.reporting(40);
   const [leader, starting, late] = [new Node(life), new Node(life), new Node(life)];
   starting.before = () => {
     throw new LinkRefusedError('the node is starting');
@@ -309,7 +298,7 @@ test('a node that lacks records, or is starting, is not asked for its log', asyn
 });
 
 test('a node that has less than the copy already has does not continue it', async () => {
-  const life = await lifeOf(40);
+  const life = await Life.reporting(40);
   const [leader, one, late] = [new Node(life), new Node(life), new Node(life)];
   one.goneAfter(3);
   late.lag = 5;
@@ -322,7 +311,7 @@ test('a node that has less than the copy already has does not continue it', asyn
 });
 
 test('a snapshot is fetched from the next node if its node removes it meanwhile', async () => {
-  const life = await lifeOf(20);
+  const life = await Life.reporting(20);
   const [leader, one, two] = [new Node(life), new Node(life), new Node(life)];
   for (const node of [one, two]) await snapshotOf(life, node.dir);
   one.before = (path) => {
@@ -336,7 +325,7 @@ test('a snapshot is fetched from the next node if its node removes it meanwhile'
 });
 
 test('a damaged snapshot is not taken, and the copy is complete without one', async () => {
-  const life = await lifeOf(20);
+  const life = await Life.reporting(20);
   const nodes = [new Node(life), new Node(life)];
   for (const { dir } of nodes) {
     await snapshotOf(life, dir);
@@ -356,17 +345,17 @@ test('a damaged snapshot is not taken, and the copy is complete without one', as
 });
 
 test('a node with a log of its own fetches what was written, erased and withdrawn meanwhile', async () => {
-  const life = await lifeOf(40);
+  const life = await Life.reporting(40);
   const node = new Node(life);
   await snapshotOf(life, node.dir);
   const dir = temporaryFolder();
   await fetchInto(dir, [node]);
   assert.is(new LmdbSnapshotStore(dir).list().length, 1);
   const { durableSeq } = life.machine.actor;
-  await report(life, 42, 45);
+  await life.report(42, 45);
   await life.act({ type: 'withdraw', id: 'id-8' });
   await life.act({ type: 'erase', player: 'player 1' });
-  await report(life, 46, 49);
+  await life.report(46, 49);
   node.asked.length = 0;
   const lines = await continueIn(dir, [node]);
   assert.match(lines[0]!, 'this node fetched what its log lacked');
@@ -384,13 +373,13 @@ test('a node with a log of its own fetches what was written, erased and withdraw
 });
 
 test('a node keeps its snapshot if nothing was erased, and fetches one that is newer than an erasure', async () => {
-  const life = await lifeOf(20);
+  const life = await Life.reporting(20);
   const node = new Node(life);
   await snapshotOf(life, node.dir);
   const dir = temporaryFolder();
   await fetchInto(dir, [node]);
   const before = new LmdbSnapshotStore(dir).list();
-  await report(life, 20, 24);
+  await life.report(20, 24);
   await continueIn(dir, [node]);
   assert.equal(new LmdbSnapshotStore(dir).list(), before);
   await life.act({ type: 'erase', player: 'player 1' });
@@ -401,7 +390,7 @@ test('a node keeps its snapshot if nothing was erased, and fetches one that is n
 });
 
 test('a snapshot goes if an erasure that its log already has left the log since', async () => {
-  const life = await lifeOf(40);
+  const life = await Life.reporting(40);
   const { log } = life.machine;
   const dir = temporaryFolder();
   await snapshotOf(life, dir);
@@ -420,24 +409,24 @@ test('a snapshot goes if an erasure that its log already has left the log since'
 });
 
 test('a node with another history gets a whole copy', async () => {
-  const other = await lifeOf(12);
+  const other = await Life.reporting(12);
   await other.act({ type: 'erase', player: 'player 1' });
   const dir = temporaryFolder();
   await fetchInto(dir, [new Node(other)]);
-  const life = await lifeOf(40);
+  const life = await Life.reporting(40);
   const lines = await continueIn(dir, [new Node(life)]);
   assert.match(lines[0]!, /does not follow .* so a whole copy is fetched/);
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
 });
 
 test('a full disk is waited for, and costs nothing before the first change', async () => {
-  const life = await lifeOf(20);
+  const life = await Life.reporting(20);
   const node = new Node(life);
   await snapshotOf(life, node.dir);
   const dir = temporaryFolder();
   await fetchInto(dir, [node]);
   const before = new LmdbSnapshotStore(dir).list();
-  await report(life, 20, 24);
+  await life.report(20, 24);
   const bound = limits as { commitFreeBytes: number };
   const { commitFreeBytes } = limits;
   bound.commitFreeBytes = Number.MAX_SAFE_INTEGER;
@@ -453,11 +442,11 @@ test('a full disk is waited for, and costs nothing before the first change', asy
 });
 
 test('an interruption before the first change costs nothing, a later one a whole copy', async () => {
-  const life = await lifeOf(40);
+  const life = await Life.reporting(40);
   const node = new Node(life);
   const dir = temporaryFolder();
   await fetchInto(dir, [node]);
-  await report(life, 40, 60);
+  await life.report(40, 60);
   for (const [pieces, isAfter] of [
     [1, false],
     [3, true],
@@ -476,7 +465,7 @@ test('an interruption before the first change costs nothing, a later one a whole
 });
 
 test('an aborted copy leaves the folder as it was', async () => {
-  const life = await lifeOf(20);
+  const life = await Life.reporting(20);
   const node = new Node(life);
   const ending = new AbortController();
   node.before = (path) => {
@@ -494,7 +483,7 @@ test('an aborted copy leaves the folder as it was', async () => {
 });
 
 test('a copy replaces what an interrupted replacement left', async () => {
-  const life = await lifeOf(20);
+  const life = await Life.reporting(20);
   const dir = temporaryFolder();
   for (const name of ['log', 'snapshot-0000000000000007', '.old-snapshot-0000000000000003', '.tmp-joining']) {
     mkdirSync(join(dir, name));
@@ -555,7 +544,7 @@ test('a whole copy that the disk cannot hold is tried again after a pause, which
   Object.assign(bound, { commitFreeBytes: Number.MAX_SAFE_INTEGER, joinRetryMs: 3_600_000 });
   const [lines, ending] = [[] as string[], new AbortController()];
   try {
-    const copied = fetchInto(temporaryFolder(), [new Node(await lifeOf(1))], lines, ending);
+    const copied = fetchInto(temporaryFolder(), [new Node(await Life.reporting(1))], lines, ending);
     await until(() => lines.length > 0);
     ending.abort();
     assert.is(((await rejection(copied)) as Error).name, 'AbortError');

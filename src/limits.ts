@@ -126,8 +126,8 @@ export const limits = {
   /** Signatures that are remembered so that none is accepted twice, in 16 to 32 bytes each. */
   replaySignaturesMax: 4_194_304,
   signingKeysMax: 4_096,
-  /** Less than the threads of libuv's pool, 4 by default, so that a commit does not wait behind signatures. */
-  signaturesVerifiedAtOnce: 3,
+  /** A signature waits for those before it in its batch: 5 ms of verifications. */
+  signaturesInBatch: 32,
 
   // Erasure
   erasureQuotaPerDay: 100,

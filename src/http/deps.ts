@@ -6,6 +6,7 @@ import type { Pseudonyms } from '../core/hashing/pseudonym.js';
 import type { RegistrationMode, RequestSigning } from '../core/vocabulary.js';
 import type { GroupNode } from '../group/api.js';
 import type { Clock } from '../group/ports/clock.js';
+import type { VerifySignatures } from '../group/ports/pool.js';
 
 export interface HttpSettings {
   /** False only for local trials: every endpoint then works without a key. */
@@ -46,6 +47,7 @@ export interface HttpDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly metrics: RequestObserver;
+  readonly verifySignatures: VerifySignatures;
   /** Takes over a connection that asks for a tunnel; returns false if it refuses. Absent if all tunnels are refused. */
   readonly tunnel?: (authority: string, socket: Duplex, head: Buffer) => boolean;
 }

@@ -216,6 +216,11 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
   const sessionSecret = config.sessionSecret === null ? null : Buffer.from(config.sessionSecret);
   const passwordHash = rereader(join(dir, passwordFile));
   const sessions = new Sessions({ secret: sessionSecret, environment, clock, passwordHash });
+  const pool = new PiscinaPool({
+    dir,
+    salt,
+    scoring: { badSharePrior: config.priorBadShare, newPeerDays: config.newPeerDays, isLogged: cluster !== null },
+  });
   const httpDeps: HttpDeps = {
     node,
     pseudonyms,
@@ -236,14 +241,10 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
     log,
     clock,
     metrics,
+    verifySignatures: pool.verifySignatures,
     ...(cluster && { tunnel: (authority, socket, head) => cluster.server.tunnel(authority, socket, head) }),
   };
   const face = new ApiServer(httpDeps, config.fastPath ? createFastPath : null);
-  const pool = new PiscinaPool({
-    dir,
-    salt,
-    scoring: { badSharePrior: config.priorBadShare, newPeerDays: config.newPeerDays, isLogged: cluster !== null },
-  });
   let drained: Promise<void> | undefined;
   const parts = {
     ...{ salt, node, metrics, pseudonyms, passwordHash, sessions, pool, face },

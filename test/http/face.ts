@@ -5,6 +5,7 @@ import type { HttpDeps, HttpSettings, RequestObserver } from '../../src/http/dep
 import { createFastPath } from '../../src/http/fast-path/fast-path.js';
 import { ApiServer } from '../../src/http/server/server.js';
 import { limits } from '../../src/limits.js';
+import { verifySignatures } from '../../src/workers/pool/signature-worker.js';
 import { nodeDouble, type Replaced } from './group-double.js';
 
 export interface TestFace {
@@ -51,6 +52,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
       ...options.settings,
     },
     version: '0.0.0',
+    verifySignatures: async (batch) => verifySignatures(batch),
     ...(options.tunnel === undefined ? {} : { tunnel: options.tunnel }),
     log,
     clock: { now: () => Date.now() },

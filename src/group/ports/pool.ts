@@ -252,3 +252,16 @@ export interface ChainHead {
 
 /** A holder of a bounded resource: the number of the peer whose key was sent, or else the address of the caller. */
 export type Holder = number | string;
+
+/** The Ed25519 signature of a request, with the text that it signs and the key that it must be made by. */
+export interface SignedBase {
+  /** Each character is one byte. */
+  readonly base: string;
+  /** 32 bytes, base64url. */
+  readonly publicKey: string;
+  /** 64 bytes. */
+  readonly signature: Uint8Array;
+}
+
+/** Resolves to whether each signature is valid, in their order. */
+export type VerifySignatures = (batch: readonly SignedBase[]) => Promise<readonly boolean[]>;

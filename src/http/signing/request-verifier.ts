@@ -1,13 +1,12 @@
 /** Verifies that a write was signed by its peer, apart from the digest (docs/decisions/0230-signed-requests.md). */
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { isWrite, type Route } from '../../contract/routes.js';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
-import { SharedSlots } from '../room/shared-slots.js';
 import { ReplayMemory } from './replay-memory.js';
+import { SignatureBatches } from './signature-batches.js';
 import * as fields from './signature-fields.js';
 
 /** The check of the body; null if there is nothing to check. */
@@ -17,13 +16,12 @@ const unchecked = granted(null);
 
 export class RequestVerifier {
   readonly #taken = new ReplayMemory();
-  /** Commits of the log use the same threads as verifications. */
-  readonly #slots = new SharedSlots(limits.signaturesVerifiedAtOnce);
+  readonly #batches: SignatureBatches;
   /** Time of the start in seconds since 1970. The replay memory lacks signatures that were accepted earlier. */
   readonly #startedAt: number;
-  readonly #keys = new Map<string, KeyObject>();
 
-  constructor(private readonly deps: Pick<HttpDeps, 'node' | 'settings' | 'clock'>) {
+  constructor(private readonly deps: Pick<HttpDeps, 'node' | 'settings' | 'clock' | 'verifySignatures'>) {
+    this.#batches = new SignatureBatches(deps.verifySignatures);
     this.#startedAt = this.#now();
   }
 
@@ -59,9 +57,9 @@ export class RequestVerifier {
     if (!bodyCheck.ok) return bodyCheck;
     const known = this.#knownRefusal(signature) ?? this.#restartRefusal(route, signature, caller);
     if (known !== undefined) return known;
-    // A caller that left while it waited gets no answer.
-    const verifying = () => !remote.destroyed && this.#verifies(signature, request, this.#keyOf(publicKey));
-    return this.#slots.run(caller.index, verifying).then((isValid) => {
+    const verify = (base: string) =>
+      this.#batches.verify(caller.index, { base, publicKey, signature: signature.bytes }, () => remote.destroyed);
+    return verifies(signature, request, verify).then((isValid) => {
       if (!isValid) return refused('signature_invalid');
       if (bodyCheck.value === null) return this.#take(signature) ?? unchecked;
       // A signature is used up only by the body that it signs: otherwise whoever sees the head could spoil the request.
@@ -95,23 +93,6 @@ export class RequestVerifier {
     return refused('signature_replayed', { text });
   }
 
-  async #verifies(signature: fields.RequestSignature, request: fields.SignedRequest, key: KeyObject): Promise<boolean> {
-    const base = fields.signatureBase(signature, request, 'http');
-    if (base === undefined) return false;
-    if (await verified(base, key, signature.bytes)) return true;
-    if (!fields.namesScheme(signature)) return false;
-    return verified(fields.signatureBase(signature, request, 'https')!, key, signature.bytes);
-  }
-
-  #keyOf(publicKey: string): KeyObject {
-    const known = this.#keys.get(publicKey);
-    if (known !== undefined) return known;
-    if (this.#keys.size >= limits.signingKeysMax) this.#keys.clear();
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
-    this.#keys.set(publicKey, key);
-    return key;
-  }
-
   #now(): number {
     return Math.floor(this.deps.clock.now() / 1000);
   }
@@ -119,9 +100,13 @@ export class RequestVerifier {
 
 const erasurePath = '/api/v1/subjects/{hash}';
 
-/** Verifies in Node's thread pool, because a verification takes longer than the rest of an event. */
-function verified(base: Buffer, key: KeyObject, signature: Uint8Array): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    verify(null, base, key, signature, (error, isValid) => (error === null ? resolve(isValid) : reject(error)));
-  });
+async function verifies(
+  signature: fields.RequestSignature,
+  request: fields.SignedRequest,
+  verify: (base: string) => Promise<boolean>,
+): Promise<boolean> {
+  const base = fields.signatureBase(signature, request, 'http');
+  if (base === undefined) return false;
+  if (await verify(base)) return true;
+  return fields.namesScheme(signature) && verify(fields.signatureBase(signature, request, 'https')!);
 }

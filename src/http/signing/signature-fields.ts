@@ -157,18 +157,18 @@ export function namesScheme({ components }: RequestSignature): boolean {
 }
 
 /**
- * Builds the bytes that a signature signs (RFC 9421, section 2.5), for components without parameters; undefined if the
- * request lacks one, or its name is unknown. A library for every component takes a third of the time of an event.
+ * Builds the text that a signature signs (RFC 9421, section 2.5), each character one byte, for components without
+ * parameters; undefined if the request lacks one, or its name is unknown. A library for every component takes a third
+ * of the time of an event.
  */
-export function signatureBase(signature: RequestSignature, request: SignedRequest, scheme: Scheme): Buffer | undefined {
+export function signatureBase(signature: RequestSignature, request: SignedRequest, scheme: Scheme): string | undefined {
   let base = '';
   for (const name of signature.components) {
     const value = name.startsWith('@') ? derived(name, request, scheme) : fieldOf(request.headers, name);
     if (value === undefined) return undefined;
     base += `"${name}": ${value}\n`;
   }
-  // Each character of a field is one byte.
-  return Buffer.from(`${base}"@signature-params": ${signature.params}`, 'latin1');
+  return `${base}"@signature-params": ${signature.params}`;
 }
 
 function derived(name: string, request: SignedRequest, scheme: Scheme): string | undefined {

@@ -1,12 +1,12 @@
 /**
- * Implements the worker pools of a group: one replica, and separate readers, so that a listing never waits for a
- * snapshot. Both are Piscina pools with bounded queues. A dead worker is replaced, and its task rejects.
+ * Implements the worker pools of a node: one replica of its group, separate readers, so that a listing never waits for
+ * a snapshot, and one for signatures. All have bounded queues. A dead worker is replaced, and its task rejects.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { Simulation } from '../../core/scoring/simulation.js';
 import type { OnProgress } from '../../group/api.js';
-import { type GroupPool, type Holder, PoolBusyError } from '../../group/ports/pool.js';
+import { type GroupPool, type Holder, PoolBusyError, type VerifySignatures } from '../../group/ports/pool.js';
 import type { ScoringSettings } from '../../group/replica/replica.js';
 import { limits } from '../../limits.js';
 import { verifyInChild } from '../verify/verify-runner.js';
@@ -32,12 +32,14 @@ export interface ReaderFolder extends WorkerFolder {
 const ownEntries = {
   replica: new URL('./replica-worker.js', import.meta.url),
   reader: new URL('./reader-worker.js', import.meta.url),
+  signatures: new URL('./signature-worker.js', import.meta.url),
 };
 
 export class PiscinaPool implements GroupPool {
   readonly #dir: string;
   readonly #replica: LazyPool;
   readonly #readers: LazyPool;
+  readonly #signatures: LazyPool;
   readonly #ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #piece = Buffer.from(new SharedArrayBuffer(limits.copyPieceBytes));
   #closed: Promise<void> | null = null;
@@ -47,17 +49,19 @@ export class PiscinaPool implements GroupPool {
   /** Tests pass other `entries`, whose workers fail. */
   constructor(
     folder: WorkerFolder,
-    entries = ownEntries,
+    otherEntries: Partial<typeof ownEntries> = {},
     private readonly weightsTimeoutMs: number = limits.weightsTimeoutMs,
     private readonly reading = new ReadQueue(),
   ) {
     this.#dir = folder.dir;
+    const entries = { ...ownEntries, ...otherEntries };
     const replicaFolder = { ...folder, ending: this.#ending };
     this.#replica = new LazyPool(() => poolOf(entries.replica, replicaFolder, 1, limits.replicaQueueMax));
     const readerFolder = { ...folder, piece: this.#piece.buffer };
     this.#readers = new LazyPool(() =>
       poolOf(entries.reader, readerFolder, limits.readerThreads, limits.readersQueueMax),
     );
+    this.#signatures = new LazyPool(() => poolOf(entries.signatures, {}, 1, limits.replicaQueueMax));
   }
 
   // These name records that the files hold. An erasure in a cluster waits for some of them before the files hold what
@@ -82,6 +86,8 @@ export class PiscinaPool implements GroupPool {
   readonly verify: GroupPool['verify'] = (onProgress) => verifyInChild(this.#dir, 'full', onProgress);
   readonly check: GroupPool['check'] = (onProgress, signal) =>
     verifyInChild(this.#dir, 'background', onProgress, signal);
+
+  readonly verifySignatures: VerifySignatures = (batch) => this.#signatures.run('verifySignatures', batch);
 
   async simulate(work: Parameters<GroupPool['simulate']>[0], onProgress: OnProgress): Promise<Simulation> {
     const { port1: heard, port2: progress } = new MessageChannel();
@@ -127,9 +133,8 @@ export class PiscinaPool implements GroupPool {
   close(loadMs: number = limits.shutdownLoadMs, poolMs: number = limits.shutdownPoolMs): Promise<void> {
     Atomics.store(this.#ending, 0, 1);
     this.reading.refuseAll();
-    this.#closed ??= Promise.all([this.#replica.close(loadMs, poolMs), this.#readers.close(loadMs, poolMs)]).then(
-      () => undefined,
-    );
+    const pools = [this.#replica, this.#readers, this.#signatures];
+    this.#closed ??= Promise.all(pools.map((pool) => pool.close(loadMs, poolMs))).then(() => undefined);
     return this.#closed;
   }
 }
@@ -161,7 +166,7 @@ class LazyPool {
   }
 
   /** Runs a task. `name` is the function that the worker exports under the name of the port's method. */
-  async run<R>(name: keyof GroupPool, task: unknown, { timeoutMs, transferList }: RunOptions = {}): Promise<R> {
+  async run<R>(name: keyof PiscinaPool, task: unknown, { timeoutMs, transferList }: RunOptions = {}): Promise<R> {
     const pool = this.#start();
     try {
       const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
@@ -197,7 +202,7 @@ class LazyPool {
   }
 }
 
-export function poolOf(entry: URL, folder: WorkerFolder, threads: number, maxQueue: number): Piscina {
+export function poolOf(entry: URL, folder: object, threads: number, maxQueue: number): Piscina {
   const pool = new Piscina({
     filename: entry.href,
     workerData: folder,

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
@@ -6,6 +5,7 @@ import type { PeerView } from '../../../src/group/api.js';
 import type { HttpDeps } from '../../../src/http/deps.js';
 import { RequestVerifier, type Verified } from '../../../src/http/signing/request-verifier.js';
 import { limits } from '../../../src/limits.js';
+import { verifySignatures as verifyNow } from '../../../src/workers/pool/signature-worker.js';
 import { type HowSigned, newSigningKey, plainFields, signedHeaders } from './signer.js';
 
 const key = newSigningKey();
@@ -43,8 +43,9 @@ function verifier({
   clock = Date,
   hasErasedSince = () => false,
 }: Around = {}): RequestVerifier {
-  const deps = { settings: { requestSigning }, clock, node: { group: { hasErasedSince } } } as unknown as HttpDeps;
-  return new RequestVerifier(deps);
+  const verifySignatures: HttpDeps['verifySignatures'] = async (batch) => verifyNow(batch);
+  const deps = { settings: { requestSigning }, clock, node: { group: { hasErasedSince } }, verifySignatures };
+  return new RequestVerifier(deps as unknown as HttpDeps);
 }
 
 /** The result of a check: `unchecked`, a check of the body, or the code of the refusal. */
@@ -53,23 +54,6 @@ async function resultOf(checked: Verified | Promise<Verified>): Promise<string> 
   if (!outcome.ok) return outcome.code;
   return outcome.value === null ? 'unchecked' : 'body';
 }
-
-test('other work of the thread pool, such as a commit, waits for few signatures, and another peer for few too', async () => {
-  const checks = verifier();
-  const request = await signedEvent();
-  let verified = 0;
-  const many = Array.from({ length: 200 }, async () => {
-    const outcome = await checks.check(routes.submitEvent, request, peer(1), open);
-    verified += 1;
-    return outcome.ok;
-  });
-  await stat('.');
-  const beforeWork = verified;
-  assert.ok((await checks.check(routes.submitEvent, request, peer(2), open)).ok);
-  assert.ok(beforeWork < 20, `${beforeWork} signatures before the work`);
-  assert.ok(verified < beforeWork + 20, `${verified - beforeWork} signatures before that of another peer`);
-  assert.ok((await Promise.all(many)).every(Boolean));
-});
 
 test('a caller that has left gets no verification', async () => {
   const remote = { destroyed: true };

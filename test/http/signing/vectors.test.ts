@@ -28,7 +28,7 @@ const key = createPublicKey({
   format: 'jwk',
 });
 
-function baseOf(components: readonly string[], params: string): Buffer {
+function baseOf(components: readonly string[], params: string): string {
   const signature = { components, params, created: 0, bytes: new Uint8Array(64) };
   return signatureBase(signature, request, 'https')!;
 }
@@ -47,28 +47,28 @@ test('the signature of RFC 9421, B.2.6, holds for the base that is made of its r
     '"content-length": 18',
     `"@signature-params": ${params}`,
   ];
-  assert.is(base.toString(), lines.join('\n'));
+  assert.is(base, lines.join('\n'));
   const signature = 'wqcAqbmYJ2ji2glfAMaRy4gruYYnx2nEFN2HN6jrnDnQCK1u02Gb04v9EDgwUPiu4A0w6vuQv5lIp5WPpBKRCw==';
-  assert.ok(verify(null, base, key, Buffer.from(signature, 'base64')));
+  assert.ok(verify(null, Buffer.from(base, 'latin1'), key, Buffer.from(signature, 'base64')));
 });
 
 test('the base of RFC 9421, B.2.3, is built from its request, except for an unsupported parameter', () => {
   const params = '("date" "@method" "@path" "@query" "@authority" "content-digest");created=1618884473';
-  const base = baseOf(['date', '@method', '@path', '@query', '@authority', 'content-digest'], params).toString();
+  const base = baseOf(['date', '@method', '@path', '@query', '@authority', 'content-digest'], params);
   assert.ok(base.includes('"@query": ?param=Value&Pet=dog\n'));
   assert.ok(base.includes(`"content-digest": ${request.headers['content-digest']}\n`));
 });
 
 test('the base of RFC 9421, B.2.1, has no component but its parameters', () => {
   const params = '();created=1618884473;keyid="test-key-rsa-pss";nonce="b3k2pp5k7z-50gnwp.yemd"';
-  assert.is(baseOf([], params).toString(), `"@signature-params": ${params}`);
+  assert.is(baseOf([], params), `"@signature-params": ${params}`);
 });
 
 test('the derived components of RFC 9421, 2.2, have the values of its examples', () => {
   const at = { method: 'GET', path: '/path', query: 'param=value', headers: { host: 'www.Example.com:443' } };
   const lineOf = (name: string, from = at) => {
     const signature = { components: [name], params: '', created: 0, bytes: new Uint8Array(64) };
-    return signatureBase(signature, from, 'https')?.toString().split('\n')[0];
+    return signatureBase(signature, from, 'https')?.split('\n')[0];
   };
   assert.is(lineOf('@target-uri'), '"@target-uri": https://www.example.com/path?param=value');
   assert.is(lineOf('@authority'), '"@authority": www.example.com');
@@ -101,7 +101,7 @@ test('the base of any request is that of an independent library', () => {
       const expected = `${httpbis.formatSignatureBase(lines)}\n"@signature-params": ()`;
       const signature = { components, params: '()', created: 0, bytes: new Uint8Array(64) };
       const asked = { method, path: target, query, headers: { ...headers, host: 'node.example' } };
-      assert.is(signatureBase(signature, asked, 'http')?.toString(), expected);
+      assert.is(signatureBase(signature, asked, 'http'), expected);
     }),
   );
 });

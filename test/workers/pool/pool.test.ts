@@ -1,4 +1,5 @@
-/** The pool of reads while its thread starts, and the pieces of the log that it reads. */
+/** The pools of threads: while one starts, the pieces of the log that one reads, and signatures. */
+import { sign } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import { claimFolder, epochOf } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../../../src/workers/pool/piscina-pool.js';
 import { ReadQueue } from '../../../src/workers/pool/read-queue.js';
+import { newSigningKey } from '../../http/signing/signer.js';
 import { formedRecord, salt, t0 } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
 
@@ -50,6 +52,25 @@ test('a read is queued once the thread has loaded, so that the time of the load 
   } finally {
     await pool.close();
     rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+test('a thread verifies a batch of signatures, each by its own key, and replies in their order', async () => {
+  const pool = new PiscinaPool({ dir: 'none', salt });
+  const base = '"@method": POST, \u00ff is one byte';
+  const keys = [newSigningKey(), newSigningKey()] as const;
+  const signatures = keys.map(({ privateKey }) => sign(null, Buffer.from(base, 'latin1'), privateKey));
+  const batch = [
+    [0, 0],
+    [1, 0],
+    [1, 1],
+    [0, 0],
+  ].map(([key, by]) => ({ base, publicKey: keys[key!]!.publicKey, signature: signatures[by!]! }));
+  try {
+    assert.equal(await pool.verifySignatures(batch), [true, false, true, true]);
+    assert.equal(await pool.verifySignatures([{ ...batch[0]!, base: 'another' }]), [false]);
+  } finally {
+    await pool.close();
   }
 });
 

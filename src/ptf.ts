@@ -5,7 +5,6 @@ import { access, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { SingleBar } from 'cli-progress';
 import { messageOf } from './errors.js';
 import type { GroupIdentity, VerifyReport } from './group/api.js';
 import type { VerifyMode } from './group/recovery/verification.js';
@@ -15,7 +14,7 @@ import { installed, type OperatorEnvironment, operatorEnvironment } from './node
 import { variables } from './node/variables.js';
 import { version } from './node/version.js';
 import { runCommand } from './operator/cli/command.js';
-import type { BackupCommands, MovedData, Progress } from './operator/cli/command-context.js';
+import type { BackupCommands, MovedData } from './operator/cli/command-context.js';
 import type { ConfigurationFacts } from './operator/cli/findings.js';
 import { OperatorError } from './operator/cli/node-client.js';
 import { foreignEntry, makeDataFolder } from './store/backup/backup-folder.js';
@@ -25,7 +24,7 @@ import { readText, replaceFile } from './store/files/small-file.js';
 import { logFolderOf } from './store/log/lmdb-log.js';
 import { adoptFolder, FolderOwnedError } from './store/ownership/owner.js';
 import { readLastLine } from './store/ownership/owner-record.js';
-import { askSecret, lineFrom, terminalWidth } from './terminal.js';
+import { lineFrom, type Progress, terminalOf } from './terminal.js';
 import { backUpInChild, restoreInChild, verifyAny } from './workers/backup/backup-processes.js';
 import { startProblems } from './workers/verify/preflight.js';
 
@@ -188,28 +187,6 @@ const backups: BackupCommands = {
   },
 };
 
-function progressOf(what: string): Progress {
-  const bar = new SingleBar({
-    format: `${what} {bar} {percentage}%, {duration_formatted}`,
-    clearOnComplete: true,
-    hideCursor: true,
-    stream: process.stderr,
-    gracefulExit: true,
-  });
-  let started = false;
-  return {
-    to(done, total) {
-      if (!started) bar.start(total, done);
-      started = true;
-      bar.setTotal(total);
-      bar.update(done);
-    },
-    end: () => bar.stop(),
-  };
-}
-
-const noProgress: Progress = { to: () => {}, end: () => {} };
-
 /** Signals that ask a process to end: Ctrl-C, a termination request, a closed terminal. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -238,13 +215,9 @@ process.stderr.on('error', () => undefined);
 
 const code = await runCommand(process.argv.slice(2), {
   terminal: {
-    out: (text) => process.stdout.write(text),
-    err: (text) => process.stderr.write(text),
+    ...terminalOf(process),
     stream: (text) => new Promise((written) => process.stdout.write(text, (error) => written(!error))),
-    width: terminalWidth(process.stdout),
-    progress: process.stderr.isTTY ? progressOf : () => noProgress,
     confirm: process.stdin.isTTY ? confirm : null,
-    askSecret: process.stdin.isTTY ? (question) => askSecret(process, question) : null,
     input,
   },
   defaultDir,

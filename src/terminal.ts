@@ -1,10 +1,66 @@
-/** Asks a terminal, for the commands `ptf` and `ptf-peer`. */
+/** The terminal of the commands `ptf` and `ptf-peer`. */
 import { once } from 'node:events';
+import { clearLine, cursorTo } from 'node:readline';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
+/** Progress of long work, on a line of its own that disappears when the work is done. */
+export interface Progress {
+  to(done: number, total: number): void;
+  end(): void;
+}
+
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** Characters per line; Infinity if the output is no terminal. */
+  readonly width: number;
+  /** Shows the progress of `what`; shows nothing if standard error is no terminal. */
+  progress(what: string): Progress;
+  /** Asks the user for a secret, which is not echoed; null if there is no terminal. */
+  readonly askSecret: ((question: string) => Promise<string>) | null;
+}
+
+type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
+
+export function terminalOf(streams: Streams): Terminal {
+  const { stdin, stdout, stderr } = streams;
+  return {
+    out: (text) => stdout.write(text),
+    err: (text) => stderr.write(text),
+    width: terminalWidth(stdout),
+    progress: (what) => (stderr.isTTY ? drawnProgress(stderr, what) : { to: () => {}, end: () => {} }),
+    askSecret: stdin.isTTY ? (question) => askSecret(streams, question) : null,
+  };
+}
+
+const redrawMs = 100;
+const barLength = 24;
+
+/** Drawn here, because a library for it would double the packages that a game server installs. */
+function drawnProgress(stderr: Streams['stderr'], what: string): Progress {
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  const goBack = () => {
+    cursorTo(stderr, 0);
+    clearLine(stderr, 1);
+  };
+  return {
+    to(done, total) {
+      const now = performance.now();
+      if (now - drawnAt < redrawMs && done < total) return;
+      drawnAt = now;
+      const part = total === 0 ? 1 : done / total;
+      const full = Math.round(part * barLength);
+      const bar = '#'.repeat(full) + '-'.repeat(barLength - full);
+      goBack();
+      stderr.write(`${what} [${bar}] ${Math.floor(part * 100)}%, ${done} of ${total}`);
+    },
+    end: goBack,
+  };
+}
+
 /** Infinite for a file, a pipe, and a terminal of 0 columns, such as a container's without a set size. */
-export function terminalWidth({ isTTY, columns }: { readonly isTTY: boolean; readonly columns: number }): number {
+function terminalWidth({ isTTY, columns }: { readonly isTTY: boolean; readonly columns: number }): number {
   return isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 
@@ -18,10 +74,7 @@ export async function lineFrom(lines: Interface, prompt: string): Promise<string
 }
 
 /** Reads a typed line without an echo; empty if the input ends. */
-export async function askSecret(
-  { stdin, stderr }: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
-  question: string,
-): Promise<string> {
+async function askSecret({ stdin, stderr }: Streams, question: string): Promise<string> {
   stderr.write(`${question}: `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const answer = await lineFrom(createInterface({ input: stdin, output: nowhere, terminal: true }), '');

@@ -80,8 +80,8 @@ test.before(async () => {
   assert.is((await run('tar', ['-xzf', filename], folder)).code, 0);
   packed = join(folder, 'package');
   manifest = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8')) as typeof manifest;
-  const types = ['@types/node', '@types/cli-progress'];
-  project = makeProject('game', packed, [...Object.keys(manifest.dependencies), ...types]);
+  const ofExamples = ['@types/node', 'cli-progress', '@types/cli-progress'];
+  project = makeProject('game', packed, [...Object.keys(manifest.dependencies), ...ofExamples]);
   cpSync(join(packed, 'examples'), join(project, 'examples'), { recursive: true });
   node = await startTestNode();
   peer = (await node.seed({ bad: ['cheater'], good: ['angel'] }))[0]!;

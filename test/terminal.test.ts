@@ -1,13 +1,19 @@
-/** The width of a command's output, and the lines that a command asks for. */
+/** The width of a command's output, the lines that a command asks for, and its progress. */
 import { PassThrough } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { askSecret, terminalWidth } from '../src/terminal.js';
+import { terminalOf } from '../src/terminal.js';
+
+function terminal({ isTTY = true, columns = 80 } = {}) {
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
+  for (const stream of Object.values(streams)) Object.assign(stream, { isTTY, columns });
+  return { ...streams, ...terminalOf(streams as unknown as NodeJS.Process) };
+}
 
 test('a terminal of 0 columns has no width to fit, like a pipe', () => {
-  assert.is(terminalWidth({ isTTY: true, columns: 80 }), 80);
-  assert.is(terminalWidth({ isTTY: true, columns: 0 }), Number.POSITIVE_INFINITY);
-  assert.is(terminalWidth({ isTTY: false, columns: 80 }), Number.POSITIVE_INFINITY);
+  assert.is(terminal().width, 80);
+  assert.is(terminal({ columns: 0 }).width, Number.POSITIVE_INFINITY);
+  assert.is(terminal({ isTTY: false }).width, Number.POSITIVE_INFINITY);
 });
 
 test('a secret is asked for on the error output, without an echo, and is empty if the input ends', async () => {
@@ -15,12 +21,35 @@ test('a secret is asked for on the error output, without an echo, and is empty i
     ['se cret\r', 'se cret'],
     ['', ''],
   ]) {
-    const [stdin, stderr] = [new PassThrough(), new PassThrough()];
-    const asked = askSecret({ stdin, stderr } as unknown as NodeJS.Process, 'Password');
+    const { stdin, stderr, askSecret } = terminal();
+    const asked = askSecret!('Password');
     stdin.end(typed);
     assert.is(await asked, answer);
     assert.is(String(stderr.read()), 'Password: \n');
   }
+  assert.is(terminal({ isTTY: false }).askSecret, null);
+});
+
+test('progress is drawn over its own line, its end at once, and leaves nothing; a pipe gets none', () => {
+  const { stderr, progress } = terminal();
+  const bar = progress('verifying');
+  bar.to(1, 3);
+  bar.to(2, 3);
+  bar.to(3, 3);
+  bar.end();
+  const lines = String(stderr.read()).split('\x1b[1G\x1b[0K');
+  assert.equal(lines, [
+    '',
+    'verifying [########----------------] 33%, 1 of 3',
+    'verifying [########################] 100%, 3 of 3',
+    '',
+  ]);
+  const none = progress('nothing');
+  none.to(0, 0);
+  assert.match(String(stderr.read()), '100%, 0 of 0');
+  const pipe = terminal({ isTTY: false });
+  pipe.progress('verifying').to(1, 1);
+  assert.is(pipe.stderr.read(), null);
 });
 
 test.run();

@@ -46,7 +46,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   validation: ground,
   contract: [...ground, 'core', 'validation'],
   http: [...actor, 'validation', 'contract', 'player-ids', 'listening'],
-  operator: [...actor, 'validation', 'operations', 'listening'],
+  operator: [...actor, 'validation', 'operations', 'listening', 'terminal'],
   'node/variables': [...ground, 'core', 'player-ids'],
   'node/config': [...ground, 'core', 'node/variables'],
   'node/operator-environment': ['node/config'],
@@ -80,7 +80,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'player-ids': [],
   client: ['node-version', 'player-ids'],
   // The command on the peer's side, shipped with the client: nothing of the service, nothing native.
-  peer: ['client', 'player-ids'],
+  peer: ['client', 'player-ids', 'terminal'],
   'ptf-peer': ['peer', 'terminal'],
   terminal: [],
   testing: ['client'],

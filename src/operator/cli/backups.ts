@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import type { BackupManifest, CopyOutcome, OnCopyStatus, RestoreReport } from '../../group/backup/backup-tasks.js';
 import { limits } from '../../limits.js';
 import { facts, table } from '../../operations/text-table.js';
-import { type CommandContext, examples, type Progress, type Rendered } from './command-context.js';
+import type { Progress } from '../../terminal.js';
+import { type CommandContext, examples, type Rendered } from './command-context.js';
 import { callNode, NoNodeError, OperatorError } from './node-client.js';
 
 interface RestoreOptions {

@@ -11,6 +11,7 @@ import type {
 } from '../../group/backup/backup-tasks.js';
 import type { VerifyMode } from '../../group/recovery/verification.js';
 import type { OperationName, Requests, Values } from '../../operations/table.js';
+import type { Progress, Terminal } from '../../terminal.js';
 import type { ConfigurationFacts, RuntimeFacts } from './findings.js';
 
 export interface Rendered {
@@ -20,31 +21,17 @@ export interface Rendered {
   readonly fault?: { readonly code: string; readonly error: string };
 }
 
-/** Progress of long work, on a line of its own that disappears when the work is done. */
-export interface Progress {
-  to(done: number, total: number): void;
-  end(): void;
-}
-
-export interface Terminal {
-  out(text: string): void;
-  err(text: string): void;
+export interface OperatorTerminal extends Terminal {
   /** Like `out`, but waits until the text is written; false if the reader has closed the stream. */
   stream(text: string): Promise<boolean>;
-  /** Characters per line; Infinity if the output is no terminal. */
-  readonly width: number;
-  /** Shows the progress of `what`; shows nothing if standard error is no terminal. */
-  progress(what: string): Progress;
   /** Asks the user yes or no; null if there is no terminal. */
   readonly confirm: ((question: string) => Promise<boolean>) | null;
-  /** Asks the user for a secret, which is not echoed; null if there is no terminal. */
-  readonly askSecret: ((question: string) => Promise<string>) | null;
   /** Reads standard input that is no terminal: at most a little more than `charactersMax` of it. */
   readonly input: (charactersMax: number) => Promise<string>;
 }
 
 export interface CommandDeps {
-  readonly terminal: Terminal;
+  readonly terminal: OperatorTerminal;
   readonly runtime: RuntimeFacts;
   /** Returns the configuration in the environment. Throws `OperatorError` if it is invalid. */
   configuration(): ConfigurationFacts;

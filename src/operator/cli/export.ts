@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import { limits } from '../../limits.js';
 import { facts } from '../../operations/text-table.js';
+import type { Progress } from '../../terminal.js';
 import { auditPages, type ChainReport, verifyChain } from '../protocol/audit-chain.js';
-import { type CommandContext, examples, type Progress, type Rendered, showing } from './command-context.js';
+import { type CommandContext, examples, type Rendered, showing } from './command-context.js';
 import { groupOf } from './operation-commands.js';
 
 /** Adds `ptf audit verify` and `ptf export`. */

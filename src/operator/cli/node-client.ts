@@ -3,8 +3,8 @@ import { request as httpRequest } from 'node:http';
 import { hasCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { type OperationName, operations, type Requests, type Values } from '../../operations/table.js';
+import type { Progress } from '../../terminal.js';
 import { commandPath, type SocketPath, socketPathOf } from '../protocol/socket-path.js';
-import type { Progress } from './command-context.js';
 
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';

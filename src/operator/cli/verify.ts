@@ -3,7 +3,8 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type VerifyValue, verifyValue } from '../../operations/log-operations.js';
 import { facts } from '../../operations/text-table.js';
-import { type CommandContext, examples, type Progress, type Rendered, showing } from './command-context.js';
+import type { Progress } from '../../terminal.js';
+import { type CommandContext, examples, type Rendered, showing } from './command-context.js';
 import { NoNodeError, OperatorError } from './node-client.js';
 
 export function addVerify(program: Command, session: CommandContext): void {

@@ -1,23 +1,8 @@
 /** Declares the context of every command of `ptf-peer`: terminal, environment, signal to end, and exit code. */
+
+import type { Terminal } from '../../terminal.js';
 import type { PeerConfig, Surroundings } from '../config/peer-config.js';
 import type { ExitCode } from '../peer-error.js';
-
-/** Progress of long work, on a line of its own that disappears when the work is done. */
-export interface Progress {
-  to(done: number, total: number): void;
-  end(): void;
-}
-
-export interface Terminal {
-  out(text: string): void;
-  err(text: string): void;
-  /** Characters per line; Infinity if the output is no terminal. */
-  readonly width: number;
-  /** Shows the progress of `what`; shows nothing if standard error is no terminal. */
-  progress(what: string): Progress;
-  /** Asks the user for a secret, which is not echoed; null if there is no terminal. */
-  readonly askSecret: ((question: string) => Promise<string>) | null;
-}
 
 export interface PeerDeps extends Surroundings {
   readonly terminal: Terminal;

@@ -401,7 +401,7 @@ test('a node whose takeover fails resigns, so that another one can lead, and rep
   member.start(null);
   await time.until(() => failures.length > 0);
   assert.equal([resigned, failures], [['1 PRE_TRUSTED_PEERS'], ['PRE_TRUSTED_PEERS']]);
-  assert.equal([member.fence, member.role, member.takeovers], [null, 'follower', 0]);
+  assert.equal([member.fence, member.role, member.takeovers, member.refusedNodes], [null, 'follower', 0, 0]);
   await time.wait(member.end());
 });
 

@@ -2,7 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
-import { Breaker } from '../../../src/client/transport/node-choice.js';
+import { Breaker, Round } from '../../../src/client/transport/node-choice.js';
+import type { Transport } from '../../../src/client/transport/transport.js';
+import { TrustError } from '../../../src/client/trust-error.js';
 import { VirtualRuntime } from '../virtual-runtime.js';
 
 const { breakerFailures, breakerOpenMs, breakerOpenMaxMs, backoffBaseMs } = bounds;
@@ -56,6 +58,19 @@ test('a request that the caller aborted opens no circuit, and lets another one t
   breaker.succeeded();
   fail(breakerFailures);
   assert.is(breaker.waitMs, breakerOpenMs, 'a success forgets how often the circuit opened');
+});
+
+test('a round over several nodes ends with the pause of the soonest one, over a single node with its own', () => {
+  const runtime = new VirtualRuntime();
+  const newNode = () => ({ transport: {} as Transport, breaker: new Breaker(runtime) });
+  const asked = new TrustError('overloaded', 'full', { retryAfterMs: 9_000 });
+  const [one, two] = [newNode(), newNode()];
+  const both = new Round([one, two], runtime);
+  both.skipFor(one, 5_000);
+  both.skipFor(two, 2_000);
+  assert.is(both.end(asked, true).retryAfterMs, 2_000);
+  assert.is(both.end(asked, false), asked, 'the fault is not that of a node');
+  assert.is(new Round([one], runtime).end(asked, true), asked);
 });
 
 test.run();

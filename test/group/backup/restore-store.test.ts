@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { ForeignLogError } from '../../../src/group/backup/restore-store.js';
 import { DamagedError, type LogReader } from '../../../src/group/ports/storage.js';
+import { limits } from '../../../src/limits.js';
 import { rejection } from '../../store/log-contract.js';
 import { subjectOf } from '../../support/given.js';
 import { Random } from '../../support/random.js';
@@ -25,6 +26,17 @@ test('a backup without an old log is restored byte for byte', async () => {
   assert.is(back.changed, false);
   assert.ok(everyByte(back.log).equals(everyByte(life.machine.log)));
   assert.is(stateDigest(stateOf(back.log)), stateDigest(life.machine.actor.state));
+});
+
+test('a restore writes a bounded number of batches in one transaction', async () => {
+  const life = await Life.begin();
+  for (let i = 0; i <= limits.catchUpBatches; i++) {
+    await life.act({ type: 'event', peer: 0, id: `e${i}`, player: 'player 0', severity: 1 });
+  }
+  let transactions = 0;
+  const back = await restored(life.machine.log, null, async () => void transactions++);
+  assert.ok(everyByte(back.log).equals(everyByte(life.machine.log)));
+  assert.is(transactions, 2);
 });
 
 test('ids of events that were erased or withdrawn after the backup stay taken', async () => {

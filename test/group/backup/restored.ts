@@ -11,13 +11,14 @@ const noSalt = new Uint8Array(0);
 export async function restored(
   backup: LogReader,
   old: LogReader | null,
+  between?: () => Promise<void>,
 ): Promise<RestoredLog & { readonly log: MemoryLog }> {
   const log = new MemoryLog();
   const report = await restoreLog({
     backup,
     stateOfBackup: () => stateOf(backup, noSalt),
     old,
-    sink: sinkInto(log),
+    sink: sinkInto(log, between),
     nonce: () => Buffer.alloc(16, 9),
     progress: () => undefined,
   });

@@ -1,4 +1,5 @@
 /** Commands of a follower when the leader does not answer, or is about to change. */
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LinkError } from '../../../src/cluster/link-client.js';
@@ -262,16 +263,27 @@ test('a node that joins, or lacks the erasure, does not confirm a scrub', async 
 test('a change waits until every node that serves has applied it, or has failed to answer', async () => {
   const { link, deps } = follower();
   const calls: object[] = [];
+  let apply = () => {};
   const node = (nodeId: string, role: string) => ({ url: nodeId, role });
   Object.assign(deps.link, {
     call: async (call: { url: string }) => {
       calls.push(call);
       if (call.url === 'one') throw new Error('no answer');
+      await new Promise<void>((resolve) => {
+        apply = resolve;
+      });
     },
   });
   Object.assign(deps, { others: async () => [node('one', 'leader'), node('three', 'joining'), node('four', 'left')] });
   Object.assign(deps.site, { appliedSeq: 7 });
-  await link.appliedElsewhere();
+  let isOver = false;
+  const waiting = link.appliedElsewhere().then(() => {
+    isOver = true;
+  });
+  await turnOfLoop();
+  assert.not(isOver, 'the last node has not applied it');
+  apply();
+  await waiting;
   const call = { method: 'GET', path: '/applied?seq=7', timeoutMs: limits.appliedWaitMs };
   assert.equal(calls, [
     { url: 'one', ...call },

@@ -33,6 +33,17 @@ if (process.platform === 'linux') {
     assert.ok(ok, faults.join());
   });
 
+  test('the verifying process has a process group of its own, so that Ctrl-C in a terminal leaves it alone', async () => {
+    const dir = temporaryFolder();
+    const verified = verifyInChild(dir, 'start');
+    await until(() => children().length > 0);
+    const pid = children()[0]!;
+    // After the name, which may hold blanks, are the state, the parent and the group.
+    assert.is(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[2], String(pid));
+    assert.ok((await verified).ok);
+    rmSync(dir, { recursive: true });
+  });
+
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     test(`${signal} to the verifying process says nothing about the store`, async () => {
       const error = await verifiedUnder(signal).catch((reason: unknown) => reason);

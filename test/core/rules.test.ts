@@ -181,13 +181,18 @@ test('neither a key with half of the digest of a peer nor an old key is the key 
 
 test('a revoked peer leaves the pre-trusted and cannot come back', () => {
   const given = new Given().peers(2);
+  const acts: string[] = [];
   const preTrust = (change: 'add' | 'remove', peerId: string) => {
     const decision = decidePreTrust(given.state, { change, peerId, by: 't' }, t0);
     given.apply(decision.records, t0);
+    for (const record of decision.records) if (record.type === 'pre_trust_set') acts.push(record.audit!.action);
     return codeOf(decision.outcome);
   };
   assert.is(preTrust('add', 'peer-0'), 'ok');
   assert.is(preTrust('add', 'nobody'), 'unknown_peer');
+  assert.is(preTrust('add', 'peer-1'), 'ok');
+  assert.is(preTrust('remove', 'peer-1'), 'ok');
+  assert.equal(acts, ['pre_trust_added', 'pre_trust_added', 'pre_trust_removed']);
   assert.equal(given.state.preTrusted, [0]);
   given.apply(
     decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status: 'revoked', by: 't' }, t0).records,

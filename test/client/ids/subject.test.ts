@@ -69,6 +69,11 @@ test('the client refuses the characters in a player id that the node refuses, ha
   }
 });
 
+test('without a salt an id is sent as it is, and a subject hash in lower case', () => {
+  assert.is(sentId('Player One', undefined), 'Player One');
+  assert.is(sentId('AB'.repeat(32), undefined), 'ab'.repeat(32));
+});
+
 test('the bounds that the client shares with the service are the same', () => {
   assert.is(bounds.scoresPerCall, limits.matchIdsMax);
   assert.is(bounds.eventsPerCall, limits.batchEventsMax);

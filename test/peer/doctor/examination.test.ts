@@ -73,7 +73,7 @@ test('a node that answers is found by the doctor, with its address and group', a
   assert.match(texts, /^http:\/\/127\.0\.0\.1:\d+ answers for the group "g"$/m);
 });
 
-test('a damaged spool fails, and one in which nothing waits is well', async () => {
+test('a damaged spool fails, as does one with a refused report, and one in which nothing waits is well', async () => {
   const dir = temporaryFolder();
   const spool = join(dir, 'spool', 'arena');
   mkdirSync(spool, { recursive: true });
@@ -81,6 +81,8 @@ test('a damaged spool fails, and one in which nothing waits is well', async () =
   assert.equal(await judged(), ['spool ok']);
   writeFileSync(join(spool, '0000000000000001.damaged'), '');
   assert.equal(await judged(), ['spool fail', 'spool ok']);
+  writeFileSync(join(spool, 'set-aside.ndjson'), '{"code":"invalid_schema"}\n');
+  assert.equal(await judged(), ['spool fail', 'spool fail', 'spool ok'], 'one report that the node refused');
 });
 
 test('a clock that differs from that of the node by over a minute fails, with its direction', async () => {

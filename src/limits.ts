@@ -126,7 +126,7 @@ export const limits = {
   /** Signatures that are remembered so that none is accepted twice, in 16 to 32 bytes each. */
   replaySignaturesMax: 4_194_304,
   signingKeysMax: 4_096,
-  /** A signature waits for those before it in its batch: 5 ms of verifications. */
+  /** A signature waits for the batch before its own, and for all of its own: 10 ms of verifications. */
   signaturesInBatch: 32,
 
   // Erasure

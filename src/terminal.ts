@@ -49,7 +49,8 @@ function drawnProgress(stderr: Streams['stderr'], what: string): Progress {
       const now = performance.now();
       if (now - drawnAt < redrawMs && done < total) return;
       drawnAt = now;
-      const part = total === 0 ? 1 : done / total;
+      // A log may grow while it is read.
+      const part = total === 0 ? 1 : Math.min(1, done / total);
       const full = Math.round(part * barLength);
       const bar = '#'.repeat(full) + '-'.repeat(barLength - full);
       goBack();

@@ -34,7 +34,6 @@ test('progress is drawn over its own line, its end at once, and leaves nothing; 
   const { stderr, progress } = terminal();
   const bar = progress('verifying');
   bar.to(1, 3);
-  bar.to(2, 3);
   bar.to(3, 3);
   bar.end();
   const lines = String(stderr.read()).split('\x1b[1G\x1b[0K');
@@ -44,9 +43,10 @@ test('progress is drawn over its own line, its end at once, and leaves nothing; 
     'verifying [########################] 100%, 3 of 3',
     '',
   ]);
-  const none = progress('nothing');
-  none.to(0, 0);
+  progress('nothing').to(0, 0);
   assert.match(String(stderr.read()), '100%, 0 of 0');
+  progress('what grew meanwhile').to(3, 2);
+  assert.match(String(stderr.read()), '[########################] 100%, 3 of 2');
   const pipe = terminal({ isTTY: false });
   pipe.progress('verifying').to(1, 1);
   assert.is(pipe.stderr.read(), null);

@@ -17,7 +17,7 @@ const suffix = '.test.js';
 const filesPerProcess = 12;
 /** A file whose text matches this changes or measures its process, so it shares it with no other file. */
 const ownProcess =
-  /\bprocess\.env(?:\.\w+|\[\w+\])? = |delete process\.env|\bprocess\.(?:exit|exitCode|on|once|emit|umask|chdir|memoryUsage|cpuUsage|getActive\w+|(?:stdout|stderr)\.write =)|node:(?:v8|diagnostics_channel)|\/proc\/self|syncBuiltinESMExports|Runs in a process of its own/;
+  /\bprocess\.env(?:\.\w+|\[[^\]]+\])? (?:\?\?|\|\||\+)?= |(?:delete |assign\()process\.env|\bprocess\.(?:exit|exitCode|on|once|emit|umask|chdir|memoryUsage|cpuUsage|getActive\w+|(?:stdout|stderr)\.write =)|node:(?:v8|diagnostics_channel)|\/proc\/self|syncBuiltinESMExports|Runs in a process of its own/;
 /** The line that a process writes to both of its outputs after each of its files but the last. */
 export const endOfFile = '\n\x1e end of the test file\n';
 /** How long to read on after a file's process ended, where something it left behind holds its output open. */

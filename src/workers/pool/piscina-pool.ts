@@ -46,7 +46,7 @@ export class PiscinaPool implements GroupPool {
   /** Resolves once the files, which the workers read, hold every applied batch. Set on a node of a cluster. */
   filesStored: (() => Promise<void>) | null = null;
 
-  /** Tests pass other `entries`, whose workers fail. */
+  /** Tests pass other entries, whose workers fail. */
   constructor(
     folder: WorkerFolder,
     otherEntries: Partial<typeof ownEntries> = {},
@@ -150,8 +150,8 @@ class LazyPool {
   constructor(private readonly make: () => Piscina) {}
 
   #start(): Piscina {
+    if (this.#isClosed) throw new Error('the pool is closed');
     if (this.#pool === null) {
-      if (this.#isClosed) throw new Error('the pool is closed');
       const pool = this.make();
       pool.on('error', (error: Error) => this.#discardIfDead(pool, error));
       this.#pool = pool;
@@ -202,10 +202,10 @@ class LazyPool {
   }
 }
 
-export function poolOf(entry: URL, folder: object, threads: number, maxQueue: number): Piscina {
+export function poolOf(entry: URL, workerData: object, threads: number, maxQueue: number): Piscina {
   const pool = new Piscina({
     filename: entry.href,
-    workerData: folder,
+    workerData,
     minThreads: threads,
     maxThreads: threads,
     maxQueue,

@@ -1,4 +1,4 @@
-/** Runs as the worker that verifies the signatures of requests, each of which takes as long as the rest of an event. */
+/** Runs as the worker that verifies signatures of requests, each of which takes longer than the rest of an event. */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { SignedBase } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';

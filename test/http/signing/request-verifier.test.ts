@@ -36,14 +36,15 @@ interface Around {
   readonly requestSigning?: HttpDeps['settings']['requestSigning'];
   readonly clock?: { now(): number };
   readonly hasErasedSince?: (peer: PeerView, fromMs: number) => boolean;
+  readonly verifySignatures?: HttpDeps['verifySignatures'];
 }
 
 function verifier({
   requestSigning = 'optional',
   clock = Date,
   hasErasedSince = () => false,
+  verifySignatures = async (batch) => verifyNow(batch),
 }: Around = {}): RequestVerifier {
-  const verifySignatures: HttpDeps['verifySignatures'] = async (batch) => verifyNow(batch);
   const deps = { settings: { requestSigning }, clock, node: { group: { hasErasedSince } }, verifySignatures };
   return new RequestVerifier(deps as unknown as HttpDeps);
 }
@@ -54,6 +55,21 @@ async function resultOf(checked: Verified | Promise<Verified>): Promise<string> 
   if (!outcome.ok) return outcome.code;
   return outcome.value === null ? 'unchecked' : 'body';
 }
+
+test('signatures are verified peer by peer in turn, however many one sends', async () => {
+  const verified: string[] = [];
+  const verifySignatures: HttpDeps['verifySignatures'] = async (batch) => {
+    verified.push(...batch.map(({ publicKey }) => publicKey));
+    return verifyNow(batch);
+  };
+  const checks = verifier({ verifySignatures });
+  const other = newSigningKey();
+  const [request, ofOther] = [await signedEvent(), await signedEvent({}, other)];
+  const many = Array.from({ length: 3 }, () => checks.check(routes.submitEvent, request, peer(1), open));
+  const one = checks.check(routes.submitEvent, ofOther, peer(2, other.publicKey), open);
+  await Promise.all([...many, one]);
+  assert.equal(verified, [key.publicKey, other.publicKey, key.publicKey, key.publicKey]);
+});
 
 test('a caller that has left gets no verification', async () => {
   const remote = { destroyed: true };

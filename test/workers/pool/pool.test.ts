@@ -15,6 +15,7 @@ import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.j
 import { PiscinaPool } from '../../../src/workers/pool/piscina-pool.js';
 import { ReadQueue } from '../../../src/workers/pool/read-queue.js';
 import { newSigningKey } from '../../http/signing/signer.js';
+import { rejection } from '../../store/log-contract.js';
 import { formedRecord, salt, t0 } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
 
@@ -72,6 +73,7 @@ test('a thread verifies a batch of signatures, each by its own key, and replies 
   } finally {
     await pool.close();
   }
+  assert.match(String(await rejection(pool.verifySignatures(batch))), 'the pool is closed');
 });
 
 test('a piece of the log comes in memory that the threads share, or alone if it is larger', async () => {

@@ -118,6 +118,23 @@ test('peers that carry one list are detected by the mistakes that they share', (
   assert.ok(trust.witnessPairs.every(({ reason }) => reason === 'copied_list'));
 });
 
+test('two peers that only report share a list from four fifths of it on, and from thirty players', () => {
+  const { rows: whole, isBad } = honestGroup(8, 600, 3);
+  const random = seeded(4);
+  // Each honest peer sees a third of the players, so that none of them has such a list.
+  const rows = whole.map((row) => row.filter(() => random() < 0.35));
+  const places = isBad.flatMap((one, i) => (one ? [i] : []));
+  const onlyReporting = (length: number, shared: number) => {
+    const lists = [places.slice(0, length), [...places.slice(0, shared), ...places.slice(length, 2 * length - shared)]];
+    const all = rows.map((row, i) => [...row, ...lists.flatMap((list, n) => (list.includes(i) ? [bad(8 + n)] : []))]);
+    return trustOf(10, all).witnessPairs;
+  };
+  assert.equal(onlyReporting(50, 40), [{ first: 8, second: 9, reason: 'copied_list' }]);
+  assert.equal(onlyReporting(50, 39), []);
+  assert.equal(onlyReporting(35, 29), []);
+  assert.is(onlyReporting(35, 30).length, 1);
+});
+
 test('peers whose lists agree because they are right stay apart', () => {
   // Both find nearly every bad player, and no good one.
   const { rows, isBad } = honestGroup(8, 600, 3);

@@ -117,6 +117,11 @@ export function errorMembers({ code, text = errors[code].text, details }: Refusa
   return { error: text, code, ...(details === undefined ? {} : { details }) };
 }
 
+/** An error that carries the name of its class, which logs show. */
+export class NamedError extends Error {
+  override readonly name: string = this.constructor.name;
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -4,13 +4,12 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { getOrMake } from '../core/get-or-make.js';
-import { messageOf } from '../errors.js';
+import { messageOf, NamedError } from '../errors.js';
 import { limits } from '../limits.js';
 import { clientSecurity, LinkAuthority } from './link-security.js';
 
 /** The node did not answer, or not with status 200. The request may have been executed, unless `isUnsent`. */
-export class LinkError extends Error {
-  override readonly name = 'LinkError';
+export class LinkError extends NamedError {
   readonly isUnsent: boolean;
 
   constructor(message: string, isUnsent: boolean, options?: ErrorOptions) {

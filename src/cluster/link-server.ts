@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
-import { messageOf } from '../errors.js';
+import { messageOf, NamedError } from '../errors.js';
 import { limits } from '../limits.js';
 import { LinkAuthority, serverSecurity } from './link-security.js';
 
@@ -20,9 +20,7 @@ export interface LinkRequest {
 export type LinkHandler = (request: LinkRequest) => Promise<object>;
 
 /** The path is unknown, the parameters are invalid, or the node has not what they name. The answer is 404. */
-export class LinkRefusedError extends Error {
-  override readonly name = 'LinkRefusedError';
-}
+export class LinkRefusedError extends NamedError {}
 
 export class LinkServer {
   readonly #http: Server;

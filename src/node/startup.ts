@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { UnknownRecordError } from '../core/records/record-codec.js';
 import { type GroupSettings, type SettingName, settingNames } from '../core/settings.js';
 import type { Environment } from '../core/vocabulary.js';
-import { hasCode, messageOf } from '../errors.js';
+import { hasCode, messageOf, NamedError } from '../errors.js';
 import type { Group } from '../group/group.js';
 import type { Clock } from '../group/ports/clock.js';
 import { DamagedError, type LogWriter, type SnapshotStore, UnreadError } from '../group/ports/storage.js';
@@ -27,19 +27,13 @@ import { type Config, settingsIn } from './config.js';
 import { random } from './system.js';
 
 /** The node must not run in this state; the message gives the operator the reason. Nothing was changed. */
-export class StartRefusedError extends Error {
-  override readonly name = 'StartRefusedError';
-}
+export class StartRefusedError extends NamedError {}
 
 /** This node's log is too old, or is not the log of the group: the node closes, starts again, and then rejoins. */
-export class RejoinError extends Error {
-  override readonly name = 'RejoinError';
-}
+export class RejoinError extends NamedError {}
 
 /** The node was stopped while its start waited. The start has closed what it opened. */
-export class StartEndedError extends Error {
-  override readonly name = 'StartEndedError';
-}
+export class StartEndedError extends NamedError {}
 
 const refusals = [DamagedError, UnreadError, FolderOwnedError, HiddenCommitError, UnknownRecordError];
 

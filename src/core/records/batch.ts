@@ -19,6 +19,7 @@
  */
 import { createHash, hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { NamedError } from '../../errors.js';
 import { viewOf } from '../columns/byte-strings.js';
 import type { EventColumns, EventKeys } from '../tables/event-columns.js';
 import { eventBytes, readEvent } from './packed-records.js';
@@ -38,9 +39,7 @@ const DIGEST_BYTES = CHAIN_AT - DIGEST_AT;
 
 export const chainStart: Uint8Array = new Uint8Array(CHAIN_BYTES);
 
-class BatchError extends Error {
-  override readonly name = 'BatchError';
-}
+class BatchError extends NamedError {}
 
 const BYTES_AT_FIRST = 256;
 

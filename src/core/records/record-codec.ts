@@ -1,4 +1,5 @@
 /** Encodes and decodes records: type, version, and packed fields or JSON. Refuses versions of newer releases. */
+import { NamedError } from '../../errors.js';
 import { isEventTypeId } from '../evidence/event-types.js';
 import { peerChangeIds } from '../peers/peer-changes.js';
 import { EventColumns, type EventKeys, keyOf } from '../tables/event-columns.js';
@@ -56,9 +57,7 @@ const versionsMin: Partial<Record<RecordType, number>> = {
   weights_published: WEIGHTS_VERSION_MIN,
 };
 
-export class UnknownRecordError extends Error {
-  override readonly name = 'UnknownRecordError';
-}
+export class UnknownRecordError extends NamedError {}
 
 /** Writes an event with its type and version to the `eventBytes` from byte `at` on; `view` covers the same bytes. */
 export function writeEventRecord(

@@ -10,6 +10,7 @@ import type * as records from '../../core/records/records.js';
 import { carriedSums, decideWithdrawal, headOfPair, readAgain } from '../../core/rules/decide-removal.js';
 import type { GroupState } from '../../core/state.js';
 import { NO_KEY, OPERATOR } from '../../core/vocabulary.js';
+import { NamedError } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { RecordReader } from '../listing/listing.js';
 import { DamagedError, type LogReader, type StoredBatch } from '../ports/storage.js';
@@ -17,9 +18,7 @@ import { batchFrom, lastSeqOf } from '../recovery/recovery.js';
 import type { CopyProgress, LogSink } from './copy-store.js';
 
 /** The replaced log does not continue the log of the backup, so its erasures cannot be applied. */
-export class ForeignLogError extends Error {
-  override readonly name = 'ForeignLogError';
-}
+export class ForeignLogError extends NamedError {}
 
 type LostFact = records.AuditFact & { readonly at: number };
 

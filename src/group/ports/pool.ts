@@ -7,6 +7,7 @@ import type { VerdictCounts } from '../../core/scoring/score.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
 import type { DiscountedPair, PeerTrust } from '../../core/trust/peer-trust.js';
 import type { WitnessPair } from '../../core/vocabulary.js';
+import { NamedError } from '../../errors.js';
 import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js';
 import type { StoredBatch } from './storage.js';
 
@@ -197,9 +198,7 @@ export interface WeightsSignals {
   readonly shared: Uint32Array;
 }
 
-export class PoolBusyError extends Error {
-  override readonly name = 'PoolBusyError';
-}
+export class PoolBusyError extends NamedError {}
 
 export interface SnapshotMade {
   readonly seq: number;

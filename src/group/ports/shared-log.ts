@@ -2,6 +2,7 @@
  * Declares the log that the nodes of a cluster share, as a port: ordered slots, which only the leader appends, the
  * leader itself, and the status of the nodes.
  */
+import { NamedError } from '../../errors.js';
 import type { StoredBatch } from './storage.js';
 
 /** The records of a stored batch that a turn replaced. The new content of each record follows from its old content. */
@@ -83,9 +84,7 @@ export interface RefusedNode extends Pick<NodeView, 'nodeId' | 'url'> {
 }
 
 /** No majority, or no member at all, answered in time: the outcome is unknown. */
-export class SharedLogUnavailableError extends Error {
-  override readonly name = 'SharedLogUnavailableError';
-}
+export class SharedLogUnavailableError extends NamedError {}
 
 /** Every call may reject with `SharedLogUnavailableError`. */
 export interface SharedLog {

@@ -1,5 +1,6 @@
 /** Declares the append log, whose batches are opaque here, the snapshots and the disk as ports, and their errors. */
 import type { SnapshotBlock } from '../../core/snapshot/snapshot.js';
+import { NamedError } from '../../errors.js';
 
 /** The key is the sequence number of its first record. */
 export interface StoredBatch {
@@ -68,39 +69,25 @@ export interface SnapshotStore {
 }
 
 /** Another process owns the data folder now. */
-export class OwnerLostError extends Error {
-  override readonly name = 'OwnerLostError';
-}
+export class OwnerLostError extends NamedError {}
 
 /** Stored bytes differ from those that were written. The message names the file, the block or the record. */
-export class DamagedError extends Error {
-  override readonly name = 'DamagedError';
-}
+export class DamagedError extends NamedError {}
 
 /** The next batch of the group's log does not follow the last one of this node. */
-export class DivergedError extends Error {
-  override readonly name = 'DivergedError';
-}
+export class DivergedError extends NamedError {}
 
 /** Stored data could not be read for a reason other than damage, so that its state is unknown. */
-export class UnreadError extends Error {
-  override readonly name: string = 'UnreadError';
-}
+export class UnreadError extends NamedError {}
 
 /** The disk is full; even reads may fail. */
-export class DiskFullError extends UnreadError {
-  override readonly name = 'DiskFullError';
-}
+export class DiskFullError extends UnreadError {}
 
 /** The node ends, and its files do not hold what follows an erasure: it reads that again when it starts. */
-export class StoreEndedError extends Error {
-  override readonly name = 'StoreEndedError';
-}
+export class StoreEndedError extends NamedError {}
 
 /** The scrub could not be completed now. Nothing was lost: request it again later. */
-export class ScrubDeferredError extends Error {
-  override readonly name = 'ScrubDeferredError';
-}
+export class ScrubDeferredError extends NamedError {}
 
 /** In bytes. */
 export interface DiskUse {

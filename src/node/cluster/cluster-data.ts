@@ -1,6 +1,7 @@
 /** Moves a folder without a node into or out of a cluster. Only `ptf` loads this file, and with it etcd's client. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { NamedError } from '../../errors.js';
 import { formationProblems } from '../../group/recovery/formation.js';
 import { formationOf } from '../../group/recovery/recovery.js';
 import type { MovedData } from '../../operator/cli/command-context.js';
@@ -14,9 +15,7 @@ import { version } from '../version.js';
 import { openEtcdLog, RECORD_FORMAT } from './cluster-folder.js';
 import { isIncomplete, removeUnfinished } from './copy-fetch.js';
 
-export class MoveRefusedError extends Error {
-  override readonly name = 'MoveRefusedError';
-}
+export class MoveRefusedError extends NamedError {}
 
 const LEASE_S = 10;
 

@@ -1,14 +1,12 @@
 /** Calls a running node over the operator's socket: sends one request and reads one answer. */
 import { request as httpRequest } from 'node:http';
-import { hasCode } from '../../errors.js';
+import { hasCode, NamedError } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { type OperationName, operations, type Requests, type Values } from '../../operations/table.js';
 import type { Progress } from '../../terminal.js';
 import { commandPath, type SocketPath, socketPathOf } from '../protocol/socket-path.js';
 
-export class OperatorError extends Error {
-  override readonly name = 'OperatorError';
-
+export class OperatorError extends NamedError {
   constructor(
     readonly code: string,
     message: string,

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hasCode, messageOf } from '../../errors.js';
+import { hasCode, messageOf, NamedError } from '../../errors.js';
 import type { BackupManifest } from '../../group/backup/backup-tasks.js';
 import { DamagedError } from '../../group/ports/storage.js';
 import { dataFileOf, isThere } from '../files/lmdb-file.js';
@@ -21,9 +21,7 @@ const FOREIGN = 'lost+found';
 const SMALL_FILES = ['group-salt', 'dashboard-password'];
 
 /** The target folder is not empty. Nothing was written there. */
-export class NotEmptyError extends Error {
-  override readonly name = 'NotEmptyError';
-}
+export class NotEmptyError extends NamedError {}
 
 export function namesIn(dir: string): string[] {
   try {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Database, open } from 'lmdb';
+import { NamedError } from '../../errors.js';
 import { DamagedError, DiskFullError } from '../../group/ports/storage.js';
 import { isFull } from '../files/full-disk.js';
 import { dataFileOf, PAGE_HEADER_BYTES } from '../files/lmdb-file.js';
@@ -129,9 +130,7 @@ export function seqOfKey(key: Uint8Array): number {
  * memory that processes share, and a process that opens the log writes there the number that it read before. The next
  * start reads the number from the file.
  */
-export class HiddenCommitError extends Error {
-  override readonly name = 'HiddenCommitError';
-
+export class HiddenCommitError extends NamedError {
   constructor(path: string) {
     super(`${dataFileOf(path)}: another process that opened it hides its newest commit; start the node again`);
   }

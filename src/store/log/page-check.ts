@@ -5,6 +5,7 @@
  */
 import { readSync } from 'node:fs';
 import { Bits } from '../../core/bits.js';
+import { NamedError } from '../../errors.js';
 import { DamagedError } from '../../group/ports/storage.js';
 import * as lmdb from '../files/lmdb-file.js';
 
@@ -28,9 +29,7 @@ const DEPTH_MAX = 32;
 const META_NAME = Buffer.from('meta\0');
 
 /** A page that LMDB would not write. The message names the page and the fault. */
-export class PageError extends Error {
-  override readonly name = 'PageError';
-
+export class PageError extends NamedError {
   constructor(page: number, what: string) {
     super(`page ${page} ${what}`);
   }

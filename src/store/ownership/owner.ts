@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { NamedError } from '../../errors.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { checkEnvironmentFile, dataFileOf, newestMeta, withFile } from '../files/lmdb-file.js';
@@ -11,9 +12,7 @@ import { LmdbLogWriter, logFolderOf } from '../log/lmdb-log.js';
 import * as environments from '../log/log-environment.js';
 import * as records from './owner-record.js';
 
-export class FolderOwnedError extends Error {
-  override readonly name = 'FolderOwnedError';
-}
+export class FolderOwnedError extends NamedError {}
 
 /** Interval of heartbeats, and how long a silent owner is watched, in ms. */
 export interface OwnerTimes {

@@ -1,5 +1,5 @@
 /** Provides what backups and restores share: progress, cancellation, the check of the written store, error codes. */
-import { hasCode, messageOf } from '../../errors.js';
+import { hasCode, messageOf, NamedError } from '../../errors.js';
 import type { VerifyReport } from '../../group/api.js';
 import type { CopyCode, CopyRefusal, CopyStatus } from '../../group/backup/backup-tasks.js';
 import { ForeignLogError } from '../../group/backup/restore-store.js';
@@ -15,9 +15,7 @@ export interface CopyContext {
   onStatus(status: CopyStatus): void;
 }
 
-export class CopyError extends Error {
-  override readonly name = 'CopyError';
-
+export class CopyError extends NamedError {
   constructor(
     readonly code: CopyCode,
     message: string,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { clearLine, cursorTo } from 'node:readline';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import type { Command, CommanderError } from 'commander';
 
 /** Progress of long work, on a line of its own that disappears when the work is done. */
 export interface Progress {
@@ -32,6 +33,31 @@ export function terminalOf(streams: Streams): Terminal {
     progress: (what) => (stderr.isTTY ? drawnProgress(stderr, what) : { to: () => {}, end: () => {} }),
     askSecret: stdin.isTTY ? (question) => askSecret(streams, question) : null,
   };
+}
+
+const helpWidthMax = 100;
+
+/** Commands that are added to `program` afterwards write there, too. */
+export function writesTo(terminal: Pick<Terminal, 'out' | 'err' | 'width'>, program: Command): Command {
+  const helpWidth = () => Math.min(terminal.width, helpWidthMax);
+  return program
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      // Errors are printed once, in the form of every other error.
+      outputError: () => {},
+      getOutHelpWidth: helpWidth,
+      getErrHelpWidth: helpWidth,
+    })
+    .exitOverride();
+}
+
+/** Returns commander's refusal as one line; `missing` if it only printed the help because a command is missing. */
+export function usageText(error: CommanderError, missing: string): string {
+  // Commander puts suggestions on a line of their own.
+  const own = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  return `${(error.code === 'commander.help' ? missing : own).replace(/\.$/, '')}; see --help`;
 }
 
 const redrawMs = 100;

@@ -8,6 +8,7 @@ import { hasCode, messageOf } from '../../errors.js';
 import { DiskFullError, UnreadError } from '../../group/ports/storage.js';
 import { checkRequest } from '../../operations/table.js';
 import { printable } from '../../operations/text-table.js';
+import { usageText, writesTo } from '../../terminal.js';
 import { violationTexts } from '../../validation/validator.js';
 import { addBackups } from './backups.js';
 import { type CommandContext, type CommandDeps, examples, type Rendered } from './command-context.js';
@@ -77,10 +78,7 @@ function failureOf(error: unknown, args: readonly string[]): OperatorError {
     // Commander's code for "printed the help, because a command is missing".
     const asked = args[args.indexOf('help') + 1];
     const missing = args.includes('help') ? `unknown command '${asked}'` : 'a command is missing';
-    // Joins the lines of the message, since commander puts suggestions on a line of their own.
-    const own = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-    const text = error.code === 'commander.help' ? missing : own;
-    return new OperatorError('wrong_usage', `${text.replace(/\.$/, '')}; see --help`, 2);
+    return new OperatorError('wrong_usage', usageText(error, missing), 2);
   }
   if (hasCode(error, 'EACCES')) {
     return new OperatorError('access_denied', `${error.message}; run as the user of the node`);
@@ -91,8 +89,6 @@ function failureOf(error: unknown, args: readonly string[]): OperatorError {
 /** The commands that no row of an operation declares, in the order of the help. */
 const commands = [addErase, addAuditReaders, addDoctor, addVerify, addDashboard, addBackups, addCluster, addCompletion];
 
-const helpWidthMax = 100;
-
 /** With `json`, help that was not requested is not printed. With `hasDefaults`, `ptf peers` lists the peers. */
 export function programOf(
   deps: CommandDeps,
@@ -101,7 +97,7 @@ export function programOf(
   hasDefaults = true,
 ): Command {
   const { terminal } = deps;
-  const program = new Command('ptf')
+  const program = writesTo(json ? { ...terminal, err: () => {} } : terminal, new Command('ptf'))
     .description('Operates a running node of the peer trust federation, found by its data folder.')
     .version(deps.runtime.version, '--version', 'print the version')
     .option('--json', 'print one JSON document')
@@ -111,17 +107,7 @@ export function programOf(
       'data folder of the node (default: DATA_DIR, also from the file PTF_ENV_FILE, .env or /etc/ptf/ptf.env, else ./snapshots)',
     )
     .addHelpText('after', examples('status', 'peers list --json', 'verify --data-dir /var/lib/ptf'))
-    .addHelpText('after', '\nExit codes: 0 done, 1 refused, 2 wrong usage, 3 no node')
-    .configureHelp({ showGlobalOptions: true })
-    .configureOutput({
-      writeOut: terminal.out,
-      writeErr: json ? () => {} : terminal.err,
-      // Errors are printed once, in the form of every other error.
-      outputError: () => {},
-      getOutHelpWidth: () => Math.min(terminal.width, helpWidthMax),
-      getErrHelpWidth: () => Math.min(terminal.width, helpWidthMax),
-    })
-    .exitOverride();
+    .addHelpText('after', '\nExit codes: 0 done, 1 refused, 2 wrong usage, 3 no node');
   const dir = (): string => resolve(program.opts<{ dataDir?: string }>().dataDir ?? deps.defaultDir());
   const session: CommandContext = {
     ...deps,

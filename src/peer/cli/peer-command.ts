@@ -1,6 +1,7 @@
 /** Runs `ptf-peer`: a command line becomes output and an exit code. Streams, environment and signals are arguments. */
 import { Command, CommanderError } from 'commander';
 import { TrustError } from '../../client/trust-error.js';
+import { usageText, writesTo } from '../../terminal.js';
 import { loadPeerConfig } from '../config/peer-config.js';
 import { type ExitCode, endOf, PeerError, wrongUsage } from '../peer-error.js';
 import { addDescribe } from './describe-command.js';
@@ -48,13 +49,7 @@ function escaped(text: string): string {
 function peerErrorOf(error: unknown): PeerError {
   if (error instanceof PeerError) return error;
   if (error instanceof TrustError) return endOf(error);
-  if (error instanceof CommanderError) {
-    const own = error.message
-      .replace(/^error: /, '')
-      .replaceAll('\n', ' ')
-      .replace(/\.$/, '');
-    return wrongUsage(`${error.code === 'commander.help' ? 'a command is missing' : own}; see --help`);
-  }
+  if (error instanceof CommanderError) return wrongUsage(usageText(error, 'a command is missing'));
   if (error instanceof Error && 'code' in error && 'syscall' in error) return wrongUsage(error.message);
   return new PeerError('internal_error', error instanceof Error ? error.message : String(error), 1);
 }
@@ -62,7 +57,6 @@ function peerErrorOf(error: unknown): PeerError {
 /** In the order of the help. */
 const commands = [addRegister, addDoctor, addImport, addDescribe, addExport, addSidecar, addWatch, addRelay];
 
-const helpWidthMax = 100;
 const help = `
 Examples:
   ptf-peer register --url https://trust.example.net --name "Arena EU 1" --game arena
@@ -75,22 +69,12 @@ Variables replace members of the file: PTF_PEER_URL, PTF_PEER_ID, PTF_PEER_API_K
 
 function programOf(deps: PeerDeps, end: (code: ExitCode) => void): Command {
   const { terminal, version } = deps;
-  const program = new Command('ptf-peer')
+  const program = writesTo(terminal, new Command('ptf-peer'))
     .description("Connects a game server to its group's node: lists, a local sidecar, webhooks.")
     .version(version, '--version', 'print the version')
     .option('--config <file>', 'configuration (default: PTF_PEER_CONFIG, else ~/.config/ptf-peer/config.json)')
     .option('--json', 'print one JSON document if the command has one')
-    .addHelpText('after', help)
-    .configureHelp({ showGlobalOptions: true })
-    .configureOutput({
-      writeOut: terminal.out,
-      writeErr: terminal.err,
-      // Errors are printed once, in the form of every other error.
-      outputError: () => {},
-      getOutHelpWidth: () => Math.min(terminal.width, helpWidthMax),
-      getErrHelpWidth: () => Math.min(terminal.width, helpWidthMax),
-    })
-    .exitOverride();
+    .addHelpText('after', help);
   const options = () => program.opts<{ config?: string; json?: boolean }>();
   const session: Session = {
     ...deps,

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { CurrentLoop } from '../group/calls.js';
 import type { Group } from '../group/group.js';
 import { limits } from '../limits.js';
+import { within } from '../workers/within.js';
 import { writeHead } from './upkeep.js';
 
 type Closer = () => Promise<void>;
@@ -45,16 +46,11 @@ export async function windDown({ group, current, dir, log, snapshotMs }: Winding
   const { loop } = current;
   if (loop.failed) return;
   let isSkipped = false;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), snapshotMs());
-  });
   const made = loop.snapshotNow(snapshotMs).catch((error: unknown) => {
     if (!isSkipped) log.warn({ err: error }, 'the last snapshot failed');
   });
-  isSkipped = (await Promise.race([made, late])) === false;
+  isSkipped = !(await within(snapshotMs(), made));
   if (isSkipped) log.warn('the last snapshot takes too long and is skipped');
-  clearTimeout(timer);
   // The log alone decides what is durable; on a full disk, the folder must be released nevertheless.
   await writeHead(loop, dir, true).catch((error: unknown) => log.warn({ err: error }, 'head.json was not written'));
 }

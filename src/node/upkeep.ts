@@ -87,7 +87,7 @@ export function retention(
   lookMs: number = limits.retentionLookMs,
 ): () => Promise<void> {
   let isDoubted = false;
-  const look = () => {
+  return repeatedly(async () => {
     const loop = current();
     const now = clock.now();
     const isFar = now - loop.state.lastAt > DAY_MS;
@@ -95,11 +95,7 @@ export function retention(
     isDoubted = isFar;
     const days = retentionDays();
     if (days > 0 && !waits && !loop.failed && !loop.draining) loop.resume({ before: now - days * DAY_MS, now });
-  };
-  look();
-  const timer = setInterval(look, lookMs);
-  timer.unref();
-  return async () => clearInterval(timer);
+  }, lookMs);
 }
 
 /** Regularly stores, outside the log, the position that the log must at least reach. */

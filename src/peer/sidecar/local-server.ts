@@ -8,6 +8,7 @@ import { isAnswered } from '../../client/write/spool/claim.js';
 import { secretInFile } from '../config/peer-file.js';
 import { isoOf } from '../formats/reading/time-cells.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
+import { collected } from '../sources/decode.js';
 import { LocalError, refusalOf } from './local-error.js';
 import type { Sidecar } from './sidecar.js';
 import { allowOf, bodyIn, reportOf } from './sidecar-bodies.js';
@@ -233,16 +234,9 @@ function decoded(text: string): string {
 }
 
 async function jsonOf(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.byteLength;
-    if (bytes > bounds.sidecarBodyBytes) {
-      throw new LocalError(413, 'payload_too_large', `the body must have at most ${bounds.sidecarBodyBytes} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return bodyIn(Buffer.concat(chunks).toString('utf8'));
+  const bytesMax = bounds.sidecarBodyBytes;
+  const tooLarge = () => new LocalError(413, 'payload_too_large', `the body must have at most ${bytesMax} bytes`);
+  return bodyIn((await collected(request, bytesMax, tooLarge)).toString('utf8'));
 }
 
 function listening(server: Server, where: { host: string; port: number } | { path: string }): Promise<void> {

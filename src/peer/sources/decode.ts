@@ -60,6 +60,22 @@ export async function fileBytes(path: string): Promise<Buffer> {
   return readFile(path);
 }
 
+/** Joins the chunks. Rejects with what `refusal` returns if they have more than `bytesMax`. */
+export async function collected(
+  chunks: AsyncIterable<Uint8Array>,
+  bytesMax: number = bounds.importFileBytes,
+  refusal: () => Error = () => tooLarge('the list'),
+): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of chunks) {
+    bytes += part.byteLength;
+    if (bytes > bytesMax) throw refusal();
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
 export function tooLarge(label: string): PeerError {
   return wrongUsage(`${label} is larger than ${bounds.importFileBytes} bytes; split it`);
 }

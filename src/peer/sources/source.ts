@@ -6,7 +6,7 @@ import { basename, extname, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { readSmallFile } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
-import { fileBytes, tooLarge } from './decode.js';
+import { collected, fileBytes } from './decode.js';
 import { isSqlite, readTable } from './sqlite.js';
 
 export interface Source {
@@ -63,17 +63,6 @@ function keyOf(...parts: readonly string[]): string {
 
 function unreachable(label: string, why: string): PeerError {
   return new PeerError('source_unreachable', `${label} ${why}`, 3);
-}
-
-async function collected(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of chunks) {
-    bytes += part.byteLength;
-    if (bytes > bounds.importFileBytes) throw tooLarge('the list');
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
 }
 
 async function outputOf(command: string, args: readonly string[], signal: AbortSignal): Promise<Buffer> {

@@ -1,6 +1,6 @@
 /** Controls this node's copy of the group for the cluster member, one step at a time. */
 import type { GroupLoop } from '../group/actor/loop.js';
-import type { Timers } from '../group/ports/clock.js';
+import { type Timers, waitOf } from '../group/ports/clock.js';
 import type { GroupPool } from '../group/ports/pool.js';
 import type { Fence, Slot } from '../group/ports/shared-log.js';
 import { DivergedError } from '../group/ports/storage.js';
@@ -36,7 +36,7 @@ export interface LocalGroupDeps {
 export class LocalGroup implements MemberGroup {
   /** Null until the group is recovered: the node has a role before that. */
   #parts: LocalGroupDeps | null = null;
-  #waiting: { readonly seq: number; readonly done: () => void }[] = [];
+  readonly #waiting = new Set<{ readonly seq: number; end(): void }>();
   /** Counts the changes of role, so that a step can detect a later change. */
   #turn = 0;
   /** The last step. The next step starts after the last step ends. */
@@ -110,16 +110,11 @@ export class LocalGroup implements MemberGroup {
   /** Resolves to true once record `seq` is applied, and to false after `ms`. */
   async reached(seq: number, ms: number): Promise<boolean> {
     if (this.appliedSeq >= seq) return true;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        cancel();
-        this.#waiting = this.#waiting.filter((other) => other !== waiting);
-        resolve();
-      };
-      const cancel = this.timers.later(done, ms);
-      const waiting = { seq, done };
-      this.#waiting.push(waiting);
-    });
+    const { over, end } = waitOf(this.timers, ms);
+    const waiting = { seq, end };
+    this.#waiting.add(waiting);
+    await over;
+    this.#waiting.delete(waiting);
     return this.appliedSeq >= seq;
   }
 
@@ -133,7 +128,7 @@ export class LocalGroup implements MemberGroup {
       if (next.length === 0) return;
       log.take(next);
       loop().followed(next);
-      for (const { seq, done } of this.#waiting) if (seq <= this.appliedSeq) done();
+      for (const { seq, end } of this.#waiting) if (seq <= this.appliedSeq) end();
       await log.room();
     });
   }

@@ -3,7 +3,7 @@ import { countOf } from '../core/records/batch.js';
 import { messageOf } from '../errors.js';
 import { formatOfCommand } from '../group/actor-commands.js';
 import type { ClusterHealth, ClusterRole } from '../group/cluster-api.js';
-import { every, type Timers } from '../group/ports/clock.js';
+import { every, type Timers, waitOf } from '../group/ports/clock.js';
 import {
   type Fence,
   type LeaderView,
@@ -184,13 +184,9 @@ export class ClusterMember implements ClusterHealth {
     while (!isConfirmed() && timers.elapsed() < endAt && !this.#ended) {
       this.#isAsked = true;
       this.#wake();
-      await new Promise<void>((resolve) => {
-        const cancel = timers.later(resolve, endAt - timers.elapsed());
-        this.#whenConfirmed.push(() => {
-          cancel();
-          resolve();
-        });
-      });
+      const wait = waitOf(timers, endAt - timers.elapsed());
+      this.#whenConfirmed.push(wait.end);
+      await wait.over;
     }
     return isConfirmed();
   }
@@ -226,16 +222,11 @@ export class ClusterMember implements ClusterHealth {
       if (holds()) return true;
       const leftMs = endAt - this.deps.timers.elapsed();
       if (leftMs <= 0 || this.#isOut) return false;
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          cancel();
-          this.#waits.delete(done);
-          resolve();
-        };
-        const cancel = this.deps.timers.later(done, leftMs);
-        this.#waits.add(done);
-        this.#wake();
-      });
+      const { over, end } = waitOf(this.deps.timers, leftMs);
+      this.#waits.add(end);
+      this.#wake();
+      await over;
+      this.#waits.delete(end);
     }
   }
 
@@ -570,13 +561,9 @@ export class ClusterMember implements ClusterHealth {
         }
         continue;
       }
-      await new Promise<void>((resolve) => {
-        const cancel = timers.later(resolve, Math.max(1, until() - timers.elapsed()));
-        this.#wake = () => {
-          cancel();
-          resolve();
-        };
-      });
+      const wait = waitOf(timers, Math.max(1, until() - timers.elapsed()));
+      this.#wake = wait.end;
+      await wait.over;
     }
     // Also in a role that polls nothing: an ask that stays would end every later wait at once, and no timer would run.
     this.#isAsked = false;

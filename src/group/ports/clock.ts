@@ -23,6 +23,19 @@ export function every(timers: Pick<Timers, 'later'>, ms: number, act: () => void
   return () => cancel();
 }
 
+/** A wait of `ms`, which `end` ends early. */
+export function waitOf(timers: Pick<Timers, 'later'>, ms: number): { readonly over: Promise<void>; end(): void } {
+  let end = () => {};
+  const over = new Promise<void>((resolve) => {
+    const cancel = timers.later(resolve, ms);
+    end = () => {
+      cancel();
+      resolve();
+    };
+  });
+  return { over, end };
+}
+
 export interface RandomSource {
   bytes(count: number): Uint8Array;
   uuid(): string;

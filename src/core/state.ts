@@ -401,7 +401,7 @@ export class GroupState {
     if (event.mass !== 0 && !isKnown) this.newVoiceSeq = seq;
     this.#addEvidence(entry, event, seq, decaysFrom, events.keys, i * KEY_WORDS);
     // If a peer's events about the player are void, those that it sends under an origin are void, too.
-    if (this.disputes.upheld > 0) this.#markVoid(subjectHex(bytesOf({ words: events.keys, at: i * KEY_WORDS })));
+    if (this.disputes.counts.upheld > 0) this.#markVoid(subjectHex(bytesOf({ words: events.keys, at: i * KEY_WORDS })));
   }
 
   readonly #addEvidence: AddEvidence = (entry, { peer, type, mass, follows }, seq, decaysFrom, words, from) => {
@@ -443,7 +443,7 @@ export class GroupState {
 
   /** Marks all void entries after tables were filled without regard to disputes. */
   markAllVoid(): void {
-    if (this.disputes.upheld === 0) return;
+    if (this.disputes.counts.upheld === 0) return;
     for (const subject of this.disputes.subjects()) this.#markVoid(subject);
   }
 
@@ -517,7 +517,7 @@ export class GroupState {
     const { peer, lowering, raising, measure = 0, follows = 0, count } = stated;
     const entry = this.subjects.ensureEntry(subject, peer, stated.updated_at, stated.evidence_at);
     this.subjects.entries.set(entry, peer, { lowering, raising, measure, follows }, count, seq);
-    if (this.disputes.upheld > 0) this.#markVoid(subjectHex(subject));
+    if (this.disputes.counts.upheld > 0) this.#markVoid(subjectHex(subject));
   }
 
   #peerChanged(record: recordTypes.PeerChanged, seq: number): void {

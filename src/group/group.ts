@@ -329,7 +329,7 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
         witnesses: groupsOf(state.weights.witness, (number) => state.peers.has(number)),
         mailbox: { events: actor.mailbox.events, bytes: actor.mailbox.bytes },
         pendingErasures: state.erasureRequests.pending,
-        openDisputes: state.disputes.open,
+        openDisputes: state.disputes.counts.open,
         snapshots: snapshots.list(),
         ownerEpoch: log.epoch,
         disk: disk.use === null ? null : { ...disk.use, minBytes: disk.minBytes },

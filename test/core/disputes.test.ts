@@ -274,7 +274,10 @@ test('an erasure removes disputes and what their records contain of the player',
   decide(given, 'uphold', ['peer-0']);
   const erase = { caller: OPERATOR, subject: subjectOf('p'), commitment: 'c', by: 'test' };
   given.apply(decideErasure(given.state, bounds, erase, t0).records, t0);
-  assert.equal([given.state.disputes.size, given.state.disputes.open, given.state.disputes.upheld], [0, 0, 0]);
+  assert.equal(
+    [given.state.disputes.size, given.state.disputes.counts.open, given.state.disputes.counts.upheld],
+    [0, 0, 0],
+  );
   const seqs = given.records.flatMap(({ record }, i) => (record.type === 'dispute_opened' ? [i + 1] : []));
   const [erasure] = given.state.erasures.values();
   for (const seq of seqs) assert.ok(erasure!.heads.includes(seq), `record ${seq}`);

@@ -28,14 +28,10 @@ export class Disputes {
   readonly #bySubject = new Map<string, Set<string>>();
   /** By player (hex): the `dispute_opened` records of dropped disputes, whose texts are still in the log. */
   readonly #dropped = new Map<string, number[]>();
-  readonly #counts: Record<DisputeStatus, number> = { open: 0, upheld: 0, rejected: 0 };
+  readonly counts: Record<DisputeStatus, number> = { open: 0, upheld: 0, rejected: 0 };
 
   get size(): number {
     return this.#byId.size;
-  }
-
-  get open(): number {
-    return this.#counts.open;
   }
 
   all(): Dispute[] {
@@ -49,10 +45,6 @@ export class Disputes {
   /** Disputes about one player (hex), in the order of opening. */
   of(subject: string): Dispute[] {
     return [...(this.#bySubject.get(subject) ?? [])].map((id) => this.#byId.get(id)!);
-  }
-
-  get upheld(): number {
-    return this.#counts.upheld;
   }
 
   /** The `dispute_opened` records of dropped disputes about a player (hex). */
@@ -96,14 +88,14 @@ export class Disputes {
   add(dispute: Dispute): void {
     this.#byId.set(dispute.id, dispute);
     getOrMake(this.#bySubject, dispute.subject, () => new Set()).add(dispute.id);
-    this.#counts[dispute.status]++;
+    this.counts[dispute.status]++;
   }
 
   decide(id: string, { status, voids }: Pick<Dispute, 'status' | 'voids'>, seq: number, at: number): void {
     const dispute = this.#byId.get(id);
     if (dispute === undefined) return;
-    this.#counts[dispute.status]--;
-    this.#counts[status]++;
+    this.counts[dispute.status]--;
+    this.counts[status]++;
     const decisions = [...dispute.decisions, seq];
     this.#byId.set(id, { ...dispute, status, voids, decidedAt: status === 'open' ? null : at, decisions });
     if (status === 'rejected') this.#dropOldest();
@@ -116,7 +108,7 @@ export class Disputes {
 
   /** Drops the oldest rejected disputes beyond the bound. An upheld one stays, because it may be undone at any time. */
   #dropOldest(): void {
-    if (this.#counts.rejected <= limits.disputesRejectedMax) return;
+    if (this.counts.rejected <= limits.disputesRejectedMax) return;
     for (const { id, seq, subject, status } of this.#byId.values()) {
       if (status !== 'rejected') continue;
       this.#remove(id);
@@ -129,7 +121,7 @@ export class Disputes {
     const dispute = this.#byId.get(id);
     if (dispute === undefined) return;
     this.#byId.delete(id);
-    this.#counts[dispute.status]--;
+    this.counts[dispute.status]--;
     const others = this.#bySubject.get(dispute.subject);
     others?.delete(id);
     if (others?.size === 0) this.#bySubject.delete(dispute.subject);

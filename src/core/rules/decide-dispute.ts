@@ -32,7 +32,7 @@ export function decideDisputeOpened(state: GroupState, command: OpenDispute, now
   const reporters = reportersOf(state, subject);
   const isReported = against === null ? reporters.length > 0 : reporters.some(({ peer }) => peer === against.index);
   if (!isReported) return refuse('nothing_to_dispute');
-  if (state.disputes.open >= limits.disputesOpenMax) {
+  if (state.disputes.counts.open >= limits.disputesOpenMax) {
     return refuse('overloaded', { text: 'too many disputes wait for the operator' });
   }
   const record: LogRecord = {

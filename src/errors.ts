@@ -113,6 +113,10 @@ export function refused(code: ErrorCode, more: Omit<Refusal, 'ok' | 'code'> = {}
   return { ok: false, code, ...more };
 }
 
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'ok' in value && value.ok === false;
+}
+
 export function errorMembers({ code, text = errors[code].text, details }: Refusal) {
   return { error: text, code, ...(details === undefined ? {} : { details }) };
 }

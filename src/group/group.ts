@@ -11,7 +11,7 @@ import { explanationOf } from '../core/scoring/explanation.js';
 import { isAllowed, publishedFigures, readTrust } from '../core/scoring/score.js';
 import { groupsOf } from '../core/trust/witnesses.js';
 import { NO_KEY, OPERATOR } from '../core/vocabulary.js';
-import { granted, type Outcome, type Refusal, refused } from '../errors.js';
+import { granted, isRefusal, type Outcome, refused } from '../errors.js';
 import { DAY_MS, limits } from '../limits.js';
 import { exportOf } from './access/subject-holdings.js';
 import { allowedView, auditEntry, disputeView, originView, peerView, SignalViews } from './access/views.js';
@@ -477,8 +477,4 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
     verify: (onProgress) => calls.alone('verification', () => calls.pool((pool) => pool.verify(onProgress))),
   };
   return group;
-}
-
-function isRefusal(answer: object): answer is Refusal {
-  return 'ok' in answer && answer.ok === false;
 }

@@ -1,7 +1,7 @@
 /** Declares the changes that the leader decides, and how their arguments travel between nodes. */
 import { subjectBytes, subjectHex } from '../core/hashing/pseudonym.js';
 import { bytesOf, keyOf } from '../core/tables/event-columns.js';
-import { type Refusal, refused } from '../errors.js';
+import { isRefusal, type Refusal, refused } from '../errors.js';
 import type { EventSubmission, GroupApi, PeerView } from '../group/api.js';
 
 interface Codec<T, Json> {
@@ -115,8 +115,4 @@ export function execute<N extends ChangeName>(
   if (codecs[0] === caller && isRefusal(first)) return Promise.resolve(refusalOf(name, args, first));
   const methods: Changes = group;
   return methods[name](...(decoded as ChangeArgs<N>));
-}
-
-function isRefusal(value: unknown): value is Refusal {
-  return typeof value === 'object' && value !== null && 'ok' in value && value.ok === false;
 }

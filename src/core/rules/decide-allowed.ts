@@ -1,11 +1,9 @@
 /** Decides additions to the group's allow list and removals from it. */
-import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { AllowPlayer, DisallowPlayer } from '../commands.js';
-import { audited, type Decision, refuse } from '../decision.js';
+import { audited, type Decision, grant, refuse } from '../decision.js';
 import { endOfMinute } from '../evidence/decay.js';
 import { subjectHex } from '../hashing/pseudonym.js';
-import type { LogRecord } from '../records/records.js';
 import type { GroupState } from '../state.js';
 
 /** Lists a player until a minute's end, the outcome. Codes: invalid_parameter (past, or too far ahead), overloaded. */
@@ -27,8 +25,7 @@ export function decideAllowed(state: GroupState, command: AllowPlayer, now: numb
   }
   const { id, note, by } = command;
   const audit = audited(state, now, { action: 'player_allowed', actor: by, target: id });
-  const record: LogRecord = { type: 'player_allowed', subject, id, until, note, audit };
-  return { records: [record], outcome: granted(until) };
+  return grant(until, { type: 'player_allowed', subject, id, until, note, audit });
 }
 
 /** Removes a player from the list. Codes: subject_not_found. */
@@ -37,5 +34,5 @@ export function decideDisallowed(state: GroupState, command: DisallowPlayer, now
   const entry = state.allowed.of(subject)?.entry ?? null;
   if (entry === null) return refuse('subject_not_found', { text: 'this player is not on the allow list' });
   const audit = audited(state, now, { action: 'player_allowance_ended', actor: command.by, target: entry.id });
-  return { records: [{ type: 'player_allowance_ended', subject, audit }], outcome: granted(null) };
+  return grant(null, { type: 'player_allowance_ended', subject, audit });
 }

@@ -5,9 +5,8 @@
 import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { DecideDispute, OpenDispute } from '../commands.js';
-import { audited, type Decision, refuse } from '../decision.js';
+import { audited, type Decision, grant, refuse } from '../decision.js';
 import { subjectHex } from '../hashing/pseudonym.js';
-import type { LogRecord } from '../records/records.js';
 import type { Dispute } from '../registers/disputes.js';
 import type { GroupState } from '../state.js';
 import { quotaWaitsMs } from './quota.js';
@@ -35,7 +34,7 @@ export function decideDisputeOpened(state: GroupState, command: OpenDispute, now
   if (state.disputes.counts.open >= limits.disputesOpenMax) {
     return refuse('overloaded', { text: 'too many disputes wait for the operator' });
   }
-  const record: LogRecord = {
+  return grant(null, {
     type: 'dispute_opened',
     dispute_id: disputeId,
     peer: caller,
@@ -43,8 +42,7 @@ export function decideDisputeOpened(state: GroupState, command: OpenDispute, now
     text,
     against: against?.index ?? null,
     audit: audited(state, now, { action: 'dispute_opened', actor: by, target: disputeId }),
-  };
-  return { records: [record], outcome: granted(null) };
+  });
 }
 
 const actions = { uphold: 'dispute_upheld', reject: 'dispute_rejected', undo: 'dispute_undone' } as const;
@@ -67,14 +65,13 @@ export function decideDispute(state: GroupState, command: DecideDispute, now: nu
   }
   const voids = decision === 'uphold' ? voidsOf(state, dispute, command.peerIds) : granted([]);
   if (!voids.ok) return { records: [], outcome: voids };
-  const record: LogRecord = {
+  return grant(null, {
     type: 'dispute_decided',
     dispute_id: disputeId,
     status: statuses[decision],
     voids: voids.value,
     audit: audited(state, now, { action: actions[decision], actor: by, target: disputeId }),
-  };
-  return { records: [record], outcome: granted(null) };
+  });
 }
 
 function voidsOf(state: GroupState, { subject, against, text: words }: Dispute, peerIds: readonly string[]) {

@@ -2,7 +2,7 @@
 import { type Granted, granted, type Refusal, refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { ChangeOrigin } from '../commands.js';
-import { audited, type Decision, refuse } from '../decision.js';
+import { audited, type Decision, grant, refuse } from '../decision.js';
 import type { Peer } from '../peers/peers.js';
 import type { OriginCarried } from '../records/records.js';
 import type { GroupState } from '../state.js';
@@ -11,12 +11,12 @@ import type { GroupState } from '../state.js';
 export function decideOrigin(state: GroupState, command: ChangeOrigin, now: number): Decision<null> {
   const { change, name, by } = command;
   const known = state.origins.named(name);
-  const nothing = { records: [], outcome: granted(null) };
+  const nothing = grant(null);
   if (change === 'remove') {
     if (known === undefined) return refuse('unknown_origin', { text: `no origin has the name ${name}` });
     if (!known.declared) return nothing;
     const audit = audited(state, now, { action: 'origin_removed', actor: by, target: name });
-    return { records: [{ type: 'origin_removed', origin: known.index, audit }], outcome: granted(null) };
+    return grant(null, { type: 'origin_removed', origin: known.index, audit });
   }
   if (known?.declared) return nothing;
   if (known === undefined && (state.origins.list.length >= limits.originsMax || hasNoNumber(state))) {
@@ -24,7 +24,7 @@ export function decideOrigin(state: GroupState, command: ChangeOrigin, now: numb
   }
   const audit = audited(state, now, { action: 'origin_added', actor: by, target: name });
   const origin = known?.index ?? state.numbers;
-  return { records: [{ type: 'origin_declared', origin, name, audit }], outcome: granted(null) };
+  return grant(null, { type: 'origin_declared', origin, name, audit });
 }
 
 /** Returns the number that holds an event of a peer. Codes: unknown_origin, overloaded. */

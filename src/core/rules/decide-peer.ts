@@ -1,8 +1,7 @@
 /** Decides registrations, the changes of one peer, pre-trust, and the operator's declarations about two peers. */
-import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { ChangePeer, ChangePreTrust, GroupBounds, PurgePeers, RegisterPeer, RelatePeers } from '../commands.js';
-import { audited, type Decision, refuse } from '../decision.js';
+import { audited, type Decision, grant, refuse } from '../decision.js';
 import { type AnyPeerChange, peerChanges } from '../peers/peer-changes.js';
 import { auditPart } from '../records/audit.js';
 import type { LogRecord } from '../records/records.js';
@@ -23,7 +22,7 @@ export function decideRegistration(
   }
   const index = state.numbers;
   const audit = audited(state, now, { action: 'peer_registered', actor: command.by, target: command.peerId });
-  const record: LogRecord = {
+  return grant(index, {
     type: 'peer_registered',
     peer: index,
     peer_id: command.peerId,
@@ -33,8 +32,7 @@ export function decideRegistration(
     key_digest: command.keyDigest,
     ...(command.publicKey === undefined ? {} : { public_key: command.publicKey }),
     audit,
-  };
-  return { records: [record], outcome: granted(index) };
+  });
 }
 
 /** Decides a change of a peer; the outcome is its number. Codes: unknown_peer, peer_not_active (revoked: final). */
@@ -43,11 +41,11 @@ export function decidePeerChange(state: GroupState, command: ChangePeer, now: nu
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
   const row: AnyPeerChange = peerChanges[command.type];
   const decided = row.decide(peer, command, now);
-  if (decided === null) return { records: [], outcome: granted(peer.index) };
+  if (decided === null) return grant(peer.index);
   if (peer.status === 'revoked') return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
   const audit = audited(state, now, { action: decided.action, actor: command.by, target: peer.peerId });
   const record = { type: row.record, peer: peer.index, ...decided.stated, audit } as LogRecord;
-  return { records: [record], outcome: granted(peer.index) };
+  return grant(peer.index, record);
 }
 
 /**
@@ -67,7 +65,8 @@ export function decidePurge(state: GroupState, { idleMs, by }: PurgePeers, now: 
     head = audit.hash;
     records.push({ type: 'peer_status_changed', peer: index, status: 'revoked', audit });
   }
-  return { records, outcome: granted(purged.map(({ peerId }) => peerId)) };
+  const ids = purged.map(({ peerId }) => peerId);
+  return grant(ids, ...records);
 }
 
 /** Codes: unknown_peer, peer_not_active (revoked), overloaded (too many). */
@@ -75,7 +74,7 @@ export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: 
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
   const listed = state.preTrusted.includes(peer.index);
-  if (listed === (command.change === 'add')) return { records: [], outcome: granted(null) };
+  if (listed === (command.change === 'add')) return grant(null);
   if (command.change === 'add' && peer.status === 'revoked') {
     return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
   }
@@ -85,7 +84,7 @@ export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: 
   const peers = listed ? state.preTrusted.filter((index) => index !== peer.index) : [...state.preTrusted, peer.index];
   const action = listed ? 'pre_trust_removed' : 'pre_trust_added';
   const audit = audited(state, now, { action, actor: command.by, target: peer.peerId });
-  return { records: [{ type: 'pre_trust_set', peers, configured: null, audit }], outcome: granted(null) };
+  return grant(null, { type: 'pre_trust_set', peers, configured: null, audit });
 }
 
 /**
@@ -106,9 +105,9 @@ export function decideConfiguredPreTrust(
     peers.push(peer.index);
   }
   const isInForce = by === 'configuration' || isSameSet(peers, state.preTrusted);
-  if (configured === state.preTrustConfigured && isInForce) return { records: [], outcome: granted(null) };
+  if (configured === state.preTrustConfigured && isInForce) return grant(null);
   const audit = audited(state, now, { action: 'pre_trust_set', actor: by, target: configured });
-  return { records: [{ type: 'pre_trust_set', peers, configured, audit }], outcome: granted(null) };
+  return grant(null, { type: 'pre_trust_set', peers, configured, audit });
 }
 
 function isSameSet(one: readonly number[], other: readonly number[]): boolean {
@@ -132,9 +131,9 @@ export function decideRelation(state: GroupState, command: RelatePeers, now: num
   if (
     state.relations.some((known) => known.first === first && known.second === second && known.relation === relation)
   ) {
-    return { records: [], outcome: granted(null) };
+    return grant(null);
   }
   const target = `${state.peers.at(first).peerId} ${state.peers.at(second).peerId}`;
   const audit = audited(state, now, { action: `peers_${relation}`, actor: command.by, target });
-  return { records: [{ type: 'peers_related', first, second, relation, audit }], outcome: granted(null) };
+  return grant(null, { type: 'peers_related', first, second, relation, audit });
 }

@@ -1,8 +1,7 @@
 /** Decides withdrawals and erasures, and computes the sums of evidence that remain. */
-import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { EraseSubject, ExportSubject, GroupBounds, RefuseErasure, WithdrawEvent } from '../commands.js';
-import { audited, type Decision, refuse } from '../decision.js';
+import { audited, type Decision, grant, refuse } from '../decision.js';
 import { evidenceAt, rescaled, scaleAt } from '../evidence/decay.js';
 import { isMeasure, revokesLowering } from '../evidence/event-types.js';
 import { subjectHex } from '../hashing/pseudonym.js';
@@ -38,7 +37,7 @@ export function decideWithdrawal(
   const sums = { lowering: loweringMass(state, entry), raising: entries.raising(entry) };
   const { hidden, counts, ...left } = sumsWithout(state, command, sums);
   const { lowering, raising } = count === 0 ? nothing : left;
-  const record: recordTypes.LogRecord = {
+  return grant(null, {
     type: 'event_withdrawn',
     peer: event.peer,
     subject: subjectHex(event.subject),
@@ -50,8 +49,7 @@ export function decideWithdrawal(
     prev: entries.head(entry),
     ...(hidden === undefined ? {} : { hidden }),
     ...(counts === undefined ? {} : { counts }),
-  };
-  return { records: [record], outcome: granted(null) };
+  });
 }
 
 interface Sums {
@@ -269,11 +267,11 @@ export function decideErasure(
   const audit = auditPart(shared?.audit.hash ?? state.auditHead, state.lastSeq + 1 + before.length, now, fact);
   if (pending) {
     const record: recordTypes.LogRecord = { type: 'erasure_requested', peer: command.caller, subject, reason, audit };
-    return { records: [...before, record], outcome: granted({ events: 0, pending, reason }) };
+    return grant({ events: 0, pending, reason }, ...before, record);
   }
   const events = row < 0 ? 0 : eventsOf(state, row);
   const record: recordTypes.LogRecord = { type: 'subject_erased', peer: command.caller, subject, events, audit };
-  return { records: [...before, record], outcome: granted({ events, pending, reason }) };
+  return grant({ events, pending, reason }, ...before, record);
 }
 
 function sharedErasure(state: GroupState, { caller, by }: EraseSubject, now: number): recordTypes.SharedErasureAsked {
@@ -290,7 +288,7 @@ export function decideErasureRefused(state: GroupState, command: RefuseErasure, 
   if (first === undefined) return refuse('subject_not_found', { text: 'no erasure of this player is waiting' });
   // The audit log, which every peer may read, names neither the player nor the reason.
   const audit = audited(state, now, { action: 'erasure_refused', actor: by, target: `request ${first.seq}` });
-  return { records: [{ type: 'erasure_refused', subject, reason, audit }], outcome: granted(null) };
+  return grant(null, { type: 'erasure_refused', subject, reason, audit });
 }
 
 /** Returns the reason why an erasure is not a matter of the asking peer alone; null if it is. */
@@ -350,5 +348,5 @@ export function decideExport(state: GroupState, command: ExportSubject, now: num
     state.erasureRequests.of(subject).seqs.length > 0;
   if (!isHeld) return refuse('subject_not_found', { text: 'no data is held about this subject' });
   const audit = audited(state, now, { action: 'subject_exported', actor: command.by, target: command.commitment });
-  return { records: [{ type: 'subject_exported', audit }], outcome: granted(null) };
+  return grant(null, { type: 'subject_exported', audit });
 }

@@ -1,8 +1,7 @@
 /** Decides changes of the shared settings, and of what scales all evidence: epoch, half-life, scoring, weights. */
-import { granted, refused } from '../../errors.js';
 import { DAY_MS, limits } from '../../limits.js';
 import type { ChangeSetting } from '../commands.js';
-import { audited, type Decision } from '../decision.js';
+import { audited, type Decision, grant, refuse } from '../decision.js';
 import { decayFactorAt, movedEpoch } from '../evidence/decay.js';
 import { trustConstants as k } from '../evidence/trust-constants.js';
 import type { BanEpochMoved, EpochMoved, LogRecord, WeightsPublished } from '../records/records.js';
@@ -26,9 +25,9 @@ export function decideSetting(state: GroupState, { name, value, by }: ChangeSett
   if (name === 'PRE_TRUSTED_PEERS') return decideConfiguredPreTrust(state, String(value), now, by);
   if (name === 'HALF_LIFE_DAYS') return decideHalfLife(state, 'claims', Number(value), now, by);
   if (name === 'BAN_HALF_LIFE_DAYS') return decideHalfLife(state, 'measures', Number(value), now, by);
-  if (state.settings[name] === value) return { records: [], outcome: granted(null) };
+  if (state.settings[name] === value) return grant(null);
   const audit = audited(state, now, { action: 'group_setting_changed', actor: by, target: `${name} ${value}` });
-  return { records: [{ type: 'group_setting_changed', name, value, audit }], outcome: granted(null) };
+  return grant(null, { type: 'group_setting_changed', name, value, audit });
 }
 
 /** Returns the record that moves the epoch before evidence of time `at` is scaled; null if no move is due. */
@@ -50,11 +49,11 @@ export function decideHalfLife(
   by = 'configuration',
 ): Decision<null> {
   const scale = kind === 'claims' ? state : state.measureScale;
-  if (halfLifeDays === scale.halfLifeDays) return { records: [], outcome: granted(null) };
+  if (halfLifeDays === scale.halfLifeDays) return grant(null);
   const newest = newestEvidence(state);
   if (newest - now > limits.halfLifeClockBehindMs) {
     const text = `the clock is ${((newest - now) / DAY_MS).toFixed(1)} days behind the newest evidence; set it right before the half-life changes from ${scale.halfLifeDays} to ${halfLifeDays} days`;
-    return { records: [], outcome: refused('dependency_unavailable', { text }) };
+    return refuse('dependency_unavailable', { text });
   }
   // If the epoch lies in the future, the clock was ahead when the epoch was set, or is a little behind now.
   const at = now >= scale.epoch ? now : Math.min(Math.max(now, newest), scale.epoch);
@@ -68,7 +67,7 @@ export function decideHalfLife(
     kind === 'claims'
       ? { type: 'half_life_changed', half_life_days: halfLifeDays, ...changed }
       : { type: 'ban_half_life_changed', ban_half_life_days: halfLifeDays, ...changed };
-  return { records: [record], outcome: granted(null) };
+  return grant(null, record);
 }
 
 /** Returns the time of the newest evidence of all players, in ms since 1970; -Infinity if there is none. */
@@ -81,10 +80,10 @@ function newestEvidence({ subjects }: GroupState): number {
 export const SCORING_VERSION = 3;
 
 export function decideScoring(state: GroupState, now: number): Decision<null> {
-  if (state.scoring.version === SCORING_VERSION) return { records: [], outcome: granted(null) };
+  if (state.scoring.version === SCORING_VERSION) return grant(null);
   const target = `version ${SCORING_VERSION}`;
   const audit = audited(state, now, { action: 'scoring_changed', actor: 'release', target });
-  return { records: [{ type: 'scoring_changed', scoring: SCORING_VERSION, audit }], outcome: granted(null) };
+  return grant(null, { type: 'scoring_changed', scoring: SCORING_VERSION, audit });
 }
 
 const movedColumns = ['tau', 'a', 'b', 'z', 'm', 'finds', 'findsClaim'] as const;
@@ -102,7 +101,7 @@ export function decideWeights(state: GroupState, computed: ComputedWeights, now:
   const isNews = isOld || hasMoved(state, computed);
   // Other nodes of a group that still counts bans as claims may be of a release that does not know measures.
   const measures = state.scoring.version < MEASURES_FROM ? null : computed.measures;
-  return { records: isNews ? [{ type: 'weights_published', ...computed, measures }] : [], outcome: granted(isNews) };
+  return isNews ? grant(true, { type: 'weights_published', ...computed, measures }) : grant(false);
 }
 
 function hasMoved(state: GroupState, computed: ComputedWeights): boolean {

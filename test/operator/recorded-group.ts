@@ -30,7 +30,6 @@ export const explanation: TrustExplanation = {
   peers: 3,
   preTrusted: true,
   witnesses: 3,
-  loweringWitnesses: 2,
   oneSided: 0.25,
   logOdds: 0.5,
   suspicious: 2.5,

@@ -2,7 +2,7 @@
 import { type AsOf, decayed, decayFactorFor, measureFactorFor } from '../evidence/decay.js';
 import { FOLLOWS, roundForComparison } from '../evidence/evidence.js';
 import type { GroupState } from '../state.js';
-import { ALL, LOWERS } from './player-votes.js';
+import { ALL } from './player-votes.js';
 import { votesOf } from './score.js';
 
 export interface TrustExplanation extends Readonly<ReturnType<typeof explanationOf>> {
@@ -57,9 +57,8 @@ export function explanationOf(state: GroupState, row: number, asOf: AsOf) {
   return {
     ...sums,
     peers: peers.size,
-    /** Number of witnesses among them with more than a negligible weight, and number of those that lower. */
+    /** Number of witnesses among them with more than a negligible weight. */
     witnesses: playerVotes.witnesses(witness, ALL),
-    loweringWitnesses: playerVotes.witnesses(witness, LOWERS),
     /** Peers with a standing ban, those that banned after others had, and how many independent bans they are. */
     banned: banned.size,
     bannedAfterOthers: bannedAfterOthers.size,

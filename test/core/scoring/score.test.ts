@@ -308,7 +308,6 @@ test('an explanation names sides, peers and the weights it is computed from', ()
     peers: 3,
     preTrusted: false,
     witnesses: 3,
-    loweringWitnesses: 2,
     oneSided: 0.5,
     banned: 0,
     bannedAfterOthers: 0,

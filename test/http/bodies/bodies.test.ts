@@ -71,7 +71,6 @@ test('the split of an explanation is left out under three peers', () => {
     peers: 3,
     preTrusted: true,
     witnesses: 2,
-    loweringWitnesses: 1,
     oneSided: 0.25,
     logOdds: 1,
     suspicious: 2.4,

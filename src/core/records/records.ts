@@ -93,11 +93,7 @@ export interface EventAccepted extends Typed<'event_accepted'> {
 export type DecidedEvent = Omit<EventAccepted, 'subject' | 'id_tag'>;
 
 /** The record that replaces an event after its withdrawal or erasure. */
-export interface EventTombstone extends Typed<'event_gone'> {
-  readonly peer: number;
-  readonly id_tag: IdTag;
-  readonly prev: number;
-}
+export type EventTombstone = Typed<'event_gone'> & Pick<EventAccepted, 'peer' | 'id_tag' | 'prev'>;
 
 /** States the sums of a pair from this record on. */
 interface StatedSums {

@@ -8,17 +8,13 @@ import { BAN_HALF_LIFE_DAYS, DAY_MS, HALF_LIFE_DAYS, severityOf, WEIGHT_MIN } fr
 /** `faded`: so old that decay leaves less than 1 % of its weight. */
 export type EntryState = 'send' | 'expired' | 'lifted' | 'faded';
 
-export interface PlanEntry {
+export interface PlanEntry extends Pick<ListRow, 'bannedAt' | 'expiresAt'> {
   /** With the id in canonical form. */
   readonly player: Player;
   readonly says: RowKind;
   readonly line: number;
   /** Number of its row: the accounts of a row are those of one person, and a line may hold many rows. */
   readonly row: number;
-  /** ms since 1970; null if the list does not state it. */
-  readonly bannedAt: number | null;
-  /** ms since 1970; null if the ban is permanent or the list does not state it. */
-  readonly expiresAt: number | null;
   readonly state: EntryState;
   /** Time of the event in ms since 1970; null for the time of sending. */
   readonly at: number | null;

@@ -17,24 +17,18 @@ import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader, peerClient } from '../node/node-reader.js';
 import { problemLog } from '../node/problem-log.js';
 import { PeerError, plainWords, uncountedText } from '../peer-error.js';
-import type { Source } from '../sources/source.js';
 import { ListFile } from './list-file.js';
 import { changesOf, type ListedBan } from './list-sync.js';
-import { PolledList } from './polled-list.js';
+import { PolledList, type PolledListOptions } from './polled-list.js';
 import { type Mark, WatchState } from './watch-state.js';
 import { wholeTextOf } from './whole-text.js';
 
-export interface WatchOptions extends ListReading {
+export interface WatchOptions extends ListReading, Omit<PolledListOptions, 'elapsedMs'> {
   readonly config: PeerConfig;
-  readonly source: Source;
-  /** How often to read a source that is no plain file, in ms. */
-  readonly every?: number | undefined;
   readonly gameId: string;
   /** Treats the bans at the first start as known. */
   readonly newOnly?: boolean;
   readonly allowMassLift?: boolean;
-  readonly log: (line: string) => void;
-  readonly signal: AbortSignal;
   readonly runtime?: Runtime | undefined;
 }
 

@@ -7,6 +7,7 @@ import type { ListText } from './list-file.js';
 
 export interface PolledListOptions {
   readonly source: Source;
+  /** How often to read it, in ms. */
   readonly every?: number | undefined;
   readonly elapsedMs: () => number;
   readonly log: (line: string) => void;

@@ -7,6 +7,7 @@ import {
   deliveredIn,
   encodeRecord,
   fileNameOf,
+  type Piece,
   piecesOf,
   RECORD_EXTRA_BYTES,
   recordFiles,
@@ -27,11 +28,7 @@ export interface Entry {
   readonly payload: Buffer;
 }
 
-export interface Stretch {
-  readonly seq: number;
-  readonly count: number;
-  readonly bytes: number;
-}
+export type Stretch = Pick<Piece, 'seq' | 'count' | 'bytes'>;
 
 /** Consecutive records; none if the first requested one is damaged, with the damaged ones after it. */
 export interface Read {

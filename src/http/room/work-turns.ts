@@ -112,15 +112,11 @@ export class WorkTurns {
     this.#schedule();
     const isFirst = this.#running === null && this.#small.empty && this.#large.empty;
     const isAtOnce = isSmall(work) || this.accepted() === this.#acceptedBefore;
-    if (isFirst && isAtOnce && this.#hasTime() && !this.#isThrottled(work)) {
+    if (isFirst && isAtOnce && this.#hasTime() && !(work.isBody && this.#throttled.has(work.holder))) {
       this.#begin(work);
       return undefined;
     }
     return new Promise((go) => this.#wait({ ...work, go }));
-  }
-
-  #isThrottled({ isBody, holder }: Work): boolean {
-    return isBody && this.#throttled.has(holder);
   }
 
   #wait(one: Waiting): void {

@@ -177,6 +177,20 @@ test('a reader that moves gets no row of a player who has not moved', async () =
   world.holds(reader);
 });
 
+test('a reader that moves gets no row that its new node has not published yet', async () => {
+  const world = new World();
+  await world.event(0, 'p');
+  const first = world.table();
+  const reader = world.snapshot(first);
+  const place = world.publish(first, reader);
+  const second = world.table();
+  await world.event(1, 'new');
+  const touched = playersChangedSince(world.log, world.state, place.seq);
+  assert.is(world.resume(second, touched!, place.asOf, reader), 0);
+  world.publish(second, reader);
+  world.holds(reader);
+});
+
 test('new weights may move any player, so that a reader who moves gets every row', async () => {
   const world = new World();
   for (let i = 0; i < 9; i++) await world.event(i % 4, `p${i}`);

@@ -87,6 +87,7 @@ test('a group under an hour has no newcomers, and one under a day uses its own a
   assert.is(seniority(t0 + hourMs), 0.5);
   assert.is(seniority(t0 + 10 * hourMs), 0.95);
   assert.is(seniority(t0 + 30 * dayMs), 1);
+  register(given, 1, t0 + 2 * hourMs);
   assert.equal(new Set(given.state.peers.seniority(t0 + 2 * hourMs, 0)), new Set([1]), 'without newcomers at all');
 });
 

@@ -28,10 +28,14 @@ export class Disputes {
   readonly #bySubject = new Map<string, Set<string>>();
   /** By player (hex): the `dispute_opened` records of dropped disputes, whose texts are still in the log. */
   readonly #dropped = new Map<string, number[]>();
-  readonly counts: Record<DisputeStatus, number> = { open: 0, upheld: 0, rejected: 0 };
+  readonly #counts: Record<DisputeStatus, number> = { open: 0, upheld: 0, rejected: 0 };
 
   get size(): number {
     return this.#byId.size;
+  }
+
+  get counts(): Readonly<Record<DisputeStatus, number>> {
+    return this.#counts;
   }
 
   all(): Dispute[] {
@@ -88,14 +92,14 @@ export class Disputes {
   add(dispute: Dispute): void {
     this.#byId.set(dispute.id, dispute);
     getOrMake(this.#bySubject, dispute.subject, () => new Set()).add(dispute.id);
-    this.counts[dispute.status]++;
+    this.#counts[dispute.status]++;
   }
 
   decide(id: string, { status, voids }: Pick<Dispute, 'status' | 'voids'>, seq: number, at: number): void {
     const dispute = this.#byId.get(id);
     if (dispute === undefined) return;
-    this.counts[dispute.status]--;
-    this.counts[status]++;
+    this.#counts[dispute.status]--;
+    this.#counts[status]++;
     const decisions = [...dispute.decisions, seq];
     this.#byId.set(id, { ...dispute, status, voids, decidedAt: status === 'open' ? null : at, decisions });
     if (status === 'rejected') this.#dropOldest();
@@ -108,7 +112,7 @@ export class Disputes {
 
   /** Drops the oldest rejected disputes beyond the bound. An upheld one stays, because it may be undone at any time. */
   #dropOldest(): void {
-    if (this.counts.rejected <= limits.disputesRejectedMax) return;
+    if (this.#counts.rejected <= limits.disputesRejectedMax) return;
     for (const { id, seq, subject, status } of this.#byId.values()) {
       if (status !== 'rejected') continue;
       this.#remove(id);
@@ -121,7 +125,7 @@ export class Disputes {
     const dispute = this.#byId.get(id);
     if (dispute === undefined) return;
     this.#byId.delete(id);
-    this.counts[dispute.status]--;
+    this.#counts[dispute.status]--;
     const others = this.#bySubject.get(dispute.subject);
     others?.delete(id);
     if (others?.size === 0) this.#bySubject.delete(dispute.subject);

@@ -1,4 +1,5 @@
 /** Decides registrations, the changes of one peer, pre-trust, and the operator's declarations about two peers. */
+import { granted } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { ChangePeer, ChangePreTrust, GroupBounds, PurgePeers, RegisterPeer, RelatePeers } from '../commands.js';
 import { audited, type Decision, grant, refuse } from '../decision.js';
@@ -65,8 +66,7 @@ export function decidePurge(state: GroupState, { idleMs, by }: PurgePeers, now: 
     head = audit.hash;
     records.push({ type: 'peer_status_changed', peer: index, status: 'revoked', audit });
   }
-  const ids = purged.map(({ peerId }) => peerId);
-  return grant(ids, ...records);
+  return { records, outcome: granted(purged.map(({ peerId }) => peerId)) };
 }
 
 /** Codes: unknown_peer, peer_not_active (revoked), overloaded (too many). */

@@ -315,6 +315,8 @@ export const limits = {
   // Pools
   replicaQueueMax: 64,
   readersQueueMax: 256,
+  /** The start of the signature thread, or its end, beside the batch in progress. */
+  signatureQueueMax: 2,
   readerWaitMs: 2_500,
   workRetryMs: 1_000,
   redactionRetryMaxMs: 60_000,

@@ -1,5 +1,4 @@
 /** Declares the context of every command of `ptf-peer`: terminal, environment, signal to end, and exit code. */
-
 import type { Terminal } from '../../terminal.js';
 import type { PeerConfig, Surroundings } from '../config/peer-config.js';
 import type { ExitCode } from '../peer-error.js';

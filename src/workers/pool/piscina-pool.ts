@@ -61,7 +61,7 @@ export class PiscinaPool implements GroupPool {
     this.#readers = new LazyPool(() =>
       poolOf(entries.reader, readerFolder, limits.readerThreads, limits.readersQueueMax),
     );
-    this.#signatures = new LazyPool(() => poolOf(entries.signatures, {}, 1, limits.replicaQueueMax));
+    this.#signatures = new LazyPool(() => poolOf(entries.signatures, {}, 1, limits.signatureQueueMax));
   }
 
   // These name records that the files hold. An erasure in a cluster waits for some of them before the files hold what

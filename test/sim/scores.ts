@@ -123,7 +123,7 @@ function figuresOf(word: Word) {
   return {
     ...word,
     a,
-    isLowering: (lowering + measure) / mass > 0.5,
+    isLowering: heaviness((lowering + measure) / mass) > 0.5,
     voice: tau * Math.min(mass, 1) * v,
     weight: measure > 0 ? Math.max(w, wm) : w,
     effective: Math.max(w * n, k.saturation * wm * a),

@@ -149,7 +149,7 @@ export class PlayerVotes {
     return found;
   }
 
-  /** Counts witnesses whose share of lowering evidence is above `above`, in [0, 1], or is any (`ALL`). */
+  /** Counts witnesses whose share of lowering evidence, rounded, is above `above`, in [0, 1], or is any (`ALL`). */
   witnesses(witness: Uint16Array, above: number): number {
     const { count, peer, share, weight } = this;
     const speakers = this.#speakersOf(witness);
@@ -157,7 +157,8 @@ export class PlayerVotes {
     for (let e = 0; e < count; e++) {
       const j = peer[e]!;
       if (this.isCarried && this.silent[e] === 1) continue;
-      if (!(share[e]! > above && weight[e]! > k.witnessWeightMin) || speakers[witness[j]!] !== NO_PEERS) continue;
+      const counts = roundForComparison(share[e]!) > above && weight[e]! > k.witnessWeightMin;
+      if (!counts || speakers[witness[j]!] !== NO_PEERS) continue;
       speakers[witness[j]!] = e;
       found++;
     }

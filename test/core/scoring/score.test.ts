@@ -257,6 +257,19 @@ test('one witness alone never makes a player untrusted', () => {
   assert.is(verdictOf(70, 0.35, 2), 'trusted');
 });
 
+test('a peer whose evidence is in balance lowers nobody, however its sums were rounded', () => {
+  const given = new Given().peers(2).weigh({ a: [1, 1], b: [0.4, 0.4], m: [3.44, 3.4], measured: [1, 1] });
+  given.event(0, 'a', { eventType: 'ban_applied', severity: 1 });
+  given.event(1, 'a', { eventType: 'ban_applied', severity: 1 });
+  given.event(1, 'a', { severity: 0.7 });
+  given.event(1, 'a', { eventType: 'commendation', severity: 0.7 });
+  given.event(1, 'a', { eventType: 'commendation', severity: 1 });
+  assert.ok(scoreAt(given, 'a').score < 20);
+  assert.is(scoreAt(given, 'a').verdict, 'suspicious', 'only the first peer lowers');
+  given.event(1, 'a', { severity: 0.01 });
+  assert.is(scoreAt(given, 'a').verdict, 'untrusted', 'both do');
+});
+
 test('published weights enter the read: a peer with tau 0 moves nothing', () => {
   const given = new Given().peers(2).weigh({ tau: [1, 0] });
   given.event(0, 'a');

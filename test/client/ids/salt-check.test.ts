@@ -22,6 +22,11 @@ function saltCheck(): SaltCheck {
   });
 }
 
+test('the check of a salt is eight digits of a hash that other languages compute, too', () => {
+  // printf 'ptf-salt-checka salt of the group' | sha256sum
+  assert.is(saltCheckOf('a salt of the group'), 'c7ac640a');
+});
+
 test('a salt that is the group’s is asked about once, also by calls at the same time', async () => {
   group = { salt_check: saltCheckOf(salt), player_id_kinds: ['steam'] };
   const check = saltCheck();

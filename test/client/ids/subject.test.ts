@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
+import { normalizedFor, normalizePlayerId } from '../../../src/client/ids/normalize.js';
 import { isSubjectHash, sentId, subjectHash } from '../../../src/client/ids/subject.js';
 import { Pseudonyms, pseudonymise, subjectHex } from '../../../src/core/hashing/pseudonym.js';
 import { limits } from '../../../src/limits.js';
@@ -72,6 +73,23 @@ test('the client refuses the characters in a player id that the node refuses, ha
 test('without a salt an id is sent as it is, and a subject hash in lower case', () => {
   assert.is(sentId('Player One', undefined), 'Player One');
   assert.is(sentId('AB'.repeat(32), undefined), 'ab'.repeat(32));
+});
+
+test('an id that is sent has at most 128 characters, of one unit or of two', () => {
+  for (const one of ['x', '𝕏']) {
+    assert.is(sentId(one.repeat(bounds.playerIdLength), undefined), one.repeat(bounds.playerIdLength));
+    for (const more of [1, 2, bounds.playerIdLength, 2 * bounds.playerIdLength]) {
+      assert.throws(() => sentId(one.repeat(bounds.playerIdLength + more), undefined), /at most 128 characters/);
+    }
+  }
+});
+
+test('a group of kinds takes an id in its one spelling, and subject hashes as they are', () => {
+  assert.is(normalizedFor(['steam'], 'STEAM_0:1:40'), '76561197960265809');
+  assert.throws(() => normalizedFor(['steam'], 'Player One'), /this is not a player id/);
+  for (const kinds of [null, undefined]) assert.is(normalizedFor(kinds, 'STEAM_0:1:40'), 'STEAM_0:1:40');
+  assert.is(normalizedFor(['steam'], 'AB'.repeat(32)), 'AB'.repeat(32));
+  assert.throws(() => normalizePlayerId(7 as never), /a player id must be a string/);
 });
 
 test('the bounds that the client shares with the service are the same', () => {

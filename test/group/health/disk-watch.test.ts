@@ -145,4 +145,12 @@ test('a disk is looked at when the watch starts, and again and again until it st
   assert.equal(timers, []);
 });
 
+test('a look that begins during another one waits for no disk', async () => {
+  const { watch, troubles, fail } = watched(100 * MB);
+  const first = fail();
+  assert.is(await Promise.race([watch.look().then(() => 'ended'), first.then(() => 'waited')]), 'ended');
+  await first;
+  assert.is(troubles.length, 1);
+});
+
 test.run();

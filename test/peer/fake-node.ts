@@ -19,6 +19,8 @@ export interface FakeNode {
 export interface FakeAnswer {
   readonly status?: number;
   readonly body?: object;
+  /** The header `Date`; absent: the time. Null: none is sent. */
+  readonly date?: string | null;
   /** The frames of a stream, which then stays open. */
   readonly stream?: AsyncIterable<string>;
 }
@@ -39,6 +41,8 @@ export async function fakeNode(answer: (asked: Asked) => FakeAnswer | null): Pro
       for await (const piece of found.stream) response.write(piece);
       return;
     }
+    response.sendDate = found.date !== null;
+    if (typeof found.date === 'string') response.setHeader('date', found.date);
     response.writeHead(found.status ?? 200, { 'content-type': 'application/json' }).end(JSON.stringify(found.body));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');

@@ -75,4 +75,37 @@ test('the status of a peer is found on any page of the group, up to a bound', as
   assert.is(none.found, 'unexpected_answer');
 });
 
+test('the clock of this machine is compared with the middle of the second that the node states', async () => {
+  const { now } = Date;
+  const ahead = async (date: string | null) => {
+    const { found, paths } = await reading(
+      () => ({ body: {}, date }),
+      (reader) => reader.clockAheadMs(),
+    );
+    assert.equal(paths, ['/api/v1/health']);
+    return found;
+  };
+  Date.now = () => Date.UTC(2026, 0, 1, 0, 0, 7, 700);
+  try {
+    assert.is(await ahead('Thu, 01 Jan 2026 00:00:07 GMT'), 200);
+    assert.is(await ahead('Thu, 01 Jan 2026 01:00:00 GMT'), -3_592_800);
+    assert.equal([await ahead(null), await ahead('soon')], [null, null]);
+  } finally {
+    Date.now = now;
+  }
+});
+
+test('a reader that is closed ends what it asked, and answers nothing further', async () => {
+  const { found } = await reading(
+    () => groupAnswer(),
+    async (reader) => {
+      const asked = reader.group();
+      await reader.close();
+      return Promise.allSettled([asked, reader.statusOf('a'), reader.clockAheadMs()]);
+    },
+  );
+  const [asked, ...further] = found as PromiseSettledResult<unknown>[];
+  assert.equal([asked?.status, ...further.map(({ status }) => status)], ['rejected', 'rejected', 'rejected']);
+});
+
 test.run();

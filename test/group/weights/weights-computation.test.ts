@@ -1,4 +1,4 @@
-/** What a computation of weights waits for, what it reports of its time, and what others published meanwhile. */
+/** A computation of weights by its steps: their order, their times, and weights that others publish meanwhile. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { granted } from '../../../src/errors.js';

@@ -3,8 +3,9 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DiskFullError } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
-import { Reserve } from '../../../src/store/files/full-disk.js';
+import { Reserve, refuseIfFull, refuseWithoutCommitSpace } from '../../../src/store/files/full-disk.js';
 import { SmallDisk } from '../../faults/small-disk.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
@@ -60,6 +61,37 @@ test('a reserve on a nearly full disk leaves half of the free space', () => {
     const size = sizeIn(small.path) ?? 0;
     assert.ok(size > 0 && size <= before / 2, `${size} of ${before}`);
     rmSync(join(small.path, 'reserve'));
+  } finally {
+    small.unmount();
+  }
+});
+
+test('a full disk is named where it would look like damage, and one with room is not', async () => {
+  const small = SmallDisk.mount(8);
+  if (small === null) {
+    process.stdout.write('SKIPPED: a small file system cannot be mounted here, so no full disk is named\n');
+    return;
+  }
+  try {
+    const reserve = new Reserve(small.path);
+    const finds = () => reserve.during(async (isFull) => isFull);
+    const { path } = small;
+    small.fill(limits.commitFreeBytes);
+    refuseWithoutCommitSpace(path);
+    refuseIfFull(path);
+    assert.is(await finds(), false);
+    small.fill(limits.commitFreeBytes - 4_096);
+    assert.throws(
+      () => refuseWithoutCommitSpace(path),
+      (error: Error) =>
+        error instanceof DiskFullError && error.message.includes(`a write needs ${limits.commitFreeBytes}`),
+    );
+    small.fill(0);
+    assert.throws(
+      () => refuseIfFull(path),
+      (error: Error) => error instanceof DiskFullError && error.message.startsWith(`the disk under ${path} is full`),
+    );
+    assert.is(await finds(), true);
   } finally {
     small.unmount();
   }

@@ -10,6 +10,9 @@ test('the socket lies in the data folder, which a descriptor shortens if its pat
   const dir = temporaryFolder();
   try {
     assert.is(socketPathOf(dir).path, join(dir, 'operator.sock'));
+    const longest = join(dir, 'x'.repeat(limits.socketPathBytes - join(dir, '', 'operator.sock').length - 1));
+    assert.is(socketPathOf(longest).path, join(longest, 'operator.sock'), 'no descriptor is needed yet');
+    assert.throws(() => socketPathOf(`${longest}x`), /ENOENT/);
     const deep = join(dir, 'x'.repeat(120));
     assert.throws(() => socketPathOf(deep), /ENOENT/);
     mkdirSync(deep);

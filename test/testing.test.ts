@@ -1,13 +1,17 @@
 /** A test node in the life of a test: its players, its restart, its end, and starts that fail. */
+import { fork } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DAY_MS } from '../src/limits.js';
 import { startTestNode } from '../src/testing.js';
 
+const entry = fileURLToPath(new URL('../src/test-node.js', import.meta.url));
 let folder = '';
 test.before.each(() => {
   folder = mkdtempSync(join(tmpdir(), 'ptf-testing-'));
@@ -90,6 +94,22 @@ test('a start that is refused is not repeated, and leaves nothing but a folder t
     else process.env.TMPDIR = before;
   }
   assert.equal([readdirSync(folder), starts], [['given'], 2]);
+});
+
+test('a node whose test ends before it has started ends as in a crash', async () => {
+  const child = fork(entry, [], {
+    cwd: folder,
+    env: { DATA_DIR: join(folder, 'data'), PORT: '0' },
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  try {
+    child.disconnect();
+    assert.equal(await once(child, 'exit'), [null, 'SIGKILL']);
+    assert.not.ok(existsSync(join(folder, 'data')));
+  } finally {
+    child.kill('SIGKILL');
+  }
 });
 
 test.run();

@@ -49,7 +49,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   operator: [...actor, 'validation', 'operations', 'listening', 'terminal'],
   'node/variables': [...ground, 'core', 'player-ids'],
   'node/config': [...ground, 'core', 'node/variables'],
-  'node/operator-environment': ['node/config'],
+  'node/operator-environment': [...ground, 'group', 'operator', 'node/config', 'node/variables'],
+  'node/operator-folder': [...outside, 'node/cluster', 'node/operator-environment'],
   'node/logger': ['node/variables'],
   'node/version': [],
   'node/system': ['group'],
@@ -75,7 +76,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'open-files': ['limits'],
   'require-open-files': ['open-files'],
   main: ['node/process', 'require-node', 'require-open-files'],
-  ptf: [...outside, 'node/node', 'node/cluster', 'node/operator-environment', 'terminal'],
+  ptf: [...outside, 'node/operator-environment', 'node/operator-folder', 'terminal'],
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
   'player-ids': [],
   client: ['node-version', 'player-ids'],
@@ -150,6 +151,7 @@ const inexactAllowed: readonly (readonly [start: string, reason: string])[] = [
 
 /** Files besides the entries that may ask the process something, and why. */
 const processAllowed: Readonly<Record<string, string>> = {
+  'src/node/operator-folder.ts': 'a part of the entry `ptf`: its user, and the signals that cancel a backup',
   'src/http/room/work-turns.ts': 'the next tick, after the microtasks of a request',
   'src/require-node.ts': 'ends the process where its Node is too old',
   'src/require-open-files.ts': 'ends the process where it may open too few files',

@@ -1,5 +1,10 @@
 /** Finds the node's environment for `ptf`: in `PTF_ENV_FILE`, in `.env` here, or where deploy's unit has it. */
-import { type Environ, type ReadFile, withDotenv } from './config.js';
+import { resolve } from 'node:path';
+import type { GroupIdentity } from '../group/api.js';
+import { limits } from '../limits.js';
+import type { ConfigurationFacts } from '../operator/cli/findings.js';
+import { type Config, type Environ, loadConfig, type ReadFile, withDotenv } from './config.js';
+import { variables } from './variables.js';
 
 /** The files of the installed unit, and the settings that the unit itself makes. */
 export const installed = {
@@ -38,4 +43,59 @@ export function operatorEnvironment(
   const hasSalt = [found.GROUP_SALT, found.GROUP_SALT_FILE].some((text) => text !== undefined && text.trim() !== '');
   const salt = hasSalt || readOrHide(saltFile) === undefined ? {} : { GROUP_SALT_FILE: saltFile };
   return { env: { ...settings, ...salt, ...found }, hidden };
+}
+
+/** `DATA_DIR` as the node reads it. */
+export function dataDirOf({ env }: OperatorEnvironment): string {
+  const { name, fallback } = variables.dataDir;
+  const text = env[name]?.trim();
+  return text === undefined || text === '' ? fallback : text;
+}
+
+export function identityOf({ groupId, identityMode, environment, playerIdKinds }: Config): GroupIdentity {
+  const kinds = playerIdKinds === null ? {} : { playerIdKinds };
+  return { groupId, identityMode, environment, ...kinds };
+}
+
+/** Stands for a salt that this user may not read. */
+const anySalt = 'x'.repeat(limits.keyBytes);
+const composeFiles = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'];
+
+/** What `ptf doctor` examines of an environment; `isThere` tells whether there is a file. */
+export function configurationOf(
+  { env, hidden }: OperatorEnvironment,
+  readFile: ReadFile,
+  isThere: (path: string) => boolean,
+): ConfigurationFacts {
+  const outcome = loadConfig(hidden.includes(installed.saltFile) ? { ...env, GROUP_SALT: anySalt } : env, readFile);
+  const found = outcome.ok ? outcome : loadConfig({}, readFile);
+  if (!found.ok) throw new Error('the default settings are invalid');
+  const { config } = found;
+  const isHidden = hidden.includes(installed.envFile);
+  return {
+    // The settings that this user may not read would be missing.
+    faults: outcome.ok || isHidden ? [] : outcome.problems,
+    warnings: [
+      ...outcome.warnings,
+      ...hidden.map((path) => ({ variable: path, text: 'cannot be read by this user, and was not examined' })),
+    ],
+    production: config.production,
+    group: identityOf(config),
+    diskFreeMinBytes: Math.max(config.diskFreeMinMb * 1e6, limits.commitFreeBytes),
+    address: config.port === 0 ? null : { host: config.host, port: config.port },
+    folders: [variables.dataDir.fallback, installed.settings.DATA_DIR],
+    signs: signs(isThere),
+  };
+}
+
+function signs(isThere: (path: string) => boolean): ConfigurationFacts['signs'] {
+  const compose = composeFiles.find(isThere);
+  const found: [text: string, advice: string][] = [];
+  if (isThere(installed.unit)) {
+    found.push([`${installed.unit} is installed`, 'systemctl status ptf and journalctl -u ptf show its node']);
+  }
+  if (compose !== undefined) {
+    found.push([`${resolve(compose)} describes a project`, 'docker compose exec node ptf doctor examines its node']);
+  }
+  return found;
 }

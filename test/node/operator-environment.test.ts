@@ -1,8 +1,10 @@
-/** The files in which `ptf` finds the environment of the node that it operates. */
+/** The files in which `ptf` finds the environment of the node that it operates, and what it reads from them. */
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { installed, operatorEnvironment } from '../../src/node/operator-environment.js';
+import { limits } from '../../src/limits.js';
+import { configurationOf, dataDirOf, installed, operatorEnvironment } from '../../src/node/operator-environment.js';
 
 const paths = {
   envFile: '/unit/env',
@@ -57,6 +59,68 @@ test('the settings and files of the unit are those of deploy/ptf.service', () =>
   assert.match(unit, `Environment=ENVIRONMENT=${settings.ENVIRONMENT} DATA_DIR=${settings.DATA_DIR} `);
   assert.match(unit, `EnvironmentFile=${envFile}\n`);
   assert.match(unit, `LoadCredential=group-salt:${saltFile}\n`);
+});
+
+test('the data folder is DATA_DIR, or the default where that is unset or blank', () => {
+  const dirs = ['', '  ', ' /data '].map((text) => dataDirOf(found({}, { DATA_DIR: text })));
+  assert.equal([dataDirOf(found({})), ...dirs], ['./snapshots', './snapshots', './snapshots', '/data']);
+});
+
+/** What the doctor examines in this environment, where these files are. */
+function examined(env: Readonly<Record<string, string>>, hidden: readonly string[] = [], files: string[] = []) {
+  return configurationOf(
+    { env, hidden },
+    () => undefined,
+    (path) => files.includes(path),
+  );
+}
+
+test('the configuration to examine is that of the environment, and of the defaults where that is invalid', () => {
+  const { faults, warnings, ...facts } = examined({
+    ERASURE_MODE: 'own',
+    DISK_FREE_MIN_MB: '900',
+    PORT: '7',
+    HOST: '::1',
+    PLAYER_ID_KINDS: 'steam',
+    GROUP_ID: 'arena',
+  });
+  const group = { groupId: 'arena', identityMode: 'privacy-first', environment: 'dev' };
+  assert.equal([faults, warnings], [[], []]);
+  assert.equal(facts, {
+    production: false,
+    group: { ...group, playerIdKinds: ['steam'] },
+    diskFreeMinBytes: 900e6,
+    address: { host: '::1', port: 7 },
+    folders: ['./snapshots', '/var/lib/ptf'],
+    signs: [],
+  });
+  const other = examined({ DISK_FREE_MIN_MB: '0', PORT: '0', GROUP_ID: 'arena' });
+  assert.equal([other.address, other.diskFreeMinBytes, other.group], [null, limits.commitFreeBytes, group]);
+  const invalid = examined({ PORT: 'x', GROUP_ID: 'arena' });
+  assert.equal(
+    [invalid.faults.map(({ variable }) => variable), invalid.group.groupId, invalid.address?.port],
+    [['PORT'], 'local', 8080],
+  );
+});
+
+test('a file that this user may not read is a warning, and no setting is missed for it', () => {
+  const env = { ENVIRONMENT: 'prod', GROUP_ID: 'arena' };
+  const variables = (facts: ReturnType<typeof examined>) =>
+    [facts.faults, facts.warnings].map((remarks) => remarks.map(({ variable }) => variable));
+  const missed = variables(examined(env))[0]!;
+  assert.ok(missed.includes('GROUP_SALT'));
+  const withoutSalt = examined(env, [installed.saltFile]);
+  assert.equal(variables(withoutSalt), [missed.filter((variable) => variable !== 'GROUP_SALT'), [installed.saltFile]]);
+  assert.equal(variables(examined(env, [installed.envFile])), [[], [installed.envFile]]);
+});
+
+test('the unit and a compose file are signs of a node that ptf cannot ask', () => {
+  const texts = (...files: string[]) => examined({}, [], files).signs.map(([text]) => text);
+  assert.equal(texts('compose.json'), []);
+  assert.equal(texts(installed.unit), [`${installed.unit} is installed`]);
+  for (const name of ['compose.yaml', 'docker-compose.yml']) {
+    assert.equal(texts(name), [`${resolve(name)} describes a project`]);
+  }
 });
 
 test.run();

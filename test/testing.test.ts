@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,6 +44,8 @@ test('seeding peers are independent witnesses of their players, until the node a
     for (const [player, verdict, bans] of [
       ['cheater', 'untrusted', true],
       ['angel', 'trusted', false],
+      ['seeded bad player 1', 'untrusted', true],
+      ['seeded good player 12', 'trusted', false],
     ] as const) {
       const found = (await client.explain(player))!;
       const { witnesses, two_sided, bans: counted = 0, lowering = 0, raising = 0 } = found.explain!;
@@ -66,7 +68,11 @@ test('seeding peers are independent witnesses of their players, until the node a
     assert.ok(node.isRunning);
     assert.match(await reasonOf(node.restart()), 'ENOENT');
     assert.not.ok(node.isRunning);
+    mkdirSync(dir);
+    const starting = reasonOf(node.start());
     await node.close();
+    assert.not.ok(node.isRunning);
+    assert.match(await starting, 'the test node ended with SIGTERM');
     assert.match(await reasonOf(client.score('angel')), 'the client is closed');
   } finally {
     await node.close();

@@ -1,21 +1,9 @@
 /** The operator command as an operator runs it: a process of its own, against a real node found by its data folder. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -113,16 +101,6 @@ test('wrong usage ends the process with 2, and a command without its node with 3
   assert.match(String(document.error), '64 hexadecimal');
   assert.is((await json(['status'], 3, nowhere)).code, 'no_node');
   assert.match((await ptf(['status'], nowhere)).err, /^ptf: no node runs on .*\(no_node\)$/m);
-});
-
-test('an output that cannot be written is reported, since a key may be lost with it', async () => {
-  if (!existsSync('/dev/full')) return;
-  const full = openSync('/dev/full', 'w');
-  const child = spawn(process.execPath, [entry, 'completion', 'bash'], { stdio: ['ignore', full, 'pipe'] });
-  closeSync(full);
-  const [err] = await Promise.all([text(child.stderr!), once(child, 'close')]);
-  assert.is(child.exitCode, 1);
-  assert.match(err, /^ptf: the output could not be written: ENOSPC.* \(output_failed\)\n$/);
 });
 
 test('the node is found by --data-dir, then DATA_DIR, then .env, then ./snapshots', async () => {

@@ -102,20 +102,24 @@ test('a start that is refused is not repeated, and leaves nothing but a folder t
   assert.equal([readdirSync(folder), starts], [['given'], 2]);
 });
 
-test('a node whose test ends before it has started ends as in a crash', async () => {
-  const child = fork(entry, [], {
-    cwd: folder,
-    env: { DATA_DIR: join(folder, 'data'), PORT: '0' },
-    execArgv: [],
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
-  try {
-    child.disconnect();
-    assert.equal(await once(child, 'exit'), [null, 'SIGKILL']);
-    assert.not.ok(existsSync(join(folder, 'data')));
-  } finally {
-    child.kill('SIGKILL');
+test('a node whose test ends before or after it began to start ends as in a crash', async () => {
+  for (const begins of [false, true]) {
+    const child = fork(entry, [], {
+      cwd: folder,
+      env: { DATA_DIR: join(folder, String(begins)), PORT: '0' },
+      execArgv: [],
+      stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+    });
+    try {
+      const exited = once(child, 'exit');
+      if (begins) assert.match(String(await once(child.stdout!, 'data')), '"msg":"starting"');
+      child.disconnect();
+      assert.equal(await exited, [null, 'SIGKILL']);
+    } finally {
+      child.kill('SIGKILL');
+    }
   }
+  assert.not.ok(existsSync(join(folder, 'false')));
 });
 
 test.run();

@@ -1,12 +1,14 @@
-/** The guarantees of a test node for the test that starts it, if either of them ends early. */
+/** The guarantees of a test node for the test that starts it, if either ends early or its address is taken. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { startTestNode } from '../src/testing.js';
 import { until } from './support/until.js';
 
 const holder = fileURLToPath(new URL('./support/test-node-holder.js', import.meta.url));
@@ -46,5 +48,24 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     }
   });
 }
+
+test('a node that starts again waits for its address, and then has its data there', async () => {
+  const node = await startTestNode({ folder });
+  const { url } = node;
+  try {
+    const { peerId } = await node.register();
+    await node.kill();
+    const other = createServer().listen(Number(new URL(url).port), '127.0.0.1');
+    await once(other, 'listening');
+    const started = node.start();
+    await until(() => node.output.includes('in use by another process'));
+    other.close();
+    await started;
+    assert.is(node.url, url);
+    assert.match(await (await fetch(`${url}/api/v1/peers`)).text(), peerId);
+  } finally {
+    await node.close();
+  }
+});
 
 test.run();

@@ -6,7 +6,8 @@ import * as assert from 'uvu/assert';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { CopyStatus, RestoreTask } from '../../../src/group/backup/backup-tasks.js';
 import { writeExpectedHead } from '../../../src/store/files/folder-files.js';
-import { openLogReader } from '../../../src/store/log/lmdb-log.js';
+import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
+import { logFolderOf, openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { claimFolder, epochOf } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { refusalOf } from '../../../src/workers/backup/backup-context.js';
@@ -133,6 +134,23 @@ test('a backup that differs from its manifest is named damaged, and is not resto
     assert.equal(await restoreInChild(task, aborted), { ok: false, code: 'cancelled', error: 'cancelled' });
     const error = `${root} is not a complete backup`;
     assert.equal(await restoreInChild({ ...task, dir: root }, watch), { ok: false, code: 'no_backup', error });
+    writeFileSync(dataFileOf(logFolderOf(join(dir, 'store'))), Buffer.alloc(8_192, 1));
+    const [unread, ...further] = (await verifyAny(dir, 'full')).faults;
+    assert.match(unread ?? '', 'data.mdb');
+    assert.equal(further, [salted], 'nothing is said of what cannot be read');
+  }));
+
+test('a restore that was interrupted after its store was complete is completed, whatever the backup is', () =>
+  withBackup(async ({ root, dir }) => {
+    const target = join(root, 'target');
+    const finished = { ...report, data_dir: target };
+    const staging = join(target, '.restoring');
+    cpSync(join(dir, 'store'), join(staging, 'store'), { recursive: true });
+    const names = readdirSync(join(staging, 'store'));
+    writeFileSync(join(staging, 'plan.json'), JSON.stringify({ report: finished, names, aside: null }));
+    const task = { dir: root, dataDir: target, replace: false, erasuresFrom: null, withoutErasures: false };
+    assert.equal(await restore(task, context()), { ...finished, resumed: true });
+    assert.equal(readdirSync(target).sort(), names.sort());
   }));
 
 test.run();

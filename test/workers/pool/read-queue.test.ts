@@ -7,10 +7,10 @@ import { type ReadClass, ReadQueue } from '../../../src/workers/pool/read-queue.
 
 const longMs = 60_000;
 
-/** A queue for one thread whose reads end when the test says so, and what has begun. */
-function controlled(waitMs = longMs) {
+/** A queue, for one thread unless stated, whose reads end when the test says so, and what has begun. */
+function controlled(waitMs = longMs, threads = 1) {
   const clock = { ms: 0 };
-  const queue = new ReadQueue(1, waitMs, () => clock.ms);
+  const queue = new ReadQueue(threads, waitMs, () => clock.ms);
   const begun: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
   const ask = (readClass: ReadClass, name: string, holder: Holder | null = null): Promise<string> =>
@@ -126,6 +126,41 @@ test('a holder that fills the queue loses its newest read to one that has fewer'
   queue.refuseAll();
   await end('other');
   await other;
+});
+
+test('of those that wait in a full queue, the holder with the most reads loses one', async () => {
+  for (const smallerAt of [0, 3]) {
+    const { queue, ask, end } = controlled();
+    const running = ask('records', 'runs', 3);
+    const refused: Holder[] = [];
+    const all = Array.from({ length: limits.readersQueueMax }, (_, n) => {
+      const holder = n % 4 === smallerAt ? 2 : 1;
+      return ask('records', `w${n}`, holder).catch(() => void refused.push(holder));
+    });
+    const other = refusal(ask('records', 'other', 4));
+    await turn();
+    assert.equal(refused, [1]);
+    queue.refuseAll();
+    await end('runs');
+    await Promise.all([running, other, ...all]);
+  }
+});
+
+test('the time of a holder’s reads counts for as long as any read runs', async () => {
+  const { queue, begun, ask, end, clock } = controlled(longMs, 2);
+  const long = ask('own', 'long', 1);
+  const short = ask('own', 'short', 2);
+  await turn();
+  clock.ms += 5;
+  await end('short');
+  assert.is(queue.holders, 1, 'the other read still runs');
+  const all = [ask('own', 'runs', 3), ask('own', 'again', 2), ask('own', 'first', 4)];
+  await turn();
+  await end('long');
+  assert.equal(begun, ['long', 'short', 'runs', 'first']);
+  for (const name of ['runs', 'first', 'again']) await end(name);
+  await Promise.all([long, short, ...all]);
+  assert.is(queue.holders, 0);
 });
 
 test.run();

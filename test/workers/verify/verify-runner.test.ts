@@ -3,9 +3,14 @@ import { readFileSync, rmSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { VerifyReport } from '../../../src/group/api.js';
-import { UnreadError } from '../../../src/group/ports/storage.js';
+import { sourceOf } from '../../../src/group/backup/copy-store.js';
+import { DiskFullError, UnreadError } from '../../../src/group/ports/storage.js';
 import { refuseStart, StartRefusedError } from '../../../src/node/startup.js';
+import { copyIntoFolder } from '../../../src/workers/backup/copy-folder.js';
 import { verifyInChild } from '../../../src/workers/verify/verify-runner.js';
+import { Life } from '../../group/life.js';
+import { withBounds } from '../../sim/profile.js';
+import { rejection } from '../../store/log-contract.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
 
@@ -62,6 +67,28 @@ if (process.platform === 'linux') {
     assert.equal(report, { ok: false, lastSeq: 0, batches: 0, records: 0, auditEntries: 0, snapshots: [] });
     assert.match(faults.join(), 'SIGSEGV');
   });
+
+  test('a bus error while the store is read is damage, unless the disk is full', async () => {
+    const { ok, faults } = await verifiedUnder('SIGBUS');
+    assert.is(ok, false);
+    assert.match(faults.join(), 'SIGBUS');
+    await withBounds({ diskFullBytes: Number.POSITIVE_INFINITY }, async () => {
+      const error = await rejection(verifiedUnder('SIGBUS'));
+      assert.instance(error, DiskFullError);
+    });
+  });
 }
+
+test('a check in the background rests after each step, for longer than the step took', async () => {
+  const dir = temporaryFolder();
+  const { machine } = await Life.reporting(2);
+  await copyIntoFolder(dir, sourceOf(machine.log), { progress: () => undefined });
+  const steps: number[] = [];
+  const { ok } = await verifyInChild(dir, 'background', () => void steps.push(performance.now()));
+  assert.is(ok, true);
+  // The first step opens the files of the store, which takes at least 3 ms on any machine.
+  const restedMs = steps[1]! - steps[0]!;
+  assert.ok(restedMs > 25, `${restedMs} ms`);
+});
 
 test.run();

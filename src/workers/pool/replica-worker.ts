@@ -36,11 +36,7 @@ export const walkChanges = (work: WalkWork) => replica.walkChanges(work);
 export const endFeed = () => replica.endFeed();
 
 export function simulate({ work, progress }: { readonly work: SimulationWork; readonly progress: MessagePort }) {
-  try {
-    return replica.simulate(work, (done, total) => progress.postMessage([done, total]));
-  } finally {
-    progress.close();
-  }
+  return replica.simulate(work, (done, total) => progress.postMessage([done, total]));
 }
 
 /** The first task. Resolves once this file is loaded and its environment open. */

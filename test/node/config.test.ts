@@ -269,7 +269,10 @@ test('a value outside of its bounds is an error of its variable', () => {
     ['LOG_LEVEL', ['verbose']],
     ['CLUSTER', ['raft']],
     ['DASHBOARD_PROXY_HOSTS', [',', 'http://ops', 'ops:8081', 'o ps', Array(17).fill('a').join()]],
-    ['ETCD_ENDPOINTS', [',', '10.0.0.1:2379', 'http://a:1/b', 'http://a:1,https://b:1']],
+    [
+      'ETCD_ENDPOINTS',
+      [',', '10.0.0.1:2379', 'http://a:1/b', 'http://a:1,https://b:1', Array(17).fill('http://a:1').join()],
+    ],
     ['ETCD_PREFIX', ['ptf/', '/ptf', '/a b/']],
     ['ETCD_SNAPSHOT_COUNT', ['0', '1e4']],
     ['ETCD_MAX_WALS', ['0', '101']],
@@ -359,6 +362,15 @@ test('a cluster requires its members, names, the salt and its secret, and pairs 
   assert.equal(faulty({ ...env, ETCD_PASSWORD: 'p' }), ['ETCD_USERNAME']);
   assert.equal(faulty({ ...env, ETCD_CA_FILE: '/ca.pem' }), ['ETCD_CA_FILE']);
   assert.equal(faulty({ ...env, STALENESS_MAX_MS: '2999' }), ['STALENESS_MAX_MS']);
+});
+
+test('signatures cannot be required of callers who have no keys', () => {
+  const unsigned = { REQUEST_SIGNING: 'required', PEER_AUTH_ENABLED: 'false' };
+  assert.equal(faulty(unsigned), ['REQUEST_SIGNING']);
+  assert.equal(
+    [faulty({ ...unsigned, REQUEST_SIGNING: 'optional' }), faulty({ REQUEST_SIGNING: 'required' })],
+    [[], []],
+  );
 });
 
 test('registration by session requires its secret', () => {

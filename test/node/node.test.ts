@@ -1,0 +1,118 @@
+/** How a node starts and ends: one of a cluster whose etcd is silent, and one whose store fails. */
+
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { OwnerLostError } from '../../src/group/ports/storage.js';
+import { limits } from '../../src/limits.js';
+import { loadConfig } from '../../src/node/config.js';
+import { type NodePorts, type RunningNode, startNode } from '../../src/node/node.js';
+import { StartEndedError, StartRefusedError } from '../../src/node/startup.js';
+import { writeMark } from '../../src/store/files/folder-files.js';
+import { claimFolder, ownFolder } from '../../src/store/ownership/owner.js';
+import { thisProcess } from '../../src/store/ownership/owner-record.js';
+import { withBounds } from '../sim/profile.js';
+import { rejection } from '../store/log-contract.js';
+import { temporaryFolder } from '../support/process.js';
+import { until } from '../support/until.js';
+
+const member = {
+  ...{ CLUSTER: 'etcd', ETCD_ENDPOINTS: 'http://127.0.0.1:1', NODE_ID: 'n1', ADVERTISE_URL: 'http://127.0.0.1:2' },
+  ...{ CLUSTER_SECRET: 'a secret of at least 32 bytes, for tests', GROUP_SALT: 'a salt of sixteen bytes' },
+};
+
+/** Bounds with which the calls to an etcd that is silent end soon. */
+const hasty = { etcdTryMs: 20, etcdCallMs: 40, clusterEndMs: 50 };
+
+function start(env: Record<string, string>, ports: Partial<NodePorts> = {}): Promise<RunningNode> {
+  const outcome = loadConfig({ PORT: '0', ...env }, () => undefined);
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome.problems));
+  const log = pino({ level: 'silent' });
+  return startNode(outcome.config, { log, onFatal: () => undefined, ...ports });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+test('a node of a cluster answers while it waits for etcd, and is gone once that wait is ended', () =>
+  withBounds(hasty, async () => {
+    const port = await freePort();
+    const ending = new AbortController();
+    const dir = temporaryFolder();
+    const starting = rejection(start({ ...member, PORT: `${port}`, DATA_DIR: dir }, { ending: ending.signal }));
+    const health = () => fetch(`http://127.0.0.1:${port}/api/v1/health`);
+    let status = 0;
+    await until(async () => {
+      status = await health().then(
+        (answer) => answer.status,
+        () => 0,
+      );
+      return status > 0;
+    });
+    assert.is(status, 503);
+    ending.abort();
+    assert.instance(await starting, StartEndedError);
+    assert.instance(await rejection(health()), TypeError);
+  }));
+
+test('a node of a cluster waits for nothing on a folder that another node owns', async () => {
+  const dir = temporaryFolder();
+  const owner = await claimFolder(dir);
+  const refused = await rejection(start({ ...member, DATA_DIR: dir }, { ending: AbortSignal.abort() }));
+  assert.instance(refused, StartRefusedError);
+  await owner.close();
+});
+
+test('a node of a cluster whose etcd is silent serves the data that it has, and closes', async () => {
+  const dir = temporaryFolder();
+  const alone = await start({ GROUP_SALT: member.GROUP_SALT, DATA_DIR: dir });
+  const { lastSeq } = alone.group.health();
+  await alone.close();
+  await writeMark(dir, { cluster_id: 'c', node_id: 'n1' });
+  await withBounds({ ...hasty, etcdOwnStartMs: 1 }, async () => {
+    const node = await start({ ...member, ALLOW_STALE_READS: 'true', DATA_DIR: dir });
+    const health = await (await fetch(`http://127.0.0.1:${node.address.port}/api/v1/health`)).json();
+    const { status, last_seq, cluster } = health as { status: string; last_seq: number; cluster: { role: string } };
+    assert.equal([status, last_seq, cluster.role], ['ok', lastSeq, 'follower']);
+    // The timers of a node that closes let its process end.
+    const alive = setInterval(() => undefined, 1_000);
+    await node.close().finally(() => clearInterval(alive));
+  });
+  const next = await claimFolder(dir);
+  assert.is(next.last()?.firstSeq, lastSeq);
+  await next.close();
+});
+
+test('a node whose store fails reports why, and can then be abandoned at once', async () => {
+  const failures: unknown[] = [];
+  const lost = new OwnerLostError('another node has the log');
+  const onFatal = (error: unknown) => void failures.push(error);
+  let isLost = false;
+  const own = async (dir: string) => {
+    const owned = await ownFolder(dir, thisProcess(), limits, onFatal);
+    const openLog = async () => {
+      const writer = await owned.openLog();
+      const append = writer.append.bind(writer);
+      writer.append = (...batches) => (isLost ? Promise.reject(lost) : append(...batches));
+      return writer;
+    };
+    return { openLog, release: () => owned.release() };
+  };
+  const node = await start({ DATA_DIR: temporaryFolder() }, { onFatal, ownFolder: own });
+  isLost = true;
+  void node.group.register({ peerName: 'p', gameIds: ['g'] }, 'test');
+  await until(() => failures.length > 0);
+  assert.equal(failures, [lost]);
+  await node.abandon();
+  await node.close();
+});
+
+test.run();

@@ -97,8 +97,6 @@ async function judgePeer(config: PeerConfig, reader: NodeReader): Promise<Findin
     }));
     const { results } = await client.submitMany(probes);
     const codes = results.map(({ code, reason }) => new TrustError(code ?? 'unexpected_answer', reason ?? ''));
-    const wrongPeer = codes.find(({ code }) => code === 'peer_id_mismatch' || code === 'unknown_peer');
-    if (wrongPeer !== undefined) return [fail('peer', plainWords(wrongPeer, url))];
     const inactive = codes.find(({ code }) => code === 'peer_not_active');
     if (inactive !== undefined) return [fail('peer', await statusText(config, reader))];
     const findings = [ok('peer', `the key is valid and the peer ${peerId} is active`)];

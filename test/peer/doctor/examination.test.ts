@@ -1,5 +1,5 @@
 /** The doctor against a node whose answers the test gives. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,10 +7,13 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
+import { encodeRecord, fileNameOf } from '../../../src/client/write/spool/spool-record.js';
 import { examine } from '../../../src/peer/doctor/examination.js';
 import { temporaryFolder } from '../../support/process.js';
 
 const groupSalt = 'a salt of the group, 16 bytes';
+const peerId = '3c1e4d0e-7f0b-4c55-9f5e-0d6a1d1f5a10';
+const invalidKey = { status: 401, code: 'invalid_api_key' };
 
 interface Answers {
   readonly salt_check?: string | null;
@@ -18,13 +21,16 @@ interface Answers {
   readonly identity_mode?: string;
   /** How far the node's clock is ahead of this machine's; null if it sends no time. */
   readonly aheadMs?: number | null;
-  /** The codes by which the node refuses the events of each game; absent if it knows no key. */
+  /** The codes by which the node refuses the events of each game; absent if it refuses them all by `refusal`. */
   readonly codes?: readonly string[];
+  readonly refusal?: { readonly status: number; readonly code: string };
+  /** The peer's status in the list of peers; absent if it is not listed. */
+  readonly status?: string;
 }
 
 /** Returns `check result` of each finding, and their texts. */
 async function found(
-  { aheadMs = 0, codes, ...group }: Answers,
+  { aheadMs = 0, codes, refusal = invalidKey, status, ...group }: Answers,
   folder = join(tmpdir(), 'ptf-doctor-without-files'),
 ): Promise<{ results: string[]; texts: string }> {
   const node = createServer((request, response) => {
@@ -35,14 +41,18 @@ async function found(
     if (request.method === 'POST' && codes !== undefined) {
       response.end(JSON.stringify({ results: codes.map((code) => ({ status: 400, code, error: 'refused' })) }));
     } else if (request.method === 'POST') {
-      response.statusCode = 401;
-      response.end(JSON.stringify({ code: 'invalid_api_key', error: 'invalid api key' }));
-    } else response.end(JSON.stringify({ group: { group_id: 'g', ...group }, data: [], next_cursor: null }));
+      // The client asks no second time of a node that names a pause longer than its deadline.
+      response.writeHead(refusal.status, { 'retry-after': '3600' });
+      response.end(JSON.stringify({ code: refusal.code, error: 'refused' }));
+    } else {
+      const data = status === undefined ? [] : [{ peer_id: peerId, status }];
+      response.end(JSON.stringify({ group: { group_id: 'g', ...group }, data, next_cursor: null }));
+    }
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => node.once('listening', resolve));
   const { findings } = await examine({
     url: `http://127.0.0.1:${(node.address() as AddressInfo).port}`,
-    peerId: '3c1e4d0e-7f0b-4c55-9f5e-0d6a1d1f5a10',
+    peerId,
     apiKey: 'key',
     groupSalt,
     signingKey: undefined,
@@ -110,6 +120,88 @@ test('a game whose events are refused for more than their time fails, with its n
   );
   assert.match(texts, 'reports for "game-0" are accepted');
   assert.match(texts, /reports for "game-1" are refused: .*\(game_not_registered\)/);
+});
+
+test('a key of another peer fails without a word about games, since each of them would be refused', async () => {
+  for (const code of ['peer_id_mismatch', 'unknown_peer']) {
+    const { results, texts } = await found({ codes: [code, 'timestamp_in_future'] });
+    assert.equal(
+      results.filter((one) => /^(?:peer|games) /.test(one)),
+      ['peer fail'],
+      code,
+    );
+    assert.match(texts, /^(?:the key belongs to another peer|the group has no peer with this peer_id): /m);
+  }
+});
+
+test('a peer that is not active fails with its status, however the node refuses its events', async () => {
+  const text = async (more: Answers) => {
+    const { results, texts } = await found(more);
+    assert.equal(
+      results.filter((one) => /^(?:peer|games) /.test(one)),
+      ['peer fail'],
+    );
+    return /^the peer \S+ is (.*): ask the operator of the group \(peer_not_active\)$/m.exec(texts)?.[1];
+  };
+  const whole = { refusal: { status: 403, code: 'peer_not_active' } };
+  const each = { codes: ['timestamp_in_future', 'peer_not_active'] };
+  for (const refused of [whole, each]) {
+    assert.is(await text({ ...refused, status: 'suspended' }), 'suspended');
+    assert.is(await text({ ...refused, status: 'revoked' }), 'revoked');
+    assert.is(await text({ ...refused, status: 'active' }), 'suspended or revoked', 'activated meanwhile');
+    assert.is(await text(refused), 'suspended or revoked');
+  }
+});
+
+test('a node that takes no events for now is at fault, not the peer', async () => {
+  const { results, texts } = await found({ refusal: { status: 503, code: 'overloaded' } });
+  assert.equal(
+    results.filter((one) => /^(?:node|peer) /.test(one)),
+    ['node ok', 'node fail'],
+  );
+  assert.match(texts, /^refused$/m);
+});
+
+test('a configuration that other users can read fails, with the command that closes it', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'config.json');
+  writeFileSync(path, '{}');
+  chmodSync(path, 0o640);
+  const open = await found({}, folder);
+  assert.is(open.results[0], 'configuration fail');
+  assert.match(open.texts, `${path} holds a key and is open to other users: chmod 600 ${path}\n`);
+  chmodSync(path, 0o600);
+  const closed = await found({}, folder);
+  assert.is(closed.results[0], 'configuration ok');
+  assert.match(closed.texts, `peer ${peerId}, games arena, from ${path}\n`);
+});
+
+test('reports that wait in a spool are a warning with their number', async () => {
+  const folder = temporaryFolder();
+  const spool = join(folder, 'imports', 'spool');
+  mkdirSync(spool, { recursive: true });
+  writeFileSync(join(spool, fileNameOf(1)), Buffer.concat([1, 2].map((seq) => encodeRecord(seq, Buffer.from('{}')))));
+  const { results, texts } = await found({}, folder);
+  assert.equal(
+    results.filter((one) => one.startsWith('spool')),
+    ['spool warn'],
+  );
+  assert.match(texts, /^2 reports are waiting in the spool imports; they are sent while the program .* runs$/m);
+});
+
+test('a spool that cannot be read fails, with the reason', async () => {
+  const folder = temporaryFolder();
+  const spools = join(folder, 'spool');
+  mkdirSync(join(spools, 'earlier'), { recursive: true });
+  writeFileSync(join(spools, 'earlier', fileNameOf(1)), 'PTFSPOOL of an earlier version');
+  writeFileSync(join(spools, 'file'), '');
+  const { results, texts } = await found({}, folder);
+  assert.equal(
+    results.filter((one) => one.startsWith('spool')),
+    ['spool fail', 'spool fail'],
+  );
+  assert.match(texts, /^the spool earlier cannot be read: .* was written by an earlier version: deliver its events/m);
+  assert.match(texts, /^the spool file cannot be read: ENOTDIR$/m);
 });
 
 test.run();

@@ -1,6 +1,6 @@
 /** A relay whose node answers as the test says. */
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -32,19 +32,27 @@ test('a relay whose node refuses the stream waits before it asks again, and ends
   assert.is(asked, 1);
 });
 
-test('changes are delivered in their order and counted, and an address that is gone ends the relay', async () => {
-  const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
+const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
+
+/** The pieces of a stream in which A was untrusted before, and B becomes suspicious. */
+async function* stream() {
   const now = new Date().toISOString();
   const row = (subject: string, verdict: 'untrusted' | 'suspicious') =>
     rowOf(subject, { score: 1, confidence: 1, verdict });
   const steps = { score_step: 1, confidence_step: 0.1 };
   const hello = { version: 1, group_id: 'local', identity_mode: 'privacy-first', now, heartbeat_ms: 60_000, ...steps };
-  async function* stream() {
-    // The change arrives in one piece with the snapshot.
-    const snapshot = frame('snapshot', { players: [row(A, 'untrusted')], last: true, as_of: now }, '1-0');
-    const change = frame('change', { changes: [row(B, 'suspicious')], as_of: now }, '2-0');
-    yield frame('hello', hello as never) + snapshot + change;
-  }
+  // The change arrives in one piece with the snapshot.
+  const snapshot = frame('snapshot', { players: [row(A, 'untrusted')], last: true, as_of: now }, '1-0');
+  const change = frame('change', { changes: [row(B, 'suspicious')], as_of: now }, '2-0');
+  yield frame('hello', hello as never) + snapshot + change;
+}
+
+/** True once a relay has recorded the last change of the stream. */
+function hasRecorded(journal: string): boolean {
+  return existsSync(journal) && readFileSync(journal, 'utf8').endsWith('{"id":"2-0"}\n');
+}
+
+test('changes are delivered in their order and counted, and an address that is gone ends the relay', async () => {
   const node = await fakeNode(() => ({ stream: stream() }));
   for (const [newOnly, status, delivered] of [
     [false, 204, [A, B]],
@@ -64,7 +72,7 @@ test('changes are delivered in their order and counted, and an address that is g
       const failure = await relaying.catch(({ code, exitCode }) => [code, exitCode]);
       assert.equal([failure, got()], [['webhook_gone', 1], [B]]);
     } else {
-      await until(() => existsSync(journal) && readFileSync(journal, 'utf8').endsWith('{"id":"2-0"}\n'));
+      await until(() => hasRecorded(journal));
       ending.abort();
       await relaying;
       assert.equal(got(), delivered);
@@ -74,6 +82,59 @@ test('changes are delivered in their order and counted, and an address that is g
     await receiver.close();
   }
   await node.close();
+});
+
+/** Relays the stream to a receiver that rejects the webhook about A as invalid. */
+async function rejected(prepare: (setAside: string) => void) {
+  const node = await fakeNode(() => ({ stream: stream() }));
+  const receiver = await fakeNode(({ text }) => ({ status: text.includes(A) ? 422 : 204, body: {} }));
+  const ending = new AbortController();
+  const lines: string[] = [];
+  const stateDir = temporaryFolder();
+  const config = { ...member, url: node.url, stateDir, path: stateDir };
+  const webhook = { url: receiver.url, secret: `whsec_${'A'.repeat(32)}`, discord: false, newOnly: false };
+  const folder = relayFolder(config, receiver.url);
+  const path = join(folder, 'set-aside.ndjson');
+  prepare(path);
+  let atLog = '';
+  const log = (line: string) => {
+    lines.push(line);
+    if (line.includes('is set aside')) atLog = readFileSync(path, 'utf8');
+  };
+  const { random } = Math;
+  // The pauses before a webhook is sent again have no jitter and so no length.
+  Math.random = () => 0;
+  try {
+    const relaying = relayVerdicts({ config, ...webhook, signal: ending.signal, log });
+    let hasEnded = false;
+    const note = () => {
+      hasEnded = true;
+    };
+    relaying.then(note, note);
+    await until(() => hasEnded || hasRecorded(join(folder, 'journal.ndjson')));
+    ending.abort();
+    await relaying;
+  } finally {
+    Math.random = random;
+    await receiver.close();
+    await node.close();
+  }
+  return { path, lines, atLog, last: receiver.asked.at(-1)!.text };
+}
+
+test('a webhook that its receiver rejects as invalid is set aside for its owner, and the next is sent', async () => {
+  const { path, lines, atLog, last } = await rejected(() => undefined);
+  const { id, type, data } = JSON.parse(atLog);
+  assert.equal([type, data.subject_hash, data.verdict], ['verdict.changed', A, 'untrusted']);
+  assert.is(statSync(path).mode & 0o777, 0o600);
+  assert.ok(lines.includes(`the receiver rejects the webhook ${id} as invalid; it is set aside in ${path}`));
+  assert.is(lines.at(-1), 'delivered 1 webhooks');
+  assert.match(last, B);
+});
+
+test('a relay that cannot set a rejected webhook aside ends before the next one', async () => {
+  const failure = await rejected((path) => mkdirSync(path, { recursive: true })).catch(({ code }) => code);
+  assert.is(failure, 'EISDIR');
 });
 
 test.run();

@@ -1,6 +1,6 @@
 /** Relays changes of verdicts to a webhook: at least once, in order. While the receiver is down, nothing is read. */
 import { hash } from 'node:crypto';
-import { appendFile } from 'node:fs/promises';
+import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { VerdictFeed } from '../../client/feed/live-feed.js';
@@ -79,6 +79,8 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
 /** Sets aside a message that the receiver rejects as invalid, so that it does not block later ones. */
 async function setAside(folder: string, change: VerdictChange, log: (line: string) => void): Promise<void> {
   const path = join(folder, 'set-aside.ndjson');
+  // Nothing may have been delivered before, so that there is no journal yet.
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   await appendFile(path, `${JSON.stringify({ id: change.id, ...webhookBody(change) })}\n`, { mode: 0o600 });
   log(`the receiver rejects the webhook ${change.id} as invalid; it is set aside in ${path}`);
 }

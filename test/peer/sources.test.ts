@@ -1,5 +1,6 @@
 /** Lists from where they live besides a plain file: an address, the output of a command, a table of SQLite. */
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,8 @@ import { join } from 'node:path';
 import sqlite from 'node-sqlite3-wasm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bounds } from '../../src/client/bounds.js';
+import { wrongUsage } from '../../src/peer/peer-error.js';
 import { sourceOf } from '../../src/peer/sources/source.js';
 import { PolledList } from '../../src/peer/watch/polled-list.js';
 import { brief } from './import/plans.js';
@@ -58,6 +61,31 @@ test('an address is asked with the headers of a file, and again only under a con
   assert.equal([asked.at(-1)!.authorization, asked.at(-1)!['x-list']], ['Bearer secret-token', 'one']);
   assert.is(await source.read(never), first, 'a 304 is the list of before');
   assert.is(asked.at(-1)!['if-none-match'], '"v1"');
+});
+
+test('a header file with a line that is no header is refused, and no error names the line', async () => {
+  const headerFile = join(folder, 'no-headers');
+  writeFileSync(headerFile, 'X-List: one\n\nsecret-token\n');
+  const refusal = await failure(sourceOf([address()], false, { headerFile }));
+  assert.is(refusal, `wrong_usage each line of ${headerFile} must be "Name: value"`);
+});
+
+test('the name - is standard input', () => {
+  const module = new URL('../../src/peer/sources/source.js', import.meta.url).href;
+  const script = `const { sourceOf } = await import('${module}');
+    const source = await sourceOf(['-'], false, {});
+    process.stdout.write(source.label + ': ' + (await source.read()));`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { input: 'banid 1\n' });
+  assert.is(String(stdout), 'standard input: banid 1\n');
+});
+
+test('a file larger than the bound is refused by its size, before it is read', async () => {
+  const path = join(folder, 'large.csv');
+  writeFileSync(path, '');
+  truncateSync(path, bounds.importFileBytes + 1);
+  const reading = (await sourceOf([path], false, {})).read(never);
+  assert.is(await failure(reading), `wrong_usage ${path} is larger than ${bounds.importFileBytes} bytes; split it`);
+  rmSync(path);
 });
 
 test('an answer that is none of the list, or is cut off, and a foreign address without TLS are refused', async () => {
@@ -177,6 +205,8 @@ test('a database that is missing, damaged or written meanwhile is unreachable, a
   assert.match(await read(), /source_unreachable .*ENOENT/);
   writeFileSync(path, `SQLite format 3\0${'x'.repeat(5_000)}`);
   assert.match(await read(), 'source_unreachable');
+  writeFileSync(path, 'steam_id\n');
+  assert.is(await read(), `wrong_usage ${path} is not a SQLite file`);
   const large = join(folder, 'written.sqlite');
   writeFileSync(large, Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(30_000_000)]));
   let isRead = false;
@@ -188,6 +218,12 @@ test('a database that is missing, damaged or written meanwhile is unreachable, a
     if (!isRead) utimesSync(large, n, n);
   }
   assert.match(await reading, 'source_unreachable');
+});
+
+test('a source that can never be read ends its watch', async () => {
+  const source = { ...(await sourceOf([address()], false, {})), read: async () => Promise.reject(wrongUsage('never')) };
+  const list = new PolledList({ source, elapsedMs: () => 0, log: () => undefined, signal: never });
+  assert.is(await failure(list.look()), 'wrong_usage never');
 });
 
 test('a source that cannot be read leaves a watch what it had, and says so once', async () => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -28,6 +28,28 @@ test('a relay needs one http or https address, and a secret that an option names
       writeFileSync(secret, `${text}\n`, { mode: 0o600 });
       assert.match(await said('--webhook-file', file), 'must contain "whsec_"');
     }
+  } finally {
+    world.remove();
+  }
+});
+
+test('a relay names the file of its secret, of 24 bytes or more, unless it sends to Discord', async () => {
+  const world = new PeerWorld();
+  try {
+    world.writeConfig({ url: 'http://127.0.0.1:9', peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
+    const secret = join(world.folder, 'secret');
+    writeFileSync(secret, `whsec_${Buffer.alloc(24, 7).toString('base64')}\n`, { mode: 0o600 });
+    const out = async (...options: readonly string[]) => {
+      const args = ['relay', '--webhook', 'https://h.example/x', ...options];
+      const ran = await world.run(args, {}, AbortSignal.abort());
+      assert.is(ran.code, 0, ran.err);
+      return ran.out;
+    };
+    assert.is(await out('--secret-file', secret), `webhooks are signed with the secret in ${secret}\n`);
+    assert.is(await out('--discord'), '');
+    const own = /^webhooks are signed with the secret in (.*)\n$/.exec(await out())?.[1] ?? '';
+    assert.match(readFileSync(own, 'utf8'), /^whsec_[A-Za-z0-9+/]{32}\n$/);
+    assert.is(statSync(own).mode & 0o777, 0o600);
   } finally {
     world.remove();
   }

@@ -186,6 +186,33 @@ test('a last line without a line break is read only once the file has been still
 test('a document is read only if it is complete, however long it has been unchanged', () => {
   assert.is(wholeTextOf('[{"uuid":"', { shape: 'json' }, true), null);
   assert.equal(wholeTextOf('[]', { shape: 'json' }, false), { text: '[]', isWhole: true });
+  for (const text of ['', '<', '<bans><ban id="1"/>', '<bans><ban></ban>', '<bans></bans><b']) {
+    assert.is(wholeTextOf(text, { shape: 'xml' }, true), null, text);
+  }
+  for (const text of ['<?xml version="1.0"?>\n<bans><ban id="1"/></bans>\n', '<a:b c="d"></a:b>']) {
+    assert.equal(wholeTextOf(text, { shape: 'xml' }, false), { text, isWhole: true });
+  }
+});
+
+test('a file that has more text than its size is being written, and one that cannot be read is refused', async () => {
+  const look = (path: string) => new ListFile(path, () => 0).look();
+  // A file of the kernel has the size 0.
+  assert.is(await look('/proc/version'), null);
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-list-'));
+  const path = join(folder, 'large.cfg');
+  try {
+    const failure = (work: Promise<unknown>): Promise<string> =>
+      work.then(
+        () => 'read',
+        ({ code, message }) => `${code} ${message}`,
+      );
+    assert.match(await failure(look(folder)), /^EISDIR /);
+    writeFileSync(path, '');
+    truncateSync(path, bounds.listBytes + 1);
+    assert.is(await failure(look(path)), `wrong_usage ${path} is larger than ${bounds.listBytes} bytes`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('a list is still from the time at which it was first read as it is', async () => {

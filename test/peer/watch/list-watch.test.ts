@@ -1,106 +1,26 @@
-/** A watch of a list in this process, beside a node whose answers the test gives, with pauses that end at once. */
-import { copyFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+/** A watch of a list: what it reports and withdraws, and what it says, beside a node whose answers the test gives. */
+import { copyFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bounds } from '../../../src/client/bounds.js';
-import { systemRuntime } from '../../../src/client/transport/time.js';
-import { sourceOf } from '../../../src/peer/sources/source.js';
-import { type WatchOptions, watchList } from '../../../src/peer/watch/list-watch.js';
 import { WatchState } from '../../../src/peer/watch/watch-state.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
-import { type Asked, type FakeAnswer, fakeNode, groupAnswer } from '../fake-node.js';
+import { ids, Watch } from './watch-double.js';
 
-const ids = Array.from({ length: 5 }, (_, i) => `${76561202255225729n + BigInt(i)}`);
-const text = (...accounts: readonly string[]) => `steam_id\n${accounts.map((id) => `${id}\n`).join('')}`;
+const watches: Watch[] = [];
+test.after(async () => {
+  for (const watch of watches) await watch.close();
+});
 
-class Watch {
-  readonly folder = temporaryFolder();
-  readonly path = join(this.folder, 'bans.csv');
-  readonly lines: string[] = [];
-  readonly reported: string[] = [];
-  readonly withdrawn: string[] = [];
-  /** Answers a request instead of the usual answer. */
-  refuses: (asked: Asked) => FakeAnswer | undefined = () => undefined;
-  #elapsedMs = 0;
-
-  /** Runs the watch while `work` does. Rejects if either fails, or if the watch ends before the work. */
-  async run(work: () => Promise<void>, more: Partial<WatchOptions> = {}): Promise<void> {
-    const source = await sourceOf([this.path], false, {});
-    const node = await fakeNode((asked) => this.refuses(asked) ?? this.#answer(asked));
-    const ending = new AbortController();
-    const member = { url: node.url, peerId: 'peer', apiKey: 'key', groupSalt: 'a salt of sixteen bytes', path: '' };
-    const after = (_: number, run: () => void) => systemRuntime.after(1, run);
-    const watching = watchList({
-      config: { ...member, gameIds: ['arena'], signingKey: undefined, stateDir: join(this.folder, 'state') },
-      source,
-      format: 'auto',
-      gameId: 'arena',
-      timeZone: 'UTC',
-      log: (line) => this.lines.push(line),
-      signal: ending.signal,
-      runtime: { ...systemRuntime, after, elapsedMs: () => this.#elapsedMs },
-      ...more,
-    });
-    const endedEarly = watching.then(() => {
-      throw new Error('the watch ended before the work');
-    });
-    try {
-      await Promise.race([work(), endedEarly]);
-    } finally {
-      ending.abort();
-      await watching.catch(() => undefined);
-      await node.close();
-    }
-    await watching;
-  }
-
-  write(...accounts: readonly string[]): void {
-    writeFileSync(this.path, text(...accounts));
-  }
-
-  /** Waits while the list stays unchanged for long. */
-  async untilStill(condition: () => boolean): Promise<void> {
-    await until(() => {
-      this.#elapsedMs += bounds.listTailMs;
-      return condition();
-    });
-  }
-
-  /** Waits until the absence of each reported ban counts. */
-  async untilPresent(): Promise<void> {
-    const folder = join(this.folder, 'state', 'watch');
-    const [name = ''] = readdirSync(folder);
-    assert.match(name, /^bans\.csv-[0-9a-f]{12}\.json$/);
-    await until(async () => {
-      const { standing } = await WatchState.open(join(folder, name));
-      return [...standing.values()].every(({ mark }) => mark === 'present');
-    });
-  }
-
-  /** Waits for a line of the log, and returns the lines so far. */
-  async said(line: string): Promise<readonly string[]> {
-    await until(() => this.lines.includes(line));
-    return this.lines.splice(0);
-  }
-
-  #answer({ method, path, text: body }: Asked): FakeAnswer {
-    if (path.startsWith('/api/v1/peers')) return groupAnswer({ player_id_kinds: ['steam'] });
-    if (method === 'DELETE') {
-      const event_id = path.split('/').at(-1)!;
-      this.withdrawn.push(event_id);
-      return { body: { event_id } };
-    }
-    const events: { event_id: string }[] = JSON.parse(body).events;
-    this.reported.push(...events.map(({ event_id }) => event_id));
-    const results = events.map(({ event_id }) => ({ event_id, status: 201 }));
-    return { body: { accepted: results.length, duplicates: 0, rejected: 0, results } };
-  }
+function begun(): Watch {
+  const watch = new Watch();
+  watches.push(watch);
+  return watch;
 }
 
 test('nothing is reported before the node says its kinds of ids, and each of its refusals is said once', async () => {
-  const watch = new Watch();
+  const watch = begun();
   let asked = 0;
   watch.write(...ids);
   watch.refuses = ({ path }) => {
@@ -119,7 +39,7 @@ test('nothing is reported before the node says its kinds of ids, and each of its
 });
 
 test('a ban that leaves the list is withdrawn however often that fails, and has a new event when it returns', async () => {
-  const watch = new Watch();
+  const watch = begun();
   watch.write(...ids);
   await watch.run(async () => {
     await watch.said('reported 5 bans');
@@ -150,7 +70,7 @@ test('a ban that leaves the list is withdrawn however often that fails, and has 
 });
 
 test('bans of the first start may be taken as known, a rotation lifts none, and many at once only if allowed', async () => {
-  const watch = new Watch();
+  const watch = begun();
   watch.write(...ids.slice(0, 4), 'nobody');
   await watch.run(
     async () => {

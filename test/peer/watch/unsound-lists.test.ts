@@ -1,0 +1,164 @@
+/** A watch of a list that is missing, being written, damaged or of another form, and of a node that refuses it. */
+import { writeFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { WatchOptions } from '../../../src/peer/watch/list-watch.js';
+import { until } from '../../support/until.js';
+import { lists } from '../formats/lists.js';
+import { ids, Watch } from './watch-double.js';
+
+const watches: Watch[] = [];
+test.after(async () => {
+  for (const watch of watches) await watch.close();
+});
+
+function begun(text?: string): Watch {
+  const watch = new Watch();
+  watches.push(watch);
+  if (text !== undefined) writeFileSync(watch.path, text);
+  return watch;
+}
+
+/** Runs a watch until it ends by itself, and returns its error. */
+function failure(watch: Watch, more: Partial<WatchOptions> = {}): Promise<[code: string, exitCode: number]> {
+  const running = watch.run(() => watch.untilStill(() => hasEnded), more);
+  let hasEnded = false;
+  return running.then(
+    () => ['none', 0],
+    ({ code, exitCode }) => {
+      hasEnded = true;
+      return [code, exitCode];
+    },
+  );
+}
+
+const refusal = { status: 403, body: { code: 'peer_not_active', error: 'no' } };
+const minecraft = lists.minecraft!;
+const sourcebans = lists.sourcebans!;
+
+test('a list that is missing, empty or begun is waited for, and one of no known format ends the watch', async () => {
+  const watch = begun();
+  await watch.run(async () => {
+    await watch.said(`${watch.path} does not exist: waiting until a program writes it`);
+    await watch.untilLooked();
+    writeFileSync(watch.path, '');
+    await watch.untilLooked();
+    await watch.untilStill(() => true);
+    await watch.untilLooked();
+    writeFileSync(watch.path, 'a diary\n');
+    await watch.untilLooked();
+    watch.write(...ids);
+    assert.equal(await watch.said('reported 5 bans'), ['reported 5 bans']);
+  });
+  assert.equal(await failure(begun('a diary\n')), ['format_not_recognised', 4]);
+  assert.equal(await failure(begun('a diary\n'), { format: 'no-such' }), ['wrong_usage', 2]);
+});
+
+test('a document is read again once it is complete, and a ban that is missing until then is not lifted', async () => {
+  const watch = begun(minecraft(4));
+  await watch.run(async () => {
+    await watch.said('reported 4 bans');
+    writeFileSync(watch.path, minecraft(4).slice(0, 400));
+    await watch.untilLooked();
+    writeFileSync(watch.path, minecraft(5));
+    assert.equal(await watch.said('reported 1 bans'), ['reported 1 bans']);
+  });
+  assert.equal(watch.withdrawn, []);
+});
+
+test('bans behind a damaged line do not count as lifted, which is said once for each such line', async () => {
+  const watch = begun();
+  watch.write(...ids);
+  const said = (line: number) =>
+    `line ${line}: a quote is not closed, so that nothing from here on can be read; no ban counts as lifted because it is missing`;
+  await watch.run(async () => {
+    await watch.said('reported 5 bans');
+    await watch.untilPresent();
+    writeFileSync(watch.path, `steam_id\n${ids[0]}\n${ids[1]}\n${ids[2]}\n"\n`);
+    await watch.said(said(5));
+    await watch.untilStill(() => true);
+    await watch.untilLooked();
+    writeFileSync(watch.path, `steam_id\n${ids[0]}\n${ids[1]}\n${ids[2]}\n" \n`);
+    await watch.untilLooked();
+    assert.equal(watch.lines, []);
+    writeFileSync(watch.path, `steam_id\n${ids[0]}\n${ids[1]}\n"\n`);
+    await watch.said(said(4));
+  });
+  assert.equal(watch.withdrawn, []);
+});
+
+test('a ban that has expired is not withdrawn when it leaves the list, and is forgotten', async () => {
+  const watch = begun(minecraft(3));
+  await watch.run(async () => {
+    await watch.said('reported 3 bans');
+    watch.now = Date.UTC(2027, 0, 1);
+    writeFileSync(watch.path, minecraft(4));
+    await until(async () => (await watch.state()).standing.size === 2);
+  });
+  assert.equal(watch.withdrawn, []);
+});
+
+test('a table that loses its column for a removal ends its watch', async () => {
+  const watch = begun(sourcebans(3));
+  await watch.run(async () => void (await watch.said('reported 3 bans')));
+  writeFileSync(watch.path, sourcebans(3).replace('RemoveType', 'Other'));
+  assert.equal(await failure(watch), ['cells_not_described', 4]);
+});
+
+test('a document whose entries no longer have an end is watched on, and one without its path is not', async () => {
+  const end = { cell: 'until', unit: 'text' } as const;
+  const described = { name: 'own', title: 'own', shape: 'json', recognise: { why: '' }, path: 'bans' } as const;
+  const more = { description: { ...described, ids: [{ cell: 'id' }], end, needs: ['until'] } };
+  const entries = (...ends: readonly (string | undefined)[]) => ends.map((until, i) => ({ id: ids[i], until }));
+  const none = JSON.stringify({ bans: entries(undefined) });
+  assert.equal(await failure(begun(none), more), ['cells_not_described', 4], 'the first list');
+  const watch = begun(JSON.stringify({ bans: entries('2027-01-01') }));
+  await watch.run(async () => {
+    await watch.said('reported 1 bans');
+    writeFileSync(watch.path, JSON.stringify({ bans: entries(undefined, undefined) }));
+    await watch.said('reported 1 bans');
+  }, more);
+  writeFileSync(watch.path, JSON.stringify({ others: entries('2027-01-01') }));
+  assert.equal(await failure(watch, more), ['cells_not_described', 4]);
+});
+
+test('a watch that knows the kinds of ids reports although the node refuses to state them', async () => {
+  const watch = begun();
+  watch.write(...ids.slice(0, 4));
+  await watch.run(async () => void (await watch.said('reported 4 bans')));
+  watch.write(...ids);
+  watch.refuses = ({ path }) => (path.startsWith('/api/v1/peers') ? refusal : undefined);
+  await watch.run(async () => {
+    const [problem] = await watch.said('reported 1 bans');
+    assert.match(problem!, /\(peer_not_active\)$/);
+  });
+});
+
+test('a signal ends a watch that waits for the node, and is no problem of a withdrawal', async () => {
+  const waiting = begun();
+  waiting.write(...ids);
+  waiting.refuses = () => refusal;
+  await waiting.run(() => until(() => waiting.lines.length > 0));
+  const watch = begun();
+  watch.write(...ids);
+  let isAsked = false;
+  watch.refuses = ({ method }) => {
+    if (method !== 'DELETE') return undefined;
+    isAsked = true;
+    return { stream: neverEnding() };
+  };
+  await watch.run(async () => {
+    await until(() => watch.reported.length === 5);
+    watch.lines.length = 0;
+    watch.write(...ids.slice(1));
+    await watch.untilStill(() => isAsked);
+  });
+  assert.equal(watch.lines, []);
+});
+
+async function* neverEnding() {
+  await new Promise(() => undefined);
+  yield '';
+}
+
+test.run();

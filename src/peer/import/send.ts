@@ -32,7 +32,7 @@ export interface Sent {
   readonly refused: readonly Refused[];
   /** Number of events on disk that the next import sends. */
   readonly waiting: number;
-  /** The reason why some wait: the error of the node, or the abort of the signal; null if none wait. */
+  /** The reason why some wait on disk or in the list: the error of the node or the abort; null if none wait. */
   readonly obstacle: TrustError | null;
 }
 
@@ -59,12 +59,12 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
     },
   });
   try {
-    await addAll(entries, spool, options, watch);
+    const isWhole = await addAll(entries, spool, options, watch);
     if (watch.obstacle === null) await watch.until(spool.drained());
     const { delivered, duplicates, uncounted, pending } = spool.progress;
     const refused = linesOf(setAside, entries, options.events);
     if (pending === 0 && watch.obstacle === null) await replaceSmallFile(progressPath(folder), 'null\n');
-    const obstacle = pending === 0 ? null : watch.obstacle;
+    const obstacle = isWhole && pending === 0 ? null : watch.obstacle;
     return { delivered, duplicates, uncounted, refused, waiting: pending, obstacle };
   } finally {
     watch.stopTimer();
@@ -72,25 +72,29 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
   }
 }
 
-/** Adds the events that an earlier run did not add to the spool, and saves the position after each step. */
+/**
+ * Adds the events that an earlier run did not add to the spool, and saves the position after each step. Returns false
+ * if an obstacle left some of them in the list.
+ */
 async function addAll(
   entries: readonly PlanEntry[],
   spool: EventSpool,
   { folder, events }: SendOptions,
   watch: Watch,
-): Promise<void> {
+): Promise<boolean> {
   const list = digestOf(entries, events);
   const place = await readProgress(folder);
   let added = place?.list === list ? place.added : 0;
   while (added < entries.length && watch.obstacle === null) {
     // Wait for room before each step instead of in the spool, where every waiting event takes memory.
-    if (!(await watch.until(watch.roomIn(spool)))) return;
+    if (!(await watch.until(watch.roomIn(spool)))) return false;
     const step = entries.slice(added, added + bounds.importStepEvents);
     const adding = Promise.all(step.map((entry) => spool.add(eventOf(entry, events), { signal: watch.signal })));
-    if (!(await watch.until(adding))) return;
+    if (!(await watch.until(adding))) return false;
     added += step.length;
     await replaceSmallFile(progressPath(folder), `${JSON.stringify({ list, added } satisfies ImportProgress)}\n`);
   }
+  return added >= entries.length;
 }
 
 /** Distinguishes lists of events without storing any of their content. */

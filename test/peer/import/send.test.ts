@@ -42,7 +42,13 @@ function importThrough(
   count: number,
   takes: number,
   error: TrustError | null,
-  { padding = 0, stored = new Set<string>(), before = async (_prepared: () => number) => {} } = {},
+  {
+    padding = 0,
+    stored = new Set<string>(),
+    before = async (_prepared: () => number) => {},
+    signal = new AbortController().signal,
+    onPrepare = () => {},
+  } = {},
 ): Promise<Sent> {
   let taken = 0;
   let prepared = 0;
@@ -51,6 +57,7 @@ function importThrough(
     to: {
       prepare: (event) => {
         prepared++;
+        onPrepare();
         return { ...wireEvent(event, 'peer', (id) => id, systemRuntime), evidence: 'x'.repeat(padding) };
       },
       deliver: async (events) => {
@@ -66,7 +73,7 @@ function importThrough(
     },
     events: { peerId: 'peer', groupSalt: 'salt', list: 'test', gameId: 'game' },
     folder,
-    signal: new AbortController().signal,
+    signal,
     onProgress: () => undefined,
     runtime,
   });
@@ -87,8 +94,11 @@ test('a key that is refused in the middle ends an import, and the next one sends
 });
 
 test('a node that accepts nothing for half a minute ends an import with its last error', async () => {
-  const sent = await importThrough(10, 0, new TrustError('unreachable', 'nobody answers'));
-  assert.equal([sent.obstacle?.code, sent.delivered, sent.waiting], ['unreachable', 0, 10]);
+  for (const count of [10, 1]) {
+    const sent = await importThrough(count, 0, new TrustError('unreachable', 'nobody answers'));
+    assert.equal([sent.obstacle?.code, sent.delivered, sent.waiting], ['unreachable', 0, count]);
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('an import larger than its spool waits for room, step by step, and delivers everything', async () => {
@@ -111,6 +121,16 @@ test('while the node takes nothing, half of the spool and a step are the most th
   };
   const sent = await importThrough(4 * step, 0, null, { padding: 3_000, before });
   assert.equal([most, sent.delivered, sent.waiting, added()], [2 * step, 4 * step, 0, undefined]);
+});
+
+test('an import that is interrupted while it writes its events counts none of them as written', async () => {
+  const ending = new AbortController();
+  const stored = new Set<string>();
+  const sent = await importThrough(3, 0, null, { stored, signal: ending.signal, onPrepare: () => ending.abort() });
+  assert.equal([sent.obstacle?.code, sent.obstacle?.message], ['closed', 'the import was interrupted']);
+  assert.not(existsSync(join(folder, 'place.json')));
+  await importThrough(3, 0, null, { stored });
+  assert.is(stored.size, 3);
 });
 
 test.run();

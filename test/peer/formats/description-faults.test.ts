@@ -1,0 +1,63 @@
+/** Descriptions of a user's own that are wrong: each is refused with the member that is to be corrected. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readDescription } from '../../../src/peer/cli/read-description.js';
+import { temporaryFolder } from '../../support/process.js';
+
+const path = join(temporaryFolder(), 'description.json');
+
+function refusalOf(text: string): string {
+  writeFileSync(path, text);
+  try {
+    readDescription(path);
+    return 'none';
+  } catch (error) {
+    return (error as Error).message.replaceAll(path, 'FILE');
+  }
+}
+
+const right = { name: 'arena', shape: 'csv', ids: [{ cell: 'id' }] };
+
+test('a description that has what an import needs is taken', () => {
+  const end = { cell: 'until', unit: 's' };
+  const more = { start: end, end, length: { cell: 'days', unit: 'd' }, known: ['note'], lifted: [{ cell: 'over' }] };
+  for (const one of [right, { ...right, ...more, type: { cell: 'kind', kinds: { ban: 'ban' }, others: {} } }]) {
+    assert.is(refusalOf(JSON.stringify(one)), 'none');
+  }
+});
+
+test('a description that is no JSON, or none of an object, says so', () => {
+  assert.is(refusalOf('{'), 'FILE cannot be read as JSON');
+  for (const text of ['[]', '7', 'null']) assert.is(refusalOf(text), 'the description FILE: it must be an object');
+});
+
+test('a wrong member of a description is named, with what it must be', () => {
+  for (const [wrong, fault] of [
+    [{ starts: 1 }, 'it has no member starts'],
+    [{ name: 'An arena' }, 'name must be a word in lower case'],
+    [{ name: 7 }, 'name must be a word in lower case'],
+    [{ ids: [] }, 'ids must be a list of {"cell"}'],
+    [{ ids: ['id'] }, 'ids must be a list of {"cell"}'],
+    [{ ids: { cell: 'id' } }, 'ids must be a list of {"cell"}'],
+    [{ lifted: { cell: 'over' } }, 'lifted and over must be lists of {"cell"}'],
+    [{ over: { cell: 'over' } }, 'lifted and over must be lists of {"cell"}'],
+    [{ end: 'until' }, 'start, end, length, permanent, lifted, over and type need a cell'],
+    [{ over: [{}] }, 'start, end, length, permanent, lifted, over and type need a cell'],
+    [{ start: { cell: 'since', unit: 'h' } }, 'the unit of a time must be one of s, ms, ticks, text, any'],
+    [{ end: { cell: 'until' } }, 'the unit of a time must be one of s, ms, ticks, text, any'],
+    [{ length: { cell: 'days', unit: 'days' } }, 'the unit of length must be one of ms, s, min, h, d'],
+    [{ type: { cell: 'kind' } }, 'type must have kinds'],
+    [{ type: { cell: 'kind', kinds: {}, others: ['mute'] } }, 'kinds and others must be objects'],
+    [{ ids: [{ cell: 'id', kinds: 'steam' }] }, 'kinds and others must be objects'],
+    [{ known: 'note' }, 'known must be a list of cells'],
+    [{ recognise: { cells: 'id' } }, 'cells and without must be lists of cells'],
+    [{ recognise: { without: [{}] } }, 'cells and without must be lists of cells'],
+    [{ shape: 'lines' }, 'line must be a regular expression with named groups'],
+  ] as const) {
+    assert.is(refusalOf(JSON.stringify({ ...right, ...wrong })), `the description FILE: ${fault}`);
+  }
+});
+
+test.run();

@@ -56,7 +56,12 @@ export class PeerWorld {
   }
 
   /** Runs a command in this process, until `ending` is aborted if it does not end by itself. */
-  async run(args: readonly string[], env: Record<string, string> = {}, ending = never): Promise<Ran> {
+  async run(
+    args: readonly string[],
+    env: Record<string, string> = {},
+    ending = never,
+    onErr: (text: string) => void = () => undefined,
+  ): Promise<Ran> {
     let out = '';
     let err = '';
     const code = await runPeerCommand(['--config', this.configPath, ...args], {
@@ -71,6 +76,7 @@ export class PeerWorld {
         },
         err: (text) => {
           err += text;
+          onErr(text);
         },
         width: Number.POSITIVE_INFINITY,
         progress: () => ({ to: () => {}, end: () => {} }),

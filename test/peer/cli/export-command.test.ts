@@ -1,0 +1,105 @@
+/** `ptf-peer export` beside a node that does not answer for all players: no list is better than half of one. */
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { until } from '../../support/until.js';
+import { PeerWorld } from '../peer-world.js';
+
+const player = '76561202255225729';
+let world: PeerWorld;
+let server: Server;
+/** The node's way to treat a read of scores. */
+let answers: 'answers' | 'refuses' | 'hangs';
+let asked = 0;
+
+test.before(async () => {
+  const more = { score: 1, confidence: 1, event_count: 1, updated_at: '2026-01-01T00:00:00.000Z' };
+  server = createServer(({ url = '' }, response) => {
+    const send = (status: number, body: object) => {
+      // The client asks no second time of a node that names a pause longer than its deadline.
+      response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '3600' });
+      response.end(JSON.stringify(body));
+    };
+    if (url.startsWith('/api/v1/peers')) {
+      return send(200, { group: { group_id: 'g', identity_mode: 'open' }, data: [], next_cursor: null });
+    }
+    if (!url.startsWith('/api/v1/trust-scores')) return send(404, { code: 'route_not_found', error: 'no' });
+    asked++;
+    if (answers === 'refuses') return send(503, { code: 'overloaded', error: 'later' });
+    const ids = new URLSearchParams(url.split('?')[1]).get('ids')!.split(',');
+    const data = ids.map((player_id) => ({ player_id, verdict: 'untrusted', ...more }));
+    if (answers === 'answers') send(200, { data });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+test.after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+test.before.each(() => {
+  world = new PeerWorld();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  world.writeConfig({ url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
+  asked = 0;
+});
+test.after.each(() => world.remove());
+
+/** Exports the untrusted among the players of a file with this text. */
+async function exported(text: string, more: readonly string[] = [], ending?: AbortSignal, onErr?: () => void) {
+  const ids = join(world.folder, 'ids');
+  writeFileSync(ids, text);
+  const { err, ...ran } = await world.run(['export', '--format', 'ids', '--ids', ids, ...more], {}, ending, onErr);
+  return { ...ran, err: err.replaceAll(world.folder, '') };
+}
+
+/** Follows a list until the command says something, or `isEnough`. */
+async function followed(text: string, isEnough = () => false) {
+  const ending = new AbortController();
+  let hasSaid = false;
+  const onErr = () => {
+    hasSaid = true;
+  };
+  const path = join(world.folder, 'list');
+  const following = exported(text, ['--follow', path, '--replace'], ending.signal, onErr);
+  await until(() => hasSaid || isEnough());
+  ending.abort();
+  const { code, err } = await following;
+  return { code, err: err.replace(/^\S+ /, ''), list: existsSync(path) ? readFileSync(path, 'utf8') : null };
+}
+
+test('an export for which the node does not answer lists nothing, and has exit code 3', async () => {
+  answers = 'refuses';
+  const { code, out, err } = await exported(`${player}\n`);
+  assert.equal([code, out], [3, '']);
+  assert.match(err, 'the node did not answer for all players; nothing was listed (overloaded)');
+});
+
+test('a list that is followed stays as it is while it cannot be computed, which is said', async () => {
+  answers = 'answers';
+  const list = `${player}\n`;
+  const said = 'export /list: 1 of 1 players are untrusted and listed\n';
+  assert.equal(await followed(`${player}\n`), { code: 0, err: said, list });
+  answers = 'refuses';
+  const none = 'export the node did not answer for all players; nothing was listed; /list stays as it is\n';
+  assert.equal(await followed(`${player}\n`), { code: 0, err: none, list });
+  // A program that writes its file of ids empties it for a moment.
+  assert.equal(await followed(''), { code: 0, err: 'export /ids names no player; /list stays as it is\n', list });
+});
+
+test('the kind of ids that stand for accounts of several platforms is an option', async () => {
+  answers = 'answers';
+  const id = '100000000000000001';
+  assert.is((await exported(`${id}\n`, ['--kind', 'discord'])).out, `discord:${id}\n`);
+  assert.match((await exported(`${id}\n`)).err, '/ids:1: refused: kind_needed: ');
+});
+
+test('the end of a command that follows a list is no problem of the list', async () => {
+  answers = 'hangs';
+  assert.equal(await followed(`${player}\n`, () => asked > 0), { code: 0, err: '', list: null });
+});
+
+test.run();

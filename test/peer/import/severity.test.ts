@@ -98,6 +98,15 @@ test('a ban fades by the half-life of bans, and a mark by that of reports', () =
   assert.is(faded!.state, 'faded');
 });
 
+test('a ban that begins within a day counts, because of time zones, and one that begins later is refused', () => {
+  const { entries, refused } = importPlan(`steam_id,banned_at\n${A},${iso(1)}\n${B},${iso(1.01)}\n`);
+  assert.equal(
+    entries.map(({ line, state }) => [line, state]),
+    [[2, 'send']],
+  );
+  assert.equal(refused, [{ line: 3, reason: 'the ban begins more than a day from now' }]);
+});
+
 test('a note has what the list lacks, that the ban is re-stated, and what is left of its weight', () => {
   const notes = (list: string, options = {}) => importPlan(list, options).entries.map(({ note }) => note);
   const dated = `steam_id,banned_at\n${A},${iso(-360)}\n`;

@@ -123,6 +123,19 @@ test('a list is read page by page to its end, sorted by numbers from the greates
   );
 });
 
+test('peers sorted by their last event begin with the newest, and a peer without an event is last', async () => {
+  const times = [null, 5, null, 9];
+  const { group } = recordedGroup(times.length, {
+    peerById: () => undefined,
+    peers: () => times.map((lastEventAt, i) => ({ ...peerView(i), lastEventAt })),
+  });
+  const { out } = await run(['peers', 'list', '--sort', 'last', '--json'], group);
+  assert.equal(
+    JSON.parse(out).data.map(({ peer_id }: { peer_id: string }) => peer_id),
+    ['peer-3', 'peer-1', 'peer-0', 'peer-2'],
+  );
+});
+
 test('the list of peers has more columns where each is whole, and names what is remarkable about a peer', async () => {
   const peers = [peerView(0), { ...peerView(1), lastEventAt: 0, contactEmail: 'a@b', preTrusted: true, weight: 0 }];
   const { group } = recordedGroup(0, { peers: (from, limit) => peers.slice(from, from + limit) });

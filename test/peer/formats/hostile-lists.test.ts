@@ -101,4 +101,10 @@ test('only a list that was read to its end counts as read', () => {
   }
 });
 
+test('a brace that closes no block of a KeyValues list is damage, and the blocks before it are read', () => {
+  const list = plan('"STEAM_0:1:1"\n{\n"reason" "x"\n}\n}\n"STEAM_0:1:2"\n{\n"reason" "x"\n}\n', {}, 'ulib-bans');
+  assert.equal([list.events.length, list.refused.length], [1, 1]);
+  assert.match(list.refused[0]!.reason, 'the list is damaged here');
+});
+
 test.run();

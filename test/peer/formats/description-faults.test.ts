@@ -1,10 +1,12 @@
-/** Descriptions of a user's own that are wrong: each is refused with the member that is to be corrected. */
+/** Descriptions of a user's own: a wrong one is refused with the member to correct, and a draft is of one table. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readDescription } from '../../../src/peer/cli/read-description.js';
 import { temporaryFolder } from '../../support/process.js';
+import { A } from '../import/plans.js';
+import { PeerWorld } from '../peer-world.js';
 
 const path = join(temporaryFolder(), 'description.json');
 
@@ -57,6 +59,21 @@ test('a wrong member of a description is named, with what it must be', () => {
     [{ shape: 'lines' }, 'line must be a regular expression with named groups'],
   ] as const) {
     assert.is(refusalOf(JSON.stringify({ ...right, ...wrong })), `the description FILE: ${fault}`);
+  }
+});
+
+test('a draft is made of the table that an option names, and of no other', async () => {
+  const world = new PeerWorld();
+  const dump = join(world.folder, 'dump.sql');
+  const insert = (table: string, cell: string) =>
+    `INSERT INTO \`${table}\` (\`steam_id\`, \`${cell}\`) VALUES ('${A}', '1');\n`;
+  writeFileSync(dump, insert('one', 'until_one') + insert('two', 'until_two'));
+  try {
+    const { out } = await world.run(['describe', dump, '--table', 'two']);
+    assert.match(out, 'until_two');
+    assert.not.match(out, 'until_one');
+  } finally {
+    world.remove();
   }
 });
 

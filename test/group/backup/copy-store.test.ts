@@ -1,9 +1,11 @@
 /** A copy of a log that goes on meanwhile, and of a log that is damaged. */
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyFrom, sourceOf } from '../../../src/group/backup/copy-store.js';
 import { DamagedError } from '../../../src/group/ports/storage.js';
 import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
+import { limits } from '../../../src/limits.js';
 import { rejection } from '../../store/log-contract.js';
 import { subjectOf } from '../../support/given.js';
 import { logOf } from '../../support/log-of.js';
@@ -27,6 +29,44 @@ test('a player who is erased while a copy is made is not in it, where the copy r
   assert.not.ok(bytes.includes(subjectOf('player 1')));
   assert.not.ok(bytes.includes('id-29'));
   assert.ok(bytes.includes(subjectOf('player 0')) && bytes.includes('id-28'));
+});
+
+test('rewritten batches are replaced in transactions of bounded size, one at a time', async () => {
+  const life = await Life.begin();
+  for (let i = 0; i < 30; i++)
+    await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: `player ${i % 2}`, severity: 1 });
+  const end = lastSeqOf(life.machine.log);
+  const bound = limits as { catchUpBytes: number };
+  const { catchUpBytes } = limits;
+  const copy = new MemoryLog();
+  const sink = sinkInto(copy, async () => {
+    if (lastSeqOf(copy) !== end) return;
+    await life.act({ type: 'erase', player: 'player 1' });
+    bound.catchUpBytes = 300;
+  });
+  const sizes: number[] = [];
+  let isReplacing = false;
+  try {
+    await copyFrom(
+      sourceOf(inPieces(life.machine.log, 20)),
+      {
+        ...sink,
+        async replace(batches) {
+          assert.not.ok(isReplacing);
+          isReplacing = true;
+          await turnOfLoop();
+          await sink.replace(batches);
+          isReplacing = false;
+          sizes.push(batches.reduce((sum, { bytes }) => sum + bytes.length, 0));
+        },
+      },
+      () => undefined,
+    );
+  } finally {
+    bound.catchUpBytes = catchUpBytes;
+  }
+  assert.ok(sizes.length > 2 && Math.max(...sizes) < 800, `bytes of each transaction: ${sizes}`);
+  assert.ok(everyByte(copy).equals(everyByte(life.machine.log)));
 });
 
 test('a copy of an inconsistent log is refused, and the place is named', async () => {

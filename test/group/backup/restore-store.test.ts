@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { ForeignLogError } from '../../../src/group/backup/restore-store.js';
 import { DamagedError, type LogReader } from '../../../src/group/ports/storage.js';
+import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
 import { limits } from '../../../src/limits.js';
 import { rejection } from '../../store/log-contract.js';
 import { subjectOf } from '../../support/given.js';
@@ -182,7 +183,38 @@ test('an old log that ends before the backup, as a disk that was set back has it
   assert.equal(Life.on(back.log).sums(), life.sums());
 });
 
-test('a backup that lacks a batch is refused as damaged', async () => {
+test('events that retention deleted since leave the restored log, and what they said of players stays', async () => {
+  const life = await Life.begin();
+  const event = (id: string, player: string): Act => ({ type: 'event', peer: 0, id, player, severity: 1 });
+  for (const player of [0, 1, 2]) await life.act(event(`old-${player}`, `player ${player}`));
+  const sums = life.sums();
+  const backup = await backupOf(life.machine.log);
+  await life.act(event('new-0', 'player 0'));
+  await life.act(event('new-3', 'player 3'));
+  await life.machine.retire(life.machine.now + 1);
+  await life.act({ type: 'erase', player: 'player 1' });
+  const back = await restored(backup, life.machine.log);
+  assertRestored(back.log, back);
+  const node = Life.on(back.log);
+  const left = sums.filter((sum) => !sum.startsWith('1'));
+  assert.equal(node.sums(), left);
+  assert.ok(node.machine.actor.state.retired.open, 'the node that starts completes it');
+  await node.machine.work();
+  assert.equal(node.sums(), left);
+  assert.equal(node.machine.actor.state.retired, { seq: lastSeqOf(backup), open: false });
+  assert.not.ok(everyByte(back.log).includes('old-'));
+});
+
+test('the withdrawal of an event that is newer than the backup is not applied again', async () => {
+  const life = await Life.begin();
+  const backup = await backupOf(life.machine.log);
+  await life.act({ type: 'event', peer: 0, id: 'new', player: 'player 0', severity: 1 });
+  await life.act({ type: 'withdraw', id: 'new' });
+  const { changed, withdrawals, lostEvents } = await restored(backup, life.machine.log);
+  assert.equal({ changed, withdrawals, lostEvents }, { changed: false, withdrawals: 0, lostEvents: 1 });
+});
+
+test('a backup or an old log that lacks a batch is refused as damaged', async () => {
   const life = await Life.begin();
   for (let i = 0; i < 5; i++) await life.act({ type: 'event', peer: 0, id: `e${i}`, player: 'player 0', severity: 1 });
   const { log } = life.machine;
@@ -190,6 +222,9 @@ test('a backup that lacks a batch is refused as damaged', async () => {
   const error = await rejection(restored({ ...inPieces(log, 100), from }, null));
   assert.instance(error, DamagedError);
   assert.match(String(error), 'the log breaks off after record 3');
+  const old = await rejection(restored(log, { ...inPieces(log, 100), from }));
+  assert.instance(old, ForeignLogError);
+  assert.match(String(old), 'the old log is damaged: the log breaks off after record 3');
 });
 
 test.run();

@@ -1,12 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventSubmission } from '../../../src/core/commands.js';
+import { eventTypes } from '../../../src/core/evidence/event-types.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { Chains } from '../../../src/group/access/subject-holdings.js';
-import { isoWeek, listEvents } from '../../../src/group/listing/listing.js';
-import type { LogReader, StoredBatch } from '../../../src/group/ports/storage.js';
+import { isoWeek, listEvents, readPairEvents, readRecords, readRepeats } from '../../../src/group/listing/listing.js';
+import { DamagedError, type LogReader, type StoredBatch } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import { dayMs, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
+import { MemoryLog } from '../../support/memory-log.js';
 import { Machine } from '../machine.js';
 
 const submission: EventSubmission = {
@@ -93,17 +95,18 @@ test('a listing ends where retention deleted the events', async () => {
 
 test('a cursor that points at another peer, another player or nothing is refused', async () => {
   const machine = await grown(3, 6);
-  await machine.ask('other', {
-    type: 'submit',
-    caller: null,
-    events: [{ ...submission, eventId: 'x', subject: subjectKeyOf('q') }],
-  });
+  const other = { ...submission, eventId: 'x', subject: subjectKeyOf('q') };
+  for (const event of [other, { ...submission, eventId: 'last', timestamp: machine.now }])
+    await machine.ask(event.eventId, { type: 'submit', caller: null, events: [event] });
   const seqOf = (id: string) => machine.actor.state.eventIds.seqOf(machine.actor.state.idTags.of(id));
   assert.is(await list(machine, 0, 5, [seqOf('e1')]), null);
   assert.is(await list(machine, 0, 5, [seqOf('x')]), null);
   assert.is(await list(machine, 0, 5, [1]), null);
   assert.is(await list(machine, 0, 5, [10_000]), null);
-  assert.is((await list(machine, 0, 5, [seqOf('e0')]))!.own.length, 1);
+  assert.equal(
+    (await list(machine, 0, 5, [seqOf('e3')]))!.own.map(({ event }) => event.event_id),
+    ['e3', 'e0'],
+  );
 });
 
 test('the summary counts by type and week from three peers on, and is one row below', async () => {
@@ -138,6 +141,49 @@ test('a peer that withdrew very many events hides none of the others', async () 
   const { summarised, summary } = listedBehind(limits.walkRecordsMax);
   assert.is(summarised, 4);
   assert.equal(summary, [{ eventType: 'other', count: 4 }]);
+});
+
+test('a page that meets very many withdrawn events ends early, with a cursor if events may be left', async () => {
+  const machine = await grown(1, 3);
+  const subject = subjectOf('p');
+  const { heads } = (await machine.ask('chains', { type: 'chains', subject })) as Chains;
+  const first = machine.actor.state.lastSeq + 1;
+  const count = limits.walkRecordsMax;
+  /** Pages of a peer whose withdrawn events come behind `head`. */
+  const pageOf = (head: number, from: readonly number[] | null = null) => {
+    const gone = goneBatch(first, count, head);
+    const log: LogReader = Object.create(machine.log, {
+      at: { value: (seq: number) => (seq < first ? machine.log.at(seq) : gone) },
+    });
+    const walk = { heads: [{ ...heads[0]!, head: first + count - 1 }], withdrawn: new Set<number>(), expired: 0 };
+    const { own, next, summary } = listEvents(log, { subject, ...walk, caller: 0, holder: null, limit: 5, from })!;
+    return { own: own.map(({ event }) => event.event_id), next, summary };
+  };
+  assert.equal(pageOf(heads[0]!.head), { own: [], next: [heads[0]!.head], summary: [] });
+  assert.equal(pageOf(heads[0]!.head, [heads[0]!.head]), { own: ['e2', 'e1', 'e0'], next: null, summary: [] });
+  assert.equal(pageOf(0), { own: [], next: null, summary: [] });
+});
+
+test('a record that the log lacks is damage, whether it ends before it or begins behind it', async () => {
+  const machine = await grown(1, 1);
+  const { lastSeq } = machine.actor.state;
+  for (const [log, seq] of [
+    [machine.log, lastSeq + 1],
+    [new MemoryLog(), 1],
+  ] as const) {
+    assert.throws(
+      () => readRecords(log, [seq]),
+      (error: unknown) => error instanceof DamagedError && error.message === `the log has no record ${seq}`,
+    );
+  }
+});
+
+test('a chain ends at a record that names none before it', async () => {
+  const { log } = await grown(1, 1);
+  assert.equal(readPairEvents(log, { head: 1, expired: 0 }), { events: [], read: 1, next: null });
+  const check = { index: 0, head: 1, eventType: eventTypes.report_cheating.id, timestamp: t0 };
+  const query = { checks: [check], withdrawn: [], expired: 0, from: null, holder: null };
+  assert.equal(readRepeats(log, query, 5), { found: [{ index: 0, head: 1, seq: 0 }], next: null });
 });
 
 /** Events of peer 0 that are gone, each before the next one, the oldest of them behind `head`. */

@@ -1,13 +1,19 @@
 /** A replica publishes changes per generation, and computes with the settings that are in force. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
+import { ScenarioHalfLife } from '../../../src/core/scoring/scenario-half-life.js';
+import { type Scenario, simulate } from '../../../src/core/scoring/simulation.js';
 import type { SettingName } from '../../../src/core/settings.js';
 import type { FeedPiece, FeedWork } from '../../../src/group/ports/pool.js';
+import { DamagedError, type LogReader } from '../../../src/group/ports/storage.js';
 import { Replica, type ScoringSettings } from '../../../src/group/replica/replica.js';
-import { salt, subjectOf } from '../../support/given.js';
+import { playersIn, type ResumeFrom } from '../../../src/group/verdict-changes.js';
+import { dayMs, salt, subjectOf } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
-import { type Act, Life } from '../life.js';
+import { type Act, inPieces, Life } from '../life.js';
+import { recordsOf } from '../removal/lived.js';
 
 const event = (id: string): Act => ({ type: 'event', peer: 0, id, player: `player of ${id}`, severity: 1 });
 
@@ -60,6 +66,94 @@ test('a replica of an empty log fails, and one that lacks a batch is damaged unt
   assert.throws(() => replica.follow(durableSeq + 1), /ends at record/);
   await life.act(event('a'));
   assert.is(replica.follow(durableSeq + 1).state.lastSeq, durableSeq + 1);
+});
+
+test('weights of which one is no number are not handed on', async () => {
+  const { machine } = await Life.begin();
+  const replica = new Replica(machine.log, new MemorySnapshotStore(), salt, { badSharePrior: Number.NaN });
+  assert.throws(() => replica.weights(machine.actor.durableSeq, machine.now), /a weight is not a number/);
+});
+
+const halfLives = { claims: 1, measures: null };
+const scenario: Scenario = { preTrusted: null, without: [], halfLives };
+
+test('a simulated half-life decays what the log holds up to the record of the state, read in pieces', async () => {
+  const life = await Life.reporting(27);
+  const { machine } = life;
+  const upTo = machine.actor.durableSeq;
+  const at = machine.now + 5 * dayMs;
+  const replica = new Replica(inPieces(machine.log, 5), new MemorySnapshotStore(), salt);
+  const { state } = replica.follow(upTo);
+  const decayed = new ScenarioHalfLife(state, halfLives, at);
+  for (const [i, { record, at: stamped }] of recordsOf(machine.log).entries()) decayed.apply(record, i + 1, stamped);
+  const expected = simulate(state, at, scenario, decayed, 9, trustConstants);
+  assert.is.not(expected.weightsAfter.join(), expected.weightsBefore.join());
+  await life.report(27, 30);
+  const progress: number[][] = [];
+  const simulation = replica.simulate({ upTo, at, scenario, rowsMax: 9 }, (...step) => progress.push(step));
+  assert.equal(simulation, expected);
+  assert.equal(
+    progress,
+    [6, 11, 16, 21, 26, 31, 31].map((done) => [done, 31]),
+  );
+});
+
+test('a log that ends before the state while a half-life is simulated is damaged', async () => {
+  const { machine } = await Life.reporting(4);
+  let end = Number.POSITIVE_INFINITY;
+  const from: LogReader['from'] = (...range) => machine.log.from(...range).filter(({ firstSeq }) => firstSeq <= end);
+  const replica = new Replica({ ...inPieces(machine.log, 100), from }, new MemorySnapshotStore(), salt);
+  const upTo = machine.actor.durableSeq;
+  replica.follow(upTo);
+  end = upTo - 2;
+  assert.throws(
+    () => replica.simulate({ upTo, at: machine.now, scenario, rowsMax: 9 }, () => undefined),
+    (error: unknown) => error instanceof DamagedError && error.message === `the log ends at record ${end}, not ${upTo}`,
+  );
+});
+
+test('the pieces of a walk for a reader of another node read the log once, and the next walk reads it anew', async () => {
+  const life = await Life.begin();
+  const { machine } = life;
+  let reads = 0;
+  const from: LogReader['from'] = (...range) => {
+    reads++;
+    return machine.log.from(...range);
+  };
+  const replica = new Replica({ ...inPieces(machine.log, 100), from }, new MemorySnapshotStore(), salt);
+  const published = async (id: string) => {
+    await life.act(event(id));
+    const [upTo, at] = [machine.actor.durableSeq, machine.now];
+    const work = { generation: 'one', upTo, at, asOf: at, erasedOnly: false };
+    while (replica.publishChanges(work).more);
+    reads = 0;
+    return { seq: upTo, asOf: at };
+  };
+  /** The players that a piece from row `row` on sends, and how often the log has been read. */
+  const walked = (row: number, since: ResumeFrom) => {
+    const walk = replica.walkChanges({ generation: 'one', from: row, since });
+    const players = walk === null || walk === 'forgotten' ? [] : playersIn(walk.players);
+    return [...players.map(({ subject }) => names.get(subject)), reads];
+  };
+  const names = new Map(['a', 'b', 'c'].map((id) => [subjectOf(`player of ${id}`).toString('hex'), id]));
+  const first = await published('a');
+  const second = await published('b');
+  assert.equal(
+    [walked(0, first), walked(1, first)],
+    [
+      ['b', 1],
+      ['b', 1],
+    ],
+  );
+  await published('c');
+  assert.equal(walked(0, first), ['b', 'c', 1]);
+  assert.equal(
+    [walked(1, second), walked(1, first)],
+    [
+      ['c', 2],
+      ['b', 'c', 3],
+    ],
+  );
 });
 
 test.run();

@@ -3,6 +3,7 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SnapshotWork } from '../../../src/group/replica/snapshot-work.js';
+import { rejection } from '../../store/log-contract.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 
 /**
@@ -17,6 +18,10 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
     forbidsSnapshots: false,
     now: 0,
     later: [] as { act: () => void; ms: number }[],
+    declining: false,
+    disk: { fitsSnapshot: true },
+    /** The outcomes that the observer was told. */
+    done: [] as string[],
   };
   const work = new SnapshotWork(
     {
@@ -27,13 +32,14 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
         async snapshot(seq) {
           stand.begun += 1;
           if (stand.failing) throw new Error('as told');
+          if (stand.declining) return null;
           await store.write(headerOf(seq), []);
           return { seq, ms };
         },
       },
-      disk: { fitsSnapshot: true },
+      disk: stand.disk,
       timers: { elapsed: () => stand.now },
-      observer: { workDone: () => undefined },
+      observer: { workDone: (_work, isMade) => stand.done.push(isMade ? 'made' : 'failed') },
       snapshotEvery: 1_000,
       onFailure: (what, error) => assert.ok(stand.failing, `${what}: ${error}`),
     },
@@ -133,6 +139,34 @@ test('a snapshot that recovery could not use is replaced at once, and costs no o
     assert.is(stand.begun, 1);
     assert.equal(store.list(), [43 + written, 23]);
   }
+});
+
+test('only the newest two snapshots stay, and the work is done once the others are gone', async () => {
+  const store = new MemorySnapshotStore();
+  const { work, stand } = snapshotsOf(1, store);
+  const remove = store.remove.bind(store);
+  store.remove = async (seq) => {
+    await turnOfLoop();
+    await remove(seq);
+    stand.done.push(`removed ${seq}`);
+  };
+  for (stand.storedSeq of [1_000, 2_000, 3_000, 4_000]) await work.makeLast(() => 1_000);
+  assert.equal(store.list(), [4_000, 3_000]);
+  assert.equal(stand.done, ['made', 'made', 'removed 1000', 'made', 'removed 2000', 'made']);
+});
+
+test('a snapshot that the pool declines to write is neither done nor failed', async () => {
+  const { work, stand } = snapshotsOf(1);
+  stand.declining = true;
+  assert.is(await work.makeLast(() => 1_000), true);
+  assert.equal([stand.begun, stand.done], [1, []]);
+});
+
+test('no snapshot is begun while too little disk space is free for one', async () => {
+  const { work, stand } = snapshotsOf(1);
+  stand.disk.fitsSnapshot = false;
+  assert.match(String(await rejection(work.makeLast(() => 1_000))), 'too little disk space is free');
+  assert.equal([stand.begun, stand.done], [0, ['failed']]);
 });
 
 test.run();

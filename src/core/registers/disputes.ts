@@ -106,28 +106,26 @@ export class Disputes {
   }
 
   remove(subject: string): void {
-    for (const { id } of this.of(subject)) this.#remove(id);
+    for (const dispute of this.of(subject)) this.#remove(dispute);
     this.#dropped.delete(subject);
   }
 
   /** Drops the oldest rejected disputes beyond the bound. An upheld one stays, because it may be undone at any time. */
   #dropOldest(): void {
     if (this.#counts.rejected <= limits.disputesRejectedMax) return;
-    for (const { id, seq, subject, status } of this.#byId.values()) {
-      if (status !== 'rejected') continue;
-      this.#remove(id);
-      getOrMake(this.#dropped, subject, () => []).push(seq);
+    for (const dispute of this.#byId.values()) {
+      if (dispute.status !== 'rejected') continue;
+      this.#remove(dispute);
+      getOrMake(this.#dropped, dispute.subject, () => []).push(dispute.seq);
       return;
     }
   }
 
-  #remove(id: string): void {
-    const dispute = this.#byId.get(id);
-    if (dispute === undefined) return;
+  #remove({ id, status, subject }: Dispute): void {
     this.#byId.delete(id);
-    this.#counts[dispute.status]--;
-    const others = this.#bySubject.get(dispute.subject);
+    this.#counts[status]--;
+    const others = this.#bySubject.get(subject);
     others?.delete(id);
-    if (others?.size === 0) this.#bySubject.delete(dispute.subject);
+    if (others?.size === 0) this.#bySubject.delete(subject);
   }
 }

@@ -32,10 +32,6 @@ export class Origins {
     return this.list.length + this.carriers.length;
   }
 
-  get declared(): number {
-    return this.list.reduce((count, { declared }) => count + +declared, 0);
-  }
-
   named(name: string): Origin | undefined {
     return this.#byName.get(name);
   }

@@ -287,6 +287,8 @@ test('an erasure removes disputes and what their records contain of the player',
 
 test('rejected disputes are dropped one day, and their texts leave the log with the player all the same', () => {
   const given = reported();
+  open(given, { id: 'd0' });
+  decide(given, 'uphold', ['peer-0'], 'd0');
   const before = limits.disputesRejectedMax;
   Object.assign(limits, { disputesRejectedMax: 1 });
   try {
@@ -299,9 +301,12 @@ test('rejected disputes are dropped one day, and their texts leave the log with 
   }
   assert.equal(
     given.state.disputes.all().map(({ id }) => id),
-    ['d3'],
+    ['d0', 'd3'],
   );
-  assert.is(given.state.disputes.seqsOf(given.state.disputes.byId('d3')!.subject).length, 3);
+  const subject = subjectOf('p').toString('hex');
+  assert.is(given.state.disputes.seqsOf(subject).length, 4);
+  const loaded = loadSnapshot(snapshotBlocks(given.state), salt);
+  assert.equal(loaded.disputes.seqsOf(subject), given.state.disputes.seqsOf(subject));
 });
 
 test('a state with void evidence comes back from its records and from its snapshot', () => {

@@ -50,4 +50,13 @@ test('a first peer that begins no more often than all others together is heard',
   assert.is(peers.saysNothing(0), true, 'one more than all others');
 });
 
+test('a peer that begins nothing itself is first only before half of all that begin', () => {
+  const isFirst = (beginning: number) => {
+    const peers = new FirstPeers();
+    for (let n = 0; n < 16; n++) for (let peer = 1; peer <= beginning; peer++) peers.note(peer, peer <= 3 ? [0] : []);
+    return peers.has(0);
+  };
+  assert.equal([isFirst(6), isFirst(7)], [true, false]);
+});
+
 test.run();

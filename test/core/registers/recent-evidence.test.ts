@@ -44,4 +44,14 @@ test('no event of a hash came since a record only if the memory reaches back to 
   );
 });
 
+test('after very many withdrawals all events are forgotten, and those noted from then on are known again', () => {
+  const recent = new RecentEvidence();
+  recent.note(content(7), 1);
+  for (let seq = 2; seq <= 4_098; seq++) recent.forget(seq);
+  assert.is(recent.seqOf(content(7)), 0);
+  for (const hash of [6, 7]) recent.note(content(hash), 5_000 + hash);
+  recent.forget(5_006);
+  assert.equal([recent.seqOf(content(6)), recent.seqOf(content(7))], [0, 5_007]);
+});
+
 test.run();

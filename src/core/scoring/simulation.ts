@@ -102,8 +102,9 @@ function peersAssumed({ origins, numbers, peerWeights }: GroupState, { preTruste
   return { ...peerWeights, preTrusted: trusted, excluded };
 }
 
+/** Candidates with the same change keep their order, which is that of their rows. */
 function largestChanges(held: readonly Candidate[], count: number): Candidate[] {
-  return held.toSorted((p, q) => q.scoreChange - p.scoreChange || p.row - q.row).slice(0, count);
+  return held.toSorted((p, q) => q.scoreChange - p.scoreChange).slice(0, count);
 }
 
 function changedVerdict(state: GroupState, { row, before, after }: Candidate) {

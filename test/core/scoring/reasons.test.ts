@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../src/core/evidence/decay.js';
+import { decidePreTrust } from '../../../src/core/rules/decide-peer.js';
 import { explanationOf } from '../../../src/core/scoring/explanation.js';
 import { reasonsOf } from '../../../src/core/scoring/reasons.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
@@ -117,6 +118,34 @@ test('the explanation of a good player who is not trusted yet says which reports
     'Known to one peer only.',
     'For trusted, more good reports would be needed.',
   ]);
+});
+
+test('the explanation of a trusted player says how many peers know it, and nothing more', () => {
+  const reasons = reasonsAfter(twoSided(), (given) => {
+    for (let peer = 0; peer < 6; peer++)
+      for (let i = 0; i < 4; i++) given.event(peer, 'p', { eventType: 'commendation' });
+    for (let peer = 0; peer < 6; peer++) given.event(peer, 'p', { severity: 0.1 });
+  });
+  assert.equal(reasons, ['Known to 6 independent peers.']);
+});
+
+test('the explanation of a player on the allow list says that nothing else counts', () => {
+  const given = twoSided();
+  report(given, 4);
+  const explanation = explanationOf(given.state, given.row('p'), asOfTime(given.state, t0));
+  assert.equal(reasonsOf('neutral', { ...explanation, allowed: true }), [
+    'The player is on the allow list of the group and reads as neutral, whatever its peers reported.',
+  ]);
+});
+
+test('an explanation says whether pre-trusted peers are among those whose evidence counts', () => {
+  const given = twoSided();
+  given.apply(decidePreTrust(given.state, { change: 'add', peerId: 'peer-1', by: 'test' }, t0).records, t0);
+  given.event(0, 'p');
+  const isPreTrusted = () => explanationOf(given.state, given.row('p'), asOfTime(given.state, t0)).preTrusted;
+  assert.is(isPreTrusted(), false);
+  given.event(1, 'p');
+  assert.is(isPreTrusted(), true);
 });
 
 test.run();

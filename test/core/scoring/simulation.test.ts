@@ -3,8 +3,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AsOf, asOfTime } from '../../../src/core/evidence/decay.js';
-import type { EventTypeName } from '../../../src/core/evidence/event-types.js';
+import { type EventTypeName, eventTypeName } from '../../../src/core/evidence/event-types.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
+import { subjectHex } from '../../../src/core/hashing/pseudonym.js';
 import { decidePeerChange, decidePreTrust } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure, decideWithdrawal } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
@@ -137,6 +138,22 @@ test('the players whose scores move furthest are named, no more than asked for',
   );
   assert.ok(all.length > 3 && all.every(({ before, after }) => before.verdict !== after.verdict));
   assert.equal(simulate(state, later, { ...nothing, without: [3, 4] }, null, 3).changed, all.slice(0, 3));
+});
+
+test('players whose scores move equally far are named in the order of their first events', () => {
+  const given = grown();
+  const changed = () => simulate(given.state, later, { ...nothing, without: [3, 4] }, null, 100).changed;
+  const { subject } = changed()[0]!;
+  for (const { record, at } of [...given.records]) {
+    if (record.type !== 'event_accepted' || subjectHex(record.subject) !== subject) continue;
+    const { timestamp } = record;
+    given.event(record.peer, 'twin', { eventType: eventTypeName(record.event_type), timestamp }, at);
+  }
+  const twins = [subject, subjectHex(subjectOf('twin'))];
+  assert.equal(
+    changed().flatMap((one) => (twins.includes(one.subject) ? [one.subject] : [])),
+    twins,
+  );
 });
 
 /** Claims and measures of every pair that `state` holds, decayed by these factors. */

@@ -5,10 +5,13 @@ import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
 import type { GroupFormed } from '../../../src/core/records/records.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
-import { loadSnapshot, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
+import { loadSnapshot, metaIn, type SnapshotBlock, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
+import type { SnapshotMeta } from '../../../src/core/snapshot/snapshot-meta.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../../src/core/state.js';
 import type { PeerEntries } from '../../../src/core/tables/peer-entries.js';
+import { messageOf } from '../../../src/errors.js';
+import { limits } from '../../../src/limits.js';
 import { bounds, Given, hourMs, salt, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 
@@ -112,8 +115,81 @@ test('the digest of a state stays what it is, however many items come to be hash
   assert.is(digests.join(), '35489119,8579f825,123b39c6,76fbc99a,69914eef,073f2d59');
 });
 
+function copied(state: GroupState): SnapshotBlock[] {
+  return Array.from(snapshotBlocks(state), ({ key, bytes }) => ({ key, bytes: bytes.slice() }));
+}
+
+/** The blocks with another meta block. */
+function withMeta(blocks: readonly SnapshotBlock[], change: (meta: SnapshotMeta) => object): SnapshotBlock[] {
+  return blocks.map((block) => {
+    const meta = metaIn(block);
+    return meta === null ? block : { key: block.key, bytes: Buffer.from(JSON.stringify(change(meta))) };
+  });
+}
+
+test('a player with more peers than fit in a block has a larger block of its own', () => {
+  const given = new Given().peers(4);
+  for (let peer = 0; peer < 4; peer++) given.event(peer, 'a');
+  given.event(0, 'b');
+  const bound = limits as { snapshotBlockBytes: number };
+  const { snapshotBlockBytes } = limits;
+  bound.snapshotBlockBytes = 100;
+  try {
+    assert.is(stateDigest(loadSnapshot(snapshotBlocks(given.state), salt)), stateDigest(given.state));
+  } finally {
+    bound.snapshotBlockBytes = snapshotBlockBytes;
+  }
+});
+
+test('erasures that wait for the operator come back from a snapshot', () => {
+  const given = new Given().peers(2);
+  given.event(0, 'a');
+  const command = { caller: 1, subject: subjectOf('a'), commitment: 'c', by: 'peer-1' };
+  given.apply(decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, command, t0).records, t0);
+  const loaded = loadSnapshot(snapshotBlocks(given.state), salt);
+  assert.is(loaded.erasureRequests.pending, 1);
+  assert.equal(loaded.erasureRequests.all(), given.state.erasureRequests.all());
+});
+
+test('a snapshot of an earlier release, which counts neither players nor bans nor repeats, is loaded', () => {
+  const given = new Given().peers(1);
+  given.event(0, 'a');
+  const blocks = copied(given.state).filter(({ key }) => !key.startsWith('repeats/'));
+  const older = withMeta(blocks, ({ players, measured, repeats, ...meta }) => meta);
+  assert.is(stateDigest(loadSnapshot(older, salt)), stateDigest(given.state));
+});
+
+test('the refusal of a snapshot says what is wrong with it', () => {
+  const blocks = copied(lived(3, 100).state);
+  const refused = (wrong: SnapshotBlock[]) => {
+    try {
+      loadSnapshot(wrong, salt);
+      return 'loaded';
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+  assert.is(refused(blocks), 'loaded');
+  assert.is(refused([]), 'snapshot: no meta block');
+  const unknown = { key: 'rows/00000000', bytes: new Uint8Array(8) };
+  assert.is(refused([...blocks, unknown]), 'snapshot: unknown block rows/00000000');
+  const withoutPlayers = blocks.filter(({ key }) => !key.startsWith('players/'));
+  assert.is(refused(withoutPlayers), 'snapshot: a ban belongs to no pair');
+  const asked = withMeta(blocks, (meta) => ({ ...meta, pendingErasures: [['aa', [7]]] }));
+  assert.is(refused(asked), 'snapshot: a pending erasure without the peer that asked for it');
+  for (const head of [-1, 0.5, Number.NaN, limits.seqMax + 1]) {
+    const damaged = blocks.map(({ key, bytes }) => {
+      const other = Buffer.from(bytes);
+      // The head of the first pair lies behind 50 bytes of its player and 22 of other columns.
+      if (key.startsWith('players/')) other.writeDoubleLE(head, 72);
+      return { key, bytes: other };
+    });
+    assert.is(refused(damaged), 'snapshot: the head of a pair is not a record of the log');
+  }
+});
+
 test('a snapshot with a block missing is refused', () => {
-  const blocks = Array.from(snapshotBlocks(lived(3, 100).state), ({ key, bytes }) => ({ key, bytes: bytes.slice() }));
+  const blocks = copied(lived(3, 100).state);
   for (const key of ['meta', 'ids/00000000', 'audit/00000000', 'bans/00000000', 'repeats/00000000']) {
     assert.throws(() =>
       loadSnapshot(

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs, { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
 import { test } from 'uvu';
@@ -94,6 +94,50 @@ test('a folder that holds another snapshot than its name says is damage', () =>
       (error: unknown) => error instanceof DamagedError && /belongs to snapshot 9/.test(error.message),
     );
   }));
+
+/** Opens snapshot 9, and lets `change` happen once its file has been checked, before LMDB opens it. */
+function openedAmid(store: LmdbSnapshotStore, change: () => void): unknown {
+  const close = fs.closeSync;
+  fs.closeSync = (descriptor) => {
+    fs.closeSync = close;
+    syncBuiltinESMExports();
+    close(descriptor);
+    change();
+  };
+  syncBuiltinESMExports();
+  try {
+    return store.readHeader(9);
+  } catch (error) {
+    return error;
+  }
+}
+
+test('a snapshot that its owner removes while it is opened is missing, and no folder takes its place', () =>
+  withSnapshot((dir, store, file) => {
+    const error = openedAmid(store, () => removeFolder(dirname(file)));
+    assert.ok(error instanceof DamagedError);
+    assert.match(String(error), 'the file is missing');
+    assert.equal(readdirSync(dir), []);
+  }));
+
+test('a snapshot that lacks its header or a block is damage', async () => {
+  for (const [index, text] of [
+    [0, 'the header is missing'],
+    [2, 'block 2 is missing'],
+  ] as const) {
+    await withSnapshot(async (_dir, store, file) => {
+      const environment = open(dirname(file), { noSubdir: false, keyEncoding: 'binary' });
+      const key = Buffer.of(0, 0, 0, index);
+      assert.ok(environment.getBinary(key));
+      await environment.remove(key);
+      await environment.close();
+      assert.throws(
+        () => blocksIn(store, 9),
+        (error: unknown) => isDamage(error) && (error as Error).message.includes(text),
+      );
+    });
+  }
+});
 
 test('one flipped bit anywhere is found or changes nothing, and never ends the process that serves', () =>
   withSnapshot((dir, _store, file) => {

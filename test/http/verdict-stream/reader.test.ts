@@ -52,21 +52,23 @@ class Pipe extends Writable {
 interface Setting {
   readonly feed?: Partial<GroupViews['verdicts']>;
   readonly reading?: boolean;
+  readonly turn?: () => Promise<void>;
 }
 
-function readerOf({ feed = {}, reading = true }: Setting) {
+function readerOf({ feed = {}, reading = true, turn = () => Promise.resolve() }: Setting) {
   const pipe = new Pipe(reading);
   const ends: (string | null)[] = [];
+  const rows: number[] = [];
   const whole = { mark, erasedAt: 0, listen: () => () => undefined, recent: () => [], walk: async () => null, ...feed };
   const parts = {
     feed: whole,
     peer: null,
     marksOf: () => ({ disputed: false, erasureRefused: undefined }),
-    turn: () => Promise.resolve(),
+    turn,
     onEnd: (_: StreamReader, reason: string | null) => void ends.push(reason),
-    onRows: () => undefined,
+    onRows: (count: number) => void rows.push(count),
   };
-  return { pipe, ends, feed: whole, reader: new StreamReader(pipe, parts) };
+  return { pipe, ends, rows, feed: whole, reader: new StreamReader(pipe, parts) };
 }
 
 const events = (text: string): string[] => [...text.matchAll(/^event: (\w+)$/gm)].map((found) => found[1]!);
@@ -277,6 +279,81 @@ test('an id of another group is unknown, and one from before an erasure too old'
   await old.reader.start(hello, idElsewhere(5));
   assert.match(old.pipe.text, /event: reset\nid: \ndata: {"reason":"too_old"}/);
   assert.equal(events(old.pipe.text), ['hello', 'reset', 'snapshot', 'heartbeat']);
+});
+
+test('an id of this node in a cluster is resumed by its position, as one without a cluster', async () => {
+  let walks = 0;
+  const walk = async () => {
+    walks++;
+    return null;
+  };
+  const { pipe, reader } = readerOf({ feed: { mark: shared, walk } });
+  await reader.start(hello, `7-${mark.generation}.3.aaaaaaaaaaaa.${(500).toString(36)}`);
+  assert.equal(events(pipe.text), ['hello', 'heartbeat']);
+  assert.is(walks, 0);
+});
+
+test('a feed that ends while a reader of another node waits ends its start, too', async () => {
+  const { pipe, ends, feed, reader } = readerOf({ feed: { mark: { ...shared, seq: 4 } } });
+  const started = reader.start(hello, idElsewhere(6));
+  await new Promise((resolve) => setImmediate(resolve));
+  Object.assign(feed, { mark: null });
+  reader.end('rebuilt');
+  await started;
+  assert.equal(ends, ['rebuilt']);
+  assert.equal(events(pipe.text), ['hello', 'resume']);
+});
+
+test('a reader that leaves while it waits for its turn asks nothing more of the feed', async () => {
+  const asked: string[] = [];
+  const recent = () => {
+    asked.push('recent');
+    return [publishedPlayer('ab')];
+  };
+  const live = readerOf({ feed: { recent }, turn: async () => live.reader.end('draining') });
+  await live.reader.start(hello, resumeAt(1));
+  assert.equal([asked, live.rows], [[], []]);
+  const piece: ChangeWalk = { position: 3, players: publishedPlayers('ab'), next: 1 };
+  const walked = readerOf({
+    feed: {
+      recent: () => null,
+      walk: async () => {
+        asked.push('walk');
+        walked.reader.end('draining');
+        return piece;
+      },
+    },
+  });
+  await walked.reader.start(hello, '');
+  assert.equal([asked, walked.rows], [['walk'], []], 'the rows that were read are neither sent nor counted');
+});
+
+test('a piece without players is not sent, unless it is the last', async () => {
+  const pieces = [
+    { players: publishedPlayers(), next: 1 },
+    { players: publishedPlayers('ab'), next: 2 },
+    { players: publishedPlayers(), next: null },
+  ];
+  const walk = async (): Promise<ChangeWalk> => ({ position: 3, ...pieces.shift()! });
+  const recent = (since: number) => (since >= mark.position ? [] : null);
+  const { pipe, rows, reader } = readerOf({ feed: { recent, walk } });
+  await reader.start(hello, '');
+  assert.equal(events(pipe.text), ['hello', 'snapshot', 'snapshot', 'heartbeat']);
+  assert.equal(rows, [1, 0, 0]);
+});
+
+test('a reader is asked to resume once, and gets no heartbeat soon after a frame or after its end', async () => {
+  const { pipe, ends, reader } = readerOf({});
+  const errors: unknown[] = [];
+  pipe.on('error', (error) => errors.push(error));
+  await reader.start(hello, resumeAt(3));
+  reader.beat(performance.now());
+  reader.end('draining');
+  reader.end('rebuilt');
+  reader.beat(performance.now() + limits.streamHeartbeatMs);
+  await new Promise((resolve) => pipe.once('finish', resolve));
+  assert.equal(events(pipe.text), ['hello', 'heartbeat', 'resume']);
+  assert.equal([ends, errors], [['draining'], []]);
 });
 
 test.run();

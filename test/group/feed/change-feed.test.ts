@@ -21,6 +21,8 @@ class World {
   readonly troubles: string[] = [];
   ended = 0;
   failsWalks = false;
+  failsEnds = false;
+  closesAtEnd = false;
   #position = 0;
   #generation = '';
   #secrets = 0;
@@ -39,6 +41,8 @@ class World {
       endFeed: async () => {
         this.ended++;
         this.#generation = '';
+        if (this.closesAtEnd) this.feed.close();
+        if (this.failsEnds) throw new Error('the pool is busy');
       },
     },
     clock: { now: () => this.now },
@@ -239,6 +243,44 @@ test('an erasure waits for no interval, and brings no other change with it', asy
   );
 });
 
+test('an erasure is asked for behind a piece that is on its way', async () => {
+  const world = new World();
+  world.listen();
+  await world.pass(limits.streamTickMs);
+  let open = () => {};
+  world.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  world.seq++;
+  await world.pass(limits.streamTickMs);
+  const before = world.asked.length;
+  const erased = world.feed.publishErasures();
+  await world.pass(0);
+  assert.is(world.asked.length, before);
+  open();
+  await erased;
+  assert.equal(
+    world.asked.slice(before - 1).map(({ erasedOnly }) => erasedOnly),
+    [false, true],
+  );
+});
+
+test('a failure to clear the table is reported, unless the node closes', async () => {
+  for (const [closes, troubles] of [
+    [false, ['clearing the table of the stream']],
+    [true, []],
+  ] as const) {
+    const world = new World();
+    world.failsEnds = true;
+    const { leave } = world.listen();
+    await world.pass(limits.streamTickMs);
+    leave();
+    world.closesAtEnd = closes;
+    await world.pass(limits.streamLingerMs + limits.streamTickMs);
+    assert.equal([world.ended, world.troubles], [1, troubles]);
+  }
+});
+
 test('an erasure waits for nothing while there is no listener', async () => {
   const world = new World();
   await world.feed.publishErasures();
@@ -309,6 +351,8 @@ test('changes that were requested before the table was cleared are not published
   await world.pass(limits.streamTickMs);
   assert.equal([published.map(([rows]) => rows), forgotten()], [[[]], 0]);
   assert.is.not(published[0]![1]!.generation, generation);
+  const again = world.asked.filter((one) => one.erasedOnly && one.generation !== generation);
+  assert.is(again.length, 1, 'the erasure asks again, for the new reader');
 });
 
 test('walks that are asked for at the same time are one', async () => {

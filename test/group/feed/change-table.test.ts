@@ -4,7 +4,8 @@ import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { subjectHex } from '../../../src/core/hashing/pseudonym.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { LogRecord } from '../../../src/core/records/records.js';
-import { decideErasure } from '../../../src/core/rules/decide-removal.js';
+import { decideDispute, decideDisputeOpened } from '../../../src/core/rules/decide-dispute.js';
+import { decideErasure, decideErasureRefused } from '../../../src/core/rules/decide-removal.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { EventColumns } from '../../../src/core/tables/event-columns.js';
 import { ChangeTable } from '../../../src/group/feed/change-table.js';
@@ -254,6 +255,48 @@ test('erased players are sent alone if only these are requested, and the others 
   for (let i = 0; i < 4; i++) reader.reader.delete(subjectHex(subjectOf(`p${i}`)));
   reader.all();
   reader.holds();
+});
+
+test('a withdrawal is sent for its player', () => {
+  const world = new TableReader();
+  world.event(0, 'p');
+  const seq = world.given.state.lastSeq;
+  world.all();
+  const before = world.given.records.length;
+  assert.is(world.given.withdraw(null, seq), 'ok');
+  for (const { record } of world.given.records.slice(before)) world.table.after(record);
+  assert.is(world.all().rows.length, 1);
+  world.holds();
+});
+
+test('a new mark on a player that has not moved is sent to the peers that see it, and to no others', () => {
+  const world = new TableReader();
+  const { state } = world.given;
+  const subject = subjectOf('p');
+  for (const peer of [0, 2]) world.event(peer, 'p');
+  world.all();
+  const marked = () => world.all().rows.map((row) => [row.subject, row.peers, row.quiet]);
+  const opening = { disputeId: 'd', caller: 1, subject, text: 'not him', by: 'test' };
+  world.apply(decideDisputeOpened(state, opening, world.now).records);
+  assert.equal(marked(), [[subjectHex(subject), [0, 2], true]]);
+  const group = { peersMax: 9, erasureQuotaPerDay: 9, erasureMode: 'operator' } as const;
+  const request = { caller: 3, subject, commitment: 'c', by: 'peer-3' };
+  world.apply(decideErasure(state, group, request, world.now).records);
+  world.apply(decideErasureRefused(state, { subject, reason: 'no', by: 'test' }, world.now).records);
+  assert.equal(marked(), [[subjectHex(subject), [3], true]]);
+  world.apply(decideDispute(state, { disputeId: 'd', decision: 'reject', peerIds: [], by: 'test' }, world.now).records);
+  assert.equal(marked(), [[subjectHex(subject), [0, 2], true]]);
+  assert.equal(marked(), []);
+});
+
+test('nothing counts as published while erased players wait', () => {
+  const world = new TableReader();
+  for (let i = 0; i < 9; i++) world.event(0, `p${i}`);
+  const { seq } = world.all().upTo!;
+  for (let i = 0; i < 2 * bounds.rowsMax; i++) world.erase(`p${i}`);
+  const first = world.piece();
+  assert.equal([first.moreErased, first.upTo?.seq], [true, seq]);
+  assert.is(world.all().upTo?.seq, world.given.state.lastSeq);
 });
 
 test('a player that was never sent is not sent as erased', () => {

@@ -4,7 +4,7 @@ import type { EventSubmission } from '../../../src/core/commands.js';
 import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
-import type { Outcome, Refusal } from '../../../src/errors.js';
+import { type Outcome, type Refusal, refused } from '../../../src/errors.js';
 import type { Command, Located } from '../../../src/group/actor-commands.js';
 import { RecordReader } from '../../../src/group/listing/listing.js';
 import { limits } from '../../../src/limits.js';
@@ -80,6 +80,40 @@ test('no answer leaves before its turn is durable', async () => {
     ['decided', 'answer'],
   );
   assert.is(machine.actor.durableSeq, 3);
+});
+
+test('one turn is in flight at a time, and no batch of another node comes before its commit', async () => {
+  const { actor, log, now } = await started();
+  const nonce = Buffer.alloc(16);
+  assert.throws(() => actor.committed(), /no turn is in flight/);
+  actor.offer({ command: register(1), token: 'r', events: 1, bytes: 100, holder: null });
+  actor.takeTurn(now, nonce);
+  assert.throws(() => actor.takeTurn(now, nonce), /a turn is in flight/);
+  assert.throws(() => actor.follow(log.last()!), /a turn is in flight/);
+  actor.committed();
+  assert.throws(() => actor.committed(), /no turn is in flight/);
+});
+
+test('a refusal of what is in flight replaces outcomes of writes, and leaves answers to reads as they are', async () => {
+  const machine = await started();
+  await machine.ask('e', submit(event('e', 'p')));
+  const { actor } = machine;
+  const commands: Record<string, Command> = {
+    register: register(1),
+    events: submit(event('f', 'p')),
+    known: { type: 'chains', subject: subjectOf('p') },
+    unknown: { type: 'chains', subject: subjectOf('q') },
+  };
+  for (const [token, command] of Object.entries(commands))
+    actor.offer({ command, token, events: 1, bytes: 100, holder: null });
+  actor.takeTurn(machine.now, Buffer.alloc(16));
+  const refusal = refused('overloaded');
+  const answers = new Map(
+    actor.refuseInFlight(refusal).flatMap((one) => (one.type === 'answer' ? [[one.token, one.answer] as const] : [])),
+  );
+  assert.equal([answers.get('register'), answers.get('events')], [refusal, [refusal]]);
+  assert.ok('heads' in (answers.get('known') as object));
+  assert.is(answers.get('unknown'), null);
 });
 
 test('an actor is settled while its state is the durable log, and no removal is in progress', async () => {

@@ -98,6 +98,21 @@ test('an overload ends once no event has waited for an interval', () => {
   assert.is(admitted(one), whole);
 });
 
+test('a node that events still reach does not rest, though none of them waits in its mailbox', () => {
+  const one = node();
+  admitted(one);
+  one.admission.pauses();
+  one.nowMs += limits.overloadRestMs - 1;
+  one.admission.isArriving();
+  one.nowMs += limits.overloadRestMs - 1;
+  one.admission.offered(null, 1);
+  assert.is(admitted(one), 3);
+  // Events that arrive while commands wait begin no rest.
+  one.admission.isArriving();
+  one.nowMs += limits.overloadRestMs;
+  assert.is(admitted(one), 3);
+});
+
 test('an overload ends once no event was refused for a while, however busy the node is', () => {
   const one = node();
   admitted(one);

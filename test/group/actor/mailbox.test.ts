@@ -97,6 +97,13 @@ test('a command without a holder never gives way', () => {
   assert.equal(mailbox.pushOutFor({ command: 'event', token: null, events: 1, bytes: 1, holder: 1 }), []);
 });
 
+test('a command without a holder pushes out no other command', () => {
+  const mailbox = new Mailbox<string, null>();
+  assert.ok(mailbox.offer({ command: 'event', token: null, events: limits.mailboxEvents, bytes: 1, holder: 1 }));
+  assert.equal(mailbox.pushOutFor({ command: 'own', token: null, events: 1, bytes: 1, holder: null }), []);
+  assert.is(mailbox.events, limits.mailboxEvents);
+});
+
 test('nothing that a turn took stays in memory, however long the mailbox is never empty', async () => {
   const mailbox = new Mailbox<object, null>();
   const taken: WeakRef<object>[] = [];

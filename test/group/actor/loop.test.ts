@@ -4,137 +4,19 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { Outcome } from '../../../src/errors.js';
 import { GroupActor } from '../../../src/group/actor/actor.js';
-import { GroupLoop, type LoopDeps } from '../../../src/group/actor/loop.js';
+import { GroupLoop } from '../../../src/group/actor/loop.js';
 import type { Resolve } from '../../../src/group/actor/turn.js';
 import type { Answer, Command } from '../../../src/group/actor-commands.js';
-import { DiskWatch } from '../../../src/group/health/disk-watch.js';
-import type { GroupPool } from '../../../src/group/ports/pool.js';
-import type { DiskGauge, DiskUse } from '../../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
-import { Replica } from '../../../src/group/replica/replica.js';
 import { limits } from '../../../src/limits.js';
 import { timers } from '../../../src/node/system.js';
-import { bounds, formedRecord, salt, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
+import { bounds, salt, subjectOf, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { until } from '../../support/until.js';
-
-/** A disk of which a test decides how much is free. */
-class TestGauge implements DiskGauge {
-  bytes = 1e9;
-
-  freeBytes(): number {
-    return this.bytes;
-  }
-
-  async look(): Promise<DiskUse> {
-    return { freeBytes: this.bytes, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
-  }
-}
-
-/**
- * A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked,
- * and when snapshots went; `observed`: the calls of the metrics.
- */
-async function grown(
-  onFatal: (error: unknown) => void = (error) => assert.unreachable(String(error)),
-  more: Partial<LoopDeps> = {},
-) {
-  const gauge = new TestGauge();
-  const disk = new DiskWatch({
-    gauge,
-    timers,
-    minBytes: 0,
-    onChange: (low) => loop.diskChanged(low),
-    onFailure: (error) => assert.unreachable(String(error)),
-  });
-  await disk.look();
-  const released: number[] = [];
-  const log = new MemoryLog();
-  const first = new BatchWriter();
-  first.add(formedRecord(30));
-  const writer = log.claim();
-  await writer.append(first.seal(1, t0, Buffer.alloc(NONCE_BYTES), chainStart), []);
-  const snapshots = new MemorySnapshotStore();
-  const { follower } = recover(writer, snapshots, salt, lastSeqOf(writer))!;
-  const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
-  const replica = new Replica(log, snapshots, salt);
-  const calls: string[] = [];
-  const observed: string[] = [];
-  let pass: () => void = assert.unreachable;
-  const passed = new Promise<void>((resolve) => {
-    pass = resolve;
-  });
-  const pool: Partial<GroupPool> = {
-    async snapshot(upTo, epoch) {
-      const made = await replica.snapshot(upTo, epoch);
-      return made && { ...made, ms: 1 };
-    },
-    async follow(upTo) {
-      calls.push('follow');
-      replica.follow(upTo);
-    },
-    async redact(work) {
-      calls.push('redact');
-      await passed;
-      const piece = replica.redact(work);
-      calls.push('redacted');
-      return piece;
-    },
-    weights: () => new Promise(() => undefined),
-  };
-  const remove = snapshots.remove.bind(snapshots);
-  snapshots.remove = (seq) => {
-    calls.push('remove');
-    return remove(seq);
-  };
-  const nothing = () => undefined;
-  const deps: LoopDeps = {
-    actor,
-    log: writer,
-    snapshots,
-    recoveredFrom: 0,
-    pool: pool as GroupPool,
-    disk,
-    reserve: {
-      during(act) {
-        released.push(gauge.bytes);
-        return act(false);
-      },
-    },
-    clock: { now: () => t0 },
-    clockGuard: { clockAhead: false, isAheadNow: () => false },
-    timers,
-    random: { bytes: (length) => Buffer.alloc(length), uuid: () => 'id' },
-    observer: { turnCommitted: () => void observed.push('committed'), eventsDecided: nothing, workDone: nothing },
-    snapshotEvery: Number.POSITIVE_INFINITY,
-    weightsIntervalMs: 1e9,
-    publishErasures: async () => undefined,
-    onFatal,
-    onFailure: (what, error) => assert.unreachable(`${what}: ${error}`),
-    ...more,
-  };
-  const loop = new GroupLoop(deps);
-  const ask = (command: Command) =>
-    new Promise<Answer>((resolve) =>
-      assert.is(loop.admit({ command, token: resolve, events: 1, bytes: 100, holder: null }), undefined),
-    );
-  await ask({ type: 'register', peerId: 'peer-0', peerName: 'P', gameIds: ['g1'], keyDigest: 'key', by: 't' });
-  const event = { schemaVersion: '1.0.0', eventType: 'report_cheating', peerId: 'peer-0' } as const;
-  const rest = { subject: subjectKeyOf('victim'), gameId: 'g1', severity: 1 };
-  let sent = 0;
-  const submit = (eventId: string) => {
-    const timestamp = t0 - sent++;
-    return ask({ type: 'submit', caller: null, events: [{ ...event, ...rest, eventId, timestamp }] });
-  };
-  await submit('e');
-  await loop.snapshotNow();
-  const erase = () => ask({ type: 'erase', caller: -2, subject: subjectOf('victim'), commitment: 'c', by: 't' });
-  return { loop, deps, writer, snapshots, calls, observed, pass, ask, submit, erase, gauge, released };
-}
+import { grown, refusedAs } from './grown-loop.js';
 
 /** The piece came back, and all that follows from it without waiting for a timer is done. */
 async function settled(calls: readonly string[]): Promise<void> {
@@ -210,11 +92,6 @@ test('a drain that waits for answers ends when a commit fails, as none will come
   assert.equal(failures, [fault]);
 });
 
-const refusedAs = (answer: Answer | undefined) => {
-  const { code, details } = answer as { code?: string; details?: unknown };
-  return [code, details];
-};
-
 test('waiting commands are refused if the disk filled up since their admission, and nothing is written', async () => {
   const { loop, observed, submit, ask, gauge, released } = await grown();
   await turnOfLoop();
@@ -246,140 +123,6 @@ test('writes are refused while the shared log is nearly full', async () => {
   isFull = false;
   loop.writableChanged();
   assert.ok(((await submit('refused')) as Outcome<unknown>[])[0]!.ok);
-});
-
-const register: Command = { type: 'register', peerId: 'q', peerName: 'Q', gameIds: ['g1'], keyDigest: 'k', by: 't' };
-const locate: Command = { type: 'locate', eventId: 'e' };
-const chains: Command = { type: 'chains', subject: subjectOf('victim') };
-const unavailable = (reason: string) => ['dependency_unavailable', { reason }];
-
-/** What each command is refused as; undefined if it is admitted. */
-function admitted(loop: GroupLoop, ...commands: Command[]) {
-  return commands.map((command) => {
-    const refusal = loop.admit({ command, token: () => undefined, events: 1, bytes: 100, holder: null });
-    return refusal && refusedAs(refusal);
-  });
-}
-
-test('writes wait for a leader, a right clock and a log within reach, reads for none of these', async () => {
-  const clockGuard = { clockAhead: false, isAheadNow: () => false };
-  const { loop } = await grown(undefined, { clockGuard });
-  const refusal = () => {
-    const [write, ...reads] = admitted(loop, register, locate, chains);
-    assert.equal(reads, [undefined, undefined]);
-    return write;
-  };
-  clockGuard.clockAhead = true;
-  assert.equal(refusal(), unavailable('clock_ahead'));
-  clockGuard.clockAhead = false;
-  loop.stalled = true;
-  assert.equal(refusal(), unavailable('log_unreachable'));
-  loop.stalled = false;
-  loop.follow();
-  assert.equal(refusal(), ['no_leader', undefined]);
-  await loop.drain();
-  assert.equal(
-    admitted(loop, register, locate).map((refusal) => refusal?.[0]),
-    ['dependency_unavailable', 'dependency_unavailable'],
-  );
-});
-
-test('waiting writes are refused if the clock went wrong since their admission, and reads are answered', async () => {
-  let isAhead = false;
-  const { ask, observed } = await grown(undefined, { clockGuard: { clockAhead: false, isAheadNow: () => isAhead } });
-  await turnOfLoop();
-  observed.length = 0;
-  isAhead = true;
-  const [write, read] = await Promise.all([ask(register), ask(locate)]);
-  assert.equal(refusedAs(write), unavailable('clock_ahead'));
-  assert.ok((read as { seq: number }).seq > 0);
-  assert.equal(observed, []);
-});
-
-test('an event of a holder with few pushes out those of one with many, or else an overload begins', async () => {
-  const { loop } = await grown();
-  const answers = new Map<string, Answer>();
-  const offer = (name: string, events: number, holder: string | null) => {
-    const command: Command = { type: 'submit', caller: null, events: [] };
-    return loop.admit({ command, token: (answer) => answers.set(name, answer), events, bytes: 1, holder })?.code;
-  };
-  const half = limits.mailboxEvents / 2;
-  assert.is(offer('operator', half, null), undefined);
-  assert.is(offer('flood', half, 'flood'), undefined);
-  assert.is(offer('few', 1, 'other'), undefined);
-  assert.is(answers.get('flood') !== undefined && (answers.get('flood') as Outcome<unknown>[]).length, half);
-  assert.is(offer('all the rest', half - 1, null), undefined);
-  assert.is(offer('operator again', 1, null), 'overloaded');
-  assert.is(loop.overloaded, false, 'commands without a holder are no load of callers');
-  assert.is(offer('too late', 1, 'third'), 'overloaded');
-  assert.is(loop.overloaded, true);
-});
-
-test('a commit into the reserve is answered once the disk holds it', async () => {
-  let isFull = false;
-  const { writer, submit } = await grown(undefined, { reserve: { during: (act) => act(isFull) } });
-  isFull = true;
-  let store = () => {};
-  const stored = new Promise<void>((resolve) => {
-    store = resolve;
-  });
-  writer.stored = () => stored;
-  let isAnswered = false;
-  const answer = submit('e2').then(() => {
-    isAnswered = true;
-  });
-  for (let i = 0; i < 3; i++) await turnOfLoop();
-  assert.is(isAnswered, false);
-  store();
-  await answer;
-});
-
-test('while a commit takes too long writes are refused, and reads wait for its end', async () => {
-  const { loop, writer, submit, ask } = await grown(undefined, { commitPatienceMs: 20 });
-  const append = writer.append.bind(writer);
-  let arrive = () => {};
-  const arrived = new Promise<void>((resolve) => {
-    arrive = resolve;
-  });
-  writer.append = async (...batch) => {
-    await arrived;
-    await append(...batch);
-  };
-  const event = submit('e2');
-  await turnOfLoop();
-  const write = ask(register);
-  let isRead = false;
-  const read = ask(locate).finally(() => {
-    isRead = true;
-  });
-  await until(() => loop.stalled);
-  const [outcome] = (await event) as Outcome<unknown>[];
-  const details = { reason: 'log_unreachable', recorded: true };
-  assert.equal(refusedAs(outcome as Answer), ['dependency_unavailable', details]);
-  assert.equal(refusedAs(await write), unavailable('log_unreachable'));
-  assert.equal([isRead, loop.stalled], [false, true]);
-  arrive();
-  assert.ok(((await read) as { seq: number }).seq > 0);
-  assert.is(loop.stalled, false);
-});
-
-test('a node fails once, and what it commits afterwards is neither counted nor answered', async () => {
-  const failures: unknown[] = [];
-  const { loop, writer, observed, submit } = await grown((error) => failures.push(error));
-  await turnOfLoop();
-  observed.length = 0;
-  let arrive = () => {};
-  writer.append = () =>
-    new Promise((resolve) => {
-      arrive = resolve;
-    });
-  void submit('e2').then(() => observed.push('answered'));
-  await turnOfLoop();
-  for (const error of ['first', 'second']) loop.fail(error);
-  observed.length = 0;
-  arrive();
-  for (let i = 0; i < 3; i++) await turnOfLoop();
-  assert.equal([failures, observed], [['first'], []]);
 });
 
 test('a change by the operator is written on a full disk, in the space of the reserve', async () => {

@@ -18,6 +18,7 @@ test('the rest of a head is recognised by the end of its first line', () => {
   assert.is(overflow(`${long}\r\nB: b\r\n\r\n`), 'headers_too_large');
   assert.is(overflow(long), 'uri_too_long');
   assert.is(overflow(`${long} b c`), 'headers_too_large');
+  assert.is(parserFailureCode({ code: 'HPE_HEADER_OVERFLOW' }), 'headers_too_large', 'an unknown packet');
 });
 
 test('only failures of the parser and of time are answered', () => {

@@ -186,6 +186,14 @@ test('a caller that reads nothing of its answers for too long is disconnected, u
 
 // Found on a busy machine: each event that a pipelined flood wrote let its connection flow while it was on its way to
 // the disk.
+test('at the end of a drain connections with unread answers are closed, and no others', () => {
+  const { guard, open } = guarded();
+  const [read, unread] = [open(), open()];
+  Object.defineProperty(unread, 'writableLength', { value: 1 });
+  guard.dropUnread();
+  assert.equal([read.destroyed, unread.destroyed], [false, true]);
+});
+
 test('a connection with many waiting requests is not read from, even if it is resumed', async () => {
   const { guard } = guarded();
   const requests: IncomingMessage[] = [];

@@ -265,6 +265,23 @@ test('pipelined requests are answered in order, and garbage after them last', as
   );
 });
 
+test('requests before a tunnel are answered before the tunnel is refused', async () => {
+  const health = `GET /api/v1/health HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
+  const tunnel = `CONNECT x:80 HTTP/1.1\r\n${host}\r\n`;
+  const answered = await codes([health + health + tunnel], { path: '/api/v1/health' });
+  assert.equal(answered, [[200], [200], [400, 'invalid_parameter']]);
+});
+
+test('a request for another protocol gets an answer that ends the connection', async () => {
+  const upgrade = `GET /api/v1/health HTTP/1.1\r\n${host}Connection: upgrade\r\nUpgrade: websocket\r\n\r\n`;
+  const next = `GET /api/v1/peers HTTP/1.1\r\n${host}\r\n`;
+  const answers = await askRaw(face.port, [upgrade + next], { path: '/api/v1/health' });
+  assert.equal(
+    answers.map(({ status, headers }) => [status, headers.connection]),
+    [[200, 'close']],
+  );
+});
+
 test('a request id of the caller is answered where it is harmless', async () => {
   const id = async (given: string): Promise<string | undefined> =>
     (await ask(face.url, '/api/v1/health', { headers: { 'X-Request-Id': given } })).headers['x-request-id'];

@@ -148,8 +148,8 @@ test('a signal ends a watch that waits for the node, and is no problem of a with
     return { stream: neverEnding() };
   };
   await watch.run(async () => {
-    await until(() => watch.reported.length === 5);
-    watch.lines.length = 0;
+    await watch.said('reported 5 bans');
+    await watch.untilPresent();
     watch.write(...ids.slice(1));
     await watch.untilStill(() => isAsked);
   });

@@ -46,8 +46,15 @@ export async function watchList(options: WatchOptions): Promise<void> {
   const state = await WatchState.open(join(stateDir, 'watch', `${name}.json`));
   const client = peerClient(config);
   const setProblem = problemLog(options.log, 'works again');
-  const say = (error: TrustError | null) =>
-    setProblem(error && `${plainWords(error, url)} (${error.code})`, error?.code);
+  const found = new Map<string, TrustError>();
+  /** A problem of one part lasts until that part works, whatever works beside it. */
+  const sayOf = (part: string) => (error: TrustError | null) => {
+    if (error === null) found.delete(part);
+    else found.set(part, error);
+    const [first] = found.values();
+    setProblem(first === undefined ? null : `${plainWords(first, url)} (${first.code})`, first?.code);
+  };
+  const sayOfSpool = sayOf('spool');
   let uncounted = 0;
   const sayUncounted = (progress: SpoolProgress) => {
     if (progress.phase === 'delivering' || progress.uncounted === uncounted) return;
@@ -61,14 +68,14 @@ export async function watchList(options: WatchOptions): Promise<void> {
       to: client,
       whenFull: 'wait',
       onProgress: (progress) => {
-        say(progress.lastError);
+        sayOfSpool(progress.lastError);
         sayUncounted(progress);
       },
       onSetAside: ({ code, reason }) =>
         options.log(`the node will never accept a report as it is: ${reason} (${code})`),
     });
-    await learnKinds(kinds, reader, options, say);
-    const withdrawals = withdrawalsOf({ state, client, spool, options, say });
+    await learnKinds(kinds, reader, options, sayOf('kinds'));
+    const withdrawals = withdrawalsOf({ state, client, spool, options, say: sayOf('withdrawals') });
     await new ListWatch({ options, path, state, spool, kinds, withdrawals }).run();
     await withdrawals.ended();
   } catch (error) {

@@ -132,6 +132,7 @@ test('a watch that knows the kinds of ids reports although the node refuses to s
     const [problem] = await watch.said('reported 1 bans');
     assert.match(problem!, /\(peer_not_active\)$/);
   });
+  assert.equal(watch.lines, [], 'the node refuses them to the end');
 });
 
 test('a signal ends a watch that waits for the node, and is no problem of a withdrawal', async () => {
@@ -139,6 +140,7 @@ test('a signal ends a watch that waits for the node, and is no problem of a with
   waiting.write(...ids);
   waiting.refuses = () => refusal;
   await waiting.run(() => until(() => waiting.lines.length > 0));
+  assert.is(waiting.lines.length, 1, 'the node still refuses');
   const watch = begun();
   watch.write(...ids);
   let isAsked = false;

@@ -47,12 +47,12 @@ export async function watchList(options: WatchOptions): Promise<void> {
   const client = peerClient(config);
   const setProblem = problemLog(options.log, 'works again');
   const found = new Map<string, TrustError>();
-  /** A problem of one part lasts until that part works, whatever works beside it. */
+  /** A problem of one part lasts until that part works, whatever works beside it. The newest problem is said. */
   const sayOf = (part: string) => (error: TrustError | null) => {
-    if (error === null) found.delete(part);
-    else found.set(part, error);
-    const [first] = found.values();
-    setProblem(first === undefined ? null : `${plainWords(first, url)} (${first.code})`, first?.code);
+    if (error?.code !== found.get(part)?.code) found.delete(part);
+    if (error !== null) found.set(part, error);
+    const newest = [...found.values()].at(-1);
+    setProblem(newest === undefined ? null : `${plainWords(newest, url)} (${newest.code})`, newest?.code);
   };
   const sayOfSpool = sayOf('spool');
   let uncounted = 0;
@@ -91,7 +91,7 @@ export async function watchList(options: WatchOptions): Promise<void> {
 async function learnKinds(
   kinds: KnownKinds,
   reader: NodeReader,
-  { signal, runtime = systemRuntime }: WatchOptions,
+  { config, log, signal, runtime = systemRuntime }: WatchOptions,
   say: (error: TrustError | null) => void,
 ): Promise<void> {
   for (;;) {
@@ -100,8 +100,12 @@ async function learnKinds(
       return say(null);
     } catch (error) {
       if (!(error instanceof TrustError)) throw error;
+      if (kinds.kinds !== null) {
+        // This problem does not last: nothing asks again, and the watch works with the kinds that it knows.
+        log(`${plainWords(error, config.url)} (${error.code}); the kinds of ids that it stated before are used`);
+        return;
+      }
       say(error);
-      if (kinds.kinds !== null) return;
       await pause(runtime, bounds.withdrawPauseMs, signal);
     }
   }

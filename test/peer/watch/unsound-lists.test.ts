@@ -122,17 +122,39 @@ test('a document whose entries no longer have an end is watched on, and one with
   assert.equal(await failure(watch, more), ['cells_not_described', 4]);
 });
 
-test('a watch that knows the kinds of ids reports although the node refuses to state them', async () => {
+test('a refusal to state the kinds of ids, which are known, stops no report and hides no later refusal', async () => {
   const watch = begun();
   watch.write(...ids.slice(0, 4));
   await watch.run(async () => void (await watch.said('reported 4 bans')));
   watch.write(...ids);
-  watch.refuses = ({ path }) => (path.startsWith('/api/v1/peers') ? refusal : undefined);
+  let asked = 0;
+  watch.refuses = ({ path }) => (path.startsWith('/api/v1/peers') && asked++ === 0 ? refusal : undefined);
   await watch.run(async () => {
     const [problem] = await watch.said('reported 1 bans');
-    assert.match(problem!, /\(peer_not_active\)$/);
+    assert.match(problem!, /\(peer_not_active\); the kinds of ids that it stated before are used$/);
+    await until(() => new Set(watch.reported).size === 5);
+    assert.equal(watch.lines, []);
+    watch.refuses = () => refusal;
+    watch.write(...ids, '76561202255225739');
+    await until(() => watch.lines.some((line) => line.endsWith('(peer_not_active)')));
   });
-  assert.equal(watch.lines, [], 'the node refuses them to the end');
+});
+
+test('a new problem of one part of a watch is said although an older problem of another part lasts', async () => {
+  const watch = begun();
+  watch.write(...ids);
+  const unknownKey = { status: 401, body: { code: 'invalid_api_key', error: 'no' } };
+  const hasSaid = (code: string) => watch.lines.some((line) => line.endsWith(`(${code})`));
+  await watch.run(async () => {
+    await watch.said('reported 5 bans');
+    await watch.untilPresent();
+    watch.refuses = ({ method }) => (method === 'DELETE' ? refusal : undefined);
+    watch.write(...ids.slice(1));
+    await watch.untilStill(() => hasSaid('peer_not_active'));
+    watch.refuses = ({ method }) => (method === 'DELETE' ? refusal : unknownKey);
+    watch.write(...ids.slice(1), '76561202255225739');
+    await until(() => hasSaid('invalid_api_key'));
+  });
 });
 
 test('a signal ends a watch that waits for the node, and is no problem of a withdrawal', async () => {

@@ -31,9 +31,12 @@ const taskOf = (dir: string) => ({ dataDir, dir, version: '0' });
 /** Backs up the folder while a signal ends the process that does. */
 async function backedUpUnder(signal: NodeJS.Signals): Promise<CopyOutcome<BackupManifest>> {
   const made = backUpInChild(taskOf(join(temporaryFolder(), 'backup')), quiet);
-  const children = () => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim();
-  await until(() => children() !== '');
-  process.kill(Number(children()), signal);
+  let child = 0;
+  await until(() => {
+    child = Number.parseInt(readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8'), 10);
+    return child > 0;
+  });
+  process.kill(child, signal);
   return made;
 }
 

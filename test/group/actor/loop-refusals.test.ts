@@ -5,14 +5,17 @@ import * as assert from 'uvu/assert';
 import type { Outcome } from '../../../src/errors.js';
 import type { GroupLoop } from '../../../src/group/actor/loop.js';
 import type { Answer, Command } from '../../../src/group/actor-commands.js';
+import type { Timers } from '../../../src/group/ports/clock.js';
 import { limits } from '../../../src/limits.js';
+import { timers } from '../../../src/node/system.js';
 import { subjectOf } from '../../support/given.js';
-import { until } from '../../support/until.js';
 import { grown, refusedAs } from './grown-loop.js';
 
 const register: Command = { type: 'register', peerId: 'q', peerName: 'Q', gameIds: ['g1'], keyDigest: 'k', by: 't' };
 const locate: Command = { type: 'locate', eventId: 'e' };
 const chains: Command = { type: 'chains', subject: subjectOf('victim') };
+/** Unlike any other time that the loop waits. */
+const patienceMs = 12_345;
 const unavailable = (reason: string) => ['dependency_unavailable', { reason }];
 
 /** Returns the code and the details of each command's refusal; undefined if it is admitted. */
@@ -23,7 +26,7 @@ function admitted(loop: GroupLoop, ...commands: Command[]) {
   });
 }
 
-test('writes wait for a leader, a right clock and a log within reach, reads for none of these', async () => {
+test('writes are refused without a leader, a right clock or a log within reach, and reads are not', async () => {
   const clockGuard = { clockAhead: false, isAheadNow: () => false };
   const { loop } = await grown(undefined, { clockGuard });
   const refusal = () => {
@@ -97,7 +100,16 @@ test('a commit into the reserve is answered once the disk holds it', async () =>
 });
 
 test('while a commit takes too long writes are refused, and reads wait for its end', async () => {
-  const { loop, writer, submit, ask } = await grown(undefined, { commitPatienceMs: 20 });
+  let loseLatestPatience = () => {};
+  const later: Timers['later'] = (act, ms) => {
+    if (ms !== patienceMs) return timers.later(act, ms);
+    loseLatestPatience = act;
+    return () => undefined;
+  };
+  const { loop, writer, submit, ask } = await grown(undefined, {
+    commitPatienceMs: patienceMs,
+    timers: { ...timers, later },
+  });
   const append = writer.append.bind(writer);
   let arrive = () => {};
   const arrived = new Promise<void>((resolve) => {
@@ -114,7 +126,7 @@ test('while a commit takes too long writes are refused, and reads wait for its e
   const read = ask(locate).finally(() => {
     isRead = true;
   });
-  await until(() => loop.stalled);
+  loseLatestPatience();
   const [outcome] = (await event) as Outcome<unknown>[];
   const details = { reason: 'log_unreachable', recorded: true };
   assert.equal(refusedAs(outcome as Answer), ['dependency_unavailable', details]);

@@ -1,10 +1,8 @@
 /** How a node starts and ends: one of a cluster whose etcd is silent, and one whose store fails. */
-
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { freePort } from '../../bench/free-ports.js';
 import { OwnerLostError } from '../../src/group/ports/storage.js';
 import { limits } from '../../src/limits.js';
 import { loadConfig } from '../../src/node/config.js';
@@ -31,15 +29,6 @@ function start(env: Record<string, string>, ports: Partial<NodePorts> = {}): Pro
   if (!outcome.ok) throw new Error(JSON.stringify(outcome.problems));
   const log = pino({ level: 'silent' });
   return startNode(outcome.config, { log, onFatal: () => undefined, ...ports });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 test('a node of a cluster answers while it waits for etcd, and is gone once that wait is ended', () =>

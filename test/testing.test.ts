@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -64,7 +64,8 @@ test('seeding peers are independent witnesses of their players, until the node a
     });
     assert.match(ahead, 'the test node rejected 72 events of the seed');
 
-    rmSync(dir, { recursive: true });
+    // Not deleted: the running node could write a file meanwhile.
+    renameSync(dir, `${dir}-away`);
     assert.ok(node.isRunning);
     assert.match(await reasonOf(node.restart()), 'ENOENT');
     assert.not.ok(node.isRunning);

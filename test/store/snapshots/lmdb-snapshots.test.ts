@@ -98,9 +98,12 @@ test('a folder that holds another snapshot than its name says is damage', () =>
 /** Opens snapshot 9, and lets `change` happen once its file has been checked, before LMDB opens it. */
 function openedAmid(store: LmdbSnapshotStore, change: () => void): unknown {
   const close = fs.closeSync;
-  fs.closeSync = (descriptor) => {
+  const restore = () => {
     fs.closeSync = close;
     syncBuiltinESMExports();
+  };
+  fs.closeSync = (descriptor) => {
+    restore();
     close(descriptor);
     change();
   };
@@ -109,6 +112,8 @@ function openedAmid(store: LmdbSnapshotStore, change: () => void): unknown {
     return store.readHeader(9);
   } catch (error) {
     return error;
+  } finally {
+    restore();
   }
 }
 

@@ -131,7 +131,7 @@ test('a start is refused for a mark or settings of another group, as far as all 
   assert.is(await problems(cluster), '');
 });
 
-test('a signal cancels a backup or a restore, and ends the process again afterwards', async () => {
+test('a signal cancels a backup, and is no longer caught afterwards', async () => {
   const { backups } = workOf();
   await formed(dir);
   mkdirSync(join(dir, 'x'));

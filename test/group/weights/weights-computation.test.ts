@@ -81,7 +81,7 @@ test('the pool reads what the files hold, and the time of publishing is no time 
   assert.is(work.schedule.startsAt(6, t0, 5)! - t0, 5 * 3_250, 'that voice was counted');
 });
 
-test('a computation that fails, or may not be published, is reported with its time, or not at all', async () => {
+test('weights that find no room are reported as failed; those of a node that may no longer write are not', async () => {
   const full = timedWork({ publish: () => null });
   full.work.plan();
   await full.untilPlanned();

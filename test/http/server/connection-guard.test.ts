@@ -184,8 +184,6 @@ test('a caller that reads nothing of its answers for too long is disconnected, u
   }
 });
 
-// Found on a busy machine: each event that a pipelined flood wrote let its connection flow while it was on its way to
-// the disk.
 test('at the end of a drain connections with unread answers are closed, and no others', () => {
   const { guard, open } = guarded();
   const [read, unread] = [open(), open()];
@@ -194,6 +192,8 @@ test('at the end of a drain connections with unread answers are closed, and no o
   assert.equal([read.destroyed, unread.destroyed], [false, true]);
 });
 
+// Found on a busy machine: each event that a pipelined flood wrote let its connection flow while it was on its way to
+// the disk.
 test('a connection with many waiting requests is not read from, even if it is resumed', async () => {
   const { guard } = guarded();
   const requests: IncomingMessage[] = [];

@@ -1,4 +1,7 @@
-/** Finds the node's environment for `ptf`: in `PTF_ENV_FILE`, in `.env` here, or where deploy's unit has it. */
+/**
+ * Finds the node's environment for `ptf`: in `PTF_ENV_FILE`, in `.env` here, or where deploy's unit has it. Reads from
+ * it what the commands need: the data folder, the group's identity and the configuration that the doctor examines.
+ */
 import { resolve } from 'node:path';
 import type { GroupIdentity } from '../group/api.js';
 import { limits } from '../limits.js';

@@ -1,4 +1,4 @@
-/** The work of `ptf` itself on a data folder. It refuses a folder of another user. */
+/** Does the work of those commands of `ptf` that open a data folder themselves. They refuse another user's folder. */
 import { constants, existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

@@ -12,6 +12,7 @@ import { GroupState } from '../../../src/core/state.js';
 import type { PeerEntries } from '../../../src/core/tables/peer-entries.js';
 import { messageOf } from '../../../src/errors.js';
 import { limits } from '../../../src/limits.js';
+import { withBounds } from '../../sim/profile.js';
 import { bounds, Given, hourMs, salt, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 
@@ -127,19 +128,13 @@ function withMeta(blocks: readonly SnapshotBlock[], change: (meta: SnapshotMeta)
   });
 }
 
-test('a player with more peers than fit in a block has a larger block of its own', () => {
-  const given = new Given().peers(4);
-  for (let peer = 0; peer < 4; peer++) given.event(peer, 'a');
-  given.event(0, 'b');
-  const bound = limits as { snapshotBlockBytes: number };
-  const { snapshotBlockBytes } = limits;
-  bound.snapshotBlockBytes = 100;
-  try {
+test('a player with more peers than fit in a block has a larger block of its own', () =>
+  withBounds({ snapshotBlockBytes: 100 }, async () => {
+    const given = new Given().peers(4);
+    for (let peer = 0; peer < 4; peer++) given.event(peer, 'a');
+    given.event(0, 'b');
     assert.is(stateDigest(loadSnapshot(snapshotBlocks(given.state), salt)), stateDigest(given.state));
-  } finally {
-    bound.snapshotBlockBytes = snapshotBlockBytes;
-  }
-});
+  }));
 
 test('erasures that wait for the operator come back from a snapshot', () => {
   const given = new Given().peers(2);

@@ -120,12 +120,15 @@ test('a refused dispute and a refused read of the audit log are answered with th
 test('a reader of the stream beyond the limit of its peer is refused', async () => {
   const path = '/api/v1/verdicts/stream';
   const ending = new AbortController();
-  const open = () => fetch(url + path, { headers: { 'x-peer-api-key': activeKey }, signal: ending.signal });
-  const opened = await Promise.all(Array.from({ length: limits.streamReadersPerPeer }, open));
-  assert.ok(opened.every(({ status }) => status === 200));
-  const { status, body } = await ask(url, path, { key: activeKey });
-  assert.equal([status, body.code], [503, 'overloaded']);
-  ending.abort();
+  const read = () => fetch(url + path, { headers: { 'x-peer-api-key': activeKey }, signal: ending.signal });
+  try {
+    const opened = await Promise.all(Array.from({ length: limits.streamReadersPerPeer }, read));
+    assert.ok(opened.every(({ status }) => status === 200));
+    const { status, body } = await ask(url, path, { key: activeKey });
+    assert.equal([status, body.code], [503, 'overloaded']);
+  } finally {
+    ending.abort();
+  }
 });
 
 test.run();

@@ -86,9 +86,9 @@ test('a check in the background rests after each step, for longer than the step 
   const steps: number[] = [];
   const { ok } = await verifyInChild(dir, 'background', () => void steps.push(performance.now()));
   assert.is(ok, true);
-  // The first step opens the files of the store, which takes at least 3 ms on any machine.
+  // The first step opens the files of the store, which takes more than .6 ms on any machine; a step itself takes less.
   const restedMs = steps[1]! - steps[0]!;
-  assert.ok(restedMs > 25, `${restedMs} ms`);
+  assert.ok(restedMs > 5, `${restedMs} ms`);
 });
 
 test.run();

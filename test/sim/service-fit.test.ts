@@ -2,5 +2,5 @@
 import { test } from 'uvu';
 import { testServiceFit } from './service-fit.js';
 
-testServiceFit({ seed: 21, small: 100, large: 2, copied: 80 });
+testServiceFit({ seed: 21, small: 50, large: 1, copied: 80 });
 test.run();

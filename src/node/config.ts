@@ -33,6 +33,11 @@ export function settingsIn(config: Config): Omit<GroupSettings, 'PRE_TRUSTED_PEE
   };
 }
 
+/** The identity of the group that the configuration names. */
+export function identityOf({ groupId, identityMode, environment, playerIdKinds }: Config) {
+  return { groupId, identityMode, environment, ...(playerIdKinds === null ? {} : { playerIdKinds }) };
+}
+
 export type Environ = Readonly<Record<string, string | undefined>>;
 
 /** Reads a text file. Returns undefined if there is none; throws if it cannot be read. */

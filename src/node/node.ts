@@ -7,7 +7,7 @@ import { loggedSettings } from '../core/rules/decide-setting.js';
 import { GroupActor } from '../group/actor/actor.js';
 import { GroupLoop } from '../group/actor/loop.js';
 import type { Resolve } from '../group/actor/turn.js';
-import type { GroupApi, GroupIdentity } from '../group/api.js';
+import type { GroupApi } from '../group/api.js';
 import type { CurrentLoop } from '../group/calls.js';
 import { VerdictFeed } from '../group/feed/change-feed.js';
 import { createGroup } from '../group/group.js';
@@ -34,7 +34,7 @@ import { thisProcess } from '../store/ownership/owner-record.js';
 import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../workers/pool/piscina-pool.js';
 import type { ClusterNode } from './cluster/cluster-node.js';
-import type { Config } from './config.js';
+import { type Config, identityOf } from './config.js';
 import { type Address, openOperatorAccess, urlOf } from './operator-access.js';
 import { Closers, windDown } from './shutdown.js';
 import * as startup from './startup.js';
@@ -204,9 +204,8 @@ type Parts = ReturnType<typeof makeParts>;
 type PartsOf = Pick<Start, 'config' | 'ports' | 'clock' | 'dir' | 'cluster'> & { readonly saltText: string };
 
 function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: PartsOf) {
-  const { groupId, identityMode, environment } = config;
-  const kinds = config.playerIdKinds;
-  const identity: GroupIdentity = { groupId, identityMode, environment, ...(kinds && { playerIdKinds: kinds }) };
+  const { environment, identityMode, playerIdKinds: kinds } = config;
+  const identity = identityOf(config);
   const salt = Buffer.from(saltText);
   // A node that joins a cluster reports its role before it has recovered.
   const node = new ThisNode(identity, cluster?.member ?? null);

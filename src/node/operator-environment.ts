@@ -1,12 +1,11 @@
 /**
  * Finds the node's environment for `ptf`: in `PTF_ENV_FILE`, in `.env` here, or where deploy's unit has it. Reads from
- * it what the commands need: the data folder, the group's identity and the configuration that the doctor examines.
+ * it what the commands need: the data folder, and the configuration that the doctor examines.
  */
 import { resolve } from 'node:path';
-import type { GroupIdentity } from '../group/api.js';
 import { limits } from '../limits.js';
 import type { ConfigurationFacts } from '../operator/cli/findings.js';
-import { type Config, type Environ, loadConfig, type ReadFile, withDotenv } from './config.js';
+import { type Environ, identityOf, loadConfig, type ReadFile, withDotenv } from './config.js';
 import { variables } from './variables.js';
 
 /** The files of the installed unit, and the settings that the unit itself makes. */
@@ -53,11 +52,6 @@ export function dataDirOf({ env }: OperatorEnvironment): string {
   const { name, fallback } = variables.dataDir;
   const text = env[name]?.trim();
   return text === undefined || text === '' ? fallback : text;
-}
-
-export function identityOf({ groupId, identityMode, environment, playerIdKinds }: Config): GroupIdentity {
-  const kinds = playerIdKinds === null ? {} : { playerIdKinds };
-  return { groupId, identityMode, environment, ...kinds };
 }
 
 /** Stands for a salt that this user may not read. */

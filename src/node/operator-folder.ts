@@ -13,8 +13,8 @@ import { logFolderOf } from '../store/log/lmdb-log.js';
 import { adoptFolder, FolderOwnedError } from '../store/ownership/owner.js';
 import { backUpInChild, restoreInChild, verifyAny } from '../workers/backup/backup-processes.js';
 import { startProblems } from '../workers/verify/preflight.js';
-import { loadConfig } from './config.js';
-import { identityOf, type OperatorEnvironment } from './operator-environment.js';
+import { identityOf, loadConfig } from './config.js';
+import type { OperatorEnvironment } from './operator-environment.js';
 
 type FolderWork = Pick<
   CommandDeps,

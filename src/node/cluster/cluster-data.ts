@@ -10,7 +10,7 @@ import { markFile, readMark, writeMark } from '../../store/files/folder-files.js
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import { refuseLiving } from '../../store/ownership/owner.js';
 import { verifyInChild } from '../../workers/verify/verify-runner.js';
-import type { Config } from '../config.js';
+import { type Config, identityOf } from '../config.js';
 import { version } from '../version.js';
 import { openEtcdLog, RECORD_FORMAT } from './cluster-folder.js';
 import { isIncomplete, removeUnfinished } from './copy-fetch.js';
@@ -120,12 +120,11 @@ async function verifiedFolder(dir: string): Promise<{ readonly lastSeq: number }
   return report;
 }
 
-async function refuseOtherGroup(config: Config, salt: string, dir: string): Promise<void> {
+/** Rejects if the folder's log is of another group than the configuration. */
+export async function refuseOtherGroup(config: Config, salt: string, dir: string): Promise<void> {
   const log = openLogReader(dir);
   try {
-    const { groupId, identityMode, environment } = config;
-    const identity = { groupId, identityMode, environment };
-    const faults = formationProblems({ identity, salt: Buffer.from(salt) }, formationOf(log));
+    const faults = formationProblems({ identity: identityOf(config), salt: Buffer.from(salt) }, formationOf(log));
     if (faults.length > 0) throw new MoveRefusedError(faults.join('; '));
   } finally {
     await log.close();

@@ -10,6 +10,7 @@ import {
   importData,
   MoveRefusedError,
   refuseBehind,
+  refuseOtherGroup,
 } from '../../../src/node/cluster/cluster-data.js';
 import { RECORD_FORMAT } from '../../../src/node/cluster/cluster-folder.js';
 import { loadConfig } from '../../../src/node/config.js';
@@ -97,6 +98,29 @@ test('a folder that lacks records of its cluster is not exported, unless that cl
   const text = 'folder ends at record 9, and the cluster has more records: let its node catch up first';
   assert.match(String(await rejection(exported('c', 10))), text);
   assert.match(String(await rejection(exported('c', 9, [slot]))), text);
+});
+
+test('a folder is imported for its own group alone, with its kinds of player ids', async () => {
+  const dir = temporaryFolder();
+  const kinds = { PLAYER_ID_KINDS: 'steam,minecraft' };
+  const salt = 'a salt of sixteen bytes';
+  try {
+    await (await startTestNode({ DATA_DIR: dir, GROUP_SALT: salt, ...kinds })).close();
+    const faultOf = async (env: Record<string, string>, of = salt) => {
+      const outcome = loadConfig({ DATA_DIR: dir, ...env }, () => undefined);
+      if (!outcome.ok) return outcome.problems.map(({ text }) => text).join();
+      return refuseOtherGroup(outcome.config, of, dir).then(
+        () => null,
+        (error: unknown) => `${error}`,
+      );
+    };
+    assert.is(await faultOf(kinds), null);
+    assert.match(`${await faultOf({})}`, 'PLAYER_ID_KINDS is unset, but this data folder belongs to steam,minecraft');
+    assert.match(`${await faultOf({ ...kinds, GROUP_ID: 'other' })}`, 'GROUP_ID is other, but');
+    assert.match(`${await faultOf(kinds, 'another salt of 16 bytes')}`, 'GROUP_SALT is not the salt');
+  } finally {
+    removeFolder(dir);
+  }
 });
 
 test.run();

@@ -6,6 +6,7 @@ import { WeightsSchedule, type WeightsSite, WeightsWork } from '../../../src/gro
 import { limits } from '../../../src/limits.js';
 import { t0 } from '../../support/given.js';
 import { weightsOf } from '../../support/weights.js';
+import { weightsSite } from './weights-site.js';
 
 const signals = { pairs: [], witnessPairs: [], reported: new Uint32Array(0), shared: new Uint32Array(0) };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -48,19 +49,11 @@ function timedWork(site: Partial<WeightsSite> = {}) {
     weightsIntervalMs: 2_000,
     onFailure: (what: string, error: unknown) => failures.push(`${what}: ${error}`),
   };
-  const work = new WeightsWork(deps as never, {
-    published: { basedOnSeq: 0, computedAt: null },
-    durableSeq: () => 5,
-    evidenceSeq: () => 5,
-    newVoiceSeq: () => 0,
-    ending: () => false,
-    readOnly: () => false,
-    publish: async () => {
-      await step('published', 7);
-      return granted(true);
-    },
-    ...site,
-  });
+  const publish = async () => {
+    await step('published', 7);
+    return granted(true);
+  };
+  const work = new WeightsWork(deps as never, weightsSite({ publish, ...site }));
   const untilPlanned = async () => {
     while (work.schedule.startsAt(5, t0) === null) await settled();
   };

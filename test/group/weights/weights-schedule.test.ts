@@ -8,6 +8,7 @@ import { WeightsSchedule, type WeightsSite, WeightsWork } from '../../../src/gro
 import { limits } from '../../../src/limits.js';
 import { dayMs, Given, t0 } from '../../support/given.js';
 import { votesOf, weightsOf } from '../../support/weights.js';
+import { weightsSite } from './weights-site.js';
 
 const signals = { pairs: [], witnessPairs: [], reported: new Uint32Array(0), shared: new Uint32Array(0) };
 
@@ -46,7 +47,6 @@ test('a clock that was set back by hours delays the hourly computation by one ho
   assert.is(schedule.startsAt(5, back + 1), back + limits.weightsRepublishMs, 'counted from when it was noticed');
 });
 
-/** The work of a group with five records that hold evidence. */
 function workOn(
   pool: object,
   publish: WeightsSite['publish'],
@@ -63,16 +63,7 @@ function workOn(
     weightsIntervalMs: 2000,
     onFailure,
   };
-  return new WeightsWork(deps, {
-    published: { basedOnSeq: 0, computedAt: null },
-    durableSeq: () => 5,
-    evidenceSeq: () => 5,
-    newVoiceSeq: () => 0,
-    ending: () => false,
-    readOnly: () => false,
-    publish,
-    ...site,
-  });
+  return new WeightsWork(deps, weightsSite({ publish, ...site }));
 }
 
 // Health said that weights took account of all events one commit before they were in force: reads in between knew

@@ -1,7 +1,11 @@
-/** Measures a peer alone, then beside an attack: its success and latency, and their goals. */
+/**
+ * Measures a peer alone, then beside an attack: its success and latency, and their goals. The peer plays on: it keeps
+ * its connections, as a game server does.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startAttack } from './load/attack.js';
 import type { AttackTask } from './load/attack-thread.js';
+import { connectionsTo } from './load/drive.js';
 import type { Run } from './run.js';
 import { driveWindow, measuredOf, p99MsOf, type Series, unexpected, type Window } from './windows.js';
 
@@ -12,8 +16,10 @@ const restMs = 3_000;
  * Each of the two windows takes half of the run's seconds. A rehearsal comes first: a node compiles the code that an
  * attack reaches when it runs for the first time, and its threads load.
  */
-export async function besideAttack(run: Run, series: Series, task: AttackTask): Promise<void> {
+export async function besideAttack(run: Run, peer: Series & { connections: number }, task: AttackTask): Promise<void> {
   const { report: to, startedMs } = run;
+  const connections = connectionsTo(peer.target, peer.connections);
+  const series = { ...peer, connections };
   const seconds = run.options.seconds / 2;
   const rehearsal = await startAttack(task);
   await driveWindow(series, seconds, startedMs);
@@ -23,6 +29,7 @@ export async function besideAttack(run: Run, series: Series, task: AttackTask): 
   const attack = await startAttack(task);
   const beside = await driveWindow(series, seconds, startedMs);
   await attack.end();
+  for (const connection of connections) connection.close();
   const { name } = task;
   const failures = unexpected(measuredOf(series, [beside]));
   const { unsent } = beside.driven;

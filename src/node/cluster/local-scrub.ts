@@ -1,5 +1,6 @@
 /** Overwrites free space after an erasure, also on a node that crashed or joined late: a file marks it as due. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreEndedError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
@@ -8,9 +9,16 @@ function fileOf(dir: string): string {
   return join(dir, 'scrub-due');
 }
 
-/** Marks a scrub as due in a data folder, because replaced records are left in the free space. */
+/**
+ * Marks a scrub as due in a data folder, because replaced records are left in the free space. A scrub that runs already
+ * may have passed them, so each mark differs from the one before.
+ */
 export function markScrubDue(dir: string): void {
-  writeFileSync(fileOf(dir), '');
+  writeFileSync(fileOf(dir), randomUUID());
+}
+
+function markIn(dir: string): string | null {
+  return existsSync(fileOf(dir)) ? readFileSync(fileOf(dir), 'utf8') : null;
 }
 
 export class LocalScrub {
@@ -40,15 +48,16 @@ export class LocalScrub {
     const { signal } = this.#ending;
     const done = this.#runs.then(async () => {
       signal.throwIfAborted();
+      const mark = markIn(this.dir);
       await this.overwrite(signal);
-      rmSync(fileOf(this.dir), { force: true });
+      if (markIn(this.dir) === mark) rmSync(fileOf(this.dir), { force: true });
     });
     this.#runs = done.catch(() => undefined);
     return done;
   }
 
   #runIfDue(): void {
-    if (!existsSync(fileOf(this.dir))) return;
+    if (markIn(this.dir) === null) return;
     this.run().catch((error: unknown) => {
       const hasEnded = this.#ending.signal.aborted || error instanceof StoreEndedError;
       if (!hasEnded) this.onFailure('overwriting free space', error);

@@ -57,6 +57,19 @@ test('what is due is overwritten at the start and later, and a failure is report
   });
 });
 
+test('what is marked while a scrub runs stays due, since the scrub may have passed it', async () => {
+  let marksAgain = true;
+  const { scrub, dir, isDue } = scrubOf(async () => {
+    if (marksAgain) markScrubDue(dir);
+  });
+  markScrubDue(dir);
+  await scrub.run();
+  const afterFirst = isDue();
+  marksAgain = false;
+  await scrub.run();
+  assert.equal([afterFirst, isDue()], [true, false]);
+});
+
 test('a stop aborts the scrub that runs, reports nothing, and begins no other', async () => {
   const { scrub, dir, failures, runs, isDue } = scrubOf(
     (signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),

@@ -110,14 +110,9 @@ export class TrustClient {
    * @param options - budget, fallback and signal of this read.
    */
   scores(playerIds: readonly string[], options: ReadOptions = {}): Promise<PlayerTrust[]> {
-    const { readBudgetMs, fallback } = this.#settings;
-    return this.#during(options.signal, (signal) =>
-      this.#reader.scores(playerIds, {
-        budgetMs: options.budgetMs ?? readBudgetMs,
-        fallback: options.fallback ?? fallback,
-        signal,
-      }),
-    );
+    const budgetMs = options.budgetMs ?? this.#settings.readBudgetMs;
+    const fallback = options.fallback ?? this.#settings.fallback;
+    return this.#during(options.signal, (signal) => this.#reader.scores(playerIds, { budgetMs, fallback, signal }));
   }
 
   /** The trust of one player; see {@link TrustClient.scores}. */
@@ -335,6 +330,8 @@ export class TrustClient {
     const cancel = runtime.after(bounds.closeMs, () => this.#stop.abort(closed({ outcomeUnknown: true })));
     await Promise.allSettled(this.#running);
     cancel();
+    // The check of the salt may go on after the call that began it.
+    this.#stop.abort(closed());
     await Promise.all(transports.map((transport) => transport.close()));
   }
 

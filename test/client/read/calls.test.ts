@@ -776,6 +776,22 @@ test('close lets calls end, then ends them, and every later call rejects', async
   assert.is(client.close(), closing);
 });
 
+test('close ends the check of the salt, which goes on after the read that began it', async () => {
+  const runtime = new VirtualRuntime();
+  let requests = 0;
+  const request = async () => {
+    requests += 1;
+    throw refusedConnection();
+  };
+  const transport = { request, close: async () => undefined };
+  const client = new TrustClient({ url: 'http://node', groupSalt: 'a salt of sixteen bytes', transport, runtime });
+  assert.is((await runtime.until(client.score('a'))).cause, 'unreachable');
+  await runtime.until(client.close());
+  const sent = requests;
+  await runtime.advance(bounds.deadlineMs);
+  assert.equal([requests, runtime.timers], [sent, 0]);
+});
+
 test('an error holds neither key nor salt nor player', async () => {
   const { client, runtime } = scene(() => brokenConnection(), {
     apiKey: 'secret-key',

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { TrustClientOptions } from './client/client-options.js';
+import { subjectHash } from './client/ids/subject.js';
 import { TrustClient } from './client/trust-client.js';
 
 /** The options of a test node. @public */
@@ -233,7 +234,9 @@ export class TestNode {
   async seed({ bad = [], good = [], peers: count = 6 }: Seed): Promise<TestPeer[]> {
     const peers: TestPeer[] = [];
     for (let index = 0; index < count; index++) peers.push(await this.register(`seeding peer ${index + 1}`));
-    const others = (kind: string) => Array.from({ length: otherPlayers }, (_, i) => `seeded ${kind} player ${i + 1}`);
+    // As hashes, because the group may accept ids of certain kinds only.
+    const other = (kind: string, i: number) => subjectHash(`seeded ${kind} player ${i + 1}`, this.groupSalt);
+    const others = (kind: string) => Array.from({ length: otherPlayers }, (_, i) => other(kind, i));
     const players = [
       ...[...others('bad'), ...bad].map((playerId) => ({ playerId, isBad: true })),
       ...[...others('good'), ...good].map((playerId) => ({ playerId, isBad: false })),

@@ -80,6 +80,16 @@ test('seeding peers are independent witnesses of their players, until the node a
   }
 });
 
+test('a node that accepts only ids of one kind is seeded with players of that kind', async () => {
+  const node = await startTestNode({ folder, variables: { PLAYER_ID_KINDS: 'steam' } });
+  try {
+    const [peer] = await node.seed({ bad: ['STEAM_0:1:147480000'], peers: 1 });
+    assert.is((await node.client(peer).explain('76561198255225729'))?.event_count, 3);
+  } finally {
+    await node.close();
+  }
+});
+
 test('a start that is refused is not repeated, and leaves nothing but a folder that was given', async () => {
   const { TMPDIR: before } = process.env;
   process.env.TMPDIR = folder;

@@ -1,6 +1,6 @@
 /** Runs the local HTTP server of a sidecar. Paths may contain player ids: none reaches a log or an error. */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, lstat, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { bounds } from '../../client/bounds.js';
@@ -48,6 +48,8 @@ export async function startLocalServer(options: LocalServerOptions) {
   try {
     const tcp = await listen({ host: options.host, port: options.port });
     if (options.socketPath !== undefined) {
+      const found = await lstat(options.socketPath).catch(() => null);
+      if (found?.isSocket() === false) throw wrongUsage(`${options.socketPath} exists and is no socket; name another`);
       // The socket of a killed sidecar goes. One on which a process still answers stays, and `listen` then fails.
       if (!(await isAnswered(options.socketPath))) await rm(options.socketPath, { force: true });
       await listen({ path: options.socketPath });

@@ -153,7 +153,8 @@ export class Sidecar {
     const found = await this.players(ids);
     const refused = found.filter((one): one is RefusedId => 'error' in one);
     const answers = found.filter((one): one is PlayerAnswer => !('error' in one));
-    const worst = worstOf(answers);
+    const rank = ({ allowed, verdict, score }: PlayerAnswer) => (allowed ? -1 : 1_000 * ranks.indexOf(verdict) + score);
+    const [worst] = answers.sort((one, other) => rank(one) - rank(other));
     if (worst !== undefined) return { ...worst, refused };
     throw new LocalError(400, 'invalid_parameter', refused[0]?.error ?? 'no id names an account', { parameter: 'ids' });
   }
@@ -342,10 +343,4 @@ export class Sidecar {
     const as_of = isoOf(asOf);
     return { player_id: id, verdict, score, confidence, known, source, as_of, cause, allowed, action, would };
   }
-}
-
-/** Returns the worst of the answers about the accounts of one person; an account of the allow list comes first. */
-function worstOf(answers: readonly PlayerAnswer[]): PlayerAnswer | undefined {
-  const rank = ({ allowed, verdict, score }: PlayerAnswer) => (allowed ? -1 : 1_000 * ranks.indexOf(verdict) + score);
-  return [...answers].sort((one, other) => rank(one) - rank(other))[0];
 }

@@ -1,6 +1,8 @@
 /** The routes of the sidecar's local server, in front of a sidecar that answers as the test says. */
-import { statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -172,7 +174,11 @@ test('game servers without a token get their answers at a secret path alone, and
 
 test('a Unix socket is for its owner alone, one left behind is replaced, and an address in use is refused', async () => {
   const socketPath = join(temporaryFolder(), 'socket');
-  writeFileSync(socketPath, '');
+  const killed = createServer().listen(`${socketPath}.killed`);
+  await once(killed, 'listening');
+  renameSync(`${socketPath}.killed`, socketPath);
+  killed.close();
+  await once(killed, 'close');
   const server = await started({ socketPath });
   const refusal = (more: Partial<LocalServerOptions>) =>
     started(more).then(
@@ -197,6 +203,17 @@ test('a Unix socket is for its owner alone, one left behind is replaced, and an 
   } finally {
     await server.close();
   }
+});
+
+test('a file that is no socket stays as it is, although the path of a socket names it', async () => {
+  const socketPath = join(temporaryFolder(), 'config.json');
+  writeFileSync(socketPath, '{}');
+  const refusal = await started({ socketPath }).then(
+    () => 'started',
+    ({ code, message }) => `${code}: ${message}`,
+  );
+  assert.is(refusal, `wrong_usage: ${socketPath} exists and is no socket; name another`);
+  assert.is(readFileSync(socketPath, 'utf8'), '{}');
 });
 
 test('a token is made once, and one that is short, long or cannot be sent is refused', async () => {

@@ -148,9 +148,11 @@ async function send(source: Source, options: ImportOptions, session: Session): P
     const counted = { ...countsOf(plan), refused: refused.length };
     const { expired, lifted, faded } = counted;
     const { delivered, duplicates, uncounted, waiting, obstacle } = sent;
+    const next = `${waiting} events are waiting on disk, and the rest in the list; run the same command again to continue`;
+    const fault = obstacle === null ? null : { error: `${obstacle.message}; ${next}`, code: obstacle.code };
     if (json()) {
       const counts = { delivered, duplicates, uncounted, waiting, expired, lifted, faded, left_out: plan.leftOut };
-      terminal.out(`${JSON.stringify({ format: plan.format, ...counts, refused })}\n`);
+      terminal.out(`${JSON.stringify({ format: plan.format, ...counts, refused, ...fault })}\n`);
     } else {
       for (const { line, reason } of refused) terminal.err(`${source.label}:${line}: refused: ${reason}\n`);
       terminal.out(`${delivered} sent, of which the node knew ${duplicates}; ${restOf(plan, counted)}\n`);
@@ -158,11 +160,8 @@ async function send(source: Source, options: ImportOptions, session: Session): P
       if (duplicates > 0 && undated > 0) terminal.out(`${undatedText(Math.min(undated, duplicates))}\n`);
       if (uncounted > 0) terminal.out(`${uncountedText(uncounted)}\n`);
     }
-    if (obstacle !== null) {
-      const next = `${waiting} events are waiting on disk, and the rest in the list; run the same command again to continue`;
-      throw new PeerError(obstacle.code, `${obstacle.message}; ${next}`, 3);
-    }
-    session.end(refused.length > 0 ? 1 : 0);
+    if (fault !== null && !json()) throw new PeerError(fault.code, fault.error, 3);
+    session.end(fault !== null ? 3 : refused.length > 0 ? 1 : 0);
   } finally {
     progress.end();
     await client.close();

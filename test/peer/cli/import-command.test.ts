@@ -69,6 +69,10 @@ test('an import that the node refuses ends with exit code 3, and says what waits
     err,
     /; 3 events are waiting on disk, and the rest in the list; run the same command .* \(invalid_api_key\)/,
   );
+  const asked = await world.run(['import', path, '--json']);
+  const { waiting, code: cause, error } = JSON.parse(asked.out);
+  assert.equal([asked.code, asked.err, waiting, cause], [3, '', 3, 'invalid_api_key']);
+  assert.match(error, '; 3 events are waiting on disk');
 });
 
 test('a dry run prints each ban and what would be sent, however long the list is', async () => {

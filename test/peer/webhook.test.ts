@@ -117,6 +117,8 @@ test('a webhook that is refused for its content is tried a few times, any other 
     assert.equal([outcome, pauses.length], [false, tries - 1]);
   }
   assert.is((await sent(...times(tries + 2, 500))).outcome, true);
+  const later = await sent(...times(tries, 503), ...times(tries - 1, 400));
+  assert.is(later.outcome, true, 'only refusals for the content count');
 });
 
 test('a webhook is retried after a growing, bounded pause with jitter, and each problem is reported', async () => {

@@ -37,7 +37,7 @@ export function webhookSender(options: WebhookOptions): (change: VerdictChange) 
   const { host } = new URL(options.url);
   return async (change) => {
     const text = JSON.stringify(discord ? discordBody(change) : webhookBody(change));
-    for (let attempt = 0; ; attempt++) {
+    for (let attempt = 0, refusals = 0; ; attempt++) {
       const answer = await post(change.id, text, options);
       if (answer.status >= 200 && answer.status < 300) {
         say(null);
@@ -49,7 +49,7 @@ export function webhookSender(options: WebhookOptions): (change: VerdictChange) 
       }
       const happened = answer.status === 0 ? 'does not answer' : `answered ${answer.status}`;
       say(`${host} ${happened}; retried until the receiver accepts the webhook`);
-      if (contentFaults.includes(answer.status) && attempt + 1 >= bounds.webhookTriesMax) return false;
+      if (contentFaults.includes(answer.status) && ++refusals >= bounds.webhookTriesMax) return false;
       const waitMs = fullJitterMs(runtime, attempt, bounds.webhookBackoffBaseMs, bounds.webhookBackoffCapMs);
       await pause(runtime, Math.min(answer.retryAfterMs, bounds.webhookBackoffCapMs) + waitMs, signal);
     }

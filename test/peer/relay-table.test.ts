@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -13,7 +14,7 @@ function trust(verdict: TrustValues['verdict']): TrustValues {
 }
 
 class Relay {
-  readonly #path = join(temporaryFolder(), 'relay.ndjson');
+  readonly folder = join(temporaryFolder(), 'relay');
   readonly delivered: string[] = [];
   readonly ids: string[] = [];
   fails = false;
@@ -23,7 +24,7 @@ class Relay {
   /** Starts, or starts again from what is on disk. */
   async start(newOnly = false): Promise<this> {
     await this.journal?.close();
-    this.journal = await RelayJournal.open(this.#path);
+    this.journal = await RelayJournal.open(join(this.folder, 'journal.ndjson'));
     this.table = new RelayTable({
       journal: this.journal,
       newOnly,
@@ -77,6 +78,19 @@ test('a change that could not be delivered comes again, without those before it,
   assert.equal(relay.take(), ['a neutral untrusted', 'b neutral suspicious']);
   await relay.start();
   assert.is(relay.journal.lastEventId, 'id-2');
+});
+
+test('a change whose delivery could not be written comes again with the same id', async () => {
+  const relay = await new Relay().start();
+  relay.table.setPublished(A, trust('untrusted'));
+  writeFileSync(relay.folder, 'a file in the place of the folder');
+  await relay.table.settle('id-1').then(
+    () => assert.unreachable(),
+    ({ code }: NodeJS.ErrnoException) => assert.is(code, 'EEXIST'),
+  );
+  rmSync(relay.folder);
+  await relay.table.settle('id-1');
+  assert.equal([relay.take().length, new Set(relay.ids).size], [2, 1]);
 });
 
 test('a first snapshot is taken as known if only new changes are wanted, and a later one is compared', async () => {

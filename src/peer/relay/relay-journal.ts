@@ -44,8 +44,9 @@ export class RelayJournal {
 
   /** Records the delivery of a change; resolves once it is on disk. */
   async delivered(subject: string, verdict: Verdict | null): Promise<void> {
-    this.#count({ s: subject, v: verdict });
+    // A change that is not on disk is delivered again, with the same id.
     await this.#append({ s: subject, v: verdict });
+    this.#count({ s: subject, v: verdict });
   }
 
   /** Records that everything up to this id is delivered; resolves once it is on disk. `isFirst`: the journal begins. */

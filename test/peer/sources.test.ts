@@ -1,6 +1,6 @@
 /** Lists from where they live besides a plain file: an address, the output of a command, a table of SQLite. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { bounds } from '../../src/client/bounds.js';
 import { wrongUsage } from '../../src/peer/peer-error.js';
 import { sourceOf } from '../../src/peer/sources/source.js';
 import { PolledList } from '../../src/peer/watch/polled-list.js';
+import { until } from '../support/until.js';
 import { brief } from './import/plans.js';
 import { PeerWorld } from './peer-world.js';
 
@@ -104,6 +105,19 @@ test('the output of a command is the list if the command succeeds', async () => 
   assert.is(String(await (await run(`console.log('steam_id')`)).read(never)), 'steam_id\n');
   assert.match(await failure((await run(`console.log('steam_id'); process.exit(3)`)).read(never)), 'ended with 3');
   assert.match(await failure((await sourceOf(['no-such-command-here'], true, {})).read(never)), 'ENOENT');
+});
+
+test('a command ends with its signal although a process of its own still holds the output', async () => {
+  const ending = new AbortController();
+  const begun = join(folder, 'begun');
+  // The other process lives on when the shell is ended.
+  const source = await sourceOf(['sh', '-c', `sleep 2 & touch '${begun}'; wait`], true, {});
+  const reading = failure(source.read(ending.signal));
+  await until(() => existsSync(begun));
+  const endedAt = performance.now();
+  ending.abort();
+  assert.is(await reading, 'source_unreachable sh failed: ABORT_ERR');
+  assert.ok(performance.now() - endedAt < 1_000);
 });
 
 test('a table of a SQLite file is read as any table of its tool, and the file stays as it is', async () => {

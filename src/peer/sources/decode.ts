@@ -2,7 +2,7 @@
 import { isAscii } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { bounds } from '../../client/bounds.js';
-import { type PeerError, wrongUsage } from '../peer-error.js';
+import { PeerError, wrongUsage } from '../peer-error.js';
 
 export interface Decoded {
   readonly text: string;
@@ -78,4 +78,9 @@ export async function collected(
 
 export function tooLarge(label: string): PeerError {
   return wrongUsage(`${label} is larger than ${bounds.importFileBytes} bytes; split it`);
+}
+
+/** A list that cannot be read now: a watch goes on, and an import ends. */
+export function unreachable(text: string): PeerError {
+  return new PeerError('source_unreachable', text, 3);
 }

@@ -6,7 +6,7 @@ import { basename, extname, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { readSmallFile } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
-import { collected, fileBytes } from './decode.js';
+import { collected, fileBytes, unreachable } from './decode.js';
 import { isSqlite, readTable } from './sqlite.js';
 
 export interface Source {
@@ -61,25 +61,25 @@ function keyOf(...parts: readonly string[]): string {
   return hash('sha256', JSON.stringify(parts), 'hex');
 }
 
-function unreachable(label: string, why: string): PeerError {
-  return new PeerError('source_unreachable', `${label} ${why}`, 3);
-}
-
 async function outputOf(command: string, args: readonly string[], signal: AbortSignal): Promise<Buffer> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(bounds.sourceMs)]);
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], signal: limit });
   const ended = new Promise<string | null>((done) => {
-    child.once('error', (error: NodeJS.ErrnoException) => done(`failed: ${error.code ?? error.name}`));
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      // A process that the command has started may hold the output for longer.
+      child.stdout.destroy();
+      done(`failed: ${error.code ?? error.name}`);
+    });
     child.once('close', (code, by) => done(code === 0 ? null : `ended with ${code ?? by}`));
   });
   try {
     const bytes = await collected(child.stdout);
     const fault = await ended;
-    if (fault !== null) throw unreachable(command, fault);
+    if (fault !== null) throw unreachable(`${command} ${fault}`);
     return bytes;
   } catch (error) {
     child.kill();
-    throw error instanceof PeerError ? error : unreachable(command, (await ended) ?? 'was cut off');
+    throw error instanceof PeerError ? error : unreachable(`${command} ${(await ended) ?? 'was cut off'}`);
   }
 }
 
@@ -106,14 +106,14 @@ async function addressSource(address: string, headerFile: string | undefined): P
       if (response.status === 304 && last !== null) return last.bytes;
       if (response.status !== 200 || response.body === null) {
         await response.body?.cancel();
-        throw unreachable(label, `answers with status ${response.status}`);
+        throw unreachable(`${label} answers with status ${response.status}`);
       }
       const bytes = await collected(response.body);
       last = { etag: response.headers.get('etag'), modified: response.headers.get('last-modified'), bytes };
       return bytes;
     } catch (error) {
       if (error instanceof PeerError) throw error;
-      throw unreachable(label, 'cannot be read: the connection failed or was cut off');
+      throw unreachable(`${label} cannot be read: the connection failed or was cut off`);
     }
   };
   const name = basename(url.pathname, extname(url.pathname));

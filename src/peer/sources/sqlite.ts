@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { codeOf } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
-import { fileBytes, tooLarge } from './decode.js';
+import { fileBytes, tooLarge, unreachable } from './decode.js';
 
 const mark = 'SQLite format 3\0';
 
@@ -25,11 +25,11 @@ export async function readTable(path: string, table: string): Promise<Buffer> {
   try {
     const before = await signatureOf(path);
     const bytes = await fileBytes(path);
-    if ((await signatureOf(path)) !== before) throw unreadable(`${path} changed while it was read`);
+    if ((await signatureOf(path)) !== before) throw unreachable(`${path} changed while it was read`);
     return await rowsOf(bytes, path, table);
   } catch (error) {
     if (error instanceof PeerError) throw error;
-    throw unreadable(`${path} cannot be read: ${codeOf(error) ?? (error as Error).message}`);
+    throw unreachable(`${path} cannot be read: ${codeOf(error) ?? (error as Error).message}`);
   }
 }
 
@@ -39,16 +39,12 @@ async function signatureOf(path: string): Promise<string> {
   for (const part of ['-wal', '-journal']) {
     const journal = await stat(path + part).catch(() => null);
     if (journal !== null && journal.size > 0) {
-      throw unreadable(
+      throw unreachable(
         `${path} has changes that only ${path}${part} holds; read it with a command instead: -- sqlite3 -csv -header`,
       );
     }
   }
   return `${ino} ${size} ${mtimeMs}`;
-}
-
-function unreadable(text: string): PeerError {
-  return new PeerError('source_unreachable', text, 3);
 }
 
 async function rowsOf(bytes: Buffer, path: string, table: string): Promise<Buffer> {

@@ -64,8 +64,9 @@ test('an address is asked with the headers of a file, and again only under a con
   assert.is(asked.at(-1)!['if-none-match'], '"v1"');
 });
 
-test('a header file with a line that is no header is refused, and no error names the line', async () => {
+test('a header file that is missing, or has a line that is no header, is refused without the line', async () => {
   const headerFile = join(folder, 'no-headers');
+  assert.is(await failure(sourceOf([address()], false, { headerFile })), `wrong_usage there is no ${headerFile}`);
   writeFileSync(headerFile, 'X-List: one\n\nsecret-token\n');
   const refusal = await failure(sourceOf([address()], false, { headerFile }));
   assert.is(refusal, `wrong_usage each line of ${headerFile} must be "Name: value"`);

@@ -88,7 +88,7 @@ async function addressSource(address: string, headerFile: string | undefined): P
   const isLocal = /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname);
   if (url.protocol !== 'https:' && !isLocal) throw wrongUsage('the address of a list must begin with https://');
   const label = `${url.host}${url.pathname}`;
-  const headers = headerFile === undefined ? {} : headersIn((await readSmallFile(headerFile)) ?? '', headerFile);
+  const headers = headerFile === undefined ? {} : headersIn(await readSmallFile(headerFile), headerFile);
   // The last answer, for conditional requests.
   let last: { readonly etag: string | null; readonly modified: string | null; readonly bytes: Buffer } | null = null;
   const read = async (signal: AbortSignal): Promise<Buffer> => {
@@ -120,7 +120,8 @@ async function addressSource(address: string, headerFile: string | undefined): P
   return { label, key: keyOf('address', url.href), name, isPlainFile: false, read };
 }
 
-function headersIn(text: string, file: string): Record<string, string> {
+function headersIn(text: string | undefined, file: string): Record<string, string> {
+  if (text === undefined) throw wrongUsage(`there is no ${file}`);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return Object.fromEntries(
     lines.map((line) => {

@@ -20,7 +20,7 @@ const [A, B] = ['76561202255225729', '76561202255225730'] as const;
 const never = new AbortController().signal;
 let folder = '';
 let server: Server;
-let answer: { status: number; body: string; headers?: Record<string, string>; isCut?: boolean };
+let answer: { status: number; body: string; headers?: Record<string, string>; isCut?: boolean; isHeld?: boolean };
 const asked: IncomingHttpHeaders[] = [];
 const address = (path = '/bans.csv') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 
@@ -33,6 +33,7 @@ test.before(async () => {
       response.writeHead(304).end();
       return;
     }
+    if (answer.isHeld === true) return;
     response.writeHead(status, isCut ? { 'content-length': '1000' } : headers);
     response.write(body, () => (isCut ? response.destroy() : response.end()));
   });
@@ -239,6 +240,20 @@ test('a source that can never be read ends its watch', async () => {
   const source = { ...(await sourceOf([address()], false, {})), read: async () => Promise.reject(wrongUsage('never')) };
   const list = new PolledList({ source, elapsedMs: () => 0, log: () => undefined, signal: never });
   assert.is(await failure(list.look()), 'wrong_usage never');
+});
+
+test('the end of a watch is no problem of a list that is being read', async () => {
+  const lines: string[] = [];
+  const ending = new AbortController();
+  answer = { status: 200, body: '', isHeld: true };
+  const source = await sourceOf([address()], false, {});
+  const log = (line: string) => lines.push(line);
+  const { length } = asked;
+  const looking = new PolledList({ source, elapsedMs: () => 0, log, signal: ending.signal }).look();
+  await until(() => asked.length > length);
+  ending.abort();
+  await looking.catch(() => undefined);
+  assert.equal(lines, []);
 });
 
 test('a source that cannot be read leaves a watch what it had, and says so once', async () => {

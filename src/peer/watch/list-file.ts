@@ -91,11 +91,8 @@ async function isRotated(
     if (found === null) continue;
     if (wasMoved && found.ino === before.ino) return true;
     const mayBeCopy = !wasMoved && other.startsWith(name) && found.size === before.size;
-    if (mayBeCopy && (await holds(join(folder, other), before.content))) return true;
+    const copy = mayBeCopy ? await readFile(join(folder, other)).catch(() => null) : null;
+    if (copy?.equals(before.content) === true) return true;
   }
   return false;
-}
-
-async function holds(path: string, content: Buffer): Promise<boolean> {
-  return (await readFile(path).catch(() => null))?.equals(content) === true;
 }

@@ -162,7 +162,9 @@ class ListWatch {
     const list = this.#listIn(found.bytes, isStill);
     if (list === null) return;
     const whole = wholeTextOf(list.text, list.format, isStill);
-    if (whole === null) return;
+    const isBaseline = this.#isFirst && options.newOnly === true;
+    // The bans of a baseline are known as a whole, also that of a last line without a break.
+    if (whole === null || (isBaseline && !whole.isWhole)) return;
     const { text } = whole;
     if (this.#planned?.text !== text) this.#planned = { text, plan: this.#planOf(list, text) };
     const { plan } = this.#planned;
@@ -183,7 +185,6 @@ class ListWatch {
     const changes = changesOf(listed, state.standing, look);
     if (changes.isUndecided) this.#decided = null;
     this.#tell(plan, changes.doubts);
-    const isBaseline = this.#isFirst && options.newOnly === true;
     const { begun, ended, lifted, rotated, doubted, returned, isAccepted } = changes;
     const mark = isAccepted ? 'present' : 'fresh';
     await this.#report(begun, mark, events, isBaseline);

@@ -54,6 +54,20 @@ test('a list that is missing, empty or begun is waited for, and one of no known 
   assert.equal(await failure(begun('a diary\n'), { format: 'no-such' }), ['wrong_usage', 2]);
 });
 
+test('bans of the first start are known as a whole, also where the last line has no line break yet', async () => {
+  const watch = begun(`steam_id\n${ids.slice(0, 3).join('\n')}`);
+  await watch.run(
+    async () => {
+      await watch.untilLooked();
+      await watch.untilStill(() => watch.lines.length > 0);
+      assert.equal(watch.lines.splice(0), ['3 bans of the list are known']);
+      watch.write(...ids);
+      await watch.said('reported 2 bans');
+    },
+    { newOnly: true },
+  );
+});
+
 test('a document is read again once it is complete, and a ban that is missing until then is not lifted', async () => {
   const watch = begun(minecraft(4));
   await watch.run(async () => {

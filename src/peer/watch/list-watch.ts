@@ -297,7 +297,8 @@ function withdrawalsOf({ state, client, spool, options, say }: WithdrawalParts) 
         await state.save();
         say(null);
       } catch (error) {
-        if (signal.aborted) return;
+        // A watch that fails closes the spool; the next one withdraws what the state owes.
+        if (signal.aborted || (error instanceof TrustError && error.code === 'closed')) return;
         // Nobody awaits this run: a state that could not be stored, as on a full disk, is said and stored later.
         say(error instanceof TrustError ? error : new TrustError('spool_failed', String(error)));
         await pause(runtime, bounds.withdrawPauseMs, signal).catch(() => undefined);

@@ -68,6 +68,24 @@ test('bans of the first start are known as a whole, also where the last line has
   );
 });
 
+test('a watch that fails leaves its withdrawals to the next one, and says nothing about its own end', async () => {
+  const watch = begun();
+  watch.write(...ids);
+  await watch.run(async () => {
+    await watch.said('reported 5 bans');
+    await watch.untilPresent();
+    watch.refuses = ({ method }) => (method === 'DELETE' ? refusal : undefined);
+    watch.write(...ids.slice(1));
+    await watch.untilStill(() => watch.lines.length > 0);
+  });
+  writeFileSync(watch.path, 'a diary\n');
+  assert.equal(await failure(watch, { format: 'no-such' }), ['wrong_usage', 2]);
+  assert.not.match(watch.lines.join(), 'closed');
+  watch.write(...ids.slice(1));
+  watch.refuses = () => undefined;
+  await watch.run(() => until(() => watch.withdrawn.length === 1));
+});
+
 test('a document is read again once it is complete, and a ban that is missing until then is not lifted', async () => {
   const watch = begun(minecraft(4));
   await watch.run(async () => {

@@ -63,11 +63,12 @@ async function runExport(options: ExportOptions, session: Session): Promise<void
   const { follow, ids } = options;
   if (follow !== undefined && options.replace !== true && ((await stat(follow).catch(() => null))?.size ?? 0) > 0)
     throw wrongUsage(`${follow} is not empty, and --follow removes every ban that it did not write: see --replace`);
-  const { url, groupSalt, stateDir } = await session.config();
+  const { url, groupSalt, stateDir, apiKey: key } = await session.config();
   const kinds = (await groupKinds(url, groupSalt)) ?? undefined;
-  const playersMax = follow === undefined ? 1 : bounds.playersMaxDefault;
+  // The stream is for peers.
+  const [playersMax, apiKey] = follow === undefined ? [1] : [bounds.playersMaxDefault, key];
   const readBudgetMs = bounds.exportReadMs;
-  const client = new TrustClient({ url, groupSalt, readBudgetMs, playersMax, playerIdKinds: null });
+  const client = new TrustClient({ url, groupSalt, apiKey, readBudgetMs, playersMax, playerIdKinds: null });
   try {
     const list = () => listIn(options, kinds, client, session, join(stateDir, 'sidecar', 'allow.json'));
     if (follow !== undefined) {
@@ -178,9 +179,7 @@ async function untrusted(
 export function knownIds(text: string, hints: PlayerIdHints) {
   const players = new Map<string, string>();
   const refused: Refused[] = [];
-  const refuse = (line: number, reason: string) => {
-    refused.push({ line, reason });
-  };
+  const refuse = (line: number, reason: string) => void refused.push({ line, reason });
   eachLine(text, { refuse }, (line, number, isEnded) => {
     const id = line
       .split(/[,;\t]/, 1)[0]!

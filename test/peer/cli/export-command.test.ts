@@ -15,10 +15,11 @@ let server: Server;
 /** The node's way to treat a read of scores. */
 let answers: 'answers' | 'refuses' | 'hangs';
 let asked = 0;
+const streamKeys: unknown[] = [];
 
 test.before(async () => {
   const more = { score: 1, confidence: 1, event_count: 1, updated_at: '2026-01-01T00:00:00.000Z' };
-  server = createServer(({ url = '' }, response) => {
+  server = createServer(({ url = '', headers }, response) => {
     const send = (status: number, body: object) => {
       // The client asks no second time of a node that names a pause longer than its deadline.
       response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '3600' });
@@ -27,6 +28,7 @@ test.before(async () => {
     if (url.startsWith('/api/v1/peers')) {
       return send(200, { group: { group_id: 'g', identity_mode: 'open' }, data: [], next_cursor: null });
     }
+    if (url.startsWith('/api/v1/verdicts/stream')) streamKeys.push(headers['x-peer-api-key']);
     if (!url.startsWith('/api/v1/trust-scores')) return send(404, { code: 'route_not_found', error: 'no' });
     asked++;
     if (answers === 'refuses') return send(503, { code: 'overloaded', error: 'later' });
@@ -88,6 +90,15 @@ test('a list that is followed stays as it is while it cannot be computed, which 
   assert.equal(await followed(`${player}\n`), { code: 0, err: none, list });
   // A program that writes its file of ids empties it for a moment.
   assert.equal(await followed(''), { code: 0, err: 'export /ids names no player; /list stays as it is\n', list });
+});
+
+test('a list that is followed reads the verdict stream with the key of its peer', async () => {
+  answers = 'answers';
+  streamKeys.length = 0;
+  await followed(`${player}\n`, () => streamKeys.length > 0);
+  assert.equal(streamKeys, ['k']);
+  await exported(`${player}\n`);
+  assert.is(streamKeys.length, 1);
 });
 
 test('the kind of ids that stand for accounts of several platforms is an option', async () => {

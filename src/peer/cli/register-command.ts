@@ -1,4 +1,5 @@
 /** `ptf-peer register`: registers a peer with its node, or takes over one, and writes the configuration. */
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { bounds } from '../../client/bounds.js';
@@ -58,6 +59,9 @@ async function register(options: RegisterOptions, session: Session): Promise<voi
   const salt = await saltOf(options, session);
   // Before a peer is created: each registration creates a new one.
   await talkingTo(url, () => verifiedGroup(url, salt.text));
+  // Nobody shows its key a second time if the file cannot be written.
+  await replaceSmallFile(`${path}.new`, '');
+  await rm(`${path}.new`);
   const { apiKey, peerId: id } =
     peerId === undefined
       ? await talkingTo(url, () => registered(options, name!, gameIds))

@@ -79,6 +79,10 @@ test('what is missing or wrong is said before a peer is made, and no file is wri
     assert.match(err, fault);
     assert.equal([code, existsSync(world.configPath), posted()], [2, false, []], err);
   }
+  // Leaves no room for the name of a temporary file.
+  const unwritable = await world.run(['--config', join(world.folder, 'c'.repeat(250)), ...named], env);
+  assert.match(unwritable.err, 'ENAMETOOLONG');
+  assert.equal([unwritable.code, posted()], [2, []]);
   world.writeConfig({ url: node.url, peerId: 'p', apiKey: 'k', groupSalt: salt });
   const { code, err } = await world.run(named, env);
   assert.equal([code, config().peer_id, posted()], [2, 'p', []]);

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { runPeerCommand } from './peer/cli/peer-command.js';
-import { terminalOf } from './terminal.js';
+import { reportLostOutput, terminalOf } from './terminal.js';
 
 function packageVersion(): string {
   for (let folder = new URL('.', import.meta.url); ; folder = new URL('..', folder)) {
@@ -17,10 +17,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   // The second signal ends the process at once.
   process.once(signal, () => ending.abort());
 }
-for (const stream of [process.stdout, process.stderr]) {
-  // The reader of the output, such as `head`, has closed the stream, or the terminal is gone.
-  stream.on('error', () => undefined);
-}
+reportLostOutput(process, 'ptf-peer');
 
 process.exitCode = await runPeerCommand(process.argv.slice(2), {
   env: process.env,

@@ -17,7 +17,7 @@ import { OperatorError } from './operator/cli/node-client.js';
 import { foreignEntry } from './store/backup/backup-folder.js';
 import { readText } from './store/files/small-file.js';
 import { readLastLine } from './store/ownership/owner-record.js';
-import { lineFrom, terminalOf } from './terminal.js';
+import { lineFrom, reportLostOutput, terminalOf } from './terminal.js';
 
 function environment(): OperatorEnvironment {
   try {
@@ -42,19 +42,10 @@ async function input(charactersMax: number): Promise<string> {
   return text;
 }
 
-let isLost = false;
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader of the output, such as `head`, has closed the stream.
-  if (error.code === 'EPIPE' || isLost) return;
-  isLost = true;
-  process.exitCode = 1;
-  const done = 'a change that was asked for is made all the same; rotate a key that was to be shown';
-  process.stderr.write(`ptf: the output could not be written: ${error.message}; ${done} (output_failed)\n`);
-});
-// There is no terminal left to print to.
-process.stderr.on('error', () => undefined);
+const done = 'a change that was asked for is made all the same; rotate a key that was to be shown';
+reportLostOutput(process, 'ptf', `; ${done}`);
 
-const code = await runCommand(process.argv.slice(2), {
+process.exitCode = await runCommand(process.argv.slice(2), {
   terminal: {
     ...terminalOf(process),
     stream: (text) => new Promise((written) => process.stdout.write(text, (error) => written(!error))),
@@ -74,4 +65,3 @@ const code = await runCommand(process.argv.slice(2), {
   foreignEntry,
   ...folderWork(environment),
 });
-if (!isLost) process.exitCode = code;

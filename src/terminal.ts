@@ -35,6 +35,20 @@ export function terminalOf(streams: Streams): Terminal {
   };
 }
 
+/** Lets the process end with 1, and says so with `advice`, if its output cannot be written. */
+export function reportLostOutput(running: NodeJS.Process, name: string, advice = ''): void {
+  running.stdout.once('error', (error: NodeJS.ErrnoException) => {
+    // The reader of the output, such as `head`, has closed the stream.
+    if (error.code === 'EPIPE') return;
+    running.on('exit', () => {
+      running.exitCode = 1;
+    });
+    running.stderr.write(`${name}: the output could not be written: ${error.message}${advice} (output_failed)\n`);
+  });
+  // Later errors say nothing new, and without standard error there is no terminal left to print to.
+  for (const stream of [running.stdout, running.stderr]) stream.on('error', () => undefined);
+}
+
 const helpWidthMax = 100;
 
 /** Commands that are added to `program` afterwards write there, too. */

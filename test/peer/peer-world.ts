@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runPeerCommand } from '../../src/peer/cli/peer-command.js';
 
-const entry = fileURLToPath(new URL('../../src/ptf-peer.js', import.meta.url));
+export const peerEntry = fileURLToPath(new URL('../../src/ptf-peer.js', import.meta.url));
 
 export interface Ran {
   readonly code: number | string | null;
@@ -88,7 +88,7 @@ export class PeerWorld {
 
   /** Starts the command as a process of its own. */
   start(args: readonly string[], env: Record<string, string> = {}): Running {
-    const child = spawn(process.execPath, [entry, '--config', this.configPath, ...args], {
+    const child = spawn(process.execPath, [peerEntry, '--config', this.configPath, ...args], {
       cwd: this.folder,
       env: { PATH: process.env.PATH, HOME: this.folder, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -236,8 +236,7 @@ export class Sidecar {
     const { config, version, mode } = this.options;
     const { phase, asOf, players, complete, connections, lastError } = this.#feed.state;
     const { lastError: spoolError, pendingBytes, setAside, ...spool } = this.spool.progress;
-    const problems = this.problems.open;
-    const { last } = this.problems;
+    const { open: problems, last } = this.problems;
     const { rss, heapUsed } = this.options.memory();
     const isMismatch = lastError?.code === 'salt_mismatch' || spoolError?.code === 'salt_mismatch';
     return {

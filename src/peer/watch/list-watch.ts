@@ -54,7 +54,6 @@ export async function watchList(options: WatchOptions): Promise<void> {
     const newest = [...found.values()].at(-1);
     setProblem(newest === undefined ? null : `${plainWords(newest, url)} (${newest.code})`, newest?.code);
   };
-  const sayOfSpool = sayOf('spool');
   let uncounted = 0;
   const sayUncounted = (progress: SpoolProgress) => {
     if (progress.phase === 'delivering' || progress.uncounted === uncounted) return;
@@ -68,7 +67,7 @@ export async function watchList(options: WatchOptions): Promise<void> {
       to: client,
       whenFull: 'wait',
       onProgress: (progress) => {
-        sayOfSpool(progress.lastError);
+        sayOf('spool')(progress.lastError);
         sayUncounted(progress);
       },
       onSetAside: ({ code, reason }) =>

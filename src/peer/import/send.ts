@@ -52,6 +52,7 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
     // The other events stay in the list of entries, so that the spool stays small.
     bytesMax: bounds.importSpoolBytes,
     whenFull: 'wait',
+    runtime,
     onSetAside: ({ event, code, reason }) => setAside.set(event.event_id, `${code}: ${reason}`),
     onProgress: (progress) => {
       watch.see(progress);
@@ -164,7 +165,8 @@ class Watch {
       this.#controller.abort(this.#lastError ?? new TrustError('unreachable', 'the node accepts no events'));
     if (phase === 'refused' && lastError !== null) this.#controller.abort(lastError);
     else if (phase === 'waiting') this.#cancel ??= this.runtime.after(bounds.importStallMs, giveUp);
-    else this.stopTimer();
+    // An attempt that begins was accepted by nobody yet.
+    else if (lastError === null) this.stopTimer();
   }
 
   /** True if the work was done before an obstacle came up. Rejects if the work itself fails. */

@@ -168,7 +168,8 @@ class ListWatch {
     if (this.#planned?.text !== text) this.#planned = { text, plan: this.#planOf(list, text) };
     const { plan } = this.#planned;
     const isWhole = whole.isWhole && plan.unread === null;
-    const events = this.#eventOptions(plan);
+    const { config, gameId, origin } = options;
+    const events = { peerId: config.peerId, groupSalt: config.groupSalt, list: plan.list, gameId, origin };
     let person = { row: 0, ban: '' };
     const bans = new Map<Player, string>();
     const listed = plan.entries.map((entry) => {
@@ -233,11 +234,6 @@ class ListWatch {
     const lacking = plan.unknown.lacking.filter((name) => isTable || this.#isFirst || name === format.path);
     assertDescribed({ ...plan, unknown: { ...plan.unknown, lacking } });
     return plan;
-  }
-
-  #eventOptions({ list }: ImportPlan): EventOptions {
-    const { config, gameId, origin } = this.parts.options;
-    return { peerId: config.peerId, groupSalt: config.groupSalt, list, gameId, origin };
   }
 
   async #report(begun: readonly ListedBan[], mark: Mark, events: EventOptions, isBaseline: boolean): Promise<void> {

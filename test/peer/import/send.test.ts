@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
-import { systemRuntime } from '../../../src/client/transport/time.js';
+import { type Runtime, systemRuntime } from '../../../src/client/transport/time.js';
 import { TrustError } from '../../../src/client/trust-error.js';
 import { wireEvent } from '../../../src/client/write/client-event.js';
 import type { PlanEntry } from '../../../src/peer/import/plan.js';
@@ -48,11 +48,12 @@ function importThrough(
     before = async (_prepared: () => number) => {},
     signal = new AbortController().signal,
     onPrepare = () => {},
+    runtime = undefined as Runtime | undefined,
   } = {},
 ): Promise<Sent> {
   let taken = 0;
   let prepared = 0;
-  const runtime = new VirtualRuntime();
+  const virtual = new VirtualRuntime();
   const sent = sendEntries(entries(count), {
     to: {
       prepare: (event) => {
@@ -75,9 +76,9 @@ function importThrough(
     folder,
     signal,
     onProgress: () => undefined,
-    runtime,
+    runtime: runtime ?? virtual,
   });
-  return runtime.until(sent);
+  return runtime === undefined ? virtual.until(sent) : sent;
 }
 
 test('a key that is refused in the middle ends an import, and the next one sends what waits', async () => {
@@ -93,10 +94,37 @@ test('a key that is refused in the middle ends an import, and the next one sends
   assert.is(first.delivered + second.delivered - second.duplicates, 2_500);
 });
 
+/** Its clock moves by the pauses between the tries alone, which end at once. */
+function pausing(): Runtime {
+  let elapsedMs = 0;
+  const timers = new Set<{ readonly at: number; readonly run: () => void }>();
+  const after = (ms: number, run: () => void) => {
+    const timer = { at: elapsedMs + ms, run };
+    if (ms === bounds.importStallMs) timers.add(timer);
+    else {
+      setImmediate(() => {
+        elapsedMs += ms;
+        for (const one of timers) if (one.at <= elapsedMs) one.run();
+        run();
+      });
+    }
+    return () => void timers.delete(timer);
+  };
+  return { ...systemRuntime, after, random: () => 0.5, elapsedMs: () => elapsedMs };
+}
+
 test('a node that accepts nothing for half a minute ends an import with its last error', async () => {
   for (const count of [10, 1]) {
-    const sent = await importThrough(count, 0, new TrustError('unreachable', 'nobody answers'));
+    let tries = 0;
+    const ending = new AbortController();
+    const before = async () => {
+      if (++tries > 100) ending.abort();
+    };
+    const error = new TrustError('unreachable', 'nobody answers');
+    const more = { before, signal: ending.signal, runtime: pausing() };
+    const sent = await importThrough(count, 0, error, more);
     assert.equal([sent.obstacle?.code, sent.delivered, sent.waiting], ['unreachable', 0, count]);
+    assert.ok(tries > 3, `${tries} tries`);
     rmSync(folder, { recursive: true });
   }
 });

@@ -12,6 +12,7 @@ import { healthOf } from '../../src/group/group-health.js';
 import { type GroupPool, PoolBusyError } from '../../src/group/ports/pool.js';
 import { StoreEndedError } from '../../src/group/ports/storage.js';
 import { limits } from '../../src/limits.js';
+import { withBounds } from '../sim/profile.js';
 import { bounds, dayMs, hourMs, subjectKeyOf, subjectOf, t0 } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';
 import { Machine } from './machine.js';
@@ -315,6 +316,22 @@ test('disputes are listed from the oldest, by status and position', async () => 
     group.disputes(...asked).map(({ id }) => ids.indexOf(id));
   assert.equal([listed(), listed('open'), listed('rejected'), listed(undefined, 1, 2)], [[0, 1, 2], [0, 2], [1], [1]]);
   assert.equal([group.disputeIds(), group.status().openDisputes], [ids, 2]);
+});
+
+test('an old dispute can be rejected although the newer ones fill the register of rejected disputes', async () => {
+  const made = await started(2);
+  const { group, peers } = made;
+  const ids: string[] = [];
+  for (const player of ['a', 'b']) {
+    await report(made, peers[0]!, player);
+    ids.push(resultOf(await group.dispute(peers[1]!, subjectOf(player), 'no')).id);
+  }
+  await withBounds({ disputesRejectedMax: 1 }, async () => {
+    for (const id of ids.toReversed()) {
+      assert.is(resultOf(await group.decideDispute('reject', id, [], 'op')).status, 'rejected');
+    }
+  });
+  assert.equal(group.disputeIds(), [ids[0]]);
 });
 
 test('a status tells of a group that sends reports and neither bans nor praise for a month', async () => {

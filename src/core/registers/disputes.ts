@@ -102,7 +102,7 @@ export class Disputes {
     this.#counts[status]++;
     const decisions = [...dispute.decisions, seq];
     this.#byId.set(id, { ...dispute, status, voids, decidedAt: status === 'open' ? null : at, decisions });
-    if (status === 'rejected') this.#dropOldest();
+    if (status === 'rejected') this.#dropOldestBut(id);
   }
 
   remove(subject: string): void {
@@ -110,11 +110,11 @@ export class Disputes {
     this.#dropped.delete(subject);
   }
 
-  /** Drops the oldest rejected disputes beyond the bound. An upheld one stays, because it may be undone at any time. */
-  #dropOldest(): void {
+  /** Drops a rejected dispute beyond the bound, other than `id`. Upheld ones stay: they may be undone at any time. */
+  #dropOldestBut(id: string): void {
     if (this.#counts.rejected <= limits.disputesRejectedMax) return;
     for (const dispute of this.#byId.values()) {
-      if (dispute.status !== 'rejected') continue;
+      if (dispute.status !== 'rejected' || dispute.id === id) continue;
       this.#remove(dispute);
       getOrMake(this.#dropped, dispute.subject, () => []).push(dispute.seq);
       return;

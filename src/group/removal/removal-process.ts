@@ -282,8 +282,9 @@ export class RemovalProcess<T> {
     return this.#answers();
   }
 
-  /** Answers the callers of every durable removal, because another node continues it. */
+  /** Answers the callers of every durable removal, because another node continues it, also one that failed here. */
   answerDurable(): RemovalEffect<T>[] {
+    this.#failed = [];
     return this.#answers('this node no longer leads; the erasure is recorded and continues on the next leader', true);
   }
 

@@ -371,6 +371,28 @@ test('failed jobs that may be retried come before new ones', async () => {
   );
 });
 
+test('a node that leads again goes on with what is open, not with failed removals that another leader did', async () => {
+  const machine = await started();
+  for (const player of ['a', 'b']) await machine.ask(player, submit(event(`of-${player}`, player)));
+  const [ofA, ofB] = [machine.actor.durableSeq - 1, machine.actor.durableSeq];
+  machine.damaged.add(ofA);
+  machine.offer('erase a', erase('a'));
+  await machine.work();
+  const { actor } = machine;
+  actor.removal.mayRemove = false;
+  actor.removal.answerDurable();
+  const between = Machine.on(machine.log);
+  between.damaged.add(ofB);
+  between.offer('erase b', erase('b'));
+  await between.work();
+  for (const batch of between.log.from(actor.durableSeq + 1, 99, 1e9)) actor.follow(batch);
+  actor.removal.mayRemove = true;
+  const [step] = actor.removal.again();
+  const erasures = step?.type === 'redact' && step.work.type === 'removal' && step.work.erasures;
+  assert.equal(erasures, [...actor.state.erasures.keys()]);
+  assert.is(actor.state.erasures.size, 1);
+});
+
 test('an erasure that fails behind its first piece writes nothing more until it can go on', async () => {
   const machine = await started();
   const events = limits.redactionPieceBatches + 1;

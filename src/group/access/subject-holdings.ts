@@ -5,7 +5,6 @@ import { subjectHex } from '../../core/hashing/pseudonym.js';
 import type { LogRecord, RecordType } from '../../core/records/records.js';
 import { readTrust } from '../../core/scoring/score.js';
 import type { GroupState } from '../../core/state.js';
-import { NO_KEY } from '../../core/vocabulary.js';
 import { granted, type Outcome } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { ChainHead, GroupPool, ListedEvent } from '../ports/pool.js';
@@ -132,7 +131,7 @@ export interface SubjectExport extends Readonly<ReturnType<typeof heldOf>> {
 /** `named`: the records that name the player, oldest first. */
 function heldOf(state: GroupState, holdings: Holdings, named: readonly NamedRecord[]) {
   const { pairs, trust, at: exportedAt, disputes, droppedDisputes, allowed } = holdings;
-  const idOf = (peer: number) => (peer === NO_KEY ? null : state.peers.at(peer).peerId);
+  const idOf = (peer: number) => (state.peers.has(peer) ? state.peers.at(peer).peerId : null);
   const of = <T extends RecordType>(type: T) =>
     named.filter((one): one is NamedRecord & { record: Extract<LogRecord, { type: T }> } => one.record.type === type);
   return {
@@ -149,7 +148,7 @@ function heldOf(state: GroupState, holdings: Holdings, named: readonly NamedReco
       .map(({ record, at }) => {
         return { id: record.dispute_id, openedAt: at, peerId: idOf(record.peer), text: record.text };
       }),
-    /** Erasures that waited for the operator; the id is null for a peer without a key. */
+    /** Erasures that waited for the operator; the id is null without a key, or if a restore lost the peer. */
     erasureRequests: of('erasure_requested').map(({ record, at }) => {
       return { requestedAt: at, peerId: idOf(record.peer) };
     }),

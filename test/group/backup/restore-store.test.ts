@@ -11,6 +11,7 @@ import { subjectOf } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 import { type Act, backupOf, drawAct, everyByte, inPieces, Life, stateOf } from '../life.js';
 import { Crash, Machine } from '../machine.js';
+import { groupOn } from '../machine-group.js';
 import { recordsOf } from '../removal/lived.js';
 import { assertRestored, playersIn, restored } from './restored.js';
 
@@ -134,6 +135,23 @@ test('requests for an erasure that wait for the operator wait again', async () =
       .erasureRequests.all()
       .map(([subject]) => subject),
     [subjectOf('player 0').toString('hex')],
+  );
+});
+
+test('a request of a peer that registered after the backup is exported without the peer', async () => {
+  const life = await Life.begin();
+  await life.act({ type: 'event', peer: 0, id: 'a', player: 'player 0', severity: 1 });
+  const backup = await backupOf(life.machine.log);
+  const machine = Machine.on(life.machine.log, { ...life.machine.bounds, erasureMode: 'operator' });
+  const { group } = groupOn(machine);
+  const registered = await group.register({ peerName: 'New', gameIds: ['g1'] }, 'test');
+  assert.ok(registered.ok && (await group.erase(registered.value.peer, subjectOf('player 0'))).ok);
+  const { log } = await restored(backup, life.machine.log);
+  const exported = await groupOn(Machine.on(log)).group.exportSubject(subjectOf('player 0'), 'op');
+  assert.ok(exported.ok);
+  assert.equal(
+    exported.value.erasureRequests.map(({ peerId }) => peerId),
+    [null],
   );
 });
 

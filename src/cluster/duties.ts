@@ -222,7 +222,7 @@ export class LeaderDuties {
     const boundary = Math.min(slots.length - 1, Math.max(reached - keep, countUpTo(upTo)));
     if (boundary <= 0) return;
     const first = slots[boundary]!;
-    if (slowest < first - 1)
+    if (isPressed && slowest < first - 1)
       note('warn', { trimmed_seq: first - 1 }, 'etcd is filling up, so a node that is far behind must join again');
     await log.trim(fence, first, first - 1).catch((error: unknown) => {
       // Another trim, whose answer was lost, may have deleted more.

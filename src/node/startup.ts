@@ -9,6 +9,7 @@ import type { Environment } from '../core/vocabulary.js';
 import { hasCode, messageOf, NamedError } from '../errors.js';
 import type { Group } from '../group/group.js';
 import type { Clock } from '../group/ports/clock.js';
+import { SharedLogUnavailableError } from '../group/ports/shared-log.js';
 import { DamagedError, type LogWriter, type SnapshotStore, UnreadError } from '../group/ports/storage.js';
 import { type Formation, formationProblems, formGroup } from '../group/recovery/formation.js';
 import { lastSeqOf, type Recovered, recover } from '../group/recovery/recovery.js';
@@ -165,9 +166,11 @@ export async function applyConfiguration(
   /** Resolves to false while a node of an older release cannot read the records: they come once all are upgraded. */
   const apply = async (command: Parameters<Group['configure']>[0], prefix = ''): Promise<boolean> => {
     const outcome = await group.configure(command);
-    if (!outcome.ok && isOfMixedReleases(outcome)) return false;
-    if (!outcome.ok) throw new StartRefusedError(`${prefix}${outcome.text ?? outcome.code}`);
-    return true;
+    if (outcome.ok) return true;
+    if (isOfMixedReleases(outcome)) return false;
+    // A leader whose shared log is silent leads again later, and need not leave the cluster.
+    const isPassing = logged !== null && outcome.code === 'dependency_unavailable';
+    throw new (isPassing ? SharedLogUnavailableError : StartRefusedError)(`${prefix}${outcome.text ?? outcome.code}`);
   };
   const applySetting = async (name: SettingName): Promise<boolean> => {
     const value = own[name];

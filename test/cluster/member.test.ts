@@ -405,6 +405,36 @@ test('a node whose takeover fails resigns, so that another one can lead, and rep
   await time.wait(member.end());
 });
 
+test('a takeover that meets a silent etcd is tried again', async () => {
+  let leader: LeaderView | null = null;
+  let takeovers = 0;
+  const member = memberOver(() => ({ leader }), {
+    site: {
+      lead: async () => {
+        takeovers += 1;
+        if (takeovers === 1) throw new SharedLogUnavailableError('silent');
+      },
+      follow: async () => undefined,
+    },
+    log: {
+      campaign: async () => {
+        leader = { ...leaderOf(String(takeovers)), nodeId: 'n1' };
+        return leader.fence;
+      },
+      resign: async () => {
+        leader = null;
+      },
+      resigned: async () => null,
+      revokeLease: async () => undefined,
+    },
+  });
+  member.lease.start();
+  member.start(null);
+  await time.until(() => member.decides);
+  assert.is(takeovers, 2);
+  await time.wait(member.end());
+});
+
 test('a leader that may lead no longer decides nothing, and callers wait for the next leader', async () => {
   const { member, site } = await leading();
   try {

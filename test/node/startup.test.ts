@@ -5,8 +5,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type GroupSettings, settingNames } from '../../src/core/settings.js';
 import type { Group } from '../../src/group/group.js';
+import { SharedLogUnavailableError } from '../../src/group/ports/shared-log.js';
 import { DamagedError } from '../../src/group/ports/storage.js';
-import { mixedReleases } from '../../src/group/refusals.js';
+import { logUnreachable, mixedReleases } from '../../src/group/refusals.js';
 import { type Config, loadConfig } from '../../src/node/config.js';
 import {
   applyConfiguration,
@@ -127,16 +128,18 @@ test('a start that the store refuses fails with a reason for the operator, any o
   );
 });
 
+const loaded = loadConfig({ PRE_TRUSTED_PEERS: 'a' }, () => undefined);
+if (!loaded.ok) throw new Error(JSON.stringify(loaded));
+const { config } = loaded;
+
 /** Applies the configuration to a group. Returns the commands that the group got. */
 async function applied(logged: Partial<GroupSettings> | null, refusedAt = '', refusal: object = {}) {
-  const loaded = loadConfig({ PRE_TRUSTED_PEERS: 'a' }, () => undefined);
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded));
   const got: string[] = [];
   const configure = async ({ type, name = type, by }: { type: string; name?: string; by?: string }) => {
     got.push(by === undefined || by === 'configuration' ? name : `${name} by ${by}`);
     return name === refusedAt ? { ok: false, ...refusal } : { ok: true, value: null };
   };
-  const error = await applyConfiguration(loaded.config, { configure } as unknown as Group, logged).then(
+  const error = await applyConfiguration(config, { configure } as unknown as Group, logged).then(
     () => null,
     (reason: Error) => reason.message,
   );
@@ -162,6 +165,12 @@ test('a node applies its configuration in the order in which it may be refused, 
   assert.equal(await applied({}, 'scoring', mixedReleases()), { got: first.slice(0, 3), error: null });
   const late = await applied({}, 'PEERS_MAX', mixedReleases());
   assert.equal([late.got.at(-1), late.error], ['PEERS_MAX', null]);
+});
+
+test('a leader whose first settings meet a silent etcd leads again later, and leaves no cluster for that', async () => {
+  const group = { configure: async () => logUnreachable(true) } as unknown as Group;
+  assert.instance(await rejection(applyConfiguration(config, group, {})), SharedLogUnavailableError);
+  assert.instance(await rejection(applyConfiguration(config, group, null)), StartRefusedError);
 });
 
 test('a cluster has its settings once the log has each, but peers to trust from the start may follow', () => {

@@ -103,7 +103,7 @@ export class WeighedVotes {
     from: number,
     to: number,
     { gate, tau, finds, findsClaim }: Heard,
-    { numbers, sizes, hasGroups }: Witnesses,
+    { numbers, sizes, pairs }: Witnesses,
     speakers: Int32Array,
   ): void {
     const { offsets, peer, x, pull, measured } = this;
@@ -119,7 +119,7 @@ export class WeighedVotes {
       voice[e] = tau[j]! * cappedMass(claims[e]! + a) * found;
       measured[e] = a > 0 ? gate[j]! * measureStrength(a) : 0;
     }
-    if (hasGroups) this.#silence(from, to, numbers, sizes, speakers);
+    if (pairs.length > 0) this.#silence(from, to, numbers, sizes, speakers);
     for (let e = offsets[from]!; e < offsets[to]!; e++) {
       if (measured[e] === 0) continue;
       this.measuredTotals[peer[e]!]! += measured[e]!;

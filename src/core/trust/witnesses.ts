@@ -66,10 +66,6 @@ export class Witnesses {
       return (p === one && q === other) || (p === other && q === one);
     });
   }
-
-  get hasGroups(): boolean {
-    return this.pairs.length > 0;
-  }
 }
 
 /** By what a rule joins peers, and the groups that it found to stay apart. */

@@ -104,6 +104,16 @@ test('a file may end with its first failed test, which is named', async () => {
   assert.not.match(totals.report, 'next ran');
 });
 
+test('the stack of a failure names the source, also where another process printed it', async () => {
+  // Only the second line of the compiled file is mapped, to line 41 of its source.
+  const map = JSON.stringify({ version: 3, sources: ['../src/a.test.ts'], names: [], mappings: ';AAwCA' });
+  const text = `${uvu}test('bad', () => { throw new Error(\`child: \${import.meta.url}:2:9\`); });\ntest.run();\n`;
+  const { report } = await run({ 'deep/a.test.js': text, 'deep/a.test.js.map': map });
+  assert.match(report, /child: \/\S+\/src\/a\.test\.ts:41:1\n/);
+  assert.match(report, /at Object\.handler \(\/\S+\/src\/a\.test\.ts:41:1\)/);
+  assert.match((await run({ 'deep/a.test.js': text })).report, /\/deep\/a\.test\.js:2:9\n/);
+});
+
 test('a file that runs no test is refused', async () => {
   const forgotten = await run({ 'a.test.js': `${uvu}test('never run', () => {});\n` });
   assert.equal([forgotten.passed, forgotten.failed], [0, 1]);

@@ -9,6 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { withSourcePositions } from './source-positions.mjs';
 
 const testProcess = fileURLToPath(new URL('./test-process.mjs', import.meta.url));
 
@@ -139,7 +140,7 @@ function nameOf(path) {
 function runFiles(folder, paths, { timeoutMs, endsWithinMs, namedAfterMs, killedAfterMs, env, signal, onLong }) {
   return new Promise((resolve, reject) => {
     // A group of its own, so that what a test started ends with it.
-    const args = ['--enable-source-maps', testProcess, ...paths.map((path) => join(folder, path))];
+    const args = [testProcess, ...paths.map((path) => join(folder, path))];
     const child = spawn(process.execPath, args, {
       detached: true,
       env: { ...env, FORCE_COLOR: '0' },
@@ -268,5 +269,10 @@ function report(path, { seconds, output }, { passed, failed, faults }) {
   const notes = [...output.matchAll(/^NOTE: (.*)$/gm)].map((match) => match[1].trim());
   const head = `${failed === 0 ? 'ok  ' : 'FAIL'} ${nameOf(path)} (${seconds.toFixed(1)} s): ${passed} passed, ${failed} failed`;
   if (failed === 0) return [head, ...notes.map((note) => `     ${note}`), ''].join('\n');
-  return [head, ...faults.map((fault) => `     ${fault}`), output.trimEnd().replace(/^/gm, '   | '), ''].join('\n');
+  return [
+    head,
+    ...faults.map((fault) => `     ${fault}`),
+    withSourcePositions(output.trimEnd()).replace(/^/gm, '   | '),
+    '',
+  ].join('\n');
 }

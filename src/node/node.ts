@@ -52,6 +52,8 @@ export interface NodePorts {
   readonly disk?: DiskGauge;
   /** Schedule of the background check of log and snapshots. Default: `limits`. */
   readonly checkTimes?: CheckTimes;
+  /** Longest time of the last snapshot; 0 for none, because nobody reads the folder again. Default: `limits`. */
+  readonly lastSnapshotMs?: number;
   readonly ending?: AbortSignal;
 }
 
@@ -150,7 +152,7 @@ async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
   let opened: OpenGroup | null = null;
   // This closer runs after the public port closes, because open requests are answered first, and before the pool
   // closes, because the last snapshot needs the pool.
-  const snapshotMs = () => closers.msLeft(limits.shutdownSnapshotMs);
+  const snapshotMs = () => closers.msLeft(ports.lastSnapshotMs ?? limits.shutdownSnapshotMs);
   closers.add(async () => {
     if (opened !== null) await windDown({ ...opened, dir, log, snapshotMs });
   });

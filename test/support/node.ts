@@ -39,6 +39,8 @@ export async function startTestNode(
   const node = await startNode(outcome.config, {
     log: pino({ level: outcome.config.logLevel }),
     onFatal: (error) => failures.push(error),
+    // A snapshot costs a worker thread, and only a folder that is kept is read again.
+    ...(overrides.DATA_DIR === undefined && { lastSnapshotMs: 0 }),
     ...ports,
   });
   const urlOf = (address: Address | null) => (address === null ? null : `http://${address.host}:${address.port}`);

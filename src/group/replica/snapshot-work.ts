@@ -85,12 +85,13 @@ export class SnapshotWork {
 
   /**
    * Writes nothing if the newest covers it already or an erasure forbids it. Resolves with false, without beginning
-   * one, if the newest took longer than `msLeft` allows.
+   * one, if no time is left or the newest took longer than `msLeft` allows.
    */
   async makeLast(msLeft: () => number): Promise<boolean> {
     await this.#making;
     if (this.site.storedSeq() <= this.#newest || this.site.forbidsSnapshots()) return true;
-    if (this.#newestMs > msLeft()) return false;
+    const ms = msLeft();
+    if (ms === 0 || this.#newestMs > ms) return false;
     await this.#make();
     return true;
   }

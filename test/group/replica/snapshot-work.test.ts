@@ -56,8 +56,10 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
 
 const headerOf = (seq: number) => ({ version: 1, seq, chain: '', digest: '', epoch: 1 });
 
-test('a last snapshot is not begun if the newest one took longer than the remaining time', async () => {
+test('a last snapshot is not begun if the newest one took longer than the remaining time, or none remains', async () => {
   const { work, stand } = snapshotsOf(5_001);
+  assert.is(await work.makeLast(() => 0), false, 'no time is left');
+  assert.is(stand.begun, 0);
   assert.is(await work.makeLast(() => 5_000), true, 'nothing says what the first takes');
   assert.is(stand.begun, 1);
   stand.storedSeq = 2;

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { cpSync, readdirSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { HealthReply } from './api-client.js';
 import { credentials, type Population } from './core/population.js';
 import { runTask } from './core/tasks.js';
 import type { Site } from './load/requests.js';
 import { OwnNode } from './own-node.js';
 import type { Target } from './target.js';
+import { until } from './until.js';
 
 export interface FilledOptions extends Population {
   /** Share of the events that a snapshot covers. Null: no snapshot is written. */
@@ -34,8 +34,7 @@ export interface RunningNode extends FilledNode {
 }
 
 const salt = 'a salt of the bench';
-const settlePollMs = 50;
-const settleTimeoutMs = 300_000;
+const settlePatience = { timeoutMs: 300_000 };
 
 /** Decay is on, as in service, but so slow that the fixed time of the events has no effect. */
 const settings = { GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' };
@@ -84,13 +83,11 @@ export async function health(node: OwnNode): Promise<HealthReply> {
  */
 export async function settled(node: OwnNode, upTo?: number): Promise<HealthReply> {
   const last_seq = upTo ?? (await health(node)).last_seq;
-  const giveUpMs = performance.now() + settleTimeoutMs;
-  for (;;) {
+  const look = async () => {
     const reply = await health(node);
-    if (reply.weights.based_on_seq >= last_seq) return reply;
-    if (performance.now() > giveUpMs) throw new Error('the peer weights were not computed within the time limit');
-    await delay(settlePollMs);
-  }
+    return reply.weights.based_on_seq >= last_seq && reply;
+  };
+  return until(look, settlePatience, () => 'the peer weights were not computed within the time limit');
 }
 
 export function snapshotsOf(node: OwnNode): string[] {

@@ -2,15 +2,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { atEnd, temporaryFolder } from './ending.js';
 import { type ServerCommand, ServerProcess } from './server-process.js';
 import type { LoopSample } from './target.js';
+import { until } from './until.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** With ten million players a start takes minutes if other work uses the core too. */
-const healthTimeoutMs = 300_000;
+const healthPatience = { timeoutMs: 300_000, everyMs: 10 };
 
 /** Builds `dist/` if it is stale. The output of the build goes to standard error. */
 export async function buildNode(): Promise<void> {
@@ -79,7 +79,11 @@ export class OwnNode {
       isElsewhere: this.#options.isElsewhere,
     });
     this.#port = await this.#process.start();
-    await healthy(this.url);
+    await until(
+      () => isHealthy(this.url),
+      healthPatience,
+      () => 'the node was not healthy in time',
+    );
   }
 
   /** Forms the group in the folder and stops. The next start may choose another port. */
@@ -122,15 +126,8 @@ async function run(script: string, args: readonly string[], environment: Readonl
   if (code !== 0) throw new Error(`node ${script} ${args.join(' ')} ended with ${code}`);
 }
 
-async function healthy(url: string): Promise<void> {
-  const giveUpMs = performance.now() + healthTimeoutMs;
-  for (;;) {
-    const status = await fetch(`${url}/api/v1/health`).then(
-      (response) => response.body?.cancel().then(() => response.status),
-      () => undefined,
-    );
-    if (status === 200) return;
-    if (performance.now() > giveUpMs) throw new Error(`the node was not healthy after ${healthTimeoutMs} ms`);
-    await delay(10);
-  }
+async function isHealthy(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/api/v1/health`).catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.status === 200;
 }

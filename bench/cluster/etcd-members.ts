@@ -3,21 +3,23 @@
  * removed with them.
  */
 
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EtcdClient } from '../../src/store/etcd/etcd-client.js';
+import { Child } from '../child.js';
 import { temporaryFolder } from '../ending.js';
 import { freePorts } from '../free-ports.js';
-import { Child } from './child.js';
+import { areInstalled } from '../peers/daemon.js';
+import { until } from '../until.js';
 
 /** Returns why no member can be started on this machine; undefined if the programs of etcd are installed. */
 export function noEtcd(): string | undefined {
-  const missing = ['etcd', 'etcdctl'].filter((name) => spawnSync(name, ['--help']).error !== undefined);
-  return missing.length === 0 ? undefined : `${missing} not found (apt-get install etcd-server etcd-client)`;
+  const areThere = areInstalled('etcd', 'etcdctl');
+  return areThere ? undefined : 'etcd or etcdctl not found (apt-get install etcd-server etcd-client)';
 }
 
-const startedMs = 60_000;
+const startPatience = { timeoutMs: 60_000, everyMs: 100 };
 const outputBytes = 16 * 1024 * 1024;
 const retriesMax = 50;
 
@@ -116,7 +118,7 @@ export class EtcdMembers {
       more,
     ].flat();
     const [command, all] = commandOf?.('etcd', args) ?? ['etcd', args];
-    this.#children[index] = new Child(command, all, {}, this.#folder.path, detached);
+    this.#children[index] = new Child(command, all, { cwd: this.#folder.path, detached });
   }
 
   /** Returns the size of the largest database of a member. */
@@ -159,17 +161,12 @@ export class EtcdMembers {
 
   /** Resolves once the member answers such a read. */
   async isHealthy(index: number): Promise<void> {
-    const giveUpMs = performance.now() + startedMs;
-    for (;;) {
-      try {
-        await this.ctl([this.endpoints[index]!], ['get', 'any']);
-        return;
-      } catch (error) {
-        if (performance.now() > giveUpMs)
-          throw new Error(`${this.names[index]} is not healthy: ${this.member(index).output}`, { cause: error });
-        await delay(100);
-      }
-    }
+    const answers = () =>
+      this.ctl([this.endpoints[index]!], ['get', 'any']).then(
+        () => true,
+        () => false,
+      );
+    await until(answers, startPatience, () => `${this.names[index]} is not healthy: ${this.member(index).output}`);
   }
 
   /** Kills the members and removes their files. */

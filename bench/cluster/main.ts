@@ -9,10 +9,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { messageOf } from '../../src/errors.js';
+import { Child } from '../child.js';
 import { temporaryFolder } from '../ending.js';
 import { freePorts } from '../free-ports.js';
 import { Balancer } from './balancer.js';
-import { Child } from './child.js';
 import { EtcdMembers, noEtcd } from './etcd-members.js';
 import { type GroupNode, settled } from './node-group.js';
 
@@ -75,10 +75,10 @@ class LocalNode implements GroupNode {
   readonly name: string;
   readonly directUrl: string;
   readonly dir: string;
-  readonly #env: Readonly<Record<string, string>>;
+  readonly #env: Readonly<Record<string, string | undefined>>;
   #process: Restarted | null = null;
 
-  constructor(name: string, port: number, dir: string, env: Readonly<Record<string, string>>) {
+  constructor(name: string, port: number, dir: string, env: Readonly<Record<string, string | undefined>>) {
     this.name = name;
     this.directUrl = urlOf(port);
     this.dir = dir;
@@ -102,7 +102,8 @@ class LocalNode implements GroupNode {
 
   start(): void {
     mkdirSync(this.dir, { recursive: true });
-    this.#process = new Restarted(this.name, () => new Child(process.execPath, [main], this.#env, this.dir, detached));
+    const options = { cwd: this.dir, env: this.#env, detached };
+    this.#process = new Restarted(this.name, () => new Child(process.execPath, [main], options));
   }
 }
 
@@ -164,6 +165,7 @@ const etcd = await EtcdMembers.start({ flags, detached }).catch((error: unknown)
   process.exit(1);
 });
 const env = {
+  PATH: process.env.PATH,
   CLUSTER: 'etcd',
   ETCD_ENDPOINTS: etcd.endpoints.join(','),
   ETCD_SNAPSHOT_COUNT: snapshotCount,

@@ -2,8 +2,8 @@
  * The nodes of one group on an etcd cluster, for tests and the bench: their common settings, their start, and who
  * leads. The nodes themselves, and the links between them, are made by the caller.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { callNode } from '../../src/operator/cli/node-client.js';
+import { until } from '../until.js';
 
 /** A node of the group in a process of its own. */
 export interface GroupNode {
@@ -32,7 +32,7 @@ export const groupId = 'harness';
 
 const askMs = 2_000;
 /** A group must have a leader, and every node must be ready, within this time. */
-const settledMs = 120_000;
+const patience = { timeoutMs: 120_000 };
 
 /** Returns the environment variables that make a node a member of the group. */
 export function nodeVariables({ nodeId, url, endpoints }: NodeIdentity): Record<string, string> {
@@ -82,12 +82,7 @@ function roleIn(text: string): string | undefined {
 }
 
 export async function awaitLeader<N extends GroupNode>(nodes: readonly N[]): Promise<N> {
-  let leader: N | undefined;
-  await within(nodes, 'no node leads', async () => {
-    leader = await leaderOf(nodes);
-    return leader !== undefined;
-  });
-  return leader!;
+  return within(nodes, 'no node leads', () => leaderOf(nodes));
 }
 
 /** Returns the last record that the node has applied; -1 if the node does not answer. */
@@ -108,17 +103,9 @@ async function healthTexts(nodes: readonly GroupNode[]): Promise<string> {
   return (await Promise.all(texts)).join(' | ');
 }
 
-/** Polls the condition. Rejects with the health of the nodes if the condition stays false. */
-export async function within(
-  nodes: readonly GroupNode[],
-  failure: string,
-  holds: () => Promise<boolean>,
-): Promise<void> {
-  const giveUpMs = performance.now() + settledMs;
-  while (!(await holds())) {
-    if (performance.now() > giveUpMs) throw new Error(`${failure}: ${await healthTexts(nodes)}`);
-    await delay(50);
-  }
+/** Polls a condition or a value. Rejects with the health of the nodes if it stays false or undefined. */
+export function within<T>(nodes: readonly GroupNode[], failure: string, holds: () => Promise<T>) {
+  return until(holds, patience, async () => `${failure}: ${await healthTexts(nodes)}`);
 }
 
 interface Answer {

@@ -1,23 +1,13 @@
 /** Runs a daemon of another project in its own temporary folder, on the server's core. Ends with the bench. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { spawnSync } from 'node:child_process';
+import { chownSync } from 'node:fs';
+import { type Account, Child } from '../child.js';
 import { onServerCore } from '../cores.js';
-import { atEnd, pause, temporaryFolder } from '../ending.js';
-import { isRunning } from '../process-stats.js';
-import { endProcess } from '../server-process.js';
+import { temporaryFolder } from '../ending.js';
+import { until } from '../until.js';
 
-const startTimeoutMs = 30_000;
-const logLengthMax = 4_000;
+const startPatience = { timeoutMs: 30_000 };
 const lastLinesMax = 5;
-/** At an immediate shutdown PostgreSQL waits 5 s for its processes and then kills them. */
-const endTimeoutMs = 6_000;
-const endPollMs = 10;
-
-export interface Account {
-  readonly uid: number;
-  readonly gid: number;
-}
 
 /**
  * Signals that end a daemon: `calmly` as its operator would; `atOnce` immediately, while it still frees system
@@ -31,9 +21,7 @@ export interface EndSignals {
 export class Daemon {
   readonly #folder = temporaryFolder('ptf-bench-peer-');
   readonly #signals: EndSignals;
-  #child: ChildProcess | undefined;
-  #forget: () => void = () => undefined;
-  #log = '';
+  #child: Child | undefined;
 
   constructor(signals: EndSignals = { calmly: 'SIGTERM', atOnce: 'SIGKILL' }) {
     this.#signals = signals;
@@ -55,7 +43,7 @@ export class Daemon {
   }
 
   get pid(): number {
-    return this.#child!.pid!;
+    return this.#child!.child.pid!;
   }
 
   /** Gives the folder to the account of the daemon. */
@@ -70,45 +58,33 @@ export class Daemon {
     isReady: () => Promise<boolean> | boolean,
     account?: Account,
   ): Promise<void> {
-    const [first, rest] = onServerCore(command, args);
-    const child = spawn(first, rest, { cwd: this.dir, stdio: ['ignore', 'pipe', 'pipe'], ...account });
+    const child = new Child(...onServerCore(command, args), {
+      cwd: this.dir,
+      account,
+      endSignal: this.#signals.atOnce,
+    });
     this.#child = child;
-    this.#forget = atEnd(() => this.#endNow(child));
-    child.once('error', (error) => this.#append(error.message));
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => this.#append(chunk.toString()));
-    }
-    const giveUpMs = performance.now() + startTimeoutMs;
-    while (!(await isReady())) {
-      const isGone = child.exitCode !== null || child.signalCode !== null;
-      if (isGone || performance.now() > giveUpMs) {
-        const lines = this.#log.trim().split('\n').slice(-lastLinesMax);
-        throw new Error([`${command} did not start`, ...lines].join('\n'));
-      }
-      await delay(50);
+    const failure = () => [`${command} did not start`, ...child.lastLines(lastLinesMax)].join('\n');
+    const isOver = async () => (await isReady()) || !child.isUp;
+    await until(isOver, startPatience, failure);
+    if (!child.isUp) {
+      await child.ended;
+      throw new Error(failure());
     }
   }
 
   async stop(): Promise<void> {
     try {
-      if (this.#child !== undefined) await endProcess(this.#child, this.#signals.calmly);
+      await this.#child?.end(this.#signals.calmly);
     } finally {
-      this.#forget();
       this.#folder.remove();
     }
   }
+}
 
-  /** Ends the daemon synchronously, for the exit handler. */
-  #endNow(child: ChildProcess): void {
-    child.kill(this.#signals.atOnce);
-    const giveUpMs = performance.now() + endTimeoutMs;
-    while (isRunning(child.pid) && performance.now() < giveUpMs) pause(endPollMs);
-    child.kill('SIGKILL');
-  }
-
-  #append(text: string): void {
-    this.#log = (this.#log + text).slice(-logLengthMax);
-  }
+/** Returns whether the machine has these programs. */
+export function areInstalled(...programs: readonly string[]): boolean {
+  return programs.every((program) => spawnSync(program, ['--help']).error === undefined);
 }
 
 /** Runs a command to its end. Returns its output, or throws an error that contains it. */
@@ -116,8 +92,4 @@ export function runTool(command: string, args: readonly string[], account?: Acco
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', ...account });
   if (error !== undefined || status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`);
   return stdout;
-}
-
-export function firstOf(paths: readonly string[]): string | undefined {
-  return paths.find((path) => existsSync(path));
 }

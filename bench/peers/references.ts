@@ -6,11 +6,12 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Account } from '../child.js';
 import { freePort } from '../free-ports.js';
 import type { Credentials } from '../load/requests.js';
 import { ServerProcess } from '../server-process.js';
 import type { Target } from '../target.js';
-import { type Account, Daemon, type EndSignals, firstOf, runTool } from './daemon.js';
+import { areInstalled, Daemon, type EndSignals, runTool } from './daemon.js';
 
 /**
  * Returns null, with a note that gives the reason, if a server is not installed or does not start. The other servers
@@ -39,14 +40,13 @@ export async function startBareHttp(): Promise<Target> {
 
 /** Returns null if Redis is not installed. Every write is synced before its answer, as this service does. */
 export async function startRedis(peers: readonly Credentials[]): Promise<Target | null> {
-  const command = firstOf(['/usr/bin/redis-server', '/usr/local/bin/redis-server']);
-  if (command === undefined) return null;
+  if (!areInstalled('redis-server')) return null;
   return Daemon.use(async (daemon) => {
     const redisPort = await freePort();
     const place = { port: redisPort, bind: '127.0.0.1', dir: daemon.dir, logfile: '' };
     const options = { ...place, appendonly: 'yes', appendfsync: 'always', save: '' };
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    await daemon.start(command, args, () => existsSync(join(daemon.dir, 'appendonlydir')));
+    await daemon.start('redis-server', args, () => existsSync(join(daemon.dir, 'appendonlydir')));
     return service('fastify+redis', 'redis-service', [String(redisPort)], daemon, peers);
   });
 }
@@ -92,9 +92,7 @@ export interface CrowdsecTarget extends Target {
 
 /** Starts the local API of CrowdSec on its default database, SQLite. Returns null if it is not installed. */
 export async function startCrowdsec(): Promise<CrowdsecTarget | null> {
-  const command = firstOf(['/usr/bin/crowdsec', '/usr/local/bin/crowdsec']);
-  const tool = firstOf(['/usr/bin/cscli', '/usr/local/bin/cscli']);
-  if (command === undefined || tool === undefined) return null;
+  if (!areInstalled('crowdsec', 'cscli')) return null;
   return Daemon.use(async (daemon) => {
     const port = await freePort();
     const config = join(daemon.dir, 'config.yaml');
@@ -102,7 +100,7 @@ export async function startCrowdsec(): Promise<CrowdsecTarget | null> {
       writeFileSync(join(daemon.dir, name), text);
     const apiKey = '0123456789abcdef0123456789abcdef';
     const password = 'a-password-of-the-bench';
-    const add = (what: string, ...args: string[]) => runTool(tool, ['-c', config, what, 'add', 'bench', ...args]);
+    const add = (what: string, ...args: string[]) => runTool('cscli', ['-c', config, what, 'add', 'bench', ...args]);
     add('machines', '--password', password, '-f', join(daemon.dir, 'login.yaml'), '--force');
     add('bouncers', '--key', apiKey);
     const base = `http://127.0.0.1:${port}`;
@@ -120,7 +118,7 @@ export async function startCrowdsec(): Promise<CrowdsecTarget | null> {
       token = await logIn();
       return token !== undefined;
     };
-    await daemon.start(command, ['-c', config, '-no-cs'], isReady);
+    await daemon.start('crowdsec', ['-c', config, '-no-cs'], isReady);
     return {
       name: 'CrowdSec LAPI',
       host: '127.0.0.1',

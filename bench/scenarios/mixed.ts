@@ -9,6 +9,7 @@ import { eventKind, matchKind, mixture, scoreKind } from '../load/requests.js';
 import { health, settled, snapshotsOf } from '../node-target.js';
 import { measured, type Run } from '../run.js';
 import { median } from '../statistics.js';
+import { until } from '../until.js';
 import {
   awaitLoopSamples,
   driveWindow,
@@ -23,8 +24,7 @@ import {
 const readsPerSecond = 2_000;
 /** Records that the node may write by itself before the events of the load make the snapshot due. */
 const spareRecords = 100;
-const pollMs = 200;
-const workTimeoutMs = 600_000;
+const workPatience = { timeoutMs: 600_000, everyMs: 200 };
 
 export const mixed = measured({
   name: 'mixed',
@@ -76,21 +76,20 @@ async function besideBackgroundWork(run: Run): Promise<void> {
 
   const before = snapshotsOf(node).join();
   const startedAtMs = Date.now();
-  const giveUpMs = performance.now() + workTimeoutMs;
   const isDone = async (): Promise<boolean> => {
     if (snapshotsOf(node).join() === before) return false;
     const { computed_at } = (await health(node)).weights;
     return computed_at !== null && Date.parse(computed_at) > startedAtMs;
   };
   const ended = new AbortController();
-  const driving = driveWindow(busy, workTimeoutMs / 1000, run.startedMs, undefined, { until: ended.signal });
+  const driving = driveWindow(busy, workPatience.timeoutMs / 1000, run.startedMs, undefined, { until: ended.signal });
   try {
     await delay(seconds * 1000);
-    while (!(await isDone())) {
-      if (performance.now() > giveUpMs)
-        throw new Error('the snapshot and the peer weights were not finished within the time limit');
-      await delay(pollMs);
-    }
+    await until(
+      isDone,
+      workPatience,
+      () => 'the snapshot and the peer weights were not finished within the time limit',
+    );
   } finally {
     ended.abort();
   }

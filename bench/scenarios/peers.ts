@@ -11,13 +11,14 @@ import {
 } from '../peers/references.js';
 import { measured, type Run } from '../run.js';
 import type { Target } from '../target.js';
+import { until } from '../until.js';
 import { answersOf, driveWindow, type Measured } from '../windows.js';
 
 const readers = 64;
 const writers = 256;
 /** Events that every server gets first; the reads ask for their players. */
 const sownEvents = 2_000;
-const sowTriesMax = 60;
+const sowPatience = { timeoutMs: 60_000, everyMs: 0 };
 
 /** A server with the requests that it understands. */
 interface Contestant {
@@ -88,10 +89,11 @@ async function contestants(run: Run): Promise<Contestant[]> {
 async function sow(target: Target, write: Kind): Promise<void> {
   const series = { name: 'sowing', target, workload: only(write), connections: readers, rate: null };
   let sown = 0;
-  for (let tries = 0; sown < sownEvents; tries++) {
-    if (tries === sowTriesMax) throw new Error(`${target.name} took ${sown} of ${sownEvents} events`);
+  const isSown = async () => {
     sown += answersOf((await driveWindow(series, 0.5, performance.now())).driven);
-  }
+    return sown >= sownEvents;
+  };
+  await until(isSown, sowPatience, () => `${target.name} took ${sown} of ${sownEvents} events`);
 }
 
 /** CrowdSec: an alert with one decision stands for an event, the decisions on a value stand for a score. */

@@ -13,14 +13,14 @@ import { anonymousMbOf } from '../process-stats.js';
 import { measured, type Run } from '../run.js';
 import { ServerProcess } from '../server-process.js';
 import { median } from '../statistics.js';
+import { until } from '../until.js';
 import { p99MsOf } from '../windows.js';
 
 const entry = fileURLToPath(new URL('../../src/ptf-peer.js', import.meta.url));
 const rateDefault = 1_000;
 const readConnections = 8;
 const reportConnections = 64;
-const liveTimeoutMs = 60_000;
-const pollMs = 50;
+const patience = { timeoutMs: 60_000 };
 /** Time until the garbage of a snapshot is collected. */
 const settleMs = 3_000;
 
@@ -122,14 +122,13 @@ async function statusOf({ port, authorization }: Running): Promise<Status> {
 }
 
 async function statusWhere(running: Running, holds: (status: Status) => boolean): Promise<Status> {
-  const endsAt = performance.now() + liveTimeoutMs;
-  for (;;) {
+  const look = async () => {
     const status = await statusOf(running);
-    if (holds(status)) return status;
-    if (performance.now() > endsAt)
-      throw new Error(`the sidecar did not reach the expected status: ${JSON.stringify(status)}`);
-    await delay(pollMs);
-  }
+    return holds(status) && status;
+  };
+  const failure = async () =>
+    `the sidecar did not reach the expected status: ${JSON.stringify(await statusOf(running))}`;
+  return until(look, patience, failure);
 }
 
 async function memoryOf(running: Running) {

@@ -1,12 +1,11 @@
 /** Measures the effect of a snapshot on readers. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { countEntries } from '../core/population.js';
 import { measureDisturbed, sendEvents } from '../disturbed.js';
 import { snapshotsOf } from '../node-target.js';
 import { measured } from '../run.js';
+import { until } from '../until.js';
 
-const pollMs = 20;
-const timeoutMs = 600_000;
+const patience = { timeoutMs: 600_000, everyMs: 20 };
 /**
  * Records that the node may write by itself before the events that make the snapshot due, and the number of these
  * events.
@@ -26,10 +25,8 @@ export const snapshot = measured({
       const startedMs = performance.now();
       const before = snapshotsOf(node).join();
       await sendEvents(node, site, 0, lastEvents);
-      while (snapshotsOf(node).join() === before) {
-        if (performance.now() > startedMs + timeoutMs) throw new Error('no snapshot was made within the time limit');
-        await delay(pollMs);
-      }
+      const isMade = () => snapshotsOf(node).join() !== before;
+      await until(isMade, patience, () => 'no snapshot was made within the time limit');
       const tookS = (performance.now() - startedMs) / 1000;
       return async () => tookS;
     };

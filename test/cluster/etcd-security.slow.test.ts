@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Child } from '../../bench/cluster/child.js';
+import { Child } from '../../bench/child.js';
 import { noEtcd } from '../../bench/cluster/etcd-members.js';
 import { nodeVariables } from '../../bench/cluster/node-group.js';
 import { temporaryFolder } from '../../bench/ending.js';
@@ -74,8 +74,7 @@ if (missing === undefined) {
         ['--snapshot-count', fewFiles.ETCD_SNAPSHOT_COUNT, '--max-wals', fewFiles.ETCD_MAX_WALS],
         ['--max-snapshots', '1'],
       ].flat(),
-      {},
-      folder.path,
+      { cwd: folder.path },
     );
   };
   test.before(async () => {

@@ -7,7 +7,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Child } from '../../bench/cluster/child.js';
+import { Child } from '../../bench/child.js';
 import { type GroupNode, isReady, nodeVariables } from '../../bench/cluster/node-group.js';
 import { freePort } from '../../bench/free-ports.js';
 import { mainEntry } from '../support/process.js';
@@ -95,6 +95,7 @@ export class ClusterNode implements GroupNode {
     this.setClock(0);
     const endpoints = this.etcdLinks.map(({ url }) => url);
     const env = {
+      PATH: process.env.PATH,
       ...nodeVariables({ nodeId: this.name, url: this.front.url, endpoints }),
       DATA_DIR: this.dir,
       HOST: '127.0.0.1',
@@ -103,7 +104,7 @@ export class ClusterNode implements GroupNode {
       HARNESS_CLOCK: this.#clockFile,
       ...this.#env,
     };
-    const child = new Child(process.execPath, ['--import', clockEntry, mainEntry], env, this.dir);
+    const child = new Child(process.execPath, ['--import', clockEntry, mainEntry], { cwd: this.dir, env });
     this.#child = child;
     void this.front.listen();
     void child.ended.then(async (exit) => {

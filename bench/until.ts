@@ -1,0 +1,26 @@
+/** Polls for a condition within a bound. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Patience {
+  readonly timeoutMs: number;
+  /** Default 50. */
+  readonly everyMs?: number;
+}
+
+/**
+ * Resolves to the first result of `look` that is neither false, null nor undefined. Rejects with the text of `failure`
+ * if there is none in time.
+ */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  { timeoutMs, everyMs = 50 }: Patience,
+  failure: () => string | Promise<string>,
+): Promise<Exclude<T, false | null | undefined>> {
+  const giveUpMs = performance.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== false && found !== null && found !== undefined) return found as Exclude<T, false | null | undefined>;
+    if (performance.now() > giveUpMs) throw new Error(await failure());
+    await delay(everyMs);
+  }
+}

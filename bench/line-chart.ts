@@ -1,14 +1,13 @@
 /** Draws a line chart as SVG: named lines over shared axes, with a legend. */
-import { greatest, median } from './statistics.js';
+import { greatest } from './statistics.js';
 import { escapeHtml } from './tables.js';
 
 export interface Line {
   readonly name: string;
   /** Index into the palette. Absent: the index of the line. */
   readonly colour?: number;
+  /** A point that is not a number breaks the line. */
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** Indexes of points that start a new piece of the line. */
-  readonly breaks?: ReadonlySet<number>;
 }
 
 export interface Axis {
@@ -19,8 +18,6 @@ export interface Axis {
   readonly print: (value: number) => string;
   /** End of the axis. Absent: the last tick. */
   readonly end?: number;
-  /** Breaks a line between points whose distance exceeds this multiple of the line's usual distance. */
-  readonly gaps?: number;
 }
 
 /**
@@ -53,14 +50,13 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
     return `<line x1="${size.left}" x2="${size.width - size.right}" y1="${at}" y2="${at}" class="grid"/><text x="${size.left - 6}" y="${Number(at) + 4}" text-anchor="end">${escapeHtml(y.print(tick))}</text>`;
   });
   const colours = lines.map(({ colour }, i) => palette[(colour ?? i) % palette.length]!);
-  const drawn = lines.map(({ name, points, breaks }, i) => {
-    const pieces = piecesOf(points, x.gaps, breaks).map((piece) =>
-      piece.map(([px, py]) => [placeX(px), placeY(py)] as const),
+  const drawn = lines.map(({ name, points }, i) => {
+    const places = points.map((point) =>
+      point.every(Number.isFinite) ? ([placeX(point[0]), placeY(point[1])] as const) : null,
     );
-    const path = pieces.filter(({ length }) => length > 1).map((piece) => `M${piece.map(String).join('L')}`);
-    const dots = pieces
-      .filter(({ length }) => length === 1)
-      .map(([at]) => `<circle cx="${at![0]}" cy="${at![1]}" r="2"/>`);
+    const path = places.map((place, at) => (place === null ? '' : `${places[at - 1] ? 'L' : 'M'}${place}`));
+    const alone = places.filter((place, at) => place !== null && !places[at - 1] && !places[at + 1]);
+    const dots = alone.map((place) => `<circle cx="${place![0]}" cy="${place![1]}" r="2"/>`);
     return `<g stroke="${colours[i]}" fill="${colours[i]}"><title>${escapeHtml(name)}</title><path fill="none" stroke-width="1.6" d="${path.join('')}"/>${dots.join('')}</g>`;
   });
   const labels = [
@@ -74,18 +70,6 @@ export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {
   const about = escapeHtml(`${y.label} by ${x.label}: ${lines.map(({ name }) => name).join('; ')}`);
   const shapes = [...columns, ...rows, ...drawn, ...labels].join('\n');
   return `<div class="wide"><svg width="${size.width}" height="${size.height}" role="img" aria-label="${about}">${shapes}</svg></div>\n<p>${legend.join('\n')}</p>`;
-}
-
-/** Splits a line at gaps and breaks. Leaves out points that are not numbers. */
-function piecesOf(
-  points: Line['points'],
-  gaps = Number.POSITIVE_INFINITY,
-  breaks: ReadonlySet<number> = new Set(),
-): Line['points'][] {
-  const known = points.filter((point) => point.every(Number.isFinite));
-  const widest = gaps * median(known.slice(1).map(([x], i) => x - known[i]![0]));
-  const starts = known.flatMap(([x], i) => (i === 0 || breaks.has(x) || x - known[i - 1]![0] > widest ? [i] : []));
-  return starts.map((start, i) => known.slice(start, starts[i + 1]));
 }
 
 function placeOn(

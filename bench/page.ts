@@ -13,11 +13,6 @@ import {
 import { greatest } from './statistics.js';
 import { escapeHtml, page, tableHtml } from './tables.js';
 
-/** Windows of other targets lie between those of one target. */
-const windowGaps = 3.5;
-/** Points of one window are one tick of 0.1 s apart, or slightly more. */
-const sameWindowS = 0.15;
-
 export function resultPage(result: Result): string {
   const { latencies, courses } = result;
   const colours = coloursOf([...latencies, ...courses].map(({ name }) => name));
@@ -95,37 +90,20 @@ function xAxis(lines: readonly Course[]): Axis {
   // Start the axis at the first measurement.
   const first = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
   const before = ticks.filter((tick) => tick <= first).length - 1;
-  return { label: 'seconds into the run', ticks: ticks.slice(Math.max(0, before)), print: plain, gaps: windowGaps };
+  return { label: 'seconds into the run', ticks: ticks.slice(Math.max(0, before)), print: plain };
 }
 
 function courseCharts(courses: readonly Course[], colours: Colours): string[] {
   const names = [...new Set(courses.map(({ chart }) => chart))];
   return names.flatMap((name) => {
-    const charts = chartsOf(inTurns(courses.filter(({ chart }) => chart === name)), colours);
+    const charts = chartsOf(
+      courses.filter(({ chart }) => chart === name),
+      colours,
+    );
     return [
       `<h2>${escapeHtml(name)}</h2>`,
       ...charts.flatMap(([what, lines]) => [heading(what), courseChart(name, lines)]),
     ];
-  });
-}
-
-/**
- * Breaks each course where another one has its turn. Windows of one tick each do not show by themselves that their
- * points lie far apart.
- */
-function inTurns(courses: readonly Course[]): (Course & Line)[] {
-  return courses.map((course) => {
-    if (course.across !== undefined) return course;
-    const others = courses.filter((other) => other !== course).flatMap(({ points }) => points.map(([x]) => x));
-    others.sort((a, b) => a - b);
-    const breaks = new Set<number>();
-    let next = 0;
-    for (const [i, [x]] of course.points.entries()) {
-      const before = course.points[i - 1]?.[0] ?? x;
-      while (next < others.length && others[next]! <= before) next++;
-      if (x - before > sameWindowS && next < others.length && others[next]! < x) breaks.add(x);
-    }
-    return { ...course, breaks };
   });
 }
 

@@ -95,7 +95,8 @@ export class Report {
   }
 
   course(course: Course): void {
-    if (course.points.length > 1) this.#measured.courses.push(course);
+    const known = course.points.filter((point) => point.every(Number.isFinite));
+    if (known.length > 1) this.#measured.courses.push(course);
   }
 
   result(): Result {

@@ -35,6 +35,7 @@ export interface Course {
   readonly across?: string;
   /** Whether the axis is logarithmic. */
   readonly decades?: true;
+  /** Points that are not numbers lie between two windows. */
   readonly points: readonly (readonly [x: number, value: number])[];
 }
 

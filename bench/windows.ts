@@ -276,15 +276,23 @@ export function report(to: Report, measured: Measured): void {
   }
   const unsent = drives.reduce((sum, driven) => sum + driven.unsent, 0);
   if (unsent > 0) to.note(`${name}: ${unsent} requests were due and found no free connection`);
-  const late = lagNote(name, drives);
-  if (late !== undefined) to.note(late);
+  const lag = lagNote(name, drives);
+  if (lag !== undefined) to.note(lag);
   const share = median(windows.map(({ cpuShare }) => cpuShare));
   if (series.rate === null && share < saturatedShare) {
     to.note(`${name}: the server used ${Math.round(share * 100)} % of a core, so something else was the limit`);
   }
-  to.course({ name, chart: 'Throughput, req/s', points: windows.flatMap(({ course }) => course) });
-  to.course({ name, chart: 'Event loop late, worst of each 100 ms, ms', points: loopCourse(windows) });
+  to.course({ name, chart: 'Throughput, req/s', points: windows.flatMap(({ course }) => [...course, gap]) });
+  const late = windows.flatMap(({ loop: samples, startS }) => [
+    // Each sample at the window's place in the run.
+    ...samples.map(({ at, max }) => [startS + (at - samples[0]!.at) / 1000, max] as const),
+    gap,
+  ]);
+  to.course({ name, chart: 'Event loop late, worst of each 100 ms, ms', points: late });
 }
+
+/** Breaks the line of a chart between two windows. */
+const gap = [Number.NaN, Number.NaN] as const;
 
 function reportLatencies(to: Report, { series, windows, latencies }: Measured): void {
   to.latencies(series.name, latencies.summary());
@@ -293,13 +301,6 @@ function reportLatencies(to: Report, { series, windows, latencies }: Measured): 
     const ofKind = Latencies.sum(windows.map(({ driven }) => (driven.kinds[i] as KindOutcome).latencies));
     to.latencies(`${series.name}: ${name}`, ofKind.summary());
   }
-}
-
-/** Returns the samples of each window at the window's place in the run. */
-function loopCourse(windows: readonly Window[]): [number, number][] {
-  return windows.flatMap(({ loop, startS }) =>
-    loop.map(({ at, max }): [number, number] => [startS + (at - loop[0]!.at) / 1000, max]),
-  );
 }
 
 /** A lag below this share of the latencies does not change their meaning. */

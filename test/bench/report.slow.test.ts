@@ -281,17 +281,16 @@ test('ticks are round and reach the greatest value', () => {
 /** How many lines and dots are drawn through points at these places. */
 function drawn(...places: readonly number[]): [lines: number, dots: number] {
   const axis = { label: '', ticks: [0, 10], print: String };
-  const points = places.map((x) => [x, 1] as const);
-  const chart = lineChart([{ name: 'a', points }], { ...axis, gaps: 3.5 }, axis);
-  return [chart.match(/M[\d.]+,/g)?.length ?? 0, chart.match(/<circle/g)?.length ?? 0];
+  const chart = lineChart([{ name: 'a', points: places.map((x) => [x, 1] as const) }], axis, axis);
+  return [chart.match(/M[\d.]+,[\d.]+L/g)?.length ?? 0, chart.match(/<circle/g)?.length ?? 0];
 }
 
-test('a line breaks where its points lie far apart for it, and a lone point is a dot', () => {
-  assert.equal(drawn(0, 1, 5, 6), [2, 0]);
+test('a line breaks where a point is no number, and a lone point is a dot', () => {
+  const gap = Number.NaN;
+  assert.equal(drawn(0, 1, gap, 5, 6), [2, 0]);
   assert.equal(drawn(0, 5, 10), [1, 0]);
-  assert.equal(drawn(0, 0.1, 0.2, 5, 9, 9.1, 9.2), [2, 1]);
+  assert.equal(drawn(0, 0.1, 0.2, gap, 5, gap, 9, 9.1, 9.2, gap), [2, 1]);
   assert.equal(drawn(3), [0, 1]);
-  assert.equal(drawn(0, 1, Number.NaN, 2), [1, 0]);
 });
 
 test('a course that is looked at every few seconds is one line', () => {

@@ -3,8 +3,7 @@
  * Gives no verdict where more than the node differs.
  */
 import { at } from './load/latency.js';
-import { type Figure, faultsOf, type NamedLatencies, plain, type Result, titleOf } from './result.js';
-import { readResult } from './result-file.js';
+import { type Figure, faultsOf, type NamedLatencies, plain, type Result, readResult, titleOf } from './result.js';
 import { alignColumns } from './tables.js';
 
 export function compareFiles(before: string, after: string): string {

@@ -1,4 +1,10 @@
-/** Measures how background work affects readers: quiet windows against windows that last as long as the work. */
+/**
+ * Measures how other work affects the requests of a load: background work of the node by quiet windows against windows
+ * that last as long as the work, and attacks by the success and latency of a peer alone and beside the attack.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { startAttack } from './load/attack.js';
+import type { AttackTask } from './load/attack-thread.js';
 import { Connection } from './load/connection.js';
 import { connectionsTo } from './load/drive.js';
 import { at } from './load/latency.js';
@@ -11,19 +17,18 @@ import {
   awaitLoopSamples,
   driveWindow,
   measuredOf,
+  p99MsOf,
   report,
   type Series,
+  unexpected,
   type Window,
   warmUpSecondsMax,
 } from './windows.js';
 
 export interface Disturbance {
   readonly what: string;
-  /**
-   * Starts the work. Resolves when the work is done, with a function that returns its duration in seconds. That
-   * function is called after the window.
-   */
-  readonly work: () => Promise<() => Promise<number>>;
+  /** Does the work. Resolves to its duration in seconds. */
+  readonly work: () => Promise<number>;
   /** Runs of the work under load before the measurement. */
   readonly rehearsals: number;
   readonly rounds: number;
@@ -34,6 +39,8 @@ export interface Disturbance {
 const longestWorkS = 600;
 const connectionsDefault = 32;
 const rateDefault = 5_000;
+/** Time after the rehearsal of an attack for the node to finish what the attack left. */
+const restMs = 3_000;
 
 export async function measureDisturbed(run: Run, { target, site }: RunningNode, given: Disturbance) {
   const { what, work, rehearsals, rounds, restFactor } = given;
@@ -57,23 +64,10 @@ export async function measureDisturbed(run: Run, { target, site }: RunningNode, 
   const busy: Window[] = [];
   const quiet = [await driveWindow(series, quietS, run.startedMs)];
   for (let round = 0; round < all; round++) {
-    const ended = new AbortController();
-    let driving!: Promise<Window>;
-    let took!: () => Promise<number>;
-    // Send the event that makes the work due just before the window, which does not measure it.
-    const nearly = new Promise<void>((beforeBegin) => {
-      const cues = { until: ended.signal, beforeBegin };
-      driving = driveWindow(busySeries, longestWorkS, run.startedMs, undefined, cues);
-    });
-    try {
-      await Promise.race([nearly, driving]);
-      took = await work();
-    } finally {
-      ended.abort();
-    }
-    busy.push(await driving);
-    workS.push(await took());
-    quiet.push(await driveWindow(series, Math.max(quietS, restFactor * workS.at(-1)!), run.startedMs));
+    const [window, tookS] = await driveDuring(run, busySeries, work);
+    busy.push(window);
+    workS.push(tookS);
+    quiet.push(await driveWindow(series, Math.max(quietS, restFactor * tookS), run.startedMs));
     progress.advance(1);
   }
   for (const rehearsed of [workS, busy, quiet]) rehearsed.splice(0, rehearsals);
@@ -86,13 +80,28 @@ export async function measureDisturbed(run: Run, { target, site }: RunningNode, 
   // If readers wait for a free connection in the quiet windows, the comparison means nothing.
   const wasQuiet = quiet.every(({ driven }) => driven.unsent === 0);
   const ratio = at(ofBusy.latencies.summary(), 99) / at(ofQuiet.latencies.summary(), 99);
-  const p99Ratio = run.report.figure(
-    `readers' p99, during ${what} / quiet`,
-    'x',
-    'less',
-    wasQuiet ? ratio : Number.NaN,
-  );
+  const figure = `readers' p99, during ${what} / quiet`;
+  const p99Ratio = run.report.figure(figure, 'x', 'less', wasQuiet ? ratio : Number.NaN);
   return { workS, p99Ratio, worstLoopMs: Math.max(0, ...busy.flatMap(({ loop }) => loop.map(({ max }) => max))) };
+}
+
+/** Drives one window for as long as the work takes. */
+export async function driveDuring<T>(run: Run, series: Series, work: () => Promise<T>): Promise<[Window, T]> {
+  const ended = new AbortController();
+  let driving!: Promise<Window>;
+  // Start the work just before the window, which does not measure the request that makes the work due.
+  const nearly = new Promise<void>((beforeBegin) => {
+    const cues = { until: ended.signal, beforeBegin };
+    driving = driveWindow(series, longestWorkS, run.startedMs, undefined, cues);
+  });
+  try {
+    await Promise.race([nearly, driving]);
+    const result = await work();
+    ended.abort();
+    return [await driving, result];
+  } finally {
+    ended.abort();
+  }
 }
 
 /**
@@ -113,4 +122,44 @@ export function sendEvents(node: OwnNode, site: Site, first: number, count: numb
     };
     next();
   });
+}
+
+/**
+ * Measures a peer alone, then beside an attack. Each of the two windows takes half of the run's seconds. A rehearsal
+ * comes first: a node compiles the code that an attack reaches when it runs for the first time, and its threads load.
+ */
+export async function besideAttack(run: Run, peer: Series & { connections: number }, task: AttackTask): Promise<void> {
+  const { report: to, startedMs } = run;
+  // The peer keeps its connections, as a game server that plays on does.
+  const connections = connectionsTo(peer.target, peer.connections);
+  const series = { ...peer, connections };
+  const seconds = run.options.seconds / 2;
+  const attacked = async (): Promise<Window> => {
+    const attack = await startAttack(task);
+    const window = await driveWindow(series, seconds, startedMs);
+    await attack.end();
+  for (const connection of connections) connection.close();
+    return window;
+  };
+  await attacked();
+  await delay(restMs);
+  const alone = await driveWindow(series, seconds, startedMs);
+  const beside = await attacked();
+  const { name } = task;
+  const failures = unexpected(measuredOf(series, [beside]));
+  const { unsent } = beside.driven;
+  if (failures !== '' || unsent > 0) to.note(`${name}: ${failures || 'no refusal'}; no free connection: ${unsent}`);
+  for (const [when, window] of Object.entries({ alone, 'beside it': beside })) {
+    to.figure(`${name}: p99 of the victim ${when}`, 'ms', 'less', p99MsOf(window));
+    to.figure(`${name}: success of the victim ${when}`, '%', 'more', 100 * success(window));
+  }
+  const slower = p99MsOf(beside) / p99MsOf(alone);
+  to.goal(`${name}: success of the victim`, 100 * success(beside), 'at least', 99, ' %');
+  to.goal(`${name}: p99 of the victim beside it against alone`, slower, 'at most', 3, 'x');
+}
+
+/** Returns the share of the requests that were answered with 200 or 201, late ones included. */
+function success({ driven }: Window): number {
+  const served = driven.kinds.map(({ statuses }) => (statuses.get(200) ?? 0) + (statuses.get(201) ?? 0));
+  return served.reduce((sum, count) => sum + count, 0) / driven.sent;
 }

@@ -16,7 +16,7 @@ export interface FilledOptions extends Population {
   readonly snapshotAfter: number | null;
   /** Variables of the node in addition to those of a bench. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Control group that the node joins (`memory-group.ts`). */
+  /** Control group that the node joins. */
   readonly memoryGroup?: string;
 }
 
@@ -34,7 +34,7 @@ export interface RunningNode extends FilledNode {
 }
 
 const salt = 'a salt of the bench';
-const settlePatience = { timeoutMs: 300_000 };
+const settleTimeoutMs = 300_000;
 
 /** Decay is on, as in service, but so slow that the fixed time of the events has no effect. */
 const settings = { GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' };
@@ -77,17 +77,15 @@ export async function health(node: OwnNode): Promise<HealthReply> {
   return (await json(response)) as HealthReply;
 }
 
-/**
- * Resolves once the peer weights cover every record up to `upTo` (default: the last record at the time of the call),
- * with the answer of the health check.
- */
-export async function settled(node: OwnNode, upTo?: number): Promise<HealthReply> {
-  const last_seq = upTo ?? (await health(node)).last_seq;
+/** Resolves to the answer of the health check once the peer weights cover every record of the time of the call. */
+export async function settled(node: OwnNode, everyMs = 50): Promise<HealthReply> {
+  const { last_seq } = await health(node);
   const look = async () => {
     const reply = await health(node);
     return reply.weights.based_on_seq >= last_seq && reply;
   };
-  return until(look, settlePatience, () => 'the peer weights were not computed within the time limit');
+  const patience = { timeoutMs: settleTimeoutMs, everyMs };
+  return until(look, patience, () => 'the peer weights were not computed within the time limit');
 }
 
 export function snapshotsOf(node: OwnNode): string[] {

@@ -108,13 +108,13 @@ function childrenByParent(): Map<number, number[]> {
  * Returns the fields of the `stat` of a process or thread from the third on (proc_pid_stat(5)), or one empty field if
  * it ended. The name before them may contain blanks and brackets.
  */
-export function statOf(folder: string): string[] {
+function statOf(folder: string): string[] {
   const stat = read(`${folder}/stat`);
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /** Returns no names if the folder does not exist. */
-export function namesIn(folder: string): string[] {
+function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

@@ -8,10 +8,10 @@ import { ApiClient } from './api-client.js';
 import { type Batch, makeBatches, readScores, registerPeers, settled } from './data/sent-set.js';
 import { loadTrustSet, type TrustSet } from './data/trust-set.js';
 import { buildNode, OwnNode } from './own-node.js';
-import { inParallel } from './parallel.js';
+import { inParallel } from './progress.js';
 import { randomFrom, shuffle } from './quality/random.js';
 import { readingsOf } from './quality/through-node.js';
-import { writeJson } from './result-file.js';
+import { writeJson } from './result.js';
 import { fileToWrite, type Scenario, wholeNumber } from './scenario.js';
 import { quality } from './statistics.js';
 

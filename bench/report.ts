@@ -2,10 +2,9 @@
  * Collects the results of a scenario: figures (each with its windows, so that two results can be compared), goals,
  * latencies and values over time. They are printed as tables and written as JSON and as a page.
  */
-import { pinning } from './cores.js';
-import { environment } from './environment.js';
+
 import type { LatencySummary } from './load/latency.js';
-import { coreTime, sharedCacheReadNs, shareTaken, strangersNote } from './neighbours.js';
+import { coreTime, environment, pinning, sharedCacheReadNs, shareTaken, strangersNote } from './machine.js';
 import { resultPage } from './page.js';
 import {
   type Course,
@@ -17,8 +16,9 @@ import {
   type Result,
   resultFormat,
   resultText,
+  writeFile,
+  writeJson,
 } from './result.js';
-import { writeFile, writeJson } from './result-file.js';
 import { median } from './statistics.js';
 
 export class Report {

@@ -1,7 +1,7 @@
-/** Defines the result document and its text form. */
-import type { Environment } from './environment.js';
+/** Defines the result document, its files and its text form. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { at, type LatencySummary } from './load/latency.js';
-import { strangersMark } from './neighbours.js';
+import { type Environment, strangersMark } from './machine.js';
 import { type Table, tableMarkdown, tableText } from './tables.js';
 
 export const resultFormat = 1;
@@ -45,7 +45,7 @@ export interface Result {
   readonly started_at: string;
   readonly environment: Environment & {
     readonly pinning: string;
-    /** The longer read time of before and after the run (`neighbours.ts`); absent in results of earlier releases. */
+    /** The longer read time of before and after the run (`machine.ts`); absent in results of earlier releases. */
     readonly cache_read_ns?: number;
     /** Share of the cores' busy time that the host gave to others; absent if the system does not report it. */
     readonly taken_by_host?: number | undefined;
@@ -161,4 +161,58 @@ export function goalsTable(results: readonly Result[]): string {
 /** Contains every option, so that its meaning does not change with the defaults. */
 function commandOf({ scenario, options }: Result): string {
   return [scenario, ...Object.entries(options).map(([name, value]) => `--${name} ${String(value)}`)].join(' ');
+}
+
+/** JSON has no form for numbers that are not finite. */
+type WrittenFigure = Omit<Figure, 'value' | 'windows'> & { value: number | null; windows: (number | null)[] };
+
+/** Reads a result. Refuses another document with the file's name and what was expected. */
+export function readResult(file: string): Result {
+  const document = parsed(file);
+  const fault = faultOf(document);
+  if (fault !== null) throw new Error(`${file} is not a result of a scenario, written with --json: ${fault}`);
+  const result = document as Omit<Result, 'figures'> & { figures: readonly WrittenFigure[] };
+  const known = (value: number | null) => value ?? Number.NaN;
+  const figures = result.figures.map((figure) => ({
+    ...figure,
+    value: known(figure.value),
+    windows: figure.windows.map(known),
+  }));
+  return { ...result, figures };
+}
+
+function parsed(file: string): unknown {
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  try {
+    return JSON.parse(content);
+  } catch {
+    throw new Error(`${file} is not JSON: expected a result of a scenario, written with --json`);
+  }
+}
+
+/** Looks at the format alone: only this program writes it. */
+function faultOf(document: unknown): string | null {
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) return 'expected an object';
+  if ('environment' in document && 'rows' in document && Array.isArray(document.rows)) {
+    return 'it is a result of quality, whose rows have no windows; its goals are in its own table';
+  }
+  return 'format' in document && document.format === resultFormat ? null : `expected format ${resultFormat}`;
+}
+
+/** Writes a file. The error contains the file's name, which the error of a full disk lacks. */
+export function writeFile(file: string, content: string): void {
+  try {
+    writeFileSync(file, content);
+  } catch (error) {
+    throw new Error(`${file} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+export function writeJson(file: string, document: unknown): void {
+  writeFile(file, `${JSON.stringify(document, null, 2)}\n`);
 }

@@ -4,9 +4,9 @@
  * end.
  */
 import type { Command } from 'commander';
-import { leaveUnpinned, pinLoad } from './cores.js';
 import type { Kind } from './load/drive.js';
 import { only } from './load/requests.js';
+import { leaveUnpinned, pinLoad } from './machine.js';
 import { copyOf, type FilledOptions, filledNode, type RunningNode, startNode } from './node-target.js';
 import { buildNode } from './own-node.js';
 import { type OutputOptions, Report, writeResult } from './report.js';

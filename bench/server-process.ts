@@ -2,9 +2,13 @@
  * Runs a server in its own process on the server's core, with the probe loaded. The server gets a free port, which is
  * read from the line `{"msg":"listening","port":N}` of its log. Ends with the bench.
  */
+
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Child } from './child.js';
-import { oneCoreOptions, onServerCore } from './cores.js';
+import { atEnd } from './ending.js';
+import { oneCoreOptions, onServerCore } from './machine.js';
 import type { LoopSample } from './target.js';
 import { until } from './until.js';
 
@@ -25,7 +29,7 @@ export interface ServerCommand {
   readonly args?: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The file through which the server joins a control group that bounds its memory (`memory-group.ts`). */
+  /** The file through which the server joins a control group that bounds its memory. */
   readonly memoryGroup?: string | undefined;
   /** Set for a server that would run on another machine: it only gets processor time that the others leave. */
   readonly isElsewhere?: boolean | undefined;
@@ -102,4 +106,33 @@ function portIn(output: string): number | undefined {
  */
 function inGroup(group: string, command: string, args: readonly string[]): [command: string, args: string[]] {
   return ['sh', ['-c', 'echo $$ > "$0" && exec "$@"', group, command, ...args]];
+}
+
+/** Roots of version 1 and version 2 of control groups, and the file with the bound. */
+const hierarchies = [
+  { root: '/sys/fs/cgroup/memory', bound: 'memory.limit_in_bytes' },
+  { root: '/sys/fs/cgroup', bound: 'memory.max' },
+] as const;
+
+/**
+ * Returns the file to which a process writes its id to join the new group. Null if the system has no control groups, or
+ * does not let this process create one. The group is removed when the bench ends.
+ */
+export function makeMemoryGroup(bytes: number): string | null {
+  for (const { root, bound } of hierarchies) {
+    const folder = join(root, `ptf-bench-${process.pid}`);
+    try {
+      mkdirSync(folder);
+    } catch {
+      continue;
+    }
+    const remove = (): void => rmdirSync(folder);
+    if (existsSync(join(folder, bound))) {
+      writeFileSync(join(folder, bound), String(bytes));
+      atEnd(remove);
+      return join(folder, 'cgroup.procs');
+    }
+    remove();
+  }
+  return null;
 }

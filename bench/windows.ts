@@ -5,10 +5,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { loadHasCore } from './cores.js';
 import { noAnswer } from './load/connection.js';
 import { type Driven, type DriveOptions, drive, type KindOutcome, type Workload } from './load/drive.js';
 import { at, Latencies } from './load/latency.js';
+import { loadHasCore } from './machine.js';
 import { cpuSOf, residentMbOf } from './process-stats.js';
 import { type Progress, startProgress } from './progress.js';
 import type { Report } from './report.js';

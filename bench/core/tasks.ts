@@ -5,8 +5,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { oneCoreOptions, onServerCore } from '../cores.js';
 import { atEnd } from '../ending.js';
+import { oneCoreOptions, onServerCore } from '../machine.js';
 import { startProgress } from '../progress.js';
 import type { TaskMessage, TaskName, TaskOrder, TaskResult } from './entry.js';
 

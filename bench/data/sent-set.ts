@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventBody } from '../../src/contract/request-bodies.js';
 import type { ApiClient, HealthReply, RegisteredPeer, ScoreReply } from '../api-client.js';
-import { inParallel } from '../parallel.js';
+import { inParallel } from '../progress.js';
 import type { LifeEvent, LifeGroup } from './life-set.js';
 import type { TrustSet } from './trust-set.js';
 

@@ -1,5 +1,6 @@
 /** Records latencies in an HDR histogram (3 significant digits), and lists the percentiles of the reports. */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const longestNs = 600e9;
 
@@ -60,4 +61,31 @@ export class Latencies {
 /** Returns the latency at a percentile, in us; NaN if there are too few answers. */
 export function at(summary: LatencySummary, percentile: number): number {
   return summary.percentiles.find(([p]) => p === percentile)?.[1] ?? Number.NaN;
+}
+
+export class RepeatedCall {
+  readonly #latencies = new Latencies();
+  readonly #running: Promise<void>;
+  #isOver = false;
+
+  /** `call` resolves to its duration, ms. The next call follows after a pause. */
+  constructor(call: () => Promise<number>, pauseMs: number) {
+    this.#running = this.#repeat(call, pauseMs);
+    // `p99Ms` reports the error.
+    this.#running.catch(() => undefined);
+  }
+
+  /** Ends the calls. Resolves to their 99th percentile. */
+  async p99Ms(): Promise<number> {
+    this.#isOver = true;
+    await this.#running;
+    return at(this.#latencies.summary(), 99) / 1000;
+  }
+
+  async #repeat(call: () => Promise<number>, pauseMs: number): Promise<void> {
+    while (!this.#isOver) {
+      this.#latencies.record(await call());
+      await delay(pauseMs);
+    }
+  }
 }

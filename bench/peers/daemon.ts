@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync } from 'node:fs';
 import { type Account, Child } from '../child.js';
-import { onServerCore } from '../cores.js';
 import { temporaryFolder } from '../ending.js';
+import { onServerCore } from '../machine.js';
 import { until } from '../until.js';
 
 const startPatience = { timeoutMs: 30_000 };

@@ -1,8 +1,7 @@
 /** Renders the quality figures as one HTML page: plots of calibration and of catches against hits, and every table. */
 import { type Line, lineChart } from '../line-chart.js';
 import { escapeHtml, page, type Table, tableHtml } from '../tables.js';
-import { goalTables, type Population } from './goal.js';
-import { isCounted } from './goals.js';
+import { goalTables, isCounted, type Population } from './goals.js';
 import { lifeMethods, lifeRules } from './life/judgement.js';
 import type { LifeRow } from './life/rows.js';
 import { banningPopulations, combine, lifeMethodNames } from './life/summary.js';

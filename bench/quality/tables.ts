@@ -4,8 +4,7 @@
  */
 import { average } from '../statistics.js';
 import { type Column, columnTable, type Table, tableText } from '../tables.js';
-import { goalTables, goalVerdict, type Population } from './goal.js';
-import { isCounted, standardsNote } from './goals.js';
+import { goalTables, goalVerdict, isCounted, type Population, standardsNote } from './goals.js';
 import { type Measures, type MethodName, methodLabels, methodNames } from './methods.js';
 import { families, type Row } from './rows.js';
 import { caughtShare, hitShare, type Summary, summarise } from './summary.js';

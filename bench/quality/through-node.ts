@@ -16,7 +16,7 @@ import {
 } from '../data/sent-set.js';
 import type { TrustSet } from '../data/trust-set.js';
 import { OwnNode } from '../own-node.js';
-import { inParallel } from '../parallel.js';
+import { inParallel } from '../progress.js';
 
 const runId = 'q1';
 const inFlight = 8;

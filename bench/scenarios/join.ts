@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nodeVariables } from '../cluster/node-group.js';
 import { freePorts } from '../free-ports.js';
-import { RepeatedCall } from '../load/repeated-call.js';
+import { RepeatedCall } from '../load/latency.js';
 import { hashedIds } from '../load/requests.js';
 import { filledNode, settled } from '../node-target.js';
 import { OwnNode } from '../own-node.js';

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { countEntries } from '../core/population.js';
+import { driveDuring } from '../disturbed.js';
 import { at, type LatencySummary } from '../load/latency.js';
 import { eventKind, matchKind, mixture, scoreKind } from '../load/requests.js';
 import { health, settled, snapshotsOf } from '../node-target.js';
@@ -81,19 +82,10 @@ async function besideBackgroundWork(run: Run): Promise<void> {
     const { computed_at } = (await health(node)).weights;
     return computed_at !== null && Date.parse(computed_at) > startedAtMs;
   };
-  const ended = new AbortController();
-  const driving = driveWindow(busy, workPatience.timeoutMs / 1000, run.startedMs, undefined, { until: ended.signal });
-  try {
+  const [busyWindow] = await driveDuring(run, busy, async () => {
     await delay(seconds * 1000);
-    await until(
-      isDone,
-      workPatience,
-      () => 'the snapshot and the peer weights were not finished within the time limit',
-    );
-  } finally {
-    ended.abort();
-  }
-  const busyWindow = await driving;
+    await until(isDone, workPatience, () => 'the snapshot and the peer weights were not finished in time');
+  });
   await awaitLoopSamples(target);
   const found = [measuredOf(quiet, [quietWindow]), measuredOf(busy, [busyWindow])] as const;
   for (const one of found) report(run.report, one);

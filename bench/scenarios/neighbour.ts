@@ -3,7 +3,7 @@
  * attack.
  */
 import { limits } from '../../src/limits.js';
-import { besideAttack } from '../beside.js';
+import { besideAttack } from '../disturbed.js';
 import type { AttackName } from '../load/attack-thread.js';
 import { batchKind, eventKind, listingKind, mixture, scoreKind } from '../load/requests.js';
 import { measured } from '../run.js';

@@ -1,6 +1,5 @@
 /** Measures the computation of peer weights: its duration alone and in a node, and its effect on readers. */
 import { limits } from '../../src/limits.js';
-import { Background } from '../background.js';
 import { runTask } from '../core/tasks.js';
 import { measureDisturbed, sendEvents } from '../disturbed.js';
 import { health, settled } from '../node-target.js';
@@ -24,10 +23,7 @@ const repeat = 5;
 const restFactor = limits.weightsRestFactor + 0.5;
 /** Calls of the health route after which a node has compiled it: 0.2 ms of its thread instead of 0.6. */
 const healthCalls = 1_000;
-/**
- * Share of the processor time of the last computation. Less than this share is other work of the background threads.
- */
-const likelyShare = 0.5;
+const pollMs = 20;
 
 export const recompute = measured({
   name: 'recompute',
@@ -48,27 +44,13 @@ export const recompute = measured({
 
     const running = await run.node({ environment: { WEIGHTS_INTERVAL_MS: '50' } });
     const { node, site } = running;
-    const background = run.use(new Background(node.pid!));
     for (let call = 0; call < healthCalls; call++) await health(node);
     let events = 0;
-    let workedMs = 0;
-    /** Makes a computation due. Resolves once it is done, as shown by the processor time of the background threads. */
-    const work = async (): Promise<() => Promise<number>> => {
+    const work = async (): Promise<number> => {
       await sendEvents(node, site, events++, 1);
-      const { last_seq } = await health(node);
-      const begunMs = background.cpuMs();
-      if (background.isSeen) await background.still(begunMs + likelyShare * workedMs);
-      else await settled(node, last_seq);
-      let endedMs = Date.now();
-      return async () => {
-        const isDone = (await health(node)).weights.based_on_seq >= last_seq;
-        const { weights } = await settled(node, last_seq);
-        // The duration of the first computation is unknown: the threads may have been idle before it began.
-        if (!isDone) endedMs = Date.now();
-        workedMs = background.cpuMs() - begunMs;
-        // Counted from the start of the computation, because the service may have waited first.
-        return (endedMs - Date.parse(weights.computed_at!)) / 1000;
-      };
+      const { weights } = await settled(node, pollMs);
+      // Counted from the start of the computation, because the service may have waited first.
+      return (Date.now() - Date.parse(weights.computed_at!)) / 1000;
     };
     const counts = { rehearsals: timesOf(players, rehearsals), rounds: timesOf(players, rounds), restFactor };
     const { workS, p99Ratio, worstLoopMs } = await measureDisturbed(run, running, {

@@ -4,9 +4,9 @@
  */
 import { at } from '../load/latency.js';
 import { eventKind, matchKind, mixture } from '../load/requests.js';
-import { makeMemoryGroup } from '../memory-group.js';
 import { PeakMemory, residentMbOf } from '../process-stats.js';
 import { measured } from '../run.js';
+import { makeMemoryGroup } from '../server-process.js';
 import { expectStored } from '../stored.js';
 import { awaitLoopSamples, driveWindow, measuredOf, report, warmUpSecondsMax } from '../windows.js';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const cores = new URL('../../bench/cores.js', import.meta.url).href;
+const cores = new URL('../../bench/machine.js', import.meta.url).href;
 const folder = mkdtempSync(join(tmpdir(), 'ptf-cores-'));
 
 /** The words of a process with this `taskset`, which is a script, before it. */

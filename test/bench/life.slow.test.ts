@@ -9,8 +9,13 @@ import { isLifeFolder, type LifeEvent, type LifeGroup, listLifeSets, loadLifeSet
 import { makeOrderedBatches } from '../../bench/data/sent-set.js';
 import { judgeReadings, lifeEvidence, standingBans } from '../../bench/quality/life/judgement.js';
 import type { LifeRow } from '../../bench/quality/life/rows.js';
-import { ofSecondVersion } from '../../bench/quality/life/second-version.js';
-import { type LifeKind, lifeKinds, profileOf, simulateLife } from '../../bench/quality/life/simulator.js';
+import {
+  type LifeKind,
+  lifeKinds,
+  ofSecondVersion,
+  profileOf,
+  simulateLife,
+} from '../../bench/quality/life/simulator.js';
 import { judgeLifePopulations, lifeConclusion } from '../../bench/quality/life/summary.js';
 import { printLifeTables } from '../../bench/quality/life/tables.js';
 import { qualityPage } from '../../bench/quality/page.js';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { coreTimeIn, sharedCacheReadNs, shareTaken, strangersNote } from '../../bench/neighbours.js';
+import { coreTimeIn, sharedCacheReadNs, shareTaken, strangersNote } from '../../bench/machine.js';
 
 const stat = `cpu  100 20 30 4000 50 1 9 40 7 0
 cpu0 50 10 15 2000 25 1 5 20 7 0

@@ -1,7 +1,7 @@
 /** The page of a result: what stands first on it, and how much fits on it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { strangersNote } from '../../bench/neighbours.js';
+import { strangersNote } from '../../bench/machine.js';
 import { resultPage } from '../../bench/page.js';
 import { Report } from '../../bench/report.js';
 import type { Result } from '../../bench/result.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { leaveUnpinned } from '../../bench/cores.js';
+import { leaveUnpinned } from '../../bench/machine.js';
 import { ServerProcess } from '../../bench/server-process.js';
 
 leaveUnpinned();

@@ -1,6 +1,6 @@
 /** Sums up the judgements of groups that report, detect, ban and lift: of one kind, and of all kinds with bans. */
 import { average, least } from '../../statistics.js';
-import { goalOf, judgedIf, type Population, percent } from '../goal.js';
+import { goalOf, judgedIf, type Population, percent } from '../goals.js';
 import { hitShares } from '../methods.js';
 import type { GroupSize } from '../scene.js';
 import { caughtShare, hitShare } from '../summary.js';

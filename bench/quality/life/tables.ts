@@ -1,12 +1,12 @@
 /** The tables of groups that report, detect, ban and lift. */
 import { type Column, columnTable, type Table, tableText } from '../../tables.js';
-import { goalTables, goalVerdict, type Population } from '../goal.js';
+import { goalTables, goalVerdict, type Population } from '../goals.js';
 import { caughtShare, hitShare } from '../summary.js';
 import { hundredths, preciseCell, rowLabel, tenths } from '../tables.js';
 import { precisionOf } from '../verdicts.js';
 import { type LifeJudgement, lifeMethods, lifeRules } from './judgement.js';
 import type { LifeRow } from './rows.js';
-import { ofSecondVersion } from './second-version.js';
+import { ofSecondVersion } from './simulator.js';
 import { banningPopulations, combine, lifeConclusion, lifeMethodNames, lifeRuleNames, totalsOf } from './summary.js';
 
 type LifeColumn = Column<LifeJudgement & Pick<LifeRow, 'kind'>>;

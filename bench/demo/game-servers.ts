@@ -1,10 +1,21 @@
 /**
- * The twelve game servers of the demo: what each of them says about the players of its matches. All play fair in the
- * first part; then one repeats what others say, one copies a list, and two lie together.
+ * The players of the demo's group, and the twelve game servers: what each of them says about the players of its
+ * matches. All play fair in the first part; then one repeats what others say, one copies a list, and two lie together.
  */
 import type { TrustEvent } from '../../src/client/write/client-event.js';
-import { type Random, uniform } from '../quality/random.js';
-import type { Player, Population } from './players.js';
+import { type Random, shuffle, uniform } from '../quality/random.js';
+
+export interface Player {
+  readonly id: string;
+  /** Known here, and to no game server. */
+  readonly isCheater: boolean;
+}
+
+export interface Population {
+  readonly players: readonly Player[];
+  /** Good players whom the liars ban together. */
+  readonly victims: readonly Player[];
+}
 
 export type Role = 'honest' | 'hasty' | 'echo' | 'copier' | 'liar';
 
@@ -29,6 +40,10 @@ export const characters: readonly Character[] = [
 ];
 
 export const gameId = 'arena';
+
+const playerCount = 240;
+const cheaterCount = 24;
+const victimCount = 18;
 
 /** Part of the players that a server ever meets, and how many it meets in one round of matches. */
 const metShare = 0.4;
@@ -62,6 +77,15 @@ function isAccusation({ eventType }: Statement): boolean {
   return eventType === 'report_cheating' || eventType === 'ban_applied';
 }
 
+export function makePopulation(random: Random): Population {
+  const players = Array.from({ length: playerCount }, (_, i) => ({
+    id: `player-${String(i + 1).padStart(3, '0')}`,
+    isCheater: i < cheaterCount,
+  }));
+  shuffle(players, random);
+  return { players, victims: players.filter(({ isCheater }) => !isCheater).slice(0, victimCount) };
+}
+
 /** Makes the statements of each server, round by round. The same random stream makes the same statements. */
 export class GameServers {
   readonly #population: Population;
@@ -84,6 +108,11 @@ export class GameServers {
         banned: new Set(),
       };
     });
+  }
+
+  /** The field's rule, without weights: how many game servers have the player banned. */
+  bansOf({ id }: Player): number {
+    return this.#memories.filter(({ banned }) => banned.has(id)).length;
   }
 
   /** The events of one round, per server in the order of `characters`. */

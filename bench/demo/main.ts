@@ -15,12 +15,9 @@ import { startTestNode, type TestNode } from '../../src/testing.js';
 import { endBySignals, temporaryFolder } from '../ending.js';
 import { randomFrom } from '../quality/random.js';
 import { wholeNumber } from '../scenario.js';
-import { characters, GameServers, gameId } from './game-servers.js';
-import { PlainCount } from './plain-count.js';
-import { makePopulation } from './players.js';
-import { Reader, type Reading } from './readings.js';
-import { Screen } from './screen.js';
-import { closingWords, type Stage, wrapped } from './words.js';
+import { characters, GameServers, gameId, makePopulation } from './game-servers.js';
+import { type Reading, readGroup } from './readings.js';
+import { closingWords, Screen, type Stage } from './screen.js';
 
 const rounds = 42;
 const fairRounds = 14;
@@ -35,17 +32,6 @@ const ptf = fileURLToPath(new URL('../../src/ptf.js', import.meta.url));
 interface Options {
   readonly seconds: number;
   readonly keep: boolean;
-}
-
-function readOptions(): Options {
-  return new Command('demo')
-    .description(
-      'Runs a node, its dashboard and twelve simulated game servers, and compares verdicts with a plain count of bans.',
-    )
-    .option('--seconds <n>', 'how long the matches go on', wholeNumber(secondsMin, secondsMax), 75)
-    .option('--keep', 'leave node and dashboard running at the end, until Ctrl-C', false)
-    .parse()
-    .opts<Options>();
 }
 
 function print(text: string): void {
@@ -85,8 +71,7 @@ async function play(node: TestNode, dataDir: string, seconds: number): Promise<r
   const population = makePopulation(random);
   const servers = new GameServers(population, random);
   const clients = await registerAll(node);
-  const plainCount = new PlainCount();
-  const reader = new Reader(dataDir, clients[0]!, population);
+  const read = (): Promise<Reading> => readGroup(dataDir, clients[0]!, population, servers);
   const feed = clients[0]!.follow();
   await feed.live();
 
@@ -102,7 +87,7 @@ async function play(node: TestNode, dataDir: string, seconds: number): Promise<r
     await node.settled();
     // Changes arrive on the stream a moment later.
     await delay(streamPauseMs);
-    return reader.read(plainCount);
+    return read();
   };
 
   let fair: Reading | undefined;
@@ -110,7 +95,6 @@ async function play(node: TestNode, dataDir: string, seconds: number): Promise<r
     const isFair = round < fairRounds;
     if (!isFair) fair ??= await settledReading();
     for (const [i, events] of servers.round(isFair).entries()) {
-      for (const event of events) plainCount.add(characters[i]!.name, event);
       // One after another, because scoring takes into account which server was first to ban a player.
       const { results } = await clients[i]!.submitMany(events);
       const rejected = results.find(({ status }) => status === 'rejected');
@@ -118,7 +102,7 @@ async function play(node: TestNode, dataDir: string, seconds: number): Promise<r
     }
     const next = startedAt + ((round + 1) / rounds) * seconds * 1_000;
     do {
-      screen.show(await reader.read(plainCount), stageOf(round));
+      screen.show(await read(), stageOf(round));
       await delay(Math.max(0, Math.min(drawEveryMs, next - performance.now())));
     } while (performance.now() < next);
   }
@@ -155,11 +139,7 @@ async function run({ seconds, keep }: Options): Promise<void> {
     print(`Twelve game servers play for ${seconds} s. Ctrl-C ends all and removes the folder.\n`);
     const [fair, end] = await play(node, dataDir, seconds);
     const width = Math.min(paragraphWidthMax, process.stdout.columns ?? paragraphWidthMax);
-    print(
-      closingWords(fair, end)
-        .map((text) => wrapped(text, width).join('\n'))
-        .join('\n\n'),
-    );
+    print(closingWords(fair, end, width));
     if (keep) {
       print(
         `\nThe node and its dashboard run on, until Ctrl-C: ${dashboardAddress(node.output)} (password ${password})`,
@@ -174,4 +154,13 @@ async function run({ seconds, keep }: Options): Promise<void> {
 }
 
 endBySignals();
-await run(readOptions());
+await run(
+  new Command('demo')
+    .description(
+      'Runs a node, its dashboard and twelve simulated game servers, and compares verdicts with a plain count of bans.',
+    )
+    .option('--seconds <n>', 'how long the matches go on', wholeNumber(secondsMin, secondsMax), 75)
+    .option('--keep', 'leave node and dashboard running at the end, until Ctrl-C', false)
+    .parse()
+    .opts<Options>(),
+);

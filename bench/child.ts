@@ -66,7 +66,6 @@ export class Child {
     return this.child.exitCode === null && this.child.signalCode === null && this.child.pid !== undefined;
   }
 
-  /** Whether `kill` was called. */
   get wasKilled(): boolean {
     return this.#wasKilled;
   }

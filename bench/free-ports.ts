@@ -29,7 +29,6 @@ export async function freePorts(count: number): Promise<number[]> {
   return [...servers.keys()];
 }
 
-/** Returns a port of the loopback address that was free just now. */
 export async function freePort(): Promise<number> {
   const [port] = await freePorts(1);
   return port!;

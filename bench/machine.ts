@@ -48,7 +48,6 @@ export function oneCoreOptions(): string[] {
   return canPin() ? ['--v8-pool-size=1'] : [];
 }
 
-/** Describes the pinning of server and load for the result. */
 export function pinning(): string {
   const server = ['server on core', serverCore, ...oneCoreOptions().map((option) => `with ${option}`)].join(' ');
   const load = loadIsPinned ? `core ${loadCore}, awake` : 'any core: taskset could not move it';

@@ -115,7 +115,6 @@ export class Report {
   }
 }
 
-/** Output files of a result, and whether it must meet its goals. */
 export interface OutputOptions {
   readonly json?: string | undefined;
   readonly html?: string | undefined;

@@ -33,7 +33,6 @@ export interface Course {
   /** Courses of one chart share an axis. */
   readonly chart: string;
   readonly across?: string;
-  /** Whether the axis is logarithmic. */
   readonly decades?: true;
   /** Points that are not numbers lie between two windows. */
   readonly points: readonly (readonly [x: number, value: number])[];
@@ -88,7 +87,6 @@ export function faultsOf({ notes }: Pick<Result, 'notes'>): string[] {
   return notes.filter((note) => faultMarks.includes(markOf(note)));
 }
 
-/** Returns the other notes. */
 export function remarksOf({ notes }: Pick<Result, 'notes'>): string[] {
   return notes.filter((note) => !faultMarks.includes(markOf(note)));
 }
@@ -106,7 +104,6 @@ export function titleOf(result: Result): string {
   return `${scenario}: ${given.join(', ')}; ${placeOf(result)}${cache}${host}`;
 }
 
-/** Describes the measured commit and the machine. */
 export function placeOf({ environment: e }: Pick<Result, 'environment'>): string {
   return `commit ${e.commit}, Node ${e.node}, ${e.system}, ${e.cpu} x${e.cores}, ${e.pinning}`;
 }
@@ -121,7 +118,6 @@ export function goalCells({ figure, goal, reached, met }: Goal): string[] {
   return [figure, goal, reached ?? '-', met === null ? 'not measured' : met ? 'met' : 'MISSED'];
 }
 
-/** Returns whether every goal was measured and is met. */
 export function meetsGoals({ goals }: Result): boolean {
   return goals.every(({ met }) => met === true);
 }

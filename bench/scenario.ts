@@ -23,7 +23,6 @@ const rateMax = 1_000_000;
  */
 const connectionsMax = 10_000;
 
-/** Parses an option that must be a whole number of at least `least`, and at most `most`. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     // `Number` would convert blanks to 0.
@@ -36,7 +35,6 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
-/** Parses an option that must be a number above 0. */
 export function positive(text: string): number {
   const value = Number(text);
   if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError('expected a number above 0.');

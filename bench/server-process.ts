@@ -24,7 +24,6 @@ export function profileInto(folder: string): void {
 }
 
 export interface ServerCommand {
-  /** A script for Node, with its arguments. */
   readonly script: string;
   readonly args?: readonly string[];
   readonly cwd: string;

@@ -23,7 +23,6 @@ export async function expectStored({ target, node, events }: RunningNode, to: Re
   return Math.max(0, acknowledged - stored);
 }
 
-/** Returns the number of events in the log of a folder that no node uses. */
 export async function eventsIn(dataDir: string): Promise<number> {
   let events = 0;
   for await (const stored of batchesIn(dataDir)) {

@@ -16,7 +16,6 @@ import { median } from './statistics.js';
 import { type LoopSample, loopSampleMs, type Target } from './target.js';
 
 export interface Series {
-  /** Name of the series in its figures. */
   readonly name: string;
   readonly target: Target;
   readonly workload: Workload;
@@ -51,7 +50,6 @@ export interface Window {
 /** Ends a window early, and marks the time just before its begin. */
 export type Cues = Pick<DriveOptions, 'until' | 'beforeBegin'>;
 
-/** All windows of one series. */
 export interface Measured {
   readonly series: Series;
   readonly windows: readonly Window[];
@@ -184,7 +182,6 @@ export async function awaitLoopSamples(...targets: readonly Target[]): Promise<v
   while (targets.some(isBehind) && performance.now() < giveUpMs) await delay(loopSampleMs / 4);
 }
 
-/** Returns the events that a target acknowledged since its start. */
 export function acknowledgedBy(target: Target): number {
   return acknowledgedEvents.get(target) ?? 0;
 }
@@ -227,7 +224,6 @@ export function cpuUsOf({ windows }: Measured): number[] {
   return windows.map(({ cpuUs }) => cpuUs);
 }
 
-/** Returns the 99th percentile of all kinds together. */
 export function p99MsOf(window: Window): number {
   return at(latenciesOf([window]).summary(), 99) / 1000;
 }

@@ -29,7 +29,6 @@ export interface EtcdOptions {
   readonly quotaBytes?: number;
   /** Signals of the terminal do not reach the members. */
   readonly detached?: boolean;
-  /** Additional flags of every member. */
   readonly flags?: readonly string[];
   /** Opens a proxy to the port and returns its URL. The other members connect to the member only through the proxy. */
   readonly proxyTo?: (port: number) => Promise<string>;
@@ -40,7 +39,6 @@ export interface EtcdOptions {
 export interface MemberStart {
   /** The members of the cluster that the member joins, itself included. Omitted: the member starts with all others. */
   readonly joins?: readonly number[];
-  /** Additional flags of this start. */
   readonly more?: readonly string[];
 }
 
@@ -89,7 +87,6 @@ export class EtcdMembers {
     return this.clientPorts.map((port) => `http://127.0.0.1:${port}`);
   }
 
-  /** The data folder of each member. */
   get folders(): string[] {
     return this.names.map((name) => join(this.#folder.path, name));
   }
@@ -100,7 +97,6 @@ export class EtcdMembers {
     return child;
   }
 
-  /** Starts a member for the first time or again. */
   startMember(index: number, { joins, more = [] }: MemberStart = {}): void {
     const { flags = [], commandOf, detached = false } = this.#options;
     const initial = joins ?? this.names.map((_, at) => at);
@@ -121,7 +117,6 @@ export class EtcdMembers {
     this.#children[index] = new Child(command, all, { cwd: this.#folder.path, detached });
   }
 
-  /** Returns the size of the largest database of a member. */
   async dbBytes(): Promise<number> {
     const client = this.client();
     return (await this.databaseSize(client).finally(() => client.close())).bytes;
@@ -169,7 +164,6 @@ export class EtcdMembers {
     await until(answers, startPatience, () => `${this.names[index]} is not healthy: ${this.member(index).output}`);
   }
 
-  /** Kills the members and removes their files. */
   async stop(): Promise<void> {
     await Promise.all(this.#children.map((child) => child?.kill()));
     this.#folder.remove();

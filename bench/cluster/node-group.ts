@@ -10,7 +10,6 @@ export interface GroupNode {
   readonly name: string;
   /** Origin of the node's own port, past every proxy. */
   readonly directUrl: string;
-  /** The node's data folder. */
   readonly dir: string;
   /** The end of the output of its process, for an error. */
   readonly lastOutput?: string;
@@ -19,9 +18,7 @@ export interface GroupNode {
 
 export interface NodeIdentity {
   readonly nodeId: string;
-  /** The URL at which other nodes connect to the node. */
   readonly url: string;
-  /** The endpoints of etcd that the node uses. */
   readonly endpoints: readonly string[];
 }
 
@@ -34,7 +31,6 @@ const askMs = 2_000;
 /** A group must have a leader, and every node must be ready, within this time. */
 const patience = { timeoutMs: 120_000 };
 
-/** Returns the environment variables that make a node a member of the group. */
 export function nodeVariables({ nodeId, url, endpoints }: NodeIdentity): Record<string, string> {
   return {
     CLUSTER: 'etcd',
@@ -94,7 +90,6 @@ export async function appliedSeq({ dir }: GroupNode): Promise<number> {
   }
 }
 
-/** Returns the health of each node as text, for an error. */
 async function healthTexts(nodes: readonly GroupNode[]): Promise<string> {
   const texts = nodes.map(async (node) => {
     const { status, text } = await ask(node, '/health');

@@ -8,7 +8,6 @@ import type { Granted, Refusal } from '../../src/errors.js';
 
 const single = new EventColumns(1);
 
-/** See `decideByKeys`. */
 export function decideEvent(
   state: GroupState,
   caller: number | null,

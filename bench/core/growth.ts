@@ -109,7 +109,6 @@ async function collect(): Promise<number> {
   return tookMs;
 }
 
-/** Returns the bytes of objects and typed arrays in use. */
 function heldBytes(): number {
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;

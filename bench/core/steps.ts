@@ -30,9 +30,7 @@ import { benchSalt, benchTime, emptyGroup } from './empty-group.js';
 import { credentials, type Population } from './population.js';
 
 export interface StepsTask extends Population {
-  /** Events in one durable commit. */
   readonly batch: number;
-  /** Empty folder for the commits. */
   readonly folder: string;
 }
 
@@ -184,7 +182,6 @@ function matchCost({ players, seed }: StepsTask, state: GroupState, asOf: AsOf):
   ];
 }
 
-/** Measures encoding, sealing and the log itself, per event. */
 async function logCost(
   { batch, folder }: StepsTask,
   decided: Parameters<BatchWriter['add']>[0][],

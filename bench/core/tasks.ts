@@ -12,7 +12,6 @@ import type { TaskMessage, TaskName, TaskOrder, TaskResult } from './entry.js';
 
 const heapMb = 12_288;
 
-/** Runs a task on the server's core. Rejects if its process fails. */
 export async function runTask<N extends TaskName>(
   name: N,
   task: TaskOrder<N>['task'],

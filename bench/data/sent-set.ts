@@ -121,7 +121,6 @@ export async function settled(client: ApiClient, patienceMs: number): Promise<He
   return health;
 }
 
-/** Returns the node's answer about every player of the set, in the order of the players. */
 export async function readScores(
   client: ApiClient,
   set: SentGroup,

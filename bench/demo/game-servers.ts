@@ -66,7 +66,6 @@ const echoedShare = 0.5;
 
 type Statement = Pick<TrustEvent, 'eventType' | 'playerId' | 'severity'>;
 
-/** The knowledge of one server about its players. */
 interface Memory {
   readonly met: readonly Player[];
   readonly misjudged: ReadonlySet<string>;

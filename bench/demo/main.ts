@@ -38,7 +38,6 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Sets the dashboard's password by the operator's own command, and returns it. */
 async function setPassword(dataDir: string): Promise<string> {
   const password = randomBytes(9).toString('base64url');
   const child = spawn(process.execPath, [ptf, 'dashboard', 'set-password', '--data-dir', dataDir], {
@@ -57,7 +56,6 @@ function dashboardAddress(output: string): string {
   return `http://${dashboard.host}:${dashboard.port}/`;
 }
 
-/** One client for each game server, registered as a peer of the group. */
 async function registerAll(node: TestNode): Promise<TrustClient[]> {
   const clients: TrustClient[] = [];
   // One after another, so that the group's list has them in the order of the table.

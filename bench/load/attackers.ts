@@ -10,10 +10,8 @@ import { salt } from '../cluster/node-group.js';
 import { type Credentials, fixedTimestamp, gameId, playerId, post, timestampOf } from './requests.js';
 
 export interface Attack {
-  /** Count of the received answers by status. */
   readonly statuses: ReadonlyMap<number, number>;
   readonly opened: () => number;
-  /** Closes every connection. Resolves once all are closed. */
   end(): Promise<void>;
 }
 
@@ -199,7 +197,6 @@ export function slowCommands(port: number, caller: Credentials, count: number): 
   });
 }
 
-/** Opens connections that send nothing. */
 export function idleConnections(port: number, count: number, localAddress?: string): Promise<Attack> {
   return keepOpen(port, count, () => undefined, localAddress);
 }

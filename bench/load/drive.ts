@@ -5,7 +5,6 @@
 import { Connection, noAnswer } from './connection.js';
 import { Latencies } from './latency.js';
 
-/** One kind of request. */
 export interface Kind<Request extends string | Uint8Array = string | Uint8Array> {
   readonly name: string;
   /** Expected statuses: those of a success, and of refusals that the scenario provokes. */
@@ -36,7 +35,6 @@ export interface DriveOptions {
   /** Requests a second; null for a closed loop. */
   readonly rate: number | null;
   readonly workload: Workload;
-  /** Number of the first request. */
   readonly first: number;
   /**
    * Load before the measured time, because a server accepts a connection with its first request. Answers in this lead
@@ -63,13 +61,11 @@ export interface KindOutcome {
   /** Answers with an expected status within the measured time. */
   answers: number;
   readonly latencies: Latencies;
-  /** Latencies of expected refusals. */
   readonly refusals: Latencies;
   /** Answers by status, expected ones included; `noAnswer` for broken connections. */
   readonly statuses: Map<number, number>;
   /** Answers by status, within the measured time only. */
   readonly inTime: Map<number, number>;
-  /** Answers with 503 and without `Retry-After`. */
   withoutRetryAfter: number;
 }
 
@@ -112,7 +108,6 @@ export async function drive(options: DriveOptions): Promise<Driven> {
   }
 }
 
-/** Creates numbered connections without connecting them. */
 export function connectionsTo({ host, port }: Pick<DriveOptions, 'host' | 'port'>, count: number): Connection[] {
   return Array.from({ length: count }, (_, number) => new Connection(host, port, number));
 }
@@ -125,7 +120,6 @@ class Drive {
   readonly #free: Connection[] = [];
   readonly #lag = new Latencies();
   #next: number;
-  /** When the first request was due. */
   #firstMs = 0;
   #startMs = Number.POSITIVE_INFINITY;
   #endMs = Number.POSITIVE_INFINITY;
@@ -133,11 +127,8 @@ class Drive {
   #onWay = 0;
   #answers = 0;
   #isPrepared = false;
-  /** Runs until the measured time begins. */
   #lead: NodeJS.Timeout | undefined;
-  /** Runs until the measured time is over. */
   #end: NodeJS.Timeout | undefined;
-  /** Runs after the measured time. */
   #grace: NodeJS.Timeout | undefined;
   #ended: () => void = () => undefined;
 
@@ -279,7 +270,6 @@ class Drive {
     stayAwake(sent, isOver);
   }
 
-  /** Returns when request number `i` is due in an open loop. */
   #dueMs(i: number): number {
     return this.#firstMs + ((i - this.#options.first) * 1000) / this.#options.rate!;
   }
@@ -332,7 +322,6 @@ class Drive {
     return unsent;
   }
 
-  /** Counts the requests without an answer at the end of the grace time. */
   #countLost(): void {
     for (const connection of this.#connections) {
       if (!connection.busy) continue;
@@ -353,7 +342,6 @@ const idleLoads = 500;
 
 const nothing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** Busy-waits briefly. */
 function idle(): void {
   for (let load = 0; load < idleLoads; load++) Atomics.load(nothing, 0);
 }

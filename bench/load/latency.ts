@@ -27,7 +27,6 @@ export class Latencies {
     return all;
   }
 
-  /** Records one answer after `ms`. */
   record(ms: number): void {
     this.#histogram.record(Math.min(Math.max(1, Math.round(ms * 1e6)), longestNs));
   }

@@ -9,7 +9,6 @@ import { Latencies } from './latency.js';
 export interface ProbeOptions {
   readonly count: number;
   readonly seed: number;
-  /** Upper bound of the random pause. */
   readonly pauseMaxMs: number;
   /** Sends change number `i`. Resolves once the change is stored. */
   readonly send: (i: number) => Promise<void>;

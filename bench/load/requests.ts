@@ -75,7 +75,6 @@ function hex(word: number): string {
   return (word + 0x100000000).toString(16).slice(1);
 }
 
-/** Returns an id in the form of a UUIDv4. */
 export function eventId(seed: number, i: number): string {
   const a = hex(mix(seed, i));
   const b = hex(mix(seed + 101, i));
@@ -124,7 +123,6 @@ export function scoreKind(
   return { name: 'score', expects: [200], request: (i) => get(`/api/v1/players/${playerAt(i)}/trust-score`) };
 }
 
-/** Lists the own events about one player. */
 export function listingKind(site: Site): Kind<string> {
   return {
     name: 'listing',
@@ -169,7 +167,6 @@ export function repeatKind(given: Site, eventsOfMatch: number): Kind<string> {
   };
 }
 
-/** Sends one event. */
 export function eventKind(site: Site): Kind<string> {
   return {
     name: 'event',

@@ -68,7 +68,6 @@ export async function judge(set: TrustSet, { http, damage }: JudgementOptions): 
   };
 }
 
-/** Returns the readings of the computation alone, and what they follow from. */
 function compute(set: TrustSet) {
   const evidence = evidenceColumns(set);
   const facts = peerFacts(set);
@@ -76,7 +75,6 @@ function compute(set: TrustSet) {
   return { evidence, facts, trust, readings: readOut(evidence, facts, trust) };
 }
 
-/** Returns the verdicts of the same players without the reports of the adversaries. */
 function withoutAdversaries(set: TrustSet) {
   const observations = set.observations.filter(({ peer }) => !set.adversaries.includes(peer));
   return compute({ ...set, observations }).readings.verdict;

@@ -47,13 +47,11 @@ export function qualityPage(
   ]);
 }
 
-/** Renders nothing if no table has a row. */
 function section(heading: string, tables: readonly Table[]): string[] {
   const filled = tables.filter(({ rows }) => rows.length > 0);
   return filled.length === 0 ? [] : [`<h2>${escapeHtml(heading)}</h2>`, ...filled.map(tableHtml)];
 }
 
-/** Returns the groups of one family that count for goals. */
 function groupsOf(rows: readonly Row[], family: Family) {
   return rows.filter((row) => isCounted(row) && row.family === family).flatMap(({ judgements }) => judgements);
 }

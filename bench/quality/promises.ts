@@ -51,7 +51,6 @@ export function probesOf(set: TrustSet): TrustSet | null {
   };
 }
 
-/** Judges the readings of the players of `probesOf(set)`. */
 export function promisesOf(
   { peers, preTrusted }: TrustSet,
   { score, verdict }: { readonly score: ArrayLike<number>; readonly verdict: readonly Verdict[] },
@@ -73,7 +72,6 @@ export function promisesOf(
   return { lowered, raised, leftNeutral, lowestOfMany, manyLeftNeutral };
 }
 
-/** Returns the worst value of each promise over several groups. */
 export function worstPromises(groups: readonly Promises[]): Promises {
   return groups.reduce((worst, group) => ({
     lowered: Math.max(worst.lowered, group.lowered),

@@ -43,14 +43,12 @@ export function evidenceColumns(set: TrustSet): EvidenceColumns {
   };
 }
 
-/** Returns the facts about the peers of a set: its pre-trusted peers, and no revoked peer. */
 export function peerFacts(set: TrustSet): PeerFacts {
   const preTrusted = new Uint8Array(set.peers.length);
   for (const j of set.preTrusted) preTrusted[j] = 1;
   return { preTrusted, excluded: new Uint8Array(set.peers.length) };
 }
 
-/** Readings by player. */
 export interface Readings {
   /** Calibrated probability of a bad player, in (0, 1). */
   readonly pBad: Float64Array;

@@ -23,9 +23,7 @@ export interface Row {
   readonly family: Family;
   /** The kind of attack; null for real votes, and for a file of an unknown kind. */
   readonly kind: KindName | null;
-  /** One judgement for each group. */
   readonly judgements: readonly Judgement[];
-  /** The mean over the groups. */
   readonly methods: FiguresByMethod;
 }
 
@@ -38,11 +36,9 @@ export interface Seeds {
 }
 
 export interface RowOptions extends Seeds {
-  /** Folders of data sets. */
   readonly data: readonly string[];
   readonly kinds: readonly KindName[];
   readonly injected: boolean;
-  /** Whether players are read through a node. */
   readonly http: boolean;
 }
 
@@ -115,7 +111,6 @@ export async function judgeGroups<Group, Job extends { readonly groups: Groups<G
   return rows;
 }
 
-/** Makes one group for each seed. */
 export function groupsOf<Group>({ seed, seeds }: Seeds, make: (seed: number) => Group): Groups<Group> {
   return Array.from({ length: seeds }, (_, i) => () => make(seed + i));
 }

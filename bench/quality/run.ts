@@ -131,7 +131,6 @@ async function run({ json, html, ...options }: QualityOptions): Promise<void> {
   if (html !== undefined) writeFile(html, qualityPage(title, rows, goals, life));
 }
 
-/** Returns the given numbers, or those that are usual. */
 function sizeOf(given: Pick<QualityOptions, 'seeds' | 'peers' | 'players'>, { seeds, size }: typeof usual) {
   return {
     seeds: given.seeds ?? seeds,

@@ -23,7 +23,6 @@ export interface GroupSize {
   readonly players: number;
 }
 
-/** Habits of the honest peers when they report. */
 export interface Habits {
   /** Share of the events of one peer on one player that contradict its vote. */
   readonly contraryEventShare: number;
@@ -38,7 +37,6 @@ export interface Habits {
 
 export const usualHabits: Habits = { contraryEventShare: 0.1, onGood: [0.9, 0.98], sessionClean: false };
 
-/** Mass of one `session_clean`. */
 export const sessionCleanMass = 0.3;
 
 export const attackerSkill: Skill = { onBad: 0.75, onGood: 0.95 };

@@ -73,7 +73,6 @@ const verdictColumns: readonly Column<VerdictCounts & Pick<Row, 'methods'>>[] = 
   ['oracle', ({ methods }) => tenths(methods.oracle.caughtAtFewHits)],
 ];
 
-/** Returns one line for each row. The groups of a kind are counted together. */
 export function verdictTable(rows: readonly Row[]): Table {
   const lines = rows.map((row) => {
     const untrusted = sumEach(row.judgements.map(({ verdicts }) => verdicts.untrusted));
@@ -133,7 +132,6 @@ const damageColumns: Readonly<Record<keyof Damage, string>> = {
   badTrusted: 'bad trusted',
 };
 
-/** Returns the verdicts that attempts to break the scoring changed. */
 export function damageTable(rows: readonly Row[]): Table {
   const columns = Object.entries(damageColumns).map(([key, head]): Column<Damage> => {
     return [head, (sum) => String(sum[key as keyof Damage])];

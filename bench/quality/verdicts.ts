@@ -40,7 +40,6 @@ export function goodTargets({ truth, targets }: Pick<TrustSet, 'truth' | 'target
   return new Map(targets.filter((player) => truth.get(player) === 0).map((player) => [player, 0]));
 }
 
-/** Counts the labelled players that a rule condemns. */
 export function countPlayers(
   truth: ReadonlyMap<number, 0 | 1>,
   isCondemned: (player: number) => boolean,
@@ -67,7 +66,6 @@ export function isSuspicious(verdict: Verdict): boolean {
   return verdict === 'untrusted' || verdict === 'suspicious';
 }
 
-/** Returns the sum of each figure over several groups. */
 export function sumEach<T extends { readonly [K in keyof T]: number }>(parts: readonly T[]): T {
   const keys = Object.keys(parts[0]!) as (keyof T)[];
   return Object.fromEntries(keys.map((key) => [key, parts.reduce((sum, part) => sum + part[key], 0)])) as T;

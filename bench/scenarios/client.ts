@@ -13,7 +13,6 @@ const addsAtOnce = 256;
 /** Long enough that no read falls back to the cache or to a default. */
 const readBudgetMs = 60_000;
 
-/** Lookups of one window. */
 export interface Lookups {
   readonly latencies: Latencies;
   readonly rate: number;

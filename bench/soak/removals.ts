@@ -7,7 +7,6 @@ import { gameId, type Site, timestampOf } from '../load/requests.js';
 export interface RemovalCounts {
   erasures: number;
   withdrawals: number;
-  /** Count of unexpected answers by their kind. */
   readonly odd: Map<string, number>;
   /** The longest time to an answer, ms. */
   longestMs: number;

@@ -50,7 +50,6 @@ export interface LifeJudgement {
   /** Bad players with three or more that are `untrusted`. */
   readonly withThreeBans: VerdictCount;
   readonly auc: Readonly<Record<LifeMethod, number>>;
-  /** Share of bad players caught at each of `hitShares`. */
   readonly caughtAt: Readonly<Record<LifeMethod, readonly number[]>>;
 }
 

@@ -8,7 +8,6 @@ export interface LifeRow {
   readonly origin: 'data file' | 'simulated';
   readonly name: string;
   readonly kind: LifeKind;
-  /** One judgement for each group. */
   readonly judgements: readonly LifeJudgement[];
 }
 

@@ -166,7 +166,6 @@ function makePlayer(random: Random, reach: readonly number[]) {
   };
 }
 
-/** Returns the rates of one peer for a session, and the shares of its decisions. */
 function makeHabits(random: Random) {
   return {
     reportsOfBad: uniform(random, 0.15, 0.5),

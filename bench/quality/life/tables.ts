@@ -44,7 +44,6 @@ export function lifeTables(rows: readonly LifeRow[]): Table[] {
   ];
 }
 
-/** Returns the figures of each rule over all groups that ban. */
 function totalsTable(rows: readonly LifeRow[]): Table {
   return {
     head: ['All but reports, %', 'right', 'mean', 'worst of 10', 'caught', 'good hit', 'good targets hit'],

@@ -82,11 +82,8 @@ function latencyChart(lines: readonly Line[]): string {
 }
 
 function xAxis(lines: readonly Course[]): Axis {
-  const { across, decades: byDecades } = lines[0]!;
   const values = lines.flatMap(({ points }) => points.map(([x]) => x)).filter(Number.isFinite);
-  if (byDecades) return { label: across ?? '', scale: Math.log10, ticks: decades(values), print: plain };
   const ticks = ticksTo(greatest(values));
-  if (across !== undefined) return { label: across, ticks, print: plain };
   // Start the axis at the first measurement.
   const first = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
   const before = ticks.filter((tick) => tick <= first).length - 1;

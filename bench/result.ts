@@ -27,13 +27,11 @@ export interface NamedLatencies extends LatencySummary {
   readonly name: string;
 }
 
-/** A value over the seconds of a run, or over the axis named by `across`. */
+/** A value over the seconds of a run. */
 export interface Course {
   readonly name: string;
   /** Courses of one chart share an axis. */
   readonly chart: string;
-  readonly across?: string;
-  readonly decades?: true;
   /** Points that are not numbers lie between two windows. */
   readonly points: readonly (readonly [x: number, value: number])[];
 }

@@ -42,11 +42,8 @@ export function positive(text: string): number {
 }
 
 export function requestRate(text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && value <= rateMax)) {
-    throw new InvalidArgumentError(`expected a number above 0 and up to ${rateMax}.`);
-  }
-  return value;
+  if (Number(text) > 0 && Number(text) <= rateMax) return Number(text);
+  throw new InvalidArgumentError(`expected a number above 0 and up to ${rateMax}.`);
 }
 
 export const connectionCount = wholeNumber(1, connectionsMax);
@@ -73,38 +70,28 @@ function realPathOf(path: string): string {
  * Parses an option that names an output file. Checks the path now, so that a run of minutes does not fail at its end.
  */
 export function fileToWrite(path: string): string {
-  mustBeNamed(path);
-  mustBeFolder(dirname(resolve(path)));
-  const exists = existsSync(path);
-  if (exists && statSync(path).isDirectory()) throw new InvalidArgumentError('expected a file, found a folder.');
-  mustBeWritable(exists ? path : dirname(resolve(path)));
+  mustBeWritable(path, dirname(resolve(path)));
+  if (isFolder(path)) throw new InvalidArgumentError('expected a file, found a folder.');
   return path;
 }
 
 /** Parses an option that names an output folder, which exists or can be created. */
 export function folderToWrite(path: string): string {
-  mustBeNamed(path);
   const folder = resolve(path);
-  const found = existsSync(folder) ? folder : dirname(folder);
-  mustBeFolder(found);
-  mustBeWritable(found);
+  mustBeWritable(path, existsSync(folder) ? folder : dirname(folder));
   return folder;
 }
 
-function mustBeNamed(path: string): void {
+function mustBeWritable(path: string, folder: string): void {
   if (path === '') throw new InvalidArgumentError('expected a path, got an empty text.');
-}
-
-function mustBeFolder(path: string): void {
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new InvalidArgumentError(`the folder ${path} does not exist.`);
-  }
-}
-
-function mustBeWritable(path: string): void {
+  if (!isFolder(folder)) throw new InvalidArgumentError(`the folder ${folder} does not exist.`);
   try {
-    accessSync(path, constants.W_OK);
+    accessSync(existsSync(path) ? path : folder, constants.W_OK);
   } catch {
     throw new InvalidArgumentError('the path is not writable.');
   }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -39,72 +39,44 @@ function urlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Starts a process, and starts it again whenever it ends. */
-class Restarted {
-  readonly name: string;
-  readonly #start: () => Child;
-  #child: Child;
-
-  /** `child`: the process, if it runs already. */
-  constructor(name: string, start: () => Child, child = start()) {
-    this.name = name;
-    this.#start = start;
-    this.#child = child;
-    void this.#watch();
-  }
-
-  get child(): Child {
-    return this.#child;
-  }
-
-  async #watch(): Promise<void> {
-    while (!isEnding) {
-      const exit = await this.#child.ended;
-      if (isEnding) return;
-      console.log(`${this.name} ended (${exit}); it starts again in ${restartMs / 1000} s`);
-      if (typeof exit === 'number' && exit !== 0) console.log(this.#child.output.slice(-outputChars).trimEnd());
-      await delay(restartMs);
-      if (isEnding) return;
-      this.#child = this.#start();
-      console.log(`${this.name} is process ${this.#child.child.pid}`);
-    }
-  }
+interface LocalNode extends GroupNode {
+  /** Its running process. */
+  process(): Child;
 }
 
-class LocalNode implements GroupNode {
-  readonly name: string;
-  readonly directUrl: string;
-  readonly dir: string;
-  readonly #env: Readonly<Record<string, string | undefined>>;
-  #process: Restarted | null = null;
+/** Watches a process, and starts it again whenever it ends. Returns a function that gives the running one. */
+function keepRunning(name: string, start: () => Child, running = start()): () => Child {
+  let child = running;
+  void (async () => {
+    while (!isEnding) {
+      const exit = await child.ended;
+      if (isEnding) return;
+      console.log(`${name} ended (${exit}); it starts again in ${restartMs / 1000} s`);
+      if (typeof exit === 'number' && exit !== 0) console.log(child.output.slice(-outputChars).trimEnd());
+      await delay(restartMs);
+      if (isEnding) return;
+      child = start();
+      console.log(`${name} is process ${child.child.pid}`);
+    }
+  })();
+  return () => child;
+}
 
-  constructor(name: string, port: number, dir: string, env: Readonly<Record<string, string | undefined>>) {
-    this.name = name;
-    this.directUrl = urlOf(port);
-    this.dir = dir;
-    this.#env = {
-      ...env,
-      NODE_ID: name,
-      ADVERTISE_URL: this.directUrl,
-      DATA_DIR: dir,
-      HOST: '127.0.0.1',
-      PORT: String(port),
-    };
-  }
-
-  get process(): Child | undefined {
-    return this.#process?.child;
-  }
-
-  get lastOutput(): string {
-    return this.process?.output.slice(-outputChars) ?? '';
-  }
-
-  start(): void {
-    mkdirSync(this.dir, { recursive: true });
-    const options = { cwd: this.dir, env: this.#env, detached };
-    this.#process = new Restarted(this.name, () => new Child(process.execPath, [main], options));
-  }
+function startNode(name: string, port: number, dir: string, env: NodeJS.ProcessEnv): LocalNode {
+  const directUrl = urlOf(port);
+  const own = { NODE_ID: name, ADVERTISE_URL: directUrl, DATA_DIR: dir, HOST: '127.0.0.1', PORT: String(port) };
+  mkdirSync(dir, { recursive: true });
+  const options = { cwd: dir, env: { ...env, ...own }, detached };
+  const running = keepRunning(name, () => new Child(process.execPath, [main], options));
+  return {
+    name,
+    directUrl,
+    dir,
+    process: running,
+    get lastOutput() {
+      return running().output.slice(-outputChars);
+    },
+  };
 }
 
 /** Returns what the caller can do with the group. */
@@ -112,7 +84,7 @@ function description(proxy: string, nodes: readonly LocalNode[], etcd: EtcdMembe
   return [
     `The group "${groupId}" runs; its salt is ${JSON.stringify(salt)}.`,
     `  proxy   ${proxy}`,
-    ...nodes.map(({ name, directUrl, process }) => `  ${name}  ${directUrl}   process ${process!.child.pid}`),
+    ...nodes.map(({ name, directUrl, process }) => `  ${name}  ${directUrl}   process ${process().child.pid}`),
     ...etcd.endpoints.map((url, i) => `  ${etcd.names[i]}      ${url}   process ${etcd.member(i).child.pid}`),
     'Try:',
     `  curl -s ${proxy}/api/v1/health`,
@@ -127,9 +99,10 @@ function description(proxy: string, nodes: readonly LocalNode[], etcd: EtcdMembe
 /** Ends the nodes, which return their leases to etcd, and then the members. */
 async function end(nodes: readonly LocalNode[], etcd: EtcdMembers): Promise<void> {
   await Promise.all(
-    nodes.map(async ({ process: child }) => {
-      const late = setTimeout(() => void child?.kill('SIGKILL'), stopMs);
-      await child?.kill('SIGTERM');
+    nodes.map(async ({ process: running }) => {
+      const child = running();
+      const late = setTimeout(() => void child.kill('SIGKILL'), stopMs);
+      await child.kill('SIGTERM');
       clearTimeout(late);
     }),
   );
@@ -175,7 +148,7 @@ const env = {
   GROUP_SALT: salt,
   LOG_LEVEL: 'warn',
 };
-const nodes = ports.map((at, i) => new LocalNode(`node-${i + 1}`, at, join(folder.path, `node-${i + 1}`), env));
+const nodes: LocalNode[] = [];
 stop = async (code) => {
   if (isEnding) return;
   isEnding = true;
@@ -189,10 +162,13 @@ for (const [i, name] of etcd.names.entries()) {
     etcd.startMember(i);
     return etcd.member(i);
   };
-  new Restarted(name, again, etcd.member(i));
+  keepRunning(name, again, etcd.member(i));
 }
 try {
-  for (const node of nodes) node.start();
+  for (const [i, at] of ports.entries()) {
+    const name = `node-${i + 1}`;
+    nodes.push(startNode(name, at, join(folder.path, name), env));
+  }
   await settled(nodes);
   if (!isEnding) console.log(description(urlOf(proxyPort), nodes, etcd, salt));
 } catch (error) {

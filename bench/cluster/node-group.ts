@@ -13,6 +13,9 @@ export interface GroupNode {
   readonly dir: string;
   /** The end of the output of its process, for an error. */
   readonly lastOutput?: string;
+}
+
+interface StartableNode extends GroupNode {
   start(): Promise<void> | void;
 }
 
@@ -44,7 +47,7 @@ export function nodeVariables({ nodeId, url, endpoints }: NodeIdentity): Record<
 }
 
 /** Starts the nodes and resolves to their leader, once every node is ready. */
-export async function startGroup<N extends GroupNode>(nodes: readonly N[]): Promise<N> {
+export async function startGroup<N extends StartableNode>(nodes: readonly N[]): Promise<N> {
   await Promise.all(nodes.map((node) => node.start()));
   return settled(nodes);
 }

@@ -22,8 +22,6 @@ export interface GrowthResult {
   readonly bytesPerRow: number;
   readonly worstTurnMs: number;
   readonly collectionMs: number;
-  /** `[insertions, worst turn in ms]` for each hundredth of the growth. */
-  readonly stalls: readonly (readonly [insertions: number, ms: number])[];
 }
 
 /** Insertions of one turn; few enough that a turn alone causes no stall. */
@@ -52,9 +50,7 @@ async function measureGrowth(task: GrowthTask, onProgress: OnProgress): Promise<
   const table = tables[task.table]();
   const words = new Uint32Array(8);
   const key = new Uint8Array(words.buffer);
-  const stalls: [number, number][] = [];
   let worstTurnMs = 0;
-  let worstHereMs = 0;
   let number = 0;
   let turnStart = now();
   for (const [player, entry] of arrivals(task)) {
@@ -62,19 +58,13 @@ async function measureGrowth(task: GrowthTask, onProgress: OnProgress): Promise<
     table.add(key, peerOfEntry(task, player, entry), ++number);
     if (number % turnRows !== 0) continue;
     await nextTurn();
-    worstHereMs = Math.max(worstHereMs, stallSince(turnStart));
-    if (number % (turnRows * Math.ceil(total / 100 / turnRows)) === 0) {
-      stalls.push([number, worstHereMs]);
-      worstTurnMs = Math.max(worstTurnMs, worstHereMs);
-      worstHereMs = 0;
-      onProgress(number, total);
-    }
+    worstTurnMs = Math.max(worstTurnMs, stallSince(turnStart));
+    onProgress(number, total);
     turnStart = now();
   }
-  worstTurnMs = Math.max(worstTurnMs, worstHereMs);
   const collectionMs = await collect();
   const bytesPerRow = (heldBytes() - before) / table.rows;
-  return { rows: table.rows, bytesPerRow, worstTurnMs, collectionMs, stalls };
+  return { rows: table.rows, bytesPerRow, worstTurnMs, collectionMs };
 }
 
 interface Instant {

@@ -81,6 +81,14 @@ function countAnswer(statuses: Map<number, number>, chunk: Buffer): void {
   if (!Number.isNaN(status)) statuses.set(status, (statuses.get(status) ?? 0) + 1);
 }
 
+/** Sends a request on each connection, and the next one after every answer. */
+function repeat(port: number, count: number, next: () => string): Promise<Attack> {
+  return keepOpen(port, count, (socket) => {
+    socket.on('data', () => socket.write(next()));
+    socket.write(next());
+  });
+}
+
 function batchHead({ apiKey }: Credentials, length: number): string {
   return `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 }
@@ -98,13 +106,7 @@ export function floodOfBatches(port: number, caller: Credentials, count: number)
   const events = Array.from({ length: limits.batchEventsMax }, (_, place) => attackEvent(caller, `${mark}-${place}`));
   const template = `{"events":[${events.join(',')}]}`;
   const request = batchHead(caller, template.length) + template;
-  const send = (socket: Socket): void => {
-    socket.write(request.replaceAll(mark, String(batches++).padStart(mark.length, '0')));
-  };
-  return keepOpen(port, count, (socket) => {
-    socket.on('data', () => send(socket));
-    send(socket);
-  });
+  return repeat(port, count, () => request.replaceAll(mark, String(batches++).padStart(mark.length, '0')));
 }
 
 /** Opens verdict streams, and reads them for as long as they last, or nothing of them. */
@@ -157,13 +159,9 @@ export async function oldRepeats(port: number, caller: Credentials, count: numbe
     });
   }
   let sent = 0;
-  const send = (socket: Socket): void => {
+  return repeat(port, count, () => {
     const body = event(`again-${sent}`, sent++ % limits.batchEventsMax);
-    socket.write(post('/api/v1/events', `x-peer-api-key: ${caller.apiKey}\r\n`, body));
-  };
-  return keepOpen(port, count, (socket) => {
-    socket.on('data', () => send(socket));
-    send(socket);
+    return post('/api/v1/events', `x-peer-api-key: ${caller.apiKey}\r\n`, body);
   });
 }
 
@@ -178,21 +176,15 @@ export function slowCommands(port: number, caller: Credentials, count: number): 
   let players = firstNumber;
   const key = `x-peer-api-key: ${caller.apiKey}\r\n`;
   return keepOpen(port, count, (socket) => {
-    let id = '';
     const report = (): void => {
-      id = `slow-${players++}`;
+      const id = `slow-${players++}`;
       socket.write(post('/api/v1/events', key, attackEvent(caller, id)));
+      socket.once('data', () => {
+        const hash = subjectHash(`player-${id}`, salt);
+        socket.write(`DELETE /api/v1/subjects/${hash} HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
+        socket.once('data', report);
+      });
     };
-    const erase = (): void => {
-      const hash = subjectHash(`player-${id}`, salt);
-      socket.write(`DELETE /api/v1/subjects/${hash} HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
-    };
-    let isReported = false;
-    socket.on('data', () => {
-      isReported = !isReported;
-      if (isReported) erase();
-      else report();
-    });
     report();
   });
 }

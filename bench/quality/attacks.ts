@@ -41,17 +41,13 @@ export const attacks = {
     return targets;
   },
 
-  badmouth(scene, [adversary]) {
+  badmouth: (scene, [adversary]) => {
     return lieAmidHonesty(scene, adversary!, () => sample(scene.knownPlayers(0), 100, scene.random));
   },
-
-  ballot(scene, [adversary]) {
+  ballot: (scene, [adversary]) => {
     return lieAmidHonesty(scene, adversary!, () => part(scene, scene.knownPlayers(1), 0.5));
   },
-
-  camouflage(scene, [adversary]) {
-    return lieAmidHonesty(scene, adversary!, (seen) => part(scene, seen, 0.05));
-  },
+  camouflage: (scene, [adversary]) => lieAmidHonesty(scene, adversary!, (seen) => part(scene, seen, 0.05)),
 
   sleeper(scene, [adversary]) {
     const seen = seenPlayers(scene, seenShare);
@@ -62,37 +58,16 @@ export const attacks = {
     return targets;
   },
 
-  collude(scene, adversaries) {
-    return lieTogether(scene, adversaries, bothKinds(scene), 1500, 0.5);
-  },
-
-  colludeLowering(scene, adversaries) {
+  collude,
+  colludeLowering: (scene, adversaries) => {
     return lieTogether(scene, adversaries, sample(scene.knownPlayers(0), 250, scene.random), 1500, 1);
   },
+  colludeCamouflaged: (scene, adversaries) => camouflaged(scene, adversaries, collude(scene, adversaries)),
+  sybils,
+  sybilsCamouflaged: (scene, adversaries) => camouflaged(scene, adversaries, sybils(scene, adversaries)),
 
-  sybils(scene, adversaries) {
-    return lieTogether(scene, adversaries, bothKinds(scene), 1000, 0.5);
-  },
-
-  sybilsCamouflaged(scene, adversaries) {
-    const targets = lieTogether(scene, adversaries, bothKinds(scene), 1000, 0.5);
-    reportHonestly(scene, adversaries, without(seenPlayers(scene, 0.2), targets), sybilSkill, 0.5);
-    return targets;
-  },
-
-  colludeCamouflaged(scene, adversaries) {
-    const targets = lieTogether(scene, adversaries, bothKinds(scene), 1500, 0.5);
-    reportHonestly(scene, adversaries, without(seenPlayers(scene, 0.2), targets), sybilSkill, 0.5);
-    return targets;
-  },
-
-  importList(scene, importers) {
-    return importList(scene, importers, false);
-  },
-
-  importListAndJudge(scene, importers) {
-    return importList(scene, importers, true);
-  },
+  importList: (scene, importers) => importList(scene, importers, false),
+  importListAndJudge: (scene, importers) => importList(scene, importers, true),
 
   reportVictims(scene, adversaries) {
     const victims = sample(scene.knownPlayers(0), 300, scene.random);
@@ -181,6 +156,20 @@ export function reportHonestly(
       if (share === 1 || scene.random() < share) scene.reportHonestly(peer, player, skill);
     }
   }
+}
+
+function collude(scene: Scene, adversaries: readonly number[]): number[] {
+  return lieTogether(scene, adversaries, bothKinds(scene), 1500, 0.5);
+}
+
+function sybils(scene: Scene, adversaries: readonly number[]): number[] {
+  return lieTogether(scene, adversaries, bothKinds(scene), 1000, 0.5);
+}
+
+/** Lets the adversaries report some of the other players honestly. Returns the targets. */
+function camouflaged(scene: Scene, adversaries: readonly number[], targets: number[]): number[] {
+  reportHonestly(scene, adversaries, without(seenPlayers(scene, 0.2), targets), sybilSkill, 0.5);
+  return targets;
 }
 
 /** Reports a third of the players honestly and lies 20 times on each target. */

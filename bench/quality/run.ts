@@ -85,71 +85,50 @@ async function run({ json, html, ...options }: QualityOptions): Promise<void> {
   const { seed, http = false } = options;
   const where = environment();
   const chosen = options.kinds ?? [...kindsOf(options.groups), ...(options.groups.includes(lifeSet) ? lifeKinds : [])];
-  const given = foldersOf(options.data, process.env[dataVariable]);
-  const rowOptions: RowOptions = {
-    data: given.filter((folder) => !isLifeFolder(folder)),
-    kinds: kindNames.filter((kind) => chosen.includes(kind)),
-    ...sizeOf(options, usual),
+  const data = foldersOf(options.data, process.env[dataVariable]);
+  const sized = ({ seeds, size: { peers, players } }: typeof usual): Seeds => ({
     seed,
+    seeds: options.seeds ?? seeds,
+    size: { peers: options.peers ?? peers, players: options.players ?? players },
+  });
+  const votes: RowOptions = {
+    data: data.filter((folder) => !isLifeFolder(folder)),
+    kinds: kindNames.filter((kind) => chosen.includes(kind)),
+    ...sized(usual),
     injected: options.injected && !http,
     http,
   };
-  if (options.reportsOnly) {
-    if (http) await buildNode();
-    const pairs = await makeReportsOnlyRows(rowOptions);
-    console.log(printComparison(pairs));
-    if (json !== undefined) writeJson(json, { environment: where, ...settingsOf(rowOptions), http, pairs });
-    const rows = pairs.flatMap((pair) => [pair.without, pair.with]);
-    if (html !== undefined) writeFile(html, qualityPage(titleOf(rowOptions, where), rows, []));
-    return;
-  }
-  const lifeOptions: LifeRowOptions = {
-    data: given,
+  const lives: LifeRowOptions = {
+    data,
     kinds: [...lifeKinds, ...lifeAttemptKinds].filter((kind) => chosen.includes(kind)),
-    ...sizeOf(options, usualOfLife),
-    seed,
+    ...sized(usualOfLife),
   };
-  const isLife = lifeOptions.kinds.length > 0;
-  const unused = isLife || options.data === undefined ? undefined : given.find(isLifeFolder);
+  const isLife = lives.kinds.length > 0 && !options.reportsOnly;
+  const unused = isLife || options.data === undefined ? undefined : data.find(isLifeFolder);
   if (unused !== undefined) throw new Error(`${unused} has groups of the set ${lifeSet}: add --groups ${lifeSet}`);
-  if (rowOptions.kinds.length > 0 && rowOptions.size.peers < peersMin) {
+  if (votes.kinds.length > 0 && votes.size.peers < peersMin) {
     throw new Error(`--peers: expected at least ${peersMin}, for the colluders of some kinds`);
   }
   if (http || isLife) await buildNode();
-  const rows = rowOptions.kinds.length > 0 ? await makeRows(rowOptions) : [];
-  const life = isLife ? await makeLifeRows(lifeOptions) : [];
+  const pairs = options.reportsOnly ? await makeReportsOnlyRows(votes) : [];
+  const hasVotes = votes.kinds.length > 0 && !options.reportsOnly;
+  const rows = hasVotes ? await makeRows(votes) : pairs.flatMap((pair) => [pair.without, pair.with]);
+  const life = isLife ? await makeLifeRows(lives) : [];
   if (rows.length + life.length === 0)
     throw new Error('no group: expected --seeds of at least 1, or data files of these kinds');
-  const populations = judgePopulations(rows, rowOptions);
-  const lifePopulations = judgeLifePopulations(life, lifeOptions.size);
-  if (rows.length > 0) console.log(printTables(rows, populations));
+  const populations = hasVotes ? judgePopulations(rows, votes) : [];
+  const lifePopulations = judgeLifePopulations(life, lives.size);
+  if (pairs.length > 0) console.log(printComparison(pairs));
+  else if (rows.length > 0) console.log(printTables(rows, populations));
   if (life.length > 0) console.log(printLifeTables(life, lifePopulations));
   const goals = [...populations, ...lifePopulations];
-  const settings = rows.length > 0 ? settingsOf(rowOptions) : settingsOf(lifeOptions);
-  if (json !== undefined) writeJson(json, { environment: where, ...settings, http, goals, rows, life });
-  const title = titleOf(rows.length > 0 ? rowOptions : { ...lifeOptions, http: true }, where);
-  if (html !== undefined) writeFile(html, qualityPage(title, rows, goals, life));
-}
-
-function sizeOf(given: Pick<QualityOptions, 'seeds' | 'peers' | 'players'>, { seeds, size }: typeof usual) {
-  return {
-    seeds: given.seeds ?? seeds,
-    size: { peers: given.peers ?? size.peers, players: given.players ?? size.players },
-  };
-}
-
-function settingsOf({ seed, seeds, size }: Seeds) {
-  return { seed, seeds, ...size };
-}
-
-function titleOf(
-  { seed, seeds, size, http }: Seeds & { http: boolean },
-  where: ReturnType<typeof environment>,
-): string {
-  const read = http ? 'through HTTP' : 'by the computation alone';
-  const simulated =
-    seeds === 0 ? 'Data files' : `Seeds ${seed} to ${seed + seeds - 1}, ${size.peers} peers, ${size.players} players`;
-  return `${simulated}, read ${read}; commit ${where.commit}, Node ${where.node}, ${where.cpu}.`;
+  const { seeds, size } = rows.length > 0 ? votes : lives;
+  if (json !== undefined) writeJson(json, { environment: where, seed, seeds, ...size, http, goals, rows, life });
+  if (html === undefined) return;
+  const read = http || rows.length === 0 ? 'through HTTP' : 'by the computation alone';
+  const groups = `Seeds ${seed} to ${seed + seeds - 1}, ${size.peers} peers, ${size.players} players`;
+  const title = `${seeds === 0 ? 'Data files' : groups}, read ${read}; commit ${where.commit}, Node ${where.node}, ${where.cpu}.`;
+  writeFile(html, qualityPage(title, rows, goals, life));
 }
 
 /** Returns the given folders, or those of the environment; none with `--no-data`. */

@@ -132,6 +132,7 @@ async function storeOne(url: string, { peerId, apiKey }: Credentials): Promise<v
 
 interface Server extends GroupNode {
   readonly target: Target;
+  start(): Promise<void>;
 }
 
 export interface GroupOfThree {

@@ -7,7 +7,7 @@ import { runTask } from '../core/tasks.js';
 import { eventKind, scoreKind } from '../load/requests.js';
 import type { RunningNode } from '../node-target.js';
 import { measured, type Run } from '../run.js';
-import { median, ratios } from '../statistics.js';
+import { ratios } from '../statistics.js';
 import { cpuUsOf } from '../windows.js';
 
 const fewPlayers = 10_000;
@@ -28,7 +28,6 @@ export const memory = measured({
       to.figure(`${name}: bytes each`, 'bytes', 'less', grown.bytesPerRow);
       to.figure(`${name}: worst stall while growing to ${grown.rows}`, 'ms', 'less', grown.worstTurnMs);
       to.figure(`${name}: full collection`, 'ms', 'less', grown.collectionMs);
-      to.course({ name, chart: 'Worst stall while a table grows, ms', across: 'insertions', points: grown.stalls });
       return grown;
     };
     const subjects = await grow('subjects');
@@ -66,9 +65,6 @@ async function costBySize(run: Run, sizes: readonly number[]): Promise<{ reads: 
     }));
     const found = await run.alternate(what, series);
     const costs = found.map(cpuUsOf);
-    const points = sizes.map((size, i) => [size, median(costs[i]!)] as const);
-    const chart = 'Processor time of a request, us';
-    run.report.course({ name: what, chart, across: 'players', decades: true, points });
     return run.report.figure(`${what}: CPU, many players / few`, 'x', 'less', ratios(costs.at(-1)!, costs[0]!));
   };
   return { reads: await ratioOf('reads', scoreKind, 64), events: await ratioOf('events', eventKind, 256) };

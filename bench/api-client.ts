@@ -69,37 +69,26 @@ export class ApiClient {
     };
     const giveUpMs = performance.now() + retryForMs;
     for (;;) {
-      const outcome = await this.#attempt(request);
-      if (outcome.status >= 200 && outcome.status < 300) return JSON.parse(outcome.text) as T;
-      const what = `${method} ${path.slice(0, 60)}: ${outcome.status || ''} ${outcome.text.slice(0, 300)}`;
-      if (this.#closed || !curable(outcome.status)) throw new Error(what);
-      if (performance.now() + outcome.retryAfterMs > giveUpMs) throw new Error(`${what}, for ${retryForMs} ms`);
-      await delay(outcome.retryAfterMs);
-    }
-  }
-
-  async #attempt(request: Dispatcher.RequestOptions): Promise<Attempt> {
-    try {
-      const { statusCode, headers, body } = await this.#pool.request(request);
-      const seconds = Number(headers['retry-after'] ?? Number.NaN);
-      const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, retryAfterMaxMs) : retryAfterDefaultMs;
-      return { status: statusCode, text: await body.text(), retryAfterMs };
-    } catch (error) {
-      return { status: noAnswer, text: String(error), retryAfterMs: retryAfterDefaultMs };
+      let [status, text, retryAfterMs] = [noAnswer, '', retryAfterDefaultMs];
+      try {
+        const answer = await this.#pool.request(request);
+        status = answer.statusCode;
+        const seconds = Number(answer.headers['retry-after'] ?? Number.NaN);
+        if (Number.isFinite(seconds)) retryAfterMs = Math.min(seconds * 1000, retryAfterMaxMs);
+        text = await answer.body.text();
+      } catch (error) {
+        [status, text] = [noAnswer, String(error)];
+      }
+      if (status >= 200 && status < 300) return JSON.parse(text) as T;
+      const what = `${method} ${path.slice(0, 60)}: ${status || ''} ${text.slice(0, 300)}`;
+      if (this.#closed || !curable.includes(status)) throw new Error(what);
+      if (performance.now() + retryAfterMs > giveUpMs) throw new Error(`${what}, for ${retryForMs} ms`);
+      await delay(retryAfterMs);
     }
   }
 }
 
 /** Stands for a failed connection, in place of a status. The outcome of the request is then unknown. */
 const noAnswer = 0;
-
-interface Attempt {
-  readonly status: number;
-  readonly text: string;
-  readonly retryAfterMs: number;
-}
-
 /** Resending is safe: events are idempotent by `event_id`, and a peer that is registered twice only leaves one idle. */
-function curable(status: number): boolean {
-  return status === noAnswer || status === 429 || status === 503;
-}
+const curable = [noAnswer, 429, 503];

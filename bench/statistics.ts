@@ -68,14 +68,9 @@ export function meanError(
 }
 
 /**
- * Returns the share of bad players whose risk exceeds that of every good player except the `hits` riskiest ones; NaN
- * without bad players.
+ * Returns the share of bad players whose risk exceeds that of every good player except the riskiest ones; NaN without
+ * bad players. `hitsOf` chooses their numbers by the number of good players.
  */
-export function shareCaught(risks: ArrayLike<number>, truth: ReadonlyMap<number, 0 | 1>, hits: number): number {
-  return sharesCaught(risks, truth, () => [hits])[0]!;
-}
-
-/** Like `shareCaught` for several numbers of good players hit, which `hitsOf` chooses by the number of good players. */
 export function sharesCaught(
   risks: ArrayLike<number>,
   truth: ReadonlyMap<number, 0 | 1>,

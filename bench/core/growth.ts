@@ -30,7 +30,7 @@ const turnRows = 256;
 interface Table {
   /** Inserts or updates the row of a 32-byte key. */
   add(key: Uint8Array, peer: number, number: number): void;
-  readonly rows: number;
+  rows(): number;
 }
 
 /**
@@ -63,16 +63,11 @@ async function measureGrowth(task: GrowthTask, onProgress: OnProgress): Promise<
     turnStart = now();
   }
   const collectionMs = await collect();
-  const bytesPerRow = (heldBytes() - before) / table.rows;
-  return { rows: table.rows, bytesPerRow, worstTurnMs, collectionMs };
+  const bytesPerRow = (heldBytes() - before) / table.rows();
+  return { rows: table.rows(), bytesPerRow, worstTurnMs, collectionMs };
 }
 
-interface Instant {
-  readonly wallMs: number;
-  readonly cpuMs: number;
-}
-
-function now(): Instant {
+function now() {
   const { user, system } = process.cpuUsage();
   return { wallMs: performance.now(), cpuMs: (user + system) / 1000 };
 }
@@ -80,7 +75,7 @@ function now(): Instant {
 /**
  * Returns the time since the instant without the share of other processes: at most the processor time of this process.
  */
-function stallSince({ wallMs, cpuMs }: Instant): number {
+function stallSince({ wallMs, cpuMs }: ReturnType<typeof now>): number {
   const { wallMs: toWallMs, cpuMs: toCpuMs } = now();
   return Math.min(toWallMs - wallMs, toCpuMs - cpuMs);
 }
@@ -112,9 +107,7 @@ const tables: Readonly<Record<GrowthTask['table'], () => Table>> = {
         const entry = subjects.ensureEntry(key, peer, number, number);
         subjects.entries.add(entry, -0.5, number, false);
       },
-      get rows() {
-        return subjects.size;
-      },
+      rows: () => subjects.size,
     };
   },
   map() {
@@ -134,9 +127,7 @@ const tables: Readonly<Record<GrowthTask['table'], () => Table>> = {
         player.peers.set(peer, entry);
         player.updatedAt = number;
       },
-      get rows() {
-        return players.size;
-      },
+      rows: () => players.size,
     };
   },
   'event-ids'() {
@@ -147,9 +138,7 @@ const tables: Readonly<Record<GrowthTask['table'], () => Table>> = {
         for (let i = 0; i < 8; i++) tag += String.fromCharCode(key[i]!);
         ids.insert(tag + String.fromCharCode(peer & 255, number & 255), number, peer);
       },
-      get rows() {
-        return ids.size;
-      },
+      rows: () => ids.size,
     };
   },
 };

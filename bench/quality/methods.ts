@@ -1,7 +1,7 @@
 /** The methods that the quality bench compares, and the figures of each on one group. */
 
 import type { TrustSet } from '../data/trust-set.js';
-import { average, meanError, type Quality, quality, shareCaught, sharesCaught } from '../statistics.js';
+import { average, meanError, type Quality, quality, sharesCaught } from '../statistics.js';
 import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from './classics.js';
 import type { EvidenceColumns } from './evidence-columns.js';
 import type { Readings } from './readout.js';
@@ -55,7 +55,7 @@ export function measureAll(set: TrustSet, evidence: EvidenceColumns, readings: R
   const measure = (badness: Float64Array): MethodFigures => ({
     ...quality(badness, truth),
     targetError: meanError(badness, truth, targets),
-    caughtAsVerdict: shareCaught(badness, truth, hit),
+    caughtAsVerdict: sharesCaught(badness, truth, () => [hit])[0]!,
     caughtAtFewHits: sharesCaught(badness, truth, (good) => [Math.floor(0.001 * good)])[0]!,
     caughtAt: sharesCaught(badness, truth, (good) => hitShares.map((share) => Math.floor(share * good))),
   });

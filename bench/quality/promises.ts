@@ -41,35 +41,31 @@ export function probesOf(set: TrustSet): TrustSet | null {
     add('raises', 1, 1);
     add('floods', -1, manyEvents);
   });
-  return {
-    ...set,
-    name: `${set.name} probes`,
-    players,
-    observations,
-    truth: new Map(),
-    targets: [],
-  };
+  return { ...set, name: `${set.name} probes`, players, observations, truth: new Map(), targets: [] };
 }
 
 export function promisesOf(
   { peers, preTrusted }: TrustSet,
   { score, verdict }: { readonly score: ArrayLike<number>; readonly verdict: readonly Verdict[] },
 ): Promises {
-  let lowered = 0;
-  let raised = 0;
-  let leftNeutral = 0;
-  let lowestOfMany = 100;
-  let manyLeftNeutral = 0;
-  peers.forEach((_, peer) => {
-    const first = peer * probesPerPeer;
-    lowered = Math.max(lowered, 50 - score[first]!);
-    raised = Math.max(raised, score[first + 1]! - 50);
-    for (const player of [first, first + 1]) if (verdict[player] !== 'neutral') leftNeutral++;
-    if (preTrusted.includes(peer)) return;
-    lowestOfMany = Math.min(lowestOfMany, score[first + 2]!);
-    if (verdict[first + 2] !== 'neutral') manyLeftNeutral++;
-  });
-  return { lowered, raised, leftNeutral, lowestOfMany, manyLeftNeutral };
+  return worstPromises(
+    peers.map((_, peer) => {
+      const [lowers, raises, floods] = [0, 1, 2].map((probe) => peer * probesPerPeer + probe) as [
+        number,
+        number,
+        number,
+      ];
+      const left = (player: number) => (verdict[player] === 'neutral' ? 0 : 1);
+      const isTrusted = preTrusted.includes(peer);
+      return {
+        lowered: Math.max(0, 50 - score[lowers]!),
+        raised: Math.max(0, score[raises]! - 50),
+        leftNeutral: left(lowers) + left(raises),
+        lowestOfMany: isTrusted ? 100 : score[floods]!,
+        manyLeftNeutral: isTrusted ? 0 : left(floods),
+      };
+    }),
+  );
 }
 
 export function worstPromises(groups: readonly Promises[]): Promises {

@@ -44,18 +44,12 @@ export function countPlayers(
   truth: ReadonlyMap<number, 0 | 1>,
   isCondemned: (player: number) => boolean,
 ): VerdictCount {
-  const count = { caught: 0, bad: 0, hit: 0, good: 0 };
-  for (const [player, label] of truth) {
-    const one = isCondemned(player) ? 1 : 0;
-    if (label === 1) {
-      count.bad++;
-      count.caught += one;
-    } else {
-      count.good++;
-      count.hit += one;
-    }
-  }
-  return count;
+  const condemned = (label: 0 | 1) => {
+    const players = [...truth.keys()].filter((player) => truth.get(player) === label);
+    return [players.filter(isCondemned).length, players.length] as const;
+  };
+  const [[hit, good], [caught, bad]] = [condemned(0), condemned(1)];
+  return { caught, bad, hit, good };
 }
 
 export function isUntrusted(verdict: Verdict): boolean {

@@ -28,8 +28,6 @@ const sampleEveryMs = 5_000;
 const warmUpShare = 1 / 5;
 /** Longest time in which late event loops are excused by compilation. No later stall is excused. */
 const compilingMs = 30_000;
-/** An erasure removes all snapshots, and the node makes a new one soon after: one a minute. */
-const removals = { erasureEveryMs: 60_000, withdrawalEveryMs: 2_000 };
 const stallMs = 50;
 const idleServer = fileURLToPath(new URL('../peers/bare-http.js', import.meta.url));
 
@@ -67,7 +65,7 @@ export const soak = measured({
         for (const name of snapshotsOf(node)) snapshots.add(name);
         progress.advance(Math.round(s) - Math.round(samples.at(-2)?.s ?? 0));
       });
-      const removing = removeAlong(node.url, site, salt, removals, ending.signal);
+      const removing = removeAlong(node.url, site, salt, ending.signal);
       const workload = mixture(site.seed, [
         [scoreKind(site), 80],
         [matchKind(site), 10],

@@ -1,42 +1,23 @@
 /** Sends erasures and withdrawals at a low rate beside the load, each of an event or a player that it made itself. */
-import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
+import { subjectHash } from '../../src/client/ids/subject.js';
 import { gameId, type Site, timestampOf } from '../load/requests.js';
 
-export interface RemovalCounts {
-  erasures: number;
-  withdrawals: number;
-  readonly odd: Map<string, number>;
-  /** The longest time to an answer, ms. */
-  longestMs: number;
-}
-
-export interface RemovalRates {
-  readonly erasureEveryMs: number;
-  readonly withdrawalEveryMs: number;
-}
-
+/** An erasure removes all snapshots, and the node makes a new one soon after: one a minute. */
+const erasureEveryMs = 60_000;
+const withdrawalEveryMs = 2_000;
 const eventsOfErased = 3;
 
-/** Sends removals until `signal` aborts. Resolves with the counts. */
-export async function removeAlong(
-  url: string,
-  site: Site,
-  salt: string,
-  { erasureEveryMs, withdrawalEveryMs }: RemovalRates,
-  signal: AbortSignal,
-): Promise<RemovalCounts> {
-  const counts: RemovalCounts = { erasures: 0, withdrawals: 0, odd: new Map(), longestMs: 0 };
-  const [peer] = site.peers as [Site['peers'][number]];
+/** Sends removals until `signal` aborts. Resolves with the counts, unexpected answers by their kind. */
+export async function removeAlong(url: string, site: Site, salt: string, signal: AbortSignal) {
+  const counts = { erasures: 0, withdrawals: 0, odd: new Map<string, number>(), longestMs: 0 };
+  const { peerId, apiKey } = site.peers[0]!;
 
   async function call(method: 'POST' | 'DELETE', path: string, body?: object): Promise<boolean> {
     const started = performance.now();
-    const answer = await request(url + path, {
-      method,
-      headers: { 'x-peer-api-key': peer.apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const headers = { 'x-peer-api-key': apiKey, 'content-type': 'application/json' };
+    const answer = await request(url + path, { method, headers, body: body ? JSON.stringify(body) : null });
     await answer.body.dump();
     counts.longestMs = Math.max(counts.longestMs, performance.now() - started);
     if (answer.statusCode < 300) return true;
@@ -50,7 +31,7 @@ export async function removeAlong(
       schema_version: '1.0.0',
       event_id: eventId,
       event_type: 'report_spam',
-      peer_id: peer.peerId,
+      peer_id: peerId,
       player_id: player,
       game_id: gameId,
       severity: 1,
@@ -60,8 +41,7 @@ export async function removeAlong(
   async function erase(n: number): Promise<void> {
     const player = `erased-${n}`;
     for (let i = 0; i < eventsOfErased; i++) await submit(`erased-${n}-${i}`, player, i);
-    const hash = createHash('sha256').update(player).update(salt).digest('hex');
-    if (await call('DELETE', `/api/v1/subjects/${hash}`)) counts.erasures += 1;
+    if (await call('DELETE', `/api/v1/subjects/${subjectHash(player, salt)}`)) counts.erasures += 1;
   }
 
   async function withdraw(n: number): Promise<void> {

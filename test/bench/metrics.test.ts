@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { auc, meanError, quality, shareCaught, sharesCaught } from '../../bench/statistics.js';
+import { auc, meanError, quality, sharesCaught } from '../../bench/statistics.js';
 
 function truthOf(labels: readonly (0 | 1)[]): Map<number, 0 | 1> {
   return new Map(labels.map((bad, player) => [player, bad]));
@@ -51,16 +51,16 @@ test('a bad player is caught where it is riskier than all good ones but those th
     sharesCaught(risks, truth, () => [0, 1, 2, 3]),
     [1 / 4, 2 / 4, 4 / 4, 1],
   );
-  assert.is(shareCaught(risks, truth, 1), 0.5);
+  assert.is(sharesCaught(risks, truth, () => [1])[0], 0.5);
 });
 
 test('a bad player that ties with a good one is caught only where the good one may be hit', () => {
   const truth = truthOf([0, 1]);
-  assert.equal([shareCaught([0.5, 0.5], truth, 0), shareCaught([0.5, 0.5], truth, 1)], [0, 1]);
+  assert.equal([sharesCaught([0.5, 0.5], truth, () => [0])[0], sharesCaught([0.5, 0.5], truth, () => [1])[0]], [0, 1]);
 });
 
 test('the share caught of no bad player is not a number', () => {
-  assert.ok(Number.isNaN(shareCaught([0.5], truthOf([0]), 0)));
+  assert.ok(Number.isNaN(sharesCaught([0.5], truthOf([0]), () => [0])[0]));
 });
 
 test.run();

@@ -15,7 +15,6 @@ import { startProgress } from './progress.js';
 import type { Run } from './run.js';
 import {
   awaitLoopSamples,
-  driveWindow,
   measuredOf,
   p99MsOf,
   report,
@@ -59,15 +58,15 @@ export async function measureDisturbed(run: Run, { target, site }: RunningNode, 
   const progress = startProgress(what, all + 1);
   const quietS = seconds / (rounds + 1);
   // Warm up in a closed loop. At the measured rate both sides would take long to compile their code.
-  await driveWindow({ ...series, rate: null }, Math.min(warmUpSecondsMax, seconds), run.startedMs);
+  await run.drive({ ...series, rate: null }, Math.min(warmUpSecondsMax, seconds));
   const workS: number[] = [];
   const busy: Window[] = [];
-  const quiet = [await driveWindow(series, quietS, run.startedMs)];
+  const quiet = [await run.drive(series, quietS)];
   for (let round = 0; round < all; round++) {
     const [window, tookS] = await driveDuring(run, busySeries, work);
     busy.push(window);
     workS.push(tookS);
-    quiet.push(await driveWindow(series, Math.max(quietS, restFactor * tookS), run.startedMs));
+    quiet.push(await run.drive(series, Math.max(quietS, restFactor * tookS)));
     progress.advance(1);
   }
   for (const rehearsed of [workS, busy, quiet]) rehearsed.splice(0, rehearsals);
@@ -92,7 +91,7 @@ export async function driveDuring<T>(run: Run, series: Series, work: () => Promi
   // Start the work just before the window, which does not measure the request that makes the work due.
   const nearly = new Promise<void>((beforeBegin) => {
     const cues = { until: ended.signal, beforeBegin };
-    driving = driveWindow(series, longestWorkS, run.startedMs, undefined, cues);
+    driving = run.drive(series, longestWorkS, cues);
   });
   try {
     await Promise.race([nearly, driving]);
@@ -129,22 +128,22 @@ export function sendEvents(node: OwnNode, site: Site, first: number, count: numb
  * comes first: a node compiles the code that an attack reaches when it runs for the first time, and its threads load.
  */
 export async function besideAttack(run: Run, peer: Series & { connections: number }, task: AttackTask): Promise<void> {
-  const { report: to, startedMs } = run;
+  const to = run.report;
   // The peer keeps its connections, as a game server that plays on does.
   const connections = connectionsTo(peer.target, peer.connections);
   const series = { ...peer, connections };
   const seconds = run.options.seconds / 2;
   const attacked = async (): Promise<Window> => {
     const attack = await startAttack(task);
-    const window = await driveWindow(series, seconds, startedMs);
+    const window = await run.drive(series, seconds);
     await attack.end();
-  for (const connection of connections) connection.close();
     return window;
   };
   await attacked();
   await delay(restMs);
-  const alone = await driveWindow(series, seconds, startedMs);
+  const alone = await run.drive(series, seconds);
   const beside = await attacked();
+  for (const connection of connections) connection.close();
   const { name } = task;
   const failures = unexpected(measuredOf(series, [beside]));
   const { unsent } = beside.driven;

@@ -85,7 +85,7 @@ export async function settled(node: OwnNode, everyMs = 50): Promise<HealthReply>
     return reply.weights.based_on_seq >= last_seq && reply;
   };
   const patience = { timeoutMs: settleTimeoutMs, everyMs };
-  return until(look, patience, () => 'the peer weights were not computed within the time limit');
+  return until(look, patience, 'the peer weights were not computed within the time limit');
 }
 
 export function snapshotsOf(node: OwnNode): string[] {

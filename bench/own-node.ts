@@ -75,15 +75,10 @@ export class OwnNode {
       // An empty folder, so that no .env is read.
       cwd: this.#folder.path,
       env: { ...this.#environment, PORT: String(this.#port) },
-      memoryGroup: this.#options.memoryGroup,
-      isElsewhere: this.#options.isElsewhere,
+      ...this.#options,
     });
     this.#port = await this.#process.start();
-    await until(
-      () => isHealthy(this.url),
-      healthPatience,
-      () => 'the node was not healthy in time',
-    );
+    await until(() => isHealthy(this.url), healthPatience, 'the node was not healthy in time');
   }
 
   /** Forms the group in the folder and stops. The next start may choose another port. */

@@ -60,7 +60,7 @@ async function run(options: ReplayOptions): Promise<void> {
   const set = loadTrustSet(options.data, options.set);
   if (options.url !== undefined) {
     await mustAnswer(options.url);
-    printReport(await play(set, options, options.url, undefined), options);
+    printReport(await play(set, options, options.url), options);
     return;
   }
   await buildNode();
@@ -78,32 +78,24 @@ async function run(options: ReplayOptions): Promise<void> {
  * needs, so they would report a missing node late.
  */
 async function mustAnswer(url: string): Promise<void> {
-  let status: number;
-  try {
-    const response = await fetch(new URL('/api/v1/health', url), { signal: AbortSignal.timeout(answerTimeoutMs) });
-    await response.arrayBuffer();
-    status = response.status;
-  } catch (error) {
-    const { message, cause } = error as Error;
+  const ask = async () => fetch(new URL('/api/v1/health', url), { signal: AbortSignal.timeout(answerTimeoutMs) });
+  const answer = await ask().catch(({ message, cause }) => {
     throw new Error(`no node answers at ${url}: ${cause instanceof Error ? cause.message || cause : message}`);
-  }
-  if (status !== 200) throw new Error(`no node answers at ${url}: its health is ${status}`);
+  });
+  await answer.body?.cancel();
+  if (answer.status !== 200) throw new Error(`no node answers at ${url}: its health is ${answer.status}`);
 }
 
-async function play(set: TrustSet, options: ReplayOptions, url: string, node: OwnNode | undefined) {
+async function play(set: TrustSet, options: ReplayOptions, url: string, node?: OwnNode) {
   const client = new ApiClient(url, options.inFlight);
   try {
-    const registeringMs = performance.now();
-    const peers = await registerPeers(client, set, options.inFlight);
-    const registerS = secondsSince(registeringMs);
+    const [peers, registerS] = await timed(registerPeers(client, set, options.inFlight));
     if (options.pretrust) {
       for (const peer of set.preTrusted) await node!.operate('pretrust', 'add', peers[peer]!.peer_id);
     }
     const batches = makeBatches(set, options.run, peers);
     if (options.seed !== undefined) shuffle(batches, randomFrom(options.seed));
-    const sendingMs = performance.now();
-    const sent = await sendBatches(client, batches, options, node);
-    const sendS = secondsSince(sendingMs);
+    const [sent, sendS] = await timed(sendBatches(client, batches, options, node));
     const health = await settled(client, options.settle * 1000);
     const replies = await readScores(client, set, options.run, options.inFlight);
     const badness = readingsOf(replies).score.map((score) => (100 - score) / 100);
@@ -126,12 +118,7 @@ async function play(set: TrustSet, options: ReplayOptions, url: string, node: Ow
   }
 }
 
-async function sendBatches(
-  client: ApiClient,
-  batches: readonly Batch[],
-  options: ReplayOptions,
-  node: OwnNode | undefined,
-) {
+async function sendBatches(client: ApiClient, batches: readonly Batch[], options: ReplayOptions, node?: OwnNode) {
   const sent = { accepted: 0, duplicates: 0, rejected: 0, first_rejection: null as string | null };
   let acknowledged = 0;
   let restarted: Promise<void> | undefined;
@@ -182,6 +169,8 @@ function printReport(report: ReplayReport, { json }: ReplayOptions): void {
   );
 }
 
-function secondsSince(startMs: number): number {
-  return (performance.now() - startMs) / 1000;
+/** Resolves to the result of the work, and its duration in seconds. */
+async function timed<T>(work: Promise<T>): Promise<[result: T, seconds: number]> {
+  const startedMs = performance.now();
+  return [await work, (performance.now() - startedMs) / 1000];
 }

@@ -24,7 +24,20 @@ import {
 import { profileInto } from './server-process.js';
 import { ratios } from './statistics.js';
 import type { Target } from './target.js';
-import { alternate, type Measured, type MeasuredEach, rates, report, type Series } from './windows.js';
+import {
+  alternate,
+  awaitLoopSamples,
+  type Cues,
+  driveWindow,
+  type Measured,
+  type MeasuredEach,
+  measuredOf,
+  rates,
+  report,
+  type Series,
+  type Window,
+  warmUpSecondsMax,
+} from './windows.js';
 
 export interface LoadOptions {
   /** Seconds of load for each series, all windows together. */
@@ -119,6 +132,20 @@ export class Run {
     const found = await alternate<T>(what, series, this.options.seconds, this.startedMs);
     for (const one of found) report(this.report, one);
     return found;
+  }
+
+  /** Drives one window, which is not added to the report. */
+  drive(series: Series, seconds: number, cues?: Cues): Promise<Window> {
+    return driveWindow(series, seconds, this.startedMs, undefined, cues);
+  }
+
+  /** Drives one window after a warm-up, and adds it to the report. */
+  async window(series: Series, seconds = this.options.seconds, warmUpSMax = warmUpSecondsMax): Promise<Window> {
+    if (warmUpSMax > 0) await this.drive(series, Math.min(warmUpSMax, seconds));
+    const window = await this.drive(series, seconds);
+    await awaitLoopSamples(series.target);
+    report(this.report, measuredOf(series, [window]));
+    return window;
   }
 
   /**

@@ -7,20 +7,17 @@ export interface Patience {
   readonly everyMs?: number;
 }
 
-/**
- * Resolves to the first result of `look` that is neither false, null nor undefined. Rejects with the text of `failure`
- * if there is none in time.
- */
+/** Resolves to the first result of `look` that is not false, null or undefined. Rejects if there is none in time. */
 export async function until<T>(
   look: () => T | Promise<T>,
   { timeoutMs, everyMs = 50 }: Patience,
-  failure: () => string | Promise<string>,
+  failure: string | (() => string | Promise<string>),
 ): Promise<Exclude<T, false | null | undefined>> {
   const giveUpMs = performance.now() + timeoutMs;
   for (;;) {
     const found = await look();
     if (found !== false && found !== null && found !== undefined) return found as Exclude<T, false | null | undefined>;
-    if (performance.now() > giveUpMs) throw new Error(await failure());
+    if (performance.now() > giveUpMs) throw new Error(typeof failure === 'string' ? failure : await failure());
     await delay(everyMs);
   }
 }

@@ -26,17 +26,12 @@ export function majority(evidence: EvidenceColumns): Float64Array {
 
 /** Returns `(b + 1) / (b + g + 2)` over all events. */
 export function betaReputation({ players, offsets, lowering, raising }: EvidenceColumns): Float64Array {
-  const badness = new Float64Array(players);
-  for (let player = 0; player < players; player++) {
-    let bad = 0;
-    let good = 0;
-    for (let e = offsets[player]!; e < offsets[player + 1]!; e++) {
-      bad += lowering[e]!;
-      good += raising[e]!;
-    }
-    badness[player] = (bad + 1) / (bad + good + 2);
-  }
-  return badness;
+  return Float64Array.from({ length: players }, (_, player) => {
+    const sumOf = (masses: Float64Array) =>
+      masses.subarray(offsets[player], offsets[player + 1]).reduce((sum, mass) => sum + mass, 0);
+    const [bad, good] = [sumOf(lowering), sumOf(raising)];
+    return (bad + 1) / (bad + good + 2);
+  });
 }
 
 /** Two-coin maximum likelihood: 50 rounds of EM from the majority, on hard votes, with smoothing of .01. */

@@ -11,15 +11,7 @@ import { health, settled, snapshotsOf } from '../node-target.js';
 import { measured, type Run } from '../run.js';
 import { median } from '../statistics.js';
 import { until } from '../until.js';
-import {
-  awaitLoopSamples,
-  driveWindow,
-  type Measured,
-  measuredOf,
-  rates,
-  report,
-  warmUpSecondsMax,
-} from '../windows.js';
+import { awaitLoopSamples, type Measured, measuredOf, rates, report, warmUpSecondsMax } from '../windows.js';
 
 /** Requests a second of the readers beside the background work. */
 const readsPerSecond = 2_000;
@@ -71,9 +63,9 @@ async function besideBackgroundWork(run: Run): Promise<void> {
     workload: mixture(site.seed, [...readers, [eventKind(site), 10]]),
   };
   const { seconds } = run.options;
-  await driveWindow(busy, warmUpS, run.startedMs);
+  await run.drive(busy, warmUpS);
   await settled(node);
-  const quietWindow = await driveWindow(quiet, seconds, run.startedMs);
+  const quietWindow = await run.drive(quiet, seconds);
 
   const before = snapshotsOf(node).join();
   const startedAtMs = Date.now();
@@ -84,7 +76,7 @@ async function besideBackgroundWork(run: Run): Promise<void> {
   };
   const [busyWindow] = await driveDuring(run, busy, async () => {
     await delay(seconds * 1000);
-    await until(isDone, workPatience, () => 'the snapshot and the peer weights were not finished in time');
+    await until(isDone, workPatience, 'the snapshot and the peer weights were not finished in time');
   });
   await awaitLoopSamples(target);
   const found = [measuredOf(quiet, [quietWindow]), measuredOf(busy, [busyWindow])] as const;

@@ -7,7 +7,7 @@ import { besideAttack } from '../disturbed.js';
 import type { AttackName } from '../load/attack-thread.js';
 import { batchKind, eventKind, listingKind, mixture, scoreKind } from '../load/requests.js';
 import { measured } from '../run.js';
-import { driveWindow, warmUpSecondsMax } from '../windows.js';
+import { warmUpSecondsMax } from '../windows.js';
 
 /** Connections of each attack. */
 const attacks: readonly (readonly [AttackName, number])[] = [
@@ -29,7 +29,6 @@ export const neighbour = measured({
   summary: 'one peer without and with another that takes all the room it can: success and latency',
   players: 10_000,
   async measure(run) {
-    const { seconds } = run.options;
     const { target, site } = await run.node();
     const [attacker, victim] = site.peers;
     if (attacker === undefined || victim === undefined) throw new Error('neighbour needs at least two peers');
@@ -46,7 +45,7 @@ export const neighbour = measured({
       connections: run.options.connections ?? victimConnections,
       rate: run.options.rate ?? victimRate,
     };
-    await driveWindow(series, Math.min(warmUpSecondsMax, seconds), run.startedMs);
+    await run.drive(series, Math.min(warmUpSecondsMax, run.options.seconds));
     for (const [name, count] of attacks) {
       await besideAttack(run, series, { name, port: target.port, attacker, count });
     }

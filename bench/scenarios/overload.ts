@@ -9,7 +9,7 @@ import { anonymousMbOf, PeakMemory } from '../process-stats.js';
 import { measured } from '../run.js';
 import { median } from '../statistics.js';
 import { bytesPerEvent } from '../stored.js';
-import { awaitLoopSamples, driveWindow, measuredOf, rates, report, type Window } from '../windows.js';
+import { measuredOf, rates, report, type Window } from '../windows.js';
 
 /** Each connection sends 500 events: together several times the capacity of the mailbox. */
 const manyConnections = 512;
@@ -56,15 +56,10 @@ export const overload = measured({
       [refusable, 50],
       [scoreKind(site), 50],
     ]);
-    const loaded = async (what: string, rate: number, connections: number): Promise<Window> => {
+    const loaded = (what: string, rate: number, connections: number): Promise<Window> => {
       const name = `batches and scores, ${what}`;
       to.figure(`${name}: rate`, 'req/s', 'more', rate);
-      const series = { name, target, workload, connections, rate };
-      await driveWindow(series, Math.min(2, seconds / 5), run.startedMs);
-      const window = await driveWindow(series, seconds, run.startedMs);
-      await awaitLoopSamples(target);
-      report(to, measuredOf(series, [window]));
-      return window;
+      return run.window({ name, target, workload, connections, rate }, seconds, Math.min(2, seconds / 5));
     };
     const memory = new PeakMemory(() => anonymousMbOf(target.pids[0]!), memorySampleMs);
     const calm = await loaded('calm', Math.max(1, Math.ceil(2 * calmShare * capacityRate)), calmConnections);
@@ -83,7 +78,7 @@ export const overload = measured({
     to.figure('batches stored under overload / at capacity', 'x', 'more', stored / capacityRate);
 
     const after = { ...atCapacity, name: 'batches, after the overload' };
-    const recovered = measuredOf(after, [await driveWindow(after, Math.max(0.2, seconds / 5), run.startedMs)]);
+    const recovered = measuredOf(after, [await run.drive(after, Math.max(0.2, seconds / 5))]);
     report(to, recovered);
     to.figure('after the overload / before', 'x', 'more', median(rates(recovered)) / capacityRate);
     to.figure('calm: anonymous memory, at most', 'MB', 'less', calmMb);

@@ -8,7 +8,7 @@ import { PeakMemory, residentMbOf } from '../process-stats.js';
 import { measured } from '../run.js';
 import { makeMemoryGroup } from '../server-process.js';
 import { expectStored } from '../stored.js';
-import { awaitLoopSamples, driveWindow, measuredOf, report, warmUpSecondsMax } from '../windows.js';
+import { warmUpSecondsMax } from '../windows.js';
 
 const memoryBytes = 1024 ** 3;
 const matchesPerSecond = 50;
@@ -37,12 +37,10 @@ export const small = measured({
       connections: run.options.connections ?? 32,
       rate: run.options.rate ?? matchesPerSecond + eventsPerSecond,
     };
-    await driveWindow(series, Math.min(warmUpSecondsMax, run.options.seconds), run.startedMs);
+    await run.drive(series, Math.min(warmUpSecondsMax, run.options.seconds));
     const memory = new PeakMemory(() => residentMbOf(target.pids), sampleEveryMs);
-    const window = await driveWindow(series, run.options.seconds, run.startedMs);
+    const window = await run.window(series, run.options.seconds, 0);
     const peakMb = to.figure('memory, at most', 'MB', 'less', memory.end());
-    await awaitLoopSamples(target);
-    report(to, measuredOf(series, [window]));
     const matchMs = at(window.driven.kinds[0]!.latencies.summary(), 99) / 1000;
     to.goal('p99 of a match of 50', to.figure('p99 of a match of 50', 'ms', 'less', matchMs), 'at most', 10, ' ms');
     to.goal('memory of the node', peakMb, 'at most', 450, ' MB');

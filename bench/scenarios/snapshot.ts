@@ -26,7 +26,7 @@ export const snapshot = measured({
       const before = snapshotsOf(node).join();
       await sendEvents(node, site, 0, lastEvents);
       const isMade = () => snapshotsOf(node).join() !== before;
-      await until(isMade, patience, () => 'no snapshot was made within the time limit');
+      await until(isMade, patience, 'no snapshot was made within the time limit');
       return (performance.now() - startedMs) / 1000;
     };
     const counts = { rehearsals: 0, rounds: 1, restFactor: 0 };

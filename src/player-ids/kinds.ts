@@ -23,7 +23,7 @@ const platforms: ReadonlyMap<string, Kind> = new Map([
     },
   ],
   ['xbox', { form: 'the decimal XUID of 16 digits', read: (text) => floodgateForm(text) ?? readXbox(text) }],
-  ['eos', { form: 'the ProductUserId in lower case: 0002 and 28 more hexadecimal digits', read: readEos }],
+  ['eos', { form: 'the ProductUserId of 32 hexadecimal digits in lower case', read: readEos }],
 ]);
 
 const aliases: ReadonlyMap<string, string> = new Map([

@@ -49,7 +49,7 @@ export function readMinecraftOffline(text: string, server?: string): Reading {
 }
 
 export function readEos(text: string): Reading {
-  return productUserId.test(text) ? { id: text.toLowerCase() } : refused('malformed');
+  return undashed.test(text) ? { id: text.toLowerCase() } : refused('malformed');
 }
 
 /** True if the text is a UUID with dashes, or one without them whose version and variant are those of Minecraft's. */

@@ -82,9 +82,8 @@ export class Delivery {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        const sent = await this.#next();
-        if (sent.length > 0) await this.#send(sent);
-        else if (this.#state.pending === 0) await this.#idle();
+        if (this.#state.pending === 0) await this.#idle();
+        else await this.#send(await this.#next());
       } catch (error) {
         if (signal.aborted) return;
         await this.#pause(error instanceof TrustError ? error : failed(error));
@@ -94,7 +93,6 @@ export class Delivery {
 
   /** Returns the first waiting events; an empty list if they are damaged and were skipped. */
   async #next(): Promise<Sent[]> {
-    if (this.#state.pending === 0) return [];
     const { journal } = this.options;
     const { entries, damage } = await journal.read(journal.through + 1, this.#batchMax, bounds.batchBytes);
     if (damage !== null) {
@@ -107,6 +105,7 @@ export class Delivery {
   }
 
   async #send(sent: readonly Sent[]): Promise<void> {
+    if (sent.length === 0) return;
     this.#become('delivering');
     const events = sent.map(({ event }) => event);
     let results: DeliveryResult[];
@@ -187,11 +186,10 @@ export class Delivery {
   }
 
   #idle(): Promise<void> {
+    this.#state.lastError = null;
     this.#become('idle');
     return new Promise((resolve) => {
       this.#wake = resolve;
-      // An event that was added between the check and this line could not wake the delivery.
-      if (this.#state.pending > 0 || this.#stop.signal.aborted) resolve();
     });
   }
 

@@ -334,6 +334,18 @@ test('an event that is damaged while the spool is open delays no other event', a
   assert.equal([node.took, spool.progress.damaged, spool.progress.pending], [ids(2, 1), 1, 0]);
 });
 
+test('an idle spool has no error, even if the event that met one was damaged before the next attempt', async () => {
+  const node = new Node();
+  node.fail = overloaded;
+  const runtime = new VirtualRuntime();
+  const spool = await opened(node, { runtime });
+  await spool.add(event('e-0'));
+  await runtime.until(settled(() => spool.progress.phase === 'waiting'));
+  flipBit();
+  await runtime.until(settled(() => spool.progress.phase === 'idle'));
+  assert.equal([spool.progress.damaged, spool.progress.lastError], [1, null]);
+});
+
 test('a wrong address sets nothing aside', async () => {
   const node = new Node();
   node.fail = () => new TrustError('route_not_found', 'no', { status: 404 });

@@ -23,7 +23,7 @@ import { isRecord } from './json-text.js';
 import type { PlayerTrust, Verdict } from './player-trust.js';
 import { ScoreReader } from './read/score-reader.js';
 import { type Answer, type Ask, Caller, notTheContract } from './transport/caller.js';
-import { linked, notify, onAbort } from './transport/listeners.js';
+import { abortable, linked, notify, onAbort } from './transport/listeners.js';
 import { ReadFloor } from './transport/read-floor.js';
 import { AgeClock, pause, within } from './transport/time.js';
 import { invalidArgument, namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
@@ -78,6 +78,8 @@ export class TrustClient {
   #feed: VerdictFeed | null = null;
   #closing: Promise<void> | null = null;
   #kindsAskAgainMs = 0;
+  /** Shared by all events that wait, so that they keep their order. */
+  #kindsWait: Promise<unknown> = Promise.resolve();
 
   /** @param options - the address of the node, and the credentials of the peer. The constructor sends nothing. */
   constructor(options: TrustClientOptions) {
@@ -359,13 +361,13 @@ export class TrustClient {
    */
   async ready({ signal }: CallOptions = {}): Promise<void> {
     const { runtime } = this.#settings;
-    if (!this.#lacksKinds || runtime.elapsedMs() < this.#kindsAskAgainMs || this.#closing !== null) return;
-    try {
-      await within(runtime, bounds.kindsWaitMs, signal, (ending) => this.#groupKnown({ signal: ending }));
-    } catch {
-      signal?.throwIfAborted();
+    if (!this.#lacksKinds || this.#closing !== null) return;
+    if (runtime.elapsedMs() >= this.#kindsAskAgainMs) {
       this.#kindsAskAgainMs = runtime.elapsedMs() + bounds.saltRecheckMs;
+      const known = within(runtime, bounds.kindsWaitMs, undefined, (ending) => this.#groupKnown({ signal: ending }));
+      this.#kindsWait = known.catch(() => undefined);
     }
+    await abortable(this.#kindsWait, signal);
   }
 
   /** `hashes`: the call sends subject hashes, so that the salt must be the group's. */

@@ -896,6 +896,25 @@ test('ids are spelled as the group spells them, from the first read and the firs
   assert.is(spooled.client.prepare({ ...event, playerId: spellings[0]! }).player_id, hash);
 });
 
+test('events that wait for the kinds of the group keep their order, and none waits longer than a second', async () => {
+  const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
+  transport.request = ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject));
+  const order: string[] = [];
+  const add = (name: string, signal?: AbortSignal) => client.ready({ signal }).finally(() => order.push(name));
+  const first = add('first');
+  await runtime.advance(500);
+  const given = new AbortController();
+  const givenUp = add('given up', given.signal).catch((reason: unknown) => reason);
+  const second = add('second');
+  given.abort('over');
+  assert.is(await givenUp, 'over');
+  await runtime.advance(bounds.kindsWaitMs - 500);
+  await Promise.all([first, add('third')]);
+  await runtime.advance(500);
+  await second;
+  assert.equal(order, ['given up', 'first', 'second', 'third']);
+});
+
 test('without kinds of the group ids count as written; an option sets kinds before any contact', () => {
   const { client } = scene(() => 'silence', { groupSalt });
   const prepared = (one: TrustClient) => one.prepare({ ...event, playerId: '[U:1:4294960001]' }).player_id;

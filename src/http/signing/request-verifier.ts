@@ -17,12 +17,12 @@ const unchecked = granted(null);
 export class RequestVerifier {
   readonly #taken = new ReplayMemory();
   readonly #batches: SignatureBatches;
-  /** Time of the start in seconds since 1970. The replay memory lacks signatures that were accepted earlier. */
+  /** First whole second since 1970 after the start. The replay memory lacks signatures that were accepted earlier. */
   readonly #startedAt: number;
 
   constructor(private readonly deps: Pick<HttpDeps, 'node' | 'settings' | 'clock' | 'verifySignatures'>) {
     this.#batches = new SignatureBatches(deps.verifySignatures);
-    this.#startedAt = this.#now();
+    this.#startedAt = Math.ceil(deps.clock.now() / 1000);
   }
 
   /** Codes: signature_missing, signature_invalid, signature_expired, signature_replayed. */

@@ -176,6 +176,10 @@ test('an erasure signed before a restart is refused if its peer erased since tha
   assert.equal(asked, [[1, (startedS - 1 - limits.signatureWindowS) * 1000]]);
   const without = verifier({ clock });
   assert.is(await resultOf(without.check(routes.eraseSubject, early, peer(1), open)), 'unchecked');
+  const within = verifier({ clock: { now: () => startedS * 1000 + 1 }, hasErasedSince });
+  const inSecondOf = (created: number) =>
+    signedErasure(created).then((one) => resultOf(within.check(routes.eraseSubject, one, peer(1), open)));
+  assert.equal([await inSecondOf(startedS), await inSecondOf(startedS + 1)], ['signature_replayed', 'unchecked']);
   const event = await signedEvent({ created: startedS - 1 });
   assert.is(await resultOf(checks.check(routes.submitEvent, event, peer(1), open)), 'body', 'not an erasure');
 });

@@ -312,7 +312,9 @@ test('after a restart a repeated erasure is refused, and a repeated event or wit
     '404 event_not_found',
     replayed,
   ]);
-  assert.is(outcomeOf(await sendSigned(again.url, erasure, key)), '200');
+  // The second in which the node started may be the present one.
+  const created = Math.floor(Date.now() / 1000) + 1;
+  assert.is(outcomeOf(await sendSigned(again.url, erasure, key, { created })), '200');
   await again.close();
   rmSync(DATA_DIR, { recursive: true });
 });

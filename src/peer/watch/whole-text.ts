@@ -9,7 +9,8 @@ import type { Description } from '../formats/description.js';
 export function wholeTextOf(text: string, { shape }: Pick<Description, 'shape'>, isStill: boolean) {
   if (shape === 'json') return jsonIn(text) !== undefined ? { text, isWhole: true } : null;
   if (shape === 'xml') {
-    const root = /<([\w:-]+)[\s>]/.exec(text)?.[1];
+    const uncommented = text.split('-->').map((part) => part.split('<!--', 1)[0]);
+    const root = /<([\w:-]+)[\s>]/.exec(uncommented.join(''))?.[1];
     return root !== undefined && text.trimEnd().endsWith(`</${root}>`) ? { text, isWhole: true } : null;
   }
   if (text === '') return isStill ? { text, isWhole: true } : null;

@@ -98,6 +98,18 @@ test('a document is read again once it is complete, and a ban that is missing un
   assert.equal(watch.withdrawn, []);
 });
 
+test('an XML list is whole once its root ends, whatever elements a comment before the root shows', async () => {
+  const watch = begun();
+  const ban = `<blacklisted platform="Steam" userid="${ids[0]}" unbandate="2027-01-01 00:00:00"/>`;
+  const list = `<!-- for example:\n  <blacklisted platform="Steam"/> -->\n<adminTools><blacklist>${ban}</blacklist></adminTools>\n`;
+  writeFileSync(watch.path, list.slice(0, -6));
+  await watch.run(async () => {
+    await watch.untilLooked();
+    writeFileSync(watch.path, list);
+    assert.equal(await watch.said('reported 1 bans'), ['reported 1 bans']);
+  });
+});
+
 test('bans behind a damaged line do not count as lifted, which is said once for each such line', async () => {
   const watch = begun();
   watch.write(...ids);

@@ -30,8 +30,8 @@ interface ExportOptions {
 
 const help = `
 The list goes to standard output; ids that do not fit the format are counted on standard error.
---follow replaces FILE atomically when the list changes, and leaves it alone while the node or the ids cannot be
-read. Players of the sidecar's allow list are left out. A ban of this list must not be reported back.
+--follow replaces FILE atomically when the list changes or FILE is gone, and leaves it alone while the node or the ids
+cannot be read. Players of the sidecar's allow list are left out. A ban of this list must not be reported back.
 Exit codes: 0 done, 1 some ids refused, 2 wrong usage, 3 node unreachable
 
 Examples:
@@ -100,7 +100,7 @@ async function keepList(
       const { write, summary } = await list();
       // Some formats contain the time of writing, which is no change.
       const text = write(0);
-      if (text !== written) {
+      if (text !== written || (await stat(path).catch(() => null)) === null) {
         await replaceSmallFile(path, write(Date.now()), 0o644);
         written = text;
         log(`${path}: ${summary}`);

@@ -1,6 +1,6 @@
 /** `ptf-peer export` beside a node that does not answer for all players: no list is better than half of one. */
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -90,6 +90,19 @@ test('a list that is followed stays as it is while it cannot be computed, which 
   assert.equal(await followed(`${player}\n`), { code: 0, err: none, list });
   // A program that writes its file of ids empties it for a moment.
   assert.equal(await followed(''), { code: 0, err: 'export /ids names no player; /list stays as it is\n', list });
+});
+
+test('a list that is followed is written again if somebody removes it', async () => {
+  answers = 'answers';
+  const path = join(world.folder, 'list');
+  const ending = new AbortController();
+  const following = exported(`${player}\n`, ['--follow', path, '--every', '1s'], ending.signal);
+  await until(() => existsSync(path));
+  rmSync(path);
+  await until(() => existsSync(path));
+  ending.abort();
+  assert.is((await following).code, 0);
+  assert.is(readFileSync(path, 'utf8'), `${player}\n`);
 });
 
 test('a list that is followed reads the verdict stream with the key of its peer', async () => {

@@ -131,7 +131,7 @@ export const limits = {
 
   // Erasure
   erasureQuotaPerDay: 100,
-  /** Times of erasures that are stored per peer; a larger quota has no effect. */
+  /** Times of erasures that are stored per peer; a larger quota counts as this one. */
   erasureTimesMax: 10_000,
   redactionPieceRecords: 4_096,
   redactionPieceBatches: 256,

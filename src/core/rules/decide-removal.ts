@@ -240,8 +240,8 @@ export function decideErasure(
   const isNamed = seqs.length > 0 || state.allowed.of(subject) !== undefined;
   if (row < 0 && !(byOperator && isNamed)) return refuse('subject_not_found');
   if (!byOperator) {
-    const { erasureQuotaPerDay: quota } = bounds;
-    const { groupErasuresFactor: groupFactor } = limits;
+    const { groupErasuresFactor: groupFactor, erasureTimesMax } = limits;
+    const quota = Math.min(bounds.erasureQuotaPerDay, erasureTimesMax);
     const { own, group } = quotaWaitsMs(state, state.erasuresBy, command.caller, { quota, groupFactor }, now);
     if (own > 0 || group > 0) {
       return refuse('erasure_quota_exceeded', {

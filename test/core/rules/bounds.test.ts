@@ -56,6 +56,22 @@ test('a player is allowed until the end of a minute that has not passed, at most
   assert.not(audits.some((audit) => audit.includes(subjectOf('p').toString('hex'))));
 });
 
+test('an erasure quota above the number of stored times counts as that number', () => {
+  const given = new Given().peers(1, t0 - 9 * dayMs);
+  const { erasureTimesMax } = limits;
+  withLimits({ erasureTimesMax: 2 }, () => {
+    const codes = ['a', 'b', 'c', 'd'].map((player) => {
+      given.event(0, player);
+      const command = { caller: 0, subject: subjectOf(player), commitment: 'c', by: 'peer-0' };
+      return done(
+        given,
+        decideErasure(given.state, { ...bounds, erasureQuotaPerDay: erasureTimesMax + 1 }, command, t0),
+      );
+    });
+    assert.equal(codes, ['ok, 1', 'ok, 1', 'erasure_quota_exceeded', 'erasure_quota_exceeded']);
+  });
+});
+
 test('a caller waits for room in its own and the group quota, and new peers count only for one another', () => {
   const given = new Given().peers(2, t0 - 9 * dayMs).peers(2, t0 - hourMs);
   const [now, ago] = [t0 + dayMs, (hours: number) => t0 + dayMs - hours * hourMs];

@@ -14,6 +14,7 @@ import { type Config, identityOf } from '../config.js';
 import { version } from '../version.js';
 import { openEtcdLog, RECORD_FORMAT } from './cluster-folder.js';
 import { isIncomplete, removeUnfinished } from './copy-fetch.js';
+import { scrubIfDue } from './local-scrub.js';
 
 export class MoveRefusedError extends NamedError {}
 
@@ -28,11 +29,7 @@ export async function importData(config: Config, dir: string): Promise<MovedData
   if (salt === null || nodeId === null) throw new MoveRefusedError('CLUSTER must be etcd');
   await refuseOtherGroup(config, salt, dir);
   const log = openEtcdLog(config);
-  try {
-    return await beginLogAfter(lastSeq, { log, dir, nodeId });
-  } finally {
-    log.client.close();
-  }
+  return beginLogAfter(lastSeq, { log, dir, nodeId }).finally(() => log.client.close());
 }
 
 export interface EmptyCluster {
@@ -86,11 +83,8 @@ export async function exportData(config: Config, dir: string): Promise<MovedData
     );
   }
   const log = openEtcdLog(config);
-  try {
-    await refuseBehind(lastSeq, { log, dir, clusterId: mark.cluster_id });
-  } finally {
-    log.client.close();
-  }
+  await refuseBehind(lastSeq, { log, dir, clusterId: mark.cluster_id }).finally(() => log.client.close());
+  await scrubIfDue(dir);
   removeUnfinished(dir);
   rmSync(markFile(dir));
   return { cluster_id: mark.cluster_id, last_seq: lastSeq };

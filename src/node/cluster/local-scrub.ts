@@ -1,9 +1,11 @@
 /** Overwrites free space after an erasure, also on a node that crashed or joined late: a file marks it as due. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreEndedError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
+import { readIfThere } from '../../store/files/small-file.js';
+import { claimFolder } from '../../store/ownership/owner.js';
 
 function fileOf(dir: string): string {
   return join(dir, 'scrub-due');
@@ -17,8 +19,12 @@ export function markScrubDue(dir: string): void {
   writeFileSync(fileOf(dir), randomUUID());
 }
 
-function markIn(dir: string): string | null {
-  return existsSync(fileOf(dir)) ? readFileSync(fileOf(dir), 'utf8') : null;
+/** Overwrites free space if that is due. No node may run on the folder: one without a cluster ignores the mark. */
+export async function scrubIfDue(dir: string): Promise<void> {
+  if (!existsSync(fileOf(dir))) return;
+  const writer = await claimFolder(dir);
+  await writer.scrub().finally(() => writer.close());
+  rmSync(fileOf(dir));
 }
 
 export class LocalScrub {
@@ -48,16 +54,16 @@ export class LocalScrub {
     const { signal } = this.#ending;
     const done = this.#runs.then(async () => {
       signal.throwIfAborted();
-      const mark = markIn(this.dir);
+      const mark = readIfThere(fileOf(this.dir));
       await this.overwrite(signal);
-      if (markIn(this.dir) === mark) rmSync(fileOf(this.dir), { force: true });
+      if (readIfThere(fileOf(this.dir)) === mark) rmSync(fileOf(this.dir), { force: true });
     });
     this.#runs = done.catch(() => undefined);
     return done;
   }
 
   #runIfDue(): void {
-    if (markIn(this.dir) === null) return;
+    if (!existsSync(fileOf(this.dir))) return;
     this.run().catch((error: unknown) => {
       const hasEnded = this.#ending.signal.aborted || error instanceof StoreEndedError;
       if (!hasEnded) this.onFailure('overwriting free space', error);

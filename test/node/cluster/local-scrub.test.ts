@@ -3,8 +3,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LocalScrub, markScrubDue } from '../../../src/node/cluster/local-scrub.js';
+import { LocalScrub, markScrubDue, scrubIfDue } from '../../../src/node/cluster/local-scrub.js';
+import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { inFastFolder } from '../../faults/fault.js';
 import { withBounds } from '../../sim/profile.js';
+import { assertErased, erasureOf, fill, marksInFile } from '../../store/log/marked-batches.js';
 import { rejection } from '../../store/log-contract.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
@@ -69,6 +72,22 @@ test('what is marked while a scrub runs stays due, since the scrub may have pass
   await scrub.run();
   assert.equal([afterFirst, isDue()], [true, false]);
 });
+
+test('a folder that leaves its cluster is overwritten if that is due, since a node alone would not do it', () =>
+  inFastFolder(async (dir) => {
+    const writer = await claimFolder(dir);
+    await fill(writer, 1, 60);
+    const { seqs, rewrites } = erasureOf(1, 60);
+    await writer.append(null, rewrites);
+    await writer.close();
+    await scrubIfDue(dir);
+    assert.ok(marksInFile(dir).has('mark-000001-0000'));
+    markScrubDue(dir);
+    await scrubIfDue(dir);
+    assertErased(dir, seqs, []);
+    assert.not(existsSync(join(dir, 'scrub-due')));
+    await (await claimFolder(dir)).close();
+  }));
 
 test('a stop aborts the scrub that runs, reports nothing, and begins no other', async () => {
   const { scrub, dir, failures, runs, isDue } = scrubOf(

@@ -2,7 +2,7 @@
 import { messageOf } from '../errors.js';
 import type { MemberStatus } from '../group/cluster-api.js';
 import { every, type Timers } from '../group/ports/clock.js';
-import type { Fence, NodeView, SharedLog } from '../group/ports/shared-log.js';
+import { type Fence, type NodeView, type SharedLog, SharedLogUnavailableError } from '../group/ports/shared-log.js';
 import { ScrubDeferredError } from '../group/ports/storage.js';
 import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
@@ -183,11 +183,16 @@ export class LeaderDuties {
   async #raiseFormat(fence: Fence, nodes: readonly NodeView[]): Promise<void> {
     const { log, member, format, formatRaised, note } = this.deps;
     const readByAll = Math.min(format, ...nodes.map((node) => node.format));
-    if (readByAll <= member.writeFormat) return;
+    const before = member.writeFormat;
+    if (readByAll <= before) return;
     await log.raiseFormat(fence, readByAll);
     member.writeFormat = readByAll;
     note('info', { format: readByAll }, 'every node reads records of this format, so they are written from now on');
-    await formatRaised();
+    await formatRaised().catch((error: unknown) => {
+      // The next trim tries again.
+      if (error instanceof SharedLogUnavailableError) member.writeFormat = before;
+      throw error;
+    });
   }
 
   /** Deletes slots that all live nodes have, and those up to `upTo` in any case. `isPressed`: no node is waited for. */
@@ -302,17 +307,11 @@ export class LeaderDuties {
 }
 
 /** Settles with `work`, or rejects as soon as `signal` aborts. The result of the work is then ignored. */
-async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  let stop = (): void => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(new Error('the node is shutting down'));
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new Error('the node is shutting down'));
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
-  work.catch(() => undefined);
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

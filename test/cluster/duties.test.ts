@@ -4,10 +4,11 @@ import * as assert from 'uvu/assert';
 import { type DutiesDeps, LeaderDuties } from '../../src/cluster/duties.js';
 import type { LinkClient } from '../../src/cluster/link-client.js';
 import type { ClusterMember } from '../../src/cluster/member.js';
-import type { NodeView, SharedLog } from '../../src/group/ports/shared-log.js';
+import { type NodeView, type SharedLog, SharedLogUnavailableError } from '../../src/group/ports/shared-log.js';
 import { ScrubDeferredError } from '../../src/group/ports/storage.js';
 import { limits } from '../../src/limits.js';
 import { timers } from '../../src/node/system.js';
+import { withBounds } from '../sim/profile.js';
 import { rejection } from '../store/log-contract.js';
 import { until } from '../support/until.js';
 
@@ -86,6 +87,34 @@ test('records of a newer format are written once every live node reads them', as
   // The format rises to the newest one of this release.
   assert.equal([world.raised, world.member.writeFormat], [[2], 2]);
   assert.equal(world.asked, ['format raised'], 'the configuration that waited for the format is applied');
+});
+
+test('settings that wait for a newer format are written later if etcd was silent', async () => {
+  const triesAfter = async (failure: Error) => {
+    let tries = 0;
+    let looks = 0;
+    const failures: unknown[] = [];
+    const { duties, log, member } = worldOf([], {
+      formatRaised: async () => {
+        tries += 1;
+        if (tries === 1) throw failure;
+      },
+      onFailure: (_what, error) => failures.push(error),
+    });
+    log.nodes = async () => {
+      looks += 1;
+      return [];
+    };
+    await withBounds({ trimLookMs: 1, trimEveryMs: 1 }, async () => {
+      duties.start();
+      await until(() => looks > 2);
+      await duties.stop();
+    });
+    assert.equal([failures, member.writeFormat], [[failure], 2]);
+    return tries;
+  };
+  assert.is(await triesAfter(new SharedLogUnavailableError('etcd does not answer')), 2);
+  assert.is(await triesAfter(new Error('PRE_TRUSTED_PEERS')), 1, 'nothing is trimmed while it fails');
 });
 
 test('an erasure waits for a node that joins, but only for a limited time', async () => {

@@ -1,6 +1,9 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { disputeSchema, eventSchema, registrationSchema } from '../../src/contract/request-bodies.js';
+import { disputeSchema, eventSchema, firstEventSchema, registrationSchema } from '../../src/contract/request-bodies.js';
+import { routes } from '../../src/contract/routes.js';
+import { operations } from '../../src/operations/table.js';
 import { validatorOf } from '../../src/validation/validator.js';
 
 const event = {
@@ -14,6 +17,16 @@ const event = {
   timestamp: '2026-01-02T03:04:05Z',
 };
 const registration = { peer_name: 'n', game_ids: ['g'] };
+
+test('the schema of every body and of every request of the operator is valid under the meta-schema', () => {
+  const bodies = Object.values(routes).flatMap((route) => ('body' in route ? [route.body.schema] : []));
+  const requests = Object.values(operations).map(({ request }) => request);
+  assert.ok(bodies.length >= 4 && requests.length >= 30, `${bodies.length} and ${requests.length}`);
+  const ajv = new Ajv2020();
+  for (const schema of [...bodies, firstEventSchema, ...requests]) {
+    assert.ok(ajv.validateSchema(schema), ajv.errorsText());
+  }
+});
 
 test('each text of a body has from one character to as many as the contract says', () => {
   const texts = [

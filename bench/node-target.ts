@@ -61,9 +61,7 @@ export async function startNode(name: string, filled: FilledNode): Promise<Runni
   const { node } = filled;
   await node.start();
   await settled(node);
-  const { port, pid, loopSamples } = node;
-  const target = { name, host: '127.0.0.1', port, pids: [pid!], loopSamples, stop: () => node.stop() };
-  return { ...filled, target };
+  return { ...filled, target: node.target(name) };
 }
 
 /**

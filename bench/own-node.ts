@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { atEnd, temporaryFolder } from './ending.js';
 import { type ServerCommand, ServerProcess } from './server-process.js';
-import type { LoopSample } from './target.js';
+import type { Target } from './target.js';
 import { until } from './until.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -60,9 +60,23 @@ export class OwnNode {
     return this.#process?.pid;
   }
 
-  /** Samples of the running node, oldest first. */
-  get loopSamples(): readonly LoopSample[] {
-    return this.#process?.loopSamples ?? [];
+  /** Returns the node as a target, before its start or after it. */
+  target(name: string): Target {
+    const node = this;
+    return {
+      name,
+      host: '127.0.0.1',
+      get port() {
+        return node.#port;
+      },
+      get pids() {
+        return [node.pid!];
+      },
+      get loopSamples() {
+        return node.#process?.loopSamples ?? [];
+      },
+      stop: () => node.stop(),
+    };
   }
 
   /**

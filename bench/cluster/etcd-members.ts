@@ -44,21 +44,16 @@ export interface MemberStart {
 
 export class EtcdMembers {
   readonly names: readonly string[];
-  readonly quotaBytes: number | undefined;
-  readonly clientPorts: readonly number[];
-  readonly #options: EtcdOptions;
   readonly #folder = temporaryFolder('ptf-etcd-');
-  readonly #peerPorts: readonly number[];
-  /** The URL at which the other members connect to a member, by its index. */
-  readonly peerUrls: readonly string[];
   readonly #children: (Child | null)[];
 
-  private constructor(options: EtcdOptions, clientPorts: number[], peerPorts: number[], peerUrls: readonly string[]) {
-    this.#options = options;
-    this.quotaBytes = options.quotaBytes;
-    this.clientPorts = clientPorts;
-    this.#peerPorts = peerPorts;
-    this.peerUrls = peerUrls;
+  /** `peerUrls`: the URL at which the other members connect to a member, by its index. */
+  private constructor(
+    private readonly options: EtcdOptions,
+    readonly clientPorts: readonly number[],
+    private readonly peerPorts: readonly number[],
+    readonly peerUrls: readonly string[],
+  ) {
     this.names = clientPorts.map((_, index) => `m${index}`);
     this.#children = clientPorts.map(() => null);
   }
@@ -77,6 +72,10 @@ export class EtcdMembers {
       throw error;
     }
     return members;
+  }
+
+  get quotaBytes(): number | undefined {
+    return this.options.quotaBytes;
   }
 
   get count(): number {
@@ -98,13 +97,13 @@ export class EtcdMembers {
   }
 
   startMember(index: number, { joins, more = [] }: MemberStart = {}): void {
-    const { flags = [], commandOf, detached = false } = this.#options;
+    const { flags = [], commandOf, detached = false } = this.options;
     const initial = joins ?? this.names.map((_, at) => at);
     const client = this.endpoints[index]!;
     const args = [
       ['--name', this.names[index]!, '--data-dir', this.folders[index]!, '--log-level', 'error'],
       ['--listen-client-urls', client, '--advertise-client-urls', client],
-      ['--listen-peer-urls', `http://127.0.0.1:${this.#peerPorts[index]}`],
+      ['--listen-peer-urls', `http://127.0.0.1:${this.peerPorts[index]}`],
       ['--initial-advertise-peer-urls', this.peerUrls[index]!],
       ['--initial-cluster', initial.map((at) => `${this.names[at]}=${this.peerUrls[at]}`).join(',')],
       ['--initial-cluster-state', joins === undefined ? 'new' : 'existing'],

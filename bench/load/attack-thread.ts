@@ -20,34 +20,31 @@ import type { Credentials } from './requests.js';
 
 const attackNiceness = 10;
 
-interface AttackOptions {
+const begin = {
+  'half batches': halfBatches,
+  'flood of batches': floodOfBatches,
+  'idle connections': (port, _, count) => idleConnections(port, count),
+  'old repeats': oldRepeats,
+  'repeated matches': (port, _, count) => repeatedMatches(port, count),
+  tunnels: (port, _, count) => tunnels(port, count),
+  'slow commands': slowCommands,
+  'unread streams': (port, attacker, count) => verdictStreams(port, attacker, count, false),
+} satisfies Record<string, (port: number, attacker: Credentials, count: number) => Promise<Attack>>;
+
+export type AttackName = keyof typeof begin;
+
+export interface AttackTask {
+  readonly name: AttackName;
   readonly port: number;
   readonly attacker: Credentials;
   /** Number of connections. */
   readonly count: number;
 }
 
-const begin = {
-  'half batches': ({ port, attacker, count }) => halfBatches(port, attacker, count),
-  'flood of batches': ({ port, attacker, count }) => floodOfBatches(port, attacker, count),
-  'idle connections': ({ port, count }) => idleConnections(port, count),
-  'old repeats': ({ port, attacker, count }) => oldRepeats(port, attacker, count),
-  'repeated matches': ({ port, count }) => repeatedMatches(port, count),
-  tunnels: ({ port, count }) => tunnels(port, count),
-  'slow commands': ({ port, attacker, count }) => slowCommands(port, attacker, count),
-  'unread streams': ({ port, attacker, count }) => verdictStreams(port, attacker, count, false),
-} satisfies Record<string, (options: AttackOptions) => Promise<Attack>>;
-
-export type AttackName = keyof typeof begin;
-
-export interface AttackTask extends AttackOptions {
-  readonly name: AttackName;
-}
-
 const task = workerData as AttackTask;
 // On Linux the priority is that of this thread alone.
 setPriority(attackNiceness);
-const attack = await begin[task.name](task);
+const attack = await begin[task.name](task.port, task.attacker, task.count);
 parentPort!.postMessage('under way');
 await once(parentPort!, 'message');
 await attack.end();

@@ -12,17 +12,10 @@ import { caughtShare, hitShare, summarise } from './summary.js';
 import { damageTable, measureTables, nodeNote, summaryTable, verdictTable } from './tables.js';
 import { sumCalibrations } from './verdicts.js';
 
-/** Indexes into the palette of line charts. */
-const colours: Readonly<Record<MethodName, number>> = {
-  score: 0,
-  pBad: 1,
-  majority: 8,
-  beta: 5,
-  dawidSkene: 2,
-  eigenTrust: 4,
-  eigenTrustPre: 7,
-  oracle: 6,
-};
+/** Returns the index of a method's colour in the palette of line charts. */
+function colourOf(method: MethodName): number {
+  return methodNames.indexOf(method);
+}
 
 /** The smallest share of good players hit in the plot of catches. */
 const hitShareMin = 1e-4;
@@ -75,7 +68,7 @@ function calibrationPlot(rows: readonly Row[]): string[] {
     return { name: family, colour, points: bins.map(({ predicted, actual }) => [predicted, actual] as const) };
   });
   const diagonal = [0, 1].map((share) => [share, share] as const);
-  const ideal: Line = { name: 'perfectly calibrated', colour: colours.oracle, points: diagonal };
+  const ideal: Line = { name: 'perfectly calibrated', colour: colourOf('oracle'), points: diagonal };
   const cells = calibrated.flatMap(({ family, bins }) =>
     bins.map(({ predicted, actual, players }) => {
       return [family, ...[predicted, actual].map((share) => `${(share * 100).toFixed(1)} %`), String(players)];
@@ -98,12 +91,12 @@ function familyPlot(rows: readonly Row[], family: Family): string[] {
   if (groups.length === 0) return [];
   const means = meanFigures(groups.map(({ methods }) => methods));
   const lines = methodNames.map((method) => {
-    return catchLine(methodLabels[method], colours[method], means[method].caughtAt);
+    return catchLine(methodLabels[method], colourOf(method), means[method].caughtAt);
   });
   const { untrustedHit, untrustedCaught, suspiciousHit, suspiciousCaught } = summarise(groups);
   return catchPlot(`${family} groups`, lines, [
-    { name: 'untrusted', colour: colours.score, hit: untrustedHit, caught: untrustedCaught },
-    { name: 'suspicious or worse', colour: colours.score, hit: suspiciousHit, caught: suspiciousCaught },
+    { name: 'untrusted', colour: colourOf('score'), hit: untrustedHit, caught: untrustedCaught },
+    { name: 'suspicious or worse', colour: colourOf('score'), hit: suspiciousHit, caught: suspiciousCaught },
   ]);
 }
 
@@ -111,13 +104,14 @@ function familyPlot(rows: readonly Row[], family: Family): string[] {
 function lifePlots(rows: readonly LifeRow[]): string[] {
   return banningPopulations(rows).flatMap(({ name, rows: population }) => {
     const { caughtAt, condemned } = combine(population.flatMap(({ judgements }) => judgements));
-    const coloursOf = { ...colours, bans: colours.majority };
     return catchPlot(
       `${name} that ban`,
-      lifeMethodNames.map((method) => catchLine(lifeMethods[method], coloursOf[method], caughtAt[method])),
+      lifeMethodNames.map((method) => {
+        return catchLine(lifeMethods[method], colourOf(method === 'bans' ? 'majority' : method), caughtAt[method]);
+      }),
       (['untrusted', 'suspicious', 'twoBans', 'threeBans'] as const).map((rule) => ({
         name: lifeRules[rule],
-        colour: rule.endsWith('Bans') ? coloursOf.bans : coloursOf.score,
+        colour: colourOf(rule.endsWith('Bans') ? 'majority' : 'score'),
         hit: hitShare(condemned[rule]),
         caught: caughtShare(condemned[rule]),
       })),

@@ -171,20 +171,7 @@ export async function groupOfThree(run: Run): Promise<GroupOfThree | null> {
 /** Returns a node that is not started yet. `port`: 0 for a free one. */
 function serverOf(run: Run, name: string, environment: Readonly<Record<string, string>>, port: number): Server {
   const node = new OwnNode({ ...settings, ...environment }, { port });
-  const target: Target = {
-    name,
-    host: '127.0.0.1',
-    get port() {
-      return node.port;
-    },
-    get pids() {
-      return [node.pid!];
-    },
-    get loopSamples() {
-      return node.loopSamples;
-    },
-    stop: () => node.stop(),
-  };
+  const target = node.target(name);
   run.use(target);
   return {
     name,

@@ -63,12 +63,12 @@ async function runExport(options: ExportOptions, session: Session): Promise<void
   const { follow, ids } = options;
   if (follow !== undefined && options.replace !== true && ((await stat(follow).catch(() => null))?.size ?? 0) > 0)
     throw wrongUsage(`${follow} is not empty, and --follow removes every ban that it did not write: see --replace`);
-  const { url, groupSalt, stateDir, apiKey: key } = await session.config();
+  const { url, groupSalt, stateDir, apiKey } = await session.config();
   const kinds = (await groupKinds(url, groupSalt)) ?? undefined;
-  // The stream is for peers.
-  const [playersMax, apiKey] = follow === undefined ? [1] : [bounds.playersMaxDefault, key];
+  // Only the stream needs a key.
+  const reads = follow === undefined ? { playersMax: 1 } : { playersMax: bounds.playersMaxDefault, apiKey };
   const readBudgetMs = bounds.exportReadMs;
-  const client = new TrustClient({ url, groupSalt, apiKey, readBudgetMs, playersMax, playerIdKinds: null });
+  const client = new TrustClient({ url, groupSalt, readBudgetMs, playerIdKinds: null, ...reads });
   try {
     const list = () => listIn(options, kinds, client, session, join(stateDir, 'sidecar', 'allow.json'));
     if (follow !== undefined) {

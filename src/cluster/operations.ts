@@ -84,10 +84,10 @@ export class ClusterOperator implements ClusterOperations {
   }
 
   /** Confirms that the node is gone. Its key expired with its lease, so there is nothing to remove. */
-  async forget(nodeId: string): Promise<Outcome<null>> {
-    const nodes = await this.deps.log.nodes();
-    if (!nodes.some((node) => node.nodeId === nodeId)) return granted(null);
-    return refused('invalid_parameter', { text: `node ${nodeId} is running: stop it first` });
+  forget(nodeId: string): Promise<Outcome<null>> {
+    const running = refused('invalid_parameter', { text: `node ${nodeId} is running: stop it first` });
+    const isRunning = this.deps.log.nodes().then((nodes) => nodes.some((node) => node.nodeId === nodeId));
+    return refusedIfSilent(isRunning.then((is) => (is ? running : granted(null))));
   }
 
   async #scrub(settings: WalSettings, onProgress: OnProgress): Promise<Outcome<ScrubResult>> {

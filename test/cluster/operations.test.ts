@@ -182,6 +182,9 @@ test('a node is forgotten unless it is running', async () => {
   assert.equal(await operator.forget('n3'), { ok: true, value: null });
   const refused = await operator.forget('n2');
   assert.equal(!refused.ok && [refused.code, refused.text], ['invalid_parameter', 'node n2 is running: stop it first']);
+  log.nodes = () => Promise.reject(new SharedLogUnavailableError('etcd does not answer'));
+  const silent = await operator.forget('n3');
+  assert.equal(!silent.ok && [silent.code, silent.text], ['dependency_unavailable', 'etcd does not answer']);
 });
 
 test('the status names leader, takeover and every member of etcd, and does without a log that is silent', async () => {

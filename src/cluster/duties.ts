@@ -3,7 +3,7 @@ import { messageOf } from '../errors.js';
 import type { MemberStatus } from '../group/cluster-api.js';
 import { every, type Timers } from '../group/ports/clock.js';
 import { type Fence, type NodeView, type SharedLog, SharedLogUnavailableError } from '../group/ports/shared-log.js';
-import { ScrubDeferredError } from '../group/ports/storage.js';
+import { OwnerLostError, ScrubDeferredError } from '../group/ports/storage.js';
 import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
 import type { ClusterMember } from './member.js';
@@ -296,7 +296,7 @@ export class LeaderDuties {
     for (const { at } of order) {
       if (signal?.aborted === true) throw new Error('the node is shutting down');
       // The next leader may be defragmenting another member.
-      if (!member.isLeader) throw new Error('another node leads now');
+      if (!member.isLeader) throw new OwnerLostError('another node leads now');
       await defragment(at).catch((error: unknown) => {
         missed.push(at);
         onFailure('defragmenting a member of etcd', error);

@@ -8,6 +8,7 @@ import {
   SharedLogUnavailableError,
   type WalSettings,
 } from '../group/ports/shared-log.js';
+import { OwnerLostError } from '../group/ports/storage.js';
 import { noLeader } from '../group/refusals.js';
 import { DAY_MS, HOUR_MS, limits } from '../limits.js';
 import { type LinkClient, LinkError } from './link-client.js';
@@ -132,7 +133,7 @@ export class ClusterOperator implements ClusterOperations {
 
 function refusedIfSilent<T>(work: Promise<Outcome<T>>): Promise<Outcome<T>> {
   return work.catch((error: unknown) => {
-    if (error instanceof SharedLogUnavailableError || error instanceof LinkError) {
+    if (error instanceof SharedLogUnavailableError || error instanceof LinkError || error instanceof OwnerLostError) {
       return refused('dependency_unavailable', { text: error.message });
     }
     throw error;

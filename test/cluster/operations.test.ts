@@ -5,6 +5,7 @@ import { type LinkCall, LinkError } from '../../src/cluster/link-client.js';
 import { ClusterOperator, type OperatorDeps } from '../../src/cluster/operations.js';
 import type { NodeView, Scrubbed, SharedLog } from '../../src/group/ports/shared-log.js';
 import { SharedLogUnavailableError } from '../../src/group/ports/shared-log.js';
+import { OwnerLostError } from '../../src/group/ports/storage.js';
 import { noLeader } from '../../src/group/refusals.js';
 import { limits } from '../../src/limits.js';
 import { rejection } from '../store/log-contract.js';
@@ -145,6 +146,14 @@ function follower(call: (call: LinkCall) => Promise<unknown>, nodeId = 'n2') {
   const link = { call } as unknown as OperatorDeps['link'];
   return { ...operatorOver({ member: role as OperatorDeps['member'], link, nodeId: 'n1' }), role };
 }
+
+test('a scrub is refused once another node leads', async () => {
+  const { operator } = operatorOver({
+    defragmentAll: () => Promise.reject(new OwnerLostError('another node leads now')),
+  });
+  const outcome = await operator.scrub();
+  assert.equal(!outcome.ok && [outcome.code, outcome.text], ['dependency_unavailable', 'another node leads now']);
+});
 
 test('a follower sends a scrub and a step-down to the leader, and refuses them if it knows none', async () => {
   const calls: LinkCall[] = [];

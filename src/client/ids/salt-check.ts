@@ -16,7 +16,7 @@ export class SaltCheck {
   readonly #expected: string;
   /** True if the salt is the group's, or the node publishes no salt check. */
   isVerified = false;
-  /** The kinds of ids that the group accepts; null if they are opaque, undefined before the node has answered. */
+  /** The kinds of ids that the group accepts; null if they are opaque, undefined before its node has answered. */
   kinds: readonly string[] | null | undefined;
   /** The error of a salt that is known to differ from the group's; null if it is the group's or not verified yet. */
   mismatch: TrustError | null = null;
@@ -59,10 +59,10 @@ export class SaltCheck {
     const group = isRecord(body) && isRecord(body.group) ? body.group : {};
     const found = group.salt_check;
     const kinds = group.player_id_kinds;
-    // A node that states no kinds accepts ids as they are.
-    this.kinds = Array.isArray(kinds) && kinds.length > 0 ? kinds.map(String) : null;
     // A node without a salt check cannot be compared.
     this.isVerified = typeof found !== 'string' || found === this.#expected;
+    // A node that states no kinds accepts ids as they are. The node of another group states those of that group.
+    if (this.isVerified) this.kinds = Array.isArray(kinds) && kinds.length > 0 ? kinds.map(String) : null;
     const text = `groupSalt is not the salt of the group ${JSON.stringify(String(group.group_id))}: the node's salt_check is ${found}, that of groupSalt is ${this.#expected}; give the client the node's GROUP_SALT`;
     this.mismatch = this.isVerified ? null : new TrustError('salt_mismatch', text);
     this.#mismatchAt = this.runtime.elapsedMs();

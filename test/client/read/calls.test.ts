@@ -896,6 +896,21 @@ test('ids are spelled as the group spells them, from the first read and the firs
   assert.is(spooled.client.prepare({ ...event, playerId: spellings[0]! }).player_id, hash);
 });
 
+test('the node of another group does not decide which ids are those of players', async () => {
+  const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
+  transport.saltCheck = '00000000';
+  transport.playerIdKinds = ['minecraft'];
+  assert.is((await runtime.until(client.score('[U:1:4294960001]'))).cause, 'salt_mismatch');
+  await runtime.until(client.ready());
+  const prepared = () => client.prepare({ ...event, playerId: '[U:1:4294960001]' }).player_id;
+  assert.is(prepared(), subjectHash('[U:1:4294960001]', groupSalt));
+  transport.saltCheck = saltCheckOf(groupSalt);
+  transport.playerIdKinds = ['steam'];
+  await runtime.advance(bounds.saltRecheckMs);
+  await runtime.until(client.ready());
+  assert.is(prepared(), subjectHash('76561202255225729', groupSalt));
+});
+
 test('events that wait for the kinds of the group keep their order, and none waits longer than a second', async () => {
   const { client, transport, runtime } = scene(matchAnswer, { groupSalt });
   transport.request = ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject));

@@ -268,6 +268,20 @@ function define(): void {
     assert.equal(seen.complaints, []);
   });
 
+  test('an audit log that was searched in part is not said to have no entry that matches', async () => {
+    const entry = { at: 0, action: 'a', actor: 'b', target: 'c', prevHash: 'd', hash: 'e' };
+    const auditTail: GroupApi['auditTail'] = async (count, before = 1_000_000) => {
+      const entries = Array.from({ length: count }, (_, i) => ({ ...entry, seq: before - count + i }));
+      return granted({ entries, nextAfter: null });
+    };
+    const seen = await open(await serve({ auditTail }), 'audit');
+    await seen.page.getByLabel('Action', { exact: true }).fill('erasure');
+    await seen.page.getByRole('button', { name: 'Filter' }).click();
+    await seen.page.getByText('No entries', { exact: true }).waitFor();
+    assert.match((await seen.page.locator('main').textContent()) ?? '', 'older ones were not searched yet');
+    assert.equal(seen.complaints, []);
+  });
+
   test('before a look-up the view of players says that no player was looked up', async () => {
     const dashboard = await serve();
     const seen = await open(dashboard, 'players');

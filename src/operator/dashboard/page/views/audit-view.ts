@@ -48,7 +48,8 @@ export function auditView({ live, peers }: ViewContext): View {
   };
 
   function listOf({ entries: listed, next, names }: Listed): Child {
-    const none = empty('No entries', 'No entry of the audit log matches.');
+    const soFar = 'No entry so far matches; older ones were not searched yet.';
+    const none = empty('No entries', next === null ? 'No entry of the audit log matches.' : soFar);
     return [
       html`<div class="scroll">${
         table('Audit log', listed, ({ seq }) => seq, [

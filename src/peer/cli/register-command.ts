@@ -60,8 +60,8 @@ async function register(options: RegisterOptions, session: Session): Promise<voi
   // Before a peer is created: each registration creates a new one.
   await talkingTo(url, () => verifiedGroup(url, salt.text));
   // Nobody shows its key a second time if the file cannot be written.
-  await replaceSmallFile(`${path}.new`, '');
-  await rm(`${path}.new`);
+  await replaceSmallFile(`${path}.ptf-probe`, '');
+  await rm(`${path}.ptf-probe`);
   const { apiKey, peerId: id } =
     peerId === undefined
       ? await talkingTo(url, () => registered(options, name!, gameIds))

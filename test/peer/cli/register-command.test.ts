@@ -87,7 +87,9 @@ test('what is missing or wrong is said before a peer is made, and no file is wri
   const { code, err } = await world.run(named, env);
   assert.equal([code, config().peer_id, posted()], [2, 'p', []]);
   assert.match(err, 'exists; --force replaces it');
+  writeFileSync(`${world.configPath}.new`, 'of the user');
   assert.equal([(await world.run([...named, '--force'], env)).code, config().peer_id], [0, 'new-peer']);
+  assert.is(readFileSync(`${world.configPath}.new`, 'utf8'), 'of the user');
 });
 
 test.run();

@@ -23,7 +23,6 @@ export type HealthReply = HealthBody;
 
 export class ApiClient {
   readonly #pool: Pool;
-  #closed = false;
 
   constructor(url: string, connections: number) {
     this.#pool = new Pool(url, { connections });
@@ -49,7 +48,6 @@ export class ApiClient {
 
   /** Destroys the connections. Calls in flight and calls that wait for a retry reject. */
   close(): Promise<void> {
-    this.#closed = true;
     return this.#pool.destroy();
   }
 
@@ -81,7 +79,7 @@ export class ApiClient {
       }
       if (status >= 200 && status < 300) return JSON.parse(text) as T;
       const what = `${method} ${path.slice(0, 60)}: ${status || ''} ${text.slice(0, 300)}`;
-      if (this.#closed || !curable.includes(status)) throw new Error(what);
+      if (this.#pool.destroyed || !curable.includes(status)) throw new Error(what);
       if (performance.now() + retryAfterMs > giveUpMs) throw new Error(`${what}, for ${retryForMs} ms`);
       await delay(retryAfterMs);
     }

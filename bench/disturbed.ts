@@ -36,6 +36,8 @@ export interface Disturbance {
 }
 
 const longestWorkS = 600;
+/** Work that takes longer is slowed down by other work of the machine, and the run would not end. */
+const longestRestS = 5;
 const connectionsDefault = 32;
 const rateDefault = 5_000;
 /** Time after the rehearsal of an attack for the node to finish what the attack left. */
@@ -66,7 +68,7 @@ export async function measureDisturbed(run: Run, { target, site }: RunningNode, 
     const [window, tookS] = await driveDuring(run, busySeries, work);
     busy.push(window);
     workS.push(tookS);
-    quiet.push(await run.drive(series, Math.max(quietS, restFactor * tookS)));
+    quiet.push(await run.drive(series, Math.max(quietS, Math.min(longestRestS, restFactor * tookS))));
     progress.advance(1);
   }
   for (const rehearsed of [workS, busy, quiet]) rehearsed.splice(0, rehearsals);
@@ -134,9 +136,9 @@ export async function besideAttack(run: Run, peer: Series & { connections: numbe
   const series = { ...peer, connections };
   const seconds = run.options.seconds / 2;
   const attacked = async (): Promise<Window> => {
-    const attack = await startAttack(task);
+    const end = await startAttack(task);
     const window = await run.drive(series, seconds);
-    await attack.end();
+    await end();
     return window;
   };
   await attacked();

@@ -58,33 +58,26 @@ export function peakMbOf(pid: number): number {
   return (statusKbOf(pid, 'VmHWM') * 1024) / 1e6;
 }
 
-/** The maximum of `readMb`, sampled at a fixed interval. */
-export class PeakMemory {
-  #mb = 0;
-  readonly #readMb: () => number;
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(readMb: () => number, everyMs: number) {
-    this.#readMb = readMb;
-    this.#timer = setInterval(() => this.#sample(), everyMs);
-  }
-
-  /** Returns the maximum since the last call, or since the start. */
-  take(): number {
-    this.#sample();
-    const mb = this.#mb;
-    this.#mb = 0;
+/** Samples `readMb` at a fixed interval. `take` returns the maximum since the last call, or since the start. */
+export function peakMemory(readMb: () => number, everyMs: number) {
+  let peakMb = 0;
+  const sample = (): void => {
+    peakMb = Math.max(peakMb, readMb());
+  };
+  const timer = setInterval(sample, everyMs);
+  const take = (): number => {
+    sample();
+    const mb = peakMb;
+    peakMb = 0;
     return mb;
-  }
-
-  end(): number {
-    clearInterval(this.#timer);
-    return this.take();
-  }
-
-  #sample(): void {
-    this.#mb = Math.max(this.#mb, this.#readMb());
-  }
+  };
+  return {
+    take,
+    end(): number {
+      clearInterval(timer);
+      return take();
+    },
+  };
 }
 
 export function withDescendants(pids: readonly number[]): number[] {

@@ -23,16 +23,12 @@ export class Latencies {
 
   static sum(parts: readonly Latencies[]): Latencies {
     const all = new Latencies();
-    for (const part of parts) all.add(part);
+    for (const part of parts) all.#histogram.add(part.#histogram);
     return all;
   }
 
   record(ms: number): void {
     this.#histogram.record(Math.min(Math.max(1, Math.round(ms * 1e6)), longestNs));
-  }
-
-  add(other: Latencies): void {
-    this.#histogram.add(other.#histogram);
   }
 
   get count(): number {
@@ -62,29 +58,24 @@ export function at(summary: LatencySummary, percentile: number): number {
   return summary.percentiles.find(([p]) => p === percentile)?.[1] ?? Number.NaN;
 }
 
-export class RepeatedCall {
-  readonly #latencies = new Latencies();
-  readonly #running: Promise<void>;
-  #isOver = false;
-
-  /** `call` resolves to its duration, ms. The next call follows after a pause. */
-  constructor(call: () => Promise<number>, pauseMs: number) {
-    this.#running = this.#repeat(call, pauseMs);
-    // `p99Ms` reports the error.
-    this.#running.catch(() => undefined);
-  }
-
-  /** Ends the calls. Resolves to their 99th percentile. */
-  async p99Ms(): Promise<number> {
-    this.#isOver = true;
-    await this.#running;
-    return at(this.#latencies.summary(), 99) / 1000;
-  }
-
-  async #repeat(call: () => Promise<number>, pauseMs: number): Promise<void> {
-    while (!this.#isOver) {
-      this.#latencies.record(await call());
+/**
+ * Repeats a call beside other work of the process, with pauses. `call` resolves to its duration, ms. Returns a function
+ * that ends the calls and resolves to their 99th percentile.
+ */
+export function repeatCall(call: () => Promise<number>, pauseMs: number): () => Promise<number> {
+  const latencies = new Latencies();
+  let isOver = false;
+  const running = (async () => {
+    while (!isOver) {
+      latencies.record(await call());
       await delay(pauseMs);
     }
-  }
+  })();
+  // The returned function reports the error.
+  running.catch(() => undefined);
+  return async () => {
+    isOver = true;
+    await running;
+    return at(latencies.summary(), 99) / 1000;
+  };
 }

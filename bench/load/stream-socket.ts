@@ -10,37 +10,34 @@ export class StreamSocket {
   readonly live: Promise<void>;
   bytes = 0;
   isOpen = true;
-  #isLive = false;
   #wanted: { readonly text: string; readonly resolve: () => void } | null = null;
 
   constructor(port: number, apiKey: string, onLive: () => void) {
-    let resolve: () => void = () => undefined;
-    let reject: (error: Error) => void = () => undefined;
-    this.live = new Promise((onResolve, onReject) => {
-      resolve = onResolve;
-      reject = onReject;
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(`GET /api/v1/verdicts/stream HTTP/1.1\r\nhost: x\r\nx-peer-api-key: ${apiKey}\r\n\r\n`);
+    });
+    this.#socket = socket;
+    let isLive = false;
+    this.live = new Promise((resolve, reject) => {
+      socket.on('data', (chunk: Buffer) => {
+        this.bytes += chunk.length;
+        if (!isLive && chunk.includes('event: heartbeat')) {
+          isLive = true;
+          onLive();
+          resolve();
+        }
+        if (this.#wanted !== null && chunk.includes(this.#wanted.text)) {
+          this.#wanted.resolve();
+          this.#wanted = null;
+        }
+      });
+      socket.on('close', () => {
+        this.isOpen = false;
+        reject(new Error('the server closed the connection of a reader'));
+      });
     });
     this.live.catch(() => undefined);
-    this.#socket = connect(port, '127.0.0.1', () => {
-      this.#socket.write(`GET /api/v1/verdicts/stream HTTP/1.1\r\nhost: x\r\nx-peer-api-key: ${apiKey}\r\n\r\n`);
-    });
-    this.#socket.on('data', (chunk: Buffer) => {
-      this.bytes += chunk.length;
-      if (!this.#isLive && chunk.includes('event: heartbeat')) {
-        this.#isLive = true;
-        onLive();
-        resolve();
-      }
-      if (this.#wanted !== null && chunk.includes(this.#wanted.text)) {
-        this.#wanted.resolve();
-        this.#wanted = null;
-      }
-    });
-    this.#socket.on('error', () => undefined);
-    this.#socket.on('close', () => {
-      this.isOpen = false;
-      reject(new Error('the server closed the connection of a reader'));
-    });
+    socket.on('error', () => undefined);
   }
 
   /** Resolves once a change of this subject hash is received. */

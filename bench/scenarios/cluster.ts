@@ -13,7 +13,7 @@ import { besideAttack } from '../disturbed.js';
 import { freePorts } from '../free-ports.js';
 import { startAttack } from '../load/attack.js';
 import { attackEvent } from '../load/attackers.js';
-import { at, RepeatedCall } from '../load/latency.js';
+import { at, repeatCall } from '../load/latency.js';
 import { type Credentials, eventKind, gameId, only, type Site, scoreKind } from '../load/requests.js';
 import { onServerCore } from '../machine.js';
 import { OwnNode } from '../own-node.js';
@@ -65,7 +65,7 @@ export const cluster = measured({
     };
     const lag = lagOf(leader, follower);
     const [one, three] = await write(connections);
-    const lagMs = await lag.p99Ms();
+    const lagMs = await lag();
     const ratio = run.rateRatio('durable events, three nodes / one node', three, one);
     to.goal(`durable events of three nodes against one, ${connections} connections`, ratio, 'at least', 0.5, 'x');
     const [slowOne, slowThree] = await write(1);
@@ -102,7 +102,7 @@ export const cluster = measured({
       startAttack({ name: 'tunnels', port: target.port, attacker: attacker!, count: strangers });
     const attacks = await Promise.all(group.nodes.map(tunnelsTo));
     const floodedMs = to.figure('takeover beside tunnels', 'ms', 'less', await takeoverMs(group));
-    const opened = await Promise.all(attacks.map((attack) => attack.end()));
+    const opened = await Promise.all(attacks.map((end) => end()));
     const rate = opened.reduce((sum, count) => sum + count, 0) / ((performance.now() - startedMs) / 1000);
     to.figure('tunnels asked for', '/s', 'more', rate);
     to.goal('takeover beside tunnels against calm', floodedMs / calmMs, 'at most', 1.5, 'x');
@@ -197,8 +197,8 @@ async function siteOf({ directUrl }: Server, { options }: Run): Promise<Site> {
 }
 
 /** Samples how long after the leader a follower has applied a record. */
-function lagOf(leader: Server, follower: Server): RepeatedCall {
-  return new RepeatedCall(async () => {
+function lagOf(leader: Server, follower: Server): () => Promise<number> {
+  return repeatCall(async () => {
     const wanted = await appliedSeq(leader);
     const startedMs = performance.now();
     while ((await appliedSeq(follower)) < wanted) await delay(lagPollMs);

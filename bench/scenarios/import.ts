@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../ending.js';
 import { gameId } from '../load/requests.js';
-import { PeakMemory, peakMbOf } from '../process-stats.js';
+import { peakMbOf, peakMemory } from '../process-stats.js';
 import { measured } from '../run.js';
 
 const rows = 200_000;
@@ -68,7 +68,7 @@ async function runCommand(args: readonly string[]) {
   const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const pieces: Buffer[] = [];
   child.stdout.on('data', (piece: Buffer) => pieces.push(piece));
-  const peak = new PeakMemory(() => peakMbOf(child.pid!), sampleMs);
+  const peak = peakMemory(() => peakMbOf(child.pid!), sampleMs);
   const [code] = (await once(child, 'close')) as [number | null];
   const peakMb = peak.end();
   const seconds = (performance.now() - startedMs) / 1_000;

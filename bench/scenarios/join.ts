@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nodeVariables } from '../cluster/node-group.js';
 import { freePorts } from '../free-ports.js';
-import { RepeatedCall } from '../load/latency.js';
+import { repeatCall } from '../load/latency.js';
 import { hashedIds } from '../load/requests.js';
 import { filledNode, settled } from '../node-target.js';
 import { OwnNode } from '../own-node.js';
@@ -53,10 +53,10 @@ export const join = measured({
       const joiner = run.use(clustered('joiner', joinerPort, true));
       const calm = readsOf(donor.url, idOf, run.options.players);
       await delay(run.options.seconds * 1000 * calmPart);
-      const calmMs = await calm.p99Ms();
+      const calmMs = await calm();
       const busy = readsOf(donor.url, idOf, run.options.players);
       joins.push(await secondsOf(() => joiner.start()));
-      slower.push((await busy.p99Ms()) / calmMs);
+      slower.push((await busy()) / calmMs);
       await joiner.kill();
       restarts.push(await secondsOf(() => joiner.start()));
       await joiner.stop();
@@ -76,9 +76,9 @@ async function secondsOf(work: () => Promise<void>): Promise<number> {
 }
 
 /** Reads players of a node, one after the other. */
-function readsOf(url: string, idOf: (n: number) => string, players: number): RepeatedCall {
+function readsOf(url: string, idOf: (n: number) => string, players: number): () => Promise<number> {
   let n = 0;
-  return new RepeatedCall(async () => {
+  return repeatCall(async () => {
     const startedMs = performance.now();
     const response = await fetch(`${url}/api/v1/trust-scores?ids=${idOf(n)}`);
     await response.arrayBuffer();

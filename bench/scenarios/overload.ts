@@ -5,7 +5,7 @@
 import type { Kind } from '../load/drive.js';
 import { at, type Latencies } from '../load/latency.js';
 import { batchEvents, batchKind, mixture, only, scoreKind } from '../load/requests.js';
-import { anonymousMbOf, PeakMemory } from '../process-stats.js';
+import { anonymousMbOf, peakMemory } from '../process-stats.js';
 import { measured } from '../run.js';
 import { median } from '../statistics.js';
 import { bytesPerEvent } from '../stored.js';
@@ -61,7 +61,7 @@ export const overload = measured({
       to.figure(`${name}: rate`, 'req/s', 'more', rate);
       return run.window({ name, target, workload, connections, rate }, seconds, Math.min(2, seconds / 5));
     };
-    const memory = new PeakMemory(() => anonymousMbOf(target.pids[0]!), memorySampleMs);
+    const memory = peakMemory(() => anonymousMbOf(target.pids[0]!), memorySampleMs);
     const calm = await loaded('calm', Math.max(1, Math.ceil(2 * calmShare * capacityRate)), calmConnections);
     const calmMb = memory.take();
     const rate = run.options.rate ?? Math.max(1, Math.ceil(2 * overFactor * capacityRate));

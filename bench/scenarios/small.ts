@@ -4,7 +4,7 @@
  */
 import { at } from '../load/latency.js';
 import { eventKind, matchKind, mixture } from '../load/requests.js';
-import { PeakMemory, residentMbOf } from '../process-stats.js';
+import { peakMemory, residentMbOf } from '../process-stats.js';
 import { measured } from '../run.js';
 import { makeMemoryGroup } from '../server-process.js';
 import { expectStored } from '../stored.js';
@@ -38,7 +38,7 @@ export const small = measured({
       rate: run.options.rate ?? matchesPerSecond + eventsPerSecond,
     };
     await run.drive(series, Math.min(warmUpSecondsMax, run.options.seconds));
-    const memory = new PeakMemory(() => residentMbOf(target.pids), sampleEveryMs);
+    const memory = peakMemory(() => residentMbOf(target.pids), sampleEveryMs);
     const window = await run.window(series, run.options.seconds, 0);
     const peakMb = to.figure('memory, at most', 'MB', 'less', memory.end());
     const matchMs = at(window.driven.kinds[0]!.latencies.summary(), 99) / 1000;

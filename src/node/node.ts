@@ -316,7 +316,7 @@ async function openGroup(start: Start, parts: Parts) {
   const intervalMs = () =>
     current.loop.state.peers.byStatus().active < limits.streamIntervalPeersMin ? 0 : config.streamIntervalMs;
   const storedSeq = () => current.loop.storedSeq;
-  const shared = cluster === null ? {} : { logTag: () => cluster.logTag };
+  const shared = cluster && { logTag: () => cluster.logTag, stalenessMs: () => cluster.member.stalenessMs };
   const feed = new VerdictFeed({ pool, clock, timers, random, storedSeq, intervalMs, onFailure, ...shared });
   closers.add(async () => feed.close());
   /** Holds another loop after a node of a cluster has read its log anew. */

@@ -18,6 +18,8 @@ export interface FeedDeps {
   readonly intervalMs: () => number;
   /** Names the log that several nodes share; absent: this node serves its group alone. */
   readonly logTag?: () => string;
+  /** ms since this node last knew that it has the whole shared log; absent on a node that serves its group alone. */
+  readonly stalenessMs?: () => number;
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
@@ -32,8 +34,8 @@ export class VerdictFeed implements changes.VerdictChanges {
   #isBegun = false;
   mark: changes.FeedPosition | null = null;
   erasedAt = 0;
-  /** Record and time up to which the interval `#interval` publishes. */
-  #reach = { upTo: -1, asOf: 0 };
+  /** Record, time of the values, and time up to which changes are known, of the interval `#interval`. */
+  #reach = { upTo: -1, at: 0, asOf: 0 };
   #interval = -1;
   /** Record and time for which the newest piece was requested, and whether more is left. */
   #askedSeq = -1;
@@ -111,10 +113,7 @@ export class VerdictFeed implements changes.VerdictChanges {
 
   async #tick(): Promise<void> {
     const { elapsed } = this.deps.timers;
-    if (this.#listeners.size === 0 && elapsed() - this.#unreadSince >= limits.streamLingerMs) {
-      await this.#end();
-      return;
-    }
+    if (this.#listeners.size === 0 && elapsed() - this.#unreadSince >= limits.streamLingerMs) return this.#end();
     try {
       await (this.#asking ?? this.#askIfMoved());
       await this.#heard;
@@ -134,36 +133,41 @@ export class VerdictFeed implements changes.VerdictChanges {
   }
 
   /** Returns what may be published now: all in the files, or what they held at the first check of this interval. */
-  #reached(): { readonly upTo: number; readonly asOf: number } {
-    const { clock, storedSeq, intervalMs, timers } = this.deps;
-    const ms = intervalMs();
-    const interval = ms === 0 ? -1 : Math.floor(timers.elapsed() / ms);
-    if (interval === -1 || interval !== this.#interval) this.#reach = { upTo: storedSeq(), asOf: clock.now() };
+  #reached() {
+    const ms = this.deps.intervalMs();
+    const interval = ms === 0 ? -1 : Math.floor(this.deps.timers.elapsed() / ms);
+    if (interval === -1 || interval !== this.#interval) this.#reach = this.#reachNow();
     this.#interval = interval;
     return this.#reach;
   }
 
+  /** A node that is cut off from its cluster keeps the time up to which it knew every change. */
+  #reachNow() {
+    const { clock, storedSeq, stalenessMs } = this.deps;
+    const now = clock.now();
+    const asOf = stalenessMs === undefined ? now : Math.min(now, Math.max(this.#reach.asOf, now - stalenessMs()));
+    return { upTo: storedSeq(), at: endOfMinute(now), asOf };
+  }
+
   async #askIfMoved(): Promise<void> {
-    const { upTo, asOf } = this.#reached();
-    const isSame = this.#askedSeq === upTo && this.#askedAt === endOfMinute(asOf);
-    if (!isSame || this.#more || this.mark === null) await this.#ask(false);
+    const { upTo, at, asOf } = this.#reached();
+    const isMoved = this.#askedSeq !== upTo || this.#askedAt !== at;
+    if (isMoved || this.#more || this.mark === null) await this.#ask(false);
     else this.mark = { ...this.mark, asOf };
   }
 
   /** Publishes one piece, or only its erased players. Resolves to true if erased ones remain. */
   #ask(erasedOnly: boolean): Promise<boolean> {
-    const asking = this.#askPiece(erasedOnly).finally(() => {
+    this.#asking = this.#askPiece(erasedOnly).finally(() => {
       this.#asking = null;
     });
-    this.#asking = asking;
-    return asking;
+    return this.#asking;
   }
 
   async #askPiece(erasedOnly: boolean): Promise<boolean> {
-    const { pool, clock, storedSeq, logTag } = this.deps;
+    const { pool, logTag } = this.deps;
     const generation = this.#generation!;
-    const { upTo, asOf } = erasedOnly ? { upTo: storedSeq(), asOf: clock.now() } : this.#reached();
-    const at = endOfMinute(asOf);
+    const { upTo, at, asOf } = erasedOnly ? this.#reachNow() : this.#reached();
     const shared = logTag && ({ isShared: true } as const);
     const piece = await pool.publishChanges({ generation, upTo, at, asOf, erasedOnly, ...shared });
     const { rows, position } = piece;

@@ -95,9 +95,7 @@ export function createMetrics(version: string, group: () => WatchedGroup): Metri
       events: requests.latencies(eventRoutes),
       idsRefused: idsRefusedTotal,
     }),
-    requestAnswered(route, method, status, code, ms) {
-      requests.note(route, method, status, code, ms);
-    },
+    requestAnswered: (route, method, status, code, ms) => requests.note(route, method, status, code, ms),
     idRefused(id) {
       idsRefusedTotal += 1;
       idsRefused.inc({ id });

@@ -20,6 +20,7 @@ class World {
   readonly asked: FeedWork[] = [];
   readonly troubles: string[] = [];
   ended = 0;
+  stalenessMs = 0;
   failsWalks = false;
   failsEnds = false;
   closesAtEnd = false;
@@ -60,6 +61,7 @@ class World {
     random: { bytes: (count) => new Uint8Array(count).fill(++this.#secrets), uuid: () => '' },
     storedSeq: () => this.seq,
     intervalMs: () => this.intervalMs,
+    stalenessMs: () => this.stalenessMs,
     onFailure: (what) => this.troubles.push(what),
   });
 
@@ -216,6 +218,23 @@ test('the rest of an interval is published within it, without changes that came 
     [5, 6, 6],
   );
   assert.is(world.feed.mark?.seq, 6);
+});
+
+test('a node that is cut off from its cluster claims no newer time, and continues with the minute', async () => {
+  const world = new World();
+  world.stalenessMs = 100;
+  world.listen();
+  await world.pass(1_000);
+  const { asOf } = world.feed.mark!;
+  assert.ok(asOf <= world.now - 100);
+  // The node's place in the cluster is lost, so that it cannot say how old its state is.
+  world.stalenessMs = Number.MAX_SAFE_INTEGER;
+  await world.pass(2 * minuteMs);
+  assert.is(world.feed.mark?.asOf, asOf);
+  assert.ok(world.asked.at(-1)!.at > world.now);
+  world.stalenessMs = 0;
+  await world.pass(1_000);
+  assert.ok(world.now - world.feed.mark!.asOf <= limits.streamTickMs);
 });
 
 test('an erasure waits for no interval, and brings no other change with it', async () => {

@@ -339,6 +339,24 @@ test('a stream that every node refuses is tried again after a pause, from the pr
   assert.equal([feed.state.phase, feed.state.node], ['live', 0]);
 });
 
+test('nodes that all lag are asked less and less often', async () => {
+  const { runtime, a, b, feed } = await following();
+  runtime.dice = 1;
+  const asOf = a.asOf();
+  for (const node of [a, b]) {
+    node.asOf = () => {
+      // Ends a loop without a pause, which would never let the clock move.
+      if (node.connections.length > 20) node.refuse = () => new Error('asked too often');
+      return asOf;
+    };
+  }
+  await runtime.advance(60_000);
+  assert.is(feed.state.lastError?.message, 'the stream lags behind the node');
+  const before = a.connections.length + b.connections.length;
+  await runtime.advance(60_000);
+  assert.ok(a.connections.length + b.connections.length - before <= 8);
+});
+
 test('a feed is refused once every node refuses its key', async () => {
   const { runtime, a, b, feed, lose } = await following();
   b.refuse = () => refusal(401, 'invalid_api_key');

@@ -281,30 +281,31 @@ export class VerdictFeed {
   }
 
   #follow(effect: FrameEffect): TrustError | undefined {
+    const { ages, floor, table } = this.#options;
     switch (effect.kind) {
-      case 'hello': {
-        const { ages, table } = this.#options;
+      case 'hello':
         this.#heartbeatMs = Math.min(effect.heartbeatMs, bounds.streamHeartbeatMsMax);
         this.#hello = { nodeMs: effect.now, cameAt: ages.ms() };
         table.answerMs = this.#silentMs;
         return undefined;
-      }
       case 'snapshot':
         this.#become('snapshot');
         return undefined;
       case 'current':
         this.#asOf = effect.at;
-        this.#failed.clear();
         this.#refusals = 0;
-        this.#askedMs = Number.POSITIVE_INFINITY;
-        this.#options.floor.note(seqOf(this.#lastEventId));
+        floor.note(seqOf(this.#lastEventId));
         if (this.#phase === 'snapshot' || this.#phase === 'connecting') {
           this.#lastError = null;
           this.#become('live');
           this.#live.resolve();
         }
-        if (this.isFresh) this.#failures = 0;
-        return effect.beat && !this.isFresh ? new TrustError('timeout', 'the stream lags behind the node') : undefined;
+        if (!this.isFresh)
+          return effect.beat ? new TrustError('timeout', 'the stream lags behind the node') : undefined;
+        this.#failures = 0;
+        this.#failed.clear();
+        this.#askedMs = Number.POSITIVE_INFINITY;
+        return undefined;
       case 'ended':
         return new TrustError('unreachable', effect.text, { retryAfterMs: effect.afterMs });
       case 'bad':

@@ -122,8 +122,7 @@ export class TrustTable implements StreamTable {
   setPublished(key: string, values: TrustValues, at: number): void {
     this.#reading.delete(key);
     const before = this.#read.get(key) ?? this.#answered.get(key);
-    const readAt = before?.readAt ?? 0;
-    const row = { published: { values, at }, answer: null, generation: this.#generation, readAt };
+    const row = { published: { values, at }, answer: null, generation: this.#generation, readAt: before?.readAt ?? 0 };
     this.#answered.delete(key);
     if (before !== undefined) this.#read.set(key, row);
     else if (this.#published.delete(key) || this.size < this.rowsMax) this.#published.set(key, row);

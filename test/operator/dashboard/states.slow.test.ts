@@ -290,6 +290,23 @@ function define(): void {
     assert.equal(seen.complaints, []);
   });
 
+  test('players of a verdict are found behind those that the first read of the list covers', async () => {
+    const found = { subject: '5f'.repeat(32), score: 10, confidence: 0.5, eventCount: 2, updatedAt: 0 };
+    // Each request reads 1,000 of 15,000 players, the last of whom alone has the verdict.
+    const playersBy: GroupApi['playersBy'] = (_, from) =>
+      from < 14_000
+        ? { players: [], next: from + 1_000 }
+        : { players: [{ ...found, verdict: 'untrusted' }], next: null };
+    const dashboard = await serve({ playersBy });
+    const seen = await open(dashboard, 'players');
+    const listed = cardOf(seen.page, 'By verdict');
+    await listed.getByText('None among the players read so far.').waitFor();
+    await listed.getByRole('button', { name: 'Show more' }).click();
+    await listed.locator('.badge.untrusted').waitFor();
+    assert.is(await listed.getByRole('button', { name: 'Show more' }).count(), 0);
+    assert.equal(seen.complaints, []);
+  });
+
   test('a plot of latencies without requests is a sentence, and a plot once there is a request', async () => {
     let total = 0;
     const traffic = () => ({

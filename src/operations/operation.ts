@@ -138,7 +138,7 @@ export const subjectHash = { type: 'string', pattern: operatorPatterns.subjectHa
 export const peerId = {
   type: 'string',
   minLength: 1,
-  maxLength: limits.peerIdLength,
+  maxLength: limits.peerNameLength,
   pattern: operatorPatterns.moreThanBlanks,
 } as const;
 export const disputeId = { ...peerId } as const;

@@ -37,6 +37,12 @@ test('an id, a name that one peer has, and the beginning of an id name a peer', 
   assert.equal(found({ without: ['aaaa1', 'aaaa1111', 'dddd5'] }), { without: ['aaaa1111-0', 'dddd5555-0'] });
 });
 
+test('a peer is named by the longest name that a peer may have', () => {
+  const isTaken = (length: number) => checkRequest('peers-show', { peer_id: 'n'.repeat(length) }).ok;
+  assert.ok(isTaken(limits.peerNameLength));
+  assert.not.ok(isTaken(limits.peerNameLength + 1));
+});
+
 test('a name that a revoked peer had before belongs to the one that has it now', () => {
   assert.equal(found({ peer_id: 'Citadel' }), { peer_id: 'bbbb3333-0' });
   assert.equal(found({ peer_id: 'cccc4444' }), { peer_id: 'cccc4444-0' });

@@ -71,7 +71,7 @@ export function backgroundCheck(
       onReport({ ok, faults, lastSeq }) {
         if (ok) log.info({ last_seq: lastSeq }, 'log and snapshots were checked and are intact');
         for (const fault of faults)
-          log.error({ fault }, 'the store is damaged: check the disk, and see "When damage is found"');
+          log.error({ fault }, 'the store is damaged: check the disk, and see "A damaged disk"');
       },
       onFailure: (error) => log.error({ err: error }, 'the check of log and snapshots failed and will be tried again'),
     },

@@ -113,6 +113,7 @@ test('the operating pages quote the output of the command', () => {
     'operator/cli/findings',
     'operator/cli/doctor',
     'operator/dashboard/page/remarks',
+    'node/upkeep',
   ];
   const source = files.map((name) => readFileSync(new URL(`../src/${name}.ts`, docs), 'utf8'));
   for (const quoted of ['shares no player with other peers; check its salt', 'changed verdicts', 'at record']) {

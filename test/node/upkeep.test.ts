@@ -248,7 +248,7 @@ test('a check of the store reports each fault, its end if there is none, and its
   check.start();
   await timers.until(() => lines.length === 4);
   await check.stop();
-  const damage = 'the store is damaged: check the disk, and see "When damage is found"';
+  const damage = 'the store is damaged: check the disk, and see "A damaged disk"';
   assert.equal(lines, [
     `error one ${damage}`,
     `error two ${damage}`,

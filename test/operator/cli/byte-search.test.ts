@@ -1,7 +1,9 @@
 /** The search of a member's files for the marker of a scrub. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { awaitPurged, filesWith } from '../../../src/operator/cli/commands/cluster-command.js';
@@ -49,6 +51,22 @@ test('a member that deletes its old files in time is proved clean', async () => 
 
 test('a folder that is not of an etcd member is refused', async () => {
   assert.is(await codeOf(awaitPurged(wal, marker, times)), 'no_store');
+});
+
+test('a member whose folder this user may not open is not taken for another folder', () => {
+  const module = new URL('../../../src/operator/cli/commands/cluster-command.js', import.meta.url);
+  const search = `awaitPurged(${JSON.stringify(folder)}, '${marker}')`;
+  const script = `import('${module.href}').then(({ awaitPurged }) => ${search}).catch(({ code }) => console.log(code))`;
+  const nobody = {
+    cwd: '/',
+    encoding: 'utf8',
+    ...(process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}),
+  } as const;
+  if (spawnSync('test', ['-r', fileURLToPath(module)], nobody).status !== 0) return;
+  chmodSync(folder, 0);
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], nobody);
+  chmodSync(folder, 0o700);
+  assert.is(`${stderr}${stdout}`, 'access_denied\n');
 });
 
 test.run();

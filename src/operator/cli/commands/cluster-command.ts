@@ -1,5 +1,5 @@
 /** Defines `ptf cluster`, `ptf import-data` and `ptf export-data`, for groups that several nodes serve. */
-import { createReadStream, existsSync, readdirSync } from 'node:fs';
+import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -89,8 +89,11 @@ async function searched(session: CommandContext, folder: string, marker: string)
   return `no file in ${path} holds bytes from before the last scrub`;
 }
 
-/** Returns the files below a folder that contain the bytes; one that disappears meanwhile does not. */
+/** Returns the files of the member at `folder` that contain the bytes; one that disappears meanwhile does not. */
 export async function filesWith(folder: string, bytes: Buffer): Promise<string[]> {
+  // Throws in a folder without access, which may well be a member's.
+  if (statSync(join(folder, 'member', 'wal'), { throwIfNoEntry: false }) === undefined)
+    throw new OperatorError('no_store', `${folder} is not a data folder of etcd: member/wal is missing`);
   const found: string[] = [];
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
@@ -123,9 +126,6 @@ export async function awaitPurged(
   marker: string,
   times: Record<'walPurgeMs' | 'walSearchEveryMs', number> = limits,
 ): Promise<void> {
-  if (!existsSync(join(folder, 'member', 'wal'))) {
-    throw new OperatorError('no_store', `${folder} is not a data folder of etcd: member/wal is missing`);
-  }
   const bytes = Buffer.from(marker, 'hex');
   const endMs = performance.now() + times.walPurgeMs;
   for (;;) {

@@ -18,7 +18,7 @@ export const installed = {
 
 export type OperatorEnvironment = ReturnType<typeof operatorEnvironment>;
 
-/** Throws if `PTF_ENV_FILE` or `.env` cannot be read. */
+/** Throws if `PTF_ENV_FILE` or `.env` cannot be read. Leaves out `PTF_ENV_FILE`, which is not meant for the node. */
 export function operatorEnvironment(
   env: Environ,
   readFile: ReadFile,
@@ -27,7 +27,7 @@ export function operatorEnvironment(
   const named = env.PTF_ENV_FILE?.trim() ?? '';
   if (named !== '') {
     if (readFile(named) === undefined) throw new Error(`PTF_ENV_FILE: there is no file ${named}`);
-    return { env: withDotenv(env, readFile, named), hidden: [] };
+    return { env: withDotenv({ ...env, PTF_ENV_FILE: undefined }, readFile, named), hidden: [] };
   }
   if (readFile('.env') !== undefined) return { env: withDotenv(env, readFile, '.env'), hidden: [] };
   const hidden: string[] = [];

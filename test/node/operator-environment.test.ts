@@ -53,6 +53,16 @@ test('PTF_ENV_FILE comes before .env, and .env before the unit', () => {
   assert.throws(() => found({ '.env': null }), /EACCES/);
 });
 
+test('the name of the file is no variable that was meant for the node', () => {
+  const files = { '/named': 'GROUP_ID=arena' };
+  const readFile = (path: string) => files[path as '/named'];
+  const { warnings } = configurationOf(found(files, { PTF_ENV_FILE: '/named' }), readFile, () => false);
+  assert.equal(
+    warnings.filter(({ variable }) => variable === 'PTF_ENV_FILE'),
+    [],
+  );
+});
+
 test('the settings and files of the unit are those of deploy/ptf.service', () => {
   const unit = readFileSync(new URL('../../../deploy/ptf.service', import.meta.url), 'utf8');
   const { envFile, saltFile, settings } = installed;

@@ -162,9 +162,8 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     if (refusal !== undefined) return refusal;
     return then(this.#readJson(incoming, caller, check), (parsed) => {
       const valid = parsed.ok ? this.#validate(parsed.value) : parsed;
-      // The handler of a batch checks its events.
-      if (!valid.ok) this.bounds.work.parsed(0);
-      else if (this.id !== 'submitEvents') this.bounds.work.parsed(1);
+      // The handler of a batch checks its events. A refused body may have had no turn: the present one is another's.
+      if (valid.ok && this.id !== 'submitEvents') this.bounds.work.parsed(1);
       return valid;
     });
   }

@@ -92,7 +92,7 @@ export class WorkTurns {
     return this.#next({ holder, events: limits.longReadEvents, isBody: false });
   }
 
-  /** Notes that the body was refused or has been checked, with so many valid events. */
+  /** Notes that the body in its turn has been checked. Without this call it counts as one without valid events. */
   parsed(validEvents: number): void {
     const running = this.#running;
     this.#running = null;

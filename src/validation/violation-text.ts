@@ -149,7 +149,8 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return value === '' ? 'an empty string' : 'a string';
   if (typeof value === 'object') return 'an object';
-  return typeof value === 'boolean' ? String(value) : `a ${typeof value}`;
+  // JSON has numbers that are too large, which are parsed as infinite.
+  return Number.isFinite(value) ? 'a number' : String(value);
 }
 
 /** Seconds, milliseconds, microseconds and nanoseconds, each in milliseconds. */

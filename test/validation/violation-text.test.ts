@@ -85,6 +85,13 @@ test('a place is named by its fields and items, and a name that is long or stran
   assert.equal([longest, `${longest}y`, 'a b', 'ä'].map(unknown), [longest, `${longest}…`, '"a b"', '"ä"']);
 });
 
+test('a number of JSON that is too large is called infinite', () => {
+  const of = (json: string) => textOf({ type: 'number', minimum: 0, maximum: 1 }, JSON.parse(json));
+  assert.is(of('1e999'), 'it must be a number from 0 to 1; got Infinity');
+  assert.is(of('-1e999'), 'it must be a number from 0 to 1; got -Infinity');
+  assert.is(of('true'), 'it must be a number from 0 to 1; got true');
+});
+
 test('a bound is stated with its unit in the right number, beside the measure of the value', () => {
   const cases: readonly (readonly [schema: Schema, value: unknown, text: string])[] = [
     [{ minimum: 2 }, 1, 'be at least 2; got 1'],

@@ -112,6 +112,7 @@ export class TestNode {
   readonly #variables: Readonly<Record<string, string>>;
   readonly #isOwnFolder: boolean;
   readonly #clients = new Set<TrustClient>();
+  readonly #closing = new AbortController();
   #port = 0;
   #child: ChildProcess | null = null;
   #output = '';
@@ -152,7 +153,7 @@ export class TestNode {
       } catch (error) {
         // While the node was stopped, the system may have given its port to another process.
         if (!this.#output.includes('in use by another process') || performance.now() > endsAt) throw error;
-        await delay(settlePauseMs);
+        await delay(settlePauseMs, undefined, { signal: this.#closing.signal });
       }
     }
   }
@@ -208,6 +209,7 @@ export class TestNode {
 
   /** Stops the node, closes the clients that it created, and removes the temporary folder. */
   async close(): Promise<void> {
+    this.#closing.abort(new Error('the test node is closed'));
     await Promise.all([...this.#clients].map((client) => client.close()));
     this.#clients.clear();
     await this.stop();

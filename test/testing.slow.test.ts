@@ -68,4 +68,25 @@ test('a node that starts again waits for its address, and then has its data ther
   }
 });
 
+test('a node that is closed while it waits for its address does not start any more', async () => {
+  const node = await startTestNode({ folder });
+  const other = createServer();
+  try {
+    await node.kill();
+    await once(other.listen(Number(new URL(node.url).port), '127.0.0.1'), 'listening');
+    const started = node.start().then(
+      () => 'started',
+      (error: unknown) => String(error),
+    );
+    await until(() => node.output.includes('in use by another process') && !node.isRunning);
+    await node.close();
+    other.close();
+    assert.match(await started, 'AbortError');
+    assert.not.ok(node.isRunning);
+  } finally {
+    other.close();
+    await node.close();
+  }
+});
+
 test.run();

@@ -45,7 +45,7 @@ export interface TrustClientOptions {
   readonly readBudgetMs?: number | undefined;
   /** The answer of a read if the node does not answer in time. Default: `last-known`. */
   readonly fallback?: Fallback | undefined;
-  /** Time limit of one attempt of any other call, in ms. Default: 5,000. */
+  /** Time limit of one attempt of any other call that may be sent again, in ms. Default: 5,000. */
   readonly attemptMs?: number | undefined;
   /** Time limit of any other call with all of its attempts, in ms. Default: 15,000. */
   readonly deadlineMs?: number | undefined;

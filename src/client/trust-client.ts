@@ -230,8 +230,7 @@ export class TrustClient {
   /** Withdraws an own event. Resolves also if an earlier attempt of this call withdrew it and its answer was lost. */
   async withdraw(eventId: string, options: CallOptions = {}): Promise<void> {
     checkEventId(eventId);
-    const { apiKey: key } = this.#settings;
-    const ask = { method: 'DELETE', path: `/events/${eventId}`, key, repeat: 'always' } as const;
+    const ask = { method: 'DELETE', path: `/events/${eventId}`, key: this.#settings.apiKey, repeat: 'always' } as const;
     try {
       expectEvent(await this.#call(ask, options), eventId);
     } catch (error) {

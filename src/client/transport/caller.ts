@@ -118,11 +118,11 @@ export class Caller {
   }
 }
 
-/** While another node remains, an attempt leaves it half of the time, unless a call must not be sent twice. */
+/** While another node remains, an attempt leaves it half of the time. A call that must not be sent twice has it all. */
 function attemptMsOf(ask: Ask, leftMs: number, hasNext: boolean): number {
+  if (ask.repeat === 'unsent') return leftMs;
   const wholeMs = Math.min(ask.attemptMs, leftMs);
-  if (!hasNext || ask.repeat === 'unsent') return wholeMs;
-  return Math.min(wholeMs, leftMs / 2, bounds.failoverAttemptMs);
+  return hasNext ? Math.min(wholeMs, leftMs / 2, bounds.failoverAttemptMs) : wholeMs;
 }
 
 /** False if the peer sends too much or too slowly, or a write meets an overload: all nodes forward it to one leader. */
@@ -172,14 +172,13 @@ export function refusalOf(response: TransportResponse, body: unknown, now: numbe
     return unexpected(response, `the answer ${response.status} does not come from the service`);
   }
   const details = isRecord(body.details) ? body.details : undefined;
-  // A node that shuts down completes a change that it has recorded.
-  const isOpen = response.status === 500 || details?.recorded === true;
   const facts = {
     status: response.status,
     retryAfterMs: retryAfterMs(response.header('retry-after'), now),
     details,
     requestId: response.header('x-request-id'),
-    outcomeUnknown: isOpen,
+    // A node that shuts down completes a change that it has recorded.
+    outcomeUnknown: response.status === 500 || details?.recorded === true,
   };
   return new TrustError(body.code as TrustErrorCode, body.error, facts);
 }

@@ -43,8 +43,7 @@ function privateKeyOf(signingKey: string): KeyObject {
   } catch {
     // No key at all.
   }
-  const text = 'signingKey must be an Ed25519 private key as PEM (PKCS #8), without a password';
-  throw invalidArgument(text);
+  throw invalidArgument('signingKey must be an Ed25519 private key as PEM (PKCS #8), without a password');
 }
 
 /** Returns the header fields of a request with its signature. `path` is the path that the node receives. */

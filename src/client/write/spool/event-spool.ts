@@ -128,8 +128,7 @@ export class EventSpool {
     const { signal } = options;
     signal?.throwIfAborted();
     if (this.#closing !== null) throw closed();
-    const isFull = !this.#hasRoom(this.#queueBytes + recordsBytes([payload]));
-    if (isFull && this.#options.whenFull !== 'wait') {
+    if (this.#options.whenFull !== 'wait' && !this.#hasRoom(this.#queueBytes + recordsBytes([payload]))) {
       throw new TrustError('spool_full', `the spool is full: ${this.#bytesMax} bytes of events are waiting`);
     }
     const giveUp = () => {

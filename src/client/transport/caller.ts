@@ -70,6 +70,8 @@ export class Caller {
 
   async #attempt(ask: Ask, round: Round, leftMs: number): Promise<Answer> {
     ask.signal?.throwIfAborted();
+    // A request that is given up at once would count as a failure of the node, which may act on it.
+    if (leftMs <= 0) throw new TrustError('timeout', 'no time was left to send the request');
     const node = round.next();
     const { transport, breaker } = node;
     const timeoutMs = attemptMsOf(ask, leftMs, round.hasNext);

@@ -353,6 +353,16 @@ test('pauses between retries are anything up to a window that doubles', async ()
   assert.is(new Set(transport.requests.map(({ body }) => body)).size, 1, 'the same event every time');
 });
 
+test('a read without any time sends nothing, and opens no circuit for the other reads', async () => {
+  const { client, runtime, transport } = scene(matchAnswer);
+  for (let n = 0; n < bounds.breakerFailures; n++) {
+    const { source, cause } = await runtime.until(client.score('a', { budgetMs: 0 }));
+    assert.equal([source, cause], ['assumed', 'timeout']);
+  }
+  assert.is(transport.requests.length, 0);
+  assert.is((await runtime.until(client.score('a'))).source, 'node');
+});
+
 test('a write gives up at its deadline, and reports that the outcome is open', async () => {
   const { client, runtime } = scene(() => 'silence', { attemptMs: 1_000, deadlineMs: 4_000 });
   const error = await rejection(runtime.until(client.submit(event)));
@@ -785,7 +795,7 @@ test('close ends the check of the salt, which goes on after the read that began 
   };
   const transport = { request, close: async () => undefined };
   const client = new TrustClient({ url: 'http://node', groupSalt: 'a salt of sixteen bytes', transport, runtime });
-  assert.is((await runtime.until(client.score('a'))).cause, 'unreachable');
+  assert.is((await runtime.until(client.score('a'))).cause, 'timeout');
   await runtime.until(client.close());
   const sent = requests;
   await runtime.advance(bounds.deadlineMs);

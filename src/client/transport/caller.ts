@@ -103,8 +103,8 @@ export class Caller {
     const signed = signer === null ? headers : await signer(request);
     const response = await answerOf(transport, { ...request, headers: signed, signal });
     const parsed = jsonIn(await readText(response));
-    if (parsed === undefined) throw unexpected(response, 'the answer is not JSON');
     if (response.status < 200 || response.status >= 300) throw refusalOf(response, parsed, this.runtime.now());
+    if (parsed === undefined) throw unexpected(response, 'the answer is not JSON');
     if (ask.method === 'GET') this.#checkFloor(response);
     return { status: response.status, body: parsed };
   }
@@ -157,11 +157,11 @@ export function markedUnknown(error: TrustError, repeated: boolean): TrustError 
 }
 
 /** The error for an answer outside the contract, such as a proxy's page or a truncated body. */
-export function unexpected(response: Pick<TransportResponse, 'status'>, what: string): TrustError {
+export function unexpected({ status }: Pick<TransportResponse, 'status'>, what: string, retryAfterMs?: number) {
   // A proxy with a smaller bound than the node's refuses an address in its own words.
-  if (response.status === 414) return new TrustError('uri_too_long', what, { status: 414 });
-  if (response.status === 431) return new TrustError('headers_too_large', what, { status: 431 });
-  return new TrustError('unexpected_answer', what, { status: response.status, outcomeUnknown: true });
+  if (status === 414) return new TrustError('uri_too_long', what, { status });
+  if (status === 431) return new TrustError('headers_too_large', what, { status });
+  return new TrustError('unexpected_answer', what, { status, retryAfterMs, outcomeUnknown: true });
 }
 
 /** The error for an answer of 2xx whose body does not follow the contract. */
@@ -170,19 +170,19 @@ export function notTheContract({ status }: Pick<Answer, 'status'>): TrustError {
 }
 
 export function refusalOf(response: TransportResponse, body: unknown, now: number): TrustError {
+  const pauseMs = retryAfterMs(response.header('retry-after'), now);
   if (!isRecord(body) || typeof body.code !== 'string' || typeof body.error !== 'string') {
-    return unexpected(response, `the answer ${response.status} does not come from the service`);
+    return unexpected(response, `the answer ${response.status} does not come from the service`, pauseMs);
   }
   const details = isRecord(body.details) ? body.details : undefined;
-  const facts = {
+  return new TrustError(body.code as TrustErrorCode, body.error, {
     status: response.status,
-    retryAfterMs: retryAfterMs(response.header('retry-after'), now),
+    retryAfterMs: pauseMs,
     details,
     requestId: response.header('x-request-id'),
     // A node that shuts down completes a change that it has recorded.
     outcomeUnknown: response.status === 500 || details?.recorded === true,
-  };
-  return new TrustError(body.code as TrustErrorCode, body.error, facts);
+  });
 }
 
 /** `Retry-After` in ms from now: a number of seconds, or a date (RFC 9110, section 10.2.3). */

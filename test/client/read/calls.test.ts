@@ -331,6 +331,17 @@ test('a Retry-After beyond the deadline rejects at once instead of waiting', asy
   assert.is(runtime.elapsedMs(), 0);
 });
 
+test("a proxy's page delays the next attempt as its Retry-After says, and is described by its status", async () => {
+  const page = { status: 429, body: '<html>', headers: { 'retry-after': '3' } };
+  const { client, runtime } = scene(steps(page, stored));
+  runtime.dice = 0;
+  await runtime.until(client.submit(event));
+  assert.is(runtime.elapsedMs(), 3_000);
+  const { client: moved, runtime: time } = scene(() => ({ status: 301, body: '<html>' }));
+  const error = await rejection(time.until(moved.submit(event)));
+  assert.equal([error.code, error.message], ['unexpected_answer', 'the answer 301 does not come from the service']);
+});
+
 test('Retry-After may be a date', async () => {
   const { client, runtime } = scene(
     // The virtual clock starts on 2026-01-01.

@@ -1,8 +1,10 @@
 /** The text of each frame of the verdict stream, and the ids that a reader resumes from. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
 import type { FeedPosition, PublishedPlayer } from '../../../src/group/verdict-changes.js';
 import * as frames from '../../../src/http/verdict-stream/frames.js';
+import { limits } from '../../../src/limits.js';
 
 const alone: FeedPosition = { seq: 7, asOf: 36, generation: '0123456789ab', position: 3 };
 const shared: FeedPosition = { ...alone, logTag: 'ba9876543210' };
@@ -46,6 +48,18 @@ test('a row shows its marks only where they are true, and those of a peer only t
     ['}', '}', ',"disputed":true}', ',"erasure_refused":"a \\"reason\\""}', ',"allowed":true,"disputed":true}'],
   );
   assert.equal(frames.marksFor(2, [], null), { disputed: false, erasureRefused: undefined });
+});
+
+test('a full frame exceeds its bytes by the words of refused erasures at most, and every client takes it', () => {
+  const player = { subject: 'ab'.repeat(32), score: 12.34, confidence: 0.1234, verdict: 'suspicious', allowed: false };
+  const bytesWith = (erasureRefused: string | undefined) => {
+    const row = frames.playerRow(player as PublishedPlayer, { disputed: true, erasureRefused });
+    const rows = Array(limits.streamFrameRows).fill(row).join(',');
+    return Buffer.byteLength(frames.snapshotFrame(rows, true, shared));
+  };
+  const longest = bytesWith('😀'.repeat(limits.allowNoteLength));
+  assert.ok(bytesWith(undefined) <= limits.streamFrameBytes);
+  assert.ok(longest > limits.streamFrameBytes && longest <= bounds.streamFrameBytes, `${longest}`);
 });
 
 test.run();

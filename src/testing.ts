@@ -8,7 +8,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { TrustClientOptions } from './client/client-options.js';
@@ -119,7 +119,7 @@ export class TestNode {
 
   /** @internal */
   constructor({ variables = {}, groupSalt = 'salt of the test node', folder }: TestNodeOptions) {
-    this.folder = folder ?? mkdtempSync(join(tmpdir(), 'ptf-testing-'));
+    this.folder = resolve(folder ?? mkdtempSync(join(tmpdir(), 'ptf-testing-')));
     mkdirSync(this.folder, { recursive: true });
     this.#isOwnFolder = folder === undefined;
     this.groupSalt = groupSalt;

@@ -80,6 +80,18 @@ test('seeding peers are independent witnesses of their players, until the node a
   }
 });
 
+test('a relative folder is one of the test, and the data are in it', async () => {
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    const node = await startTestNode({ folder: 'a' });
+    await node.close();
+    assert.equal(readdirSync(join(folder, 'a')), ['data']);
+  } finally {
+    process.chdir(before);
+  }
+});
+
 test('a node that accepts only ids of one kind is seeded with players of that kind', async () => {
   const node = await startTestNode({ folder, variables: { PLAYER_ID_KINDS: 'steam' } });
   try {

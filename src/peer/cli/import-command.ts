@@ -135,11 +135,12 @@ async function send(source: Source, options: ImportOptions, session: Session): P
   const entries = plan.entries.filter(({ state }) => state === 'send');
   const progress = terminal.progress('sending');
   const client = peerClient(config);
+  const folder = join(stateDir, 'imports');
   try {
     const sent = await sendEntries(entries, {
       to: client,
       events: { peerId, groupSalt, list: plan.list, gameId, origin: options.origin },
-      folder: join(stateDir, 'imports'),
+      folder,
       signal: ending,
       onProgress: (done, total) => progress.to(done, total),
     });
@@ -147,21 +148,24 @@ async function send(source: Source, options: ImportOptions, session: Session): P
     const refused = [...plan.refused, ...sent.refused];
     const counted = { ...countsOf(plan), refused: refused.length };
     const { expired, lifted, faded } = counted;
-    const { delivered, duplicates, uncounted, waiting, obstacle } = sent;
+    const { delivered, duplicates, uncounted, refusedBefore, waiting, obstacle } = sent;
     const next = `${waiting} events are waiting on disk, and the rest in the list; run the same command again to continue`;
     const fault = obstacle === null ? null : { error: `${obstacle.message}; ${next}`, code: obstacle.code };
     if (json()) {
       const counts = { delivered, duplicates, uncounted, waiting, expired, lifted, faded, left_out: plan.leftOut };
-      terminal.out(`${JSON.stringify({ format: plan.format, ...counts, refused, ...fault })}\n`);
+      const refusals = { refused, refused_before: refusedBefore };
+      terminal.out(`${JSON.stringify({ format: plan.format, ...counts, ...refusals, ...fault })}\n`);
     } else {
       for (const { line, reason } of refused) terminal.err(`${source.label}:${line}: refused: ${reason}\n`);
+      const before = `${refusedBefore} events of an earlier import are refused: see ${folder}/spool/set-aside.ndjson`;
+      if (refusedBefore > 0) terminal.err(`${before}\n`);
       terminal.out(`${delivered} sent, of which the node knew ${duplicates}; ${restOf(plan, counted)}\n`);
       const undated = entries.filter(({ at }) => at === null).length;
       if (duplicates > 0 && undated > 0) terminal.out(`${undatedText(Math.min(undated, duplicates))}\n`);
       if (uncounted > 0) terminal.out(`${uncountedText(uncounted)}\n`);
     }
     if (fault !== null && !json()) throw new PeerError(fault.code, fault.error, 3);
-    session.end(fault !== null ? 3 : refused.length > 0 ? 1 : 0);
+    session.end(fault !== null ? 3 : refused.length + refusedBefore > 0 ? 1 : 0);
   } finally {
     progress.end();
     await client.close();

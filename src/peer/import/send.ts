@@ -30,15 +30,12 @@ export interface Sent {
   readonly uncounted: number;
   /** Events that the node refused for good. */
   readonly refused: readonly Refused[];
+  /** Number of events of an earlier, interrupted import that the node refused for good. */
+  readonly refusedBefore: number;
   /** Number of events on disk that the next import sends. */
   readonly waiting: number;
   /** The reason why some wait on disk or in the list: the error of the node or the abort; null if none wait. */
   readonly obstacle: TrustError | null;
-}
-
-interface ImportProgress {
-  readonly list: string;
-  readonly added: number;
 }
 
 /** Sends the entries, whose state must be `send`. Rejects with `spool_in_use` or `spool_failed`. */
@@ -63,10 +60,10 @@ export async function sendEntries(entries: readonly PlanEntry[], options: SendOp
     const isWhole = await addAll(entries, spool, options, watch);
     if (watch.obstacle === null) await watch.until(spool.drained());
     const { delivered, duplicates, uncounted, pending } = spool.progress;
-    const refused = linesOf(setAside, entries, options.events);
+    const refused = takeLines(setAside, entries, options.events);
     if (pending === 0 && watch.obstacle === null) await replaceSmallFile(progressPath(folder), 'null\n');
     const obstacle = isWhole && pending === 0 ? null : watch.obstacle;
-    return { delivered, duplicates, uncounted, refused, waiting: pending, obstacle };
+    return { delivered, duplicates, uncounted, refused, refusedBefore: setAside.size, waiting: pending, obstacle };
   } finally {
     watch.stopTimer();
     await spool.close();
@@ -84,8 +81,7 @@ async function addAll(
   watch: Watch,
 ): Promise<boolean> {
   const list = digestOf(entries, events);
-  const place = await readProgress(folder);
-  let added = place?.list === list ? place.added : 0;
+  let added = await readProgress(folder, list);
   while (added < entries.length && watch.obstacle === null) {
     // Wait for room before each step instead of in the spool, where every waiting event takes memory.
     if (!(await watch.until(watch.roomIn(spool)))) return false;
@@ -93,7 +89,7 @@ async function addAll(
     const adding = Promise.all(step.map((entry) => spool.add(eventOf(entry, events), { signal: watch.signal })));
     if (!(await watch.until(adding))) return false;
     added += step.length;
-    await replaceSmallFile(progressPath(folder), `${JSON.stringify({ list, added } satisfies ImportProgress)}\n`);
+    await replaceSmallFile(progressPath(folder), `${JSON.stringify({ list, added })}\n`);
   }
   return added >= entries.length;
 }
@@ -109,23 +105,21 @@ function progressPath(folder: string): string {
   return join(folder, 'place.json');
 }
 
-/** An unreadable position costs time only: the node recognises events that arrive twice. */
-async function readProgress(folder: string): Promise<ImportProgress | null> {
+/**
+ * Number of events of the list that an earlier run added to the spool. An unreadable position costs time only: the node
+ * recognises events that arrive twice.
+ */
+async function readProgress(folder: string, list: string): Promise<number> {
   const place = jsonIn((await readSmallFile(progressPath(folder))) ?? '');
-  if (!isRecord(place) || typeof place.list !== 'string' || !Number.isSafeInteger(place.added)) return null;
-  return { list: place.list, added: place.added as number };
+  return isRecord(place) && place.list === list && Number.isSafeInteger(place.added) ? Number(place.added) : 0;
 }
 
-function linesOf(
-  setAside: ReadonlyMap<string, string>,
-  entries: readonly PlanEntry[],
-  events: EventOptions,
-): readonly Refused[] {
-  if (setAside.size === 0) return [];
-  return entries.flatMap((entry) => {
-    const reason = setAside.get(eventOf(entry, events).eventId!);
-    return reason === undefined ? [] : [{ line: entry.line, reason }];
-  });
+/** Takes the events of the entries out of the events that were set aside, and returns their lines. */
+function takeLines(setAside: Map<string, string>, entries: readonly PlanEntry[], events: EventOptions): Refused[] {
+  const ids = setAside.size === 0 ? [] : entries.map((entry) => eventOf(entry, events).eventId!);
+  const lines = ids.map((id, at) => ({ line: entries[at]!.line, reason: setAside.get(id) ?? '' }));
+  for (const id of ids) setAside.delete(id);
+  return lines.filter(({ reason }) => reason !== '');
 }
 
 /** Observes the spool: notices that the node accepts nothing any more, or that the caller ends the import. */

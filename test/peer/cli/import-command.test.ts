@@ -29,6 +29,8 @@ test.before.each(() => {
 });
 test.after.each(() => world.remove());
 
+const spool = (name: string) => join(world.stateDir, 'imports', 'spool', name);
+
 /** Imports a list whose events have these results, in turn. */
 async function imported(text: string, results: readonly object[], ...more: readonly string[]) {
   const path = join(world.folder, 'bans.csv');
@@ -73,6 +75,20 @@ test('an import that the node refuses ends with exit code 3, and says what waits
   const { waiting, code: cause, error } = JSON.parse(asked.out);
   assert.equal([asked.code, asked.err, waiting, cause], [3, '', 3, 'invalid_api_key']);
   assert.match(error, '; 3 events are waiting on disk');
+});
+
+test('an import names the events of an interrupted one that the node then refuses, and ends with 1', async () => {
+  const path = join(world.folder, 'bans.csv');
+  for (const more of [[], ['--json']]) {
+    writeFileSync(path, undated);
+    answer = () => ({ status: 401, body: { code: 'invalid_api_key', error: 'no key' } });
+    await world.run(['import', path]);
+    const other = `steam_id\n${76561202255225729n + 7n}\n`;
+    const { code, out, err } = await imported(other, [accepted, refused, refused, accepted], ...more);
+    assert.is(code, 1, out);
+    if (more.length > 0) assert.equal([JSON.parse(out).refused, JSON.parse(out).refused_before], [[], 2]);
+    else assert.match(err, `\n2 events of an earlier import are refused: see ${spool('set-aside.ndjson')}\n`);
+  }
 });
 
 test('a dry run prints each ban and what would be sent, however long the list is', async () => {

@@ -318,8 +318,8 @@ export interface GroupOperations {
   /** Codes: dependency_unavailable. */
   changeSetting(name: SettingName, value: number | string, by: string): Promise<Outcome<null>>;
   changeOrigin(change: 'add' | 'remove', name: string, by: string): Promise<Outcome<OriginView>>;
-  /** Disputes from one position to another, the oldest first; only those with one status if it is given. */
-  disputes(status?: DisputeStatus, from?: number, to?: number): readonly DisputeView[];
+  /** Disputes from one position to another, with one status if it is given: the oldest, or the last decided, first. */
+  disputes(status?: DisputeStatus | 'decided', from?: number, to?: number): readonly DisputeView[];
   disputeIds(): readonly string[];
   /** `peerIds`: to uphold, the peers whose events become void; an empty list stands for the only possible peer. */
   decideDispute(

@@ -383,7 +383,9 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
     disputes(status, from, to) {
       const state = stateNow();
       const all = state.disputes.all();
-      const asked = status === undefined ? all : all.filter((dispute) => dispute.status === status);
+      const isDecided = status === 'decided';
+      const asked = all.filter((one) => (isDecided ? one.status !== 'open' : one.status === (status ?? one.status)));
+      if (isDecided) asked.sort((one, other) => other.decidedAt! - one.decidedAt!);
       return asked.slice(from, to).map((dispute) => disputeView(state, dispute));
     },
 

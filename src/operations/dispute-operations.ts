@@ -19,7 +19,7 @@ export const disputeOperations = {
     request: shape(
       {
         ...page(Number.MAX_SAFE_INTEGER),
-        status: { enum: disputeStatuses },
+        status: { enum: [...disputeStatuses, 'decided'] },
         since: { type: 'string', format: 'date-time' },
       },
       ['status', 'since'],

@@ -303,7 +303,7 @@ test('requests that wait for the operator are listed with who asked, until they 
   assert.equal(group.pendingErasures(), []);
 });
 
-test('disputes are listed from the oldest, by status and position', async () => {
+test('disputes are listed from the oldest, by status and position, and decided ones from the last', async () => {
   const made = await started(2);
   const { group, peers } = made;
   const ids: string[] = [];
@@ -316,6 +316,9 @@ test('disputes are listed from the oldest, by status and position', async () => 
     group.disputes(...asked).map(({ id }) => ids.indexOf(id));
   assert.equal([listed(), listed('open'), listed('rejected'), listed(undefined, 1, 2)], [[0, 1, 2], [0, 2], [1], [1]]);
   assert.equal([group.disputeIds(), group.status().openDisputes], [ids, 2]);
+  made.machine.now += 1;
+  assert.is(resultOf(await group.decideDispute('uphold', ids[0]!, [], 'op')).status, 'upheld');
+  assert.equal([listed('decided'), listed('decided', 1, 2)], [[0, 1], [1]]);
 });
 
 test('an old dispute can be rejected although the newer ones fill the register of rejected disputes', async () => {

@@ -282,6 +282,18 @@ function define(): void {
     assert.equal(seen.complaints, []);
   });
 
+  test('the newest decisions about disputes are shown, and older ones are said to exist', async () => {
+    const [some] = fixed.disputes();
+    const disputes: GroupApi['disputes'] = (status, from = 0, to = 0) => {
+      if (status !== 'decided') return [];
+      return Array.from({ length: to - from }, (_, i) => ({ ...some!, id: `${i}`, text: `no ${i}`, status: 'upheld' }));
+    };
+    const seen = await open(await serve({ disputes }), 'disputes');
+    await seen.page.getByText('no 0', { exact: true }).waitFor();
+    await seen.page.getByText('There are more; these are the last decided ones.').waitFor();
+    assert.equal(seen.complaints, []);
+  });
+
   test('before a look-up the view of players says that no player was looked up', async () => {
     const dashboard = await serve();
     const seen = await open(dashboard, 'players');

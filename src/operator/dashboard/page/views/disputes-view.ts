@@ -23,11 +23,9 @@ type Names = ReadonlyMap<string, string>;
 
 export function disputesView({ peers }: ViewContext): View {
   const disputes = new Loaded(async () => {
-    const read = (status: DisputeValue['status']) => command('disputes-list', { from: 0, limit: rowsMax, status });
-    const [open, upheld, rejected] = await Promise.all([read('open'), read('upheld'), read('rejected')]);
-    const decided = [...upheld.data, ...rejected.data];
-    decided.sort((p, q) => (q.decided_at ?? '').localeCompare(p.decided_at ?? ''));
-    return { open: open.data, hasMore: open.next_from !== null, decided, names: namesOf(await peers.list()) };
+    const read = (status: 'open' | 'decided') => command('disputes-list', { from: 0, limit: rowsMax, status });
+    const [open, decided] = await Promise.all([read('open'), read('decided')]);
+    return { open, decided, names: namesOf(await peers.list()) };
   });
 
   const after = () => disputes.refresh({ force: true });
@@ -115,19 +113,21 @@ export function disputesView({ peers }: ViewContext): View {
     lead: 'A peer does not know who reported a player: you decide whose events are void. Texts are shown only to you.',
     refresh: () => disputes.refresh(),
     draw: () =>
-      disputes.draw(({ open, hasMore, decided, names }) => [
+      disputes.draw(({ open, decided, names }) => [
         card(
           'Waiting for you',
-          open.length === 0
+          open.data.length === 0
             ? empty('No open disputes', 'Peers dispute reports here that they consider wrong.')
-            : open.map((dispute) => disputeCard(dispute, names)),
-          hasMore && html`<p class="muted small">There are more disputes; these are the oldest.</p>`,
+            : open.data.map((dispute) => disputeCard(dispute, names)),
+          open.next_from !== null && html`<p class="muted small">There are more disputes; these are the oldest.</p>`,
         ),
         card(
           'Decided',
-          decided.length === 0
+          decided.data.length === 0
             ? empty('No decisions yet', 'Upheld and rejected disputes can be undone here.')
-            : decided.map((dispute) => disputeCard(dispute, names)),
+            : decided.data.map((dispute) => disputeCard(dispute, names)),
+          decided.next_from !== null &&
+            html`<p class="muted small">There are more; these are the last decided ones.</p>`,
         ),
       ]),
   };

@@ -294,6 +294,18 @@ function define(): void {
     assert.equal(seen.complaints, []);
   });
 
+  test('an erasure that waits is replaced by another one although as many wait as before', async () => {
+    let subject = 'a'.repeat(64);
+    const requests = [{ requestedAt: 0, peerId: null, reason: 'operator_mode' as const }];
+    const unknown = { trust: () => undefined, explain: () => undefined };
+    const dashboard = await serve({ ...unknown, pendingErasures: () => [{ subject, requests }] });
+    const seen = await open(dashboard, 'erasure');
+    await seen.page.getByText(subject, { exact: true }).waitFor();
+    subject = 'b'.repeat(64);
+    await seen.page.getByText(subject, { exact: true }).waitFor();
+    assert.equal(seen.complaints, []);
+  });
+
   test('before a look-up the view of players says that no player was looked up', async () => {
     const dashboard = await serve();
     const seen = await open(dashboard, 'players');

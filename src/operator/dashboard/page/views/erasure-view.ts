@@ -1,6 +1,6 @@
 /** Shows the erasure requests of peers that wait for a confirmation, and erases a player by hash. */
 import type { Values } from '../../../../operations/table.js';
-import { Loaded, redraw, type View, type ViewContext } from '../draw.js';
+import { Loaded, redraw, type View } from '../draw.js';
 import { plural } from '../format.js';
 import { badge, button, type Child, card, empty, facts, hashForm, html, link, peerLink, time } from '../html.js';
 import { command } from '../requests.js';
@@ -23,17 +23,9 @@ const directions = {
 type Pending = Values['erase-pending'];
 type Waiting = Pending['data'][number];
 
-export function erasureView({ live }: ViewContext): View {
+export function erasureView(): View {
   const pending = new Loaded(() => command('erase-pending', { from: 0, limit: rowsMax }));
-  let waiting = -1;
   let erased: Values['erase'] | undefined;
-
-  async function refresh(): Promise<void> {
-    const now = live.overview?.status.pending_erasures ?? waiting;
-    if (now === waiting) return;
-    waiting = now;
-    if (!(await pending.refresh())) waiting = -1;
-  }
 
   async function erase(hash: string): Promise<void> {
     const receipt = await eraseWithQuestion(hash);
@@ -89,7 +81,7 @@ export function erasureView({ live }: ViewContext): View {
   const byHash = hashForm('Erase…', (hash) => void erase(hash), true);
   return {
     title: 'Erasure',
-    refresh,
+    refresh: () => pending.refresh(),
     draw: () => html`
       <div aria-live="polite">${erased !== undefined && receiptCard(erased)}</div>
       <div class="grid">${card('Waiting for you', pending.draw(listOf))}${card('Erase by hash', byHash)}</div>`,

@@ -26,4 +26,5 @@ process.exitCode = await runPeerCommand(process.argv.slice(2), {
   memory: () => process.memoryUsage(),
   ending: ending.signal,
   terminal: terminalOf(process),
+  input: process.stdin,
 });

@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { createServer, request as forward, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { runPeerCommand } from '../../src/peer/cli/peer-command.js';
 
@@ -82,6 +83,7 @@ export class PeerWorld {
         progress: () => ({ to: () => {}, end: () => {} }),
         askSecret: null,
       },
+      input: Readable.from([]),
     });
     return { code, out, err };
   }

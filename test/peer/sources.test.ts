@@ -1,5 +1,6 @@
 /** Lists from where they live besides a plain file: an address, the output of a command, a table of SQLite. */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -73,13 +74,31 @@ test('a header file that is missing, or has a line that is no header, is refused
   assert.is(refusal, `wrong_usage each line of ${headerFile} must be "Name: value"`);
 });
 
-test('the name - is standard input', () => {
+/** Reads standard input as the command does in a process of its own; the list is written once the read has begun. */
+async function readInput(list: string | null): Promise<string> {
   const module = new URL('../../src/peer/sources/source.js', import.meta.url).href;
-  const script = `const { sourceOf } = await import('${module}');
-    const source = await sourceOf(['-'], false, {});
-    process.stdout.write(source.label + ': ' + (await source.read()));`;
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { input: 'banid 1\n' });
-  assert.is(String(stdout), 'standard input: banid 1\n');
+  const script = `import { terminalOf } from '${new URL('../../src/terminal.js', import.meta.url).href}';
+    import { sourceOf } from '${module}';
+    terminalOf(process);
+    const ending = new AbortController();
+    const { label, read } = await sourceOf(['-'], false, { input: process.stdin });
+    const found = read(ending.signal).catch(({ code, message }) => code + ' ' + message);
+    ${list === null ? 'ending.abort()' : "process.stdout.write('reads ')"};
+    process.stdout.write(label + ': ' + (await found));`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { timeout: 20_000 });
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (out === '' && list !== null) child.stdin.end(list);
+    out += text;
+  });
+  await once(child, 'exit');
+  child.stdin.destroy();
+  return out;
+}
+
+test('the name - is standard input, which a slow program may write, and which an interrupt ends', async () => {
+  assert.is(await readInput('banid 1\n'), 'reads standard input: banid 1\n');
+  assert.is(await readInput(null), 'standard input: source_unreachable standard input was cut off');
 });
 
 test('a file larger than the bound is refused by its size, before it is read', async () => {

@@ -62,7 +62,7 @@ export function addImport(program: Command, session: Session): void {
     .option('--restate', 'date permanent and still active bans as of today; see below')
     .addHelpText('after', help)
     .action(async (list: readonly string[], options: ImportOptions) => {
-      const source = await sourceOf(list, isCommand(program), options);
+      const source = await sourceOf(list, isCommand(program), { ...options, input: session.input });
       await (options.dryRun === true ? dryRun : send)(source, options, session);
     });
 }

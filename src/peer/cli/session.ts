@@ -2,9 +2,12 @@
 import type { Terminal } from '../../terminal.js';
 import type { PeerConfig, Surroundings } from '../config/peer-config.js';
 import type { ExitCode } from '../peer-error.js';
+import type { SourceOptions } from '../sources/source.js';
 
 export interface PeerDeps extends Surroundings {
   readonly terminal: Terminal;
+  /** Standard input. */
+  readonly input: SourceOptions['input'];
   readonly version: string;
   /** Memory of the process in bytes: the resident set, and the used heap. */
   readonly memory: () => { readonly rss: number; readonly heapUsed: number };

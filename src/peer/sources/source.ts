@@ -1,9 +1,9 @@
 /** Knows where a ban list lives. Each read returns the whole list or rejects, so that half a list is never seen. */
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { bounds } from '../../client/bounds.js';
+import { abortable } from '../../client/transport/listeners.js';
 import { readSmallFile } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { collected, fileBytes, unreachable } from './decode.js';
@@ -27,13 +27,15 @@ export interface SourceOptions {
   readonly table?: string | undefined;
   /** A file with a line `Name: value` for each header of a request. */
   readonly headerFile?: string | undefined;
+  /** Standard input, if `-` may name it. */
+  readonly input?: (AsyncIterable<Uint8Array> & { destroy(): void }) | undefined;
 }
 
 /** Returns the source that the arguments of a command name; `isCommand` if they follow `--`. */
 export async function sourceOf(
   [first = '', ...rest]: readonly string[],
   isCommand: boolean,
-  options: SourceOptions,
+  { table = '', headerFile, input }: SourceOptions,
 ): Promise<Source> {
   if (first === '') throw wrongUsage('name a file, - for standard input, an https address, or a command after --');
   const unnamed = { name: '', isPlainFile: false };
@@ -42,13 +44,17 @@ export async function sourceOf(
     return { ...unnamed, label: first, key: keyOf('command', first, ...rest), read };
   }
   if (rest.length > 0) throw wrongUsage('name one list; a command stands after --');
-  if (first === '-') {
-    const read = () => collected(createReadStream('', { fd: 0 }));
+  if (first === '-' && input !== undefined) {
+    const read = (signal: AbortSignal) =>
+      abortable(collected(input), signal).catch((error: unknown) => {
+        // A read that goes on would keep the process.
+        input.destroy();
+        throw signal.aborted ? unreachable('standard input was cut off') : error;
+      });
     return { ...unnamed, label: 'standard input', key: keyOf('standard input'), read };
   }
-  if (/^https?:\/\//i.test(first)) return addressSource(first, options.headerFile);
-  if (options.table !== undefined || (await isSqlite(first))) {
-    const { table = '' } = options;
+  if (/^https?:\/\//i.test(first)) return addressSource(first, headerFile);
+  if (table !== '' || (await isSqlite(first))) {
     const key = keyOf('table', resolve(first), table);
     return { ...unnamed, label: `${first} ${table}`, key, name: table, read: () => readTable(first, table) };
   }
@@ -123,11 +129,10 @@ async function addressSource(address: string, headerFile: string | undefined): P
 function headersIn(text: string | undefined, file: string): Record<string, string> {
   if (text === undefined) throw wrongUsage(`there is no ${file}`);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name, value] = /^([\w-]+):\s*(.+?)\s*$/.exec(line) ?? [];
-      if (name === undefined) throw wrongUsage(`each line of ${file} must be "Name: value"`);
-      return [name, value!];
-    }),
-  );
+  const headers = lines.map((line) => {
+    const [, name, value] = /^([\w-]+):\s*(.+?)\s*$/.exec(line) ?? [];
+    if (name === undefined) throw wrongUsage(`each line of ${file} must be "Name: value"`);
+    return [name, value!];
+  });
+  return Object.fromEntries(headers);
 }

@@ -222,11 +222,10 @@ class ListWatch {
 
   #planOf({ format }: DecodedList, text: string): ImportPlan {
     const { options, kinds } = this.parts;
-    const known = kinds.kinds;
     const plan = planOf(format, text, {
       ...options,
       now: this.#runtime.now(),
-      kinds: known === null || known.length === 0 ? null : known,
+      kinds: kinds.kinds?.length ? kinds.kinds : null,
       memory: this.#memory,
     });
     // Entries of a CSV list or a table have all cells, and each list its path; a cell that no entry has may come back.

@@ -64,8 +64,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   watch(revision: string, heard: (slots: readonly Slot[]) => void, ended: (error: unknown) => void): () => void {
-    const { keys } = this;
-    const range = { key: keys.slot(0), rangeEnd: keys.logEnd, revision };
+    const range = { key: this.keys.slot(0), rangeEnd: this.keys.logEnd, revision };
     // Answers are handled one after the other, because a slot may have parts to fetch.
     let line: Promise<void> = Promise.resolve();
     const stop = this.client.watch(
@@ -98,7 +97,12 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
     for (let number = 0; number < Math.min(count, limits.slotPartsMax); number++) {
       const partKey = this.keys.part(firstSeq, number);
       const { kvs } = await this.client.range({ key: partKey });
-      if (kvs[0] === undefined) throw new DamagedError(`etcd: a part of the slot at record ${firstSeq} is missing`);
+      if (kvs[0] === undefined) {
+        // A trim deletes slots with their parts. A reader that tries again finds where the log begins by then.
+        const isTrimmed = (await this.client.range({ key, keys_only: true })).kvs.length === 0;
+        const what = `a part of the slot at record ${firstSeq} is missing`;
+        throw isTrimmed ? new SharedLogUnavailableError(what) : new DamagedError(`etcd: ${what}`);
+      }
       parts.push(this.cipher.open(partKey, kvs[0].value));
     }
     return decodeSlot(firstSeq, Buffer.concat(parts));
@@ -290,8 +294,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   async nodes(): Promise<NodeView[]> {
-    const { keys } = this;
-    const { kvs } = await this.client.range({ key: keys.nodes, range_end: keys.nodesEnd });
+    const { kvs } = await this.client.range({ key: this.keys.nodes, range_end: this.keys.nodesEnd });
     return kvs.map((kv) => this.#nodeOf(kv));
   }
 
@@ -314,11 +317,9 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   async clearScrubDue(seq: number): Promise<void> {
-    const { keys } = this;
-    await this.client.txn({
-      compare: [etcd.hasText(keys.scrubDue, seq)],
-      success: [{ request_delete_range: { key: keys.scrubDue } }],
-    });
+    const { scrubDue: key } = this.keys;
+    const success = [{ request_delete_range: { key } }];
+    await this.client.txn({ compare: [etcd.hasText(key, seq)], success });
   }
 
   async compact(): Promise<void> {
@@ -327,10 +328,9 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   async slotSeqs(from: number, limit: number): Promise<number[]> {
-    const { keys } = this;
-    const range = { key: keys.slot(from), range_end: keys.logEnd, limit, keys_only: true };
+    const range = { key: this.keys.slot(from), range_end: this.keys.logEnd, limit, keys_only: true };
     const { kvs } = await this.client.range(range);
-    return kvs.map(({ key }) => keys.seqOf(key));
+    return kvs.map(({ key }) => this.keys.seqOf(key));
   }
 
   async trim(fence: Fence, firstSeq: number, floor: number): Promise<void> {

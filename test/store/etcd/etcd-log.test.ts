@@ -109,6 +109,23 @@ test('the parts of a long slot are written by the leader alone, and a missing on
   assert.equal(seqs(), [1]);
 });
 
+test('a long slot that is trimmed while it is read is no damage: the next view begins after it', async () => {
+  const { log, calls, lead } = given();
+  const fence = lead('a');
+  await log.begin(fence, 'id', 0, 3);
+  await log.append(fence, long, 0);
+  await log.append(fence, slotOf(2), 1);
+  const { range } = calls;
+  calls.range = async (request) => {
+    calls.range = range;
+    await log.trim(fence, 2, 1);
+    return range(request);
+  };
+  assert.instance(await rejection(log.view(1)), SharedLogUnavailableError);
+  const { slots, trimmed } = await log.view(1);
+  assert.equal([slots, trimmed], [[slotOf(2)], 1]);
+});
+
 test('a log is begun once, and only the leader begins it, raises its format and trims it', async () => {
   const { log, lead, text, seqs, put, compacted, store } = given();
   const [old, fence] = [lead('a'), lead('b')];

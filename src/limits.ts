@@ -110,6 +110,8 @@ export const limits = {
 
   // Allow list
   allowedSubjectsMax: 10_000,
+  /** Players whose entries ended included: an erasure must find the records that name them. */
+  allowedNamedMax: 100_000,
   /** Records of the allow list about one player. */
   allowedRecordsMax: 1_000,
   allowedMsMax: 3_650 * DAY_MS,

@@ -25,8 +25,14 @@ export class AllowList {
    */
   readonly #prefixes = new Set<number>();
 
+  /** Number of players that have an entry, or had one. */
   get size(): number {
     return this.#subjects.size;
+  }
+
+  /** Number of players whose entry counts at a time. */
+  countAt(at: number): number {
+    return [...this.#subjects.values()].filter(({ entry }) => at <= (entry?.until ?? 0)).length;
   }
 
   of(subject: string): AllowedSubject | undefined {
@@ -39,8 +45,7 @@ export class AllowList {
 
   allows(subject: Uint8Array, at: number): boolean {
     if (!this.#prefixes.has(prefixOf(subject))) return false;
-    const entry = this.#subjects.get(subjectHex(subject))?.entry ?? null;
-    return entry !== null && at <= entry.until;
+    return at <= (this.#subjects.get(subjectHex(subject))?.entry?.until ?? 0);
   }
 
   /** Replaces the entry of a subject; null ends it. */

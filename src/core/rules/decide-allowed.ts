@@ -17,8 +17,11 @@ export function decideAllowed(state: GroupState, command: AllowPlayer, now: numb
   }
   const subject = subjectHex(command.subject);
   const known = allowed.of(subject);
-  if (known === undefined && allowed.size >= limits.allowedSubjectsMax) {
+  if (!allowed.allows(command.subject, now) && allowed.countAt(now) >= limits.allowedSubjectsMax) {
     return refuse('overloaded', { text: 'the allow list is full' });
+  }
+  if (known === undefined && allowed.size >= limits.allowedNamedMax) {
+    return refuse('overloaded', { text: 'too many players were on the allow list: erase some that may be forgotten' });
   }
   if ((known?.seqs.length ?? 0) >= limits.allowedRecordsMax) {
     return refuse('overloaded', { text: 'this player was added to the allow list too often' });

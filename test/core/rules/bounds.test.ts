@@ -56,6 +56,23 @@ test('a player is allowed until the end of a minute that has not passed, at most
   assert.not(audits.some((audit) => audit.includes(subjectOf('p').toString('hex'))));
 });
 
+test('an entry of the allow list that ended takes no place, until the group has named too many players', () => {
+  const given = new Given();
+  const allow = (player: string, now: number) => {
+    const entry = { id: player, until: now + 1, note: 'n', by: 'op' };
+    return done(given, decideAllowed(given.state, { subject: subjectOf(player), ...entry }, now), now);
+  };
+  withLimits({ allowedSubjectsMax: 1, allowedNamedMax: 3 }, () => {
+    assert.equal([allow('p', t0), allow('q', t0)], ['ok, 1', 'overloaded'], 'the list is full');
+    const later = t0 + hourMs;
+    assert.equal([allow('q', later), allow('p', later)], ['ok, 1', 'overloaded'], 'a known player needs a place, too');
+    done(given, decideDisallowed(given.state, { subject: subjectOf('q'), by: 'op' }, later), later);
+    assert.equal([allow('r', later), allow('s', later + hourMs)], ['ok, 1', 'overloaded'], 'too many are named');
+    given.state.allowed.erase(subjectOf('p').toString('hex'));
+    assert.is(allow('s', later + hourMs), 'ok, 1');
+  });
+});
+
 test('an erasure quota above the number of stored times counts as that number', () => {
   const given = new Given().peers(1, t0 - 9 * dayMs);
   const { erasureTimesMax } = limits;

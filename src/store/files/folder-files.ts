@@ -3,6 +3,7 @@
  * head of its log. Nodes without a cluster read them, so this must not load etcd's client.
  */
 import { join } from 'node:path';
+import { messageOf } from '../../errors.js';
 import { DamagedError } from '../../group/ports/storage.js';
 import type { ExpectedHead } from '../../group/recovery/verification.js';
 import { limits } from '../../limits.js';
@@ -19,9 +20,14 @@ export function markFile(dir: string): string {
   return join(dir, 'cluster.json');
 }
 
+/** Returns null for a folder without a mark. Throws `DamagedError`. */
 export function readMark(dir: string): ClusterMark | null {
   const text = readText(markFile(dir));
-  return text === undefined ? null : (JSON.parse(text) as ClusterMark);
+  try {
+    return text === undefined ? null : (JSON.parse(text) as ClusterMark);
+  } catch {
+    throw new DamagedError(`DATA_DIR: ${markFile(dir)} is no JSON document; restore the folder from a backup`);
+  }
 }
 
 export async function writeMark(dir: string, mark: ClusterMark): Promise<void> {
@@ -33,8 +39,8 @@ export function refusalOfMarked(dir: string): string | undefined {
   let mark: ClusterMark | null;
   try {
     mark = readMark(dir);
-  } catch {
-    return `DATA_DIR: ${markFile(dir)} is no JSON document; restore the folder from a backup`;
+  } catch (error) {
+    return messageOf(error);
   }
   if (mark === null) return undefined;
   return (

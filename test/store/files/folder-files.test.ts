@@ -3,6 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DamagedError } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import * as files from '../../../src/store/files/folder-files.js';
 import { removeFolder, temporaryFolder } from '../temporary-folder.js';
@@ -19,7 +20,10 @@ test('a folder that is marked for a cluster is refused by a node without one', a
   assert.equal(files.readMark(dir), { cluster_id: 'c', node_id: 'n' });
   assert.match(files.refusalOfMarked(dir) ?? '', `${dir} belongs to node n of the cluster c, and CLUSTER is none`);
   writeFileSync(files.markFile(dir), '{');
-  assert.match(files.refusalOfMarked(dir) ?? '', `${files.markFile(dir)} is no JSON document`);
+  const damage = `${files.markFile(dir)} is no JSON document`;
+  assert.match(files.refusalOfMarked(dir) ?? '', damage);
+  const isDamage = (error: unknown) => error instanceof DamagedError && error.message.includes(damage);
+  assert.throws(() => files.readMark(dir), isDamage, 'a node of a cluster refuses its start with the same words');
 });
 
 test('the configured salt goes before the generated one, which must be there and whole', () => {

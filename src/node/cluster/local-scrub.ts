@@ -1,9 +1,10 @@
 /** Overwrites free space after an erasure, also on a node that crashed or joined late: a file marks it as due. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, fsyncSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreEndedError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
+import { withFile } from '../../store/files/lmdb-file.js';
 import { readIfThere } from '../../store/files/small-file.js';
 import { claimFolder } from '../../store/ownership/owner.js';
 
@@ -16,7 +17,9 @@ function fileOf(dir: string): string {
  * may have passed them, so each mark differs from the one before.
  */
 export function markScrubDue(dir: string): void {
-  writeFileSync(fileOf(dir), randomUUID());
+  // After a power cut, no replaced record may be left without the mark.
+  writeFileSync(fileOf(dir), randomUUID(), { flush: true });
+  withFile(dir, fsyncSync);
 }
 
 /** Overwrites free space if that is due. No node may run on the folder: one without a cluster ignores the mark. */

@@ -1,5 +1,6 @@
 /** When a node overwrites the free space of its files, and what stays due after a failure or a stop. */
-import { existsSync } from 'node:fs';
+import fs, { existsSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -71,6 +72,25 @@ test('what is marked while a scrub runs stays due, since the scrub may have pass
   marksAgain = false;
   await scrub.run();
   assert.equal([afterFirst, isDue()], [true, false]);
+});
+
+test('a mark is on the disk with its folder before the replaced records are, also after a power cut', () => {
+  const dir = temporaryFolder();
+  const whole = fs.fsyncSync;
+  const synced: string[] = [];
+  fs.fsyncSync = (descriptor) => {
+    synced.push(fs.readlinkSync(`/proc/self/fd/${descriptor}`));
+    whole(descriptor);
+  };
+  syncBuiltinESMExports();
+  try {
+    markScrubDue(dir);
+  } finally {
+    fs.fsyncSync = whole;
+    syncBuiltinESMExports();
+  }
+  const folder = fs.realpathSync(dir);
+  assert.equal(synced, [join(folder, 'scrub-due'), folder]);
 });
 
 test('a folder that leaves its cluster is overwritten if that is due, since a node alone would not do it', () =>

@@ -442,6 +442,12 @@ test('an operator purges all idle peers however many turns it takes, and changes
   const { admit } = loop as { admit: unknown };
   loop.admit = ({ token }: { token: (answer: unknown) => void }) => void token({ ok: true, value: answers.shift() });
   assert.equal(resultOf(await group.purgePeers(1, 'op')), ['a', 'b', 'c']);
+  const halfway = [{ ok: true, value: ['a', 'b'] }, refused('no_leader')];
+  loop.admit = ({ token }: { token: (answer: unknown) => void }) => void token(halfway.shift());
+  assert.equal(await group.purgePeers(1, 'op'), {
+    ...refused('no_leader'),
+    text: '2 peers were revoked (see the audit log), the others not: no_leader',
+  });
   loop.admit = admit;
   assert.equal(resultOf(await group.purgePeers(1, 'op')), [peers[0]!.peerId]);
 });

@@ -51,7 +51,7 @@ export class ClusterOperator implements ClusterOperations {
       log.nodes().catch(() => []),
       log.refused().catch(() => []),
       this.deps.members(),
-      log.scrubbed().catch(() => null),
+      log.scrubbed().catch(() => undefined),
     ]);
     return granted({
       ...{ role, appliedSeq, stalenessMs, leaseMs, floorSeq, takeovers },

@@ -47,7 +47,8 @@ export interface ClusterStatus
   readonly nodes: readonly NodeView[];
   readonly refused: readonly RefusedNode[];
   readonly members: readonly (MemberStatus & { readonly healthy: boolean })[];
-  readonly scrubbed: Scrubbed | null;
+  /** Null if there was no scrub yet; undefined if etcd does not answer. */
+  readonly scrubbed: Scrubbed | null | undefined;
 }
 
 export interface ClusterOperations {

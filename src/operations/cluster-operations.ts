@@ -61,7 +61,9 @@ export const clusterOperations = {
       command: 'step-down',
       text: 'make the leader hand leadership over to another node, for example before its machine is taken down',
       examples: ['cluster step-down'],
-      show: ({ node_id }) => [`node ${node_id} no longer leads; another node takes over`],
+      show: ({ node_id }) => [
+        `node ${node_id} no longer leads; another node takes over, or this one again in ${limits.stepDownMs / 1000} s if no other lives`,
+      ],
     },
   }),
 
@@ -145,6 +147,7 @@ export interface ClusterValue extends ReturnType<typeof clusterValue> {}
 
 function clusterLines(value: ClusterValue, width: number): string[] {
   const { leader, last_takeover: takeover, scrubbed } = value;
+  const noScrub = scrubbed === null ? 'none' : 'unknown, since etcd does not answer';
   return [
     ...facts(width, [
       ['cluster', value.cluster_id],
@@ -156,7 +159,7 @@ function clusterLines(value: ClusterValue, width: number): string[] {
       ['floor seq', value.floor_seq],
       ['takeovers', `${value.takeovers} by this node`],
       ['last takeover', takeover === null ? 'none' : `${takeover.at} by ${takeover.node_id}: ${takeover.cause}`],
-      ['last scrub', scrubbed === null ? 'none' : `${scrubbed.at}: ${scrubbed.detail}`],
+      ['last scrub', scrubbed ? `${scrubbed.at}: ${scrubbed.detail}` : noScrub],
       ...value.refused.map(({ node_id, url, reason }) => ['refused', `${node_id} at ${url}: ${reason}`] as const),
     ]),
     '',

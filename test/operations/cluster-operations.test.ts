@@ -87,6 +87,8 @@ test('the state of a cluster is printed with its nodes, those refused, and the m
   ]);
   const empty = await linesOf({ ...status, leader: null, lastTakeover: null, scrubbed: null, nodes: [] });
   assert.equal([empty[2], ...empty.slice(8, 10)], ['leader | none', 'last takeover | none', 'last scrub | none']);
+  const silent = await linesOf({ ...status, scrubbed: undefined });
+  assert.is(silent[9], 'last scrub | unknown, since etcd does not answer');
 });
 
 test('the lag of a node is counted from the newest record that any node applied', async () => {
@@ -112,7 +114,7 @@ test('a node steps down, and one that is gone is forgotten, by name', async () =
   assert.ok(down.ok && forgotten.ok);
   assert.equal([down.value, forgotten.value, asked], [{ node_id: 'n1' }, { node_id: 'n2' }, ['n2']]);
   assert.equal(operations['cluster-step-down'].ptf[0]!.show(down.value, 80), [
-    'node n1 no longer leads; another node takes over',
+    'node n1 no longer leads; another node takes over, or this one again in 10 s if no other lives',
   ]);
   assert.equal(operations['cluster-forget'].ptf[0]!.show(forgotten.value, 80), ['nothing is waiting for node n2']);
   const refusing = asking({ forget: async () => refused('peer_not_active') });

@@ -204,7 +204,7 @@ test('a scrub takes the settings of the members, and one that is incomplete is a
   mkdirSync(join(folder, 'member', 'wal'), { recursive: true });
   writeFileSync(join(folder, 'member', 'wal', '0.wal'), 'other bytes');
   const asked: unknown[] = [];
-  const cluster = (complete: boolean, marker: string | null, scrubbed: object | null = null) => {
+  const cluster = (complete: boolean, marker: string | null, scrubbed?: object | null) => {
     const status = { nodes: [], refused: [], members: [], leader: null, lastTakeover: null, scrubbed, appliedSeq: 1 };
     const clusterOperations = {
       status: async () => granted(status),
@@ -223,11 +223,12 @@ test('a scrub takes the settings of the members, and one that is incomplete is a
   assert.equal([cut.code, cut.lines, cut.err], [1, ['two members'], 'ptf: two members (scrub_incomplete)\n']);
   assert.equal(asked, [{}, { snapshotEntries: 5, files: 3 }]);
   const marked = { at: 0, complete: true, detail: 'done', marker: 'abcd' };
-  const search = (scrubbed: object | null) => run(['cluster', 'search', folder], cluster(true, null, scrubbed));
+  const search = (scrubbed?: object | null) => run(['cluster', 'search', folder], cluster(true, null, scrubbed));
   assert.equal((await search(marked)).lines, [clean]);
   for (const none of [null, { ...marked, marker: null }]) {
     assert.is((await search(none)).err, 'ptf: there was no scrub yet; run ptf cluster scrub --now (no_scrub)\n');
   }
+  assert.is((await search()).err, 'ptf: etcd does not answer (dependency_unavailable)\n');
 });
 
 test('a new password is asked for twice and stored as a hash, or refused before anything is stored', async () => {

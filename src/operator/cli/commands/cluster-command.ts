@@ -55,6 +55,7 @@ export function addCluster(program: Command, session: CommandContext): void {
     .action(async (folder: string) => {
       const { scrubbed } = await ask('cluster-status', {});
       const marker = scrubbed?.marker ?? null;
+      if (scrubbed === undefined) throw new OperatorError('dependency_unavailable', 'etcd does not answer');
       if (marker === null) throw new OperatorError('no_scrub', 'there was no scrub yet; run ptf cluster scrub --now');
       const text = await searched(session, folder, marker);
       done({ value: { folder: resolve(folder), scrubbed_at: scrubbed!.at }, lines: () => [text] });

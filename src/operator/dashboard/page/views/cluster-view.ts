@@ -26,6 +26,7 @@ function roleBadge(role: string): Child {
 
 function ownOf(value: ClusterValue): Child {
   const { leader, last_takeover: takeover, scrubbed, refused } = value;
+  const noScrub = scrubbed === null ? 'none' : 'unknown, since etcd does not answer';
   return facts([
     ['Node', html`<span>${value.node_id} ${roleBadge(value.role)}</span>`],
     ['Leader', leader === null ? 'none' : html`<span>${leader.node_id} since ${time(leader.since)}</span>`],
@@ -38,7 +39,7 @@ function ownOf(value: ClusterValue): Child {
       takeover === null ? 'none' : [takeover.node_id, ', ', timeAgo(takeover.at), `: ${takeover.cause}`],
     ],
     ['Takeovers by this node', count(value.takeovers)],
-    ['Last scrub of etcd', scrubbed === null ? 'none' : [timeAgo(scrubbed.at), `: ${scrubbed.detail}`]],
+    ['Last scrub of etcd', scrubbed ? [timeAgo(scrubbed.at), `: ${scrubbed.detail}`] : noScrub],
     ...refused.map(({ node_id, url, reason }): [string, Child] => ['Refused', `${node_id} at ${url}: ${reason}`]),
   ]);
 }

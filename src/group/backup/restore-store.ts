@@ -20,6 +20,8 @@ import type { CopyProgress, LogSink } from './copy-store.js';
 /** The replaced log does not continue the log of the backup, so its erasures cannot be applied. */
 export class ForeignLogError extends NamedError {}
 
+type ErasureRecord = Extract<records.LogRecord, { type: 'subject_erased' | 'erasure_requested' | 'erasure_refused' }>;
+
 type LostFact = records.AuditFact & { readonly at: number };
 
 export interface RestoredLog extends Readonly<ReturnType<Restore['result']>> {}
@@ -55,6 +57,8 @@ class Restore {
   #chain: Uint8Array = chainStart;
   /** Records of the old log, counted from the end of the backup, whose chain begins in the backup. */
   readonly #erasedSeqs = new Bits();
+  /** Targets in the audit log that name a request by its record: in the old log, and in the restored one. */
+  readonly #targets = new Map<string, string>();
   readonly #written = new Map<number, records.LogRecord>();
   #backupSeq = 0;
 
@@ -130,11 +134,10 @@ class Restore {
         return [this.#reissued(record, at)];
       case 'erasure_requested':
         this.#found.requests++;
+        this.#targets.set(`request ${seq}`, `request ${this.#stateNow().lastSeq + 1}`);
         return [this.#reissued(record, at)];
-      case 'erasure_refused': {
-        const { action, actor, target } = record.audit;
-        return [this.#applied({ ...record, audit: audited(this.#stateNow(), at, { action, actor, target }) }, at)];
-      }
+      case 'erasure_refused':
+        return [this.#reissued(record, at)];
       case 'events_erased':
         return this.#erased(record, at);
       case 'event_withdrawn':
@@ -157,11 +160,12 @@ class Restore {
   }
 
   /** The audit entry continues this log. The operator takes the place of a peer that this log does not know. */
-  #reissued<R extends records.SubjectErased | records.ErasureRequested>(record: R, at: number): R {
+  #reissued<R extends ErasureRecord>(record: R, at: number): R {
     const state = this.#stateNow();
-    const peer = record.peer === NO_KEY || state.peers.has(record.peer) ? record.peer : OPERATOR;
+    const isUnknown = 'peer' in record && record.peer !== NO_KEY && !state.peers.has(record.peer);
     const { action, actor, target } = record.audit;
-    return this.#applied({ ...record, peer, audit: audited(state, at, { action, actor, target }) }, at);
+    const audit = audited(state, at, { action, actor, target: this.#targets.get(target) ?? target });
+    return this.#applied({ ...record, ...(isUnknown && { peer: OPERATOR }), audit }, at);
   }
 
   #erased(record: records.EventsErased, at: number): records.LogRecord[] {

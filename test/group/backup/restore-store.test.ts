@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
+import { OPERATOR } from '../../../src/core/vocabulary.js';
 import { ForeignLogError } from '../../../src/group/backup/restore-store.js';
 import { DamagedError, type LogReader } from '../../../src/group/ports/storage.js';
 import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
@@ -136,6 +137,27 @@ test('requests for an erasure that wait for the operator wait again', async () =
       .map(([subject]) => subject),
     [subjectOf('player 0').toString('hex')],
   );
+});
+
+test('a refused request is named by its number in the restored log, also once its player is erased', async () => {
+  for (const isErased of [false, true]) {
+    const life = await Life.begin();
+    await life.act({ type: 'event', peer: 0, id: 'a', player: 'player 0', severity: 1 });
+    const backup = await backupOf(life.machine.log);
+    await life.act({ type: 'event', peer: 0, id: 'b', player: 'player 1', severity: 1 });
+    const machine = Machine.on(life.machine.log, { ...life.machine.bounds, erasureMode: 'operator' });
+    const subject = subjectOf('player 0');
+    await machine.ask('x', { type: 'erase', caller: 0, subject, commitment: 'c', by: 'peer-0' });
+    await machine.ask('y', { type: 'refuse_erasure', subject, reason: 'no', by: 'op' });
+    if (isErased) await machine.ask('z', { type: 'erase', caller: OPERATOR, subject, commitment: 'd', by: 'op' });
+    await machine.work();
+    for (const log of [life.machine.log, (await restored(backup, life.machine.log)).log]) {
+      const records = recordsOf(log).map(({ record }) => record);
+      const requestedSeq = records.findIndex(({ type }) => type === 'erasure_requested') + 1;
+      const refused = records.find(({ type }) => type === 'erasure_refused')!;
+      assert.is('audit' in refused && refused.audit.target, `request ${requestedSeq}`);
+    }
+  }
 });
 
 test('a request of a peer that registered after the backup is exported without the peer', async () => {

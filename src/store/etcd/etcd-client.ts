@@ -34,6 +34,9 @@ const passing: ReadonlySet<status> = new Set([
   status.ABORTED,
 ]);
 
+/** Codes of refused tokens: of one that the member does not know, and after any change of etcd's users or roles. */
+const ofTokens: ReadonlySet<unknown> = new Set([status.UNAUTHENTICATED, status.INVALID_ARGUMENT]);
+
 export class EtcdClient {
   /** With the password: a private slot is in no log. */
   readonly #settings: EtcdSettings;
@@ -41,7 +44,8 @@ export class EtcdClient {
   readonly #first: number;
   /** The endpoint that answered last. */
   #current: number;
-  #token: Metadata | null = null;
+  /** The token of the next calls, which share it: etcd takes long to check a password. Null if none is asked for. */
+  #token: Promise<Metadata> | null = null;
   readonly #calls = new Set<{ cancel(): void }>();
   isClosed = false;
 
@@ -127,17 +131,18 @@ export class EtcdClient {
     let stream: ClientDuplexStream<object, object> | null = null;
     let isOver = false;
     const at = this.#current;
+    const token = this.#tokenFrom(this.#clients[at]!);
     const end = (error: unknown): void => {
       // A stream that this client cancels fails, too, and that is no failure of the member.
       if (isOver) return;
       isOver = true;
       stream?.cancel();
-      this.#forgetsToken(error);
+      this.#forgetsToken(error, token);
       this.#avoid(at);
       ended(error);
     };
     const start = async (): Promise<void> => {
-      const metadata = await this.#metadata(this.#clients[at]!);
+      const metadata = await token;
       if (isOver) return;
       if (this.isClosed) throw closedError();
       const { path, requestSerialize, responseDeserialize } = etcd.methodOf('Watch.Watch');
@@ -204,12 +209,12 @@ export class EtcdClient {
 
   async #callAt<R>(endpoint: number, name: etcd.MethodName, request: object, timeoutMs: number): Promise<R> {
     const client = this.#clients[endpoint]!;
+    const token = this.#tokenFrom(client);
     try {
-      const metadata = await this.#metadata(client);
-      return await this.#unary<R>(client, name, request, metadata, Date.now() + timeoutMs);
+      return await this.#unary<R>(client, name, request, await token, Date.now() + timeoutMs);
     } catch (error) {
       // The caller repeats the call.
-      if (this.#forgetsToken(error)) throw unavailable(error);
+      if (this.#forgetsToken(error, token)) throw unavailable(error);
       throw isPassing(error) ? unavailable(error) : error;
     }
   }
@@ -227,13 +232,13 @@ export class EtcdClient {
       const client = this.#clients[at]!;
       const leftMs = Math.max(1, Math.min(tryMs, endMs - performance.now()));
       if (this.isClosed) throw closedError();
+      const token = this.#tokenFrom(client);
       try {
-        const metadata = await this.#metadata(client);
-        return await call(client, metadata, Date.now() + leftMs);
+        return await call(client, await token, Date.now() + leftMs);
       } catch (error) {
         if (this.isClosed) throw unavailable(error);
         // A member that was restarted knows no earlier token.
-        if (this.#forgetsToken(error) && !isTokenRenewed) {
+        if (this.#forgetsToken(error, token) && !isTokenRenewed) {
           isTokenRenewed = true;
           continue;
         }
@@ -247,10 +252,10 @@ export class EtcdClient {
     }
   }
 
-  /** Makes the next call ask for another token if etcd refused the present one. Returns whether it did. */
-  #forgetsToken(error: unknown): boolean {
-    if (codeOf(error) !== status.UNAUTHENTICATED || this.#settings.username === null) return false;
-    this.#token = null;
+  /** Returns whether etcd refused the token. Then the next call asks for another, if no call has asked since. */
+  #forgetsToken(error: unknown, token: Promise<Metadata>): boolean {
+    if (!ofTokens.has(codeOf(error)) || this.#settings.username === null) return false;
+    if (this.#token === token) this.#token = null;
     return true;
   }
 
@@ -268,22 +273,30 @@ export class EtcdClient {
     });
   }
 
-  async #metadata(client: Client): Promise<Metadata> {
+  #tokenFrom(client: Client): Promise<Metadata> {
     const { username, password } = this.#settings;
-    if (username === null || password === null) return emptyMetadata;
+    if (username === null || password === null) return noToken;
     if (this.#token !== null) return this.#token;
-    const request = { name: username, password };
+    const token = this.#authenticate(client, { name: username, password });
+    this.#token = token;
+    token.catch(() => {
+      if (this.#token === token) this.#token = null;
+    });
+    return token;
+  }
+
+  async #authenticate(client: Client, request: object): Promise<Metadata> {
     const deadline = Date.now() + limits.etcdTryMs;
     type Answer = { readonly token: string };
     const answer = await this.#unary<Answer>(client, 'Auth.Authenticate', request, emptyMetadata, deadline);
     const metadata = new Metadata();
     metadata.set('token', answer.token);
-    this.#token = metadata;
     return metadata;
   }
 }
 
 const emptyMetadata = new Metadata();
+const noToken = Promise.resolve(emptyMetadata);
 
 const channelOptions = {
   // etcd closes the connection of a client that pings more often.

@@ -239,6 +239,14 @@ test('a token is asked for once, and once more at the same member if etcd refuse
       first.codes = [status.UNAUTHENTICATED];
       await client.range({ key });
       assert.equal(tokens(), ['token 1', 'Auth.Authenticate', 'token 2']);
+      // etcd's code for a token, or a call in progress, from before a change of its users or roles.
+      first.codes = [status.INVALID_ARGUMENT];
+      await client.range({ key });
+      assert.equal(tokens(), ['token 2', 'Auth.Authenticate', 'token 2']);
+      first.codes = Array<status>(3).fill(status.INVALID_ARGUMENT);
+      await Promise.all(Array.from({ length: 3 }, () => client.range({ key })));
+      const asked = tokens().filter((text) => text.startsWith('A'));
+      assert.is(asked.length, 1, 'calls at the same time share the next token');
       first.codes = [status.UNAUTHENTICATED, status.UNAUTHENTICATED];
       assert.is(await codeIn(client.range({ key })), status.UNAUTHENTICATED);
       first.codes = [status.UNAUTHENTICATED];

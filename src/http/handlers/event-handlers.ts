@@ -149,7 +149,6 @@ function wholeRefusal(outcomes: readonly Outcome<AcceptedEvent>[]): Refusal | un
 }
 
 function eventIdOf(item: unknown): string | null {
-  if (typeof item !== 'object' || item === null || !Object.hasOwn(item, 'event_id') || !('event_id' in item))
-    return null;
+  if (typeof item !== 'object' || item === null || !('event_id' in item)) return null;
   return typeof item.event_id === 'string' ? item.event_id : null;
 }

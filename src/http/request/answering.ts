@@ -55,7 +55,6 @@ export function incomingOf(
   captures: readonly string[],
   { path, query }: Target,
 ): Incoming {
-  const bytesMax = body?.bytesMax ?? limits.eventBodyBytes;
   const { headers, socket } = request;
   return {
     headers,
@@ -63,7 +62,7 @@ export function incomingOf(
     path,
     query,
     remote: socket,
-    readBody: (reading) => readJson(request, bytesMax, reading),
+    readBody: (reading) => readJson(request, body?.bytesMax ?? limits.eventBodyBytes, reading),
   };
 }
 
@@ -97,8 +96,7 @@ export function sendReply(
   const { method = '' } = request;
   if (reply.stream === undefined || method === 'HEAD') send(request, response, wire, deps.isDraining());
   else openStream(response, wire, reply.stream);
-  const ms = performance.now() - startedAt;
-  recordAnswer(deps, { route, reply, method, requestId: exchange.requestId, ms });
+  recordAnswer(deps, { route, reply, method, requestId: exchange.requestId, ms: performance.now() - startedAt });
 }
 
 export interface Answered {
@@ -142,7 +140,10 @@ function openStream(response: ServerResponse, reply: WireReply, stream: (to: Wri
   if (response.headersSent || response.destroyed) return;
   response.writeHead(reply.status, replyHeaders(reply));
   // A reader that sends no more has left. Otherwise it would keep its place until a write fails.
-  response.req.socket.once('end', () => response.destroy());
+  const { socket } = response.req;
+  const leave = (): void => void response.destroy();
+  socket.once('end', leave);
+  response.once('close', () => socket.off('end', leave));
   try {
     stream(response);
   } catch (error) {

@@ -1,15 +1,19 @@
-import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { Agent, createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
 import { refused } from '../../../src/errors.js';
+import type { RequestObserver } from '../../../src/http/deps.js';
 import {
   countRefusedIds,
   exchangeOf,
   failureReply,
   hasForeignExpectation,
   recordAnswer,
+  sendReply,
   targetOf,
 } from '../../../src/http/request/answering.js';
 import { isRequestId } from '../../../src/http/request/head.js';
@@ -54,6 +58,29 @@ test('a head is refused for its size, framing, hosts, expectation and target, in
     [requestOf('*', host, 'GET'), { code: 'invalid_parameter' }],
   ];
   for (const [request, result] of cases) assert.equal(targetOf(request), result, request.url?.slice(0, 9));
+});
+
+test('a connection that had a stream before keeps nothing of it', async () => {
+  const metrics = { requestAnswered() {}, idRefused() {} } as unknown as RequestObserver;
+  const deps = { metrics, log: pino({ level: 'silent' }), isDraining: () => false };
+  const answering = { exchange: exchangeOf({}), startedAt: 0, route: routes.streamVerdicts };
+  const listeners: number[] = [];
+  const server = createServer((request, response) => {
+    listeners.push(request.socket.listenerCount('end'));
+    sendReply(deps, request, response, answering, { status: 200, body: undefined, stream: (to) => void to.end('x') });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  try {
+    for (let i = 0; i < 3; i++) {
+      const [answer] = await once(get({ agent, port: (server.address() as AddressInfo).port }), 'response');
+      await once(answer.resume(), 'close');
+    }
+  } finally {
+    agent.destroy();
+    server.close();
+  }
+  assert.equal(listeners, [listeners[0], listeners[0], listeners[0]]);
 });
 
 test('an expectation other than 100-continue is foreign, except in HTTP/1.0', () => {

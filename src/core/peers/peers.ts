@@ -103,7 +103,6 @@ export class Peers {
     return this.#byNumber[index] !== undefined;
   }
 
-  /** Returns at most `limit` peers from number `from` on. */
   page(from: number, limit: number): Peer[] {
     // No number is below the peer's place in the list.
     let start = Math.min(from, this.size);

@@ -96,7 +96,6 @@ const SECONDED = 2;
 interface MeasuredVotes {
   /** The others' word about the vote's player, as a difference in log-odds to the prior. */
   readonly diffs: Float64Array;
-  /** Place of the vote. */
   readonly votes: Uint32Array;
 }
 

@@ -14,7 +14,6 @@ interface RestoreOptions {
   readonly withoutErasures?: true;
 }
 
-/** Adds `ptf backup` and `ptf restore`. */
 export function addBackups(program: Command, session: CommandContext): void {
   const { backups, runtime, dir, done } = session;
   program

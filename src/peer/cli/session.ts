@@ -6,7 +6,6 @@ import type { SourceOptions } from '../sources/source.js';
 
 export interface PeerDeps extends Surroundings {
   readonly terminal: Terminal;
-  /** Standard input. */
   readonly input: SourceOptions['input'];
   readonly version: string;
   /** Memory of the process in bytes: the resident set, and the used heap. */

@@ -8,7 +8,6 @@ export interface EventOptions {
   readonly peerId: string;
   /** Keys the event ids, so that nobody can find the player of an event id by trial. */
   readonly groupSalt: string;
-  /** `list` of the plan. */
   readonly list: string;
   readonly gameId: string;
   /** Name of the public list, as the operator declared it; undefined if the list is the peer's own. */

@@ -51,7 +51,6 @@ export interface SidecarOptions {
   readonly config: PeerConfig;
   /** `shadow`: every player passes, and `would` says what `enforce` would do. */
   readonly mode: PolicyMode;
-  /** The verdicts for which a player is restricted. */
   readonly restrict: readonly PlayerTrust['verdict'][];
   /** Least confidence at which a verdict counts. */
   readonly confidenceMin: number;

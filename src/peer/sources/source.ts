@@ -23,7 +23,6 @@ export interface Source {
 }
 
 export interface SourceOptions {
-  /** The table of a SQLite file. */
   readonly table?: string | undefined;
   /** A file with a line `Name: value` for each header of a request. */
   readonly headerFile?: string | undefined;

@@ -221,6 +221,8 @@ export function judgeDisk(facts: FolderFacts, minBytes: number): Finding[] {
   const { freeBytes, freeFiles, fileSystem, storeBytes } = facts;
   const network = networkFileSystems[fileSystem];
   const isLow = freeBytes < minBytes;
+  // A snapshot needs as much as the store takes.
+  const enough = Math.max(2 * minBytes, storeBytes);
   const has = `${mb(freeBytes)} free, the store takes ${mb(storeBytes)}`;
   return foundOr(
     ok(has),
@@ -228,9 +230,7 @@ export function judgeDisk(facts: FolderFacts, minBytes: number): Finding[] {
     fileSystem === TMPFS &&
       warn('the data folder lies in a file system in memory', 'move it to a disk: a reboot would delete it'),
     isLow && fail(`${has}; below ${mb(minBytes)} writes are refused`, 'free disk space; see "When the disk fills up"'),
-    !isLow &&
-      freeBytes < Math.max(2 * minBytes, storeBytes) &&
-      warn(has, 'free as much disk space as the store takes: a snapshot needs it'),
+    !isLow && freeBytes < enough && warn(has, `free disk space, up to ${mb(enough)}, before writes are refused`),
     freeFiles !== null &&
       freeFiles < FREE_FILES_MIN &&
       fail(`${freeFiles} files can still be created on this disk`, 'remove files: the disk runs out of inodes'),

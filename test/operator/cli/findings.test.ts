@@ -145,6 +145,10 @@ test('the disk is local, and has room for writes and for another snapshot', () =
   one(judgeDisk({ ...healthy, freeBytes: 9e5 }, 1e6), 'fail', /writes are refused/);
   one(judgeDisk({ ...healthy, freeBytes: 1.5e6 }, 1e6), 'warn', /1\.5 MB free/);
   one(judgeDisk({ ...healthy, freeBytes: 4e6, storeBytes: 5e6 }, 1e6), 'warn', /4\.0 MB free/);
+  const adviceAt = (storeBytes: number) =>
+    judgeDisk({ ...healthy, freeBytes: 1.5e6, storeBytes }, 1e6)[0]?.advice ?? '';
+  assert.match(adviceAt(1e6), 'up to 2.0 MB');
+  assert.match(adviceAt(5e6), 'up to 5.0 MB');
   one(judgeDisk({ ...healthy, fileSystem: 0x6969 }, 1e6), 'fail', /NFS/);
   one(judgeDisk({ ...healthy, fileSystem: 0x01021994 }, 1e6), 'warn', /in memory/);
   one(judgeDisk({ ...healthy, freeFiles: 99 }, 1e6), 'fail', /99 files/);

@@ -7,6 +7,7 @@ import { getOrMake } from '../core/get-or-make.js';
 import { messageOf, NamedError } from '../errors.js';
 import { limits } from '../limits.js';
 import { clientSecurity, LinkAuthority } from './link-security.js';
+import { bodyOf } from './link-server.js';
 
 /** The node did not answer, or not with status 200. The request may have been executed, unless `isUnsent`. */
 export class LinkError extends NamedError {
@@ -54,20 +55,10 @@ export class LinkClient {
 
   async bytes(call: LinkCall): Promise<Buffer> {
     const { response, endWatch } = await this.#open(call);
-    const chunks: Buffer[] = [];
-    let length = 0;
-    try {
-      for await (const chunk of response as AsyncIterable<Buffer>) {
-        length += chunk.length;
-        if (length > limits.linkAnswerBytes) throw new Error(`more than ${limits.linkAnswerBytes} bytes`);
-        chunks.push(chunk);
-      }
-    } catch (error) {
+    const reading = bodyOf(response, limits.linkAnswerBytes).finally(endWatch);
+    const body = await reading.catch((error: unknown) => {
       throw new LinkError(`${call.url}: ${messageOf(error)}`, false, { cause: error });
-    } finally {
-      endWatch();
-    }
-    const body = Buffer.concat(chunks);
+    });
     if (response.statusCode === 200) return body;
     throw new LinkError(`${call.path}: ${response.statusCode} ${body.toString('utf8')}`, false);
   }

@@ -94,17 +94,17 @@ function nameOf(socket: Duplex): string {
 async function answer(request: IncomingMessage, response: ServerResponse, handle: LinkHandler): Promise<void> {
   const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://link');
   const sent = new Promise<void>((resolve) => response.once('close', resolve));
-  const body = await bodyOf(request);
+  const body = await bodyOf(request, limits.linkBodyBytes);
   send(response, 200, await handle({ method: request.method ?? '', path, query, body, sent }));
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+/** Reads the body of a request or of an answer, with at most `bytesMax` bytes. */
+export async function bodyOf(message: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of message as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > limits.linkBodyBytes)
-      throw new LinkRefusedError(`the body must have at most ${limits.linkBodyBytes} bytes`);
+    if (bytes > bytesMax) throw new LinkRefusedError(`the body must have at most ${bytesMax} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -214,7 +214,7 @@ test('a request reaches the handler as it was sent, and a body or an answer beyo
     assert.is((await link.bytes(call(url))).length, 100);
     answer = new Uint8Array(101);
     const error = await failureOf(link.bytes(call(url)));
-    assert.equal([error.message, error.isUnsent], [`${url}: more than 100 bytes`, false]);
+    assert.equal([error.message, error.isUnsent], [`${url}: the body must have at most 100 bytes`, false]);
   });
   assert.equal(seen.slice(0, 2), [
     ['POST', '/applied', '5', '{"a":"ü"}'],

@@ -490,11 +490,6 @@ export class GroupState {
     if (events.count > 1) this.eventIds.prefetch(events);
   }
 
-  /** Counts the records up to `seq` as applied: a restore wrote them, and they do not affect this state. */
-  passOver(seq: number): void {
-    this.lastSeq = seq;
-  }
-
   /** Counts the next records, received at `at`, and returns the last of them. */
   #next(at: number, count = 1): number {
     this.lastAt = at;

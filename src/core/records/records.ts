@@ -135,27 +135,10 @@ export interface EventWithdrawn extends Typed<'event_withdrawn'>, StatedSums {
 /** A peer revoked its own lowering by the event of the record before. */
 export type LoweringRevoked = Typed<'evidence_taken_back'> & StatedSums;
 
-/** An erasure that waits for the operator's decision. */
-export interface ErasureRequested extends Audited<'erasure_requested'> {
-  /** Peer that asked for the erasure, or `NO_KEY`. */
-  readonly peer: number;
-  readonly subject: string | null;
-  /** The reason why it waits; absent in records of earlier releases. */
-  readonly reason?: PendingReason;
-}
-
 /** A peer asks for the erasure of a subject that others reported, too. Counts such requests, and names no subject. */
 export interface SharedErasureAsked extends Audited<'shared_erasure_asked'> {
   /** Peer that asked for the erasure, or `NO_KEY`. */
   readonly peer: number;
-}
-
-/** A subject leaves the state with this record; `batches_rewritten` removes its bytes from the log. */
-export interface SubjectErased extends Audited<'subject_erased'> {
-  /** Peer that asked for the erasure, `NO_KEY` or `OPERATOR`. */
-  readonly peer: number;
-  readonly subject: string | null;
-  readonly events: number;
 }
 
 /** Earlier batches were replaced in the transaction of this record. */
@@ -232,6 +215,21 @@ interface AuditedRecords {
   readonly half_life_changed: Rescaled & { readonly half_life_days: number };
   /** Like `half_life_changed`, for the sums of standing measures. */
   readonly ban_half_life_changed: Rescaled & { readonly ban_half_life_days: number };
+  /** An erasure that waits for the operator's decision. */
+  readonly erasure_requested: {
+    /** Peer that asked for the erasure, or `NO_KEY`. */
+    readonly peer: number;
+    readonly subject: string | null;
+    /** The reason why it waits; absent in records of earlier releases. */
+    readonly reason?: PendingReason;
+  };
+  /** A subject leaves the state with this record; `batches_rewritten` removes its bytes from the log. */
+  readonly subject_erased: {
+    /** Peer that asked for the erasure, `NO_KEY` or `OPERATOR`. */
+    readonly peer: number;
+    readonly subject: string | null;
+    readonly events: number;
+  };
   /** The operator refuses the pending requests for the erasure of a subject. */
   readonly erasure_refused: {
     readonly subject: string | null;
@@ -300,9 +298,7 @@ export type LogRecord =
   | EventTombstone
   | EventWithdrawn
   | LoweringRevoked
-  | ErasureRequested
   | SharedErasureAsked
-  | SubjectErased
   | BatchesRewritten
   | EventsErased
   | Redacted

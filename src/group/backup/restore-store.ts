@@ -214,7 +214,7 @@ class Restore {
     if (this.#state === null) {
       this.#state = this.deps.stateOfBackup();
       // Skip the records that changed nothing in the state.
-      this.#state.passOver(this.#lastSeq);
+      this.#state.lastSeq = this.#lastSeq;
     }
     return this.#state;
   }

@@ -51,11 +51,8 @@ export function* verifySteps(
 
 function* stepsBy(
   verifySnapshot: typeof verifyContent,
-  log: LogReader,
-  snapshots: SnapshotStore,
-  expected: ExpectedHead | null,
-  mode: VerifyMode,
-): Generator<[done: number, total: number], VerifyReport> {
+  ...[log, snapshots, expected, mode]: Parameters<typeof verifySteps>
+): ReturnType<typeof verifySteps> {
   const images: { seq: number; ok: boolean; fault?: string }[] = [];
   let from: Position | null = null;
   for (const seq of snapshots.list()) {

@@ -359,10 +359,8 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       const purged: string[] = [];
       for (;;) {
         const answer = await calls.ask({ type: 'purge_peers', idleMs, by });
-        if (!answer.ok && purged.length > 0) {
-          const text = `${purged.length} peers were revoked (see the audit log), the others not: ${answer.text ?? answer.code}`;
-          return { ...answer, text };
-        }
+        const before = `${purged.length} peers were revoked (see the audit log), the others not`;
+        if (!answer.ok && purged.length > 0) return { ...answer, text: `${before}: ${answer.text ?? answer.code}` };
         if (!answer.ok) return answer;
         if (answer.value.length === 0) return granted(purged);
         purged.push(...answer.value);

@@ -20,7 +20,7 @@ import { limits } from '../../limits.js';
 import type { ChangeCall, ChangeName } from '../../operations/changes.js';
 import type { EtcdLog } from '../../store/etcd/etcd-log.js';
 import { readMark, writeMark } from '../../store/files/folder-files.js';
-import { freeBytesOf } from '../../store/files/full-disk.js';
+import { knownFreeBytesOf } from '../../store/files/full-disk.js';
 import type { LmdbLogWriter } from '../../store/log/lmdb-log.js';
 import { HiddenCommitError } from '../../store/log/log-environment.js';
 import { SharedLogWriter } from '../../store/log/shared-log-writer.js';
@@ -378,20 +378,11 @@ export class ClusterNode {
   /** Starts the node again once its disk has room, because only a start can tell the outcome of a failed commit. */
   #startAgainWithRoom(): void {
     this.#look ??= setInterval(() => {
-      if (!this.#hasRoom) return;
+      if (!(knownFreeBytesOf(this.dir) >= this.#freeBytesMin)) return;
       clearInterval(this.#look);
       this.#look = undefined;
       this.ports.onFatal(new RejoinError('the disk has room again, so the node starts again'));
     }, limits.clusterReportMs).unref();
-  }
-
-  /** False if the free space cannot be determined: a later look may determine it. */
-  get #hasRoom(): boolean {
-    try {
-      return freeBytesOf(this.dir) >= this.#freeBytesMin;
-    } catch {
-      return false;
-    }
   }
 
   /** Another node takes over while this one answers. Open forwarded commands soon end with an unknown outcome. */

@@ -276,13 +276,11 @@ export class EtcdClient {
   #tokenFrom(client: Client): Promise<Metadata> {
     const { username, password } = this.#settings;
     if (username === null || password === null) return noToken;
-    if (this.#token !== null) return this.#token;
-    const token = this.#authenticate(client, { name: username, password });
-    this.#token = token;
-    token.catch(() => {
-      if (this.#token === token) this.#token = null;
+    this.#token ??= this.#authenticate(client, { name: username, password }).catch((error: unknown) => {
+      this.#token = null;
+      throw error;
     });
-    return token;
+    return this.#token;
   }
 
   async #authenticate(client: Client, request: object): Promise<Metadata> {

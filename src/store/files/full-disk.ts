@@ -20,13 +20,18 @@ export function refuseWithoutCommitSpace(dir: string): void {
   );
 }
 
-/** Returns whether the disk of a folder is full or nearly full. False if this cannot be determined. */
-export function isFull(dir: string): boolean {
+/** NaN, which is neither too little nor enough, if the free space cannot be determined. */
+export function knownFreeBytesOf(dir: string): number {
   try {
-    return freeBytesOf(dir) < limits.diskFullBytes;
+    return freeBytesOf(dir);
   } catch {
-    return false;
+    return Number.NaN;
   }
+}
+
+/** Returns whether the disk of a folder is full or nearly full. */
+export function isFull(dir: string): boolean {
+  return knownFreeBytesOf(dir) < limits.diskFullBytes;
 }
 
 /** Explains a killed process: mapped pages and writes without space kill it as a cut file does (decision 130). */

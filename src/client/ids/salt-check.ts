@@ -2,7 +2,7 @@
 import * as crypto from 'node:crypto';
 import { bounds } from '../bounds.js';
 import { isRecord } from '../json-text.js';
-import type { Answer } from '../transport/caller.js';
+import { type Answer, notTheContract } from '../transport/caller.js';
 import { abortable } from '../transport/listeners.js';
 import type { Runtime } from '../transport/time.js';
 import { TrustError } from '../trust-error.js';
@@ -55,10 +55,10 @@ export class SaltCheck {
   }
 
   async #ask(): Promise<void> {
-    const { body } = await this.readPeers();
-    const group = isRecord(body) && isRecord(body.group) ? body.group : {};
-    const found = group.salt_check;
-    const kinds = group.player_id_kinds;
+    const answer = await this.readPeers();
+    const group = isRecord(answer.body) ? answer.body.group : undefined;
+    if (!isRecord(group)) throw notTheContract(answer);
+    const { salt_check: found, player_id_kinds: kinds } = group;
     // A node without a salt check cannot be compared.
     this.isVerified = typeof found !== 'string' || found === this.#expected;
     // A node that states no kinds accepts ids as they are. The node of another group states those of that group.

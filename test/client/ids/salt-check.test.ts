@@ -8,7 +8,7 @@ import { systemRuntime } from '../../../src/client/transport/time.js';
 const salt = 'a salt of sixteen bytes';
 let elapsedMs = 0;
 let asked = 0;
-let group: object = {};
+let group: object | undefined;
 
 test.before.each(() => {
   asked = 0;
@@ -43,6 +43,19 @@ test('a node without a salt check cannot be compared, and accepts ids as they ar
   const check = saltCheck();
   await check.verify();
   assert.equal([check.isVerified, check.kinds, check.mismatch], [true, null, null]);
+});
+
+test('an answer that is not the service’s settles nothing, and leaves the kinds of ids open', async () => {
+  group = undefined;
+  const check = saltCheck();
+  const code = await check.verify().then(
+    () => 'verified',
+    (error) => error.code,
+  );
+  assert.equal([code, check.isSettled, check.kinds], ['unexpected_answer', false, undefined]);
+  group = { salt_check: saltCheckOf(salt), player_id_kinds: ['steam'] };
+  await check.verify();
+  assert.equal(check.kinds, ['steam']);
 });
 
 test('another salt is refused without a call, and asked about again after a while or on demand', async () => {

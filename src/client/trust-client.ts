@@ -171,7 +171,7 @@ export class TrustClient {
   }
 
   /**
-   * Submits many events, in order, 500 per call, or fewer if so many take longer than an attempt may. The result
+   * Submits many events, in order, 500 per call, or fewer if so many take too long or a proxy refuses them. The result
    * reports an event that the node does not accept, and the others are still sent. An event that cannot be sent at all
    * rejects with `invalid_argument`, which names its index, before anything is sent. Rejects also if the node accepts
    * nothing for longer than the deadline, or refuses the key; the same call may then be repeated if every event has an

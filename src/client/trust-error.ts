@@ -111,8 +111,7 @@ export function namingEach<T, Made>(name: string, all: readonly T[], make: (one:
 const codesOfWay: readonly TrustErrorCode[] = ['timeout', 'unreachable', 'circuit_open', 'behind', 'unexpected_answer'];
 
 /** True if the error concerns the node or the connection, so that the same call may succeed later. */
-export function isRetryable(error: TrustError): boolean {
-  const { code, status } = error;
+export function isRetryable({ code, status }: TrustError): boolean {
   if (status !== undefined && code !== 'unexpected_answer') return status === 408 || status === 429 || status >= 500;
   return codesOfWay.includes(code);
 }

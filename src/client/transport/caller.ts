@@ -158,7 +158,8 @@ export function markedUnknown(error: TrustError, repeated: boolean): TrustError 
 
 /** The error for an answer outside the contract, such as a proxy's page or a truncated body. */
 export function unexpected({ status }: Pick<TransportResponse, 'status'>, what: string, retryAfterMs?: number) {
-  // A proxy with a smaller bound than the node's refuses an address in its own words.
+  // A proxy with a smaller bound than the node's refuses a request in its own words.
+  if (status === 413) return new TrustError('payload_too_large', what, { status });
   if (status === 414) return new TrustError('uri_too_long', what, { status });
   if (status === 431) return new TrustError('headers_too_large', what, { status });
   return new TrustError('unexpected_answer', what, { status, retryAfterMs, outcomeUnknown: true });

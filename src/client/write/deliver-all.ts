@@ -1,4 +1,4 @@
-/** Delivers one batch until each event has a result: sends events again, and splits a call that takes too long. */
+/** Delivers a batch until each event has a result: sends events again, and splits a call that is too slow or large. */
 import type { EventBody } from '../../contract/request-bodies.js';
 import { markedUnknown } from '../transport/caller.js';
 import { Retries } from '../transport/retries.js';
@@ -51,9 +51,10 @@ export async function deliverAll(
     isUnknown ||= failure.outcomeUnknown;
     // An open circuit does not say why it opened.
     if (failure.code !== 'circuit_open') cause = failure;
+    const isTooLarge = failure.status === 413 && sent.length > 1;
     // Divided by four, because a deadline has room for few attempts that take too long.
-    if (isTooSlow(failure)) call.size = Math.ceil(sent.length / 4);
-    const waitMs = isRetryable(failure) ? retries.pauseMs(failure) : null;
+    if (isTooSlow(failure) || isTooLarge) call.size = Math.ceil(sent.length / 4);
+    const waitMs = isRetryable(failure) || isTooLarge ? retries.pauseMs(failure) : null;
     if (waitMs === null) throw markedUnknown(cause ?? failure, isUnknown);
     await wait(waitMs);
   }

@@ -605,6 +605,25 @@ test('a batch that fails in time is sent in smaller ones, and the deadline count
   assert.is((await rejection(away.runtime.until(away.client.submitMany(events)))).code, 'unreachable');
 });
 
+test('a batch that a proxy refuses as too large is sent in smaller ones, and one event only once', async () => {
+  const page = { status: 413, body: '<html>' };
+  const taken = ({ length }: readonly unknown[]) => Array.from({ length }, () => ({ status: 201 }));
+  const eventsIn = (body: string | undefined): readonly unknown[] => JSON.parse(body ?? '').events;
+  const { client, runtime, transport } = scene(({ body }) => {
+    const sent = eventsIn(body);
+    return sent.length > 40 ? page : { status: 200, body: { results: taken(sent) } };
+  });
+  const events = Array.from({ length: 500 }, (_, i) => ({ ...event, eventId: `e-${i}` }));
+  assert.is((await runtime.until(client.submitMany(events))).accepted, 500);
+  assert.equal(
+    transport.requests.slice(0, 3).map(({ body }) => eventsIn(body).length),
+    [500, 125, 32],
+  );
+  const closed = scene(() => page);
+  const error = await rejection(closed.runtime.until(closed.client.submitMany([event])));
+  assert.equal([error.code, error.outcomeUnknown, closed.transport.requests.length], ['payload_too_large', false, 1]);
+});
+
 test('after five failures in a row the node is not called for a while, then one call tries', async () => {
   let isUp = false;
   const { client, transport, runtime } = scene((request) => (isUp ? matchAnswer(request) : brokenConnection()), {

@@ -166,8 +166,7 @@ export class Journal {
 
   /** A number that cannot be written counts all the same: see `mark`. */
   async #writeMark(): Promise<void> {
-    const record = encodeRecord(this.through, Buffer.alloc(0));
-    await this.mark.write(record, 0, record.byteLength, 0).catch(() => undefined);
+    await this.mark.write(encodeRecord(this.through, Buffer.alloc(0)), 0, null, 0).catch(() => undefined);
   }
 
   async #drop(): Promise<void> {

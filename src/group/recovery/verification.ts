@@ -51,8 +51,11 @@ export function* verifySteps(
 
 function* stepsBy(
   verifySnapshot: typeof verifyContent,
-  ...[log, snapshots, expected, mode]: Parameters<typeof verifySteps>
-): ReturnType<typeof verifySteps> {
+  log: LogReader,
+  snapshots: SnapshotStore,
+  expected: ExpectedHead | null,
+  mode: VerifyMode,
+): Generator<[done: number, total: number], VerifyReport> {
   const images: { seq: number; ok: boolean; fault?: string }[] = [];
   let from: Position | null = null;
   for (const seq of snapshots.list()) {

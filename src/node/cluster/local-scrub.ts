@@ -53,12 +53,12 @@ export class LocalScrub {
     await this.#runs;
   }
 
-  run(): Promise<void> {
+  run(overwrite = this.overwrite): Promise<void> {
     const { signal } = this.#ending;
     const done = this.#runs.then(async () => {
       signal.throwIfAborted();
       const mark = readIfThere(fileOf(this.dir));
-      await this.overwrite(signal);
+      await overwrite(signal);
       if (readIfThere(fileOf(this.dir)) === mark) rmSync(fileOf(this.dir), { force: true });
     });
     this.#runs = done.catch(() => undefined);

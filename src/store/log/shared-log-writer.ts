@@ -24,6 +24,8 @@ export interface SharedLogHooks {
   readonly forgetErased: () => Promise<void>;
   /** Called before replaced records are left in the free space of this node's files. */
   readonly replaces: () => void;
+  /** Runs a scrub of this node's files once no other one runs. Earlier marks of replaced records are then done with. */
+  readonly scrubOwn: (overwrite: () => Promise<void>) => Promise<void>;
   /** Rejects with `ScrubDeferredError` if no scrub may begin now. */
   readonly mayScrub: () => Promise<void>;
   /** Called if LMDB could not store an acknowledged batch: the state is ahead of this node's files. */
@@ -124,7 +126,12 @@ export class SharedLogWriter implements LogWriter {
       else this.hooks.redacted(redaction.firstSeq);
     }
     this.#newest = batch.firstSeq;
-    this.#store.add({ ...batch, ...(rewrites.length > 0 && { rewrites: async () => rewrites }) });
+    // Another leader completes the erasure if this node crashes before its scrub, and cannot ask this node for one.
+    const marked = async () => {
+      this.hooks.replaces();
+      return rewrites;
+    };
+    this.#store.add({ ...batch, ...(rewrites.length > 0 && { rewrites: marked }) });
     await (rewrites.length > 0 ? this.stored() : this.#store.room());
   }
 
@@ -172,7 +179,7 @@ export class SharedLogWriter implements LogWriter {
     await this.stored().catch((error: unknown) => {
       throw error instanceof StoreEndedError ? new ScrubDeferredError(error.message) : error;
     });
-    await this.local.scrub(signal);
+    await this.hooks.scrubOwn(() => this.local.scrub(signal));
     await this.hooks.scrubElsewhere(signal);
   }
 

@@ -74,6 +74,19 @@ test('what is marked while a scrub runs stays due, since the scrub may have pass
   assert.equal([afterFirst, isDue()], [true, false]);
 });
 
+test('a scrub of the leader waits for the one that runs, and what was marked before it is no longer due', async () => {
+  const order: string[] = [];
+  const { scrub, dir, isDue } = scrubOf(async () => {
+    order.push('own begins');
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push('own ends');
+    markScrubDue(dir);
+  });
+  markScrubDue(dir);
+  await Promise.all([scrub.run(), scrub.run(async () => void order.push('leader'))]);
+  assert.equal([order, isDue()], [['own begins', 'own ends', 'leader'], false]);
+});
+
 test('a mark is on the disk with its folder before the replaced records are, also after a power cut', () => {
   const dir = temporaryFolder();
   const whole = fs.fsyncSync;

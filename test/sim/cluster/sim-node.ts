@@ -298,6 +298,7 @@ export class SimNode {
       redacted: (seq) => this.#duties.redacted(seq),
       forgetErased: () => this.site.forgetErased(),
       replaces: () => undefined,
+      scrubOwn: (overwrite) => overwrite(),
       mayScrub: () => this.#duties.mayScrub(),
       storeFailed: (error) => {
         this.site.storeFailed(error);

@@ -21,6 +21,7 @@ const noHooks: ConstructorParameters<typeof SharedLogWriter>[4] = {
   redacted: () => undefined,
   forgetErased: () => Promise.resolve(),
   replaces: () => undefined,
+  scrubOwn: (overwrite: () => Promise<void>) => overwrite(),
   mayScrub: () => Promise.resolve(),
   storeFailed: () => undefined,
   scrubElsewhere: () => Promise.resolve(),

@@ -70,6 +70,7 @@ function harness() {
         forgotten = resolve;
       }),
     replaces: () => undefined,
+    scrubOwn: (overwrite) => overwrite(),
     mayScrub: () => Promise.resolve(),
     scrubElsewhere: () => Promise.resolve(),
     storeFailed: (error) => void failures.push((error as Error).message),
@@ -403,6 +404,7 @@ function redacting() {
     redacted: (seq) => calls.push(['redacted', seq]),
     forgetErased: async () => void calls.push(['forgets']),
     replaces: () => calls.push(['replaces']),
+    scrubOwn: (overwrite) => overwrite(),
     mayScrub: async () => void calls.push(['may scrub']),
     scrubElsewhere: async (signal) => void calls.push(['scrub elsewhere', signal]),
     storeFailed: (error) => failures.push((error as Error).message),
@@ -428,7 +430,8 @@ test('a replacement that follows from the old batch is shared as its records, an
     await writer.append(batchOf(firstSeq), [one]);
     assert.equal(slots.pop(), { ...batchOf(firstSeq), redactions: [redaction] });
     const noticed = redacted.map((seq) => ['redacted', seq]);
-    assert.equal(calls.splice(0), [['appended', firstSeq], ...noticed, [batchOf(firstSeq), [one]]]);
+    const marked = [['replaces'], [batchOf(firstSeq), [one]]];
+    assert.equal(calls.splice(0), [['appended', firstSeq], ...noticed, ...marked], 'a crash leaves a scrub due');
   }
   assert.is(writer.appendedBytes, 3 * batchOf(1).bytes.length);
 });

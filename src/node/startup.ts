@@ -177,7 +177,7 @@ export async function applyConfiguration(
     if (value === undefined || logged?.[name] !== undefined) return true;
     return apply({ type: 'setting', name, value, by: 'configuration' }, `${name}: `);
   };
-  // Checks that may refuse come first: a refused start changes nothing.
+  // The likeliest refusal comes first. A half-life is refused while the clock is behind, and the peers stay set.
   await applySetting('PRE_TRUSTED_PEERS');
   await applySetting('HALF_LIFE_DAYS');
   if (!(await apply({ type: 'scoring' }))) return;

@@ -88,8 +88,7 @@ export class ClusterMember implements ClusterHealth {
   #stopWatch: (() => void) | null = null;
   #wake: () => void = () => undefined;
   #isAsked = false;
-  #whenConfirmed: (() => void)[] = [];
-  /** Waits for a change of the leader, or for the end of a takeover by this node. */
+  /** Waits for a poll, for a change of the leader, or for the end of a takeover by this node. */
   readonly #waits = new Set<() => void>();
   /** The time, by `elapsed`, until which this node does not campaign. */
   #waitsUntil = Number.NEGATIVE_INFINITY;
@@ -176,19 +175,14 @@ export class ClusterMember implements ClusterHealth {
   }
 
   /** Resolves to true once all records that were decided before the call are applied; to false after a limit. */
-  async refresh(): Promise<boolean> {
-    const { timers } = this.deps;
-    const askedAt = timers.elapsed();
-    const endAt = askedAt + limits.refreshMs;
-    const isConfirmed = () => this.isLeader || this.#confirmedAt >= askedAt;
-    while (!isConfirmed() && timers.elapsed() < endAt && !this.#ended) {
-      this.#isAsked = true;
-      this.#wake();
-      const wait = waitOf(timers, endAt - timers.elapsed());
-      this.#whenConfirmed.push(wait.end);
-      await wait.over;
-    }
-    return isConfirmed();
+  refresh(): Promise<boolean> {
+    const askedAt = this.deps.timers.elapsed();
+    return this.#waitUntil(() => {
+      const isConfirmed = this.isLeader || this.#confirmedAt >= askedAt;
+      // A poll in progress may have begun before the call.
+      if (!isConfirmed) this.#isAsked = true;
+      return isConfirmed;
+    }, limits.refreshMs);
   }
 
   /** True once another leader than that of `fence` serves, possibly this node; false after `ms`, or at the end. */
@@ -443,7 +437,7 @@ export class ClusterMember implements ClusterHealth {
       // No erasure waited for a node that starts or returns: its files must have lost the players before it serves.
       if (this.#confirmedAt === Number.NEGATIVE_INFINITY) await this.deps.site.stored();
       this.#confirmedAt = Math.max(this.#confirmedAt, askedAt);
-      for (const resolve of this.#whenConfirmed.splice(0)) resolve();
+      this.#release();
       if (this.#stopWatch === null) this.#watch(view.revision);
       else if (view.slots.length > 0) this.#missed();
       if (view.leader === null) await this.#campaign();

@@ -11,6 +11,7 @@ import {
   type SharedView,
 } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage.js';
+import { limits } from '../../src/limits.js';
 import { batchOf } from '../store/log-contract.js';
 import { VirtualTime } from '../support/virtual-time.js';
 
@@ -465,7 +466,9 @@ test('a node that has left goes on after a caller asked it for the newest record
   try {
     site.unfit = 'disk_low';
     await time.until(() => member.role === 'left');
+    const since = time.elapsed();
     assert.not(await time.wait(member.refresh()));
+    assert.ok(time.elapsed() - since < limits.refreshMs, 'it reads nothing that the caller could wait for');
     site.unfit = null;
     await time.until(() => member.role === 'follower');
   } finally {

@@ -88,16 +88,17 @@ async function post(dir: string, name: OperationName, body: string, progress?: P
     const lost = (): void =>
       reject(new OperatorError('no_answer', 'the node did not answer; whether it carried out the command is unknown'));
     request.on('timeout', () => request.destroy(new Error('silent')));
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.syscall !== 'connect') lost();
-      else reject(unreached(error, dir));
-    });
+    request.on('error', (error: NodeJS.ErrnoException) =>
+      error.syscall === 'connect' ? reject(unreached(error, dir)) : lost(),
+    );
     request.on('close', end);
     request.on('response', (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {
-        const lines = (text + chunk).split('\n');
+        // Only the chunk is split: a long line would be copied with each of its chunks.
+        const [end = '', ...more] = chunk.split('\n');
+        const lines = [text + end, ...more];
         text = lines.pop() ?? '';
         for (const line of lines) report(line, progress);
       });

@@ -67,4 +67,25 @@ test('long work without progress reports is waited for once it was accepted', as
   await socket.close();
 });
 
+test('an answer of one long line is read in a time that grows with its length, not with the square', async () => {
+  let length = 0;
+  const mute = createServer((socket) => {
+    const body = `{"ok":true,"value":{"text":"${'x'.repeat(length)}"}}`;
+    socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  });
+  await new Promise<void>((resolve) => mute.listen(join(folder, 'operator.sock'), resolve));
+  const cpuMsOf = async (bytes: number): Promise<number> => {
+    length = bytes;
+    const before = process.cpuUsage();
+    await callNode(folder, 'verify', {});
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+  await cpuMsOf(1e6);
+  const small = Math.min(await cpuMsOf(8e6), await cpuMsOf(8e6));
+  const large = await cpuMsOf(64e6);
+  mute.close();
+  assert.ok(large < 24 * small, `${large} ms after ${small} ms`);
+});
+
 test.run();

@@ -37,13 +37,11 @@ export const playerOperations = {
   'allow-add': operation({
     request: shape({ subject_hash: subjectHash, until: { type: 'string', format: 'date-time' }, note, by }, ['by']),
     dashboard: true,
-    answer: async (request, { group, by: actor }) => {
-      const subject = Buffer.from(request.subject_hash, 'hex');
-      return mapped(
-        await group.allowPlayer(subject, Date.parse(request.until), request.note, actor),
+    answer: async ({ subject_hash, until, note: reason }, { group, by: actor }) =>
+      mapped(
+        await group.allowPlayer(Buffer.from(subject_hash, 'hex'), Date.parse(until), reason, actor),
         allowedPlayerValue,
-      );
-    },
+      ),
     ptf: {
       group: 'allow',
       command: 'add',
@@ -166,6 +164,7 @@ export const playerOperations = {
 
   'subject-export': operation({
     request: shape({ subject_hash: subjectHash, by }, ['by']),
+    isSlow: true,
     answer: async (request, { group, by: actor }) =>
       mapped(await group.exportSubject(Buffer.from(request.subject_hash, 'hex'), actor), (view) =>
         subjectExportValue(view, group.identity.groupId),

@@ -56,14 +56,13 @@ test('long work fails if no process answers, as in a node that was stopped by a 
 });
 
 test('long work without progress reports is waited for once it was accepted', async () => {
-  const { group } = recordedGroup(1, {
-    async verify() {
-      await setTimeout(limits.requestTimeoutMs + 1_000);
-      return refused('overloaded');
-    },
-  });
-  const socket = await start(group);
-  assert.is((await rejection(callNode(folder, 'verify', {}))).code, 'overloaded');
+  const work = async () => {
+    await setTimeout(limits.requestTimeoutMs + 1_000);
+    return refused('overloaded');
+  };
+  const socket = await start(recordedGroup(1, { verify: work, exportSubject: work }).group);
+  const asked = [callNode(folder, 'verify', {}), callNode(folder, 'subject-export', { subject_hash: '5f'.repeat(32) })];
+  for (const { code } of await Promise.all(asked.map(rejection))) assert.is(code, 'overloaded');
   await socket.close();
 });
 

@@ -294,6 +294,17 @@ function define(): void {
     assert.equal(seen.complaints, []);
   });
 
+  test('a dispute is not upheld against a peer whose box was cleared', async () => {
+    const dashboard = await serve({ disputes: (status) => (status === 'open' ? fixed.disputes() : []) });
+    const { page, complaints } = await open(dashboard, 'disputes');
+    await page.getByRole('button', { name: /^Uphold the dispute/ }).click();
+    await page.getByRole('checkbox').uncheck();
+    await page.getByRole('dialog').getByRole('button', { name: 'Uphold' }).click();
+    await page.getByRole('dialog').getByText('Choose at least one peer.').waitFor();
+    assert.is(dashboard.calls.filter(([method]) => method === 'decideDispute').length, 0);
+    assert.equal(complaints, []);
+  });
+
   test('an erasure that waits is replaced by another one although as many wait as before', async () => {
     let subject = 'a'.repeat(64);
     const requests = [{ requestedAt: 0, peerId: null, reason: 'operator_mode' as const }];

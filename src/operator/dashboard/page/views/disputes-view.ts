@@ -54,13 +54,11 @@ export function disputesView({ peers }: ViewContext): View {
         }`,
       action: 'Uphold',
       danger: true,
-      run(fields) {
+      async run(fields) {
         const peer_ids = fields.getAll('peer').map(String);
-        return command('disputes-decide', {
-          decision: 'uphold',
-          dispute_id,
-          ...(peer_ids.length === 0 ? {} : { peer_ids }),
-        });
+        // If none is sent, the node takes the only possible peer, whose box the operator has cleared.
+        if (peer_ids.length === 0) throw new Error('Choose at least one peer.');
+        return command('disputes-decide', { decision: 'uphold', dispute_id, peer_ids });
       },
       notice: 'The dispute is upheld.',
       after,

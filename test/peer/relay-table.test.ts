@@ -1,8 +1,9 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TrustValues } from '../../src/client/player-trust.js';
+import type { TrustError } from '../../src/client/trust-error.js';
 import { RelayJournal } from '../../src/peer/relay/relay-journal.js';
 import { RelayTable } from '../../src/peer/relay/relay-table.js';
 import { temporaryFolder } from '../support/process.js';
@@ -14,7 +15,7 @@ function trust(verdict: TrustValues['verdict']): TrustValues {
 }
 
 class Relay {
-  readonly folder = join(temporaryFolder(), 'relay');
+  readonly folder = temporaryFolder();
   readonly delivered: string[] = [];
   readonly ids: string[] = [];
   fails = false;
@@ -83,12 +84,13 @@ test('a change that could not be delivered comes again, without those before it,
 test('a change whose delivery could not be written comes again with the same id', async () => {
   const relay = await new Relay().start();
   relay.table.setPublished(A, trust('untrusted'));
-  writeFileSync(relay.folder, 'a file in the place of the folder');
+  const journal = join(relay.folder, 'journal.ndjson');
+  mkdirSync(journal);
   await relay.table.settle('id-1').then(
     () => assert.unreachable(),
-    ({ code }: NodeJS.ErrnoException) => assert.is(code, 'EEXIST'),
+    ({ code }: TrustError) => assert.is(code, 'spool_failed'),
   );
-  rmSync(relay.folder);
+  rmdirSync(journal);
   await relay.table.settle('id-1');
   assert.equal([relay.take().length, new Set(relay.ids).size], [2, 1]);
 });

@@ -137,4 +137,34 @@ test('a relay that cannot set a rejected webhook aside ends before the next one'
   assert.is(failure, 'EISDIR');
 });
 
+test('a relay on the folder of a running one is refused, and a journal on a failed disk is said to be that', async () => {
+  const node = await fakeNode(() => ({ stream: stream() }));
+  const stateDir = temporaryFolder();
+  const config = { ...member, url: node.url, stateDir, path: stateDir };
+  let journal = '';
+  // The journal cannot be written from the first webhook on.
+  const receiver = await fakeNode(() => {
+    mkdirSync(journal, { recursive: true });
+    return { status: 204, body: {} };
+  });
+  journal = join(relayFolder(config, receiver.url), 'journal.ndjson');
+  const ending = new AbortController();
+  const lines: string[] = [];
+  const webhook = { url: receiver.url, secret: '', discord: true, newOnly: false, signal: ending.signal };
+  const relay = (log: (line: string) => void) => relayVerdicts({ config, ...webhook, log });
+  const relaying = relay((line) => lines.push(line));
+  await until(() => lines.some((line) => line.startsWith('stream: ')));
+  const second = await relay(() => undefined).catch(({ code }) => code);
+  ending.abort();
+  await relaying;
+  const disk = 'the disk failed or is full: free disk space, or make this user the owner of the folder';
+  assert.is(
+    lines.find((line) => line.startsWith('stream: ')),
+    `stream: ${disk} (spool_failed)`,
+  );
+  assert.is(second, 'spool_in_use');
+  await receiver.close();
+  await node.close();
+});
+
 test.run();

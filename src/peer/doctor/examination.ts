@@ -88,14 +88,8 @@ async function judgePeer(config: PeerConfig, reader: NodeReader): Promise<Findin
   const { url, peerId, gameIds } = config;
   const client = peerClient(config);
   try {
-    const probes = gameIds.map((gameId) => ({
-      eventType: 'session_clean' as const,
-      playerId: 'ptf-peer doctor',
-      gameId,
-      severity: 0,
-      at: farAhead,
-    }));
-    const { results } = await client.submitMany(probes);
+    const probe = { eventType: 'session_clean' as const, playerId: 'ptf-peer doctor', severity: 0, at: farAhead };
+    const { results } = await client.submitMany(gameIds.map((gameId) => ({ ...probe, gameId })));
     const codes = results.map(({ code, reason }) => new TrustError(code ?? 'unexpected_answer', reason ?? ''));
     const inactive = codes.find(({ code }) => code === 'peer_not_active');
     if (inactive !== undefined) return [fail('peer', await statusText(config, reader))];

@@ -1,10 +1,10 @@
 /** Records the deliveries of a relay on disk, as synced lines with subject hashes, rewritten when they have grown. */
-import { type FileHandle, mkdir, open, truncate } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { bounds } from '../../client/bounds.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
 import { isRecord, jsonIn } from '../../client/json-text.js';
 import type { Verdict } from '../../client/player-trust.js';
+import { TrustError } from '../../client/trust-error.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 
 /** A line: an event id of the stream, or a delivered verdict; null if the player is neutral or was removed. */
@@ -20,6 +20,7 @@ export class RelayJournal {
   #handle: FileHandle | null = null;
   #lines = 0;
 
+  /** The path is in a folder that exists and that the process has claimed. */
   private constructor(private readonly path: string) {}
 
   /** Reads the intact part of the journal; a last line that was torn by a kill is cut off. */
@@ -45,7 +46,7 @@ export class RelayJournal {
   /** Records the delivery of a change; resolves once it is on disk. */
   async delivered(subject: string, verdict: Verdict | null): Promise<void> {
     // A change that is not on disk is delivered again, with the same id.
-    await this.#append({ s: subject, v: verdict });
+    await written(this.#append({ s: subject, v: verdict }));
     this.#count({ s: subject, v: verdict });
   }
 
@@ -54,7 +55,7 @@ export class RelayJournal {
     if (lastEventId === this.lastEventId) return;
     this.#count({ id: lastEventId });
     const isLong = this.#lines > bounds.relayJournalLines && this.#lines > 2 * this.verdicts.size;
-    await (isFirst || isLong ? this.#rewrite() : this.#append({ id: lastEventId }));
+    await written(isFirst || isLong ? this.#rewrite() : this.#append({ id: lastEventId }));
   }
 
   async close(): Promise<void> {
@@ -64,7 +65,6 @@ export class RelayJournal {
 
   async #append(line: Line): Promise<void> {
     if (this.#handle === null) {
-      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
       this.#handle = await open(this.path, 'a', 0o600);
     }
     await this.#handle.write(`${JSON.stringify(line)}\n`);
@@ -88,6 +88,13 @@ export class RelayJournal {
     }
     this.#since.set(line.s, this.deliveredSinceId(line.s) + 1);
   }
+}
+
+/** Rejects with `spool_failed` if the disk fails: the stream takes any other error for one of the node. */
+function written(work: Promise<void>): Promise<void> {
+  return work.catch((cause) => {
+    throw new TrustError('spool_failed', 'the journal could not be written', { cause });
+  });
 }
 
 /** Sets the verdict of a player; a neutral one has no entry. */

@@ -7,6 +7,7 @@ import { VerdictFeed } from '../../client/feed/live-feed.js';
 import { poolTransport } from '../../client/transport/pool-transport.js';
 import { ReadFloor } from '../../client/transport/read-floor.js';
 import { AgeClock, pause, systemRuntime as runtime } from '../../client/transport/time.js';
+import { claimFolder } from '../../client/write/spool/claim.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { problemLog } from '../node/problem-log.js';
 import { plainWords } from '../peer-error.js';
@@ -26,10 +27,12 @@ export function relayFolder({ stateDir }: PeerConfig, url: string): string {
   return join(stateDir, 'relay', hash('sha256', url, 'hex').slice(0, 16));
 }
 
-/** Runs until the signal is aborted. Rejects if the receiver wants no further webhooks. */
+/** Runs until the signal is aborted. Rejects if the receiver wants no further webhooks, and with `spool_in_use`. */
 export async function relayVerdicts(options: RelayOptions): Promise<void> {
   const { config, url, log } = options;
   const folder = relayFolder(config, url);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const release = await claimFolder(folder, runtime);
   const journal = await RelayJournal.open(join(folder, 'journal.ndjson'));
   const ending = new AbortController();
   const signal = AbortSignal.any([options.signal, ending.signal]);
@@ -71,6 +74,7 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
     await feed.close();
     await transport.close();
     await journal.close();
+    await release();
     log(`delivered ${delivered} webhooks`);
   }
   if (!options.signal.aborted) ending.signal.throwIfAborted();
@@ -79,8 +83,6 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
 /** Sets aside a message that the receiver rejects as invalid, so that it does not block later ones. */
 async function setAside(folder: string, change: VerdictChange, log: (line: string) => void): Promise<void> {
   const path = join(folder, 'set-aside.ndjson');
-  // Nothing may have been delivered before, so that there is no journal yet.
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   await appendFile(path, `${JSON.stringify({ id: change.id, ...webhookBody(change) })}\n`, { mode: 0o600 });
   log(`the receiver rejects the webhook ${change.id} as invalid; it is set aside in ${path}`);
 }

@@ -9,11 +9,11 @@ import { temporaryFolder } from '../../support/process.js';
 
 const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
 const text = (...lines: readonly object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-const newPath = () => join(temporaryFolder(), 'relay', 'journal.ndjson');
+const newPath = () => join(temporaryFolder(), 'journal.ndjson');
 
 test('a journal is read up to its first line that is none, and cut off there', async () => {
   const intact = text({ id: 'é' }, { s: A, v: 'untrusted' }, { s: B, v: 'trusted' }, { s: B, v: null });
-  const path = join(temporaryFolder(), 'journal.ndjson');
+  const path = newPath();
   for (const damage of [
     '{"id":"to',
     '{"id":7}\n',

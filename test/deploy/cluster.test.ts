@@ -88,7 +88,6 @@ test('the proxies send requests to nodes that are ready alone, and no CONNECT', 
   assert.match(kubernetes, /readinessProbe:\n +httpGet:\n +path: \/api\/v1\/ready\n/);
   // A restart mends neither an etcd that is gone nor a full disk.
   assert.not.match(kubernetes, /livenessProbe:\n +httpGet:\n +path: \/api\/v1\/ready\n/);
-  assert.ok(Number(/timeout http-keep-alive (\d+)s/.exec(proxy)?.[1]) * 1000 < limits.keepAliveTimeoutMs);
 });
 
 test('a service manager waits longer than a stopping node may take', () => {
@@ -117,6 +116,13 @@ test('HAProxy accepts its configuration', () => {
   );
   if (error !== undefined) process.stdout.write('SKIPPED: haproxy is not at hand\n');
   else assert.is(status, 0, stderr);
+});
+
+test('HAProxy leaves a node before the node leaves it, and a client after the client', () => {
+  const msOf = (setting: RegExp) => Number(setting.exec(proxy)?.[1]) * 1_000;
+  assert.ok(msOf(/ pool-purge-delay (\d+)s /) < limits.keepAliveTimeoutMs);
+  // The answer of a node tells the client its own time.
+  assert.ok(msOf(/ timeout http-keep-alive (\d+)s/) > limits.keepAliveTimeoutMs);
 });
 
 test('systemd accepts the member, and the node as the drop-in makes it', () => {

@@ -49,6 +49,7 @@ function escaped(text: string): string {
 function peerErrorOf(error: unknown): PeerError {
   if (error instanceof PeerError) return error;
   if (error instanceof TrustError) return endOf(error);
+  if (error instanceof Error && error.name === 'AbortError') return new PeerError('closed', 'interrupted', 3);
   if (error instanceof CommanderError) return wrongUsage(usageText(error, 'a command is missing'));
   if (error instanceof Error && 'code' in error && 'syscall' in error) return wrongUsage(error.message);
   return new PeerError('internal_error', error instanceof Error ? error.message : String(error), 1);

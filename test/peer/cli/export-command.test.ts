@@ -80,6 +80,16 @@ test('an export for which the node does not answer lists nothing, and has exit c
   assert.match(err, 'the node did not answer for all players; nothing was listed (overloaded)');
 });
 
+test('an export that is interrupted is no list of which some ids were refused', async () => {
+  answers = 'hangs';
+  const ending = new AbortController();
+  const running = exported(`${player}\n`, [], ending.signal);
+  await until(() => asked > 0);
+  ending.abort();
+  const interrupted = 'ptf-peer: interrupted (closed)\n';
+  assert.equal(await running, { code: 3, out: '', err: interrupted });
+});
+
 test('a list that is followed stays as it is while it cannot be computed, which is said', async () => {
   answers = 'answers';
   const list = `${player}\n`;

@@ -130,8 +130,7 @@ function matches({ peer_name, peer_id, game_ids }: ListedPeerValue, text: string
 }
 
 function compare(a: number | string, b: number | string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  return a < b ? -1 : Number(a > b);
 }
 
 function figure(value: number | string | null): Child {

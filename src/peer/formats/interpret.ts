@@ -203,7 +203,9 @@ function idOf(text: string, named: string | undefined, kinds: IdCell['kinds']): 
 function spanOf(text: string, unit: keyof typeof lengthUnits): number | 'never' | undefined | null {
   if (text === '') return undefined;
   if (/^(?:-1|0+(?:\.0+)?|permanent|perm|forever|never)$/i.test(text)) return 'never';
-  return /^\d{1,12}(?:\.\d+)?$/.test(text) ? Number(text) * lengthUnits[unit] : null;
+  const ms = /^\d{1,12}(?:\.\d+)?$/.test(text) ? Number(text) * lengthUnits[unit] : null;
+  // A century stands for no end, and the end of a much longer ban would be no date.
+  return ms !== null && ms >= 36_500 * lengthUnits.d ? 'never' : ms;
 }
 
 function noteOf(times: readonly string[], hasNoStart: boolean, timeZone: string): string | undefined {

@@ -179,9 +179,7 @@ class ListWatch {
       return { ban, person: person.ban, entry };
     });
     this.#bans = bans;
-    const { stillMs, isRotated } = found;
-    const allowMassLift = options.allowMassLift === true;
-    const look = { now: this.#runtime.now(), stillMs, isWhole, isRotated, allowMassLift };
+    const look = { ...found, now: this.#runtime.now(), isWhole, allowMassLift: options.allowMassLift === true };
     const changes = changesOf(listed, state.standing, look);
     if (changes.isUndecided) this.#decided = null;
     this.#tell(plan, changes.doubts);

@@ -137,6 +137,14 @@ test('a length of zero is permanent and another runs from the begin; a length wi
   );
 });
 
+test('a length of a century or more is permanent, however many digits it has', () => {
+  const header = 'player_id,ban_created,ban_length,ban_type\n';
+  for (const minutes of ['52560000', '9999999999', '999999999999']) {
+    const { events } = plan(`${header}STEAM_0:1:2147480000,${start},${minutes},S\n`, { name: 'amx_bans' });
+    assert.equal([events.length, events[0]?.expires_at], [1, null], minutes);
+  }
+});
+
 test('a value of a type that the description does not know is refused', () => {
   const text = `id,name,uuid,reason,operator,punishmentType,start,end,calculation\n1,n,0a0b0c0d111142228333444455556611,r,o,SHADOWBAN,${start}000,-1,\n`;
   const list = plan(text, { name: 'Punishments.csv' });

@@ -305,6 +305,18 @@ function define(): void {
     assert.equal(complaints, []);
   });
 
+  test('the form leaves a registered peer although the peers cannot be listed then', async () => {
+    const { page } = await open(await serve(), 'register');
+    await page.getByLabel('Name').fill('Arena');
+    await page.getByLabel('Games').fill('arena');
+    await page.getByRole('button', { name: 'Register' }).click();
+    const busy = { status: 503, json: { error: 'too much at once', code: 'overloaded' } };
+    await page.route('**/commands/peers-list', (route) => route.fulfill(busy));
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByText('Peer 0 is registered.', { exact: true }).waitFor();
+    await page.waitForURL(/#\/peers\/peer-0$/);
+  });
+
   test('an erasure that waits is replaced by another one although as many wait as before', async () => {
     let subject = 'a'.repeat(64);
     const requests = [{ requestedAt: 0, peerId: null, reason: 'operator_mode' as const }];

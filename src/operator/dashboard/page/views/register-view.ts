@@ -13,8 +13,7 @@ export function registerView({ peers }: ViewContext): View {
 
   async function register(fields: FormData): Promise<Child> {
     const game_ids = textOf(fields, 'games')
-      .split(/[\n,]/)
-      .map((game) => game.trim())
+      .split(/\s*[\n,]\s*/)
       .filter((game) => game !== '');
     const contact = textOf(fields, 'contact');
     const peer = await command('peers-add', {
@@ -24,7 +23,8 @@ export function registerView({ peers }: ViewContext): View {
     });
     const id = html`<p class="muted">Peer id <code>${peer.peer_id}</code></p>`;
     await showKey(`${peer.peer_name} is registered`, peer.api_key, id);
-    await peers.reload();
+    // The page of the peer reads the list again if this fails: the form must not invite to register once more.
+    await peers.reload().catch(() => undefined);
     notify(`${peer.peer_name} is registered.`);
     location.hash = `#/peers/${encodeURIComponent(peer.peer_id)}`;
     return null;

@@ -40,7 +40,7 @@ test('wrong usage ends with 2 and asks for no node', async () => {
     ['peers', 'remove', id],
     ['peers', 'suspend'],
     ['peers', 'suspend', id, 'another'],
-    ['peers', 'suspend', 'x'.repeat(65)],
+    ['peers', 'suspend', 'x'.repeat(201)],
     ['peers', 'add', '--name', 'n'],
     ['peers', 'add', '--games', 'chess'],
     ['peers', 'add', '--name', ' ', '--games', 'chess'],

@@ -187,9 +187,6 @@ export const limits = {
   mailboxBytes: 64 * MiB,
   turnEvents: 2_048,
   turnBytes: 4 * MiB,
-  /** Events in large commands that one of so many turns takes after a small command has come. */
-  shortTurnEvents: 512,
-  shortTurns: 8,
   retryAfterS: 1,
 
   // Admission of events

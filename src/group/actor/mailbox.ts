@@ -22,15 +22,10 @@ export interface TurnBounds {
   readonly bytes: number;
 }
 
-function isSmall({ events, holder }: Envelope<unknown, unknown>): boolean {
-  return holder !== null && events <= limits.smallEvents;
-}
-
 const turnBounds: TurnBounds = { events: limits.turnEvents, bytes: limits.turnBytes };
 
 export class Mailbox<C, T> {
   readonly #queue = new FairQueue<Holder | null, Envelope<C, T>>(limits.fairShareEvents, ({ events }) => events);
-  #turnsSinceSmall = Number.POSITIVE_INFINITY;
   bytes = 0;
 
   get events(): number {
@@ -53,7 +48,6 @@ export class Mailbox<C, T> {
     if (!this.#hasRoomFor(envelope)) return false;
     this.#queue.push(envelope.holder, envelope);
     this.bytes += envelope.bytes;
-    if (isSmall(envelope)) this.#turnsSinceSmall = 0;
     return true;
   }
 
@@ -76,18 +70,12 @@ export class Mailbox<C, T> {
     return this.#without(this.#queue.removeWhere(({ command }) => leaves(command)));
   }
 
-  /**
-   * Removes the envelopes of one turn, at least one. A small command waits for the turn before its own, so a turn takes
-   * fewer events in large commands while small ones come.
-   */
+  /** Removes the envelopes of one turn, at least one. */
   takeTurn(bounds: TurnBounds = turnBounds): Envelope<C, T>[] {
-    const isShort = this.#turnsSinceSmall < limits.shortTurns;
-    this.#turnsSinceSmall += 1;
     let events = 0;
     let bytes = 0;
     const turn = this.#queue.take((next) => {
-      const eventsMax = isShort && !isSmall(next) ? limits.shortTurnEvents : bounds.events;
-      if (events > 0 && (events + next.events > eventsMax || bytes + next.bytes > bounds.bytes)) return false;
+      if (events > 0 && (events + next.events > bounds.events || bytes + next.bytes > bounds.bytes)) return false;
       events += next.events;
       bytes += next.bytes;
       return true;

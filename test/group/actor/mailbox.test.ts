@@ -34,7 +34,7 @@ test('a holder with few events does not wait behind the queue of another', () =>
   const put = (command: string, holder: Holder | null, events: number) =>
     assert.ok(mailbox.offer({ command, token: null, events, bytes: 1, holder }));
   const turn = (events: number) => mailbox.takeTurn({ events, bytes: limits.turnBytes }).map(({ command }) => command);
-  const batch = limits.smallEvents;
+  const batch = limits.batchEventsMax;
   for (let round = 0; round < 4; round++) {
     put(`first ${round}`, 1, batch);
     put(`second ${round}`, 2, batch);
@@ -48,30 +48,6 @@ test('a holder with few events does not wait behind the queue of another', () =>
   assert.equal(turn(batch + limits.fairShareEvents), ['second 1', 'small batch']);
   assert.equal(turn(limits.mailboxEvents), ['first 2', 'second 2', 'first 3', 'second 3']);
   assert.equal([mailbox.events, mailbox.bytes, mailbox.empty], [0, 0, true]);
-});
-
-test('for some turns after a small command, a turn takes fewer events in large commands', () => {
-  const mailbox = new Mailbox<string, null>();
-  const put = (command: string, holder: Holder | null, events: number) =>
-    assert.ok(mailbox.offer({ command, token: null, events, bytes: 1, holder }));
-  const sizes = () => mailbox.takeTurn().map(({ events }) => events);
-  const large = limits.smallEvents + 1;
-  const perTurn = Math.floor(limits.turnEvents / large);
-  const fill = () => {
-    for (let i = mailbox.events / large; i < 2 * perTurn; i++) put('large', 1, large);
-  };
-  fill();
-  put('by the operator', null, 1);
-  assert.is(sizes().length, perTurn + 1, 'no holder waits');
-  fill();
-  put('small', 2, limits.smallEvents);
-  for (let turn = 0; turn < limits.shortTurns; turn++) {
-    const taken = sizes();
-    const first = turn === 0 ? [large, limits.smallEvents] : [large];
-    assert.equal(taken, first, `turn ${turn}`);
-    fill();
-  }
-  assert.is(sizes().length, perTurn);
 });
 
 test('few commands fill it by their bytes', () => {

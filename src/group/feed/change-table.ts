@@ -242,7 +242,8 @@ export class ChangeTable {
   }
 
   #look(row: number, asOf: AsOf, position: number, rows: ChangeRow[]): void {
-    if (!this.state.subjects.has(row)) return;
+    const { subjects } = this.state;
+    if (!subjects.has(row)) return;
     const read = this.#read(row, asOf);
     const { score, confidence, verdict } = read;
     const concerned = this.#disputed.delete(row) ? this.#reportersOf(row) : [];
@@ -250,10 +251,9 @@ export class ChangeTable {
       concerned.push(...(this.state.erasureRequests.of(this.#subjectOf(row)).refused?.peers ?? []));
     }
     if (this.#isPublished(row) && this.#isNear(row, read)) {
-      // The row has not moved: only the peers that see a new mark on it get it again, and readers that missed it.
-      if (concerned.length === 0 || this.#upTo === null) return;
-      this.#publishedAt[row] = position;
-      rows.push({ ...this.#rowOf(row), peers: concerned, quiet: true });
+      // The row has not moved: only the peers that see a new mark on it get it again.
+      if (concerned.length > 0 && this.#upTo !== null)
+        rows.push({ ...this.#rowOf(row), peers: concerned, quiet: true });
       return;
     }
     const before = this.#isPublished(row) ? verdicts[this.#verdict[row]! & ~ALLOWED]! : undefined;

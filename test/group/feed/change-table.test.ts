@@ -289,19 +289,6 @@ test('a new mark on a player that has not moved is sent to the peers that see it
   assert.equal(marked(), []);
 });
 
-test('a reader that missed a new mark gets the player again, although its values are the same', () => {
-  const world = new TableReader();
-  for (const player of ['p', 'q']) world.event(0, player);
-  const { position } = world.all();
-  const opening = { disputeId: 'd', caller: 1, subject: subjectOf('p'), text: 'not him', by: 'test' };
-  world.apply(decideDisputeOpened(world.given.state, opening, world.now).records);
-  const later = world.all();
-  assert.ok(later.position > position);
-  const missed = new Map<string, PublishedPlayer>();
-  world.walk(position, missed);
-  assert.equal([...missed.keys()], [subjectHex(subjectOf('p'))]);
-});
-
 test('nothing counts as published while erased players wait', () => {
   const world = new TableReader();
   for (let i = 0; i < 9; i++) world.event(0, `p${i}`);

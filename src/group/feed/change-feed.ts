@@ -143,9 +143,10 @@ export class VerdictFeed implements changes.VerdictChanges {
 
   /** A node that is cut off from its cluster keeps the time up to which it knew every change. */
   #reachNow() {
-    const { clock, storedSeq, stalenessMs } = this.deps;
+    const { clock, storedSeq, stalenessMs = () => 0 } = this.deps;
     const now = clock.now();
-    const asOf = stalenessMs === undefined ? now : Math.min(now, Math.max(this.#reach.asOf, now - stalenessMs()));
+    // Whole ms, because the id of an event holds it.
+    const asOf = Math.min(now, Math.max(this.#reach.asOf, Math.floor(now - stalenessMs())));
     return { upTo: storedSeq(), at: endOfMinute(now), asOf };
   }
 

@@ -88,6 +88,8 @@ export class ClusterMember implements ClusterHealth {
   #stopWatch: (() => void) | null = null;
   #wake: () => void = () => undefined;
   #isAsked = false;
+  /** The time, by `elapsed`, at which the newest poll began. */
+  #polledAt = Number.NEGATIVE_INFINITY;
   /** Waits for a poll, for a change of the leader, or for the end of a takeover by this node. */
   readonly #waits = new Set<() => void>();
   /** The time, by `elapsed`, until which this node does not campaign. */
@@ -179,8 +181,8 @@ export class ClusterMember implements ClusterHealth {
     const askedAt = this.deps.timers.elapsed();
     return this.#waitUntil(() => {
       const isConfirmed = this.isLeader || this.#confirmedAt >= askedAt;
-      // A poll in progress may have begun before the call.
-      if (!isConfirmed) this.#isAsked = true;
+      // A poll that began before the call may miss records.
+      if (!isConfirmed && this.#polledAt < askedAt) this.#isAsked = true;
       return isConfirmed;
     }, limits.refreshMs);
   }
@@ -405,6 +407,7 @@ export class ClusterMember implements ClusterHealth {
     }
     for (;;) {
       const askedAt = timers.elapsed();
+      this.#polledAt = askedAt;
       const view = await log.view(this.appliedSeq + 1);
       this.floorSeq = Math.max(this.floorSeq, view.trimmed);
       this.#answered();

@@ -148,6 +148,26 @@ test('a node that starts serves once its files hold what it read, because no era
   }
 });
 
+test('a question for the newest record costs one poll', async () => {
+  let polls = 0;
+  const member = memberOver(() => {
+    polls += 1;
+    return { leader: leaderOf('1'), slots: [] };
+  });
+  member.start(null);
+  try {
+    assert.ok(await time.wait(member.refresh()));
+    const moment = () => time.wait(new Promise<void>((resolve) => void time.later(resolve, 1)));
+    await moment();
+    const before = polls;
+    assert.ok(await time.wait(member.refresh()));
+    await moment();
+    assert.is(polls - before, 1);
+  } finally {
+    await time.wait(member.end());
+  }
+});
+
 // Found by the simulated cluster: an erasure was answered while a node that had no place yet served the player.
 test('a node that gets its place late is stale until it has read on', async () => {
   let placed: boolean | null = null;

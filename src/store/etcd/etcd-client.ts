@@ -34,6 +34,8 @@ const passing: ReadonlySet<status> = new Set([
   status.ABORTED,
 ]);
 
+/** Tokens of one call: each of several changes of users in a row ages the one before. */
+const tokensMax = 5;
 /** Codes of refused tokens: of one that the member does not know, and after any change of etcd's users or roles. */
 const ofTokens: ReadonlySet<unknown> = new Set([status.UNAUTHENTICATED, status.INVALID_ARGUMENT]);
 
@@ -209,7 +211,8 @@ export class EtcdClient {
 
   async #callAt<R>(endpoint: number, name: etcd.MethodName, request: object, timeoutMs: number): Promise<R> {
     const client = this.#clients[endpoint]!;
-    const token = this.#tokenFrom(client);
+    // All calls share the token, and this member may be silent.
+    const token = this.#tokenFrom(this.#clients[this.#current]!);
     try {
       return await this.#unary<R>(client, name, request, await token, Date.now() + timeoutMs);
     } catch (error) {
@@ -226,7 +229,7 @@ export class EtcdClient {
     call: (client: Client, metadata: Metadata, deadline: number) => Promise<R>,
   ): Promise<R> {
     const endMs = performance.now() + timeoutMs;
-    let isTokenRenewed = false;
+    let tokensLeft = tokensMax;
     for (let tries = 1; ; tries += 1) {
       const at = this.#current;
       const client = this.#clients[at]!;
@@ -238,10 +241,7 @@ export class EtcdClient {
       } catch (error) {
         if (this.isClosed) throw unavailable(error);
         // A member that was restarted knows no earlier token.
-        if (this.#forgetsToken(error, token) && !isTokenRenewed) {
-          isTokenRenewed = true;
-          continue;
-        }
+        if (this.#forgetsToken(error, token) && --tokensLeft > 0) continue;
         if (!isPassing(error)) throw error;
         this.#avoid(at);
         if (performance.now() >= endMs) throw unavailable(error);

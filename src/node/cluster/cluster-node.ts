@@ -275,7 +275,7 @@ export class ClusterNode {
       redacted: (seq) => this.#duties.redacted(seq),
       forgetErased: () => this.#site.forgetErased(),
       replaces: () => markScrubDue(this.dir),
-      scrubOwn: (overwrite) => this.#scrub.run(overwrite),
+      scrubOwn: (overwrite, stopping) => this.#scrub.run(overwrite, stopping),
       mayScrub: () => this.#duties.mayScrub(),
       storeFailed: (error) => this.#storeFailed(error),
       scrubElsewhere: (signal) => this.#duties.scrubElsewhere(signal),

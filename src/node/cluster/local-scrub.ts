@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, fsyncSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StoreEndedError } from '../../group/ports/storage.js';
+import { ScrubDeferredError, StoreEndedError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { withFile } from '../../store/files/lmdb-file.js';
 import { readIfThere } from '../../store/files/small-file.js';
@@ -53,10 +53,14 @@ export class LocalScrub {
     await this.#runs;
   }
 
-  run(overwrite = this.overwrite): Promise<void> {
+  /** `stopping`: aborted once the node stops, which then waits for no earlier run. */
+  run(overwrite = this.overwrite, stopping?: AbortSignal): Promise<void> {
     const { signal } = this.#ending;
+    const end = () => this.#ending.abort();
+    if (stopping?.aborted) end();
+    else stopping?.addEventListener('abort', end, { once: true });
     const done = this.#runs.then(async () => {
-      signal.throwIfAborted();
+      if (signal.aborted) throw new ScrubDeferredError('the node is shutting down');
       const mark = readIfThere(fileOf(this.dir));
       await overwrite(signal);
       if (readIfThere(fileOf(this.dir)) === mark) rmSync(fileOf(this.dir), { force: true });

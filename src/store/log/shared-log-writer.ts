@@ -25,7 +25,7 @@ export interface SharedLogHooks {
   /** Called before replaced records are left in the free space of this node's files. */
   readonly replaces: () => void;
   /** Runs a scrub of this node's files once no other one runs. Earlier marks of replaced records are then done with. */
-  readonly scrubOwn: (overwrite: () => Promise<void>) => Promise<void>;
+  readonly scrubOwn: (overwrite: () => Promise<void>, stopping?: AbortSignal) => Promise<void>;
   /** Rejects with `ScrubDeferredError` if no scrub may begin now. */
   readonly mayScrub: () => Promise<void>;
   /** Called if LMDB could not store an acknowledged batch: the state is ahead of this node's files. */
@@ -179,7 +179,7 @@ export class SharedLogWriter implements LogWriter {
     await this.stored().catch((error: unknown) => {
       throw error instanceof StoreEndedError ? new ScrubDeferredError(error.message) : error;
     });
-    await this.hooks.scrubOwn(() => this.local.scrub(signal));
+    await this.hooks.scrubOwn(() => this.local.scrub(signal), signal);
     await this.hooks.scrubElsewhere(signal);
   }
 

@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ScrubDeferredError } from '../../../src/group/ports/storage.js';
 import { LocalScrub, markScrubDue, scrubIfDue } from '../../../src/node/cluster/local-scrub.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { inFastFolder } from '../../faults/fault.js';
@@ -131,8 +132,24 @@ test('a stop aborts the scrub that runs, reports nothing, and begins no other', 
   const next = rejection(scrub.run());
   await until(() => runs() === 1);
   await scrub.stop();
-  assert.is(((await next) as Error).name, 'AbortError');
+  assert.instance(await next, ScrubDeferredError);
   assert.equal([runs(), failures, isDue()], [1, [], true]);
+});
+
+test('a scrub for an erasure waits for no earlier one once the node stops', async () => {
+  for (const abortsFirst of [true, false]) {
+    const { scrub, runs } = scrubOf(
+      (signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    );
+    const earlier = rejection(scrub.run());
+    await until(() => runs() === 1);
+    const stopping = new AbortController();
+    if (abortsFirst) stopping.abort();
+    const own = rejection(scrub.run(async () => assert.unreachable(), stopping.signal));
+    stopping.abort();
+    assert.instance(await own, ScrubDeferredError);
+    assert.instance(await earlier, Error);
+  }
 });
 
 test.run();

@@ -10,8 +10,9 @@ export function wholeTextOf(text: string, { shape }: Pick<Description, 'shape'>,
   if (shape === 'json') return jsonIn(text) !== undefined ? { text, isWhole: true } : null;
   if (shape === 'xml') {
     const uncommented = text.split('-->').map((part) => part.split('<!--', 1)[0]);
-    const root = /<([\w:-]+)[\s>]/.exec(uncommented.join(''))?.[1];
-    return root !== undefined && text.trimEnd().endsWith(`</${root}>`) ? { text, isWhole: true } : null;
+    const plain = uncommented.join('').trimEnd();
+    const root = /<([\w:-]+)[\s>]/.exec(plain)?.[1];
+    return root !== undefined && plain.endsWith(`</${root}>`) ? { text, isWhole: true } : null;
   }
   if (text === '') return isStill ? { text, isWhole: true } : null;
   if (text.endsWith('\n') || isStill) return { text, isWhole: true };

@@ -98,11 +98,11 @@ test('a document is read again once it is complete, and a ban that is missing un
   assert.equal(watch.withdrawn, []);
 });
 
-test('an XML list is whole once its root ends, whatever elements a comment before the root shows', async () => {
+test('an XML list is whole once its root ends, whatever the comments before and behind it show', async () => {
   const watch = begun();
   const ban = `<blacklisted platform="Steam" userid="${ids[0]}" unbandate="2027-01-01 00:00:00"/>`;
-  const list = `<!-- for example:\n  <blacklisted platform="Steam"/> -->\n<adminTools><blacklist>${ban}</blacklist></adminTools>\n`;
-  writeFileSync(watch.path, list.slice(0, -6));
+  const list = `<!-- for example:\n  <blacklisted platform="Steam"/> -->\n<adminTools><blacklist>${ban}</blacklist></adminTools>\n<!-- saved -->\n`;
+  writeFileSync(watch.path, list.slice(0, -21));
   await watch.run(async () => {
     await watch.untilLooked();
     writeFileSync(watch.path, list);

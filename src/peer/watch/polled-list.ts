@@ -33,7 +33,8 @@ export class PolledList {
         if (this.#bytes?.equals(bytes) !== true) this.#bytes = bytes;
         this.#setProblem(null);
       } catch (error) {
-        if (signal.aborted || !(error instanceof PeerError) || error.exitCode === 2) throw error;
+        if (signal.aborted) return null;
+        if (!(error instanceof PeerError) || error.exitCode === 2) throw error;
         this.#setProblem(`${error.message}; nothing is withdrawn`);
       }
       this.#nextMs = elapsedMs() + every;

@@ -64,10 +64,9 @@ export class RelayJournal {
   }
 
   async #append(line: Line): Promise<void> {
-    if (this.#handle === null) {
-      this.#handle = await open(this.path, 'a', 0o600);
-    }
-    await this.#handle.write(`${JSON.stringify(line)}\n`);
+    this.#handle ??= await open(this.path, 'a', 0o600);
+    // Writes the whole line, unlike write.
+    await this.#handle.appendFile(`${JSON.stringify(line)}\n`);
     await this.#handle.datasync();
   }
 

@@ -110,7 +110,6 @@ export class GroupState {
   lastAt = 0;
   halfLifeDays: number;
   epoch: number;
-  /** Every change of the scale of claims so far. */
   rescales: Rescale[] = [];
   /** Scale of the sums of measures, with every change of it so far. */
   measureScale: { epoch: number; halfLifeDays: number; rescales: Rescale[] };

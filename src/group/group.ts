@@ -386,7 +386,8 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       const state = stateNow();
       const all = state.disputes.all();
       const isDecided = status === 'decided';
-      const asked = all.filter((one) => (isDecided ? one.status !== 'open' : one.status === (status ?? one.status)));
+      const isAsked = (own: string) => (isDecided ? own !== 'open' : own === (status ?? own));
+      const asked = all.filter((one) => isAsked(one.status));
       if (isDecided) asked.sort((one, other) => other.decidedAt! - one.decidedAt!);
       return asked.slice(from, to).map((dispute) => disputeView(state, dispute));
     },

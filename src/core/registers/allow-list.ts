@@ -32,7 +32,7 @@ export class AllowList {
 
   /** Number of players whose entry counts at a time. */
   countAt(at: number): number {
-    return [...this.#subjects.values()].filter(({ entry }) => at <= (entry?.until ?? 0)).length;
+    return [...this.#subjects.values()].filter(({ entry }) => entry !== null && at <= entry.until).length;
   }
 
   of(subject: string): AllowedSubject | undefined {
@@ -45,7 +45,8 @@ export class AllowList {
 
   allows(subject: Uint8Array, at: number): boolean {
     if (!this.#prefixes.has(prefixOf(subject))) return false;
-    return at <= (this.#subjects.get(subjectHex(subject))?.entry?.until ?? 0);
+    const entry = this.#subjects.get(subjectHex(subject))?.entry ?? null;
+    return entry !== null && at <= entry.until;
   }
 
   /** Replaces the entry of a subject; null ends it. */

@@ -1,14 +1,7 @@
 /** Handles reads about players, the verdict stream, erasures, disputes and the audit log. */
 import type { Writable } from 'node:stream';
 import type { DisputeBody } from '../../contract/request-bodies.js';
-import type {
-  AuditPageBody,
-  ErasedEventsBody,
-  ErasureBody,
-  OpenedDisputeBody,
-  PendingErasureBody,
-  PlayerEventsBody,
-} from '../../contract/response-bodies.js';
+import type * as bodies from '../../contract/response-bodies.js';
 import { keyColumns } from '../../core/tables/event-columns.js';
 import { granted, type Outcome, refused } from '../../errors.js';
 import type { PeerView, TrustView } from '../../group/api.js';
@@ -129,7 +122,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
         ? {}
         : { erasure_refused: { refused_at: timeText(refusal.at), reason: refusal.reason } }),
       next_cursor: next === null ? null : parameters.encodeCursor('events', ...next),
-    } satisfies PlayerEventsBody);
+    } satisfies bodies.PlayerEventsBody);
   }
 
   return { getTrustScore, getTrustScores, getVerdict, listPlayerEvents } satisfies Partial<Handlers>;
@@ -164,14 +157,17 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
     if (!outcome.ok) return refusalReply(outcome);
     const { status, reason, eventsErased, erasedAt, receipt } = outcome.value;
     if (status === 'pending' && reason !== null) {
-      return { status: 202, body: { subject_hash: hash.value, status, receipt, reason } satisfies PendingErasureBody };
+      return {
+        status: 202,
+        body: { subject_hash: hash.value, status, receipt, reason } satisfies bodies.PendingErasureBody,
+      };
     }
     return ok({
       subject_hash: hash.value,
       events_erased: eventsErased,
       erased_at: timeText(erasedAt),
       receipt,
-    } satisfies ErasureBody);
+    } satisfies bodies.ErasureBody);
   }
 
   async function openDispute({ params, body, caller }: ApiRequest<DisputeBody>) {
@@ -181,14 +177,14 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
     if (!outcome.ok) return refusalReply(outcome);
     const { id, openedAt } = outcome.value;
     const opened = { dispute_id: id, subject_hash: hash.value, status: 'open', opened_at: timeText(openedAt) } as const;
-    return { status: 201, body: opened satisfies OpenedDisputeBody };
+    return { status: 201, body: opened satisfies bodies.OpenedDisputeBody };
   }
 
   function listErasedEvents({ query, caller }: ApiRequest<undefined>) {
     const page = parameters.readPage(query, 'erased');
     if (!page.ok) return refusalReply(page);
     // With authentication off no peer acts, so there are no own events.
-    if (caller === null) return ok({ total: 0, data: [], next_cursor: null } satisfies ErasedEventsBody);
+    if (caller === null) return ok({ total: 0, data: [], next_cursor: null } satisfies bodies.ErasedEventsBody);
     const { total, events, next } = node.group.ownErasures(caller, page.value.from, page.value.limit);
     return ok({
       total,
@@ -198,7 +194,7 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
         erased_at: timeText(erasedAt - (erasedAt % HOUR_MS)),
       })),
       next_cursor: next === null ? null : parameters.encodeCursor('erased', next),
-    } satisfies ErasedEventsBody);
+    } satisfies bodies.ErasedEventsBody);
   }
 
   async function listAudit({ query, caller, remote }: ApiRequest<undefined>) {
@@ -218,7 +214,7 @@ export function subjectHandlers({ node }: Pick<HttpDeps, 'node'>) {
         hash,
       })),
       next_cursor: nextAfter === null ? null : parameters.encodeCursor('audit', nextAfter),
-    } satisfies AuditPageBody);
+    } satisfies bodies.AuditPageBody);
   }
 
   return { eraseSubject, openDispute, listErasedEvents, listAudit } satisfies Partial<Handlers>;

@@ -1,14 +1,7 @@
 /** The context of every `ptf` command, and helpers that commands share. */
 import type { Command } from 'commander';
 import type { VerifyReport } from '../../group/api.js';
-import type {
-  BackupManifest,
-  BackupTask,
-  CopyOutcome,
-  OnCopyStatus,
-  RestoreReport,
-  RestoreTask,
-} from '../../group/backup/backup-tasks.js';
+import type * as tasks from '../../group/backup/backup-tasks.js';
 import type { VerifyMode } from '../../group/recovery/verification.js';
 import type { OperationName, Requests, Values } from '../../operations/table.js';
 import type { Progress, Terminal } from '../../terminal.js';
@@ -87,6 +80,6 @@ export async function showing<T>(
 }
 
 export interface BackupCommands {
-  backUp(task: BackupTask, onStatus: OnCopyStatus): Promise<CopyOutcome<BackupManifest>>;
-  restore(task: RestoreTask, onStatus: OnCopyStatus): Promise<CopyOutcome<RestoreReport>>;
+  backUp(task: tasks.BackupTask, onStatus: tasks.OnCopyStatus): Promise<tasks.CopyOutcome<tasks.BackupManifest>>;
+  restore(task: tasks.RestoreTask, onStatus: tasks.OnCopyStatus): Promise<tasks.CopyOutcome<tasks.RestoreReport>>;
 }

@@ -97,8 +97,8 @@ async function post(dir: string, name: OperationName, body: string, progress?: P
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {
         // Only the chunk is split: a long line would be copied with each of its chunks.
-        const [end = '', ...more] = chunk.split('\n');
-        const lines = [text + end, ...more];
+        const [rest = '', ...more] = chunk.split('\n');
+        const lines = [text + rest, ...more];
         text = lines.pop() ?? '';
         for (const line of lines) report(line, progress);
       });

@@ -10,7 +10,6 @@ export interface Remark {
 
 /** Facts about the whole group that affect the reading of a peer's figures. */
 export interface GroupFacts {
-  /** True if at most one peer has reported a player. */
   readonly hasOneReporter: boolean;
   /** True if at least two peers have reported so many players that they should share some. */
   readonly isComparable: boolean;

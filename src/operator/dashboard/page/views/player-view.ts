@@ -19,8 +19,8 @@ const verdictChoices = {
   trusted: 'Trusted',
 } as const;
 const rowsAtFirst = 50;
-/** Requests for a row that is wanted, at most: each covers a part of the players, and may find none. */
-const requestsPerRow = 0.2;
+/** Each request covers a part of the players, and may find none: one read makes at most one for so many rows. */
+const rowsPerRequest = 5;
 
 type Judged = Values['players-list']['data'][number];
 
@@ -53,7 +53,7 @@ export function playerView({ live, argument }: ViewContext): View {
     const verdicts = wanted.split(',') as Judged['verdict'][];
     const found: Judged[] = [];
     let from: number | null = 0;
-    for (let i = 0; i < requestsPerRow * rowsWanted && from !== null && found.length < rowsWanted; i++) {
+    for (let i = 0; i < rowsWanted / rowsPerRequest && from !== null && found.length < rowsWanted; i++) {
       const limit = Math.min(200, rowsWanted - found.length);
       const page: Values['players-list'] = await command('players-list', { verdicts, from, limit });
       found.push(...page.data);

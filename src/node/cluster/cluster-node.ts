@@ -31,7 +31,7 @@ import { version } from '../version.js';
 import { membersOf, openEtcdLog, RECORD_FORMAT, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
 import { fetchCopy, fetchMissing, isIncomplete, removeUnfinished } from './copy-fetch.js';
-import { LocalScrub, markScrubDue } from './local-scrub.js';
+import { LocalScrub } from './local-scrub.js';
 import { NodeLink } from './node-link.js';
 
 export interface ClusterNodePorts {
@@ -274,7 +274,7 @@ export class ClusterNode {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
       redacted: (seq) => this.#duties.redacted(seq),
       forgetErased: () => this.#site.forgetErased(),
-      replaces: () => markScrubDue(this.dir),
+      replaces: () => this.#scrub.mark(),
       scrubOwn: (overwrite, stopping) => this.#scrub.run(overwrite, stopping),
       mayScrub: () => this.#duties.mayScrub(),
       storeFailed: (error) => this.#storeFailed(error),

@@ -1,24 +1,19 @@
 /** Overwrites free space after an erasure, also on a node that crashed or joined late: a file marks it as due. */
-import { randomUUID } from 'node:crypto';
 import { existsSync, fsyncSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScrubDeferredError, StoreEndedError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { withFile } from '../../store/files/lmdb-file.js';
-import { readIfThere } from '../../store/files/small-file.js';
 import { claimFolder } from '../../store/ownership/owner.js';
 
 function fileOf(dir: string): string {
   return join(dir, 'scrub-due');
 }
 
-/**
- * Marks a scrub as due in a data folder, because replaced records are left in the free space. A scrub that runs already
- * may have passed them, so each mark differs from the one before.
- */
+/** Marks a scrub as due in a data folder, because replaced records are left in the free space. */
 export function markScrubDue(dir: string): void {
-  // After a power cut, no replaced record may be left without the mark.
-  writeFileSync(fileOf(dir), randomUUID(), { flush: true });
+  // Empty, because the disk may be full. After a power cut, no replaced record may be left without the mark.
+  writeFileSync(fileOf(dir), '', { flush: true });
   withFile(dir, fsyncSync);
 }
 
@@ -34,6 +29,7 @@ export class LocalScrub {
   readonly #ending = new AbortController();
   #runs: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
+  #marks = 0;
 
   constructor(
     private readonly dir: string,
@@ -53,6 +49,11 @@ export class LocalScrub {
     await this.#runs;
   }
 
+  mark(): void {
+    this.#marks += 1;
+    markScrubDue(this.dir);
+  }
+
   /** `stopping`: aborted once the node stops, which then waits for no earlier run. */
   run(overwrite = this.overwrite, stopping?: AbortSignal): Promise<void> {
     const { signal } = this.#ending;
@@ -61,9 +62,10 @@ export class LocalScrub {
     else stopping?.addEventListener('abort', end, { once: true });
     const done = this.#runs.then(async () => {
       if (signal.aborted) throw new ScrubDeferredError('the node is shutting down');
-      const mark = readIfThere(fileOf(this.dir));
+      const marks = this.#marks;
       await overwrite(signal);
-      if (readIfThere(fileOf(this.dir)) === mark) rmSync(fileOf(this.dir), { force: true });
+      // This run may have passed the records that a later mark stands for.
+      if (this.#marks === marks) rmSync(fileOf(this.dir), { force: true });
     });
     this.#runs = done.catch(() => undefined);
     return done;

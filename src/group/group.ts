@@ -386,7 +386,7 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       const state = stateNow();
       const all = state.disputes.all();
       const isDecided = status === 'decided';
-      const isAsked = (own: string) => (isDecided ? own !== 'open' : own === (status ?? own));
+      const isAsked = (own: string) => status === undefined || status === own || (isDecided && own !== 'open');
       const asked = all.filter((one) => isAsked(one.status));
       if (isDecided) asked.sort((one, other) => other.decidedAt! - one.decidedAt!);
       return asked.slice(from, to).map((dispute) => disputeView(state, dispute));

@@ -74,7 +74,8 @@ export function decideByKeys(
   const scale = isOfMeasures ? state.measureScale : state;
   const strength = isTooOld(at, now, scale.halfLifeDays) ? 0 : type.baseWeight * severity;
   const mass = type.sign * strength * scaleAt(at, scale.epoch, scale.halfLifeDays);
-  const decided: DecidedEvent = {
+  // Copied by spread, each event had a hidden class of its own, which only a full collection frees.
+  const decided: { -readonly [K in keyof DecidedEvent]: DecidedEvent[K] } = {
     type: 'event_accepted',
     peer: number.value,
     event_id: eventId,
@@ -87,12 +88,15 @@ export function decideByKeys(
     prev: entry < 0 ? 0 : state.subjects.entries.head(entry),
   };
   const { reference } = submission;
-  const noted = reference === undefined ? decided : { ...decided, reference };
-  if (repeats) return { ...granted({ ...noted, repeats }), before: null };
+  if (reference !== undefined) decided.reference = reference;
+  if (repeats) {
+    decided.repeats = repeats;
+    return { ok: true, value: decided, before: null };
+  }
   const sender = { peer: peer.index, origin: submission.origin };
-  const before = othersBefore(state, row, entry, { ...noted, at }, sender);
-  const isFollowing = follows(state, entry, noted, peer.index, before);
-  return { ...granted(isFollowing ? { ...noted, follows: true as const } : noted), before };
+  const before = othersBefore(state, row, entry, decided, at, sender);
+  if (follows(state, entry, decided, peer.index, before)) decided.follows = true;
+  return { ok: true, value: decided, before };
 }
 
 export function counts(event: DecidedEvent): boolean {
@@ -164,7 +168,8 @@ function othersBefore(
   state: GroupState,
   row: number,
   entry: number,
-  event: Decided & { readonly at: number },
+  event: Decided,
+  at: number,
   sender: Sender,
 ): number[] | null {
   if (!lowers(state, event)) return null;
@@ -172,7 +177,7 @@ function othersBefore(
   const { entries } = state.subjects;
   const ofMeasures = isMeasure(event.event_type);
   const least = EARLIER_PART * -event.mass;
-  const leastMeasure = ofMeasures ? least : measureOfClaim(least, event.at, state, state.measureScale);
+  const leastMeasure = ofMeasures ? least : measureOfClaim(least, at, state, state.measureScale);
   const claims = (of: number) => holds(entries.lowering(of), least);
   const measures = (of: number) => holds(entries.measure(of), leastMeasure);
   if (entry >= 0 && (ofMeasures ? measures(entry) : claims(entry))) return null;

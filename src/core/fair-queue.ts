@@ -59,8 +59,11 @@ export class FairQueue<K, V> {
     }
   }
 
-  /** Removes and returns items in the order of their turns, up to the first that does not satisfy `fits`. */
-  take(fits: (item: V) => boolean): V[] {
+  /**
+   * Removes and returns items in the order of their turns, up to the first that does not satisfy `fits`. A holder whose
+   * next item satisfies `waits` is passed over.
+   */
+  take(fits: (item: V) => boolean, waits: (item: V) => boolean = () => false): V[] {
     const out: V[] = [];
     // A holder that is set again is last in the map, so that this loop visits it again, with further credit.
     for (const [holder, line] of this.#lines) {
@@ -68,7 +71,7 @@ export class FairQueue<K, V> {
       let isFull = false;
       for (const item of line.items) {
         const size = this.itemSize(item);
-        if (size > line.credit) break;
+        if (waits(item) || size > line.credit) break;
         isFull = !fits(item);
         if (isFull) break;
         out.push(item);
@@ -80,8 +83,10 @@ export class FairQueue<K, V> {
       // The array is truncated as well: under a lasting overload the queue is never empty.
       line.items.splice(0, count);
       if (isFull) break;
+      const [next] = line.items;
+      if (next !== undefined && waits(next)) continue;
       this.#lines.delete(holder);
-      if (line.items.length === 0) continue;
+      if (next === undefined) continue;
       line.credit += this.quantum;
       this.#lines.set(holder, line);
     }

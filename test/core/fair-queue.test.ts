@@ -64,6 +64,20 @@ test('holders with equal lines get equal shares over time', () => {
   assert.is(got.a + got.b + got.c, 100);
 });
 
+test('holders whose next item waits are passed over, and keep their place and what they saved', () => {
+  const queue = queueOf({ a: [30, 1], b: [2, 30, 2], c: [3, 3] });
+  const names = (items: readonly Item[]) => items.map(({ name }) => name);
+  const few = () =>
+    names(
+      queue.take(
+        () => true,
+        ({ size }) => size >= 30,
+      ),
+    );
+  assert.equal([few(), few(), queue.size], [['b0', 'c0', 'c1'], [], 63]);
+  assert.equal(take(queue), ['a0', 'a1', 'b1', 'b2']);
+});
+
 test('sizeBefore counts of each other line no more than the holder itself brings', () => {
   const queue = queueOf({ a: [50, 50], b: [3] });
   assert.is(queue.sizeBefore('new', 5), 5 + 3);

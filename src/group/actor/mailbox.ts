@@ -22,10 +22,17 @@ export interface TurnBounds {
   readonly bytes: number;
 }
 
+function isBatch({ events }: Pick<Envelope<unknown, unknown>, 'events'>): boolean {
+  return events >= limits.fairShareEvents;
+}
+
 const turnBounds: TurnBounds = { events: limits.turnEvents, bytes: limits.turnBytes };
 
 export class Mailbox<C, T> {
   readonly #queue = new FairQueue<Holder | null, Envelope<C, T>>(limits.fairShareEvents, ({ events }) => events);
+  #hadBatch = false;
+  /** Turns in which a batch is taken alone, since commands of few events came a short time ago. */
+  #shortTurns = 0;
   bytes = 0;
 
   get events(): number {
@@ -70,16 +77,27 @@ export class Mailbox<C, T> {
     return this.#without(this.#queue.removeWhere(({ command }) => leaves(command)));
   }
 
-  /** Removes the envelopes of one turn, at least one. */
+  /**
+   * Removes the envelopes of one turn, at least one. Commands of few events wait for at most one turn with batches, a
+   * short one: beside a flood of batches they would wait for two of the longest turns and their commits.
+   */
   takeTurn(bounds: TurnBounds = turnBounds): Envelope<C, T>[] {
+    let eventsMax = bounds.events;
     let events = 0;
     let bytes = 0;
-    const turn = this.#queue.take((next) => {
-      if (events > 0 && (events + next.events > bounds.events || bytes + next.bytes > bounds.bytes)) return false;
+    const fits = (next: Envelope<C, T>): boolean => {
+      if (events > 0 && (events + next.events > eventsMax || bytes + next.bytes > bounds.bytes)) return false;
       events += next.events;
       bytes += next.bytes;
       return true;
-    });
+    };
+    const turn = this.#queue.take(fits, isBatch);
+    if (!this.#hadBatch || turn.length === 0) {
+      if (this.#shortTurns > 0) eventsMax = Math.min(eventsMax, events + limits.shortTurnEvents);
+      turn.push(...this.#queue.take(fits));
+    }
+    this.#hadBatch = turn.some(isBatch);
+    this.#shortTurns = turn.every(isBatch) ? Math.max(0, this.#shortTurns - 1) : limits.shortTurns;
     return this.#without(turn);
   }
 

@@ -43,11 +43,42 @@ test('a holder with few events does not wait behind the queue of another', () =>
   put('registration', null, 1);
   assert.equal(turn(batch + 2), ['event', 'registration', 'first 0']);
   // Those with equal queues take turns, and the commands of each stay in order.
-  assert.equal(turn(2 * batch), ['second 0', 'first 1']);
+  assert.equal([turn(2 * batch), turn(2 * batch)], [['second 0'], ['first 1']]);
   put('small batch', 3, limits.fairShareEvents);
-  assert.equal(turn(batch + limits.fairShareEvents), ['second 1', 'small batch']);
-  assert.equal(turn(limits.mailboxEvents), ['first 2', 'second 2', 'first 3', 'second 3']);
+  assert.equal([turn(2 * batch), turn(2 * batch)], [['second 1'], ['small batch']]);
+  assert.equal(
+    [1, 2, 3, 4].flatMap(() => turn(limits.mailboxEvents)),
+    ['first 2', 'second 2', 'first 3', 'second 3'],
+  );
   assert.equal([mailbox.events, mailbox.bytes, mailbox.empty], [0, 0, true]);
+});
+
+test('a command of few events waits for at most one turn of batches, which is short then', () => {
+  const mailbox = new Mailbox<string, null>();
+  const put = (command: string, holder: Holder, events: number) =>
+    assert.ok(mailbox.offer({ command, token: null, events, bytes: 1, holder }));
+  const turn = () => mailbox.takeTurn().map(({ command }) => command);
+  const flood = (count: number) => {
+    for (let n = 0; n < count; n++) put(`batch ${n}`, 1, limits.batchEventsMax);
+  };
+  flood(12);
+  assert.equal(turn(), ['batch 0', 'batch 1', 'batch 2', 'batch 3'], 'nobody else waits');
+  put('event', 2, 1);
+  put('few events', 3, limits.fairShareEvents - 1);
+  put('behind its own', 1, 1);
+  assert.equal(turn(), ['event', 'few events'], 'without the batches that came before');
+  put('few events', 3, limits.fairShareEvents - 1);
+  assert.equal(turn(), ['few events', 'batch 4'], 'the batch alone, and few events before it');
+  put('few events', 3, limits.fairShareEvents - 1);
+  assert.equal([turn(), turn()], [['few events'], ['batch 5']]);
+  for (let next = 6; next < 11; next++) assert.equal(turn(), [`batch ${next}`]);
+  assert.equal(turn(), ['batch 11', 'behind its own'], 'the commands of one holder stay in order');
+  flood(3);
+  for (let short = 0; short < limits.shortTurns; short++) {
+    flood(1);
+    assert.equal(turn().length, 1);
+  }
+  assert.equal(turn().length, 3, 'long turns again once no small command has come for a while');
 });
 
 test('few commands fill it by their bytes', () => {

@@ -31,8 +31,13 @@ const fixedMs = Date.parse(fixedTimestamp);
  * evidence.
  */
 export function timestampOf(i: number): string {
-  return new Date(fixedMs + 1 + (i % 10_000_000)).toISOString();
+  return new Date(fixedMs + msOfDay(i)).toISOString();
 }
+
+function msOfDay(i: number): number {
+  return 1 + (i % 80_000_000);
+}
+
 export const gameId = 'bench';
 export const matchPlayers = 50;
 export const batchEvents = 500;
@@ -202,33 +207,48 @@ const playerDigits = 10;
 const hexDigits = Buffer.from('0123456789abcdef');
 const zero = 48;
 
+/** Writes `count` digits of a number, the last one at `end - 1`. */
+function writeDigits(bytes: Buffer, end: number, count: number, number: number): void {
+  let rest = number;
+  for (let at = end - 1; at >= end - count; at--) {
+    bytes[at] = zero + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+}
+
+/** Writes `HH:MM:SS.mmm`, which ends at `end`. */
+function writeTime(bytes: Buffer, end: number, ms: number): void {
+  writeDigits(bytes, end, 3, ms);
+  writeDigits(bytes, end - 4, 2, Math.floor(ms / 1_000) % 60);
+  writeDigits(bytes, end - 7, 2, Math.floor(ms / 60_000) % 60);
+  writeDigits(bytes, end - 10, 2, Math.floor(ms / 3_600_000));
+}
+
 /**
  * Returns a function that builds a batch from a template, beginning with an event: the bytes are encoded once per peer,
- * then copied, and the ids and players of the events are overwritten. Encoding 500 events takes 2 ms, longer than a
- * node takes to answer them, so the load would measure itself.
+ * then copied, and what differs between events of one place is overwritten. Encoding 500 events takes 2 ms, longer than
+ * a node takes to answer them, so the load would measure itself.
  */
 function batchesOf(site: Site, peer: Credentials, size: number): (first: number) => Buffer {
   const events = Array.from({ length: size }, (_, place) => eventJson(site, peer, place));
   const request = post('/api/v1/events/batch', `x-peer-api-key: ${peer.apiKey}\r\n`, `{"events":[${events}]}`);
   const template = Buffer.from(request, 'latin1');
-  // Offsets of the first 8 hex digits of an event's id, and of the last digits of its player's id.
-  const places = [...request.matchAll(/"event_id":".*?"player_id":"\d{7}(?=\d{10}")/g)].map((found) => ({
-    id: found.index + '"event_id":"'.length,
-    player: found.index + found[0].length,
+  // The beginning of each event's id, and the ends of the digits of its player and its time.
+  const places = [...request.matchAll(/"event_id":"(.*?"player_id":"\d{17}).*?Z"/dg)].map(({ indices }) => ({
+    id: indices![1]![0],
+    playerEnd: indices![1]![1],
+    timeEnd: indices![0]![1] - 'Z"'.length,
   }));
   return (first) => {
     const bytes = Buffer.from(template);
-    for (const [place, { id, player }] of places.entries()) {
+    for (const [place, { id, playerEnd, timeEnd }] of places.entries()) {
       let word = mix(site.seed, first + place);
       for (let at = id + idDigits - 1; at >= id; at--) {
         bytes[at] = hexDigits[word & 15]!;
         word >>>= 4;
       }
-      let number = playerNumber(site, first + place);
-      for (let at = player + playerDigits - 1; at >= player; at--) {
-        bytes[at] = zero + (number % 10);
-        number = Math.floor(number / 10);
-      }
+      writeDigits(bytes, playerEnd, playerDigits, playerNumber(site, first + place));
+      writeTime(bytes, timeEnd, msOfDay(first + place));
     }
     return bytes;
   };

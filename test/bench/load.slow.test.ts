@@ -14,6 +14,7 @@ import {
   playerOfEvent,
   type Site,
   scoreKind,
+  timestampOf,
 } from '../../bench/load/requests.js';
 
 const site = {
@@ -93,6 +94,22 @@ test('no two events have the same id, also between single ones and batches', () 
   assert.is(all.length, 1000 + 3 * 500);
   assert.is(new Set(all).size, all.length);
 });
+
+test('each event of a batch has the timestamp of its number, so that none repeats an earlier piece of evidence', () => {
+  const kind = batchKind(site, 50);
+  for (const i of [0, 7, 1_599_999]) {
+    const { events } = JSON.parse(textOf(kind.request(i, 0)).split('\r\n\r\n')[1]!) as { events: Timed[] };
+    const expected = Array.from({ length: 50 }, (_, place) => timestampOf(i * 50 + place));
+    assert.equal(
+      events.map(({ timestamp }) => timestamp),
+      expected,
+    );
+  }
+});
+
+interface Timed {
+  readonly timestamp: string;
+}
 
 test('each batch is about players of its own, by the peer whose connection it is', () => {
   const kind = batchKind(site, 50);

@@ -21,5 +21,5 @@ export function decideEvent(
   state.subjects.prefetch(single);
   const decided = decideByKeys(state, caller, submission, now, keys, repeats);
   // An event without a subject was refused before.
-  return decided.ok ? { ...decided, value: { ...decided.value, subject: bytesOf(subject!), id_tag } } : decided;
+  return decided.ok ? { ...decided, value: { subject: bytesOf(subject!), id_tag, ...decided.value } } : decided;
 }

@@ -116,7 +116,7 @@ export class WorkTurns {
       this.#begin(work);
       return undefined;
     }
-    return new Promise((go) => this.#wait({ ...work, go }));
+    return new Promise((go) => this.#wait({ go, ...work }));
   }
 
   #wait(one: Waiting): void {
@@ -129,7 +129,7 @@ export class WorkTurns {
   }
 
   #begin(work: Work): void {
-    const running = { ...work, since: this.time.now() };
+    const running = { since: this.time.now(), ...work };
     this.#running = running;
     this.#wasLarge = !isSmall(work);
     this.time.soon(() => {

@@ -111,23 +111,18 @@ export function disputesView({ peers }: ViewContext): View {
     lead: 'A peer does not know who reported a player: you decide whose events are void. Texts are shown only to you.',
     refresh: () => disputes.refresh(),
     draw: () =>
-      disputes.draw(({ open, decided, names }) => [
-        card(
-          'Waiting for you',
-          open.data.length === 0
-            ? empty('No open disputes', 'Peers dispute reports here that they consider wrong.')
-            : open.data.map((dispute) => disputeCard(dispute, names)),
-          open.next_from !== null && html`<p class="muted small">There are more disputes; these are the oldest.</p>`,
-        ),
-        card(
-          'Decided',
-          decided.data.length === 0
-            ? empty('No decisions yet', 'Upheld and rejected disputes can be undone here.')
-            : decided.data.map((dispute) => disputeCard(dispute, names)),
-          decided.next_from !== null &&
-            html`<p class="muted small">There are more; these are the last decided ones.</p>`,
-        ),
-      ]),
+      disputes.draw(({ open, decided, names }) => {
+        const part = (title: string, { data, next_from }: typeof open, none: Child, more: string) => {
+          const cards = data.length === 0 ? none : data.map((dispute) => disputeCard(dispute, names));
+          return card(title, cards, next_from !== null && html`<p class="muted small">${more}</p>`);
+        };
+        const noneOpen = empty('No open disputes', 'Peers dispute reports here that they consider wrong.');
+        const noneDecided = empty('No decisions yet', 'Upheld and rejected disputes can be undone here.');
+        return [
+          part('Waiting for you', open, noneOpen, 'There are more disputes; these are the oldest.'),
+          part('Decided', decided, noneDecided, 'There are more; these are the last decided ones.'),
+        ];
+      }),
   };
 }
 

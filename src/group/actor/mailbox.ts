@@ -31,7 +31,7 @@ const turnBounds: TurnBounds = { events: limits.turnEvents, bytes: limits.turnBy
 export class Mailbox<C, T> {
   readonly #queue = new FairQueue<Holder | null, Envelope<C, T>>(limits.fairShareEvents, ({ events }) => events);
   #hadBatch = false;
-  /** Turns in which a batch is taken alone, since commands of few events came a short time ago. */
+  /** Turns in which batches have little room, since commands of few events came a short time ago. */
   #shortTurns = 0;
   bytes = 0;
 
@@ -79,7 +79,8 @@ export class Mailbox<C, T> {
 
   /**
    * Removes the envelopes of one turn, at least one. Commands of few events wait for at most one turn with batches, a
-   * short one: beside a flood of batches they would wait for two of the longest turns and their commits.
+   * short one: beside a flood of batches they would wait for two of the longest turns and their commits. A cluster,
+   * whose turns are short and whose commits take long, has both in one turn.
    */
   takeTurn(bounds: TurnBounds = turnBounds): Envelope<C, T>[] {
     let eventsMax = bounds.events;
@@ -91,13 +92,13 @@ export class Mailbox<C, T> {
       bytes += next.bytes;
       return true;
     };
+    if (bounds.events <= limits.shortTurnEvents) return this.#without(this.#queue.take(fits));
     const turn = this.#queue.take(fits, isBatch);
-    if (!this.#hadBatch || turn.length === 0) {
-      if (this.#shortTurns > 0) eventsMax = Math.min(eventsMax, events + limits.shortTurnEvents);
-      turn.push(...this.#queue.take(fits));
-    }
-    this.#hadBatch = turn.some(isBatch);
-    this.#shortTurns = turn.every(isBatch) ? Math.max(0, this.#shortTurns - 1) : limits.shortTurns;
+    this.#shortTurns = turn.length > 0 ? limits.shortTurns : Math.max(0, this.#shortTurns - 1);
+    const hasBatch = turn.length === 0 || !this.#hadBatch;
+    if (this.#shortTurns > 0) eventsMax = events + limits.shortTurnEvents;
+    if (hasBatch) turn.push(...this.#queue.take(fits, (next) => !isBatch(next)));
+    this.#hadBatch = hasBatch;
     return this.#without(turn);
   }
 

@@ -43,13 +43,10 @@ test('a holder with few events does not wait behind the queue of another', () =>
   put('registration', null, 1);
   assert.equal(turn(batch + 2), ['event', 'registration', 'first 0']);
   // Those with equal queues take turns, and the commands of each stay in order.
-  assert.equal([turn(2 * batch), turn(2 * batch)], [['second 0'], ['first 1']]);
+  assert.equal(turn(2 * batch), ['second 0', 'first 1']);
   put('small batch', 3, limits.fairShareEvents);
-  assert.equal([turn(2 * batch), turn(2 * batch)], [['second 1'], ['small batch']]);
-  assert.equal(
-    [1, 2, 3, 4].flatMap(() => turn(limits.mailboxEvents)),
-    ['first 2', 'second 2', 'first 3', 'second 3'],
-  );
+  assert.equal(turn(batch + limits.fairShareEvents), ['second 1', 'small batch']);
+  assert.equal(turn(limits.mailboxEvents), ['first 2', 'second 2', 'first 3', 'second 3']);
   assert.equal([mailbox.events, mailbox.bytes, mailbox.empty], [0, 0, true]);
 });
 
@@ -71,14 +68,35 @@ test('a command of few events waits for at most one turn of batches, which is sh
   assert.equal(turn(), ['few events', 'batch 4'], 'the batch alone, and few events before it');
   put('few events', 3, limits.fairShareEvents - 1);
   assert.equal([turn(), turn()], [['few events'], ['batch 5']]);
-  for (let next = 6; next < 11; next++) assert.equal(turn(), [`batch ${next}`]);
-  assert.equal(turn(), ['batch 11', 'behind its own'], 'the commands of one holder stay in order');
-  flood(3);
-  for (let short = 0; short < limits.shortTurns; short++) {
+  for (let next = 6; next < 12; next++) assert.equal(turn(), [`batch ${next}`], 'the only one of a short turn');
+  flood(1);
+  assert.equal(turn(), ['behind its own'], 'the commands of one holder stay in order');
+  for (let short = 1; short < limits.shortTurns; short++) {
     flood(1);
     assert.equal(turn().length, 1);
   }
-  assert.equal(turn().length, 3, 'long turns again once no small command has come for a while');
+  flood(3);
+  assert.equal(turn().length, 4, 'long turns again once no small command has come for a while');
+});
+
+test('however many small commands come, a batch has every second turn, or its share where turns are short', () => {
+  for (const [bounds, least] of [
+    [{ events: limits.turnEvents, bytes: limits.turnBytes }, 5],
+    // Without turns of their own, a batch and few events take turns by their size.
+    [{ events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes }, 1],
+  ] as const) {
+    const mailbox = new Mailbox<string, null>();
+    const put = (command: string, holder: Holder, events: number) =>
+      mailbox.offer({ command, token: null, events, bytes: 1, holder });
+    const few = limits.fairShareEvents - 1;
+    for (let n = 0; n < 5; n++) put('batch', 1, limits.batchEventsMax);
+    let batches = 0;
+    for (let round = 0; round < 10; round++) {
+      for (let n = 0; n < bounds.events / few; n++) put('few', 2 + n, few);
+      batches += mailbox.takeTurn(bounds).filter((taken) => taken.command === 'batch').length;
+    }
+    assert.is(batches, least, `of 10 turns with at most ${bounds.events} events`);
+  }
 });
 
 test('few commands fill it by their bytes', () => {

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decideEvent } from '../../bench/core/decide-event.js';
+import type { ChangePeer } from '../../src/core/commands.js';
 import { asOfTime } from '../../src/core/evidence/decay.js';
 import { decidePeerChange, decidePreTrust, decidePurge, decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { decideErasure, decideErasureRefused, decideExport } from '../../src/core/rules/decide-removal.js';
@@ -152,6 +153,21 @@ test('a note on a peer is audited, replaced and removed, and a repeated one writ
   assert.is(given.state.peers.at(0).note, 'asked on Friday');
   assert.equal(put(null), ['peer_noted']);
   assert.is(given.state.peers.at(0).note, undefined);
+});
+
+test('the operator notes why a peer was revoked, and removes the note', () => {
+  const given = new Given().peers(1);
+  const change = (command: ChangePeer) => {
+    const decision = decidePeerChange(given.state, command, t0);
+    given.apply(decision.records, t0);
+    return [codeOf(decision.outcome), given.state.peers.at(0).note];
+  };
+  const asked = { peerId: 'peer-0', by: 't' } as const;
+  change({ type: 'note', note: 'asked Ann on Friday', ...asked });
+  change({ type: 'peer_status', status: 'revoked', ...asked });
+  assert.equal(change({ type: 'note', note: 'its key was stolen', ...asked }), ['ok', 'its key was stolen']);
+  assert.equal(change({ type: 'note', note: null, ...asked }), ['ok', undefined]);
+  assert.is(change({ type: 'public_key', publicKey: 'key', ...asked })[0], 'peer_not_active');
 });
 
 test('a public key is audited as it is set and removed, and a repeated one writes nothing', () => {

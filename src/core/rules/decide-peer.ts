@@ -36,14 +36,15 @@ export function decideRegistration(
   });
 }
 
-/** Decides a change of a peer; the outcome is its number. Codes: unknown_peer, peer_not_active (revoked: final). */
+/** The outcome is the peer's number. Codes: unknown_peer, peer_not_active (revoked, which is final but for a note). */
 export function decidePeerChange(state: GroupState, command: ChangePeer, now: number): Decision<number> {
   const peer = state.peers.byId(command.peerId);
   if (peer === undefined) return refuse('unknown_peer', { text: 'no peer has this id' });
   const row: AnyPeerChange = peerChanges[command.type];
   const decided = row.decide(peer, command, now);
   if (decided === null) return grant(peer.index);
-  if (peer.status === 'revoked') return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
+  if (peer.status === 'revoked' && command.type !== 'note')
+    return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
   const audit = audited(state, now, { action: decided.action, actor: command.by, target: peer.peerId });
   const record = { type: row.record, peer: peer.index, ...decided.stated, audit } as LogRecord;
   return grant(peer.index, record);
@@ -128,11 +129,8 @@ export function decideRelation(state: GroupState, command: RelatePeers, now: num
   const first = Math.min(one.index, other.index);
   const second = Math.max(one.index, other.index);
   const { relation } = command;
-  if (
-    state.relations.some((known) => known.first === first && known.second === second && known.relation === relation)
-  ) {
-    return grant(null);
-  }
+  const known = state.relations.find((one) => one.first === first && one.second === second);
+  if (known?.relation === relation) return grant(null);
   const target = `${state.peers.at(first).peerId} ${state.peers.at(second).peerId}`;
   const audit = audited(state, now, { action: `peers_${relation}`, actor: command.by, target });
   return grant(null, { type: 'peers_related', first, second, relation, audit });

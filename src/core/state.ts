@@ -345,11 +345,9 @@ export class GroupState {
       this.disputes.add({ id, seq, openedAt: at, peer, subject, text, against, ...open });
     },
     dispute_decided: (record, seq, at) => {
-      const dispute = this.disputes.byId(record.dispute_id);
-      if (dispute === undefined) return;
-      const { subject } = dispute;
+      const subject = this.disputes.byId(record.dispute_id)?.subject ?? '';
       const before = this.disputes.voidedOf(subject);
-      this.disputes.decide(dispute.id, record, seq, at);
+      this.disputes.decide(record.dispute_id, record, seq, at);
       const voided = this.disputes.voidedOf(subject);
       if (before.join() === voided.join()) return;
       this.evidenceSeq = seq;

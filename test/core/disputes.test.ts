@@ -9,7 +9,9 @@ import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../src/core/state.js';
 import { NO_KEY, OPERATOR } from '../../src/core/vocabulary.js';
 import { disputeView } from '../../src/group/access/views.js';
+import { replacementOf } from '../../src/group/removal/redaction.js';
 import { limits } from '../../src/limits.js';
+import { withBounds } from '../sim/profile.js';
 import { bounds, dayMs, formedRecord, Given, hourMs, salt, subjectOf, t0 } from '../support/given.js';
 
 interface Opening {
@@ -307,6 +309,32 @@ test('rejected disputes are dropped one day, and their texts leave the log with 
   assert.is(given.state.disputes.seqsOf(subject).length, 4);
   const loaded = loadSnapshot(snapshotBlocks(given.state), salt);
   assert.equal(loaded.disputes.seqsOf(subject), given.state.disputes.seqsOf(subject));
+});
+
+test('a replay that no longer knows an erased player drops the same rejected disputes', async () => {
+  const given = reported();
+  const players = ['a', 'b', 'c'];
+  for (const player of players) given.event(0, player);
+  await withBounds({ disputesRejectedMax: 2 }, async () => {
+    for (const player of players) {
+      open(given, { id: player, player });
+      decide(given, 'reject', [], player);
+    }
+    const erase = { caller: OPERATOR, subject: subjectOf('b'), commitment: 'c', by: 'test' };
+    given.apply(decideErasure(given.state, bounds, erase, t0).records, t0);
+    const [erasure] = given.state.erasures.values();
+    const left = new GroupState(formedRecord(30), salt);
+    for (const [i, { record, at }] of given.records.entries()) {
+      const isGone = erasure!.heads.includes(i + 1) || record.type === 'subject_erased';
+      left.apply(isGone ? replacementOf(record, (id) => given.state.idTags.of(id)) : record, at);
+    }
+    const loaded = loadSnapshot(snapshotBlocks(left), salt);
+    for (const state of [given.state, left, loaded]) {
+      const ids = state.disputes.all().map(({ id }) => id);
+      assert.equal([ids, stateDigest(state)], [['c'], stateDigest(given.state)]);
+      assert.equal(state.disputes.rejections, given.state.disputes.rejections);
+    }
+  });
 });
 
 test('a state with void evidence comes back from its records and from its snapshot', () => {

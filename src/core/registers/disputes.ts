@@ -29,6 +29,8 @@ export class Disputes {
   /** By player (hex): the `dispute_opened` records of dropped disputes, whose texts are still in the log. */
   readonly #dropped = new Map<string, number[]>();
   readonly #counts: Record<DisputeStatus, number> = { open: 0, upheld: 0, rejected: 0 };
+  /** Records of the newest rejections, also of erased disputes: a replay, which does not know these, drops the same. */
+  rejections: number[] = [];
 
   get size(): number {
     return this.#byId.size;
@@ -96,13 +98,14 @@ export class Disputes {
   }
 
   decide(id: string, { status, voids }: Pick<Dispute, 'status' | 'voids'>, seq: number, at: number): void {
+    if (status === 'rejected' && this.rejections.push(seq) > limits.disputesRejectedMax)
+      this.#dropUpTo(this.rejections.shift()!);
     const dispute = this.#byId.get(id);
     if (dispute === undefined) return;
     this.#counts[dispute.status]--;
     this.#counts[status]++;
     const decisions = [...dispute.decisions, seq];
     this.#byId.set(id, { ...dispute, status, voids, decidedAt: status === 'open' ? null : at, decisions });
-    if (status === 'rejected') this.#dropOldestBut(id);
   }
 
   remove(subject: string): void {
@@ -110,14 +113,12 @@ export class Disputes {
     this.#dropped.delete(subject);
   }
 
-  /** Drops a rejected dispute beyond the bound, other than `id`. Upheld ones stay: they may be undone at any time. */
-  #dropOldestBut(id: string): void {
-    if (this.#counts.rejected <= limits.disputesRejectedMax) return;
+  /** Drops the disputes that were rejected up to a record. Upheld ones stay: they may be undone at any time. */
+  #dropUpTo(seq: number): void {
     for (const dispute of this.#byId.values()) {
-      if (dispute.status !== 'rejected' || dispute.id === id) continue;
+      if (dispute.status !== 'rejected' || dispute.decisions.at(-1)! > seq) continue;
       this.#remove(dispute);
       getOrMake(this.#dropped, dispute.subject, () => []).push(dispute.seq);
-      return;
     }
   }
 

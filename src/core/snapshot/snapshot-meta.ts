@@ -11,6 +11,7 @@ export interface SnapshotMeta extends ReturnType<typeof metaOf> {
   /** If absent, all events count as older than an hour. */
   readonly hourlyCounts?: readonly HourlyCount[];
   readonly sentAt?: Readonly<GroupState['sentAt']>;
+  readonly rejections?: readonly number[];
 }
 
 /** Returns the part that the digest covers. Features that the group never used are undefined: absent from JSON. */
@@ -123,6 +124,7 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   }
   for (const [peer, count] of meta.sharedErasures ?? []) state.sharedErasures.set(peer, count);
   for (const [subject, allowed] of meta.allowed ?? []) state.allowed.restore(subject, allowed);
+  state.disputes.rejections = [...(meta.rejections ?? [])];
   state.disputesBy = new Map(meta.disputesBy);
   state.erasuresBy = new Map(meta.erasuresBy);
   state.retired = meta.retired ?? state.retired;

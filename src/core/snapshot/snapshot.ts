@@ -99,6 +99,7 @@ export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
     repeats: { count: repeats.size, sum: repeats.sum },
     hourlyCounts: state.hourlyCounts.all,
     sentAt: state.sentAt,
+    rejections: state.disputes.rejections,
   };
   yield { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
   yield* new Blocks('times').of(upTo(times.seqs.length), TIME_BYTES, (i, to) => {

@@ -232,7 +232,8 @@ export interface GroupViews extends GroupCondition {
   trusts(players: KeyColumns, trusts: (TrustView | undefined)[]): void;
   /** Numbers of the peers that see their events about a player (hex) as disputed. */
   disputedFor(subject: string): readonly number[];
-  refusedErasure(subject: string): RefusedErasure | null;
+  /** Refused requests to erase a player (hex), the newest first. */
+  refusedErasures(subject: string): readonly RefusedErasure[];
   explain(subject: Uint8Array): TrustExplanation | undefined;
   /** From position `from` on. */
   ownErasures(peer: PeerView, from: number, limit: number): OwnErasures;

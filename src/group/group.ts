@@ -207,7 +207,7 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
         .filter((peer) => state.disputes.concern(subject, peer));
     },
 
-    refusedErasure: (subject) => stateNow().erasureRequests.of(subject).refused,
+    refusedErasures: (subject) => stateNow().erasureRequests.of(subject).refused,
 
     explain(subject) {
       const state = stateNow();
@@ -296,9 +296,9 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       const isDisputed = caller !== null && disputed.includes(caller.index);
       const own = caller === null ? [] : listing.own.map((event) => ownEvent(event, caller, heads, isDisputed));
       const { summarised, summary, next } = listing;
-      const refusal = group.refusedErasure(subjectHex(subject));
-      const isAsking = caller !== null && refusal?.peers.includes(caller.index) === true;
-      return granted({ total, summarised, summary, own, next, ...(isAsking ? { erasureRefused: refusal } : {}) });
+      const refusals = caller === null ? [] : group.refusedErasures(subjectHex(subject));
+      const erasureRefused = refusals.find(({ peers }) => peers.includes(caller!.index));
+      return granted({ total, summarised, summary, own, next, ...(erasureRefused && { erasureRefused }) });
     },
 
     async dispute(caller, subject, text, against) {

@@ -407,15 +407,15 @@ test('an erased subject is unknown at once; an erasure that needs the operator i
   assert.is(codeOf(decideErasure(given.state, bounds, erasure('a'), t0).outcome), 'subject_not_found');
 });
 
-test('a refused request waits no longer, names its peers and its reason, and goes with an erasure', () => {
+test('each refused request names its peers and its reason until they ask again, and goes with an erasure', () => {
   const given = new Given().peers(2);
   given.event(0, 'a');
   const operator = { ...bounds, erasureMode: 'operator' } as const;
   const request = (peer: number) => {
     given.apply(decideErasure(given.state, operator, erasure('a', peer), t0).records, t0);
   };
-  const refuse = () =>
-    decideErasureRefused(given.state, { subject: subjectOf('a'), reason: 'banned twice', by: 'operator' }, t0 + 1);
+  const refuse = (reason = 'banned twice') =>
+    decideErasureRefused(given.state, { subject: subjectOf('a'), reason, by: 'operator' }, t0 + 1);
   assert.is(codeOf(refuse().outcome), 'subject_not_found');
   request(0);
   request(1);
@@ -425,16 +425,24 @@ test('a refused request waits no longer, names its peers and its reason, and goe
   const { erasureRequests } = given.state;
   assert.is(erasureRequests.pending, 0);
   const subject = subjectOf('a').toString('hex');
-  assert.equal(erasureRequests.of(subject).refused, { at: t0 + 1, reason: 'banned twice', peers: [0, 1] });
+  const refused = () => erasureRequests.of(subject).refused.map(({ reason, peers }) => [reason, ...peers]);
+  assert.equal([refused(), erasureRequests.of(subject).refused[0]!.at], [[['banned twice', 0, 1]], t0 + 1]);
   assert.is(codeOf(refuse().outcome), 'subject_not_found');
   // A peer that asks again waits again.
   request(1);
   assert.is(erasureRequests.pending, 1);
-  assert.equal(erasureRequests.of(subject).refused?.peers, [0]);
+  assert.equal(refused(), [['banned twice', 0]]);
+  given.apply(refuse('not yours').records, t0 + 1);
+  assert.equal(refused(), [
+    ['not yours', 1],
+    ['banned twice', 0],
+  ]);
+  request(0);
+  assert.equal(refused(), [['not yours', 1]]);
   given.apply(decideErasure(given.state, operator, erasure('a', -2), t0).records, t0);
   assert.equal(erasureRequests.all(), []);
-  // Three requests, the refusal and the event.
-  assert.is([...given.state.erasures.values()][0]!.heads.length, 5);
+  // Four requests, two refusals and the event.
+  assert.is([...given.state.erasures.values()][0]!.heads.length, 7);
 });
 
 // Found by review: after a restore such a request could be settled by nobody.

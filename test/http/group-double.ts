@@ -74,7 +74,7 @@ export function groupDouble(over: Partial<Double> = {}): Double {
       while (trusts.length < count) trusts.push(undefined);
     },
     disputedFor: () => [],
-    refusedErasure: () => null,
+    refusedErasures: () => [],
     explain: () => undefined,
     delayedEventCount: ({ eventCount }) => eventCount,
     hasErasedSince: () => false,

@@ -1,4 +1,4 @@
-/** Stores erasures that wait for the operator, its newest refusals, and the records that name the player. */
+/** Stores erasures that wait for the operator, those that it refused, and the records that name the player. */
 import { Bits } from '../bits.js';
 import { NumberColumn } from '../columns/times.js';
 import { getOrMake } from '../get-or-make.js';
@@ -17,16 +17,18 @@ export interface RefusedErasure {
   readonly at: number;
   /** The operator's words to the peers that asked. */
   readonly reason: string;
+  /** Without those that have asked again. */
   readonly peers: readonly number[];
 }
 
 export interface ErasureRequests {
   readonly pending: readonly ErasureRequest[];
-  readonly refused: RefusedErasure | null;
+  /** Newest first. */
+  readonly refused: readonly RefusedErasure[];
   readonly seqs: readonly number[];
 }
 
-const none: ErasureRequests = { pending: [], refused: null, seqs: [] };
+const none: ErasureRequests = { pending: [], refused: [], seqs: [] };
 
 export class ErasureRegister {
   /** Indexed by subject, hex. */
@@ -47,18 +49,17 @@ export class ErasureRegister {
   }
 
   request(subject: string, request: ErasureRequest): void {
-    const { pending, refused, seqs } = this.of(subject);
-    const { seq, peer } = request;
+    const { pending, refused: before, seqs } = this.of(subject);
     // A peer that asks again waits again: the earlier answer no longer concerns it.
-    const peers = refused?.peers.filter((other) => other !== peer) ?? [];
-    const still = refused === null || peers.length === 0 ? null : { ...refused, peers };
-    this.set(subject, { pending: [...pending, request], refused: still, seqs: [...seqs, seq] });
+    const still = before.map((one) => ({ ...one, peers: one.peers.filter((peer) => peer !== request.peer) }));
+    const refused = still.filter(({ peers }) => peers.length > 0);
+    this.set(subject, { pending: [...pending, request], refused, seqs: [...seqs, request.seq] });
   }
 
   refuse(subject: string, reason: string, seq: number, at: number): void {
-    const { pending, seqs } = this.of(subject);
+    const { pending, refused, seqs } = this.of(subject);
     const peers = [...new Set(pending.map(({ peer }) => peer))];
-    this.set(subject, { pending: [], refused: { at, reason, peers }, seqs: [...seqs, seq] });
+    this.set(subject, { pending: [], refused: [{ at, reason, peers }, ...refused], seqs: [...seqs, seq] });
   }
 
   set(subject: string, requests: ErasureRequests): void {

@@ -119,7 +119,7 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   for (const [seq, erasure] of meta.erasures) state.erasures.set(seq, erasure);
   for (const [eventSeq, withdrawal] of meta.withdrawals) state.withdrawals.set(eventSeq, withdrawal);
   for (const [subject, requests] of meta.pendingErasures) {
-    if (Array.isArray(requests)) throw new Error('snapshot: a pending erasure without the peer that asked for it');
+    if (!Array.isArray(requests.refused)) throw new Error('snapshot: requests for an erasure of an earlier release');
     state.erasureRequests.set(subject, requests);
   }
   for (const [peer, count] of meta.sharedErasures ?? []) state.sharedErasures.set(peer, count);

@@ -248,7 +248,7 @@ export class ChangeTable {
     const { score, confidence, verdict } = read;
     const concerned = this.#disputed.delete(row) ? this.#reportersOf(row) : [];
     if (this.#refused.delete(row)) {
-      concerned.push(...(this.state.erasureRequests.of(this.#subjectOf(row)).refused?.peers ?? []));
+      concerned.push(...this.state.erasureRequests.of(this.#subjectOf(row)).refused.flatMap(({ peers }) => peers));
     }
     if (this.#isPublished(row) && this.#isNear(row, read)) {
       // The row has not moved: only the peers that see a new mark on it get it again.

@@ -61,12 +61,12 @@ export interface RowMarks {
   readonly erasureRefused: string | undefined;
 }
 
-export const noMarks: RowMarks = { disputed: false, erasureRefused: undefined };
+const noMarks: RowMarks = { disputed: false, erasureRefused: undefined };
 
 /** `peer` null: the reader has no key. */
-export function marksFor(peer: number | null, disputed: readonly number[], refused: RefusedErasure | null): RowMarks {
+export function marksFor(peer: number | null, disputed: readonly number[], refused: readonly RefusedErasure[]) {
   if (peer === null) return noMarks;
-  const erasureRefused = refused?.peers.includes(peer) ? refused.reason : undefined;
+  const erasureRefused = refused.find(({ peers }) => peers.includes(peer))?.reason;
   return { disputed: disputed.includes(peer), erasureRefused };
 }
 

@@ -10,7 +10,7 @@ import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
 import { Holdings } from '../room/holdings.js';
 import type { ReadTurns } from '../room/read-turns.js';
-import { changeFrame, erasedFrame, erasedRow, helloFrame, marksFor, noMarks, playerRow } from './frames.js';
+import { changeFrame, erasedFrame, erasedRow, helloFrame, marksFor, playerRow } from './frames.js';
 import { type ChangeFrames, StreamReader } from './stream-reader.js';
 
 export interface ReaderOpening {
@@ -52,10 +52,7 @@ export class StreamReaders {
     const peer = opening.peer?.index ?? null;
     const reader = new StreamReader(to, {
       feed: node.group.verdicts,
-      marksOf: (subject) => {
-        if (peer === null) return noMarks;
-        return marksFor(peer, node.group.disputedFor(subject), node.group.refusedErasure(subject));
-      },
+      marksOf: (subject) => marksFor(peer, node.group.disputedFor(subject), node.group.refusedErasures(subject)),
       peer,
       turn: () => this.turns.next(opening.holder),
       onEnd: (ended, reason) => this.#ended(ended, reason),
@@ -105,7 +102,7 @@ export class StreamReaders {
     if (mark === null || rows.length === 0) return;
     const { group } = this.deps.node;
     const marked = rows.map((row) => {
-      return { ...row, disputed: group.disputedFor(row.subject), refused: group.refusedErasure(row.subject) };
+      return { ...row, disputed: group.disputedFor(row.subject), refused: group.refusedErasures(row.subject) };
     });
     const changeFor = framesByPeer(marked, (texts) => changeFrame(texts.join(','), true, mark));
     const sent = this.#spread.send({ position: mark.position, changeFor, rows: rows.length }, this.#readers.keys());
@@ -152,7 +149,7 @@ export class StreamReaders {
 /** A change, with the peers that must see the player as disputed, or learn of a refused erasure. */
 interface MarkedRow extends ChangeRow {
   readonly disputed?: readonly number[];
-  readonly refused?: RefusedErasure | null;
+  readonly refused?: readonly RefusedErasure[];
 }
 
 /** One frame for all readers, and one for each peer that lost events or sees a mark. Empty without rows. */
@@ -160,9 +157,8 @@ function framesByPeer(
   rows: readonly MarkedRow[],
   frameOf: (texts: readonly string[]) => string,
 ): (peer: number | null) => Buffer {
-  const special = new Set(
-    rows.flatMap(({ peers = [], disputed = [], refused }) => [...peers, ...disputed, ...(refused?.peers ?? [])]),
-  );
+  const special = new Set(rows.flatMap(({ peers = [], disputed = [] }) => [...peers, ...disputed]));
+  for (const { refused = [] } of rows) for (const { peers } of refused) for (const peer of peers) special.add(peer);
   const made = new Map<number | null, Buffer>();
   return (peer) => {
     const reader = peer !== null && special.has(peer) ? peer : null;
@@ -174,7 +170,7 @@ function framesByPeer(
 }
 
 function rowText(
-  { subject, player, peers, quiet, disputed = [], refused = null }: MarkedRow,
+  { subject, player, peers, quiet, disputed = [], refused = [] }: MarkedRow,
   reader: number | null,
 ): string | [] {
   const isOwn = reader !== null && peers?.includes(reader) === true;

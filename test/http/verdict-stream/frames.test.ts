@@ -40,14 +40,14 @@ test('only the frame that completes a position has its id', () => {
 test('a row shows its marks only where they are true, and those of a peer only to that peer', () => {
   const player: PublishedPlayer = { subject: 'ab', score: 12.5, confidence: 0.5, verdict: 'neutral', allowed: false };
   const start = '{"subject_hash":"ab","score":12.5,"confidence":0.5,"verdict":"neutral"';
-  const refused = { at: 0, peers: [2], reason: 'a "reason"' };
+  const refused = [{ at: 0, peers: [2], reason: 'a "reason"' }];
   const rowFor = (peer: number | null, allowed = false) =>
     frames.playerRow({ ...player, allowed }, frames.marksFor(peer, [1], refused)).replace(start, '');
   assert.equal(
     [rowFor(null), rowFor(0), rowFor(1), rowFor(2), rowFor(1, true)],
     ['}', '}', ',"disputed":true}', ',"erasure_refused":"a \\"reason\\""}', ',"allowed":true,"disputed":true}'],
   );
-  assert.equal(frames.marksFor(2, [], null), { disputed: false, erasureRefused: undefined });
+  assert.equal(frames.marksFor(2, [], []), { disputed: false, erasureRefused: undefined });
 });
 
 test('a full frame exceeds its bytes by the words of refused erasures at most, and every client takes it', () => {

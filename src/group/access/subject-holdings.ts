@@ -19,6 +19,7 @@ export function holdingsOf(state: GroupState, subject: Uint8Array) {
   const hex = subjectHex(subject);
   const row = subjects.find(subject);
   const asOf = asOfTime(state, at);
+  const named = state.allowed.of(hex) ?? { entry: null, seqs: [] };
   const decayFactor = row < 0 ? 0 : decayFactorFor(state, subjects.evidenceAt(row), asOf);
   const measureFactor = row < 0 ? 0 : measureFactorFor(state, subjects.evidenceAt(row), asOf);
   const pairs = headsOf(state, row).map((head, i) => {
@@ -43,9 +44,9 @@ export function holdingsOf(state: GroupState, subject: Uint8Array) {
     pairs,
     disputes: state.disputes.of(hex),
     droppedDisputes: state.disputes.droppedOf(hex),
-    /** The entry of the allow list, and the records that name the player for it. */
-    allowed: state.allowed.of(hex)?.entry ?? null,
-    allowRecords: state.allowed.of(hex)?.seqs ?? [],
+    /** The entry of the allow list that counts, and the records that name the player for one. */
+    allowed: (named.entry?.until ?? 0) < at ? null : named.entry,
+    allowRecords: named.seqs,
     erasureRequests: state.erasureRequests.of(hex).seqs,
     withdrawn: withdrawnOf(state, hex),
     /** Events up to this record have left the log. */

@@ -1,27 +1,29 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { decideAllowed } from '../../../src/core/rules/decide-allowed.js';
 import { granted } from '../../../src/errors.js';
-import { exportOf, holdingsOf } from '../../../src/group/access/subject-holdings.js';
+import { type AskPool, exportOf, holdingsOf, type SubjectExport } from '../../../src/group/access/subject-holdings.js';
 import type { GroupPool } from '../../../src/group/ports/pool.js';
 import { limits } from '../../../src/limits.js';
-import { Given, subjectOf } from '../../support/given.js';
+import { Given, hourMs, subjectOf, t0 } from '../../support/given.js';
+
+async function exported(given: Given, pool: Partial<GroupPool>): Promise<SubjectExport> {
+  const holdings = holdingsOf(given.state, subjectOf('p'));
+  const ask: AskPool = async (work) => granted(await work(pool as GroupPool));
+  const outcome = await exportOf(given.state, 'p', 'receipt', holdings, ask);
+  return outcome.ok ? outcome.value : (assert.unreachable(outcome.code) as never);
+}
 
 /** Whether an export is complete whose pool answers so many records to each question, by the pair's record. */
 async function isComplete(readOf: (head: number) => readonly [read: number, next: number | null]): Promise<boolean> {
   const given = new Given().peers(2);
   given.event(0, 'p');
   given.event(1, 'p');
-  const pool = {
-    pairEvents: async ({ head }) => {
-      const [read, next] = readOf(head);
-      return { read, next, events: [] };
-    },
-    records: async () => [],
-  } as Partial<GroupPool> as GroupPool;
-  const holdings = holdingsOf(given.state, subjectOf('p'));
-  const exported = await exportOf(given.state, 'p', 'receipt', holdings, async (work) => granted(await work(pool)));
-  if (!exported.ok) return assert.unreachable(exported.code) as never;
-  return exported.value.isComplete;
+  const pairEvents: GroupPool['pairEvents'] = async ({ head }) => {
+    const [read, next] = readOf(head);
+    return { read, next, events: [] };
+  };
+  return (await exported(given, { pairEvents, records: async () => [] })).isComplete;
 }
 
 test('an export is complete unless events are left once its bound of records was read', async () => {
@@ -40,6 +42,19 @@ test('an export is complete unless events are left once its bound of records was
     [...pieces.values()].reduce((sum, one) => sum + one),
     limits.exportRecordsMax / 1_000,
   );
+});
+
+test('an entry of the allow list is exported as such until it ends, and then among those that ended', async () => {
+  const given = new Given().peers(1);
+  const [subject, until] = [subjectOf('p'), t0 + hourMs];
+  given.apply(decideAllowed(given.state, { subject, id: 'i', until, note: 'case 1', by: 'op' }, t0).records, t0);
+  const records: GroupPool['records'] = async (seqs) => seqs.map((seq) => given.records[seq - 1]!);
+  const noted = async (at: number) => {
+    given.peers(1, at);
+    const { allowed, pastAllowed } = await exported(given, { records });
+    return [allowed?.note, ...pastAllowed.map(({ note }) => `past: ${note}`)];
+  };
+  assert.equal([await noted(until), await noted(until + 1)], [['case 1'], [undefined, 'past: case 1']]);
 });
 
 test('what is held of a player with events includes the trust, and of one without events none', () => {

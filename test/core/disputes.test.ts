@@ -306,7 +306,8 @@ test('rejected disputes are dropped one day, and their texts leave the log with 
     ['d0', 'd3'],
   );
   const subject = subjectOf('p').toString('hex');
-  assert.is(given.state.disputes.seqsOf(subject).length, 4);
+  // A record of each, and the decisions on those that were dropped.
+  assert.is(given.state.disputes.seqsOf(subject).length, 6);
   const loaded = loadSnapshot(snapshotBlocks(given.state), salt);
   assert.equal(loaded.disputes.seqsOf(subject), given.state.disputes.seqsOf(subject));
 });

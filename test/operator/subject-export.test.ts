@@ -87,7 +87,7 @@ test('an export has every kind of record of a player, fits the schema, and is au
   }
 });
 
-test('an export holds the text of a rejected dispute that is in the log alone', async () => {
+test('an export holds the text of a rejected dispute that is in the log alone, and its decision', async () => {
   const before = limits.disputesRejectedMax;
   const node = await startTestNode({ GROUP_SALT: salt });
   Object.assign(limits, { disputesRejectedMax: 1 });
@@ -107,6 +107,11 @@ test('an export holds the text of a rejected dispute that is in the log alone', 
     assert.ok(answer.ok);
     const textsOf = (disputes: readonly { text: string }[]) => disputes.map(({ text }) => text);
     assert.equal([textsOf(answer.value.disputes), textsOf(answer.value.past_disputes)], [['second'], ['first']]);
+    const rejections = answer.value.audit.filter(({ action }) => action === 'dispute_rejected');
+    assert.equal(
+      rejections.map(({ target }) => target),
+      [answer.value.past_disputes[0]!.dispute_id, answer.value.disputes[0]!.dispute_id],
+    );
   } finally {
     Object.assign(limits, { disputesRejectedMax: before });
     await node.close();

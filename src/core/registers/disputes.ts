@@ -26,7 +26,7 @@ export class Disputes {
   /** Iterates in the order of opening. */
   readonly #byId = new Map<string, Dispute>();
   readonly #bySubject = new Map<string, Set<string>>();
-  /** By player (hex): the `dispute_opened` records of dropped disputes, whose texts are still in the log. */
+  /** By player (hex): the records of dropped disputes, whose texts are still in the log. */
   readonly #dropped = new Map<string, number[]>();
   readonly #counts: Record<DisputeStatus, number> = { open: 0, upheld: 0, rejected: 0 };
   /** Records of the newest rejections, also of erased disputes: a replay, which does not know these, drops the same. */
@@ -53,12 +53,12 @@ export class Disputes {
     return [...(this.#bySubject.get(subject) ?? [])].map((id) => this.#byId.get(id)!);
   }
 
-  /** The `dispute_opened` records of dropped disputes about a player (hex). */
+  /** The records of dropped disputes about a player (hex). */
   droppedOf(subject: string): readonly number[] {
     return this.#dropped.get(subject) ?? [];
   }
 
-  /** Records that hold texts about a player (hex). */
+  /** Records that hold texts about a player (hex), and the decisions on dropped disputes. */
   seqsOf(subject: string): number[] {
     return [...this.droppedOf(subject), ...this.of(subject).map(({ seq }) => seq)];
   }
@@ -118,7 +118,7 @@ export class Disputes {
     for (const dispute of this.#byId.values()) {
       if (dispute.status !== 'rejected' || dispute.decisions.at(-1)! > seq) continue;
       this.#remove(dispute);
-      getOrMake(this.#dropped, dispute.subject, () => []).push(dispute.seq);
+      getOrMake(this.#dropped, dispute.subject, () => []).push(dispute.seq, ...dispute.decisions);
     }
   }
 

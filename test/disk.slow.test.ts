@@ -61,6 +61,7 @@ test('below the watermark every write is 503 with its reason, and reads continue
     await ask(node.url, '/api/v1/events/batch', { key, json: { events: [json] } }),
     await ask(node.url, '/api/v1/events/before', { key, method: 'DELETE' }),
     await ask(node.url, `/api/v1/subjects/${subject}`, { key, method: 'DELETE' }),
+    await ask(node.url, `/api/v1/subjects/${subject}/disputes`, { key, json: { text: 'not so' } }),
     await ask(node.url, '/api/v1/peers/register', { json: { peer_name: 'late', game_ids: ['g'] } }),
   ]) {
     assertDiskLow(answer);

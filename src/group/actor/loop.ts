@@ -51,7 +51,7 @@ export interface LoopDeps extends SnapshotDeps, RemovalDeps, WeightsDeps {
 }
 
 /** Writes of callers. An operator's changes are few, and a stolen key must stop working on a full disk, too. */
-const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase']);
+const needsRoom: ReadonlySet<Command['type']> = new Set(['submit', 'register', 'withdraw', 'erase', 'open_dispute']);
 /** Refused by a turn on a disk without room for its commit. Weights are computed again once there is room. */
 const refusedIfFull = ({ type }: Command): boolean => needsRoom.has(type) || type === 'publish_weights';
 /** Refused by a turn while the clock is wrong: what may become a record with its time. */

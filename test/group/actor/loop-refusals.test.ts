@@ -49,6 +49,19 @@ test('writes are refused without a leader, a right clock or a log within reach, 
   );
 });
 
+test('on a low disk no caller writes: neither events nor peers, removals or disputes', async () => {
+  const { loop, gauge } = await grown();
+  gauge.bytes = 0;
+  await loop.disk.look();
+  const subject = subjectOf('victim');
+  const submit: Command = { type: 'submit', caller: 0, events: [] };
+  const erase: Command = { type: 'erase', caller: 0, subject, commitment: 'c', by: 'peer-0' };
+  const dispute: Command = { type: 'open_dispute', disputeId: 'd', caller: 0, subject, text: 'no', by: 'peer-0' };
+  const diskLow = unavailable('disk_low');
+  assert.equal(admitted(loop, submit, register, erase, dispute), [diskLow, diskLow, diskLow, diskLow]);
+  await loop.drain();
+});
+
 test('waiting writes are refused if the clock went wrong since their admission, and reads are answered', async () => {
   let isAhead = false;
   const { ask, observed } = await grown(undefined, { clockGuard: { clockAhead: false, isAheadNow: () => isAhead } });

@@ -37,6 +37,11 @@ export interface EventFact {
   readonly scales: number;
 }
 
+/** False for an event that is stored but is no evidence, and revokes none. */
+export function isEvidence({ mass, type, severity }: EventFact): boolean {
+  return mass > 0 || (type === 'ban_lifted' && severity > 0);
+}
+
 export interface WithdrawalFact {
   readonly kind: 'withdrawal';
   readonly event: EventFact;

@@ -3,7 +3,7 @@
  */
 import type { OwnEvent, PlayerEvents, SummaryRow } from '../../src/group/api.js';
 import { Difference, same } from './difference.js';
-import type { EventFact } from './facts.js';
+import { type EventFact, isEvidence } from './facts.js';
 import type { Oracle } from './oracle.js';
 
 const dayMs = 86_400_000;
@@ -107,5 +107,6 @@ function listed(event: EventFact, isDisputed: boolean): Omit<OwnEvent, 'seq'> {
     ...(event.reference === null ? {} : { reference: event.reference }),
     ...(isDisputed ? { disputed: true } : {}),
     receivedAt: event.receivedAt,
+    ...(isEvidence(event) ? {} : { counts: false }),
   };
 }

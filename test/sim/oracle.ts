@@ -16,6 +16,7 @@ import {
   type ErasureFact,
   type EventFact,
   Facts,
+  isEvidence,
   type OriginFact,
   type PeerFact,
   type RelationFact,
@@ -350,8 +351,7 @@ export class Oracle {
     const isRepeat = repeats === 'yes' || (repeats === 'unknown' && seen.repeats(fact.id));
     const decides = sign < 0 && fact.mass > 0 && !isRepeat;
     this.facts.add(decides ? { ...fact, follows: seen.follows(fact) } : fact);
-    const counts = fact.mass > 0 || (event.eventType === 'ban_lifted' && event.severity > 0);
-    return { ok: true, value: counts ? { receivedAt: now } : { receivedAt: now, counts: false } };
+    return { ok: true, value: isEvidence(fact) ? { receivedAt: now } : { receivedAt: now, counts: false } };
   }
 
   #carry(peer: number, origin: number): number {

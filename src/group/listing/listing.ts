@@ -5,6 +5,7 @@ import { getOrMake } from '../../core/get-or-make.js';
 import type { Batch } from '../../core/records/batch.js';
 import { type PairRecord, pairRecordsTo } from '../../core/records/pair-records.js';
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
+import { counts } from '../../core/rules/decide-event.js';
 import { DAY_MS, limits } from '../../limits.js';
 import type { PeerView } from '../access/views.js';
 import type * as pool from '../ports/pool.js';
@@ -232,6 +233,7 @@ export function ownEvent(
     ...(event.reference === undefined ? {} : { reference: event.reference }),
     ...(isDisputed ? { disputed: true as const } : {}),
     receivedAt,
+    ...(counts(event) ? {} : { counts: false as const }),
   };
 }
 

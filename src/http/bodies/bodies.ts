@@ -79,7 +79,7 @@ export function verdictBody(playerId: string, view: TrustView): VerdictBody {
 export function storedEventBody(
   peerId: string,
   playerId: string,
-  event: Omit<OwnEvent, 'seq' | 'receivedAt'>,
+  event: Omit<OwnEvent, 'seq' | 'receivedAt' | 'counts'>,
   { receivedAt, counts }: AcceptedEvent,
 ): StoredEventBody {
   return {

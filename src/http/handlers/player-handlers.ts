@@ -114,10 +114,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
       summary: summary.map(({ eventType, week, count }) => {
         return { event_type: eventType, ...(week === undefined ? {} : { week }), count };
       }),
-      data:
-        caller === null
-          ? []
-          : own.map((event) => storedEventBody(caller.peerId, playerId, event, { receivedAt: event.receivedAt })),
+      data: caller === null ? [] : own.map((event) => storedEventBody(caller.peerId, playerId, event, event)),
       ...(refusal === undefined
         ? {}
         : { erasure_refused: { refused_at: timeText(refusal.at), reason: refusal.reason } }),

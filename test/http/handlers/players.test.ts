@@ -167,6 +167,25 @@ test('the events of a player are a summary for all, and in full only for who sen
   assert.equal((await read(player, 'events', { key: 'ptf_dev_wrong' })).body.data, []);
 });
 
+test('an own event that is no evidence is listed as it was answered, with counts: false', async () => {
+  const player = newPlayer();
+  const counted = await peer.submit({ player_id: player });
+  const sent = [
+    await peer.submit({ player_id: player, severity: 0 }),
+    await peer.submit({ player_id: player, timestamp: '2001-01-01T00:00:00Z' }),
+    await peer.submit({ player_id: player, event_type: 'ban_lifted' }),
+  ];
+  const { body } = await read(player, 'events', { key: peer.key });
+  assert.equal(
+    body.data,
+    [...sent.reverse(), counted].map((answer) => answer.body),
+  );
+  assert.equal(
+    body.data.map((one: { counts?: false }) => one.counts),
+    [undefined, false, false, undefined],
+  );
+});
+
 test('own events come newest first, page by page', async () => {
   const player = newPlayer();
   const ids: string[] = [];

@@ -226,7 +226,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
 
 /** Prefixes of the project's variables that are rare elsewhere. */
 const ownPrefix =
-  /^(?:CLUSTER|DASHBOARD|ERASURE|GROUP|HALF_LIFE|METRICS|PEERS?|PRE_TRUSTED|PTF|RATE_LIMIT|REGISTRATION|RETENTION|SNAPSHOT|WEIGHTS)_/i;
+  /^(?:(?:CLUSTER|DASHBOARD|ERASURE|GROUP|METRICS|PEERS?|PTF|REGISTRATIONS?|RETENTION|SNAPSHOT|WEIGHTS)_|(?:(?:BAN_)?HALF_LIFE|PRE_TRUSTED|RATE_LIMIT)(?:_|$))/i;
 
 /** Variables of the project's tests and benches, which start nodes with their own environment. */
 const notOfNodes = ['PTF_SHARED_DATA'];

@@ -8,7 +8,7 @@ import type { AskedOf, PeerChangeType } from '../core/peers/peer-changes.js';
 import type { RefusedErasure } from '../core/registers/erasure-requests.js';
 import type { TrustExplanation } from '../core/scoring/explanation.js';
 import type { TrustView, VerdictCounts } from '../core/scoring/score.js';
-import type { SettingName } from '../core/settings.js';
+import type { GroupSettings, SettingName } from '../core/settings.js';
 import type { KeyColumns } from '../core/tables/event-columns.js';
 import type {
   DisputeStatus,
@@ -316,6 +316,8 @@ export interface GroupOperations {
   pendingErasures(): readonly PendingErasure[];
   /** All origins that were ever declared, the oldest first. */
   origins(): readonly OriginView[];
+  /** Returns those in force on this node. */
+  settings(): GroupSettings;
   /** Codes: dependency_unavailable. */
   changeSetting(name: SettingName, value: number | string, by: string): Promise<Outcome<null>>;
   changeOrigin(change: 'add' | 'remove', name: string, by: string): Promise<Outcome<OriginView>>;

@@ -9,6 +9,7 @@ import { holdersOf } from '../core/rules/decide-dispute.js';
 import { readAgain } from '../core/rules/decide-removal.js';
 import { explanationOf } from '../core/scoring/explanation.js';
 import { isAllowed, publishedFigures, readTrust } from '../core/scoring/score.js';
+import type { GroupSettings } from '../core/settings.js';
 import { groupsOf } from '../core/trust/witnesses.js';
 import { NO_KEY, OPERATOR } from '../core/vocabulary.js';
 import { granted, isRefusal, type Outcome, refused } from '../errors.js';
@@ -35,6 +36,7 @@ export interface GroupDeps {
   readonly verdicts: VerdictChanges;
   readonly check: Pick<BackgroundCheck, 'status'>;
   readonly cluster: ClusterHealth | null;
+  readonly inForce: () => Omit<GroupSettings, 'PRE_TRUSTED_PEERS'>;
   readonly clock: Clock;
   readonly random: RandomSource;
 }
@@ -51,7 +53,7 @@ const EVENT_BYTES = 256;
 
 const nobody: readonly number[] = [];
 
-export function createGroup({ identity, current, verdicts, check, cluster, clock, random }: GroupDeps): Group {
+export function createGroup({ identity, current, verdicts, check, cluster, inForce, clock, random }: GroupDeps): Group {
   const calls = new GroupCalls(current);
   const minute = new MinuteAsOf(clock);
   const signals = new SignalViews();
@@ -380,6 +382,7 @@ export function createGroup({ identity, current, verdicts, check, cluster, clock
       return answer.ok ? granted(originView(state, state.origins.named(name)!)) : answer;
     },
 
+    settings: () => ({ ...inForce(), PRE_TRUSTED_PEERS: preTrustedIds().join(',') }),
     changeSetting: (name, value, by) => calls.ask({ type: 'setting', name, value, by }),
 
     disputes(status, from, to) {

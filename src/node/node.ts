@@ -34,7 +34,7 @@ import { thisProcess } from '../store/ownership/owner-record.js';
 import { LmdbSnapshotStore } from '../store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../workers/pool/piscina-pool.js';
 import type { ClusterNode } from './cluster/cluster-node.js';
-import { type Config, identityOf } from './config.js';
+import { type Config, identityOf, settingsIn } from './config.js';
 import { type Address, openOperatorAccess, urlOf } from './operator-access.js';
 import { Closers, windDown } from './shutdown.js';
 import * as startup from './startup.js';
@@ -163,12 +163,11 @@ async function openNode(start: Start, parts: Parts): Promise<RunningNode> {
   const { group, api, current, check, clusterSite } = opened;
   if (cluster === null) await startup.applyConfiguration(config, group, null);
   current.loop.resume();
-  const logged = () => (cluster === null ? {} : current.loop.state.settings);
   closers.add(
     retention(
       () => current.loop,
       clock,
-      () => logged().RETENTION_DAYS ?? config.retentionDays,
+      () => group.settings().RETENTION_DAYS,
     ),
   );
 
@@ -326,7 +325,8 @@ async function openGroup(start: Start, parts: Parts) {
   const check = backgroundCheck({ pool, timers, clock }, log, checkTimes);
   closers.add(() => check.stop());
   const { identity, cluster: health } = node;
-  const group = createGroup({ identity, current, verdicts: feed, check, cluster: health, clock, random });
+  const inForce = () => ({ ...settingsIn(config), ...(cluster && loggedSettings(current.loop.state)) });
+  const group = createGroup({ identity, current, verdicts: feed, check, cluster: health, inForce, clock, random });
   /** The API for callers; in a cluster it forwards commands to the leader. */
   const api = cluster?.groupOver(group) ?? group;
   node.recovered(api);

@@ -8,6 +8,18 @@ import { type Asked, by, count, isoTime, mapped, operation, typed } from './oper
 import { columns, facts } from './text-table.js';
 
 export const clusterOperations = {
+  'group-show': operation({
+    request: shape({}),
+    answer: (_, { group }) => granted(group.settings()),
+    ptf: {
+      group: 'group',
+      command: 'show',
+      text: 'show the settings of the group that are in force on this node',
+      examples: ['group show', 'group show --json'],
+      show: (settings, width) => facts(width, Object.entries(settings)),
+    },
+  }),
+
   'group-set': operation({
     request: shape(
       {

@@ -38,7 +38,7 @@ export interface Operation<R, V> {
 export const commandGroups = {
   peers: 'list, add and change the peers of the group; lists them if no command is given',
   pretrust: "manage the group's set of pre-trusted peers, 1 to 3 as a rule",
-  group: 'change the settings that all nodes of a group share',
+  group: 'show and change the settings that all nodes of a group share',
   origins: 'list and declare the sources that peers may pass on',
   disputes: 'list and decide the disputes of peers',
   subject: 'answer the request of a player for the data that the group holds',

@@ -108,15 +108,8 @@ export const playerOperations = {
     dashboard: true,
     answer({ verdicts: wanted, from, limit }, { group }) {
       const { players, next } = group.playersBy(wanted, from, limit);
-      const data = players.map(({ subject, verdict, score, confidence, eventCount, updatedAt }) => {
-        return {
-          subject_hash: subject,
-          verdict,
-          score,
-          confidence,
-          event_count: eventCount,
-          updated_at: isoTime(updatedAt),
-        };
+      const data = players.map(({ subject, eventCount, updatedAt, ...figures }) => {
+        return { subject_hash: subject, ...figures, event_count: eventCount, updated_at: isoTime(updatedAt) };
       });
       return granted({ data, next_from: next });
     },
@@ -223,10 +216,7 @@ function playerValue(
   return {
     subject_hash: Buffer.from(subject).toString('hex'),
     allowed: allowed === undefined ? null : { until: isoTime(allowed.until), note: allowed.note },
-    ...publishedFigures(view),
-    verdict: view.verdict,
-    event_count: view.eventCount,
-    updated_at: isoTime(view.updatedAt),
+    ...scoreValue(view),
     explain: {
       lowering: isSplit ? explanation.lowering : null,
       raising: isSplit ? explanation.raising : null,
@@ -244,6 +234,11 @@ function playerValue(
     /** `week` is null on the row `other`, which is the only one if fewer than three peers contributed. */
     summary: summary.map(({ eventType, week, count }) => ({ event_type: eventType, week: week ?? null, count })),
   };
+}
+
+function scoreValue(view: api.TrustView) {
+  const { verdict, eventCount, updatedAt } = view;
+  return { ...publishedFigures(view), verdict, event_count: eventCount, updated_at: isoTime(updatedAt) };
 }
 
 /** How the evidence about a player points, and of how many peers; for an operator's decision. */
@@ -290,15 +285,7 @@ function subjectExportValue(view: api.SubjectExport, groupId: string) {
     group_id: groupId,
     exported_at: isoTime(view.exportedAt),
     receipt: view.receipt,
-    score:
-      trust === null
-        ? null
-        : {
-            ...publishedFigures(trust),
-            verdict: trust.verdict,
-            event_count: trust.eventCount,
-            updated_at: isoTime(trust.updatedAt),
-          },
+    score: trust === null ? null : scoreValue(trust),
     sums: view.sums.map(({ peerId, isVoid: isOut, ...sums }) => ({ peer_id: peerId, ...sums, void: isOut })),
     events: view.events.map((event) => ({
       seq: event.seq,

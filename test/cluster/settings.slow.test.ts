@@ -74,6 +74,10 @@ if (missing !== undefined) {
     assert.is((await register(follower, 'e')).status, 201);
     const { text: audit } = await ptf(follower, 'audit', 'tail', '--json');
     assert.match(audit, /"group_setting_changed".*operator:alice.*PEERS_MAX 3/s);
+    for (const node of [first, second]) {
+      const found = JSON.parse((await ptf(node, 'group', 'show', '--json')).text);
+      assert.equal([found.PEERS_MAX, found.HALF_LIFE_DAYS, found.PRE_TRUSTED_PEERS], [3, 30, '']);
+    }
   });
 
   test('a node whose PRE_TRUSTED_PEERS differs is refused, and a takeover keeps the set of the group', async () => {

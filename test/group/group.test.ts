@@ -433,6 +433,7 @@ test('an operator purges all idle peers however many turns it takes, and changes
   const { group, loop, machine, peers } = await started(2);
   assert.equal(resultOf(await group.preTrust('add', peers[1]!.peerId, 'op')).preTrusted, [peers[1]!.peerId]);
   assert.equal(group.status().preTrusted, [peers[1]!.peerId]);
+  assert.equal(group.settings(), { RETENTION_DAYS: 7, PRE_TRUSTED_PEERS: peers[1]!.peerId });
   const { name, isDeclared } = resultOf(await group.changeOrigin('add', 'list', 'op'));
   assert.equal([name, isDeclared, group.origins().length], ['list', true, 1]);
   assert.is(resultOf(await group.changeOrigin('remove', 'list', 'op')).isDeclared, false);

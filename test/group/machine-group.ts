@@ -60,6 +60,7 @@ export function groupOn(machine: Machine): MachineGroup {
     current: { loop },
     check: { status: { running: false, checkedSeq: 0, endedAt: null, faults: [] } },
     cluster: null,
+    inForce: () => ({ RETENTION_DAYS: 7 }),
     clock: { now: () => machine.now },
     random: { bytes: (count: number) => Buffer.alloc(count, ++drawn), uuid: () => `id-${++drawn}` },
   };

@@ -80,6 +80,23 @@ test('a node of a cluster whose etcd is silent serves the data that it has, and 
   await next.close();
 });
 
+test('a node that serves its group alone has the settings of its variables in force', async () => {
+  const env = { PEERS_MAX: '7', HALF_LIFE_DAYS: '0', ERASURE_MODE: 'own', RETENTION_DAYS: '90', PRIOR_BAD_SHARE: '.1' };
+  const node = await start({ ...env, DATA_DIR: temporaryFolder() });
+  assert.equal(node.group.settings(), {
+    PRE_TRUSTED_PEERS: '',
+    HALF_LIFE_DAYS: 0,
+    BAN_HALF_LIFE_DAYS: 180,
+    PRIOR_BAD_SHARE: 0.1,
+    NEW_PEER_DAYS: 1,
+    RETENTION_DAYS: 90,
+    PEERS_MAX: 7,
+    ERASURE_MODE: 'own',
+    ERASURE_QUOTA_PER_DAY: 100,
+  });
+  await node.close();
+});
+
 test('a node whose store fails reports why, and can then be abandoned at once', async () => {
   const failures: unknown[] = [];
   const lost = new OwnerLostError('another node has the log');

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { granted, type Outcome, refused } from '../../src/errors.js';
 import type { ClusterOperations, ClusterStatus } from '../../src/group/cluster-api.js';
 import { asksOf, operations } from '../../src/operations/table.js';
-import { recordedGroup } from '../operator/recorded-group.js';
+import { recordedGroup, settings } from '../operator/recorded-group.js';
 
 const epoch = '1970-01-01T00:00:00.000Z';
 const node = { url: 'http://n', role: 'follower', durable: 8, snapshot: 5, version: '1.0.0', format: 1, started: 0 };
@@ -132,6 +132,19 @@ test('a setting is parsed and changed on all nodes', async () => {
   const wrong = await ask('group-set', { name: 'RETENTION_DAYS', value: 'long' });
   assert.ok(!wrong.ok && wrong.code === 'invalid_parameter' && /^RETENTION_DAYS \w/.test(wrong.text ?? ''));
   assert.is(asked.length, 3);
+});
+
+test('the settings in force are shown, each under the name of its variable, with a cluster and without', async () => {
+  for (const { ask } of [asking(), asking(null)]) {
+    const answer = await ask('group-show', {});
+    assert.ok(answer.ok);
+    assert.equal(answer.value, settings);
+    const lines = operations['group-show'].ptf[0]!.show(answer.value, 80);
+    assert.equal(
+      lines.map((line) => line.split(/ +/)),
+      Object.entries(settings).map(([name, value]) => [name, String(value)]),
+    );
+  }
 });
 
 test('a node that serves its group alone refuses what needs a cluster', async () => {

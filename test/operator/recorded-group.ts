@@ -1,4 +1,5 @@
 /** A group that notes what it is asked and answers with fixed values, for tests of the socket alone. */
+import type { GroupSettings } from '../../src/core/settings.js';
 import { granted } from '../../src/errors.js';
 import type {
   AuditEntry,
@@ -39,6 +40,18 @@ export const explanation: TrustExplanation = {
   halfLifeDays: 30,
   banHalfLifeDays: 180,
   weightsBasedOnSeq: 1,
+};
+
+export const settings: GroupSettings = {
+  HALF_LIFE_DAYS: 30,
+  BAN_HALF_LIFE_DAYS: 180,
+  PRIOR_BAD_SHARE: 0.04,
+  NEW_PEER_DAYS: 1,
+  RETENTION_DAYS: 365,
+  PEERS_MAX: 10_000,
+  ERASURE_MODE: 'own',
+  ERASURE_QUOTA_PER_DAY: 100,
+  PRE_TRUSTED_PEERS: 'peer-0',
 };
 
 /** One player of three becomes suspicious. */
@@ -201,6 +214,7 @@ export function recordedGroup(peers: number, replaced: Partial<OperatorApi> = {}
     refuseErasure: async () => granted(null),
     origins: () => [originView],
     changeOrigin: async () => granted(originView),
+    settings: () => settings,
     changeSetting: async () => granted(null),
     disputeIds: () => [disputeView.id],
     disputes: () => [disputeView],

@@ -128,6 +128,9 @@ export class SimNode {
       verdicts: feed,
       check,
       cluster: null,
+      inForce: () => {
+        throw new Error('the simulation asks for no settings');
+      },
       clock: world,
       random: world,
     });

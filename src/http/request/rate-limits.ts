@@ -83,11 +83,8 @@ export class CallerLimit {
   /** Fields as in draft-ietf-httpapi-ratelimit-headers-10. */
   #refusal(waitMs: number): ApiReply {
     const retryAfterS = Math.max(1, Math.ceil(waitMs / SECOND_MS));
-    const details =
-      this.windowS === HOUR_S
-        ? { limit: this.name, per_hour: this.count }
-        : { limit: this.name, per_s: this.count / this.windowS };
-    const reply = refusalReply(refused('rate_limited', { retryAfterS, details }));
+    const per = this.windowS === HOUR_S ? { per_hour: this.count } : { per_s: this.count };
+    const reply = refusalReply(refused('rate_limited', { retryAfterS, details: { limit: this.name, ...per } }));
     const headers = {
       ...reply.headers,
       'RateLimit-Policy': `"${this.name}";q=${this.count};w=${this.windowS}`,

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refused } from '../../../src/errors.js';
+import { filesUnder, found } from '../../security/needles.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { ask } from '../exchange.js';
 import { startFace } from '../face.js';
@@ -36,6 +37,17 @@ test('an accepted event comes back as stored, without its signature', async () =
   assert.ok(Date.parse(received_at) >= before && Date.parse(received_at) <= Date.now());
 });
 
+test('the signature of an event is in no file of the node', async () => {
+  const [signature, reference] = ['a-signature-that-nothing-else-has', 'a-reference-that-nothing-else-has'];
+  assert.is((await peer.submit({ schema_version: '1.1.0', reference, signature: { signature } })).status, 201);
+  const needles = [signature, reference].map((text) => ({ what: text, text }));
+  const places = found(needles, filesUnder(node.dir));
+  assert.equal(
+    [signature, reference].map((text) => places.some((place) => place.startsWith(text))),
+    [false, true],
+  );
+});
+
 test('every event type is taken, and both ends of severity', async () => {
   const types = [
     'report_cheating',
@@ -46,6 +58,7 @@ test('every event type is taken, and both ends of severity', async () => {
     'session_anomaly',
     'matchmaking_fraud',
     'commendation',
+    'session_clean',
     'ban_lifted',
   ] as const;
   for (const event_type of types) assert.is((await peer.submit({ event_type })).status, 201, event_type);

@@ -138,7 +138,7 @@ export const routes = {
       200: { description: 'The addresses of this service.', schema: responses.indexSchema },
       302: {
         description: 'Redirect to the page of the description, for callers that accept text/html.',
-        contentType: 'text/html',
+        schema: responses.indexSchema,
       },
     },
   },

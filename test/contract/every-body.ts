@@ -60,6 +60,7 @@ async function askNode(bodies: Bodies): Promise<void> {
     const { key } = peer;
     for (const id of ['getIndex', 'getHealth', 'getReadiness', 'getOpenApi', 'getOpenApi30'] as const)
       await bodies.asks(id, url, routes[id].path);
+    await bodies.asks('getIndex', url, routes.getIndex.path, { headers: { Accept: 'text/html' } });
     await bodies.asks('listPeers', url, '/api/v1/peers?limit=1');
     await bodies.asks('listPeers', url, '/api/v1/peers', { key });
     await bodies.asks('listAudit', url, '/api/v1/audit', { headers: { Authorization: 'Bearer x' } });

@@ -116,6 +116,10 @@ export function hold(
   } else {
     const success = route?.success[status];
     assert.ok(success, `${place}: no such row`);
+    const type = success?.schema === undefined ? (success?.contentType ?? '') : 'application/json';
+    // The row of the files of the page stands for several types.
+    if (type !== 'application/octet-stream')
+      assert.is(headers['content-type']?.split(';')[0], type.split(';')[0], place);
     if (success?.schema !== undefined && method !== 'HEAD') holdSchema(place, success.schema, body);
   }
   if (method !== 'HEAD') noteSeen(route, status, code);

@@ -3,11 +3,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { LogRecord } from '../../src/core/records/records.js';
 import { decideDispute, decideDisputeOpened } from '../../src/core/rules/decide-dispute.js';
+import { decidePeerChange } from '../../src/core/rules/decide-peer.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
 import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../src/core/state.js';
 import { NO_KEY, OPERATOR } from '../../src/core/vocabulary.js';
+import { refused } from '../../src/errors.js';
 import { disputeView } from '../../src/group/access/views.js';
 import { replacementOf } from '../../src/group/removal/redaction.js';
 import { limits } from '../../src/limits.js';
@@ -63,6 +65,14 @@ test('an upheld dispute takes the events of the named peer out of the score, and
   const expected = only1.trust('p');
   assert.equal({ score, confidence, verdict }, { score: expected.score, confidence: expected.confidence, verdict });
   assert.is(given.trust('p').eventCount, 3, 'they are held as before');
+});
+
+test('a peer that was suspended while its dispute arrived is refused, and a caller without a key is not', () => {
+  const given = reported();
+  const suspend = { type: 'peer_status', peerId: 'peer-2', status: 'suspended', by: 'test' } as const;
+  given.apply(decidePeerChange(given.state, suspend, t0).records, t0);
+  assert.equal(open(given), refused('peer_not_active'));
+  assert.is(open(given, { peer: NO_KEY }), 'open');
 });
 
 test('undoing restores the score exactly, and the dispute is open again', () => {

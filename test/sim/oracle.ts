@@ -495,6 +495,7 @@ export class Oracle {
   #dispute(command: Extract<Command, { type: 'open_dispute' }>, now: number, seen: Seen): Expected {
     const { disputeId: id, caller, text, by } = command;
     const subject = hex(command.subject);
+    if (caller >= 0 && this.statusOf(caller) !== 'active') return no('peer_not_active');
     if (!this.knows(subject)) return no('subject_not_found');
     const against = command.against === undefined ? null : this.peerOf(command.against);
     if (against !== null && against < 0) return no('unknown_peer');

@@ -12,11 +12,12 @@ import type { GroupState } from '../state.js';
 import { quotaWaitsMs } from './quota.js';
 
 /**
- * Opens a dispute. Codes: subject_not_found, unknown_peer (the named one), duplicate_dispute (by the same peer),
+ * Opens a dispute. Codes: peer_not_active, subject_not_found, unknown_peer (the named one), duplicate_dispute (open),
  * dispute_quota_exceeded, nothing_to_dispute (no lowering evidence of the named peer, or of any), overloaded.
  */
 export function decideDisputeOpened(state: GroupState, command: OpenDispute, now: number): Decision<null> {
   const { caller, text, disputeId, by } = command;
+  if (caller >= 0 && state.peers.at(caller).status !== 'active') return refuse('peer_not_active');
   if (state.subjects.find(command.subject) < 0) return refuse('subject_not_found');
   const against = command.against === undefined ? null : state.peers.byId(command.against);
   if (against === undefined) return refuse('unknown_peer');
@@ -24,8 +25,7 @@ export function decideDisputeOpened(state: GroupState, command: OpenDispute, now
   const open = state.disputes.of(subject).find(({ peer, status }) => status === 'open' && peer === caller);
   if (open !== undefined) return refuse('duplicate_dispute', { details: { dispute_id: open.id } });
   const { disputeQuotaPerDay: quota, groupDisputesFactor: groupFactor } = limits;
-  const asked = { quota, groupFactor, isShared: true } as const;
-  const { own, group } = quotaWaitsMs(state, state.disputesBy, caller, asked, now);
+  const { own, group } = quotaWaitsMs(state, state.disputesBy, caller, { quota, groupFactor, isShared: true }, now);
   const wait = Math.max(own, group);
   if (wait > 0) return refuse('dispute_quota_exceeded', { retryAfterS: Math.ceil(wait / 1000) });
   const reporters = reportersOf(state, subject);

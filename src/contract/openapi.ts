@@ -107,8 +107,7 @@ const cacheHeaders = {
 /** OpenAPI 3.1 cannot describe a stream, so that its schema is that of the data of an event. */
 function successResponse(route: Route, { description, schema, contentType, events }: Success): Json {
   const type = schema === undefined ? (contentType ?? 'application/octet-stream') : 'application/json';
-  const data = events && { anyOf: events };
-  const described = schema ?? data;
+  const described = schema ?? (events && { anyOf: events });
   const headers = route.cache === 'public' ? { ...requestIdHeader, ...cacheHeaders } : requestIdHeader;
   return {
     description,
@@ -120,8 +119,9 @@ function successResponse(route: Route, { description, schema, contentType, event
 function errorHeaders(status: number): Json {
   if (status === 401) return { ...requestIdHeader, 'WWW-Authenticate': { schema: { type: 'string' } } };
   if (status === 405) return { ...requestIdHeader, Allow: { schema: { type: 'string' } } };
-  if (status !== 429 && status !== 503) return requestIdHeader;
-  return { ...requestIdHeader, 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } };
+  const later = { ...requestIdHeader, 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } };
+  if (status === 429) return { ...later, RateLimit: { schema: { type: 'string' } } };
+  return status === 503 ? later : requestIdHeader;
 }
 
 /** One response per status, with its codes in the description and as examples. */

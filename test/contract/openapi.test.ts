@@ -124,12 +124,12 @@ test('the lowest and the highest score of a changed player are valid, and nothin
 });
 
 test('a response names the header that tells its caller what to do: a key, another method, a later time', () => {
-  const headers = { 401: 'WWW-Authenticate', 405: 'Allow', 429: 'Retry-After', 503: 'Retry-After' };
+  const later = 'Retry-After';
+  const headers = { 401: ['WWW-Authenticate'], 405: ['Allow'], 429: [later, 'RateLimit'], 503: [later] };
   const { responses } = operation(routes.submitEvent);
   for (const [status, { headers: named }] of Object.entries(responses)) {
-    const expected = headers[Number(status) as keyof typeof headers];
-    const found = Object.keys(named ?? {}).filter((name) => Object.values(headers).includes(name));
-    assert.equal(found, expected === undefined ? [] : [expected], status);
+    const found = Object.keys(named ?? {}).filter((name) => Object.values(headers).flat().includes(name));
+    assert.equal(found, headers[Number(status) as keyof typeof headers] ?? [], status);
   }
   for (const status of Object.keys(headers)) assert.ok(responses[status], status);
 });

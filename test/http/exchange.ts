@@ -144,6 +144,7 @@ function holdError(
   if (status === 401) assert.ok(headers['www-authenticate'], place);
   if (status === 405) assert.ok(headers.allow, place);
   if (status === 429 || status === 503) assert.match(headers['retry-after'] ?? '', /^\d+$/, place);
+  if (status === 429) assert.match(headers.ratelimit ?? '', /^"\w+";r=0;t=\d+$/, place);
   return code;
 }
 

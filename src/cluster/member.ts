@@ -274,16 +274,10 @@ export class ClusterMember implements ClusterHealth {
     await this.#running;
   }
 
-  /** Lets another node lead. This node does not campaign for a while. */
-  async stepDown(cause: string): Promise<void> {
-    this.#waitsUntil = this.deps.timers.elapsed() + limits.stepDownMs;
+  /** Lets another node lead. This node, which answers and forwards writes, does not campaign for `waitMs`. */
+  async stepDown(cause: string, waitMs: number = limits.stepDownMs): Promise<void> {
+    this.#waitsUntil = this.deps.timers.elapsed() + waitMs;
     await this.demote(cause);
-  }
-
-  /** Lets another node take over before this node stops. This node still answers and forwards writes. */
-  async leaveGently(): Promise<void> {
-    this.#waitsUntil = Number.POSITIVE_INFINITY;
-    await this.demote('the node is shutting down');
   }
 
   /** Leaves the cluster until `unfit` is null, so that the other nodes do not wait for this node. */

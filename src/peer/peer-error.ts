@@ -30,9 +30,9 @@ export async function talkingTo<T>(url: string, calls: () => Promise<T>): Promis
   }
 }
 
-/** Converts a client's error: `invalid_argument` is wrong usage, any other code has exit code 3. */
-export function endOf(error: TrustError): PeerError {
-  return new PeerError(error.code, error.message, error.code === 'invalid_argument' ? 2 : 3);
+/** Converts a client's error: codes of what the user gave are wrong usage, any other code has exit code 3. */
+export function endOf({ code, message }: TrustError): PeerError {
+  return new PeerError(code, message, code === 'invalid_argument' || code === 'salt_mismatch' ? 2 : 3);
 }
 
 const words: Readonly<Record<string, string>> = {

@@ -13,6 +13,7 @@ test('a failed call to the node ends a command with the code, plain words and an
     // The node answered, although it cannot serve the call now.
     [new TrustError('rate_limited', 'try later', { status: 429 }), /^try later$/, 3],
     [new TrustError('invalid_argument', 'the id is empty'), /^the id is empty$/, 2],
+    [new TrustError('salt_mismatch', 'another salt'), /^another salt$/, 2],
   ];
   for (const [error, message, exitCode] of cases) {
     const failure = await talkingTo(url, () => Promise.reject(error)).catch((one: PeerError) => one);

@@ -389,7 +389,8 @@ export class ClusterNode {
   /** Another node takes over while this one answers. Open forwarded commands soon end with an unknown outcome. */
   async beginClose(): Promise<void> {
     setTimeout(() => this.#link.close(), limits.shutdownAnswersMs).unref();
-    await within(limits.clusterEndMs, this.member.leaveGently());
+    const left = this.member.stepDown('the node is shutting down', Number.POSITIVE_INFINITY);
+    await within(limits.clusterEndMs, left);
     this.#writer?.endTaking();
   }
 

@@ -4,11 +4,12 @@ import { normalizePlayerId } from '../../client/ids/normalize.js';
 import { saltCheckOf } from '../../client/ids/salt-check.js';
 import { isSubjectHash } from '../../client/ids/subject.js';
 import { isRecord, jsonIn } from '../../client/json-text.js';
+import { TrustError } from '../../client/trust-error.js';
 import type { PlayerIdRefusal } from '../../player-ids/id-refusals.js';
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
-import { PeerError, wrongUsage } from '../peer-error.js';
+import { wrongUsage } from '../peer-error.js';
 import { type GroupFacts, NodeReader } from './node-reader.js';
 
 /** Reasons why a text names no account anywhere; for another reason it may be an id of the group's own. */
@@ -20,23 +21,24 @@ export class KnownKinds {
 
   private constructor(
     private readonly path: string,
-    private readonly url: string,
+    private readonly config: Pick<PeerConfig, 'url' | 'groupSalt'>,
     /** Empty if ids are opaque; null if the node was never reached. */
     public kinds: readonly string[] | null,
   ) {}
 
-  static async open({ stateDir, url }: PeerConfig): Promise<KnownKinds> {
-    const path = join(stateDir, 'group.json');
-    return new KnownKinds(path, url, kindsIn((await readSmallFile(path)) ?? '', url));
+  static async open(config: PeerConfig): Promise<KnownKinds> {
+    const path = join(config.stateDir, 'group.json');
+    return new KnownKinds(path, config, kindsIn((await readSmallFile(path)) ?? '', config.url));
   }
 
-  /** Asks the node. Rejects with a `TrustError` if it does not answer. */
+  /** Asks the node. Rejects with a `TrustError` if it does not answer, or if it is that of another group. */
   async learn(reader: NodeReader): Promise<void> {
-    const { playerIdKinds: kinds } = await reader.group();
+    const { url, groupSalt } = this.config;
+    const { playerIdKinds: kinds } = await ownGroup(reader, groupSalt);
     const isNew = JSON.stringify(kinds) !== JSON.stringify(this.kinds);
     this.kinds = kinds;
     this.isFresh = true;
-    if (isNew) await replaceSmallFile(this.path, `${JSON.stringify({ url: this.url, kinds })}\n`);
+    if (isNew) await replaceSmallFile(this.path, `${JSON.stringify({ url, kinds })}\n`);
   }
 
   /**
@@ -60,17 +62,18 @@ function kindsIn(text: string, url: string): readonly string[] | null {
   return value.kinds.every((kind) => typeof kind === 'string') ? value.kinds : null;
 }
 
-/** Throws `salt_mismatch` if the salt is another group's. */
+/** Rejects with `salt_mismatch` if the salt is another group's. */
 export async function verifiedGroup(url: string, salt: string): Promise<GroupFacts> {
   const reader = new NodeReader(url);
-  try {
-    const group = await reader.group();
-    const fault = saltFault(group, salt);
-    if (fault === null) return group;
-    throw new PeerError('salt_mismatch', fault, 2);
-  } finally {
-    await reader.close();
-  }
+  return ownGroup(reader, salt).finally(() => reader.close());
+}
+
+/** The node of another group states the kinds of that group. */
+async function ownGroup(reader: NodeReader, salt: string): Promise<GroupFacts> {
+  const group = await reader.group();
+  const fault = saltFault(group, salt);
+  if (fault === null) return group;
+  throw new TrustError('salt_mismatch', fault);
 }
 
 /** Says how the salt differs from the group's; null if it does not, or the node publishes no salt check. */

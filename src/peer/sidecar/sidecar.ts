@@ -174,7 +174,7 @@ export class Sidecar {
     // An id in a spelling that the group does not use would permanently name another player.
     if (this.kinds.kinds === null) await this.#learning;
     if (this.kinds.kinds === null && !playerIds.every(isSubjectHash)) {
-      const text = 'the node was never reached, so that the spelling of player ids is not known yet; try again';
+      const text = "the group's node was never reached, so that the spelling of player ids is not known yet; try again";
       throw new LocalError(503, 'group_unknown', text);
     }
     const players = this.#accountsOf(playerIds).map((id) => this.#requiredSubject(id));

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
+import { TrustError } from '../../../src/client/trust-error.js';
 import { groupKinds, KnownKinds } from '../../../src/peer/node/known-kinds.js';
 import { NodeReader } from '../../../src/peer/node/node-reader.js';
+import { endOf } from '../../../src/peer/peer-error.js';
 import { temporaryFolder } from '../../support/process.js';
 import { fakeNode, groupAnswer } from '../fake-node.js';
 
@@ -70,6 +72,21 @@ test('kinds are stored when they change, and read again only for the node that s
   await node.close();
 });
 
+test('the kinds of another group, at whose node the address leads for a moment, are neither used nor stored', async () => {
+  const stateDir = join(temporaryFolder(), 'state');
+  let group: object = { player_id_kinds: ['minecraft'], salt_check: '00000000' };
+  const node = await fakeNode(() => groupAnswer(group));
+  const reader = new NodeReader(node.url);
+  const kinds = await KnownKinds.open({ ...config, stateDir, url: node.url });
+  const fault = await kinds.learn(reader).catch(({ code }) => code);
+  assert.equal([fault, kinds.kinds, kinds.isFresh, existsSync(stateDir)], ['salt_mismatch', null, false, false]);
+  group = { player_id_kinds: ['steam'], salt_check: saltCheckOf(config.groupSalt) };
+  await kinds.learn(reader);
+  assert.equal([kinds.kinds, kinds.isFresh], [['steam'], true]);
+  await reader.close();
+  await node.close();
+});
+
 test('a command takes the kinds of the group whose salt it has, and none of a group that knows tokens', async () => {
   const salt = config.groupSalt;
   for (const [group, found] of [
@@ -79,7 +96,10 @@ test('a command takes the kinds of the group whose salt it has, and none of a gr
     [{ player_id_kinds: ['steam'], identity_mode: 'high-security' }, 'wrong_usage 2'],
   ] as const) {
     const node = await fakeNode(() => groupAnswer(group));
-    const kinds = await groupKinds(node.url, salt).catch(({ code, exitCode }) => `${code} ${exitCode}`);
+    const kinds = await groupKinds(node.url, salt).catch((error) => {
+      const { code, exitCode } = error instanceof TrustError ? endOf(error) : error;
+      return `${code} ${exitCode}`;
+    });
     assert.equal(kinds, found);
     await node.close();
   }

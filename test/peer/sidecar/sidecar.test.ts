@@ -163,7 +163,9 @@ test('only a current verdict of those to act on bars a player, and the newest id
   await withSidecar({ actOn: ['untrusted'], group: { salt_check: '00000000' } }, async ({ sidecar, status }) => {
     const { verdict } = await inTime(() => sidecar.player(A), 'salt_mismatch');
     assert.equal([verdict, await sidecar.isBarred(A)], ['neutral', false]);
-    await sidecar.report({ ...ban, playerIds: [A] });
+    const refused = await sidecar.report({ ...ban, playerIds: [A] }).catch(({ code }) => code);
+    assert.equal([refused, status().player_id_kinds], ['group_unknown', null], 'a node of another group');
+    await sidecar.report({ ...ban, playerIds: ['a'.repeat(64)] });
     await until(() => status().problems.some(({ code }: { code: string }) => code === 'salt_mismatch'));
     assert.is(status().salt.matches, false);
   });

@@ -475,7 +475,7 @@ export class SimNode {
 
   /** Stops as after SIGTERM. */
   async stop(): Promise<void> {
-    await this.member.leaveGently();
+    await this.member.stepDown('the node is shutting down', Number.POSITIVE_INFINITY);
     await Promise.all([this.#duties.stop(), this.member.end()]);
     this.kill();
   }

@@ -59,12 +59,8 @@ export class CopyDonor {
       const file = await open(snapshotFileOf(this.deps.dir, seq)).catch((error: unknown) => {
         throw hasCode(error, 'ENOENT') ? new LinkRefusedError(`there is no snapshot ${seq} any more`) : error;
       });
-      try {
-        const { bytesRead } = await file.read(this.#memory, { position: from });
-        return this.#memory.subarray(0, bytesRead);
-      } finally {
-        await file.close();
-      }
+      const { bytesRead } = await file.read(this.#memory, { position: from }).finally(() => file.close());
+      return this.#memory.subarray(0, bytesRead);
     });
   }
 

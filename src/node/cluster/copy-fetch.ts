@@ -113,7 +113,8 @@ export async function fetchCopy(deps: FetchDeps): Promise<void> {
 
 async function build(donors: Donors, { dir, mark, trimmed, signal }: FetchDeps): Promise<CopiedLog> {
   removeUnfinished(dir);
-  donors.mayEndAt(trimmed);
+  // A copy begins, of which no part depends on a newer record yet.
+  donors.seqMin = trimmed;
   const building = join(dir, BUILDING);
   mkdirSync(building, { mode: 0o700 });
   // The next owner of the folder must have a later epoch than the one that the copy's log has.
@@ -260,20 +261,15 @@ class Donors {
   #chosen: Promise<string> | null = null;
   #failures = 0;
   /** The newest record that a node must have. */
-  #seqMin: number;
+  seqMin: number;
 
   constructor(private readonly deps: FetchDeps) {
-    this.#seqMin = deps.trimmed;
-  }
-
-  /** Asks any node that has record `seq`, because a copy begins. */
-  mayEndAt(seq: number): void {
-    this.#seqMin = seq;
+    this.seqMin = deps.trimmed;
   }
 
   /** Asks only nodes that have record `seq` from now on, because a part of the copy may depend on it. */
   mustReach(seq: number): void {
-    this.#seqMin = Math.max(this.#seqMin, seq);
+    this.seqMin = Math.max(this.seqMin, seq);
   }
 
   current(): Promise<string> {
@@ -291,8 +287,8 @@ class Donors {
     const node = nodes[this.#failures % Math.max(1, nodes.length)];
     if (node === undefined) throw new LinkError('no other node can send a copy', true);
     const { last_seq } = await this.offerOf(node.url);
-    if (last_seq >= this.#seqMin) return node.url;
-    throw new LinkError(`${node.url}: its log ends at record ${last_seq}, before record ${this.#seqMin}`, false);
+    if (last_seq >= this.seqMin) return node.url;
+    throw new LinkError(`${node.url}: its log ends at record ${last_seq}, before record ${this.seqMin}`, false);
   }
 
   async ask<T>(call: (url: string) => Promise<T>, signal: AbortSignal): Promise<T> {

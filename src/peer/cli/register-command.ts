@@ -107,11 +107,7 @@ function checked(text: string): string {
 
 async function registered({ url, email }: RegisterOptions, peerName: string, gameIds: readonly string[]) {
   const client = new TrustClient({ url });
-  try {
-    return await client.register({ peerName, gameIds: [...gameIds], contactEmail: email });
-  } finally {
-    await client.close();
-  }
+  return client.register({ peerName, gameIds: [...gameIds], contactEmail: email }).finally(() => client.close());
 }
 
 async function keyOf({ apiKeyFile }: RegisterOptions, { env }: Session): Promise<string> {

@@ -12,12 +12,8 @@ const mark = 'SQLite format 3\0';
 export async function isSqlite(path: string): Promise<boolean> {
   const file = await open(path).catch(() => null);
   if (file === null) return false;
-  try {
-    const { buffer } = await file.read(Buffer.alloc(mark.length), 0, mark.length, 0);
-    return buffer.toString('latin1') === mark;
-  } finally {
-    await file.close();
-  }
+  const { buffer } = await file.read(Buffer.alloc(mark.length), 0, mark.length, 0).finally(() => file.close());
+  return buffer.toString('latin1') === mark;
 }
 
 /** Reads a copy, since whoever opens a database in place takes locks that the game server would wait for. */

@@ -70,8 +70,10 @@ export async function watchList(options: WatchOptions): Promise<void> {
         sayOf('spool')(progress.lastError);
         sayUncounted(progress);
       },
-      onSetAside: ({ code, reason }) =>
-        options.log(`the node will never accept a report as it is: ${reason} (${code})`),
+      onSetAside: ({ event, code, reason }) => {
+        state.refused.add(event.event_id);
+        options.log(`the node will never accept a report as it is: ${reason} (${code})`);
+      },
     });
     await learnKinds(kinds, reader, options, sayOf('kinds'));
     const withdrawals = withdrawalsOf({ state, client, spool, options, say: sayOf('withdrawals') });
@@ -83,6 +85,7 @@ export async function watchList(options: WatchOptions): Promise<void> {
     await spool?.close();
     await client.close();
     await reader.close();
+    await state.saveRefused();
   }
 }
 
@@ -144,10 +147,11 @@ class ListWatch {
   }
 
   async run(): Promise<void> {
-    const { signal } = this.parts.options;
-    while (!signal.aborted) {
+    const { options, state } = this.parts;
+    while (!options.signal.aborted) {
       await this.#look();
-      await pause(this.#runtime, bounds.listPollMs, signal).catch(() => undefined);
+      await state.saveRefused();
+      await pause(this.#runtime, bounds.listPollMs, options.signal).catch(() => undefined);
     }
   }
 

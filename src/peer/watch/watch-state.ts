@@ -37,7 +37,11 @@ export class WatchState {
   /** Number of times that a ban was lifted: a withdrawn event id is never accepted again. */
   readonly lifts = new Map<string, number>();
   readonly owed = new Set<string>();
+  /** Event ids that the node refused for good: the file lacks their bans, so that the next start reports them again. */
+  readonly refused = new Set<string>();
   format: string | null = null;
+  /** How many refusals the file takes into account. */
+  #refusedSaved = 0;
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(private readonly path: string) {}
@@ -80,12 +84,19 @@ export class WatchState {
     this.owed.add(found.eventId);
   }
 
+  /** Saves the state if the node has refused reports since. */
+  async saveRefused(): Promise<void> {
+    if (this.refused.size > this.#refusedSaved) await this.save();
+  }
+
   save(): Promise<void> {
     const written = this.#writing.then(() => {
+      this.#refusedSaved = this.refused.size;
+      const reported = [...this.standing].filter(([, { eventId }]) => !this.refused.has(eventId));
       const file: StateFile = {
         version: 1,
         format: this.format,
-        standing: Array.from(this.standing, ([ban, { eventId, expiresAt, person, mark }]) => [
+        standing: reported.map(([ban, { eventId, expiresAt, person, mark }]) => [
           ban,
           eventId,
           expiresAt,

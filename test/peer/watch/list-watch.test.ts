@@ -96,6 +96,34 @@ test('bans of the first start may be taken as known, a rotation lifts none, and 
   await watch.run(async () => watch.untilStill(() => watch.withdrawn.length === 3), { allowMassLift: true });
 });
 
+test('a report that the node refuses for good is made again at the next start, and until then once', async () => {
+  const watch = begun();
+  watch.write(...ids);
+  const sent: string[] = [];
+  watch.refuses = ({ path, text }) => {
+    if (path !== '/api/v1/events/batch') return undefined;
+    const batch: readonly string[] = JSON.parse(text).events.map(({ event_id }: { event_id: string }) => event_id);
+    sent.push(...batch);
+    const refusal = { status: 422, code: 'unknown_origin', error: 'no' };
+    return { body: { results: batch.map((event_id) => ({ event_id, ...refusal })) } };
+  };
+  await watch.run(async () => {
+    await until(() => watch.lines.filter((line) => line.endsWith('(unknown_origin)')).length === 5);
+    watch.write(...ids, 'nobody');
+    await watch.untilStill(() => watch.lines.some((line) => line.includes('1 lines are not bans')));
+    await watch.untilLooked();
+  });
+  assert.equal([sent.length, (await watch.state()).standing.size], [5, 0]);
+  watch.refuses = () => undefined;
+  watch.lines.length = 0;
+  await watch.run(async () => {
+    await watch.said('reported 5 bans');
+    await until(() => watch.reported.length === 5);
+  });
+  assert.equal(watch.reported.toSorted(), sent.toSorted());
+  assert.is((await watch.state()).standing.size, 5);
+});
+
 test('the state of a watch is read as it was saved, and a file that is none is refused', async () => {
   const path = join(temporaryFolder(), 'state.json');
   const state = await WatchState.open(path);

@@ -56,11 +56,7 @@ export class GroupCalls {
   async alone<R>(what: 'simulation' | 'verification', work: () => Promise<Outcome<R>>): Promise<Outcome<R>> {
     if (this.#underWay.has(what)) return refused('overloaded', { text: `another ${what} is under way` });
     this.#underWay.add(what);
-    try {
-      return await work();
-    } finally {
-      this.#underWay.delete(what);
-    }
+    return work().finally(() => this.#underWay.delete(what));
   }
 }
 

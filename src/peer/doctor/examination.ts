@@ -71,8 +71,8 @@ function judgeSalt({ groupSalt }: PeerConfig, group: GroupFacts): Finding {
   return ok('salt', `the salt is that of the group (salt_check ${group.saltCheck})`);
 }
 
-function judgeIds({ playerIdKinds, identityMode }: GroupFacts): Finding {
-  if (identityMode === 'high-security') {
+function judgeIds({ playerIdKinds, isOfTokens }: GroupFacts): Finding {
+  if (isOfTokens) {
     return ok('ids', 'the group is in high-security mode: give verified identity tokens as player ids');
   }
   if (playerIdKinds.length === 0) {

@@ -9,7 +9,7 @@ import type { PlayerIdRefusal } from '../../player-ids/id-refusals.js';
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
-import { wrongUsage } from '../peer-error.js';
+import { type PeerError, wrongUsage } from '../peer-error.js';
 import { type GroupFacts, NodeReader } from './node-reader.js';
 
 /** Reasons why a text names no account anywhere; for another reason it may be an id of the group's own. */
@@ -22,32 +22,36 @@ export class KnownKinds {
   private constructor(
     private readonly path: string,
     private readonly config: Pick<PeerConfig, 'url' | 'groupSalt'>,
-    /** Empty if ids are opaque; null if the node was never reached. */
+    /** Empty if ids are opaque; null if the group's node was never reached. */
     public kinds: readonly string[] | null,
+    /** True if the group knows players by identity tokens, each of which has a single spelling. */
+    public isOfTokens: boolean,
   ) {}
 
   static async open(config: PeerConfig): Promise<KnownKinds> {
     const path = join(config.stateDir, 'group.json');
-    return new KnownKinds(path, config, kindsIn((await readSmallFile(path)) ?? '', config.url));
+    const value = jsonIn((await readSmallFile(path)) ?? '');
+    return new KnownKinds(path, config, kindsIn(value, config.url), isRecord(value) && value.tokens === true);
   }
 
   /** Asks the node. Rejects with a `TrustError` if it does not answer, or if it is that of another group. */
   async learn(reader: NodeReader): Promise<void> {
     const { url, groupSalt } = this.config;
-    const { playerIdKinds: kinds } = await ownGroup(reader, groupSalt);
-    const isNew = JSON.stringify(kinds) !== JSON.stringify(this.kinds);
+    const { playerIdKinds: kinds, isOfTokens: tokens } = await ownGroup(reader, groupSalt);
+    const isNew = JSON.stringify([kinds, tokens]) !== JSON.stringify([this.kinds, this.isOfTokens]);
     this.kinds = kinds;
+    this.isOfTokens = tokens;
     this.isFresh = true;
-    if (isNew) await replaceSmallFile(this.path, `${JSON.stringify({ url, kinds })}\n`);
+    if (isNew) await replaceSmallFile(this.path, `${JSON.stringify({ url, kinds, tokens })}\n`);
   }
 
   /**
    * Returns the canonical form of an id. In a group with opaque ids, the form is the one that an import of a list uses,
-   * so that a banned account is recognised when it joins; an id of no known form is returned as it is. Throws
-   * `invalid_argument` for a text that is no id of the group's kinds, or that names no account.
+   * so that a banned account is recognised when it joins; an id of no known form, or an identity token, is returned as
+   * it is. Throws `invalid_argument` for a text that is no id of the group's kinds, or that names no account.
    */
   canonical(id: string): string {
-    if (isSubjectHash(id)) return id;
+    if (isSubjectHash(id) || this.isOfTokens) return id;
     const kinds = this.kinds ?? [];
     if (kinds.length > 0) return normalizePlayerId(id, { kinds });
     const found = readPlayerId(id);
@@ -56,8 +60,7 @@ export class KnownKinds {
   }
 }
 
-function kindsIn(text: string, url: string): readonly string[] | null {
-  const value = jsonIn(text);
+function kindsIn(value: unknown, url: string): readonly string[] | null {
   if (!isRecord(value) || value.url !== url || !Array.isArray(value.kinds)) return null;
   return value.kinds.every((kind) => typeof kind === 'string') ? value.kinds : null;
 }
@@ -85,9 +88,11 @@ export function saltFault({ groupId, saltCheck }: GroupFacts, salt: string): str
 
 /** The kinds that the group accepts; null if its ids are opaque. Throws `wrong_usage` if it knows no account ids. */
 export async function groupKinds(url: string, salt: string): Promise<readonly string[] | null> {
-  const { identityMode, playerIdKinds } = await verifiedGroup(url, salt);
-  if (identityMode === 'high-security') {
-    throw wrongUsage('the group knows players by verified identity tokens, and a ban list contains no such tokens');
-  }
+  const { isOfTokens, playerIdKinds } = await verifiedGroup(url, salt);
+  if (isOfTokens) throw listOfAccounts();
   return playerIdKinds.length > 0 ? playerIdKinds : null;
+}
+
+export function listOfAccounts(): PeerError {
+  return wrongUsage('the group knows players by verified identity tokens, and a ban list contains no such tokens');
 }

@@ -14,7 +14,8 @@ import type { PeerConfig } from '../config/peer-config.js';
 /** From `GET /peers`. An older node may lack members: the salt check is null, the list of kinds empty. */
 export interface GroupFacts {
   readonly groupId: string;
-  readonly identityMode: string;
+  /** True if players are known by verified identity tokens, as in the mode of high security. */
+  readonly isOfTokens: boolean;
   readonly saltCheck: string | null;
   readonly playerIdKinds: readonly string[];
 }
@@ -43,7 +44,7 @@ export class NodeReader {
     const { salt_check: saltCheck, player_id_kinds: kinds } = group;
     return {
       groupId: group.group_id,
-      identityMode: String(group.identity_mode),
+      isOfTokens: group.identity_mode === 'high-security',
       saltCheck: typeof saltCheck === 'string' ? saltCheck : null,
       playerIdKinds: Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === 'string') : [],
     };

@@ -285,7 +285,7 @@ export class Sidecar {
 
   /** The ids under which one person is reported. */
   #accountsOf(ids: readonly string[]): readonly string[] {
-    if (ids.length === 1) return ids;
+    if (ids.length === 1 || this.kinds.isOfTokens) return ids.slice(0, 1);
     const kinds = this.kinds.kinds ?? [];
     const cells = ids.map((text) => ({ text }));
     const found = playersOf(cells, { kinds: kinds.length === 0 ? null : kinds });

@@ -13,7 +13,7 @@ import { RowMemory } from '../formats/row-memory.js';
 import { type EventOptions, eventOf } from '../import/event-of.js';
 import { assertDescribed, type DecodedList, listOf } from '../import/list-format.js';
 import { type ImportPlan, type ListReading, planOf } from '../import/plan.js';
-import { KnownKinds } from '../node/known-kinds.js';
+import { KnownKinds, listOfAccounts } from '../node/known-kinds.js';
 import { NodeReader, peerClient } from '../node/node-reader.js';
 import { problemLog } from '../node/problem-log.js';
 import { PeerError, plainWords, uncountedText } from '../peer-error.js';
@@ -76,6 +76,7 @@ export async function watchList(options: WatchOptions): Promise<void> {
       },
     });
     await learnKinds(kinds, reader, options, sayOf('kinds'));
+    if (kinds.isOfTokens) throw listOfAccounts();
     const withdrawals = withdrawalsOf({ state, client, spool, options, say: sayOf('withdrawals') });
     await new ListWatch({ options, path, state, spool, kinds, withdrawals }).run();
     await withdrawals.ended();

@@ -45,6 +45,24 @@ test('a text that names no account is no id of any group, and a hash is one of e
   }
 });
 
+test('an identity token is what it is, also if it looks like an account, and before the node answers again', async () => {
+  const stateDir = join(temporaryFolder(), 'state');
+  const node = await fakeNode(() => groupAnswer({ identity_mode: 'high-security' }));
+  const reader = new NodeReader(node.url);
+  const open = () => KnownKinds.open({ ...config, stateDir, url: node.url });
+  const first = await open();
+  await first.learn(reader);
+  await reader.close();
+  await node.close();
+  for (const group of [first, await open()]) {
+    assert.equal([group.kinds, group.isOfTokens], [[], true]);
+    for (const token of ['069A79F444E94726A5BEFCA90E38AAF5', 'STEAM_0:0:11101', 'none']) {
+      assert.is(group.canonical(token), token);
+    }
+  }
+  assert.is((await known([])).isOfTokens, false);
+});
+
 test('kinds are stored when they change, and read again only for the node that stated them', async () => {
   const stateDir = join(temporaryFolder(), 'state');
   let kinds = ['steam'];

@@ -18,7 +18,7 @@ async function reading<T>(answer: (asked: Asked) => FakeAnswer, read: (reader: N
 }
 
 test('an older node lacks a salt check and kinds of ids, and texts alone are kinds', async () => {
-  const facts = { groupId: 'local', identityMode: 'open', saltCheck: null, playerIdKinds: [] };
+  const facts = { groupId: 'local', isOfTokens: false, saltCheck: null, playerIdKinds: [] };
   for (const [group, more] of [
     [{}, {}],
     [{ salt_check: 7, player_id_kinds: 'steam' }, {}],

@@ -233,4 +233,18 @@ test('no raw id is reported before the node says its kinds of ids, which it is a
   });
 });
 
+test('a player of a group of tokens is reported under the token as it is, once, as every client hashes it', async () => {
+  const token = '069A79F444E94726A5BEFCA90E38AAF5';
+  await withSidecar({ group: { identity_mode: 'high-security' } }, async ({ sidecar, asked, status }) => {
+    await until(() => status().player_id_kinds !== null);
+    assert.is((await sidecar.report({ ...ban, playerIds: [token, 'another name of it'] })).length, 1);
+    const sent = () => asked.filter(({ path }) => path === '/api/v1/events/batch').map(({ text }) => text);
+    await until(() => sent().length > 0);
+    assert.equal(
+      JSON.parse(sent()[0]!).events.map((event: Record<string, string>) => event.player_id),
+      [subjectHash(token, groupSalt)],
+    );
+  });
+});
+
 test.run();

@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { WatchOptions } from '../../../src/peer/watch/list-watch.js';
 import { until } from '../../support/until.js';
+import { groupAnswer } from '../fake-node.js';
 import { lists } from '../formats/lists.js';
 import { ids, Watch } from './watch-double.js';
 
@@ -52,6 +53,15 @@ test('a list that is missing, empty or begun is waited for, and one of no known 
   });
   assert.equal(await failure(begun('a diary\n')), ['format_not_recognised', 4]);
   assert.equal(await failure(begun('a diary\n'), { format: 'no-such' }), ['wrong_usage', 2]);
+});
+
+test('a watch of accounts ends in a group that knows players by tokens, which no list holds', async () => {
+  const watch = begun();
+  watch.write(...ids);
+  watch.refuses = ({ path }) =>
+    path.startsWith('/api/v1/peers') ? groupAnswer({ identity_mode: 'high-security' }) : undefined;
+  assert.equal(await failure(watch), ['wrong_usage', 2]);
+  assert.equal([watch.reported, watch.lines], [[], []]);
 });
 
 test('bans of the first start are known as a whole, also where the last line has no line break yet', async () => {

@@ -225,12 +225,9 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Pr
 /** Returns the bytes of a file from `start` to `end`; fewer if another program cut it. */
 async function bytesOf(path: string, start: number, end: number): Promise<Buffer> {
   const file = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(0, end - start)), 0, null, start);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+  const reading = file.read(Buffer.alloc(Math.max(0, end - start)), 0, null, start);
+  const { buffer, bytesRead } = await reading.finally(() => file.close());
+  return buffer.subarray(0, bytesRead);
 }
 
 /** A new file's name is on disk only once its folder is synced. Some systems cannot sync a folder, and need not. */

@@ -41,7 +41,7 @@ const blank = /\s/;
 
 /** Kinds whose ids are digits or hexadecimal digits, so that case does not distinguish accounts. */
 const license = /^[0-9a-f]{40}$/;
-const shapes: ReadonlyMap<string, RegExp> = new Map(
+export const shapes: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({ discord: /^[1-9]\d{5,19}$/, fivem: /^[1-9]\d{0,19}$/, license, license2: license }),
 );
 

@@ -1,6 +1,6 @@
 /** Reads a player id in any spelling as its canonical form, which is hashed. Pure; a refusal never contains an id. */
 import { type PlayerIdRefusal, playerIdRefusals, type Reading, refused } from './id-refusals.js';
-import { isOpaque, kindOf, readAs } from './kinds.js';
+import { isOpaque, kindOf, readAs, shapes } from './kinds.js';
 import { neverAnId } from './never-ids.js';
 import { steamForm, steamNumber } from './steam.js';
 import { floodgateForm, looksLikeMinecraft, productUserId, readMinecraft, undashed } from './uuids.js';
@@ -67,7 +67,8 @@ function withColon(text: string, declared: string | undefined): string {
   const [name, account] = first === undefined ? [last, start] : [first, rest];
   if (name === undefined || account === undefined || account.includes(':')) return text;
   const kind = kindOf(name)!;
-  if (declared !== undefined && (kindOf(declared) !== kind || isOpaque(kind))) return text;
+  const isName = isOpaque(kind) && !shapes.has(kind);
+  if (declared !== undefined && (kindOf(declared) !== kind || isName)) return text;
   return kind === 'steam' && account.length < steamLength ? text : `${name}:${account}`;
 }
 

@@ -5,6 +5,7 @@ import { isDangerous, knownCells } from '../formats/description.js';
 import { draftIn, partsOf, shapeOf } from '../formats/recognise.js';
 import { wrongUsage } from '../peer-error.js';
 import { decodeList, fileBytes } from '../sources/decode.js';
+import { descriptionNameMax } from './read-description.js';
 import type { Session } from './session.js';
 
 const help = `
@@ -28,6 +29,7 @@ export function addDescribe(program: Command, session: Session): void {
       const { text } = decodeList(await fileBytes(file));
       const shape = shapeOf(text);
       const name = basename(file, extname(file));
+      const word = name.toLowerCase().slice(0, descriptionNameMax);
       const parts = partsOf(text, shape, name).filter((part) => table === undefined || part.name === table);
       const found = draftIn(parts, shape);
       if (typeof found === 'string') throw wrongUsage(found);
@@ -38,7 +40,7 @@ export function addDescribe(program: Command, session: Session): void {
       const isChoice = (cell: string) => draft.ids.length === 0 || isDangerous(cell);
       const description = {
         ...draft,
-        name: name.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
+        name: word.replace(/[^a-z0-9]+/g, '-'),
         title: name,
         recognise: { ...(shape === 'sql' ? { named: `^${part?.name ?? ''}$` } : {}), why: 'described by hand' },
         known: [...(draft.known ?? []), ...open.filter((cell) => !isChoice(cell))],

@@ -4,6 +4,8 @@ import { isRecord, jsonIn } from '../../client/json-text.js';
 import { type Description, lengthUnits, shapes } from '../formats/description.js';
 import { wrongUsage } from '../peer-error.js';
 
+export const descriptionNameMax = 40;
+
 const timeUnits = ['s', 'ms', 'ticks', 'text', 'any'];
 const members = new Set(
   'name title sameAs shape recognise path line skip form columns ids start end length permanent lifted over type refuse known choose'.split(
@@ -57,9 +59,10 @@ function faultOf(given: Partial<Description> & { readonly choose?: readonly stri
   const unknown = Object.keys(given).find((name) => !members.has(name));
   if (unknown !== undefined) return `it has no member ${unknown}`;
   const { name, shape, ids, start, end, length, permanent, type, lifted = [], over = [] } = given;
-  const { choose = [], line, skip, known, recognise } = given;
+  const { choose = [], line, skip, known, recognise, columns } = given;
   if (choose.length > 0) return `choose still holds ${choose.join(', ')}: say what each means`;
-  if (typeof name !== 'string' || !/^[a-z0-9-]{1,40}$/.test(name)) return 'name must be a word in lower case';
+  if (typeof name !== 'string' || !/^[a-z0-9-]+$/.test(name)) return 'name must be a word in lower case';
+  if (name.length > descriptionNameMax) return `name must have at most ${descriptionNameMax} characters`;
   if (!shapes.includes(shape!)) return `shape must be one of ${shapes.join(', ')}`;
   const hasCell = (one: unknown) => isRecord(one) && typeof one.cell === 'string';
   if (!Array.isArray(ids) || ids.length === 0 || !ids.every(hasCell)) return 'ids must be a list of {"cell"}';
@@ -86,7 +89,7 @@ function faultOf(given: Partial<Description> & { readonly choose?: readonly stri
   for (const one of [permanent, ...lifted, ...over]) {
     if (!texts(one?.is) || !texts(one?.not)) return 'is and not must be lists of values';
   }
-  if (!texts(recognise?.cells) || !texts(recognise?.without)) return 'cells and without must be lists of cells';
+  if (![recognise?.cells, recognise?.without, columns].every(texts)) return 'cells, without and columns must be lists';
   if (shape === 'sql' && recognise?.named === undefined && recognise?.cells === undefined)
     return 'recognise must name the table of the dump, such as {"named": "^sb_bans$"}';
   if (shape === 'lines' && typeof line !== 'string') return 'line must be a regular expression with named groups';

@@ -37,11 +37,7 @@ export function rereader(path: string): () => string | null {
 
 export async function syncPath(path: string): Promise<void> {
   const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await file.sync().finally(() => file.close());
 }
 
 /**

@@ -54,11 +54,27 @@ test('a wrong member of a description is named, with what it must be', () => {
     [{ type: { cell: 'kind', kinds: {}, others: ['mute'] } }, 'kinds and others must be objects'],
     [{ ids: [{ cell: 'id', kinds: 'steam' }] }, 'kinds and others must be objects'],
     [{ known: 'note' }, 'known must be a list of cells'],
-    [{ recognise: { cells: 'id' } }, 'cells and without must be lists of cells'],
-    [{ recognise: { without: [{}] } }, 'cells and without must be lists of cells'],
+    [{ name: 'a'.repeat(41) }, 'name must have at most 40 characters'],
+    [{ recognise: { cells: 'id' } }, 'cells, without and columns must be lists'],
+    [{ recognise: { without: [{}] } }, 'cells, without and columns must be lists'],
+    [{ columns: 'id created' }, 'cells, without and columns must be lists'],
     [{ shape: 'lines' }, 'line must be a regular expression with named groups'],
   ] as const) {
     assert.is(refusalOf(JSON.stringify({ ...right, ...wrong })), `the description FILE: ${fault}`);
+  }
+});
+
+test('the draft of a file of any name is a description that an import takes', async () => {
+  const world = new PeerWorld();
+  const list = join(world.folder, 'Export of all punishments, arena EU 1 (2026-11-25, final).csv');
+  const description = join(world.folder, 'description.json');
+  writeFileSync(list, `steam_id,note\n${A},x\n`);
+  try {
+    writeFileSync(description, (await world.run(['describe', list])).out);
+    const { code, out, err } = await world.run(['import', list, '--description', description, '--dry-run']);
+    assert.equal([code, out.includes('1 to send')], [0, true], out + err);
+  } finally {
+    world.remove();
   }
 });
 

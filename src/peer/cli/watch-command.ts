@@ -35,8 +35,8 @@ export function addWatch(program: Command, session: Session): void {
     .action(async (list: readonly string[], options: WatchCommandOptions) => {
       if (list[0] === '-') throw wrongUsage('standard input cannot be followed; give a file, an address or a command');
       const config = await session.config();
-      const gameId = options.game ?? (config.gameIds.length === 1 ? config.gameIds[0] : undefined);
-      if (gameId === undefined) throw wrongUsage(`--game must be one of ${config.gameIds.join(', ')}`);
+      const gameId = options.game ?? (config.gameIds.length === 1 ? config.gameIds[0]! : '');
+      if (!config.gameIds.includes(gameId)) throw wrongUsage(`--game must be one of ${config.gameIds.join(', ')}`);
       await watchList({
         ...options,
         config,

@@ -104,8 +104,10 @@ test('a dry run prints each ban and what would be sent, however long the list is
 test('a watch of a peer with several games needs the game of its list', async () => {
   const config = { url: node.url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' };
   world.writeConfig({ ...config, gameIds: ['arena', 'chess'] });
-  const { code, err } = await world.run(['watch', join(world.folder, 'bans.csv')]);
-  assert.equal([code, err], [2, 'ptf-peer: --game must be one of arena, chess (wrong_usage)\n']);
+  for (const game of [[], ['--game', 'arens']]) {
+    const { code, err } = await world.run(['watch', join(world.folder, 'bans.csv'), ...game]);
+    assert.equal([code, err], [2, 'ptf-peer: --game must be one of arena, chess (wrong_usage)\n']);
+  }
 });
 
 test.run();

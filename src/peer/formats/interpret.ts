@@ -193,8 +193,9 @@ function idsIn({ cell: name, kind, kindCell, item, kinds }: IdCell, cell: Cell):
 }
 
 function idOf(text: string, named: string | undefined, kinds: IdCell['kinds']): RowId[] {
-  const kind = kinds === undefined ? named : kinds[named?.toLowerCase() ?? ''];
-  if (text === '' || (kinds !== undefined && kind === undefined)) return [];
+  const name = named?.toLowerCase() ?? '';
+  if (text === '' || (kinds !== undefined && !Object.hasOwn(kinds, name))) return [];
+  const kind = kinds === undefined ? named : kinds[name];
   if (kind === undefined || kind === '') return [{ text }];
   return [{ text, kind: kind === 'minecraft' && floodgateUuid.test(text) ? 'xbox' : kind }];
 }

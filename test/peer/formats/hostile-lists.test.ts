@@ -85,6 +85,20 @@ test('source: blanks before a stray character are read in linear time in every l
   assert.is(refusalsAfterBans(lists.source!(bans) + line.repeat(64), 'source').length, 64);
 });
 
+test('battlemetrics: an id whose type is named like a member of every object is one of an unknown type', () => {
+  const id = '76561202255225729';
+  const ban = (...types: readonly string[]) => {
+    const identifiers = types.map((type) => ({ type, identifier: id }));
+    return { type: 'ban', attributes: { timestamp: '2026-11-20T12:00:00Z', expires: null, identifiers } };
+  };
+  const { events, refused } = plan(JSON.stringify({ data: [ban('constructor'), ban('__proto__', 'steamID')] }));
+  assert.equal(
+    events.map(({ player_id }) => player_id),
+    [id],
+  );
+  assert.equal(refused, [{ line: 1, reason: 'the row names no player' }]);
+});
+
 test('only a list that was read to its end counts as read', () => {
   const list = lists.minecraft!(bans);
   const options = { now };

@@ -1,12 +1,16 @@
 /** `ptf-peer describe`: prints a draft of the description of a list, for a person to complete. */
 import { basename, extname } from 'node:path';
 import type { Command } from 'commander';
-import { isDangerous, knownCells } from '../formats/description.js';
+import { knownCells } from '../formats/description.js';
+import { readList } from '../formats/interpret.js';
 import { draftIn, partsOf, shapeOf } from '../formats/recognise.js';
 import { wrongUsage } from '../peer-error.js';
 import { decodeList, fileBytes } from '../sources/decode.js';
 import { descriptionNameMax } from './read-description.js';
 import type { Session } from './session.js';
+
+const ignored = () => undefined;
+const nothing = { row: ignored, refuse: ignored, damaged: ignored, lacks: ignored };
 
 const help = `
 The draft says what the names of the cells suggest. Three choices are yours, and stand under "choose":
@@ -37,14 +41,18 @@ export function addDescribe(program: Command, session: Session): void {
       const isKnown = knownCells({ ...draft, recognise: { why: '' } });
       const part = parts.find(({ cells }) => draft.ids.every(({ cell }) => cells.includes(cell)));
       const open = (part?.cells ?? []).filter((cell) => !isKnown(cell));
-      const isChoice = (cell: string) => draft.ids.length === 0 || isDangerous(cell);
+      const recognise = { ...(shape === 'sql' ? { named: `^${part?.name ?? ''}$` } : {}), why: 'described by hand' };
+      const choose = new Set(draft.ids.length === 0 ? open : []);
+      // What would stop an import of the list, by its name or by its values alone.
+      const unknown = (cell: string, isStopping: boolean) => void (isStopping && choose.add(cell));
+      readList({ ...found, recognise }, text, { ...nothing, unknown }, { timeZone: 'UTC', kinds: null });
       const description = {
         ...draft,
         name: word.replace(/[^a-z0-9]+/g, '-'),
         title: name,
-        recognise: { ...(shape === 'sql' ? { named: `^${part?.name ?? ''}$` } : {}), why: 'described by hand' },
-        known: [...(draft.known ?? []), ...open.filter((cell) => !isChoice(cell))],
-        choose: open.filter(isChoice),
+        recognise,
+        known: [...(draft.known ?? []), ...open.filter((cell) => !choose.has(cell))],
+        choose: [...choose],
       };
       session.terminal.out(`${JSON.stringify(description, null, 2)}\n`);
     });

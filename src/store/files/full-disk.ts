@@ -66,11 +66,7 @@ export class Reserve {
   async during<T>(act: (isFull: boolean) => Promise<T>): Promise<T> {
     if (!isFull(this.dir)) return act(false);
     rmSync(this.#file, { force: true });
-    try {
-      return await act(true);
-    } finally {
-      this.fill(1);
-    }
+    return act(true).finally(() => this.fill(1));
   }
 
   /** Runs `act`, and again with the reserve freed if the disk was full: `act` may find the folder another process's. */

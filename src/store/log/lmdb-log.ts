@@ -234,11 +234,7 @@ export class LmdbLogWriter extends LmdbLogReader implements LogWriter {
 
   /** Releases the folder, so that the next start need not check whether this process is alive. */
   override async close(): Promise<void> {
-    try {
-      await super.close();
-    } finally {
-      await this.ownership.release();
-    }
+    await super.close().finally(() => this.ownership.release());
   }
 
   /** Closes without a release, as a process that dies does. */

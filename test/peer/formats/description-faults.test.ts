@@ -78,6 +78,24 @@ test('the draft of a file of any name is a description that an import takes', as
   }
 });
 
+test('a draft leaves to a person what stops an import of the list, also by the values of a cell alone', async () => {
+  const world = new PeerWorld();
+  const list = join(world.folder, 'bans.list');
+  const chosen = async (text: string) => {
+    writeFileSync(list, text);
+    return JSON.parse((await world.run(['describe', list])).out);
+  };
+  try {
+    const { choose, known } = await chosen(`steam_id;zzz;colour\n${A};Mute;red\n`);
+    assert.equal([choose, known], [['zzz'], ['colour']]);
+    assert.equal((await chosen(`{"${A}":"2026-11-22T12:00:00Z"}`)).choose, ['value']);
+    const rows = Array.from({ length: 2_000 }, () => `{"steam_id":"${A}","note":"a long remark"},\n`).join('');
+    assert.equal((await chosen(`[${rows}{"steam_id":"${A}","pardoned_on":"2026-11-22"}]`)).choose, ['pardoned_on']);
+  } finally {
+    world.remove();
+  }
+});
+
 test('a draft is made of the table that an option names, and of no other', async () => {
   const world = new PeerWorld();
   const dump = join(world.folder, 'dump.sql');

@@ -112,9 +112,7 @@ async function cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promis
   const cancelling = new AbortController();
   const cancel = (): void => cancelling.abort();
   for (const signal of endings) process.on(signal, cancel);
-  try {
-    return await work(cancelling.signal);
-  } finally {
+  return work(cancelling.signal).finally(() => {
     for (const signal of endings) process.off(signal, cancel);
-  }
+  });
 }

@@ -72,11 +72,7 @@ export async function showing<T>(
   work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
   const progress = terminal.progress(what);
-  try {
-    return await work(progress);
-  } finally {
-    progress.end();
-  }
+  return work(progress).finally(() => progress.end());
 }
 
 export interface BackupCommands {

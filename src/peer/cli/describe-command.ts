@@ -18,6 +18,7 @@ The draft says what the names of the cells suggest. Three choices are yours, and
   end   the cell and the unit of the end ("s", "ms", "ticks", "text"), or "length" with its unit
   type  the values of the cell that are bans ("kinds") and those that are not ("others")
 Move each cell of "choose" to its place, or to "known" if it means nothing for an import, and delete "choose".
+In XML, "path" leads to the elements that are bans, such as bans.ban: others may be admins.
 
 Examples:
   ptf-peer describe bans.csv > bans.json
@@ -48,6 +49,7 @@ export function addDescribe(program: Command, session: Session): void {
       readList({ ...found, recognise }, text, { ...nothing, unknown }, { timeZone: 'UTC', kinds: null });
       const description = {
         ...draft,
+        ...(shape === 'xml' && { path: '' }),
         name: word.replace(/[^a-z0-9]+/g, '-'),
         title: name,
         recognise,

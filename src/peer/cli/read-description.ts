@@ -59,7 +59,7 @@ function faultOf(given: Partial<Description> & { readonly choose?: readonly stri
   const unknown = Object.keys(given).find((name) => !members.has(name));
   if (unknown !== undefined) return `it has no member ${unknown}`;
   const { name, shape, ids, start, end, length, permanent, type, lifted = [], over = [] } = given;
-  const { choose = [], line, skip, known, recognise, columns } = given;
+  const { choose = [], line, skip, known, recognise, columns, path } = given;
   if (choose.length > 0) return `choose still holds ${choose.join(', ')}: say what each means`;
   if (typeof name !== 'string' || !/^[a-z0-9-]+$/.test(name)) return 'name must be a word in lower case';
   if (name.length > descriptionNameMax) return `name must have at most ${descriptionNameMax} characters`;
@@ -92,6 +92,7 @@ function faultOf(given: Partial<Description> & { readonly choose?: readonly stri
   if (![recognise?.cells, recognise?.without, columns].every(texts)) return 'cells, without and columns must be lists';
   if (shape === 'sql' && recognise?.named === undefined && recognise?.cells === undefined)
     return 'recognise must name the table of the dump, such as {"named": "^sb_bans$"}';
+  if (shape === 'xml' && !path) return 'path must lead to the elements that are bans, such as bans.ban';
   if (shape === 'lines' && typeof line !== 'string') return 'line must be a regular expression with named groups';
   try {
     for (const pattern of [line, skip, recognise?.named]) if (pattern !== undefined) new RegExp(pattern, 'i');

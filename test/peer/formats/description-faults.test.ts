@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readDescription } from '../../../src/peer/cli/read-description.js';
 import { temporaryFolder } from '../../support/process.js';
-import { A } from '../import/plans.js';
+import { A, B } from '../import/plans.js';
 import { PeerWorld } from '../peer-world.js';
 
 const path = join(temporaryFolder(), 'description.json');
@@ -58,6 +58,8 @@ test('a wrong member of a description is named, with what it must be', () => {
     [{ recognise: { cells: 'id' } }, 'cells, without and columns must be lists'],
     [{ recognise: { without: [{}] } }, 'cells, without and columns must be lists'],
     [{ columns: 'id created' }, 'cells, without and columns must be lists'],
+    [{ shape: 'xml' }, 'path must lead to the elements that are bans, such as bans.ban'],
+    [{ shape: 'xml', path: '' }, 'path must lead to the elements that are bans, such as bans.ban'],
     [{ shape: 'lines' }, 'line must be a regular expression with named groups'],
   ] as const) {
     assert.is(refusalOf(JSON.stringify({ ...right, ...wrong })), `the description FILE: ${fault}`);
@@ -73,6 +75,25 @@ test('the draft of a file of any name is a description that an import takes', as
     writeFileSync(description, (await world.run(['describe', list])).out);
     const { code, out, err } = await world.run(['import', list, '--description', description, '--dry-run']);
     assert.equal([code, out.includes('1 to send')], [0, true], out + err);
+  } finally {
+    world.remove();
+  }
+});
+
+test('no element of an XML list is a ban before a person has said which ones are', async () => {
+  const world = new PeerWorld();
+  const [list, description] = [join(world.folder, 'own.xml'), join(world.folder, 'description.json')];
+  writeFileSync(list, `<own><admins><admin steamid="${B}"/></admins><bans><ban steamid="${A}"/></bans></own>`);
+  const imported = (described: string) => {
+    writeFileSync(description, described);
+    return world.run(['import', list, '--dry-run', '--description', description]);
+  };
+  try {
+    const { out: draft } = await world.run(['describe', list]);
+    const { code, err } = await imported(draft);
+    assert.equal([code, err.includes('path must lead to the elements that are bans')], [2, true], err);
+    const { out } = await imported(JSON.stringify({ ...JSON.parse(draft), path: 'bans.ban' }));
+    assert.equal([out.includes(A), out.includes(B)], [true, false], out);
   } finally {
     world.remove();
   }

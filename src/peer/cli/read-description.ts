@@ -50,7 +50,7 @@ function completed(given: Description): Description {
   const read = [start, end, length, permanent, type, ...lifted, ...over].filter((one) => one !== undefined);
   const needs = read.map(({ cell }) => lower(cell));
   const { recognise = { why: 'described by hand' }, ...rest } = lowered(given) as Description;
-  const whole = { ...rest, recognise };
+  const whole = { ...rest, title: given.title ?? given.name, recognise };
   return isLines ? whole : { ...whole, needs };
 }
 

@@ -16,9 +16,8 @@ export interface Finding {
   readonly text: string;
 }
 
-const ok = (check: Finding['check'], text: string): Finding => ({ check, result: 'ok', text });
-const warn = (check: Finding['check'], text: string): Finding => ({ check, result: 'warn', text });
-const fail = (check: Finding['check'], text: string): Finding => ({ check, result: 'fail', text });
+const judged = (result: Finding['result']) => (check: Finding['check'], text: string) => ({ check, result, text });
+const [ok, warn, fail] = [judged('ok'), judged('warn'), judged('fail')];
 
 const farAhead = Date.UTC(9999, 11, 31);
 

@@ -24,7 +24,11 @@ export function readShape(description: Description, text: string, sink: RecordSi
   const { shape, path = '' } = description;
   const names = path === '' ? [] : path.split('.');
   const element = (value: Json, line: number, row: string) => takeCells(flat(value), line, sink, row);
-  if (shape === 'json') return readElements(text, names, { ...sink, element });
+  if (shape === 'json') {
+    const isThere = readElements(text, names, { ...sink, element });
+    if (!isThere && path === '') sink.damaged(1, 'the list is no JSON array, so that nothing of it can be read');
+    return isThere;
+  }
   if (shape === 'xml') return readXml(text, names, sink);
   if (shape === 'csv') readCsv(text, sink);
   else if (shape === 'sql') readTables(description, text, sink);
@@ -57,6 +61,7 @@ function flat(value: Json): ReadonlyMap<string, Json> {
 
 function readTables(description: Description, text: string, sink: RecordSink): void {
   const named = new Set<string>();
+  let isSaid = false;
   const columnsOf = (table: string, stated: readonly string[] | null, line: number) => {
     const columns = stated ?? (tableOfBans.test(table) ? description.columns : null) ?? null;
     const isWanted = columns !== null && isTable(description, table, columns);
@@ -66,10 +71,13 @@ function readTables(description: Description, text: string, sink: RecordSink): v
       const why = measure === undefined ? `is not one of ${description.title}` : `holds no bans (${measure})`;
       sink.refuse(line, `the table ${table} ${why}, and is left out`, measure);
     }
+    isSaid ||= isWanted || measures.test(table) || tableOfMeasures.test(table);
     named.add(table);
     return isWanted ? columns : null;
   };
   readInserts(text, columnsOf, sink);
+  const tables = [...named].join(', ');
+  if (tables !== '' && !isSaid) sink.damaged(1, `the dump has no table of ${description.title}, but ${tables}`);
 }
 
 export function isTable({ recognise }: Description, name: string, columns: readonly string[]): boolean {

@@ -160,9 +160,9 @@ function entryOf(player: Player, row: Ban, repeats: Repeats, options: PlanOption
   const { now, sendFaded } = options;
   const { bannedAt, expiresAt } = row;
   const isOver = row.over || (expiresAt !== null && expiresAt <= now);
-  const isRestated =
-    options.restate === true && !isOver && !row.lifted && (bannedAt === null || bannedAt < startOfDay(now));
-  const at = isRestated ? startOfDay(now) : bannedAt;
+  const today = now - (now % DAY_MS);
+  const isRestated = options.restate === true && !isOver && !row.lifted && (bannedAt === null || bannedAt < today);
+  const at = isRestated ? today : bannedAt;
   const weight = weightOf(at, row.says, options);
   const isFaded = weight < WEIGHT_MIN && !sendFaded;
   const state = row.lifted ? 'lifted' : isOver ? 'expired' : isFaded ? 'faded' : 'send';
@@ -214,8 +214,4 @@ const repeatsNamed = 5;
 function repeatNote({ lines, count }: Repeats): string {
   const more = count - lines.length;
   return `repeated in line ${lines.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-function startOfDay(now: number): number {
-  return now - (now % DAY_MS);
 }

@@ -99,6 +99,36 @@ test('no element of an XML list is a ban before a person has said which ones are
   }
 });
 
+test('a list that has no place where a format or a description reads is not read as an empty one', async () => {
+  const world = new PeerWorld();
+  const [list, description] = [join(world.folder, 'own.list'), join(world.folder, 'description.json')];
+  const refused = async (text: string, ...how: readonly string[]) => {
+    writeFileSync(list, text);
+    const { code, out, err } = await world.run(['import', list, '--dry-run', ...how]);
+    return `${code} ${/refused: (.*)/.exec(out)?.[1]} ${/given by/.test(err) && /undefined/.test(err)}`;
+  };
+  const described = (more: object) => {
+    writeFileSync(description, JSON.stringify({ ...right, ...more }));
+    return ['--description', description];
+  };
+  try {
+    const noArray = '1 the list is no JSON array, so that nothing of it can be read false';
+    assert.is(await refused(`{"bans":[{"id":"${A}"}]}`, ...described({ shape: 'json' })), noArray);
+    assert.is(await refused(`{"bans":[{"uuid":"${A}"}]}`, '--format', 'litebans'), noArray);
+    const dump = `INSERT INTO \`one\` (\`id\`) VALUES ('${A}');\nINSERT INTO \`two\` (\`id\`) VALUES ('${B}');\n`;
+    const named = described({ shape: 'sql', recognise: { named: '^three$' } });
+    assert.is(await refused(dump, ...named), '1 the dump has no table of arena, but one, two false');
+    assert.is(await refused('[]', ...described({ shape: 'json' })), '0 undefined false');
+    const created = 'CREATE TABLE `three` (`id` int);\nINSERT INTO `two` (`id`) VALUES (1);\n';
+    assert.is(
+      await refused(created, ...described({ shape: 'sql', recognise: { named: '^three$' } })),
+      '0 undefined false',
+    );
+  } finally {
+    world.remove();
+  }
+});
+
 test('a draft leaves to a person what stops an import of the list, also by the values of a cell alone', async () => {
   const world = new PeerWorld();
   const list = join(world.folder, 'bans.list');

@@ -3,14 +3,11 @@ import { basename, extname } from 'node:path';
 import type { Command } from 'commander';
 import { knownCells } from '../formats/description.js';
 import { readList } from '../formats/interpret.js';
-import { draftIn, partsOf, shapeOf } from '../formats/recognise.js';
+import { draftIn, nothing, partsOf, shapeOf } from '../formats/recognise.js';
 import { wrongUsage } from '../peer-error.js';
 import { decodeList, fileBytes } from '../sources/decode.js';
 import { descriptionNameMax } from './read-description.js';
 import type { Session } from './session.js';
-
-const ignored = () => undefined;
-const nothing = { row: ignored, refuse: ignored, damaged: ignored, lacks: ignored };
 
 const help = `
 The draft says what the names of the cells suggest. Three choices are yours, and stand under "choose":
@@ -46,7 +43,8 @@ export function addDescribe(program: Command, session: Session): void {
       const choose = new Set(draft.ids.length === 0 ? open : []);
       // What would stop an import of the list, by its name or by its values alone.
       const unknown = (cell: string, isStopping: boolean) => void (isStopping && choose.add(cell));
-      readList({ ...found, recognise }, text, { ...nothing, unknown }, { timeZone: 'UTC', kinds: null });
+      const sink = { ...nothing, row: () => undefined, lacks: () => undefined, unknown };
+      readList({ ...found, recognise }, text, sink, { timeZone: 'UTC', kinds: null });
       const description = {
         ...draft,
         ...(shape === 'xml' && { path: '' }),

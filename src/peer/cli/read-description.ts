@@ -47,8 +47,8 @@ function completed(given: Description): Description {
     if (Array.isArray(value)) return value.map(lowered);
     return isRecord(value) ? Object.fromEntries(Object.entries(value).map(loweredMember)) : value;
   };
-  const read = [start, end, length, permanent, type, ...lifted, ...over].filter((one) => one !== undefined);
-  const needs = read.map(({ cell }) => lower(cell));
+  const read = [start, end, length, permanent, type, ...lifted, ...over];
+  const needs = read.flatMap((one) => (one === undefined ? [] : [lower(one.cell)]));
   const { recognise = { why: 'described by hand' }, ...rest } = lowered(given) as Description;
   const whole = { ...rest, title: given.title ?? given.name, recognise };
   return isLines ? whole : { ...whole, needs };
@@ -78,8 +78,7 @@ function faultOf(given: Partial<Description> & { readonly choose?: readonly stri
   if (length !== undefined && !lengths.includes(length.unit))
     return `the unit of length must be one of ${lengths.join(', ')}`;
   if (type !== undefined && !isRecord(type.kinds)) return 'type must have kinds';
-  const kinds = Object.values(type?.kinds ?? {});
-  if (!kinds.every((kind) => ['ban', 'cheating', 'toxicity'].includes(kind)))
+  if (!Object.values(type?.kinds ?? {}).every((kind) => ['ban', 'cheating', 'toxicity'].includes(kind)))
     return 'kinds must be ban, cheating or toxicity; name other measures in others';
   for (const one of [type?.others, ...ids.map((id) => id.kinds)]) {
     if (one !== undefined && !isRecord(one)) return 'kinds and others must be objects';

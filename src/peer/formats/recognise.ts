@@ -116,7 +116,7 @@ function keyedIn(head: string): string[] {
   });
 }
 
-const nothing = { refuse: () => undefined, damaged: () => undefined };
+export const nothing = { refuse: () => undefined, damaged: () => undefined };
 
 /** Returns the parts of the beginning of the text; of a dump, those of the whole text. */
 export function partsOf(text: string, shape: Shape, name: string): readonly Part[] {

@@ -29,7 +29,7 @@ export function readShape(description: Description, text: string, sink: RecordSi
     if (!isThere && path === '') sink.damaged(1, 'the list is no JSON array, so that nothing of it can be read');
     return isThere;
   }
-  if (shape === 'xml') return readXml(text, names, sink);
+  if (shape === 'xml') return readXml(text, path === '' ? [] : path.toLowerCase().split('.'), sink);
   if (shape === 'csv') readCsv(text, sink);
   else if (shape === 'sql') readTables(description, text, sink);
   else if (shape === 'lines') readLines(description, text, sink);
@@ -76,8 +76,8 @@ function readTables(description: Description, text: string, sink: RecordSink): v
     return isWanted ? columns : null;
   };
   readInserts(text, columnsOf, sink);
-  const tables = [...named].join(', ');
-  if (tables !== '' && !isSaid) sink.damaged(1, `the dump has no table of ${description.title}, but ${tables}`);
+  const tables = [...named].join(', ') || 'none at all';
+  if (text.trim() !== '' && !isSaid) sink.damaged(1, `the dump has no table of ${description.title}, but ${tables}`);
 }
 
 export function isTable({ recognise }: Description, name: string, columns: readonly string[]): boolean {

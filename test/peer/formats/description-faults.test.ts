@@ -83,7 +83,7 @@ test('the draft of a file of any name is a description that an import takes', as
 test('no element of an XML list is a ban before a person has said which ones are', async () => {
   const world = new PeerWorld();
   const [list, description] = [join(world.folder, 'own.xml'), join(world.folder, 'description.json')];
-  writeFileSync(list, `<own><admins><admin steamid="${B}"/></admins><bans><ban steamid="${A}"/></bans></own>`);
+  writeFileSync(list, `<own><admins><admin steamid="${B}"/></admins><Bans><Ban steamid="${A}"/></Bans></own>`);
   const imported = (described: string) => {
     writeFileSync(description, described);
     return world.run(['import', list, '--dry-run', '--description', description]);
@@ -92,8 +92,10 @@ test('no element of an XML list is a ban before a person has said which ones are
     const { out: draft } = await world.run(['describe', list]);
     const { code, err } = await imported(draft);
     assert.equal([code, err.includes('path must lead to the elements that are bans')], [2, true], err);
-    const { out } = await imported(JSON.stringify({ ...JSON.parse(draft), path: 'bans.ban' }));
-    assert.equal([out.includes(A), out.includes(B)], [true, false], out);
+    for (const path of ['bans.ban', 'Bans.Ban']) {
+      const { out } = await imported(JSON.stringify({ ...JSON.parse(draft), path }));
+      assert.equal([out.includes(A), out.includes(B)], [true, false], out);
+    }
   } finally {
     world.remove();
   }
@@ -118,6 +120,14 @@ test('a list that has no place where a format or a description reads is not read
     const dump = `INSERT INTO \`one\` (\`id\`) VALUES ('${A}');\nINSERT INTO \`two\` (\`id\`) VALUES ('${B}');\n`;
     const named = described({ shape: 'sql', recognise: { named: '^three$' } });
     assert.is(await refused(dump, ...named), '1 the dump has no table of arena, but one, two false');
+    assert.is(await refused(`steam_id\n${A}\n`, ...named), '1 the dump has no table of arena, but none at all false');
+    const noBlock = 'the list is damaged here, so that nothing from this entry on can be read';
+    assert.is(await refused(`id,x\n${A},y\n`, ...described({ shape: 'keyvalues' })), `1 ${noBlock} false`);
+    for (const shape of ['sql', 'keyvalues'] as const) {
+      const recognise = { cells: ['id'] };
+      assert.is(await refused('\n', ...described({ shape, recognise })), '0 undefined false', shape);
+    }
+    assert.is(await refused('"bans" { }', ...described({ shape: 'keyvalues' })), '0 undefined false');
     assert.is(await refused('[]', ...described({ shape: 'json' })), '0 undefined false');
     const created = 'CREATE TABLE `three` (`id` int);\nINSERT INTO `two` (`id`) VALUES (1);\n';
     assert.is(

@@ -9,6 +9,7 @@ const depthMax = 64;
 export function readKeyValues(text: string, sink: RecordSink): void {
   const blocks: { readonly name: string; readonly line: number; readonly cells: Map<string, string> }[] = [];
   let line = 1;
+  let hasBlocks = text.trim() === '';
   let name: { readonly text: string; readonly line: number } | null = null;
   /** Returns false if the token is out of place. */
   const take = (found: string): boolean => {
@@ -16,6 +17,7 @@ export function readKeyValues(text: string, sink: RecordSink): void {
       if (name === null || blocks.length >= depthMax) return false;
       blocks.push({ name: name.text, line: name.line, cells: new Map() });
       name = null;
+      hasBlocks = true;
     } else if (found === '}') {
       const block = name === null ? blocks.pop() : undefined;
       if (block === undefined) return false;
@@ -37,6 +39,6 @@ export function readKeyValues(text: string, sink: RecordSink): void {
     } else isIntact = found !== '' && (found.trim() === '' || take(found));
     line += breaksIn(found);
   }
-  if (isIntact && blocks.length === 0 && name === null) return;
+  if (isIntact && hasBlocks && blocks.length === 0 && name === null) return;
   sink.damaged(blocks.at(-1)?.line ?? line, 'the list is damaged here, so that nothing from this entry on can be read');
 }

@@ -138,11 +138,8 @@ export function isOverTls({ headers }: Pick<IncomingMessage, 'headers'>): boolea
 export function addressOf({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>, hasProxy: boolean): string {
   const own = socket.remoteAddress ?? '';
   const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').at(-1)?.trim() ?? '';
-  return addressKeyOf(hasProxy && isLoopback(own) && forwarded !== '' ? forwarded : own);
-}
-
-function isLoopback(address: string): boolean {
-  return address === '::1' || /^(?:::ffff:)?127\./.test(address);
+  const isLoopback = own === '::1' || /^(?:::ffff:)?127\./.test(own);
+  return addressKeyOf(hasProxy && isLoopback && forwarded !== '' ? forwarded : own);
 }
 
 function originOf(text: string | undefined): URL | undefined {

@@ -56,10 +56,6 @@ export function configPathOf({ env, home }: Surroundings, option: string | undef
   return join(setText(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'ptf-peer', 'config.json');
 }
 
-function defaultStateDir({ env, home }: Surroundings): string {
-  return join(setText(env.XDG_STATE_HOME) ?? join(home, '.local', 'state'), 'ptf-peer');
-}
-
 /** Reads the file and the environment. Throws `wrong_usage` with every invalid or missing value. */
 export async function loadPeerConfig(surroundings: Surroundings, option: string | undefined): Promise<PeerConfig> {
   const path = configPathOf(surroundings, option);
@@ -108,7 +104,9 @@ export async function loadPeerConfig(surroundings: Surroundings, option: string 
     const advice = file === undefined ? `; there is no ${path}: run ptf-peer register` : '';
     throw wrongUsage(faults.join('; ') + advice);
   }
-  const stateDir = resolve(typeof given.state_dir === 'string' ? given.state_dir : defaultStateDir(surroundings));
+  const { env, home } = surroundings;
+  const ownDir = join(setText(env.XDG_STATE_HOME) ?? join(home, '.local', 'state'), 'ptf-peer');
+  const stateDir = resolve(typeof given.state_dir === 'string' ? given.state_dir : ownDir);
   return { url, peerId, apiKey, groupSalt, signingKey, gameIds: gameIds as string[], stateDir, path };
 }
 

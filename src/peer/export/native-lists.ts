@@ -15,11 +15,6 @@ const reason = 'untrusted in the group of servers';
 
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
 
-/** `2026-11-20 12:00:00 +0000`, as Minecraft writes times. */
-function minecraftTime(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} +0000`;
-}
-
 export const nativeLists: readonly NativeList[] = [
   {
     name: 'squad',
@@ -40,7 +35,9 @@ export const nativeLists: readonly NativeList[] = [
     name: 'minecraft',
     kinds: ['minecraft'],
     write: (players, at) => {
-      const entry = { name: '', created: minecraftTime(at), source: 'ptf-peer', expires: 'forever', reason };
+      // As Minecraft writes times: `2026-11-20 12:00:00 +0000`.
+      const created = `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} +0000`;
+      const entry = { name: '', created, source: 'ptf-peer', expires: 'forever', reason };
       const entries = players.map(({ id }) => ({ uuid: id, ...entry }));
       return `${JSON.stringify(entries, null, 2)}\n`;
     },

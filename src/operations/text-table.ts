@@ -15,6 +15,11 @@ export function plural(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+/** In millions of bytes, as disks are sold. */
+export function mb(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
 /** Truncates `line` to `width` characters; the last one is `…` if something is missing. */
 export function cutLine(line: string, width: number): string {
   const characters = [...line];

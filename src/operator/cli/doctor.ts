@@ -1,4 +1,5 @@
 /** `ptf doctor` examines everything that a node needs, whether or not it runs, and says what to do. Changes nothing. */
+import { once } from 'node:events';
 import { access, constants, lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { userInfo } from 'node:os';
@@ -29,7 +30,9 @@ async function examine(session: CommandContext): Promise<checks.Finding[]> {
   const cluster = running === null ? null : await session.ask('cluster-status', {}).catch(() => null);
   const isAbsent = running === null && silence === null;
   const foreign = isAbsent && folder.files.length > 0 ? foreignIn(session, dir) : undefined;
-  const store = isAbsent && foreign === undefined ? await storeOf(session, dir, folder) : null;
+  const around = isAbsent ? await surroundingsOf(dir, configuration) : null;
+  // A node that starts or joins its cluster changes the store.
+  const store = around?.starting === null && foreign === undefined ? await storeOf(session, dir, folder) : null;
   return [
     checks.judgeFolder(dir, foreign),
     ...checks.judgeConfiguration(configuration, running, store?.refusals),
@@ -43,9 +46,7 @@ async function examine(session: CommandContext): Promise<checks.Finding[]> {
     ...(running === null ? [] : [...checks.judgeRunning(running), ...checks.judgeEvidence(running)]),
     ...checks.judgeEtcd(cluster),
     ...(silence === null ? [] : [checks.judgeSilence(silence)]),
-    ...(isAbsent
-      ? checks.judgeAbsence(dir, session.lastLine(dir), await surroundingsOf(dir, configuration), configuration.signs)
-      : []),
+    ...(around === null ? [] : checks.judgeAbsence(dir, session.lastLine(dir), around, configuration.signs)),
   ];
 }
 
@@ -102,10 +103,7 @@ async function folderFacts(dir: string): Promise<checks.FolderFacts> {
     files: files.map(({ file }) => file),
     uid: userInfo().uid,
     above: there,
-    mayMake: await access(there, constants.W_OK).then(
-      () => true,
-      () => false,
-    ),
+    mayMake: await succeeds(access(there, constants.W_OK)),
     freeBytes: bavail * bsize,
     freeFiles: allFiles === 0 ? null : ffree,
     fileSystem: type,
@@ -145,11 +143,19 @@ async function surroundingsOf(
 ): Promise<checks.Surroundings> {
   const others = [...new Set(folders.map((folder) => resolve(folder)))].filter((folder) => folder !== dir);
   const running = await Promise.all(others.map(isRunning));
-  const isBusy = address !== null && (await answers(address));
-  return {
-    busyAddress: isBusy ? `${address.host}:${address.port}` : null,
-    nodes: others.filter((_, i) => running[i]),
-  };
+  const nodes = others.filter((_, i) => running[i]);
+  if (address === null || !(await answers(address))) return { busyAddress: null, starting: null, nodes };
+  const busyAddress = `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`;
+  return { busyAddress, starting: await startingOn(busyAddress).catch(() => null), nodes };
+}
+
+/** Resolves to why the node on an address does not serve; to null for another process, or rejects for it. */
+async function startingOn(address: string): Promise<string | null> {
+  const signal = AbortSignal.timeout(limits.doctorConnectMs);
+  const answer = await fetch(`http://${address}/api/v1/health`, { signal });
+  const { details } = (await answer.json()) as { readonly details?: Readonly<Record<string, string>> };
+  const isStarting = details?.role === 'joining' || ['recovering', 'draining'].includes(details?.reason ?? '');
+  return (isStarting && details?.reason) || null;
 }
 
 function isRunning(folder: string): Promise<boolean> {
@@ -160,17 +166,17 @@ function isRunning(folder: string): Promise<boolean> {
 }
 
 function answers({ host, port }: { readonly host: string; readonly port: number }): Promise<boolean> {
-  return new Promise((done) => {
-    const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-    const socket = connect({ host: local, port, timeout: limits.doctorConnectMs });
-    const end = (is: boolean) => {
-      socket.destroy();
-      done(is);
-    };
-    socket.once('connect', () => end(true));
-    socket.once('timeout', () => end(false));
-    socket.once('error', () => end(false));
-  });
+  const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const socket = connect({ host: local, port, timeout: limits.doctorConnectMs });
+  socket.once('timeout', () => socket.destroy(new Error('nobody answers')));
+  return succeeds(once(socket, 'connect')).finally(() => socket.destroy());
+}
+
+function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
 }
 
 function showFindings(findings: readonly checks.Finding[]): Rendered {

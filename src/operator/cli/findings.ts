@@ -3,6 +3,7 @@ import type { IdentityMode } from '../../core/vocabulary.js';
 import type { ClusterValue } from '../../operations/cluster-operations.js';
 import type { VerifyValue } from '../../operations/log-operations.js';
 import type { StatusValue } from '../../operations/status-operation.js';
+import { mb } from '../../operations/text-table.js';
 
 export interface Finding {
   readonly check: string;
@@ -59,12 +60,12 @@ export interface FolderFacts {
 }
 
 export interface Surroundings {
-  /** The address of the node, if another process listens on it. */
+  /** The address of the node, if a process listens on it, and why that process does not serve if it is a node. */
   readonly busyAddress: string | null;
+  readonly starting: string | null;
   readonly nodes: readonly string[];
 }
 
-const MB = 1e6;
 /** Measured (see "Sizing"): a player with 2.3 peers, an event id, a node with its replica. */
 const PLAYER_BYTES = 127;
 const EVENT_ID_BYTES = 23;
@@ -237,10 +238,6 @@ export function judgeDisk(facts: FolderFacts, minBytes: number): Finding[] {
   );
 }
 
-function mb(bytes: number): string {
-  return `${(bytes / MB).toFixed(1)} MB`;
-}
-
 export function judgeMemory(bytes: number, running: StatusValue | null): Finding[] {
   const { ok, warn } = about('memory');
   if (running === null) return [ok(`${mb(bytes)}; see "Sizing" for the needs of a group`)];
@@ -255,15 +252,20 @@ export function judgeMemory(bytes: number, running: StatusValue | null): Finding
 export function judgeAbsence(
   dir: string,
   lastLine: string | undefined,
-  { busyAddress, nodes }: Surroundings,
+  { busyAddress, starting, nodes }: Surroundings,
   signs: ConfigurationFacts['signs'],
 ): Finding[] {
   const last = lastLine === undefined ? '' : `; its last line, of ${lastLine}`;
   const { warn } = about('elsewhere');
   const busy = `another process listens on ${busyAddress}`;
-  return [
+  const wait = 'wait; if it takes long, do what this reason or its log says';
+  const absent = [
     about('node').fail(`no node runs on ${dir}${last}`, 'start it, or name the folder of the node with --data-dir'),
     ...(busyAddress === null ? [] : [about('port').fail(busy, 'stop it, or set PORT to another port')]),
+  ];
+  const present = about('node').fail(`the node on ${busyAddress} does not serve: ${starting}`, wait);
+  return [
+    ...(starting === null ? absent : [present]),
     ...nodes.map((folder) => warn(`a node runs on ${folder}`, `examine it with --data-dir ${folder}`)),
     ...signs.map(([text, advice]) => warn(text, advice)),
   ];
@@ -276,12 +278,12 @@ export function judgeSilence(what: string): Finding {
   );
 }
 
-/** Returns the heading, in the operator's documents, of what to do about a node that refuses writes. */
-function sectionOf(reason: string | null): string {
-  if (reason === 'clock_ahead') return 'When the clock is wrong';
-  if (reason === 'log_full') return 'Alert PtfClusterDatabaseLarge';
-  return reason === 'log_unreachable' ? 'Loss of two machines' : 'When the disk fills up';
-}
+/** The headings, in the operator's documents, of what to do about a node that refuses writes, by its reason. */
+const sections: Readonly<Record<string, string>> = {
+  clock_ahead: 'When the clock is wrong',
+  log_full: 'Alert PtfClusterDatabaseLarge',
+  log_unreachable: 'Loss of two machines',
+};
 
 export function judgeRunning(status: StatusValue): Finding[] {
   const { ok, warn, fail } = about('node');
@@ -289,11 +291,12 @@ export function judgeRunning(status: StatusValue): Finding[] {
   const waiting =
     pending_erasures === 1 ? '1 player is waiting for its' : `${pending_erasures} players are waiting for their`;
   const held = `record ${last_seq}, ${snapshots.length} snapshots, ${mailbox.events} events waiting`;
+  const section = sections[reason ?? ''] ?? 'When the disk fills up';
   return foundOr(
     ok(`runs and accepts commands: ${held}`),
     ...status.check.faults.map((text) => about('store').fail(text, damageAdvice)),
     !ready && fail(`runs, but accepts no requests: ${reason}`, 'wait while the node recovers; otherwise read its log'),
-    ready && !writable && fail(`runs, but accepts no writes: ${reason}`, `see "${sectionOf(reason)}"`),
+    ready && !writable && fail(`runs, but accepts no writes: ${reason}`, `see "${section}"`),
     status.counts.events > 0 &&
       weights.computed_at === null &&
       warn('peer weights were never computed', "wait some seconds, then look for an error in the node's log"),

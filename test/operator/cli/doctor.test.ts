@@ -1,6 +1,7 @@
 /** `ptf doctor` with everything in this process: the folder, the node, and what lies around them. */
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -79,7 +80,7 @@ test('if there is no folder yet, the nearest one above it is examined', async ()
 
 test('beside a folder without a node, a busy port, other nodes and signs of them are named', async () => {
   const [dir, other] = [temporaryFolder(), temporaryFolder()];
-  const busy = createServer().listen(0, '127.0.0.1');
+  const busy = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
   await once(busy, 'listening');
   const { port } = busy.address() as AddressInfo;
   const node = await serve(other);
@@ -102,6 +103,34 @@ test('beside a folder without a node, a busy port, other nodes and signs of them
   await once(busy, 'close');
   assert.equal((await around('0.0.0.0')).found.slice(-3), [`fail node no node runs on ${dir}`, ...named]);
   await node.close();
+});
+
+test('a node that starts or joins its cluster is no other process, and nothing is advised against it', async () => {
+  const dir = temporaryFolder();
+  const examinedBeside = async (answer: RequestListener): Promise<string[]> => {
+    const server = createHttpServer(answer).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const address = { host: '127.0.0.1', port };
+    const { found } = await examined(dir, { ...intact, configuration: () => ({ ...configuration, address }) });
+    server.close();
+    server.closeAllConnections();
+    return found.filter((one) => /^\w+ (?:node|port|store)/.test(one)).map((one) => one.replace(String(port), 'PORT'));
+  };
+  const unready = (details: object) => examinedBeside((_, to) => to.writeHead(503).end(JSON.stringify({ details })));
+  const notServing = (why: string) => [`fail node the node on 127.0.0.1:PORT does not serve: ${why}`];
+  assert.equal(await unready({ reason: 'recovering' }), notServing('recovering'));
+  assert.equal(
+    await unready({ reason: 'CLUSTER_SECRET differs', role: 'joining' }),
+    notServing('CLUSTER_SECRET differs'),
+  );
+  const absent = [
+    'ok store intact as far as a start reads, up to record 9; ptf verify reads all of it',
+    `fail node no node runs on ${dir}`,
+    'fail port another process listens on 127.0.0.1:PORT',
+  ];
+  assert.equal(await unready({ reason: 'disk_low' }), absent);
+  assert.equal(await examinedBeside((_, to) => to.end('null')), absent);
 });
 
 test('a running node is examined by its state, without a look into its store', async () => {

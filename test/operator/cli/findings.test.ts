@@ -223,15 +223,18 @@ test('a folder that no node made, a silent node, and a store that cannot be read
 });
 
 test('without a node its last line, a busy port, other nodes and signs of nodes are named', () => {
-  const alone = { busyAddress: null, nodes: [] };
+  const alone = { busyAddress: null, starting: null, nodes: [] };
   one(judgeAbsence('/data', undefined, alone, []), 'fail', /^fail: no node runs on \/data$/);
-  const found = judgeAbsence('/data', 'noon: stopped', { busyAddress: '[::]:80', nodes: ['/b'] }, [['a unit', 'look']]);
+  const busy = { busyAddress: '[::]:80', starting: null, nodes: ['/b'] };
+  const found = judgeAbsence('/data', 'noon: stopped', busy, [['a unit', 'look']]);
   assert.equal(textsOf(found), [
     'fail: no node runs on /data; its last line, of noon: stopped',
     'fail: another process listens on [::]:80',
     'warn: a node runs on /b',
     'warn: a unit',
   ]);
+  const starting = judgeAbsence('/data', 'noon: stopped', { ...busy, starting: 'recovering', nodes: [] }, []);
+  one(starting, 'fail', /^fail: the node on \[::\]:80 does not serve: recovering$/);
 });
 
 test('a damaged log forbids a start, a damaged snapshot does not', () => {

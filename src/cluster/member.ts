@@ -2,7 +2,7 @@
 import { countOf } from '../core/records/batch.js';
 import { messageOf } from '../errors.js';
 import { formatOfCommand } from '../group/actor-commands.js';
-import type { ClusterHealth, ClusterRole } from '../group/cluster-api.js';
+import { type ClusterHealth, type ClusterRole, unknownStalenessMs } from '../group/cluster-api.js';
 import { every, type Timers, waitOf } from '../group/ports/clock.js';
 import {
   type Fence,
@@ -164,8 +164,8 @@ export class ClusterMember implements ClusterHealth {
 
   get stalenessMs(): number {
     if (this.isLeader) return 0;
-    if (this.#isAway) return Number.MAX_SAFE_INTEGER;
-    return Math.min(Math.max(0, this.deps.timers.elapsed() - this.#confirmedAt), Number.MAX_SAFE_INTEGER);
+    if (this.#isAway) return unknownStalenessMs;
+    return Math.min(Math.max(0, this.deps.timers.elapsed() - this.#confirmedAt), unknownStalenessMs);
   }
 
   get isStale(): boolean {

@@ -2,13 +2,16 @@
 import type { Outcome } from '../errors.js';
 import type { NodeView, RefusedNode, Scrubbed, WalSettings } from './ports/shared-log.js';
 
+/** The staleness of a node that does not know how old its state is, such as one that has just started. */
+export const unknownStalenessMs = Number.MAX_SAFE_INTEGER;
+
 export type ClusterRole = 'leader' | 'follower' | 'joining' | 'left';
 
 export interface ClusterHealth {
   readonly role: ClusterRole;
   readonly hasLeader: boolean;
   readonly appliedSeq: number;
-  /** ms since this node last knew that it was up to date. */
+  /** ms since this node last knew that it was up to date; `unknownStalenessMs` if that is unknown. */
   readonly stalenessMs: number;
   readonly isStale: boolean;
   /** Why the node left, or may not join. */

@@ -1,11 +1,11 @@
 /** The nodes of a group that several nodes serve, the settings that they share, and the members of etcd. */
 import { settingNames, settingParsers } from '../core/settings.js';
 import { granted, type Outcome, refused } from '../errors.js';
-import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
+import { type ClusterOperations, type ClusterStatus, unknownStalenessMs } from '../group/cluster-api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
 import { type Asked, by, count, isoTime, mapped, operation, typed } from './operation.js';
-import { columns, facts } from './text-table.js';
+import { columns, facts, mb } from './text-table.js';
 
 export const clusterOperations = {
   'group-show': operation({
@@ -124,7 +124,7 @@ function clusterValue(status: ClusterStatus) {
     node_id: status.nodeId,
     role: status.role,
     applied_seq: status.appliedSeq,
-    staleness_ms: Math.ceil(status.stalenessMs),
+    staleness_ms: status.stalenessMs === unknownStalenessMs ? null : Math.ceil(status.stalenessMs),
     lease_ms: Math.floor(status.leaseMs),
     floor_seq: status.floorSeq,
     leader: leader && { node_id: leader.nodeId, since: isoTime(leader.since), fence: leader.fence },
@@ -166,7 +166,7 @@ function clusterLines(value: ClusterValue, width: number): string[] {
       ['this node', `${value.node_id}, ${value.role}`],
       ['leader', leader === null ? 'none' : `${leader.node_id} since ${leader.since} (fence ${leader.fence})`],
       ['applied seq', value.applied_seq],
-      ['staleness', `${value.staleness_ms} ms`],
+      ['staleness', value.staleness_ms === null ? 'unknown' : `${value.staleness_ms} ms`],
       ['lease', `${value.lease_ms} ms left`],
       ['floor seq', value.floor_seq],
       ['takeovers', `${value.takeovers} by this node`],
@@ -190,15 +190,11 @@ function clusterLines(value: ClusterValue, width: number): string[] {
       ['etcd member', ({ endpoint }) => endpoint],
       ['state', memberState],
       ['version', ({ version }) => version],
-      ['database in use', (one) => `${mb(one.db_bytes_in_use)} of ${mb(one.db_bytes)} MB`],
+      ['database in use', (one) => `${mb(one.db_bytes_in_use)} of ${mb(one.db_bytes)}`],
     ]),
   ];
 }
 
 function memberState({ healthy, leads, alarms }: ClusterValue['members'][number]): string {
   return [healthy ? (leads ? 'leads' : 'follows') : 'DOES NOT ANSWER', ...alarms].join(', ');
-}
-
-function mb(bytes: number): string {
-  return (bytes / 1e6).toFixed(1);
 }

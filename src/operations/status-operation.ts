@@ -1,10 +1,11 @@
 /** The state of the node, and its dashboard. */
 import { granted } from '../errors.js';
 import type { GroupStatus } from '../group/api.js';
+import { unknownStalenessMs } from '../group/cluster-api.js';
 import { DAY_MS, limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
 import { isoTime, operation } from './operation.js';
-import { facts } from './text-table.js';
+import { facts, mb } from './text-table.js';
 
 export const statusOperations = {
   'dashboard-unlock': operation({
@@ -79,6 +80,7 @@ export interface StatusValue extends ReturnType<typeof statusValue> {}
 
 function statusLines(value: StatusValue, width: number): string[] {
   const { weights, counts, mailbox } = value;
+  const { groups, peers } = value.witness_groups;
   const computed = weights.computed_at === null ? 'not computed yet' : `computed ${weights.computed_at}`;
   return facts(width, [
     ['version', value.version],
@@ -96,7 +98,7 @@ function statusLines(value: StatusValue, width: number): string[] {
     ['mailbox', `${mailbox.events} events, ${mailbox.bytes} bytes`],
     ['snapshots', value.snapshots.join(', ') || 'none'],
     ['pre-trusted', value.pre_trusted.join(', ') || 'none'],
-    ['witness groups', witnessGroupsLine(value)],
+    ['witness groups', groups === 0 ? 'none: every peer is its own witness' : `${groups}, of ${peers} peers`],
     ['pending erasures', value.pending_erasures],
     ['open disputes', value.open_disputes],
     ['owner epoch', value.owner_epoch],
@@ -116,12 +118,7 @@ function readiness({ ready, writable, reason }: StatusValue): string {
 
 function diskLine(disk: StatusValue['disk']): string {
   if (disk === null) return 'not checked yet';
-  const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
   return `${mb(disk.free)} free, writes are refused below ${mb(disk.free_min)}; log ${mb(disk.log)}, snapshots ${mb(disk.snapshots)}`;
-}
-
-function witnessGroupsLine({ witness_groups: { groups, peers } }: StatusValue): string {
-  return groups === 0 ? 'none: every peer is its own witness' : `${groups}, of ${peers} peers`;
 }
 
 function checkLine({ check, last_seq: lastSeq }: StatusValue): string {
@@ -137,6 +134,7 @@ type Condition = (status: GroupStatus) => number | string | boolean | undefined;
 
 const newest = (snapshots: readonly number[]): number => Math.max(0, ...snapshots);
 const giga = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} G`;
+const seconds = (ms: number): string => (ms === unknownStalenessMs ? 'an unknown time' : `${Math.round(ms / 1000)} s`);
 
 /** The alert rules of `deploy/` that a node can judge by its present state, under their names, with their texts. */
 export const alertRules: Readonly<Record<string, readonly [text: string, fires: Condition]>> = {
@@ -171,8 +169,8 @@ export const alertRules: Readonly<Record<string, readonly [text: string, fires: 
     ({ cluster }) => cluster?.refusedNodes,
   ],
   PtfClusterStale: [
-    'has not known for {value} s that it is up to date.',
-    ({ cluster }) => cluster !== null && cluster.stalenessMs > 5_000 && Math.round(cluster.stalenessMs / 1000),
+    'has not known for {value} that it is up to date.',
+    ({ cluster }) => cluster !== null && cluster.stalenessMs > 5_000 && seconds(cluster.stalenessMs),
   ],
   PtfClusterDatabaseLarge: [
     'the database of etcd has {value}B; writes are refused from four fifths of its quota on.',

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { granted, type Outcome, refused } from '../../src/errors.js';
-import type { ClusterOperations, ClusterStatus } from '../../src/group/cluster-api.js';
+import { type ClusterOperations, type ClusterStatus, unknownStalenessMs } from '../../src/group/cluster-api.js';
 import { asksOf, operations } from '../../src/operations/table.js';
 import { recordedGroup, settings } from '../operator/recorded-group.js';
 
@@ -81,14 +81,15 @@ test('the state of a cluster is printed with its nodes, those refused, and the m
     'n2 | follower | 6 | 3 | 5 | 1.0.0 | http://n | disk_low',
     '',
     'etcd member | state | version | database in use',
-    'http://m | leads | 3.6.0 | 1.3 of 4.0 MB',
-    'http://m | follows, NOSPACE | 3.6.0 | 1.3 of 4.0 MB',
-    'http://m | DOES NOT ANSWER | 3.6.0 | 1.3 of 4.0 MB',
+    'http://m | leads | 3.6.0 | 1.3 MB of 4.0 MB',
+    'http://m | follows, NOSPACE | 3.6.0 | 1.3 MB of 4.0 MB',
+    'http://m | DOES NOT ANSWER | 3.6.0 | 1.3 MB of 4.0 MB',
   ]);
   const empty = await linesOf({ ...status, leader: null, lastTakeover: null, scrubbed: null, nodes: [] });
   assert.equal([empty[2], ...empty.slice(8, 10)], ['leader | none', 'last takeover | none', 'last scrub | none']);
   const silent = await linesOf({ ...status, scrubbed: undefined });
   assert.is(silent[9], 'last scrub | unknown, since etcd does not answer');
+  assert.is((await linesOf({ ...status, stalenessMs: unknownStalenessMs }))[4], 'staleness | unknown');
 });
 
 test('the lag of a node is counted from the newest record that any node applied', async () => {

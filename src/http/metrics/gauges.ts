@@ -2,7 +2,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { peerStatuses } from '../../core/vocabulary.js';
 import type { GroupStatus, OperatorApi, PeerSignals, PeerView } from '../../group/api.js';
-import type { ClusterHealth, ClusterRole } from '../../group/cluster-api.js';
+import { type ClusterHealth, type ClusterRole, unknownStalenessMs } from '../../group/cluster-api.js';
 import { limits } from '../../limits.js';
 
 export type WatchedGroup = Pick<OperatorApi, 'status' | 'peers' | 'signals' | 'sharedErasures'>;
@@ -94,9 +94,9 @@ const clusterFigures = {
     'Whether the group has a leader (1) or not (0), as known to this node.',
   ),
   ptf_cluster_applied_seq: ofCluster(({ appliedSeq }) => appliedSeq).means('Newest record that this node has applied.'),
-  ptf_cluster_staleness_seconds: ofCluster(({ stalenessMs }) => stalenessMs / 1000).means(
-    'Time since this node last knew that it was up to date.',
-  ),
+  ptf_cluster_staleness_seconds: ofCluster(({ stalenessMs: ms }) =>
+    ms === unknownStalenessMs ? Number.POSITIVE_INFINITY : ms / 1000,
+  ).means('Time since this node last knew that it was up to date; infinite if that is unknown.'),
   ptf_cluster_lease_seconds: ofCluster(({ leaseMs }) => leaseMs / 1000).means(
     "Remaining time of this node's lease by its own clock.",
   ),

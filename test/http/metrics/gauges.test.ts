@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupStatus } from '../../../src/group/api.js';
-import type { ClusterHealth } from '../../../src/group/cluster-api.js';
+import { type ClusterHealth, unknownStalenessMs } from '../../../src/group/cluster-api.js';
 import { createMetrics } from '../../../src/http/metrics/metrics.js';
 import { limits } from '../../../src/limits.js';
 import { groupDouble } from '../group-double.js';
@@ -106,10 +106,12 @@ test('each gauge of the group, its cluster and its peers has the value of one fi
   };
   const found = Object.fromEntries(Object.keys(expected).map((name) => [name, sampleOf(text, `ptf_${name}`)]));
   assert.equal(found, expected);
-  const left: ClusterHealth = { ...cluster, role: 'left', hasLeader: false, isScrubIncomplete: false };
+  const unknown = { hasLeader: false, isScrubIncomplete: false, stalenessMs: unknownStalenessMs };
+  const left: ClusterHealth = { ...cluster, role: 'left', ...unknown };
   current = { ...status, ready: true, writable: false, snapshots: [], disk: null, cluster: left };
   current = { ...current, check: { ...status.check, endedAt: null } };
   const later = await metrics.text();
+  assert.match(later, /^ptf_cluster_staleness_seconds \+Inf$/m);
   const names = ['ready', 'snapshot_last_seq', 'disk_free_bytes', 'check_ended_timestamp_seconds'];
   const ofCluster = ['has_leader', 'scrub_incomplete', 'role{role="follower"}', 'role{role="left"}'];
   assert.equal(

@@ -31,7 +31,7 @@ function ownOf(value: ClusterValue): Child {
     ['Node', html`<span>${value.node_id} ${roleBadge(value.role)}</span>`],
     ['Leader', leader === null ? 'none' : html`<span>${leader.node_id} since ${time(leader.since)}</span>`],
     ['Applied record', count(value.applied_seq)],
-    ['Last known up to date', `${count(value.staleness_ms)} ms ago`],
+    ['Last known up to date', value.staleness_ms === null ? 'unknown' : `${count(value.staleness_ms)} ms ago`],
     ['Lease', `${count(value.lease_ms)} ms left`],
     ['Floor', `record ${count(value.floor_seq)}: a node that is behind it must rejoin`],
     [

@@ -19,6 +19,7 @@ interface Dashboard {
   readonly panels: readonly {
     readonly id: number;
     readonly title: string;
+    readonly fieldConfig?: { readonly overrides: readonly { readonly matcher: { readonly options: string } }[] };
     readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
     readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
   }[];
@@ -134,6 +135,20 @@ test('panels have numbers of their own and lie beside each other, not upon each 
       }
     }
   }
+});
+
+test('no chart draws bytes on the axis of another unit', () => {
+  const cluster = JSON.parse(fileOf('deploy/cluster/grafana.json')) as Dashboard;
+  const mixed = [...panels, ...cluster.panels].filter(({ targets = [], fieldConfig }) => {
+    const apart = fieldConfig?.overrides.map(({ matcher }) => matcher.options) ?? [];
+    const onOne = targets.filter(({ legendFormat }) => !apart.includes(legendFormat));
+    const bytes = onOne.filter(({ expr }) => /_bytes(?:_total)?\b/.test(expr));
+    return bytes.length > 0 && bytes.length < onOne.length;
+  });
+  assert.equal(
+    mixed.map(({ title }) => title),
+    [],
+  );
 });
 
 test('every metric and label in the alerts exists in a node', () => {

@@ -54,7 +54,7 @@ export const peerOperations = {
     ptf: {
       group: 'peers',
       command: 'show',
-      text: 'show everything that the node holds about a peer',
+      text: 'show a peer; with --json everything that the node holds about it',
       given: { peer_id: id },
       examples: [`peers show ${exampleId}`, 'peers show "Arena EU 1"', 'peers show 0c4b'],
       show: peerFacts,

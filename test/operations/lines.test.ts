@@ -62,7 +62,7 @@ test('the status names what is on, off, absent, refused or damaged', async () =>
   }
 });
 
-test('a peer is printed with everything that the node holds about it', async () => {
+test('a peer is printed with its state, contact, note, key and figures', async () => {
   const peer = {
     ...peerView(1),
     contactEmail: 'a@b',

@@ -2,7 +2,7 @@
 import { peerStatuses } from '../core/vocabulary.js';
 import { granted, refused } from '../errors.js';
 import type { OperatorApi, PeerSignals, PeerView } from '../group/api.js';
-import { limits } from '../limits.js';
+import { HOUR_MS, limits } from '../limits.js';
 import { contactEmail, gameIds, peerName, publicKey } from '../validation/identifiers.js';
 import { shape } from '../validation/schema.js';
 import { parseIdle, parseNames, parseOverlap, parsePublicKey } from './arguments.js';
@@ -49,7 +49,8 @@ export const peerOperations = {
     dashboard: true,
     answer({ peer_id }, { group }) {
       const peer = group.peerById(peer_id);
-      return peer === undefined ? refused('unknown_peer') : granted(listedPeer(group, peer));
+      if (peer === undefined) return refused('unknown_peer', { text: 'no peer has this id or name' });
+      return granted(listedPeer(group, peer));
     },
     ptf: {
       group: 'peers',
@@ -219,12 +220,11 @@ export const peerOperations = {
 
   'peers-relate': operation({
     request: shape({ relation: { enum: ['same', 'independent'] }, peer_id: peerId, other_id: peerId, by }, ['by']),
-    async answer({ relation, peer_id, other_id }, { group, by: actor }) {
-      return mapped(await group.relatePeers(relation, peer_id, other_id, actor), () => {
-        const [one, other] = [group.peerById(peer_id)!, group.peerById(other_id)!];
-        return { relation, peers: [peerValue(one), peerValue(other)] as const };
-      });
-    },
+    answer: async ({ relation, peer_id, other_id }, { group, by: actor }) =>
+      mapped(await group.relatePeers(relation, peer_id, other_id, actor), () => ({
+        relation,
+        peers: [peerValue(group.peerById(peer_id)!), peerValue(group.peerById(other_id)!)] as const,
+      })),
     ptf: (['same', 'independent'] as const).map((relation) => ({
       group: 'peers' as const,
       command: relation,
@@ -248,7 +248,8 @@ export const peerOperations = {
           parse: parseIdle,
         }),
       },
-      confirm: () => 'Revoke every peer that never sent an event and registered longer ago? This is final.',
+      confirm: ({ idle_ms }) =>
+        `Revoke every peer that never sent an event and registered over ${Number((idle_ms / HOUR_MS).toFixed(2))} h ago? This is final.`,
       examples: ['peers purge --idle 1d', 'peers purge --idle 12h --yes --by alice'],
       show: ({ purged }) => [...purged, `${plural(purged.length, 'peer')} revoked`],
     },

@@ -86,7 +86,7 @@ test('a peer is printed with its state, contact, note, key and figures', async (
   ]) {
     assert.ok(bare.includes(`${name} | ${without}`) && full.includes(`${name} | ${given}`), name);
   }
-  assert.equal(await printed('peers-show', { peer_id: 'nobody' }), ['unknown_peer', '']);
+  assert.equal(await printed('peers-show', { peer_id: 'nobody' }), ['unknown_peer', 'no peer has this id or name']);
 });
 
 test('a change of a peer is printed with the peer, and a new key on a line of its own', async () => {

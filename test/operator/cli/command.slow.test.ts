@@ -271,6 +271,7 @@ test('an unknown peer is refused with its code', async () => {
     assert.is(document.code, 'unknown_peer', args.join(' '));
     assert.type(document.error, 'string');
   }
+  assert.is((await json(['peers', 'show', 'nobody'], 1)).error, 'no peer has this id or name');
 });
 
 test('a rotation kills the old key at once', async () => {

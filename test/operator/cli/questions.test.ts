@@ -65,7 +65,10 @@ test('without a yes nothing is changed, and without a terminal, or with --yes, n
     [revoking.code, revoking.asked],
     [1, ['Revoke Peer 0 (peer-0), with 2 events? This is final, and removes all weight from its evidence.']],
   );
-  assert.match((await run(['peers', 'purge', '--idle', '1d'], group, false)).asked.join(), /registered longer ago\?/);
+  for (const [idle, hours] of Object.entries({ '1d': '24', '30m': '0.5', '7m': '0.12' })) {
+    const [question] = (await run(['peers', 'purge', '--idle', idle], group, false)).asked;
+    assert.ok(question?.includes(`registered over ${hours} h ago? This is final.`), question);
+  }
   const changes = () =>
     calls.filter(([name]) => /^(?:confirmErasure|changePeer|purgePeers)$/.test(String(name))).length;
   assert.is(changes(), 0);

@@ -33,7 +33,6 @@ export function settingsIn(config: Config): Omit<GroupSettings, 'PRE_TRUSTED_PEE
   };
 }
 
-/** The identity of the group that the configuration names. */
 export function identityOf({ groupId, identityMode, environment, playerIdKinds }: Config) {
   return { groupId, identityMode, environment, ...(playerIdKinds === null ? {} : { playerIdKinds }) };
 }

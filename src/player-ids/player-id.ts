@@ -88,12 +88,9 @@ function readDeclared(text: string, name: string, server: string | undefined): F
     return readMinecraftForm(text, server);
   }
   const reading = readAs(kind, text, server);
-  const isForeign = isOpaque(kind) ? steamForm(text) !== null || prefix !== '' : !isId(reading) && isOfKind(text);
+  const isOther = () => !isId(reading) && isId(detect(text, undefined, undefined).reading);
+  const isForeign = isOpaque(kind) ? steamForm(text) !== null || prefix !== '' : isOther();
   return { kind, reading: isForeign ? refused('other_kind') : reading };
-}
-
-function isOfKind(text: string): boolean {
-  return isId(detect(text, undefined, undefined).reading);
 }
 
 function isId(reading: Reading): boolean {

@@ -89,29 +89,23 @@ function* violationsInFields(schema: Schema, value: object, field: string): Gene
   const isClosed = schema.additionalProperties === false;
   for (const name of required) {
     // The unknown field is the fault then.
-    if (Object.hasOwn(value, name) || (isClosed && Object.hasOwn(value, camelCased(name)))) continue;
+    const camelCased = name.replace(/_[a-z]/g, (pair) => pair.slice(1).toUpperCase());
+    if (Object.hasOwn(value, name) || (isClosed && Object.hasOwn(value, camelCased))) continue;
     const missing = properties[name] ?? {};
     yield { field: `${field}/${name}`, keyword: 'required', schema: missing, value: undefined };
   }
   if (isClosed) {
     for (const name in value) {
       if (Object.hasOwn(properties, name)) continue;
-      yield { field: `${field}/${escapePointer(name)}`, keyword: 'additionalProperties', schema, value: undefined };
+      // RFC 6901, section 3.
+      const token = name.replaceAll('~', '~0').replaceAll('/', '~1');
+      yield { field: `${field}/${token}`, keyword: 'additionalProperties', schema, value: undefined };
     }
   }
   for (const [name, one] of Object.entries(properties)) {
     const found = Object.getOwnPropertyDescriptor(value, name);
     if (found !== undefined) yield* violationsIn(one, found.value, `${field}/${name}`);
   }
-}
-
-function camelCased(name: string): string {
-  return name.replace(/_[a-z]/g, (pair) => pair.slice(1).toUpperCase());
-}
-
-/** Escapes a token (RFC 6901, section 3). */
-function escapePointer(token: string): string {
-  return token.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** Validators of a schema's own keywords, without its parts. Compiled when a body is first refused. */

@@ -146,7 +146,9 @@ export class ScoreReader {
         await Promise.all(halves.map((half) => this.#readChunk(half, read, found)));
         return;
       }
-      if (!(error instanceof TrustError) || isOfCaller(error)) throw error;
+      if (!(error instanceof TrustError)) throw error;
+      const isOfCaller = error.status === undefined ? !isRetryable(error) : codesOfIds.includes(error.code);
+      if (isOfCaller) throw error;
       for (const { key } of tokens) found.set(key, this.#fallen(key, fallback, error.code));
     } finally {
       table.done(tokens);
@@ -182,10 +184,6 @@ export class ScoreReader {
 
 /** The codes by which the node, or a proxy with a smaller bound, refuses an address. */
 const tooLong: readonly TrustErrorCode[] = ['uri_too_long', 'headers_too_large'];
-
-function isOfCaller(error: TrustError): boolean {
-  return error.status === undefined ? !isRetryable(error) : codesOfIds.includes(error.code);
-}
 
 function trustOf(playerId: string, { values, source, asOf, cause }: Found): PlayerTrust {
   return { playerId, ...values, source, asOf, cause };

@@ -105,14 +105,11 @@ export function decideConfiguredPreTrust(
     if (peer.status === 'revoked') return refuse('peer_not_active', { text: `${peerId} is revoked` });
     peers.push(peer.index);
   }
-  const isInForce = by === 'configuration' || isSameSet(peers, state.preTrusted);
+  const isSameSet = peers.length === state.preTrusted.length && peers.every((peer) => state.preTrusted.includes(peer));
+  const isInForce = by === 'configuration' || isSameSet;
   if (configured === state.preTrustConfigured && isInForce) return grant(null);
   const audit = audited(state, now, { action: 'pre_trust_set', actor: by, target: configured });
   return grant(null, { type: 'pre_trust_set', peers, configured, audit });
-}
-
-function isSameSet(one: readonly number[], other: readonly number[]): boolean {
-  return one.length === other.length && one.every((peer) => other.includes(peer));
 }
 
 /** Records whether two peers are one witness. Codes: unknown_peer, peer_id_mismatch (a peer and itself). */

@@ -197,10 +197,6 @@ export class Subjects implements KeyedRows {
     return words[at]! + words[at + PEERS]!;
   }
 
-  #prefetchEntries(row: number): number {
-    return this.entries.prefetch(this.firstEntry(row), this.peerCount(row));
-  }
-
   /** Returns the entry of a peer on a row, or -1. */
   findEntry(row: number, peer: number): number {
     const first = this.firstEntry(row);
@@ -268,7 +264,8 @@ export class Subjects implements KeyedRows {
     for (let i = 0; i < count; i++) sum += this.#index.prefetch(hashes[i]!);
     for (let i = 0; i < count; i++) rows[i] = this.#index.likelyRow(hashes[i]!);
     for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.#prefetchRow(rows[i]!);
-    for (let i = 0; i < count; i++) if (rows[i]! >= 0) sum += this.#prefetchEntries(rows[i]!);
+    for (let i = 0; i < count; i++)
+      if (rows[i]! >= 0) sum += this.entries.prefetch(this.firstEntry(rows[i]!), this.peerCount(rows[i]!));
     return sum;
   }
 

@@ -313,7 +313,6 @@ export class GroupLoop {
     for (const resolve of this.#whenAnswered.splice(0)) resolve();
   }
 
-  /** Ends this loop because another one takes its place. */
   replace(): void {
     this.abandon();
     this.#carryOut(this.actor.refuseWaiting(() => true, refusals.notThere()));

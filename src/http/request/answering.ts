@@ -111,15 +111,12 @@ export interface Answered {
 export function recordAnswer({ metrics, log }: Pick<HttpDeps, 'metrics' | 'log'>, answered: Answered): void {
   const { route, reply, method, requestId, ms } = answered;
   const template = route?.path ?? 'none';
-  metrics.requestAnswered(template, knownMethod(method), reply.status, reply.error?.code ?? '', ms);
+  // A caller may invent methods.
+  const label = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'].includes(method) ? method : 'other';
+  metrics.requestAnswered(template, label, reply.status, reply.error?.code ?? '', ms);
   if (reply.error !== undefined) countRefusedIds(reply.error, metrics);
   if (log.isLevelEnabled('debug'))
     log.debug({ route: template, status: reply.status, ms, request_id: requestId }, 'answered');
-}
-
-/** Limits the label to known methods, because a caller may invent others. */
-function knownMethod(method: string): string {
-  return ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'].includes(method) ? method : 'other';
 }
 
 function send(request: IncomingMessage, response: ServerResponse, reply: WireReply, closing: boolean): void {

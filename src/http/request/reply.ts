@@ -188,13 +188,12 @@ function digestOf(payload: string | Uint8Array): string {
 function payloadOf(reply: ApiReply, exchange: Exchange): string | Uint8Array {
   if (reply.json !== undefined) return reply.json;
   if (reply.body instanceof Uint8Array) return reply.body;
-  const problem = exchange.problem && reply.error !== undefined;
-  return JSON.stringify(problem ? problemOf(reply.status, reply.error) : reply.body);
-}
-
-/** RFC 9457. The type is a URN, because there is no page about it beyond the contract. */
-function problemOf(status: number, error: ErrorBody): ProblemBody {
-  return { type: `urn:ptf:error:${error.code}`, title: errors[error.code].text, status, detail: error.error, ...error };
+  const { status, error } = reply;
+  if (!exchange.problem || error === undefined) return JSON.stringify(reply.body);
+  const { code, error: detail } = error;
+  // RFC 9457. The type is a URN, because there is no page about it beyond the contract.
+  const problem: ProblemBody = { type: `urn:ptf:error:${code}`, title: errors[code].text, status, detail, ...error };
+  return JSON.stringify(problem);
 }
 
 /** RFC 9110, section 13.1.2: a list of tags, or `*`, compared weakly. */

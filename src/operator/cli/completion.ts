@@ -21,7 +21,6 @@ export function addCompletion(program: Command, session: CommandContext): void {
 
 type Node = ReturnType<typeof nodeOf>;
 
-/** Returns a command and those below it. */
 function nodesOf(command: Command, path = ''): Node[] {
   const node = nodeOf(command, path);
   return [node, ...node.commands.flatMap((one) => nodesOf(one, `${path} ${one.name()}`.trimStart()))];

@@ -15,7 +15,6 @@ import { readAssets } from './assets.js';
 import { Authentication } from './authentication.js';
 import { answerWith, type DashboardDeps, type DashboardMiddleware, type DashboardState, page } from './context.js';
 import { DashboardUpdates } from './dashboard-updates.js';
-import type { Session } from './sessions/sessions.js';
 import { appPage } from './shell.js';
 import type { SessionValue, WeightHistoryValue } from './wire.js';
 
@@ -130,16 +129,14 @@ function dashboardRoutes({ group, clock }: DashboardDeps, ask: Ask, watch: Dashb
     const name = ctx.params.name ?? '';
     const found = isOperationName(name) && operations[name].dashboard === true ? name : undefined;
     if (found === undefined) return answerWith(ctx, refused('route_not_found'));
-    const by = 'by' in operations[found].request.properties ? { by: signatureOf(ctx.state.session) } : {};
-    answerWith(ctx, await ask(found, { ...asObject(ctx.request.body), ...by }));
+    // The operator's own statement, like `--by` of the command.
+    const { operator } = ctx.state.session;
+    const by = operator === null ? 'dashboard' : `${operator} (dashboard)`;
+    const signature = 'by' in operations[found].request.properties ? { by } : {};
+    answerWith(ctx, await ask(found, { ...asObject(ctx.request.body), ...signature }));
   });
 
   return router;
-}
-
-/** Name of the signed-in operator in the audit log; the operator's own statement, like `--by` of the command. */
-function signatureOf({ operator }: Session): string {
-  return operator === null ? 'dashboard' : `${operator} (dashboard)`;
 }
 
 function asObject(body: unknown): object {

@@ -119,11 +119,6 @@ function restOf({ leftOut }: ImportPlan, { expired, lifted, faded, refused }: Co
   return `${expired} expired, ${lifted} lifted, ${faded} faded, ${refused} lines refused${among}`;
 }
 
-/** A ban without a date is the same event in each import, also after the player was banned anew. */
-function undatedText(count: number): string {
-  return `up to ${count} bans without a date were known: one that was lifted in between stays lifted and does not count; --restate reports it anew, as of today`;
-}
-
 async function send(source: Source, options: ImportOptions, session: Session): Promise<void> {
   const { terminal, json, ending } = session;
   const config = await session.config();
@@ -161,7 +156,9 @@ async function send(source: Source, options: ImportOptions, session: Session): P
       if (refusedBefore > 0) terminal.err(`${before}\n`);
       terminal.out(`${delivered} sent, of which the node knew ${duplicates}; ${restOf(plan, counted)}\n`);
       const undated = entries.filter(({ at }) => at === null).length;
-      if (duplicates > 0 && undated > 0) terminal.out(`${undatedText(Math.min(undated, duplicates))}\n`);
+      // A ban without a date is the same event in each import, also after the player was banned anew.
+      const known = `up to ${Math.min(undated, duplicates)} bans without a date were known: one that was lifted in between stays lifted and does not count; --restate reports it anew, as of today\n`;
+      if (duplicates > 0 && undated > 0) terminal.out(known);
       if (uncounted > 0) terminal.out(`${uncountedText(uncounted)}\n`);
     }
     if (fault !== null && !json()) throw new PeerError(fault.code, fault.error, 3);

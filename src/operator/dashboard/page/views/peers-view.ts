@@ -49,9 +49,9 @@ export function peersView({ peers }: ViewContext): View {
       (peer) => (status === '' || peer.status === status) && (text === '' || matches(peer, text)),
     );
     const key = sortBy === null ? undefined : columns[sortBy]?.key;
-    return key === undefined
-      ? matching
-      : matching.toSorted((a, b) => compare(key(a) ?? 0, key(b) ?? 0) * (down ? -1 : 1));
+    if (key === undefined) return matching;
+    const compare = (a: number | string, b: number | string) => (a < b ? -1 : Number(a > b)) * (down ? -1 : 1);
+    return matching.toSorted((a, b) => compare(key(a) ?? 0, key(b) ?? 0));
   }
 
   function listOf(listed: Listed): Child {
@@ -127,10 +127,6 @@ function fieldValue({ currentTarget }: Event): string {
 
 function matches({ peer_name, peer_id, game_ids }: ListedPeerValue, text: string): boolean {
   return [peer_name, peer_id, ...game_ids].some((word) => word.toLowerCase().includes(text));
-}
-
-function compare(a: number | string, b: number | string): number {
-  return a < b ? -1 : Number(a > b);
 }
 
 function figure(value: number | string | null): Child {

@@ -215,7 +215,7 @@ export const limits = {
   arrivingLookMs: 1_000,
   arrivingBytesPerLook: 8 * KiB,
   arrivingSlowLooks: 3,
-  /** Time in one turn of the event loop, in ms, after which further bodies and long reads wait. */
+  /** Time in one turn of the event loop, in ms, after which bodies, long and pipelined reads wait. */
   workTurnMs: 4,
   /** A read with a longer query counts as long, and takes as long as so many small events. */
   shortQueryLength: 512,

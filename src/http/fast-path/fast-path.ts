@@ -9,15 +9,7 @@ import type { Socket } from 'node:net';
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import type { Endpoints } from '../koa/endpoints.js';
-import {
-  type AnsweringDeps,
-  exchangeOf,
-  failureReply,
-  incomingOf,
-  recordAnswer,
-  sendReply,
-  targetOf,
-} from '../request/answering.js';
+import { exchangeOf, failureReply, incomingOf, recordAnswer, sendReply, targetOf } from '../request/answering.js';
 import { bodyText, parseJson } from '../request/body.js';
 import { parseTarget } from '../request/head.js';
 import type { Endpoint, Incoming } from '../request/pipeline.js';
@@ -25,7 +17,7 @@ import { type Exchange, replyText, wireReply } from '../request/reply.js';
 import { type ApiReply, type MaybeAsync, then } from '../request/request.js';
 import { answerRaw } from '../server/client-error.js';
 import { closeGently } from '../server/node-http.js';
-import type { CreateFastPath, FallBack, FastPath } from '../server/server.js';
+import type { CreateFastPath, FallBack, FastPath, FastPathDeps } from '../server/server.js';
 import { HeadParser, type ParsedHead } from './head-parser.js';
 
 export const createFastPath: CreateFastPath = (endpoints, deps) => {
@@ -58,7 +50,7 @@ const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${limits.keepAliveTi
 const CLOSE = 'Connection: close\r\n';
 
 /** Answers fast routes; the first other request, or one not whole in one read, passes the connection on for good. */
-export function createConnectionPath(routeOf: FastRoutes, deps: AnsweringDeps): Omit<FastPath, 'answer'> {
+export function createConnectionPath(routeOf: FastRoutes, deps: FastPathDeps): Omit<FastPath, 'answer'> {
   const open = new Map<Socket, FastConnection>();
   const shared = { routeOf, deps, open };
   return {
@@ -74,7 +66,7 @@ export function createConnectionPath(routeOf: FastRoutes, deps: AnsweringDeps): 
 
 interface Shared {
   readonly routeOf: FastRoutes;
-  readonly deps: AnsweringDeps;
+  readonly deps: FastPathDeps;
   readonly open: Map<Socket, FastConnection>;
 }
 
@@ -159,7 +151,7 @@ class FastConnection {
     }
   }
 
-  /** Answers the requests of a chunk, up to one with a pending answer, or until the connection's output is full. */
+  /** Answers the requests of a chunk, up to one with a pending answer, or until output or turn of the loop are full. */
   #onChunk(chunk: Buffer): void {
     // After the last answer the caller would never see the outcome of further requests.
     if (!this.socket.writable) return;
@@ -184,6 +176,16 @@ class FastConnection {
       }
       out += this.#answer(asked, reply);
       if (this.#closing) break;
+      if (at < chunk.length && this.shared.deps.work.isTurnOver) {
+        this.#send(out);
+        this.#waiting.unshift(chunk.subarray(at));
+        this.#awaiting = true;
+        setImmediate(() => {
+          this.#awaiting = false;
+          this.#goOn();
+        });
+        return;
+      }
       if (out.length < limits.answersAheadBytes) continue;
       this.#send(out);
       out = '';

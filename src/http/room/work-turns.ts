@@ -92,6 +92,12 @@ export class WorkTurns {
     return this.#next({ holder, events: limits.longReadEvents, isBody: false });
   }
 
+  /** True if requests that follow another one of their connection must wait for the next turn of the event loop. */
+  get isTurnOver(): boolean {
+    this.#schedule();
+    return !this.#hasTime();
+  }
+
   /** Notes that the body in its turn has been checked. Without this call it counts as one without valid events. */
   parsed(validEvents: number): void {
     const running = this.#running;

@@ -68,7 +68,7 @@ export class ApiServer {
     const turns = new ReadTurns();
     this.#readers = new StreamReaders(deps, turns);
     const endpoints = createEndpoints(deps, this.#readers, this.#guard, turns, this.#work);
-    this.#fastPath = createFastPath?.(endpoints, answering) ?? null;
+    this.#fastPath = createFastPath?.(endpoints, { ...answering, work: this.#work }) ?? null;
     this.#application = createApplication(endpoints, answering);
     this.#server = createBoundedServer(connectionsMax);
     this.#adopt = detachConnections(this.#server);
@@ -223,7 +223,9 @@ export class ApiServer {
     // RFC 9112, section 9.3.2: a request that follows a write in a pipeline must see the write done.
     before.once('finish', () => {
       this.#guard.dequeue(request);
-      if (before.shouldKeepAlive) this.#handle(request, response);
+      if (!before.shouldKeepAlive) return;
+      if (this.#work.isTurnOver) setImmediate(() => this.#handle(request, response));
+      else this.#handle(request, response);
     });
   }
 
@@ -347,4 +349,8 @@ export interface FastPath {
   answer(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-export type CreateFastPath = (endpoints: Endpoints, deps: AnsweringDeps) => FastPath;
+export interface FastPathDeps extends AnsweringDeps {
+  readonly work: Pick<WorkTurns, 'isTurnOver'>;
+}
+
+export type CreateFastPath = (endpoints: Endpoints, deps: FastPathDeps) => FastPath;

@@ -360,6 +360,7 @@ test('answers for a caller that reads nothing stay within the bound, and it does
   const connections = createConnectionPath(() => fastRoute, {
     ...(deps as unknown as HttpDeps),
     isDraining: () => false,
+    work: { isTurnOver: false },
   });
   const socket = new Held();
   connections.open(socket as unknown as Socket, () => assert.unreachable());

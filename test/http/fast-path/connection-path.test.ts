@@ -7,12 +7,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
 import { refused } from '../../../src/errors.js';
-import type { HttpDeps } from '../../../src/http/deps.js';
 import { createConnectionPath, createFastPath } from '../../../src/http/fast-path/fast-path.js';
 import type { Endpoints } from '../../../src/http/koa/endpoints.js';
 import type { Incoming } from '../../../src/http/request/pipeline.js';
 import { okJson } from '../../../src/http/request/reply.js';
 import type { ApiReply, MaybeAsync } from '../../../src/http/request/request.js';
+import type { FastPathDeps } from '../../../src/http/server/server.js';
 
 test('the answers to the requests of one read leave in one write, in their order', async () => {
   const writes: string[] = [];
@@ -21,7 +21,8 @@ test('the answers to the requests of one read leave in one write, in their order
   let answered = 0;
   const fastRoute = { endpoint: { route: routes.getTrustScores, answer: () => okJson(`${++answered}`) }, captures: [] };
   const deps = { log: pino({ level: 'silent' }), metrics: { requestAnswered() {} }, isDraining: () => false };
-  createConnectionPath(() => fastRoute, deps as unknown as HttpDeps & typeof deps).open(socket, () =>
+  const work = { isTurnOver: false };
+  createConnectionPath(() => fastRoute, { ...deps, work } as unknown as FastPathDeps).open(socket, () =>
     assert.unreachable(),
   );
   duplex.push('GET /api/v1/trust-scores?ids=a HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3));
@@ -33,7 +34,10 @@ test('the answers to the requests of one read leave in one write, in their order
 type Answer = (incoming: Incoming, id: string) => MaybeAsync<ApiReply>;
 
 /** A connection of the fast path whose endpoints answer as `answer` says, with their id and captures by default. */
-function connectionOf(answer: Answer = ({ captures }, id) => okJson(JSON.stringify([id, ...captures]))) {
+function connectionOf(
+  answer: Answer = ({ captures }, id) => okJson(JSON.stringify([id, ...captures])),
+  work: FastPathDeps['work'] = { isTurnOver: false },
+) {
   const state = { text: '', left: undefined as string | undefined, isEnded: false, isDraining: false, isReading: true };
   const codes: string[] = [];
   const untaken: (() => void)[] = [];
@@ -51,7 +55,7 @@ function connectionOf(answer: Answer = ({ captures }, id) => okJson(JSON.stringi
     ids.map((id) => [id, { route: routes[id], answer: (incoming: Incoming) => answer(incoming, id) }]),
   ) as unknown as Endpoints;
   const metrics = { requestAnswered: (...[, , status, code]: unknown[]) => codes.push(`${status} ${code}`.trim()) };
-  const deps = { log: pino({ level: 'silent' }), metrics, isDraining: () => state.isDraining };
+  const deps = { log: pino({ level: 'silent' }), metrics, isDraining: () => state.isDraining, work };
   const path = createFastPath(endpoints, deps as unknown as Parameters<typeof createFastPath>[1]);
   path.open(socket, (rest, isEnded) => Object.assign(state, { left: rest.toString('latin1'), isEnded }));
   const send = async (...texts: readonly (string | Buffer | null)[]) => {
@@ -66,6 +70,24 @@ const get = (target: string, fields = '') => `GET ${target} HTTP/1.1\r\nHost: x\
 const post = (target: string, body: string, fields = 'Content-Type: application/json\r\n') =>
   `POST ${target} HTTP/1.1\r\nHost: x\r\n${fields}Content-Length: ${body.length}\r\n\r\n${body}`;
 const score = get('/api/v1/players/a/trust-score');
+
+test('requests of one read take turns with other callers, are all answered, and keep the connection', async () => {
+  let answered = 0;
+  const { bodies, send, path, socket } = connectionOf(
+    () => okJson(`${++answered}`),
+    Object.defineProperty({ isTurnOver: false }, 'isTurnOver', { get: () => answered % 2 === 0 }),
+  );
+  socket.push(Buffer.from(score.repeat(5)));
+  const inTurn: number[] = [];
+  for (let turn = 0; turn < 4; turn++) {
+    await new Promise(setImmediate);
+    inTurn.push(answered);
+    if (answered < 5) assert.not(path.isIdle(socket));
+  }
+  assert.equal(inTurn.slice(0, 3), [2, 4, 5]);
+  await send(score);
+  assert.equal(bodies(), ['1', '2', '3', '4', '5', '6']);
+});
 
 test('the four fast requests are answered, and every other one leaves with its bytes unread', async () => {
   const fast: readonly (readonly [request: string, body: string])[] = [

@@ -83,6 +83,17 @@ function loopOf() {
   };
 }
 
+test('requests behind others of their connection share the time of a turn, and the next has its own', async () => {
+  const loop = loopOf();
+  assert.not(loop.turns.isTurnOver);
+  loop.pass(limits.workTurnMs - 1);
+  assert.not(loop.turns.isTurnOver);
+  loop.pass(1);
+  assert.ok(loop.turns.isTurnOver);
+  await loop.turn();
+  assert.not(loop.turns.isTurnOver);
+});
+
 test('bodies are parsed at once for a while, then the others wait for the next turns, by holder', async () => {
   const { parsed, body, turn, isIdle } = loopOf();
   const slow = { ms: limits.workTurnMs / 2 };

@@ -55,13 +55,15 @@ export function decodeText(text: string): string | undefined {
   }
 }
 
+/** `name` is ASCII. Decodes without `decodeText`, which throws for a faulty name: a query may have thousands. */
 export function rawQueryValues(query: string, name: string): string[] {
   const values: string[] = [];
   if (query === '') return values;
   for (const part of query.split('&')) {
     const equals = part.indexOf('=');
     const partName = equals < 0 ? part : part.slice(0, equals);
-    if (decodeText(partName) === name) values.push(equals < 0 ? '' : part.slice(equals + 1));
+    const decoded = partName.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
+    if (decoded === name) values.push(equals < 0 ? '' : part.slice(equals + 1));
   }
   return values;
 }

@@ -59,6 +59,21 @@ test('query values come raw, in order, by their decoded name', () => {
   assert.equal(rawQueryValues('', 'a'), []);
 });
 
+test('a query of thousands of names that do not decode costs no exception for each', () => {
+  const { decodeURIComponent: decode } = globalThis;
+  let decoded = 0;
+  globalThis.decodeURIComponent = (text) => {
+    decoded++;
+    return decode(text);
+  };
+  try {
+    assert.equal(rawQueryValues(`${'%&'.repeat(10_000)}%ff=1&%C3%A4=2&%6C%69mit=3`, 'limit'), ['3']);
+  } finally {
+    globalThis.decodeURIComponent = decode;
+  }
+  assert.is(decoded, 0);
+});
+
 test("a caller's request id is taken over only where it is harmless", () => {
   assert.ok(isRequestId('abc-DEF_1.2'));
   assert.ok(isRequestId('a'.repeat(128)));

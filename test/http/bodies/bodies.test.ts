@@ -50,6 +50,24 @@ test('rounding never shows more digits than asked for, and no negative zero', ()
   }
 });
 
+test('a long text of a caller is escaped without a call for each of its characters', () => {
+  const { padStart } = String.prototype;
+  let calls = 0;
+  String.prototype.padStart = function (this: string, ...of: Parameters<typeof padStart>) {
+    calls++;
+    return padStart.apply(this, of);
+  };
+  const id = 'a"\x7fé\u20ac\u{1F600}'.repeat(1_000);
+  let text: string;
+  try {
+    text = batchEntryText(id, refused('payload_too_large'));
+  } finally {
+    String.prototype.padStart = padStart;
+  }
+  assert.match(text, /^[\x20-\x7e]*$/);
+  assert.equal([JSON.parse(text).event_id, calls], [id, 0]);
+});
+
 test('a time before 1970 is cut to its hour, too', () => {
   assert.is(verdictBody('p', { ...view, updatedAt: -1 }).updated_at, '1969-12-31T23:00:00.000Z');
 });

@@ -89,6 +89,8 @@ export interface ChangeWalk {
   readonly next: number | null;
 }
 
+export type Walked = ChangeWalk | 'forgotten' | null;
+
 /** Positions count within a generation, which ends with the node and with the replica. */
 export interface FeedPosition extends ChangesUpTo {
   readonly generation: string;
@@ -118,6 +120,7 @@ export interface VerdictChanges {
   /**
    * Resolves with null if the generation is over or the pool failed; with `forgotten` if the rows that a reader of
    * another node lacks are not known. A piece may be older than rows published meanwhile, which its position shows.
+   * `isWanted`: false once the reader has left; otherwise readers that come and go would fill the queue.
    */
-  walk(generation: string, from: number, since: ResumeFrom): Promise<ChangeWalk | 'forgotten' | null>;
+  walk(generation: string, from: number, since: ResumeFrom, isWanted?: () => boolean): Promise<Walked>;
 }

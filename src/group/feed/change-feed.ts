@@ -27,7 +27,7 @@ export class VerdictFeed implements changes.VerdictChanges {
   readonly #ring = new ChangeRing(limits.streamRingRows);
   readonly #listeners = new Set<changes.FeedListener>();
   /** Walks in progress, which readers share, and the last one of the queue: the pool gets one at a time. */
-  readonly #walks = new Map<string, Promise<changes.ChangeWalk | 'forgotten' | null>>();
+  readonly #walks = new Map<string, { readonly walk: Promise<changes.Walked>; readonly wanted: (() => boolean)[] }>();
   #line: Promise<unknown> = Promise.resolve();
   /** Null while there are no readers. */
   #generation: string | null = null;
@@ -66,19 +66,25 @@ export class VerdictFeed implements changes.VerdictChanges {
     return this.#ring.after(position);
   }
 
-  walk(generation: string, from: number, since: changes.ResumeFrom): Promise<changes.ChangeWalk | 'forgotten' | null> {
+  walk(generation: string, from: number, since: changes.ResumeFrom, isWanted = () => true) {
     const key = JSON.stringify([generation, from, since]);
     const shared = this.#walks.get(key);
-    if (shared !== undefined) return shared;
+    shared?.wanted.push(isWanted);
+    if (shared !== undefined) return shared.walk;
+    const wanted = [isWanted];
     const walk = this.#line
-      .then(() => this.deps.pool.walkChanges({ generation, from, since }))
+      .then(() => {
+        if (wanted.some((isStill) => isStill())) return this.deps.pool.walkChanges({ generation, from, since });
+        this.#walks.delete(key);
+        return null;
+      })
       .catch((error: unknown) => {
         if (!this.#closed) this.deps.onFailure('sending missed changes to a reader', error);
         return null;
       })
       .finally(() => this.#walks.delete(key));
     this.#line = walk;
-    this.#walks.set(key, walk);
+    this.#walks.set(key, { walk, wanted });
     return walk;
   }
 

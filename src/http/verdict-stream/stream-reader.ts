@@ -150,7 +150,7 @@ export class StreamReader {
     while (from !== null) {
       while (this.to.writableNeedDrain && !this.#isEnded) await this.#woken();
       if (this.#isEnded) return 'ended';
-      const piece = await feed.walk(mark.generation, from, since ?? 0);
+      const piece = await feed.walk(mark.generation, from, since ?? 0, () => !this.#isEnded);
       await this.parts.turn();
       if (this.#isEnded) return 'ended';
       if (piece === 'forgotten') return piece;

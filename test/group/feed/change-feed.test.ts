@@ -21,6 +21,7 @@ class World {
   readonly troubles: string[] = [];
   ended = 0;
   stalenessMs = 0;
+  walks = 0;
   failsWalks = false;
   failsEnds = false;
   closesAtEnd = false;
@@ -36,6 +37,8 @@ class World {
         return answer;
       },
       walkChanges: async ({ since }) => {
+        this.walks++;
+        await this.gate;
         if (this.failsWalks) throw new Error('the pool is busy');
         return { position: this.#position, players: publishedPlayers(`behind ${since}`), next: null };
       },
@@ -381,6 +384,22 @@ test('walks that are asked for at the same time are one', async () => {
   assert.is(one, other);
   assert.is(((await one) as ChangeWalk).players.subjects, 'behind 3');
   assert.is.not(world.feed.walk('g', 0, 3), one);
+});
+
+test('walks of readers that have left take no time of the pool', async () => {
+  const world = new World();
+  let open = (): void => undefined;
+  world.gate = new Promise((resolve) => (open = resolve));
+  const first = world.feed.walk('g', 0, 1);
+  let isThere = true;
+  const left = Array.from({ length: 100 }, (_, i) => world.feed.walk('g', 0, 2 + i, () => isThere));
+  const shared = world.feed.walk('g', 0, 2, () => true);
+  const last = world.feed.walk('g', 0, 200, () => true);
+  isThere = false;
+  open();
+  await Promise.all([first, ...left]);
+  for (const walk of [shared, last]) assert.ok((await walk) !== null);
+  assert.is(world.walks, 3);
 });
 
 test('a walk that the pool fails is logged once for all who share it, and answers none of them', async () => {

@@ -234,7 +234,7 @@ const idElsewhere = (seq: number, tag = 'aaaaaaaaaaaa'): string =>
 test('an id of another node of the same group is resumed by its record and time, without a reset', async () => {
   const asked: unknown[] = [];
   const walk = async (...args: unknown[]): Promise<ChangeWalk> => {
-    asked.push(args);
+    asked.push(args.slice(0, 3));
     return { position: 3, players: publishedPlayers('ab'), next: null };
   };
   const { pipe, reader } = readerOf({ feed: { mark: shared, walk } });

@@ -162,12 +162,10 @@ function isSame(a: string, b: string): boolean {
 
 /** Longer names are known by their first words, so that a long name does not make each search long. */
 const NAME_WORDS_MAX = 16;
-/** Words of a text that are searched. Some single characters stand for several words. */
-const TEXT_WORDS_MAX = 500;
 
-/** Finds the peers whose id or name a text contains, whatever its case and punctuation. */
+/** Finds the peers whose id or name a text contains, whatever its case, blanks and punctuation. */
 export class PeerNames {
-  /** Numbers of peers by id and by name, both as plain words; filled when it is asked. */
+  /** Numbers of peers by id, the first part of an id, and name, as plain words joined; filled when it is asked. */
   readonly #byWords = new Map<string, number[]>();
   #indexed = 0;
 
@@ -177,12 +175,12 @@ export class PeerNames {
   /** Returns the numbers of the peers, sorted. */
   in(text: string): number[] {
     this.#indexNew();
-    const words = wordsOf(text).slice(0, TEXT_WORDS_MAX);
+    const words = wordsOf(text);
     const found = new Set<number>();
     for (let start = 0; start < words.length; start++) {
       let run = '';
       for (const word of words.slice(start, start + NAME_WORDS_MAX)) {
-        run = run === '' ? word : `${run} ${word}`;
+        run += word;
         for (const number of this.#byWords.get(run) ?? []) found.add(number);
       }
     }
@@ -192,17 +190,22 @@ export class PeerNames {
   #indexNew(): void {
     for (; this.#indexed < this.peers.length; this.#indexed++) {
       const { index, peerId, peerName } = this.peers[this.#indexed]!;
-      for (const words of [wordsOf(peerId), wordsOf(peerName)]) {
-        getOrMake(this.#byWords, words.slice(0, NAME_WORDS_MAX).join(' '), () => []).push(index);
+      for (const words of [wordsOf(peerId), [peerId.slice(0, 8)], wordsOf(peerName)]) {
+        getOrMake(this.#byWords, words.slice(0, NAME_WORDS_MAX).join(''), () => []).push(index);
       }
     }
   }
 }
 
+const wordsIn = /[\p{L}\p{M}\p{N}]+/gu;
+
+/** A single character that stands for several words counts as a blank: no text has more words than characters. */
 function wordsOf(text: string): string[] {
+  const isPhrase = (character: string) => (character.normalize('NFKC').match(wordsIn) ?? []).length > 1;
   const plain = text
+    .replace(/\P{ASCII}/gu, (character) => (isPhrase(character) ? ' ' : character))
     .normalize('NFKC')
     .toLowerCase()
     .replace(/\p{Default_Ignorable_Code_Point}+/gu, '');
-  return plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  return plain.match(wordsIn) ?? [];
 }

@@ -84,8 +84,8 @@ export const peerName = text(
   'Arena EU 1',
 );
 
-/** Line breaks are the one kind of control characters that people write on purpose. */
-const prose = `^(?=[^]*${seen})[^\\p{Cs}\\x00-\\x09\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x9F]*$`;
+/** Line breaks are the one kind of control characters that people write on purpose. Overrides reverse what is read. */
+const prose = `^(?=[^]*${seen})[^\\p{Cs}\\u202D\\u202E\\x00-\\x09\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x9F]*$`;
 
 export const disputeText = text(
   limits.disputeTextLength,

@@ -82,6 +82,13 @@ test('a name holds no letter that is drawn as nothing, and more than such letter
   }
 });
 
+test('the text of a dispute holds nothing that shows letters in another order', () => {
+  const validate = validatorOf(disputeText, 'text');
+  for (const text of ['the report of \u202eateB\u202c', '\u202dateB']) assert.not(validate(text).ok);
+  // Marks of languages that are written from right to left.
+  for (const text of ['\u05d0\u200f!', '\u2067\u05d0\u2069\nAlpha']) assert.ok(validate(text).ok);
+});
+
 test('a public key is a point of the curve that has no small order', () => {
   const validate = validatorOf(publicKey, 'public_key');
   const key = (hex: string) => validate(Buffer.from(hex.padEnd(64, '0'), 'hex').toString('base64url'));

@@ -128,6 +128,8 @@ export const bounds = {
   listCell: 256 * KiB,
   /** Levels of nesting of a list in JSON. */
   listDepth: 64,
+  /** Names of cells that a watch remembers of a list. */
+  listNames: 65_536,
 
   listBytes: 256 * MiB,
   listPollMs: 250,

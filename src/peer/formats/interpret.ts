@@ -62,12 +62,15 @@ export function readList(description: Description, text: string, sink: RowSink, 
     pass(row.result, line);
     return row;
   };
+  /** The open cells of the present record: a hostile list has another one in each record. */
+  let present: readonly string[] = [];
   if (shape !== 'csv') begin('');
   const isThere = readShape(description, text, {
     isRead,
     cells: (cells, header) => {
       if (header !== undefined) begin(header);
-      for (const name of cells) {
+      const names = [...cells];
+      for (const name of names) {
         if (seen.has(name)) continue;
         seen.add(name);
         if (isDraft && name === 'value' && path?.endsWith('*') && !ignored.has(name)) open.add(name);
@@ -75,10 +78,11 @@ export function readList(description: Description, text: string, sink: RowSink, 
         sink.unknown(name, isDangerous(name));
         if (isDraft && !isDangerous(name)) open.add(name);
       }
+      present = names.filter((name) => open.has(name));
     },
     record: (cell, line, row) => {
-      for (const name of open) {
-        if (!tells(name, cell(name))) continue;
+      for (const name of present) {
+        if (!open.has(name) || !tells(name, cell(name))) continue;
         open.delete(name);
         sink.unknown(name, true);
       }

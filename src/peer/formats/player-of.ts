@@ -30,14 +30,14 @@ export interface Hints {
 export function playersOf(ids: readonly RowId[], { kinds, offlineServer }: Hints): PlayersFound {
   const order = kinds ?? usualKinds;
   const rankOf = ({ kind }: Player) => (order.includes(kind) ? order.indexOf(kind) : order.length);
-  const players: Player[] = [];
+  const byKind = new Map<string, Player>();
   let reason: string | null = null;
   for (const { text, kind } of ids) {
     const found = readPlayerId(text, { kind, kinds: kinds ?? undefined, server: offlineServer });
     if (!found.ok) reason ??= `${found.reason}: ${found.text}`;
-    else if (players.every((player) => player.kind !== found.kind)) players.push({ id: found.id, kind: found.kind });
+    else if (!byKind.has(found.kind)) byKind.set(found.kind, { id: found.id, kind: found.kind });
   }
-  if (players.length === 0) return { ok: false, text: reason ?? 'the row names no player' };
-  players.sort((one, other) => rankOf(one) - rankOf(other));
+  if (byKind.size === 0) return { ok: false, text: reason ?? 'the row names no player' };
+  const players = [...byKind.values()].sort((one, other) => rankOf(one) - rankOf(other));
   return { ok: true, players: kinds === null ? players.slice(0, 1) : players };
 }

@@ -1,4 +1,5 @@
 /** Remembers what each row of a list came to, so that the next read of a changed list interprets new rows alone. */
+import { bounds } from '../../client/bounds.js';
 import type { ListRow, RowRefusal } from './list-row.js';
 
 export interface KnownRow {
@@ -19,9 +20,9 @@ export class RowMemory {
   /** The place in the former read of the row that comes next if the list is the same here. */
   #next = 0;
 
-  /** Begins a read. Forgets everything if what gives the rows their meaning, the key, is another than before. */
+  /** Begins a read. Forgets everything if what gives the rows their meaning, the key, is new, or names are too many. */
   begin(key: string): void {
-    const isSame = key === this.#key;
+    const isSame = key === this.#key && this.seen.size <= bounds.listNames;
     this.#former = isSame ? this.#present : [];
     this.#present = [];
     this.#next = 0;

@@ -41,7 +41,7 @@ export function readCsv(list: string, sink: RecordSink) {
       if (fault !== undefined) return;
       columns = new Map(names.map((name, index) => [name, index]));
       sink.cells(names, JSON.stringify([delimiter, names]));
-      const repeated = names.find((name, index) => names.indexOf(name) !== index && sink.isRead(name));
+      const repeated = names.find((name, index) => columns!.get(name) !== index && sink.isRead(name));
       if (repeated !== undefined)
         fault = `the header names the column ${repeated} twice, so that nothing says which one counts`;
       return;

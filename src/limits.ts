@@ -187,9 +187,8 @@ export const limits = {
   mailboxBytes: 64 * MiB,
   turnEvents: 2_048,
   turnBytes: 4 * MiB,
-  /** Events of a turn with a batch, in so many turns after one with a command of fewer events. */
+  /** Room for batches in a turn that has commands of few events, or follows one of them alone. */
   shortTurnEvents: 512,
-  shortTurns: 64,
   retryAfterS: 1,
 
   // Admission of events

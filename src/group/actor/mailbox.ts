@@ -30,9 +30,7 @@ const turnBounds: TurnBounds = { events: limits.turnEvents, bytes: limits.turnBy
 
 export class Mailbox<C, T> {
   readonly #queue = new FairQueue<Holder | null, Envelope<C, T>>(limits.fairShareEvents, ({ events }) => events);
-  #hadBatch = false;
-  /** Turns in which batches have little room, since commands of few events came a short time ago. */
-  #shortTurns = 0;
+  #hadBatch = true;
   bytes = 0;
 
   get events(): number {
@@ -94,11 +92,10 @@ export class Mailbox<C, T> {
     };
     if (bounds.events <= limits.shortTurnEvents) return this.#without(this.#queue.take(fits));
     const turn = this.#queue.take(fits, isBatch);
-    this.#shortTurns = turn.length > 0 ? limits.shortTurns : Math.max(0, this.#shortTurns - 1);
-    const hasBatch = turn.length === 0 || !this.#hadBatch;
-    if (this.#shortTurns > 0) eventsMax = events + limits.shortTurnEvents;
-    if (hasBatch) turn.push(...this.#queue.take(fits, (next) => !isBatch(next)));
-    this.#hadBatch = hasBatch;
+    const areAlone = turn.length > 0 && this.#hadBatch;
+    if (turn.length > 0 || !this.#hadBatch) eventsMax = events + limits.shortTurnEvents;
+    if (!areAlone) turn.push(...this.#queue.take(fits, (next) => !isBatch(next)));
+    this.#hadBatch = !areAlone;
     return this.#without(turn);
   }
 

@@ -171,12 +171,9 @@ export function foreignProblem(dir: string): string | undefined {
 
 /** Returns an entry of a folder without a node's log that no node made. */
 export function foreignEntry(dir: string): string | undefined {
-  if (isNodes(dir)) return undefined;
+  const isNodes = isThere(dataFileOf(logFolderOf(dir))) || isThere(join(dir, 'head.json')) || isBackup(dir);
+  if (isNodes) return undefined;
   return namesIn(dir).find((name) => !own.test(name) && !isOwnLog(dir, name) && !isPlaceholder(dir, name));
-}
-
-function isNodes(dir: string): boolean {
-  return isThere(dataFileOf(logFolderOf(dir))) || isThere(join(dir, 'head.json')) || isBackup(dir);
 }
 
 /** True for the log of a first start that did not get further. */

@@ -51,6 +51,8 @@ export interface Rules {
   readonly epochHalfLivesMax: number;
   /** Events that a summary covers, the newest. */
   readonly summaryEventsMax: number;
+  /** Rejections after which a rejected dispute is no longer held. */
+  readonly disputesRejectedMax: number;
 }
 
 /** An answer as the caller is to see it. */
@@ -130,9 +132,19 @@ export class Oracle {
     const life = this.lifeOf(subject);
     return life.flatMap((dispute) => {
       if (dispute.kind !== 'dispute') return [];
-      const decision = life.findLast((fact) => fact.kind === 'decision' && fact.dispute === dispute);
-      return [{ dispute, decision: decision as DecisionFact | undefined }];
+      const decision = life.findLast((fact) => fact.kind === 'decision' && fact.dispute === dispute) as
+        | DecisionFact
+        | undefined;
+      return this.#isDropped(decision) ? [] : [{ dispute, decision }];
     });
+  }
+
+  /** Whether as many disputes were rejected since as are held, also of players who were erased. */
+  #isDropped(decision: DecisionFact | undefined): boolean {
+    if (decision?.status !== 'rejected') return false;
+    const later = this.facts.all.slice(this.facts.all.lastIndexOf(decision) + 1);
+    const rejections = later.filter((fact) => fact.kind === 'decision' && fact.status === 'rejected');
+    return rejections.length >= this.rules.disputesRejectedMax;
   }
 
   /** Peers whose events about a subject count for nothing. */

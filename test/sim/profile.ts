@@ -60,6 +60,7 @@ export function drawProfile(random: Random, seed: number): Profile {
       summaryEventsMax: random.pick([5, 30, 1_000]),
       epochHalfLivesMax: random.pick([3, 40, epochHalfLives]),
       readerCacheBatches: random.pick([1, 3, 32]),
+      disputesRejectedMax: 2,
       ...(isSmall ? { eventIdsMax: 300, subjectsMax: 10 } : {}),
     },
   };
@@ -72,8 +73,9 @@ export function halfLivesAtFirst({ halfLives, banHalfLives }: Profile): HalfLive
 /** The part of a profile that the oracle needs. */
 export function rulesOf({ peersMax, erasureQuotaPerDay, erasureMode, bounds }: Profile): Rules {
   const { eventIdsMax = Number.POSITIVE_INFINITY, subjectsMax = Number.POSITIVE_INFINITY } = bounds;
-  const { epochHalfLivesMax = epochHalfLives, summaryEventsMax = 1_000 } = bounds;
-  return { peersMax, erasureQuotaPerDay, erasureMode, eventIdsMax, subjectsMax, epochHalfLivesMax, summaryEventsMax };
+  const { epochHalfLivesMax = epochHalfLives, summaryEventsMax = 1_000, disputesRejectedMax = 10_000 } = bounds;
+  const lowered = { eventIdsMax, subjectsMax, epochHalfLivesMax, summaryEventsMax, disputesRejectedMax };
+  return { peersMax, erasureQuotaPerDay, erasureMode, ...lowered };
 }
 
 /** Lowers the bounds while `act` runs. */

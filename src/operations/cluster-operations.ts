@@ -174,7 +174,7 @@ function clusterLines(value: ClusterValue, width: number): string[] {
       ['last scrub', scrubbed ? `${scrubbed.at}: ${scrubbed.detail}` : noScrub],
       ...value.refused.map(({ node_id, url, reason }) => ['refused', `${node_id} at ${url}: ${reason}`] as const),
     ]),
-    '',
+    value.nodes.length > 0 ? '' : 'nodes unknown, since etcd does not answer:',
     ...columns(width, [], value.nodes, [
       ['node', (node) => node.node_id],
       ['role', ({ role }) => role],
@@ -190,7 +190,7 @@ function clusterLines(value: ClusterValue, width: number): string[] {
       ['etcd member', ({ endpoint }) => endpoint],
       ['state', memberState],
       ['version', ({ version }) => version],
-      ['database in use', (one) => `${mb(one.db_bytes_in_use)} of ${mb(one.db_bytes)}`],
+      ['database in use', (one) => (one.healthy ? `${mb(one.db_bytes_in_use)} of ${mb(one.db_bytes)}` : '')],
     ]),
   ];
 }

@@ -59,8 +59,8 @@ function nodesOf({ nodes }: ClusterValue): Child {
 }
 
 function membersOf({ members }: ClusterValue): Child {
-  const size = ({ db_bytes_in_use, db_bytes }: ClusterValue['members'][number]): string =>
-    `${bytes(db_bytes_in_use)} of ${bytes(db_bytes)}`;
+  const size = ({ healthy, db_bytes_in_use, db_bytes }: ClusterValue['members'][number]): string =>
+    healthy ? `${bytes(db_bytes_in_use)} of ${bytes(db_bytes)}` : '';
   return table('Members of etcd', members, ({ endpoint }) => endpoint, [
     { title: 'Member', cell: ({ endpoint }) => endpoint },
     {

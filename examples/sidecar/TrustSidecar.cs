@@ -101,6 +101,11 @@ public sealed class TrustSidecar
     public static int Main(string[] players)
     {
         CultureInfo.DefaultThreadCurrentCulture = CultureInfo.InvariantCulture;
+        if (players.Length == 0)
+        {
+            Console.Error.WriteLine("usage: TrustSidecar PLAYER...");
+            return 1;
+        }
         string url = Environment.GetEnvironmentVariable("TRUST_SIDECAR_URL") ?? "http://127.0.0.1:4747";
         var sidecar = new TrustSidecar(url, Environment.GetEnvironmentVariable("TRUST_SIDECAR_TOKEN") ?? "");
         foreach (PlayerTrust trust in sidecar.PlayersAsync(players).Result)

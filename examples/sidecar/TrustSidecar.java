@@ -92,6 +92,10 @@ public final class TrustSidecar {
     }
 
     public static void main(String[] players) throws InterruptedException {
+        if (players.length == 0) {
+            System.err.println("usage: TrustSidecar PLAYER...");
+            System.exit(1);
+        }
         String url = System.getenv().getOrDefault("TRUST_SIDECAR_URL", "http://127.0.0.1:4747");
         TrustSidecar sidecar = new TrustSidecar(url, System.getenv().getOrDefault("TRUST_SIDECAR_TOKEN", ""));
         for (Trust trust : sidecar.players(List.of(players))) {

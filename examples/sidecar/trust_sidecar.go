@@ -118,6 +118,10 @@ func main() {
 	}
 	sidecar := NewSidecar(address, os.Getenv("TRUST_SIDECAR_TOKEN"))
 	players := os.Args[1:]
+	if len(players) == 0 {
+		fmt.Fprintln(os.Stderr, "usage: trust_sidecar PLAYER...")
+		os.Exit(1)
+	}
 	found, err := sidecar.Players(players)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "trust:", err)

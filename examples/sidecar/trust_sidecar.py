@@ -50,6 +50,8 @@ class TrustSidecar:
 
 
 def main(players):
+    if not players:
+        sys.exit("usage: trust_sidecar.py PLAYER...")
     url = os.environ.get("TRUST_SIDECAR_URL", "http://127.0.0.1:4747")
     sidecar = TrustSidecar(url, os.environ.get("TRUST_SIDECAR_TOKEN", ""))
     for trust in sidecar.players(players):

@@ -136,6 +136,9 @@ for (const { file, needs, compile, run: command } of programs) {
     assert.is(alone.out, 'angel neutral pass\nnot reported\n', alone.err);
     const wrong = await run([...command, 'angel'], folder, { ...given, TRUST_SIDECAR_TOKEN: 'a-wrong-token' });
     assert.is(wrong.out, 'angel neutral pass\nnot reported\n', wrong.err);
+    const nobody = await run(command, folder, given);
+    assert.match(nobody.err, /^usage: trust_?sidecar\S* PLAYER\.\.\.\s/i);
+    assert.equal([nobody.out, nobody.code], ['', 1]);
   });
 }
 

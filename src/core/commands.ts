@@ -34,7 +34,7 @@ export interface SubmitEvents {
   /** Number of the peer whose key was sent; null if authentication is off. */
   readonly caller: number | null;
   readonly events: readonly EventSubmission[];
-  /** The log's answers about events that may be repeats. */
+  /** The log's answers about events that may be repeats, the newest first. */
   readonly checked?: readonly RepeatFound[];
 }
 

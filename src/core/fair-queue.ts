@@ -12,16 +12,12 @@ interface Line<V> {
 
 export class FairQueue<K, V> {
   readonly #lines = new Map<K, Line<V>>();
-  #size = 0;
+  size = 0;
 
   constructor(
     private readonly quantum: number,
     private readonly itemSize: (item: V) => number,
   ) {}
-
-  get size(): number {
-    return this.#size;
-  }
 
   get empty(): boolean {
     return this.#lines.size === 0;
@@ -50,7 +46,7 @@ export class FairQueue<K, V> {
   push(holder: K, item: V): void {
     const size = this.itemSize(item);
     const line = this.#lines.get(holder);
-    this.#size += size;
+    this.size += size;
     if (line === undefined) {
       this.#lines.set(holder, { items: [item], size, credit: this.quantum });
     } else {
@@ -77,7 +73,7 @@ export class FairQueue<K, V> {
         out.push(item);
         line.credit -= size;
         line.size -= size;
-        this.#size -= size;
+        this.size -= size;
         count += 1;
       }
       // The array is truncated as well: under a lasting overload the queue is never empty.
@@ -104,7 +100,7 @@ export class FairQueue<K, V> {
     if (line === undefined || item === undefined) return undefined;
     const size = this.itemSize(item);
     line.size -= size;
-    this.#size -= size;
+    this.size -= size;
     if (line.items.length === 0) this.#lines.delete(holder);
     return item;
   }
@@ -118,7 +114,7 @@ export class FairQueue<K, V> {
       const size = leaving.reduce((sum, item) => sum + this.itemSize(item), 0);
       line.items.splice(0, line.items.length, ...staying);
       line.size -= size;
-      this.#size -= size;
+      this.size -= size;
       if (staying.length === 0) this.#lines.delete(holder);
       out.push(...leaving);
     }

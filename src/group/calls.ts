@@ -88,10 +88,8 @@ export async function submitAll(
     found.push(...piece.value.found);
     from = piece.value.next;
   }
-  // Other events of the submission may be asked about next time, while earlier answers still hold.
-  const asked = new Set(found.map(({ index }) => index));
-  const others = checked.filter(({ index }) => !asked.has(index));
-  return submitAll(to, { caller, events, checked: [...others, ...found] }, tries - 1);
+  // Other events of the submission may be asked about next time, while earlier answers still hold: the newest counts.
+  return submitAll(to, { caller, events, checked: [...found, ...checked] }, tries - 1);
 }
 
 function offered(to: Submitting, submission: SubmitEvents): Promise<Answers['submit']> {

@@ -62,23 +62,19 @@ export class EventIds {
   }));
   readonly #blocks: Uint16Array[] = [];
   readonly #freePages: number[] = [];
-  #size = 0;
+  size = 0;
   /** Slot where the last search ended: the number of the array that holds its page, and the slot's offset within it. */
   #block = 0;
   #at = 0;
 
-  get size(): number {
-    return this.#size;
-  }
-
   get full(): boolean {
-    return this.#size >= limits.eventIdsMax;
+    return this.size >= limits.eventIdsMax;
   }
 
   /** Reserves room for `count` ids, assuming that they spread evenly. Call only for an empty table. */
   reserve(count: number): void {
     const slots = Math.min(count, limits.eventIdsMax) / SHARDS / LOAD_MAX;
-    if (this.#size > 0 || slots < PAGE_SLOTS) return;
+    if (this.size > 0 || slots < PAGE_SLOTS) return;
     for (const [i, shard] of this.#shards.entries()) {
       const grown = slots * (1 + (shard.growth * ((i % RESERVED_PHASES) + 1)) / RESERVED_PHASES);
       this.#extend(shard, Math.ceil((grown + TAIL_SLOTS) / PAGE_SLOTS));
@@ -138,7 +134,7 @@ export class EventIds {
     words[at + 7] = Math.floor(seq / 0x100000000);
     words[at + 8] = peer + 1;
     shard.used++;
-    this.#size++;
+    this.size++;
   }
 
   /** Prefetches the slots of the ids, all at the same time, as in `Subjects.prefetch`. */

@@ -34,20 +34,12 @@ export function repeatKey(secret: Uint8Array, salt: Uint8Array): SipKey {
 export class RepeatFilter {
   readonly #key: SipKey;
   readonly #shards: Shard[] = Array.from({ length: SHARDS }, () => ({ slots: new Uint32Array(SLOTS_MIN), used: 0 }));
-  #size = 0;
-  #sum = 0;
+  size = 0;
+  /** Sum of all hashes, modulo 2^32: a check of the hashes that a snapshot restored. */
+  sum = 0;
 
   constructor(key: SipKey) {
     this.#key = key;
-  }
-
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Sum of all hashes, modulo 2^32: a check of the hashes that a snapshot restored. */
-  get sum(): number {
-    return this.#sum;
   }
 
   /** Returns an event's hash, unsigned and never 0. `timestamp`: ms since 1970. */
@@ -74,8 +66,8 @@ export class RepeatFilter {
     const slot = slotOf(shard.slots, hash);
     if (shard.slots[slot] === hash) return;
     shard.slots[slot] = hash;
-    this.#size++;
-    this.#sum = (this.#sum + hash) >>> 0;
+    this.size++;
+    this.sum = (this.sum + hash) >>> 0;
     if (++shard.used > shard.slots.length * LOAD_MAX) grow(shard);
   }
 

@@ -33,7 +33,7 @@ export function eventHandlers(
   function submissionOf(event: EventBody, subject: SubjectKey | null): EventSubmission {
     const timestamp = parseUtcDateTime(event.timestamp);
     if (timestamp === undefined) throw new Error('the schema admitted a timestamp that does not parse');
-    const submission: EventSubmission = {
+    const submission: { -readonly [K in keyof EventSubmission]: EventSubmission[K] } = {
       schemaVersion: event.schema_version,
       eventId: event.event_id,
       eventType: event.event_type,
@@ -44,12 +44,9 @@ export function eventHandlers(
       timestamp,
     };
     const { origin, reference } = event;
-    if (origin === undefined && reference === undefined) return submission;
-    return {
-      ...submission,
-      ...(origin === undefined ? {} : { origin }),
-      ...(reference === undefined ? {} : { reference }),
-    };
+    if (origin !== undefined) submission.origin = origin;
+    if (reference !== undefined) submission.reference = reference;
+    return submission;
   }
 
   function submissionsOf(events: readonly EventBody[]): EventSubmission[] {

@@ -5,14 +5,10 @@ export class Holdings<H, T> {
   readonly #of = new Map<H, Set<T>>();
   readonly #byCount = new Map<number, Set<H>>();
   #most = 0;
-  #pieces = 0;
+  pieces = 0;
 
   get holders(): number {
     return this.#of.size;
-  }
-
-  get pieces(): number {
-    return this.#pieces;
   }
 
   of(holder: H): ReadonlySet<T> | undefined {
@@ -49,7 +45,7 @@ export class Holdings<H, T> {
 
   #move(holder: H, from: number, to: number): void {
     if (from === to) return;
-    this.#pieces += to - from;
+    this.pieces += to - from;
     const left = this.#byCount.get(from);
     left?.delete(holder);
     if (left?.size === 0) this.#byCount.delete(from);

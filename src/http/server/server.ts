@@ -349,8 +349,6 @@ export interface FastPath {
   answer(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-export interface FastPathDeps extends AnsweringDeps {
-  readonly work: Pick<WorkTurns, 'isTurnOver'>;
-}
+export type FastPathDeps = AnsweringDeps & { readonly work: Pick<WorkTurns, 'isTurnOver'> };
 
 export type CreateFastPath = (endpoints: Endpoints, deps: FastPathDeps) => FastPath;

@@ -47,13 +47,9 @@ export class ReplayMemory {
   readonly #slices = new Map<number, Fingerprints>();
   /** Slices below this number were dropped. */
   #first = Number.NEGATIVE_INFINITY;
-  #size = 0;
+  size = 0;
 
   constructor(private readonly entriesMax: number = limits.replaySignaturesMax) {}
-
-  get size(): number {
-    return this.#size;
-  }
 
   /** Returns whether a signature is known, or so old that it may have been. `created` is in seconds since 1970. */
   state(signature: Uint8Array, created: number): 'new' | 'known' | 'too_old' {
@@ -70,8 +66,8 @@ export class ReplayMemory {
     const slice = this.#slices.get(number) ?? new Fingerprints();
     this.#slices.set(number, slice);
     slice.add(...fingerprintOf(signature));
-    this.#size++;
-    if (this.#size > this.entriesMax) this.#dropBefore(Math.min(...this.#slices.keys()) + 1);
+    this.size++;
+    if (this.size > this.entriesMax) this.#dropBefore(Math.min(...this.#slices.keys()) + 1);
   }
 
   #dropBefore(first: number): void {
@@ -80,7 +76,7 @@ export class ReplayMemory {
     for (const [number, { size }] of this.#slices) {
       if (number >= first) continue;
       this.#slices.delete(number);
-      this.#size -= size;
+      this.size -= size;
     }
   }
 }

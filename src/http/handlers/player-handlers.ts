@@ -115,9 +115,7 @@ export function playerHandlers({ node, pseudonyms }: Pick<HttpDeps, 'node' | 'ps
         return { event_type: eventType, ...(week === undefined ? {} : { week }), count };
       }),
       data: caller === null ? [] : own.map((event) => storedEventBody(caller.peerId, playerId, event, event)),
-      ...(refusal === undefined
-        ? {}
-        : { erasure_refused: { refused_at: timeText(refusal.at), reason: refusal.reason } }),
+      ...(refusal && { erasure_refused: { refused_at: timeText(refusal.at), reason: refusal.reason } }),
       next_cursor: next === null ? null : parameters.encodeCursor('events', ...next),
     } satisfies bodies.PlayerEventsBody);
   }

@@ -4,7 +4,7 @@
  *
  *   readiness -> rate of the address -> key or session -> rate of the peer -> signature of a write
  *   -> path parameters -> encoding, media type -> size -> pace of refused batches -> room for events -> turn of a body
- *   -> digest of a signed body -> JSON -> schema
+ *   -> digest of a signed body -> JSON -> schema -> key again, if the body came after the head
  *   -> turn of a long read, registrations of the address -> handler
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -122,12 +122,11 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     if (this.id === 'registerPeer') return mayRegister(this.deps, headers.cookie);
     const { node } = this.deps;
     const { authEnabled } = this.deps.settings;
-    const caller = callerOf(this.route.auth, authEnabled, headers, node);
+    const find = () => callerOf(this.route.auth, authEnabled, headers, node);
+    const caller = find();
     if (caller.ok || caller.code !== 'invalid_api_key' || node.cluster === null) return caller;
     // Another node may have issued the key a moment ago.
-    return node.group
-      .refresh()
-      .then((isFresh) => (isFresh ? callerOf(this.route.auth, authEnabled, headers, node) : refused('stale')));
+    return node.group.refresh().then((isFresh) => (isFresh ? find() : refused('stale')));
   }
 
   #answerVerified(incoming: Incoming, caller: PeerView | null): MaybeAsync<ApiReply> {
@@ -141,10 +140,14 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   #answerCaller(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<ApiReply> {
     const params = namedParams(this.#names, incoming.captures);
     if (!params.ok) return refusalReply(params);
-    return then(this.#readBody(incoming, caller, check), (body) => {
+    const read = this.#readBody(incoming, caller, check);
+    return then(read, (body) => {
       if (!body.ok) return refusalReply(body);
-      this.#charge(incoming, caller, body.value);
       const { query, headers, remote } = incoming;
+      // While a body arrives, its peer may be suspended, or its key replaced.
+      const late = read instanceof Promise && caller ? callerOf(this.route.auth, true, headers, this.deps.node) : body;
+      if (!late.ok) return refusalReply(late);
+      this.#charge(incoming, caller, body.value);
       const request = { params: params.value, query, body: body.value, headers, caller, remote };
       if (this.#isRead && (this.#isLong || query.length > limits.shortQueryLength)) {
         return then(this.bounds.work.nextRead(holderOf(caller, remote)), () => this.handle(request));

@@ -19,7 +19,6 @@ export function createRateLimits(settings: HttpSettings) {
 
 const SECOND_MS = 1000;
 const HOUR_S = 3600;
-const others = 'others';
 
 export class CallerLimit {
   readonly #limiter: RateLimiterMemory;
@@ -67,7 +66,7 @@ export class CallerLimit {
     const until = this.#callers.get(caller);
     if (until === undefined) {
       if (this.#callers.size >= this.callersMax) this.#sweep(now);
-      if (this.#callers.size >= this.callersMax) return others;
+      if (this.#callers.size >= this.callersMax) return 'others';
     }
     const windowMs = this.windowS * SECOND_MS;
     if (until === undefined || until < now + windowMs) this.#callers.set(caller, now + windowMs);

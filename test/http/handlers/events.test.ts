@@ -1,5 +1,6 @@
 /** POST /api/v1/events and DELETE /api/v1/events/{event_id}: what is stored, what is refused, in which order. */
 import { hash } from 'node:crypto';
+import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refused } from '../../../src/errors.js';
@@ -8,7 +9,7 @@ import { startTestNode, type TestNode } from '../../support/node.js';
 import { ask } from '../exchange.js';
 import { startFace } from '../face.js';
 import { activeKey } from '../group-double.js';
-import { newPlayer, type PeerClient, registerPeer } from '../peer-client.js';
+import { newPlayer, type PeerClient, registerPeer, setStatus } from '../peer-client.js';
 import { eventBody } from '../samples.js';
 
 let node: TestNode;
@@ -46,6 +47,35 @@ test('the signature of an event is in no file of the node', async () => {
     [signature, reference].map((text) => places.some((place) => place.startsWith(text))),
     [false, true],
   );
+});
+
+test('a key that is replaced, or whose peer is suspended, while a body arrives is refused', async () => {
+  const late = await registerPeer(node.url, 'Late');
+  const { port } = new URL(node.url);
+  const codeOf = (path: string, body: string, meanwhile: () => Promise<unknown>) =>
+    new Promise<string>((resolve) => {
+      const socket = connect(Number(port), '127.0.0.1');
+      const fields = `Host: x\r\nConnection: close\r\nX-Peer-API-Key: ${late.key}\r\nContent-Type: application/json\r\n`;
+      socket.write(`POST ${path} HTTP/1.1\r\n${fields}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
+      let text = '';
+      socket.on('data', (chunk) => {
+        // The head was read, with a key that was good then.
+        if (text === '') void meanwhile().then(() => socket.write(body));
+        text += String(chunk);
+      });
+      socket.on('close', () => resolve(/"code":"(\w+)"/.exec(text)?.[1] ?? text));
+    });
+  const event = JSON.stringify(late.event());
+  for (const [path, body] of [
+    ['/api/v1/events', event],
+    ['/api/v1/events/batch', `{"events":[${event}]}`],
+    [`/api/v1/subjects/${'ab'.repeat(32)}/disputes`, '{"text":"not so"}'],
+  ] as const) {
+    assert.is(await codeOf(path, body, () => setStatus(node, late.peerId, 'suspended')), 'peer_not_active', path);
+    await setStatus(node, late.peerId, 'active');
+  }
+  const rotate = () => node.group.rotateKey(late.peerId, 0, 'test');
+  assert.is(await codeOf('/api/v1/events', event, rotate), 'invalid_api_key');
 });
 
 test('every event type is taken, and both ends of severity', async () => {

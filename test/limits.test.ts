@@ -67,6 +67,7 @@ const bounds: readonly (readonly [value: string, ...further: string[]])[] = [
   ...[limits.pipelinedPerConnection, limits.pipelinedMax].map((places): [string] => [
     `${number(places)}, or ${bytes(places * limits.pipelinedPlaceBytes)} with their bodies`,
   ]),
+  [`${limits.workTurnMs} ms of all connections in a turn of the event loop`],
   [`${bytes(limits.answersAheadBytes)} and one answer`],
   [`${bytes(limits.headBytes)}, ${limits.headerCount} fields`],
   [`${bytes(limits.eventBodyBytes)}; ${bytes(limits.batchBodyBytes)} and ${limits.batchEventsMax} events`],

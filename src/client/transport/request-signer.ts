@@ -1,5 +1,5 @@
 /** Signs each attempt of a write with the peer's Ed25519 key (RFC 9421, RFC 9530), and generates such keys. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { httpbis } from 'http-message-signatures';
 import { invalidArgument } from '../trust-error.js';
 import type { Runtime } from './time.js';
@@ -53,7 +53,8 @@ export type RequestSigner = (request: Omit<TransportRequest, 'signal'>) => Promi
 export function requestSigner(signingKey: string, peerId: string | undefined, runtime: Runtime): RequestSigner {
   const privateKey = privateKeyOf(signingKey);
   return async ({ method, path, headers, body }) => {
-    const digest = body === undefined ? {} : { 'content-digest': `sha-256=:${hash('sha256', body, 'base64')}:` };
+    const sha256 = createHash('sha256').update(body ?? '');
+    const digest = body === undefined ? {} : { 'content-digest': `sha-256=:${sha256.digest('base64')}:` };
     const { headers: signed } = await httpbis.signMessage(
       {
         key: { alg: 'ed25519', sign: async (base) => sign(null, base, privateKey) },

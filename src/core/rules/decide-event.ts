@@ -89,10 +89,7 @@ export function decideByKeys(
   };
   const { reference } = submission;
   if (reference !== undefined) decided.reference = reference;
-  if (repeats) {
-    decided.repeats = repeats;
-    return { ok: true, value: decided, before: null };
-  }
+  if (repeats) return { ok: true, value: { repeats, ...decided }, before: null };
   const sender = { peer: peer.index, origin: submission.origin };
   const before = othersBefore(state, row, entry, decided, at, sender);
   if (follows(state, entry, decided, peer.index, before)) decided.follows = true;

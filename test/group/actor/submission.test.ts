@@ -67,13 +67,13 @@ test('a refusal of the actor or of the reader is the answer to each event', asyn
   }
 });
 
-test('an answer of the log is offered again with those to later questions', async () => {
+test('an answer of the log is offered again behind those to later questions', async () => {
   const { to, offered, submission } = scripted(2);
   const asking: Submitting = {
     ...to,
     offer(given, answered) {
       offered.push(given);
-      const known = new Map(given.checked?.map(({ index, head }) => [index, head]));
+      const known = new Map(given.checked?.toReversed().map(({ index, head }) => [index, head]));
       const [index, head] = known.size === 0 ? [0, 1] : known.size === 1 ? [1, 2] : [0, known.get(0) === 1 ? 3 : 0];
       const checks = [{ index, head, eventType: 1, timestamp: 0 } as const];
       if (head === 0) answered(given.events.map(() => granted({ receivedAt: 1 })));
@@ -88,12 +88,13 @@ test('an answer of the log is offered again with those to later questions', asyn
     undefined,
     [[0, 1]],
     [
-      [0, 1],
       [1, 2],
+      [0, 1],
     ],
     [
-      [1, 2],
       [0, 3],
+      [1, 2],
+      [0, 1],
     ],
   ]);
 });

@@ -102,7 +102,7 @@ export class StreamReaders {
     if (mark === null || rows.length === 0) return;
     const { group } = this.deps.node;
     const marked = rows.map((row) => {
-      return { ...row, disputed: group.disputedFor(row.subject), refused: group.refusedErasures(row.subject) };
+      return { disputed: group.disputedFor(row.subject), refused: group.refusedErasures(row.subject), ...row };
     });
     const changeFor = framesByPeer(marked, (texts) => changeFrame(texts.join(','), true, mark));
     const sent = this.#spread.send({ position: mark.position, changeFor, rows: rows.length }, this.#readers.keys());

@@ -12,6 +12,7 @@ const relations: readonly (readonly [name: string, holds: boolean])[] = [
   ['a joining node that hangs makes the call of another one time out', limits.linkSilentMs < limits.copyAnswerMs],
   ['an earlier leader may wait for the other nodes and answer', limits.appliedWaitMs < limits.forwardGraceMs],
   ['a batch fits in one turn', limits.batchEventsMax <= limits.turnEvents],
+  ['a batch fits in the room of a short turn', limits.batchEventsMax <= limits.shortTurnEvents],
   ['a turn fits in the mailbox', limits.turnEvents <= limits.mailboxEvents],
   ['a batch body fits in one turn', limits.batchBodyBytes <= limits.turnBytes],
   ['a turn fits in the mailbox in bytes', limits.turnBytes <= limits.mailboxBytes],

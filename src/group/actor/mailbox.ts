@@ -22,10 +22,7 @@ export interface TurnBounds {
   readonly bytes: number;
 }
 
-function isBatch({ events }: Pick<Envelope<unknown, unknown>, 'events'>): boolean {
-  return events >= limits.fairShareEvents;
-}
-
+const isBatch = ({ events }: Pick<Envelope<unknown, unknown>, 'events'>): boolean => events >= limits.fairShareEvents;
 const turnBounds: TurnBounds = { events: limits.turnEvents, bytes: limits.turnBytes };
 
 export class Mailbox<C, T> {
@@ -76,22 +73,24 @@ export class Mailbox<C, T> {
   }
 
   /**
-   * Removes the envelopes of one turn, at least one. Commands of few events wait for at most one turn with batches, a
-   * short one: beside a flood of batches they would wait for two of the longest turns and their commits. A cluster,
-   * whose turns are short and whose commits take long, has both in one turn.
+   * Removes the envelopes of one turn, at least one. Commands of few events wait for at most one turn with batches,
+   * which is short if such commands preceded it, and leave room for the bytes of a batch: a registration has many. A
+   * cluster, whose turns are short and whose commits take long, has both in one turn.
    */
   takeTurn(bounds: TurnBounds = turnBounds): Envelope<C, T>[] {
-    let eventsMax = bounds.events;
+    let { events: eventsMax, bytes: bytesMax } = bounds;
     let events = 0;
     let bytes = 0;
     const fits = (next: Envelope<C, T>): boolean => {
-      if (events > 0 && (events + next.events > eventsMax || bytes + next.bytes > bounds.bytes)) return false;
+      if (events > 0 && (events + next.events > eventsMax || bytes + next.bytes > bytesMax)) return false;
       events += next.events;
       bytes += next.bytes;
       return true;
     };
     if (bounds.events <= limits.shortTurnEvents) return this.#without(this.#queue.take(fits));
+    bytesMax = bounds.bytes - limits.batchBodyBytes;
     const turn = this.#queue.take(fits, isBatch);
+    bytesMax = bounds.bytes;
     const areAlone = turn.length > 0 && this.#hadBatch;
     if (turn.length > 0 || !this.#hadBatch) eventsMax = events + limits.shortTurnEvents;
     if (!areAlone) turn.push(...this.#queue.take(fits, (next) => !isBatch(next)));

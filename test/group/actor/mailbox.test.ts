@@ -92,6 +92,23 @@ test('however many small commands come, a batch has every second turn, or its sh
   }
 });
 
+test('many registrations, which are commands of few events with many bytes, leave batches their turns', () => {
+  const mailbox = new Mailbox<string, null>();
+  const bytes = limits.eventBodyBytes;
+  for (let n = 0; n < 5; n++)
+    assert.ok(mailbox.offer({ command: 'batch', token: null, events: limits.batchEventsMax, bytes, holder: 1 }));
+  let batches = 0;
+  for (let round = 0; round < 10; round++) {
+    const registration = { command: 'registration', token: null, events: 1, bytes, holder: null };
+    while (mailbox.bytes < 2 * limits.turnBytes) assert.ok(mailbox.offer(registration));
+    const turn = mailbox.takeTurn();
+    assert.ok(turn.reduce((sum, one) => sum + one.bytes, 0) <= limits.turnBytes);
+    assert.is(turn[0]!.command, 'registration');
+    batches += turn.filter(({ command }) => command === 'batch').length;
+  }
+  assert.is(batches, 5, 'one in every second turn');
+});
+
 test('few commands fill it by their bytes', () => {
   const mailbox = new Mailbox<number, null>();
   const bytes = limits.mailboxBytes / 2;

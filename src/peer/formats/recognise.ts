@@ -95,7 +95,7 @@ export function draftIn(parts: readonly Part[], shape: Shape): Description | str
 export function shapeOf(text: string): Shape {
   const head = text.slice(0, sampleLength).replace(/^(?:\s*\/\/[^\n]*\n)+/, '');
   if (/^\s*</.test(head)) return 'xml';
-  const isRow = /^\s*\{.*\}[^\S\n]*(?:\n\s*\{|\s*$)/.test(head) && !/^.*:\s*\[\s*\{/.test(head);
+  const isRow = /^\s*\{.*\}[^\S\n]*(?:\n\s*(?:\{|$)|$)/.test(head) && !/^.*:\s*\[\s*\{/.test(head);
   if (isRow && (/\}[^\S\n]*\n\s*\{/.test(head) || keyedIn(head).length === 0)) return 'json-lines';
   if (/^\s*[[{]/.test(head)) return 'json';
   if (/^\s*(?:"[^"\n]*"|\w+)\s*\{/.test(head)) return 'keyvalues';

@@ -90,7 +90,7 @@ export async function watchList(options: WatchOptions): Promise<void> {
   }
 }
 
-/** Nothing is reported before the kinds are known: an id in a wrong spelling would name another player for good. */
+/** Reports nothing before the kinds are known, or with a wrong salt: an id would name another player for good. */
 async function learnKinds(
   kinds: KnownKinds,
   reader: NodeReader,
@@ -103,7 +103,7 @@ async function learnKinds(
       return say(null);
     } catch (error) {
       if (!(error instanceof TrustError)) throw error;
-      if (kinds.kinds !== null) {
+      if (kinds.kinds !== null && error.code !== 'salt_mismatch') {
         // This problem does not last: nothing asks again, and the watch works with the kinds that it knows.
         log(`${plainWords(error, config.url)} (${error.code}); the kinds of ids that it stated before are used`);
         return;

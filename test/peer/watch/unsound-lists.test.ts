@@ -64,6 +64,25 @@ test('a watch of accounts ends in a group that knows players by tokens, which no
   assert.equal([watch.reported, watch.lines], [[], []]);
 });
 
+test('a watch with a salt of another group reports nothing, also if it knew the kinds of ids before', async () => {
+  const watch = begun('');
+  await watch.run(() => watch.untilLooked());
+  watch.write(...ids);
+  let asked = 0;
+  let isOther = true;
+  watch.refuses = ({ path }) => {
+    if (!isOther || !path.startsWith('/api/v1/peers')) return undefined;
+    asked++;
+    return groupAnswer({ salt_check: '00000000' });
+  };
+  await watch.run(async () => {
+    await until(() => asked > 2);
+    assert.match(watch.lines.splice(0).join('\n'), /^the salt is not that of the group .* \(salt_mismatch\)$/);
+    isOther = false;
+    await watch.said('reported 5 bans');
+  });
+});
+
 test('bans of the first start are known as a whole, also where the last line has no line break yet', async () => {
   const watch = begun(`steam_id\n${ids.slice(0, 3).join('\n')}`);
   await watch.run(

@@ -1,7 +1,9 @@
 /** Large lists that a reader with quadratic steps would read for minutes. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
 import { shapeOf } from '../../../src/peer/formats/recognise.js';
+import { RowMemory } from '../../../src/peer/formats/row-memory.js';
 import { A, importPlan } from '../import/plans.js';
 
 test('a list with another cell in each entry is read in linear time', () => {
@@ -27,6 +29,16 @@ test('a header with very many columns is read in linear time', () => {
 test('the shape of a text of blanks is recognised in linear time', () => {
   for (const blank of ['\n', ' ', '\t', ' \n'])
     for (let read = 0; read < 100; read++) assert.is(shapeOf(`{}${blank.repeat(65_000 / blank.length)}x`), 'json');
+});
+
+test('a memory does not grow with a list whose cells have other names in each read', () => {
+  const memory = new RowMemory();
+  for (let read = 0; read < 4; read++) {
+    const entry = (i: number) => `{"steamid":"${76561198000000001n + BigInt(i)}","x${read}_${i}":1}`;
+    const list = `[${Array.from({ length: bounds.listNames / 2 }, (_, i) => entry(i)).join()}]`;
+    assert.is(importPlan(list, { name: 'bans', memory }).entries.length, bounds.listNames / 2);
+    assert.ok(memory.seen.size <= 2 * bounds.listNames, `${memory.seen.size} names`);
+  }
 });
 
 test.run();

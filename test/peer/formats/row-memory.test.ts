@@ -1,7 +1,6 @@
 /** A list that is read again: what an unchanged row came to is used again, and a changed list reads as a new one. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bounds } from '../../../src/client/bounds.js';
 import type { Description } from '../../../src/peer/formats/description.js';
 import { readList } from '../../../src/peer/formats/interpret.js';
 import { RowMemory } from '../../../src/peer/formats/row-memory.js';
@@ -51,16 +50,6 @@ for (const name of ['sourcebans', 'minecraft', 'source', 'ndjson', 'txadmin']) {
     assert.ok(shared(first!, second!) >= bans - 1, `${shared(first!, second!)}`);
   });
 }
-
-test('a memory does not grow with a list whose cells have other names in each read', () => {
-  const memory = new RowMemory();
-  for (let read = 0; read < 4; read++) {
-    const entry = (i: number) => `{"steamid":"${76561198000000001n + BigInt(i)}","x${read}_${i}":1}`;
-    const list = `[${Array.from({ length: bounds.listNames / 2 }, (_, i) => entry(i)).join()}]`;
-    assert.is(importPlan(list, { name: 'bans', memory }).entries.length, bounds.listNames / 2);
-    assert.ok(memory.seen.size <= 2 * bounds.listNames, `${memory.seen.size} names`);
-  }
-});
 
 test('a cell that a dump has no longer is missed in each read', () => {
   const dump = (cells: string) => `INSERT INTO bans (${cells}) VALUES ('76561202255225729', '1764000000', '0');\n`;

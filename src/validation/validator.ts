@@ -89,8 +89,9 @@ function* violationsInFields(schema: Schema, value: object, field: string): Gene
   const isClosed = schema.additionalProperties === false;
   for (const name of required) {
     // The unknown field is the fault then.
+    if (Object.hasOwn(value, name)) continue;
     const camelCased = name.replace(/_[a-z]/g, (pair) => pair.slice(1).toUpperCase());
-    if (Object.hasOwn(value, name) || (isClosed && Object.hasOwn(value, camelCased))) continue;
+    if (isClosed && Object.hasOwn(value, camelCased)) continue;
     const missing = properties[name] ?? {};
     yield { field: `${field}/${name}`, keyword: 'required', schema: missing, value: undefined };
   }

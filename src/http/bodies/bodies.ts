@@ -63,6 +63,7 @@ const hexDigits = Buffer.from('0123456789abcdef');
 /** Writes unit by unit: callers choose long texts, and a replacement by a function takes ten times as long. */
 export function asciiJson(value: unknown): string {
   const json = JSON.stringify(value);
+  if (!/[^ -~]/.test(json)) return json;
   const ascii = Buffer.allocUnsafe(6 * json.length);
   let end = 0;
   for (let i = 0; i < json.length; i++) {

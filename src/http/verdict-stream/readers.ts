@@ -52,7 +52,8 @@ export class StreamReaders {
     const peer = opening.peer?.index ?? null;
     const reader = new StreamReader(to, {
       feed: node.group.verdicts,
-      marksOf: (subject) => marksFor(peer, node.group.disputedFor(subject), node.group.refusedErasures(subject)),
+      marksOf: (subject) =>
+        marksFor(peer, peer === null ? [] : node.group.disputedFor(subject), node.group.refusedErasures(subject)),
       peer,
       turn: () => this.turns.next(opening.holder),
       onEnd: (ended, reason) => this.#ended(ended, reason),

@@ -1,7 +1,7 @@
-/** The guarantees of a test node for the test that starts it, if either ends early or its address is taken. */
-import { spawn } from 'node:child_process';
+/** A test node that ends with its test, waits for its address, or accepts ids of one kind alone. */
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import * as assert from 'uvu/assert';
 import { startTestNode } from '../src/testing.js';
 import { until } from './support/until.js';
 
+const entry = fileURLToPath(new URL('../src/test-node.js', import.meta.url));
 const holder = fileURLToPath(new URL('./support/test-node-holder.js', import.meta.url));
 let folder = '';
 test.before.each(() => {
@@ -87,6 +88,36 @@ test('a node that is closed while it waits for its address does not start any mo
     other.close();
     await node.close();
   }
+});
+
+test('a node that accepts only ids of one kind is seeded with players of that kind', async () => {
+  const node = await startTestNode({ folder, variables: { PLAYER_ID_KINDS: 'steam' } });
+  try {
+    const [peer] = await node.seed({ bad: ['STEAM_0:1:147480000'], peers: 1 });
+    assert.is((await node.client(peer).explain('76561198255225729'))?.event_count, 3);
+  } finally {
+    await node.close();
+  }
+});
+
+test('a node whose test ends before or after it began to start ends as in a crash', async () => {
+  for (const begins of [false, true]) {
+    const child = fork(entry, [], {
+      cwd: folder,
+      env: { DATA_DIR: join(folder, String(begins)), PORT: '0' },
+      execArgv: [],
+      stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+    });
+    try {
+      const exited = once(child, 'exit');
+      if (begins) assert.match(String(await once(child.stdout!, 'data')), '"msg":"starting"');
+      child.disconnect();
+      assert.equal(await exited, [null, 'SIGKILL']);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  }
+  assert.not.ok(existsSync(join(folder, 'false')));
 });
 
 test.run();

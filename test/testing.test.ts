@@ -1,17 +1,13 @@
 /** A test node in the life of a test: its players, its restart, its end, and starts that fail. */
-import { fork } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DAY_MS } from '../src/limits.js';
 import { startTestNode } from '../src/testing.js';
 
-const entry = fileURLToPath(new URL('../src/test-node.js', import.meta.url));
 let folder = '';
 test.before.each(() => {
   folder = mkdtempSync(join(tmpdir(), 'ptf-testing-'));
@@ -92,16 +88,6 @@ test('a relative folder is one of the test, and the data are in it', async () =>
   }
 });
 
-test('a node that accepts only ids of one kind is seeded with players of that kind', async () => {
-  const node = await startTestNode({ folder, variables: { PLAYER_ID_KINDS: 'steam' } });
-  try {
-    const [peer] = await node.seed({ bad: ['STEAM_0:1:147480000'], peers: 1 });
-    assert.is((await node.client(peer).explain('76561198255225729'))?.event_count, 3);
-  } finally {
-    await node.close();
-  }
-});
-
 test('a start that is refused is not repeated, and leaves nothing but a folder that was given', async () => {
   const { TMPDIR: before } = process.env;
   process.env.TMPDIR = folder;
@@ -123,26 +109,6 @@ test('a start that is refused is not repeated, and leaves nothing but a folder t
     else process.env.TMPDIR = before;
   }
   assert.equal([readdirSync(folder), starts], [['given'], 2]);
-});
-
-test('a node whose test ends before or after it began to start ends as in a crash', async () => {
-  for (const begins of [false, true]) {
-    const child = fork(entry, [], {
-      cwd: folder,
-      env: { DATA_DIR: join(folder, String(begins)), PORT: '0' },
-      execArgv: [],
-      stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
-    });
-    try {
-      const exited = once(child, 'exit');
-      if (begins) assert.match(String(await once(child.stdout!, 'data')), '"msg":"starting"');
-      child.disconnect();
-      assert.equal(await exited, [null, 'SIGKILL']);
-    } finally {
-      child.kill('SIGKILL');
-    }
-  }
-  assert.not.ok(existsSync(join(folder, 'false')));
 });
 
 test.run();

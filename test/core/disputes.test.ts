@@ -67,6 +67,20 @@ test('an upheld dispute takes the events of the named peer out of the score, and
   assert.is(given.trust('p').eventCount, 3, 'they are held as before');
 });
 
+test('weights are computed anew after a decision that takes evidence out or brings it back, and after no other', () => {
+  const given = reported();
+  const { state } = given;
+  open(given);
+  const before = state.evidenceSeq;
+  decide(given, 'reject');
+  assert.is(state.evidenceSeq, before);
+  open(given, { id: 'd2' });
+  decide(given, 'uphold', ['peer-0'], 'd2');
+  assert.is(state.evidenceSeq, state.lastSeq);
+  decide(given, 'undo', [], 'd2');
+  assert.is(state.evidenceSeq, state.lastSeq);
+});
+
 test('a peer that was suspended while its dispute arrived is refused, and a caller without a key is not', () => {
   const given = reported();
   const suspend = { type: 'peer_status', peerId: 'peer-2', status: 'suspended', by: 'test' } as const;

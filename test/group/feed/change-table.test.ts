@@ -221,6 +221,22 @@ test('a state completes even if changes always exceed a piece', () => {
   reader.holds();
 });
 
+test('a state completes without a sweep although changed players always wait', () => {
+  const reader = new TableReader();
+  const touch = (from: number, count: number) => {
+    for (let n = from; n < from + count; n++) reader.event(1, `p${n % 8}`);
+  };
+  touch(0, 8);
+  reader.all();
+  touch(0, 4);
+  const began = reader.given.state.lastSeq;
+  for (let i = 0; i < 4; i++) {
+    assert.ok(reader.piece().more);
+    touch(4 + 3 * i, 3);
+  }
+  assert.ok(reader.piece().upTo!.seq > began);
+});
+
 test('an erased player is sent before all others, and a later one under its name is a new player', () => {
   const reader = new TableReader();
   for (let i = 0; i < 6; i++) reader.event(0, `p${i}`);

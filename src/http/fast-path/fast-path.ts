@@ -213,13 +213,12 @@ class FastConnection {
       path: target.path,
       query: target.query,
       remote: this.socket,
-      readBody: ({ arriving, check, inTurn }) => {
+      readBody: ({ arriving, check, inTurn, use }) => {
         // The whole body has arrived already.
         arriving?.end();
         return then(inTurn(bytes.length), (refusal) => {
-          if (refusal !== undefined) return refusal;
-          if (!this.socket.writable) return refused('malformed_json');
-          return check?.([bytes]) ?? parseJson(bodyOf(bytes, text, head));
+          const late = refusal ?? (this.socket.writable ? check?.([bytes]) : refused('malformed_json'));
+          return use(late ?? parseJson(bodyOf(bytes, text, head)));
         });
       },
     };

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { granted, type Outcome, type Refusal, refused } from '../../errors.js';
-import { type BodyReading, then } from './request.js';
+import { type ApiReply, type BodyReading, then } from './request.js';
 
 /** Returns `unsupported_media_type` or `payload_too_large` as far as the head alone shows them. */
 export function bodyRefusal(headers: IncomingHttpHeaders, bytesMax: number): Refusal | undefined {
@@ -26,27 +26,27 @@ export function isAnswerable({ socket }: IncomingMessage): boolean {
 }
 
 /**
- * Resolves to the parsed body or its refusal: `payload_too_large`, or `malformed_json`, also for a body that ends early
- * or arrives too late, since neither is an error of the node. Must not keep the body in memory: the request, its
- * listeners and their references live until the next request of the connection.
+ * Resolves to the answer upon the parsed body or its refusal: `payload_too_large`, or `malformed_json`, also for a body
+ * that ends early or arrives too late, since neither is an error of the node. Must not keep the body in memory: the
+ * request, its listeners and their references live until the next request of the connection.
  */
 export function readJson(
   request: IncomingMessage,
   bytesMax: number,
-  { arriving, check, inTurn }: BodyReading,
-): Promise<Outcome<unknown>> {
+  { arriving, check, inTurn, use }: BodyReading,
+): Promise<ApiReply> {
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
     let bytes = 0;
-    // A wrapper instead of `resolve`, which would reference the promise and so the body.
-    let pending: typeof resolve | undefined = resolve;
+    let pending: typeof use | undefined = use;
     const takeChunks = (): Buffer[] => {
       const received = chunks;
       chunks = [];
       return received;
     };
     const settle = (outcome: Outcome<unknown>): void => {
-      pending?.(outcome);
+      // A new promise is gone soon, with the body.
+      if (pending !== undefined) resolve(Promise.resolve(outcome).then(pending));
       pending = undefined;
     };
     const giveUp = (): void => {

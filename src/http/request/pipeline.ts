@@ -44,7 +44,7 @@ export interface Incoming extends Target {
   /** Path parameters as sent, in the order of the template. */
   readonly captures: readonly string[];
   readonly remote: Socket;
-  readonly readBody: (reading: BodyReading) => MaybeAsync<Outcome<unknown>>;
+  readonly readBody: (reading: BodyReading) => MaybeAsync<ApiReply>;
 }
 
 export interface Endpoint {
@@ -140,12 +140,12 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   #answerCaller(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<ApiReply> {
     const params = namedParams(this.#names, incoming.captures);
     if (!params.ok) return refusalReply(params);
-    const read = this.#readBody(incoming, caller, check);
-    return then(read, (body) => {
+    let isLater = false;
+    const answer = this.#readBody(incoming, caller, check, (body) => {
       if (!body.ok) return refusalReply(body);
       const { query, headers, remote } = incoming;
       // While a body arrives, its peer may be suspended, or its key replaced.
-      const late = read instanceof Promise && caller ? callerOf(this.route.auth, true, headers, this.deps.node) : body;
+      const late = isLater && caller ? callerOf(this.route.auth, true, headers, this.deps.node) : body;
       if (!late.ok) return refusalReply(late);
       this.#charge(incoming, caller, body.value);
       const request = { params: params.value, query, body: body.value, headers, caller, remote };
@@ -156,57 +156,56 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       const address = addressKeyOf(incoming.remote.remoteAddress);
       return then(this.#registrations.consume(address), (refusal) => refusal ?? this.handle(request));
     });
+    isLater = true;
+    return answer;
   }
 
-  #readBody(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<Outcome<BodyOf<Id>>> {
+  #readBody(
+    incoming: Incoming,
+    caller: PeerView | null,
+    check: BodyCheck | null,
+    use: (body: Outcome<BodyOf<Id>>) => MaybeAsync<ApiReply>,
+  ): MaybeAsync<ApiReply> {
     const { body } = this.route;
-    if (body === undefined) return this.#validate(undefined);
+    if (body === undefined) return use(this.#validate(undefined));
     const refusal = bodyRefusal(incoming.headers, body.bytesMax);
-    if (refusal !== undefined) return refusal;
-    return then(this.#readJson(incoming, caller, check), (parsed) => {
-      const valid = parsed.ok ? this.#validate(parsed.value) : parsed;
-      // The handler of a batch checks its events. A refused body may have had no turn: the present one is another's.
-      if (valid.ok && this.id !== 'submitEvents') this.bounds.work.parsed(1);
-      return valid;
-    });
-  }
-
-  #readJson(incoming: Incoming, caller: PeerView | null, check: BodyCheck | null): MaybeAsync<Outcome<unknown>> {
+    if (refusal !== undefined) return use(refusal);
     const holder = holderOf(caller, incoming.remote);
-    if (this.id === 'submitEvents') return this.#readBatch(incoming, holder, check);
-    const inTurn = (bytes: number) =>
-      (this.id === 'submitEvent' ? this.#roomRefusal(1, holder) : undefined) ??
-      this.bounds.work.nextBody(holder, eventsWithin(bytes))?.then(() => undefined);
-    return incoming.readBody({ arriving: null, check, inTurn });
+    const reading = {
+      arriving: null,
+      check,
+      inTurn: (bytes: number) =>
+        (this.id === 'submitEvent' ? this.#roomRefusal(1, holder) : undefined) ??
+        this.bounds.work.nextBody(holder, eventsWithin(bytes))?.then(() => undefined),
+      use: (parsed: Outcome<unknown>) => {
+        const valid = parsed.ok ? this.#validate(parsed.value) : parsed;
+        // The handler of a batch checks its events. A refused body may have had no turn: the present one is another's.
+        if (valid.ok && this.id !== 'submitEvents') this.bounds.work.parsed(1);
+        return use(valid);
+      },
+    };
+    return this.id === 'submitEvents' ? this.#readBatch(incoming, holder, reading) : incoming.readBody(reading);
   }
 
-  #readBatch(incoming: Incoming, holder: Holder, check: BodyCheck | null): MaybeAsync<Outcome<unknown>> {
+  #readBatch(incoming: Incoming, holder: Holder, reading: BodyReading): MaybeAsync<ApiReply> {
     const { remote, headers } = incoming;
     // The length of a chunked body is unknown; one read of it counts.
     const bytes = Number(headers['content-length'] ?? limits.readBytes);
     const paced = this.bounds.pace.begin(holder, bytes, this.deps.node.group.overloaded, performance.now());
-    if (paced.waitMs === null) return refused('overloaded');
+    if (paced.waitMs === null) return reading.use(refused('overloaded'));
+    const use = (parsed: Outcome<unknown>) => {
+      paced.ended(!parsed.ok && parsed.code === 'overloaded', performance.now());
+      return reading.use(parsed);
+    };
     // A caller that has disconnected receives no answer, so the code of the refusal does not matter.
     const read = () =>
-      remote.destroyed ? refused('malformed_json') : this.#readAdmitted(incoming, holder, bytes, check);
-    const ended = (parsed: Outcome<unknown>) => {
-      paced.ended(!parsed.ok && parsed.code === 'overloaded', performance.now());
-      return parsed;
-    };
-    const reading = paced.waitMs === 0 ? read() : pause(paced.waitMs, remote).then(read);
-    if (!(reading instanceof Promise)) return ended(reading);
-    return reading.then(ended, (error: unknown) => {
-      paced.ended(false, performance.now());
-      throw error;
-    });
+      remote.destroyed
+        ? use(refused('malformed_json'))
+        : this.#readAdmitted(incoming, holder, bytes, { ...reading, use });
+    return paced.waitMs === 0 ? read() : pause(paced.waitMs, remote).then(read);
   }
 
-  #readAdmitted(
-    incoming: Incoming,
-    holder: Holder,
-    bytes: number,
-    check: BodyCheck | null,
-  ): MaybeAsync<Outcome<unknown>> {
+  #readAdmitted(incoming: Incoming, holder: Holder, bytes: number, reading: BodyReading): MaybeAsync<ApiReply> {
     const { group } = this.deps.node;
     const { overloaded } = group;
     const events = eventsWithin(bytes);
@@ -215,12 +214,13 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const arriving = this.bounds.bodies.beginBody({ holder, socket: incoming.remote, now, overloaded, isFirst });
     if (arriving === undefined) {
       group.noteRefusal();
-      return refused('overloaded');
+      return reading.use(refused('overloaded'));
     }
-    const read = incoming.readBody({ arriving, check, inTurn: () => this.#turnOf(events, holder) });
-    if (read instanceof Promise) return read.finally(() => arriving.end());
-    arriving.end();
-    return read;
+    const use = (parsed: Outcome<unknown>) => {
+      arriving.end();
+      return reading.use(parsed);
+    };
+    return incoming.readBody({ ...reading, use, arriving, inTurn: () => this.#turnOf(events, holder) });
   }
 
   #turnOf(events: number, holder: Holder): MaybeAsync<Refusal | undefined> {

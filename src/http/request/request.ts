@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { ErrorBody } from '../../contract/error-bodies.js';
 import type { BodyOf, OperationId } from '../../contract/routes.js';
-import type { Refusal } from '../../errors.js';
+import type { Outcome, Refusal } from '../../errors.js';
 import type { PeerView } from '../../group/api.js';
 import type { Holder } from '../../group/ports/pool.js';
 import { addressKeyOf } from '../../validation/address-key.js';
@@ -79,6 +79,8 @@ export interface BodyReading {
   readonly check: BodyCheck | null;
   /** Called once the body has arrived: refuses it unparsed if its events have no room; else it waits for its turn. */
   readonly inTurn: (bytes: number) => MaybeAsync<Refusal | undefined>;
+  /** Gets the parsed body or its refusal, once: a promise that has waited would keep it until a full collection. */
+  readonly use: (body: Outcome<unknown>) => MaybeAsync<ApiReply>;
 }
 
 export interface BodyAdmission {

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
-import { refused } from '../../../src/errors.js';
+import { type Outcome, refused } from '../../../src/errors.js';
 import { createConnectionPath, createFastPath } from '../../../src/http/fast-path/fast-path.js';
 import type { Endpoints } from '../../../src/http/koa/endpoints.js';
 import type { Incoming } from '../../../src/http/request/pipeline.js';
@@ -226,9 +226,11 @@ test('a body is read in its turn, checked and parsed as UTF-8 JSON, and answers 
     const { state, send } = connectionOf(async ({ readBody }) => {
       const arriving = { arrived: () => true, onDrop: () => undefined, end: () => void ended++ };
       const inTurn = (bytes: number) => (bytes === body.length ? refusal : refused('stale'));
-      const outcome = await readBody({ arriving, check, inTurn } as unknown as Parameters<Incoming['readBody']>[0]);
-      assert.is(ended, 1);
-      return { status: 200, body: outcome.ok ? outcome.value : outcome.code };
+      const use = (outcome: Outcome<unknown>) => {
+        assert.is(ended, 1);
+        return { status: 200, body: outcome.ok ? outcome.value : outcome.code };
+      };
+      return readBody({ arriving, check, inTurn, use } as unknown as Parameters<Incoming['readBody']>[0]);
     });
     await send(post('/api/v1/events', body));
     return Buffer.from(state.text.split('\r\n\r\n')[1] ?? '', 'latin1').toString();

@@ -58,7 +58,7 @@ export class Restoring {
 
   /** Rejects with `NotEmptyError` without `replace`, and with `FolderOwnedError` if a node or a restore runs there. */
   static async begin(dataDir: string, replace: boolean): Promise<Restoring> {
-    const foreign = foreignProblem(dataDir);
+    const foreign = isBackup(dataDir) ? 'it is a backup; nothing was changed' : foreignProblem(dataDir);
     if (foreign !== undefined) throw new NotEmptyError(`${dataDir} is not empty: ${foreign}`);
     makePrivate(dataDir);
     const staging = join(dataDir, STAGING);

@@ -141,6 +141,17 @@ test('a folder with content, or one that a node or another restore owns, is left
   removeFolder(dir);
 });
 
+test('a restore into a backup is refused, and leaves that backup whole', async () => {
+  const dir = temporaryFolder();
+  const backup = { 'backup.json': '{}', 'store/log/data.mdb': 'log' };
+  fill(dir, backup);
+  const refusal = await rejection(Restoring.begin(dir, true));
+  assert.instance(refusal, NotEmptyError);
+  assert.match(String(refusal), 'it is a backup; nothing was changed');
+  assert.equal(contents(dir), backup);
+  removeFolder(dir);
+});
+
 test('one entry of a node makes a folder full, and a restore closes the folder to others', async () => {
   const dir = temporaryFolder();
   fill(dir, { 'group-salt': 'x' });

@@ -43,9 +43,8 @@ export function eventHandlers(
       severity: event.severity,
       timestamp,
     };
-    const { origin, reference } = event;
-    if (origin !== undefined) submission.origin = origin;
-    if (reference !== undefined) submission.reference = reference;
+    if (event.origin !== undefined) submission.origin = event.origin;
+    if (event.reference !== undefined) submission.reference = event.reference;
     return submission;
   }
 

@@ -31,7 +31,7 @@ export class KnownKinds {
   static async open(config: PeerConfig): Promise<KnownKinds> {
     const path = join(config.stateDir, 'group.json');
     const value = jsonIn((await readSmallFile(path)) ?? '');
-    return new KnownKinds(path, config, kindsIn(value, config.url), isRecord(value) && value.tokens === true);
+    return new KnownKinds(path, config, kindsIn(value, config), isRecord(value) && value.tokens === true);
   }
 
   /** Asks the node. Rejects with a `TrustError` if it does not answer, or if it is that of another group. */
@@ -42,7 +42,8 @@ export class KnownKinds {
     this.kinds = kinds;
     this.isOfTokens = tokens;
     this.isFresh = true;
-    if (isNew) await replaceSmallFile(this.path, `${JSON.stringify({ url, kinds, tokens })}\n`);
+    const stated = { url, salt_check: saltCheckOf(groupSalt), kinds, tokens };
+    if (isNew) await replaceSmallFile(this.path, `${JSON.stringify(stated)}\n`);
   }
 
   /**
@@ -60,9 +61,10 @@ export class KnownKinds {
   }
 }
 
-function kindsIn(value: unknown, url: string): readonly string[] | null {
-  if (!isRecord(value) || value.url !== url || !Array.isArray(value.kinds)) return null;
-  return value.kinds.every((kind) => typeof kind === 'string') ? value.kinds : null;
+/** Null if they were stated to a process with another salt: under a wrong one, reports would name nobody. */
+function kindsIn(value: unknown, { url, groupSalt }: Pick<PeerConfig, 'url' | 'groupSalt'>): readonly string[] | null {
+  if (!isRecord(value) || value.url !== url || value.salt_check !== saltCheckOf(groupSalt)) return null;
+  return Array.isArray(value.kinds) && value.kinds.every((kind) => typeof kind === 'string') ? value.kinds : null;
 }
 
 /** Rejects with `salt_mismatch` if the salt is another group's. */

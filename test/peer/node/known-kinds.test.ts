@@ -20,7 +20,10 @@ const config = { url, peerId: 'p', gameIds: ['g'], path: '/absent', ...secrets }
 async function known(kinds: readonly string[]): Promise<KnownKinds> {
   const stateDir = join(temporaryFolder(), 'state');
   mkdirSync(stateDir);
-  writeFileSync(join(stateDir, 'group.json'), JSON.stringify({ url, kinds }));
+  writeFileSync(
+    join(stateDir, 'group.json'),
+    JSON.stringify({ url, salt_check: saltCheckOf(secrets.groupSalt), kinds }),
+  );
   return await KnownKinds.open({ ...config, stateDir });
 }
 
@@ -63,7 +66,7 @@ test('an identity token is what it is, also if it looks like an account, and bef
   assert.is((await known([])).isOfTokens, false);
 });
 
-test('kinds are stored when they change, and read again only for the node that stated them', async () => {
+test('kinds are stored when they change, and read again only for their node and the salt of its group', async () => {
   const stateDir = join(temporaryFolder(), 'state');
   let kinds = ['steam'];
   const node = await fakeNode(() => groupAnswer({ player_id_kinds: kinds }));
@@ -76,6 +79,8 @@ test('kinds are stored when they change, and read again only for the node that s
   assert.equal([first.kinds, first.isFresh, readFileSync(path, 'utf8').endsWith('\n')], [kinds, true, true]);
   const again = await open();
   assert.equal([again.kinds, again.isFresh, (await open(url)).kinds], [kinds, false, null]);
+  const mistyped = { ...config, stateDir, url: node.url, groupSalt: 'a salt of seventeen byte' };
+  assert.is((await KnownKinds.open(mistyped)).kinds, null);
   rmSync(path);
   await again.learn(reader);
   assert.equal([again.isFresh, existsSync(path)], [true, false], 'kinds that stay the same are not written');

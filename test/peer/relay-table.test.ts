@@ -116,4 +116,23 @@ test('a first snapshot is taken as known if only new changes are wanted, and a l
   assert.equal(relay.take(), ['b suspicious trusted', 'a untrusted gone']);
 });
 
+test('a first snapshot that could not be written is written whole before any change counts', async () => {
+  const relay = await new Relay().start(true);
+  const journal = join(relay.folder, 'journal.ndjson');
+  mkdirSync(journal);
+  relay.table.snapshotBegins();
+  relay.table.setPublished(A, trust('untrusted'));
+  relay.table.snapshotEnds();
+  for (const id of ['id-1', 'id-2']) {
+    const failed = await relay.table.settle(id).catch(({ code }: TrustError) => code);
+    assert.equal([failed, relay.journal.lastEventId], ['spool_failed', '']);
+  }
+  rmdirSync(journal);
+  await relay.table.settle('id-2');
+  await relay.start(true);
+  relay.table.setPublished(A, trust('neutral'));
+  await relay.table.settle('id-3');
+  assert.equal([relay.take(), relay.journal.lastEventId], [['a untrusted neutral'], 'id-3']);
+});
+
 test.run();

@@ -19,6 +19,8 @@ export class RelayJournal {
   readonly #since = new Map<string, number>();
   #handle: FileHandle | null = null;
   #lines = 0;
+  /** Size of the file before an append that has not succeeded, and may have left half a line; else null. */
+  #tornAt: number | null = null;
 
   /** The path is in a folder that exists and that the process has claimed. */
   private constructor(private readonly path: string) {}
@@ -47,15 +49,13 @@ export class RelayJournal {
   async delivered(subject: string, verdict: Verdict | null): Promise<void> {
     // A change that is not on disk is delivered again, with the same id.
     await written(this.#append({ s: subject, v: verdict }));
-    this.#count({ s: subject, v: verdict });
   }
 
   /** Records that everything up to this id is delivered; resolves once it is on disk. `isFirst`: the journal begins. */
-  async reached(lastEventId: string, isFirst = false): Promise<void> {
-    if (lastEventId === this.lastEventId) return;
-    this.#count({ id: lastEventId });
-    const isLong = this.#lines > bounds.relayJournalLines && this.#lines > 2 * this.verdicts.size;
-    await written(isFirst || isLong ? this.#rewrite() : this.#append({ id: lastEventId }));
+  async reached(id: string, isFirst = false): Promise<void> {
+    if (id === this.lastEventId) return;
+    const isLong = this.#lines >= bounds.relayJournalLines && this.#lines >= 2 * this.verdicts.size;
+    await written(isFirst || isLong ? this.#rewrite({ id }) : this.#append({ id }));
   }
 
   async close(): Promise<void> {
@@ -65,27 +65,34 @@ export class RelayJournal {
 
   async #append(line: Line): Promise<void> {
     this.#handle ??= await open(this.path, 'a', 0o600);
+    if (this.#tornAt !== null) await this.#handle.truncate(this.#tornAt);
+    this.#tornAt = (await this.#handle.stat()).size;
     // Writes the whole line, unlike write.
     await this.#handle.appendFile(`${JSON.stringify(line)}\n`);
     await this.#handle.datasync();
+    this.#tornAt = null;
+    this.#count(line);
   }
 
-  async #rewrite(): Promise<void> {
+  async #rewrite(last: Line): Promise<void> {
     await this.close();
-    const lines: Line[] = Array.from(this.verdicts, ([s, v]) => ({ s, v }));
-    lines.push({ id: this.lastEventId });
+    // If the rewrite fails, either file may stand there.
+    if (this.#tornAt !== null) await truncate(this.path, this.#tornAt);
+    this.#tornAt = null;
+    const lines: Line[] = [...Array.from(this.verdicts, ([s, v]) => ({ s, v })), last];
     await replaceSmallFile(this.path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    this.#lines = lines.length;
+    this.#lines = this.verdicts.size;
+    this.#count(last);
   }
 
   #count(line: Line): void {
     this.#lines++;
-    if ('id' in line) {
+    if ('s' in line) {
+      this.#since.set(line.s, this.deliveredSinceId(line.s) + 1);
+    } else {
       this.lastEventId = line.id;
       this.#since.clear();
-      return;
     }
-    this.#since.set(line.s, this.deliveredSinceId(line.s) + 1);
   }
 }
 

@@ -18,7 +18,7 @@ export class RelayTable implements StreamTable {
   readonly complete = false;
   /** Players known before the present snapshot that it has not named yet. */
   #unnamed = new Set<string>();
-  #drafts: ChangeDraft[] = [];
+  readonly #drafts = new Set<ChangeDraft>();
   #isBaseline: boolean;
 
   constructor(private readonly options: RelayTableOptions) {
@@ -61,20 +61,15 @@ export class RelayTable implements StreamTable {
     const { journal, deliver } = this.options;
     if (this.#isBaseline) {
       if (lastEventId === '' || this.inSnapshot) return;
+      await journal.reached(lastEventId, true);
       this.#isBaseline = false;
-      return journal.reached(lastEventId, true);
     }
-    let done = 0;
-    try {
-      for (const draft of this.#drafts) {
-        const { subject, to } = draft;
-        const id = changeIdOf(journal.lastEventId, journal.deliveredSinceId(subject), draft);
-        await deliver({ id, ...draft, at: Date.now() });
-        await journal.delivered(subject, to?.verdict ?? null);
-        done++;
-      }
-    } finally {
-      this.#drafts.splice(0, done);
+    for (const draft of this.#drafts) {
+      const { subject, to } = draft;
+      const id = changeIdOf(journal.lastEventId, journal.deliveredSinceId(subject), draft);
+      await deliver({ id, ...draft, at: Date.now() });
+      await journal.delivered(subject, to?.verdict ?? null);
+      this.#drafts.delete(draft);
     }
     if (lastEventId !== '') await journal.reached(lastEventId);
   }
@@ -85,6 +80,6 @@ export class RelayTable implements StreamTable {
     const verdict = to?.verdict ?? 'neutral';
     if (verdict === from) return;
     setVerdict(verdicts, subject, verdict);
-    if (!this.#isBaseline) this.#drafts.push({ subject, from, to });
+    if (!this.#isBaseline) this.#drafts.add({ subject, from, to });
   }
 }

@@ -1,9 +1,11 @@
 /** A relay's journal on disk: what it reads again, what it counts, and when it is rewritten. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
+import type { TrustError } from '../../../src/client/trust-error.js';
 import { RelayJournal } from '../../../src/peer/relay/relay-journal.js';
 import { temporaryFolder } from '../../support/process.js';
 
@@ -75,6 +77,77 @@ test('a journal begins with all verdicts, and is rewritten as those once it is l
     await journal.close();
   }
   assert.is((await RelayJournal.open(path)).verdicts.size, players.length);
+});
+
+type Handles = Pick<FileHandle, 'appendFile' | 'datasync' | 'sync'>;
+
+/** Runs `work`, which is to fail, while all file handles have these methods. */
+async function onFullDisk(broken: (whole: Handles) => Partial<Handles>, work: () => Promise<void>): Promise<void> {
+  const probe = await open(newPath(), 'a');
+  await probe.close();
+  const handles: Handles = Object.getPrototypeOf(probe);
+  const { appendFile, datasync, sync } = handles;
+  Object.assign(handles, broken({ appendFile, datasync, sync }));
+  try {
+    await work();
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as TrustError).code, 'spool_failed');
+  } finally {
+    Object.assign(handles, { appendFile, datasync, sync });
+  }
+}
+
+const full = () => Promise.reject(new Error('ENOSPC'));
+
+/** A disk that takes this many bytes of a line, and cannot sync a whole one. */
+const roomFor =
+  (bytes: number) =>
+  ({ appendFile }: Handles): Partial<Handles> => ({
+    datasync: full,
+    async appendFile(this: FileHandle, line) {
+      await appendFile.call(this, String(line).slice(0, bytes));
+      if (bytes < String(line).length) await full();
+    },
+  });
+
+test('a line that a full disk cut is neither joined with the next one nor counted', async () => {
+  const path = newPath();
+  const journal = await RelayJournal.open(path);
+  await journal.delivered(A, 'untrusted');
+  for (const bytes of [0, 1, 70, 1_000]) {
+    await onFullDisk(roomFor(bytes), () => journal.delivered(B, 'trusted'));
+    await onFullDisk(roomFor(bytes), () => journal.reached('id-1'));
+    assert.equal([journal.lastEventId, journal.deliveredSinceId(A), journal.deliveredSinceId(B)], ['', 1, 0]);
+  }
+  await journal.delivered(B, 'trusted');
+  await journal.reached('id-1');
+  assert.is(readFileSync(path, 'utf8'), text({ s: A, v: 'untrusted' }, { s: B, v: 'trusted' }, { id: 'id-1' }));
+  await journal.close();
+});
+
+test('a rewrite that failed leaves whole lines, in the old file and in the new one', async () => {
+  for (const remains of ['old', 'new'] as const) {
+    const path = newPath();
+    const journal = await RelayJournal.open(path);
+    await journal.delivered(A, 'suspicious');
+    await journal.delivered(A, 'untrusted');
+    journal.verdicts.set(A, 'untrusted');
+    await onFullDisk(roomFor(9), () => journal.delivered(B, 'trusted'));
+    // The new file is synced first, then its folder.
+    let left = remains === 'old' ? 0 : 1;
+    const broken = ({ sync }: Handles): Partial<Handles> => ({
+      async sync(this: FileHandle) {
+        await (left-- > 0 ? sync.call(this) : full());
+      },
+    });
+    await onFullDisk(broken, () => journal.reached('id-1', true));
+    await journal.delivered(B, 'trusted');
+    const before = remains === 'old' ? [{ s: A, v: 'suspicious' }] : [];
+    const id = remains === 'old' ? [] : [{ id: 'id-1' }];
+    assert.is(readFileSync(path, 'utf8'), text(...before, { s: A, v: 'untrusted' }, ...id, { s: B, v: 'trusted' }));
+    await journal.close();
+  }
 });
 
 test.run();

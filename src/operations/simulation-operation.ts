@@ -1,6 +1,7 @@
 /** The verdicts that would change under different assumptions. The node computes them and writes nothing. */
+import { publishedFigures } from '../core/scoring/score.js';
 import { verdicts } from '../core/vocabulary.js';
-import type { SimulationView } from '../group/api.js';
+import type { SimulationView, TrustView } from '../group/api.js';
 import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
 import { parseCount, parseHalfLife, parseNames, parsePeerSet } from './arguments.js';
@@ -66,17 +67,18 @@ export const simulationOperations = {
 function simulationValue(simulation: SimulationView) {
   const { seq, at, players, verdicts: table, changed, peers } = simulation;
   const counts = verdicts.flatMap((was) => verdicts.filter((is) => is !== was).map((is) => table[was][is]));
+  const readOf = (view: TrustView) => ({ ...publishedFigures(view), verdict: view.verdict });
   return {
     seq,
     at: isoTime(at),
     players,
     /** Number of players whose verdict changes; `changed` lists some of them. */
     changed_count: counts.reduce((sum, count) => sum + count, 0),
-    changed: changed.map(({ subject, events, before, after }) => ({
+    changed: changed.map(({ subject, before, after }) => ({
       subject_hash: subject,
-      event_count: events,
-      before,
-      after,
+      event_count: before.eventCount,
+      before: readOf(before),
+      after: readOf(after),
     })),
     verdicts: table,
     peers: peers.map(({ peerId, peerName, before, after }) => ({

@@ -155,6 +155,13 @@ test('a simulation counts the verdicts that change, whichever of them it lists',
   assert.equal(peers, [{ peer_id: 'peer-0', peer_name: 'Peer 0', weight_before: 0.7, weight_after: 0 }]);
 });
 
+test('the figures of a simulation are rounded as those of a player, also where few peers speak', async () => {
+  const { changed } = await asking(2).answered('simulate', { rows: 1, without: ['peer-1'] });
+  const [{ before, after }] = changed as [(typeof changed)[number]];
+  assert.equal(before, { score: 12.35, confidence: 0.6123, verdict: 'untrusted' });
+  assert.equal(after, { score: 31, confidence: 0.4, verdict: 'suspicious' });
+});
+
 test('the dashboard is unlocked, also on a node without one', async () => {
   let unlocked = 0;
   const { group } = recordedGroup(0);

@@ -68,9 +68,8 @@ export const simulation: SimulationView = {
   changed: [
     {
       subject: '5f'.repeat(32),
-      events: 4,
-      before: { score: 12.345, confidence: 0.61234, verdict: 'untrusted' },
-      after: { score: 31.2, confidence: 0.4, verdict: 'suspicious' },
+      before: { ...trust, score: 12.3456789, confidence: 0.6123456, verdict: 'untrusted' },
+      after: { ...trust, score: 31.2345678, confidence: 0.4123456, verdict: 'suspicious', isCoarse: true },
     },
   ],
   peers: [{ peerId: 'peer-0', peerName: 'Peer 0', before: 0.7, after: 0 }],

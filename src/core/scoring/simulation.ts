@@ -107,13 +107,7 @@ function largestChanges(held: readonly Candidate[], count: number): Candidate[] 
   return held.toSorted((p, q) => q.scoreChange - p.scoreChange).slice(0, count);
 }
 
+/** Names the player by the subject hash, hex. */
 function changedVerdict(state: GroupState, { row, before, after }: Candidate) {
-  const readOf = ({ score, confidence, verdict }: TrustView) => ({ score, confidence, verdict });
-  return {
-    /** Subject hash, hex. */
-    subject: subjectHex(state.subjects.keyOf(row)),
-    events: before.eventCount,
-    before: readOf(before),
-    after: readOf(after),
-  };
+  return { subject: subjectHex(state.subjects.keyOf(row)), before, after };
 }

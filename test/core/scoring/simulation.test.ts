@@ -105,12 +105,8 @@ test('without a peer the group reads as if the peer were revoked', () => {
   assert.equal(totals(simulation, 'after'), verdictsOf(given.state, later));
   assert.ok(simulation.changed.length > 0);
   for (const { subject, after } of simulation.changed) {
-    const { score, confidence, verdict } = trustOf(
-      given.state,
-      given.state.subjects.find(Buffer.from(subject, 'hex')),
-      moment,
-    );
-    assert.equal(after, { score, confidence, verdict });
+    const row = given.state.subjects.find(Buffer.from(subject, 'hex'));
+    assert.equal(after, trustOf(given.state, row, moment));
   }
   assert.equal([...simulation.weightsAfter], [...given.state.peerWeights.published.slice(0, 5)]);
 });

@@ -1,11 +1,13 @@
 /** A relay whose node answers as the test says. */
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { saltCheckOf } from '../../src/client/ids/salt-check.js';
+import type { PeerConfig } from '../../src/peer/config/peer-config.js';
 import { relayFolder, relayVerdicts } from '../../src/peer/relay/relay.js';
 import { frame, rowOf } from '../client/stream-double.js';
 import { temporaryFolder } from '../support/process.js';
@@ -47,6 +49,10 @@ async function* stream() {
   yield frame('hello', hello as never) + snapshot + change;
 }
 
+function journalOf(config: PeerConfig, webhook: string): string {
+  return join(relayFolder(config, webhook), `journal-${saltCheckOf(config.groupSalt)}.ndjson`);
+}
+
 /** True once a relay has recorded the last change of the stream. */
 function hasRecorded(journal: string): boolean {
   return existsSync(journal) && readFileSync(journal, 'utf8').endsWith('{"id":"2-0"}\n');
@@ -66,7 +72,7 @@ test('changes are delivered in their order and counted, and an address that is g
     const stateDir = temporaryFolder();
     const config = { ...member, url: node.url, stateDir, path: stateDir };
     const webhook = { url: receiver.url, secret: `whsec_${'A'.repeat(32)}`, discord: false, newOnly };
-    const journal = join(relayFolder(config, receiver.url), 'journal.ndjson');
+    const journal = journalOf(config, receiver.url);
     const relaying = relayVerdicts({ config, ...webhook, signal: ending.signal, log: (line) => lines.push(line) });
     if (status === 410) {
       const failure = await relaying.catch(({ code, exitCode }) => [code, exitCode]);
@@ -111,7 +117,7 @@ async function rejected(prepare: (setAside: string) => void) {
       hasEnded = true;
     };
     relaying.then(note, note);
-    await until(() => hasEnded || hasRecorded(join(folder, 'journal.ndjson')));
+    await until(() => hasEnded || hasRecorded(journalOf(config, receiver.url)));
     ending.abort();
     await relaying;
   } finally {
@@ -147,7 +153,7 @@ test('a relay on the folder of a running one is refused, and a journal on a fail
     mkdirSync(journal, { recursive: true });
     return { status: 204, body: {} };
   });
-  journal = join(relayFolder(config, receiver.url), 'journal.ndjson');
+  journal = journalOf(config, receiver.url);
   const ending = new AbortController();
   const lines: string[] = [];
   const webhook = { url: receiver.url, secret: '', discord: true, newOnly: false, signal: ending.signal };
@@ -165,6 +171,41 @@ test('a relay on the folder of a running one is refused, and a journal on a fail
   assert.is(second, 'spool_in_use');
   await receiver.close();
   await node.close();
+});
+
+test('groups that share a webhook and a folder have a journal each, and an earlier release is continued', async () => {
+  const resumedFrom: unknown[] = [];
+  const node = createServer(async ({ headers }, response) => {
+    resumedFrom.push(headers['last-event-id']);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for await (const piece of stream()) response.write(piece);
+  }).listen(0, '127.0.0.1');
+  await once(node, 'listening');
+  const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+  const receiver = await fakeNode(() => ({ status: 204, body: {} }));
+  const stateDir = temporaryFolder();
+  const relayed = async (groupSalt: string) => {
+    const before = receiver.asked.length;
+    const config = { ...member, groupSalt, url, stateDir, path: stateDir };
+    const webhook = { url: receiver.url, secret: `whsec_${'A'.repeat(32)}`, discord: false, newOnly: true };
+    const ending = new AbortController();
+    const relaying = relayVerdicts({ config, ...webhook, signal: ending.signal, log: () => undefined });
+    await until(() => hasRecorded(journalOf(config, receiver.url)));
+    ending.abort();
+    await relaying;
+    return receiver.asked.slice(before).map(({ text }) => JSON.parse(text).data.subject_hash);
+  };
+  const folder = relayFolder({ ...member, url, stateDir, path: stateDir }, receiver.url);
+  mkdirSync(folder, { recursive: true });
+  const old = join(folder, 'journal.ndjson');
+  writeFileSync(old, `{"s":"${A}","v":"untrusted"}\n{"id":"0-9"}\n`);
+  assert.equal(await relayed('a salt of sixteen bytes'), [B]);
+  assert.not(existsSync(old));
+  assert.equal(await relayed('a salt of another group'), [B]);
+  assert.equal(resumedFrom, ['0-9', undefined]);
+  await receiver.close();
+  node.closeAllConnections();
+  node.close();
 });
 
 test.run();

@@ -1,9 +1,11 @@
 /** Relays changes of verdicts to a webhook: at least once, in order. While the receiver is down, nothing is read. */
 import { hash } from 'node:crypto';
-import { appendFile, mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { appendFile, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { VerdictFeed } from '../../client/feed/live-feed.js';
+import { saltCheckOf } from '../../client/ids/salt-check.js';
 import { poolTransport } from '../../client/transport/pool-transport.js';
 import { ReadFloor } from '../../client/transport/read-floor.js';
 import { AgeClock, pause, systemRuntime as runtime } from '../../client/transport/time.js';
@@ -33,7 +35,11 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
   const folder = relayFolder(config, url);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const release = await claimFolder(folder, runtime);
-  const journal = await RelayJournal.open(join(folder, 'journal.ndjson'));
+  // Event ids and subject hashes of one group mean nothing in another. Earlier releases had one journal for all.
+  const path = join(folder, `journal-${saltCheckOf(config.groupSalt)}.ndjson`);
+  const old = join(folder, 'journal.ndjson');
+  if (existsSync(old) && !existsSync(path)) await rename(old, path);
+  const journal = await RelayJournal.open(path);
   const ending = new AbortController();
   const signal = AbortSignal.any([options.signal, ending.signal]);
   const say = problemLog(log, 'webhooks are accepted again');

@@ -184,10 +184,7 @@ export const explanationSchema = shape(
     lowering: evidence,
     raising: evidence,
     bans: { ...count, description: 'Independent standing bans. Only with three peers or more.' },
-    pre_trusted: {
-      type: 'boolean',
-      description: 'True if pre-trusted peers are among them. Only with three peers or more.',
-    },
+    pre_trusted: { type: 'boolean', description: 'True if one of them is pre-trusted. Only with three peers or more.' },
   },
   ['lowering', 'raising', 'bans', 'pre_trusted'],
 );
@@ -279,10 +276,7 @@ export const erasedEventsSchema = shape({
       'In the order of their erasure. The event id and the player are no longer known; an id that is sent again is answered 409 with `reason`.',
     items: shape({
       status: { type: 'string', const: 'subject_erased' },
-      received_at: {
-        ...dateTime,
-        description: 'The `received_at` of the answer with which the event was accepted.',
-      },
+      received_at: { ...dateTime, description: 'As in the answer with which the event was accepted.' },
       erased_at: {
         ...dateTime,
         description: 'Cut to the hour, so that it does not reveal who requested the erasure.',
@@ -334,10 +328,7 @@ export const healthSchema = shape(
     cluster: {
       ...shape({
         role: { type: 'string', enum: ['leader', 'follower', 'joining', 'left'] },
-        has_leader: {
-          type: 'boolean',
-          description: 'Whether the group has a leader for writes, as known to this node.',
-        },
+        has_leader: { type: 'boolean', description: 'Whether the group has a leader, as known to this node.' },
         staleness_ms: { ...count, description: 'Time since this node last knew that it was up to date.' },
       }),
       description: 'This node in its cluster; absent if one node serves the group alone.',

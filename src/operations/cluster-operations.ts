@@ -37,8 +37,7 @@ export const clusterOperations = {
       }
       const parsed = settingParsers[name](text);
       if (!parsed.ok) return refused('invalid_parameter', { text: `${name} ${parsed.problem}` });
-      const outcome = await group.changeSetting(name, parsed.value, actor);
-      return outcome.ok ? granted({ name, value: parsed.value }) : outcome;
+      return mapped(await group.changeSetting(name, parsed.value, actor), () => ({ name, value: parsed.value }));
     },
     ptf: {
       group: 'group',
@@ -117,7 +116,7 @@ async function inCluster<T>(
 }
 
 function clusterValue(status: ClusterStatus) {
-  const { leader, lastTakeover, nodes, refused, members, scrubbed } = status;
+  const { leader, lastTakeover: last, nodes, refused, members, scrubbed } = status;
   const newest = Math.max(status.appliedSeq, ...nodes.map(({ applied }) => applied));
   return {
     cluster_id: status.clusterId,
@@ -129,11 +128,7 @@ function clusterValue(status: ClusterStatus) {
     floor_seq: status.floorSeq,
     leader: leader && { node_id: leader.nodeId, since: isoTime(leader.since), fence: leader.fence },
     takeovers: status.takeovers,
-    last_takeover: lastTakeover && {
-      at: isoTime(lastTakeover.at),
-      node_id: lastTakeover.nodeId,
-      cause: lastTakeover.cause,
-    },
+    last_takeover: last && { at: isoTime(last.at), node_id: last.nodeId, cause: last.cause },
     nodes: nodes.map((node) => ({
       node_id: node.nodeId,
       url: node.url,

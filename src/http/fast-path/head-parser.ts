@@ -71,7 +71,6 @@ export class HeadParser {
   }
 
   #learn(text: string, at: number): number | undefined {
-    this.#known = undefined;
     const end = text.indexOf(HEAD_END, at) + HEAD_END.length;
     if (end < HEAD_END.length || end - at > limits.fastPathHeadBytes) return undefined;
     // A substring would keep the whole read in memory, bodies included, as long as the connection lives.

@@ -154,6 +154,16 @@ test('a peer is one witness about a player, however many origins it uses', () =>
   assert.equal([witnesses, peers], [1, 1]);
 });
 
+test('an explanation counts the heaviest evidence of the carriers of an origin, both of its sides together', () => {
+  const given = new Given().peers(4).origin('list');
+  for (const peer of [0, 1, 2]) given.event(peer, 'p', labelled('list'));
+  given.event(1, 'p', { ...labelled('list'), eventType: 'commendation' });
+  given.event(3, 'p', { severity: 0.5 });
+  given.event(3, 'p', { eventType: 'commendation', severity: 0.25 });
+  const { lowering, raising, peers } = explanationOf(given.state, given.row('p'), asOfTime(given.state, t0));
+  assert.equal([lowering, raising, peers], [1.5, 1.25, 4]);
+});
+
 test('an almost worthless vote of its own does not reduce the evidence that a peer carries', () => {
   const given = group(3, 'list', true);
   given.event(5, 'carried', labelled('list'));

@@ -26,4 +26,22 @@ test('the zeros of UTF-16 without a mark count from eight bytes on', () => {
   assert.is(decodeList(wide.subarray(0, 6)).encoding, 'utf-8');
 });
 
+test('a mark decides the encoding, however few or foreign characters follow', () => {
+  const marked = (mark: number[], body: Uint8Array) => {
+    const { text, encoding } = decodeList(Buffer.concat([Buffer.from(mark), body]));
+    return [encoding, text];
+  };
+  for (const text of ['', 'id', 'Игрок €']) {
+    const wide = Buffer.from(text, 'utf16le');
+    assert.equal(marked([0xff, 0xfe], wide), ['utf-16le', text]);
+    assert.equal(marked([0xfe, 0xff], Buffer.from(wide).swap16()), ['utf-16be', text]);
+    assert.equal(marked([0xef, 0xbb, 0xbf], Buffer.from(text)), ['utf-8', text]);
+  }
+  // A mark excludes Windows-1252, and two of its three bytes are no mark.
+  assert.equal(marked([0xef, 0xbb, 0xbf], Buffer.from([0xe9, 0x0a])), ['utf-8', '\ufffd\n']);
+  assert.equal(marked([0xef, 0xbb], Buffer.from([0x78, 0x0a])), ['windows-1252', 'ï»x\n']);
+  assert.equal(marked([0xff, 0x78], Buffer.alloc(0)), ['windows-1252', 'ÿx']);
+  assert.equal(marked([0xfe, 0x78], Buffer.alloc(0)), ['windows-1252', 'þx']);
+});
+
 test.run();

@@ -109,6 +109,7 @@ test('a first snapshot is taken as known if only new changes are wanted, and a l
   relay.table.snapshotBegins();
   relay.table.setPublished(B, trust('trusted'));
   relay.table.streamBroke();
+  assert.is(relay.table.inSnapshot, false, 'the next snapshot begins anew');
   relay.table.snapshotBegins();
   relay.table.setPublished(B, trust('trusted'));
   relay.table.snapshotEnds();

@@ -59,4 +59,27 @@ test('a peer that begins nothing itself is first only before half of all that be
   assert.equal([isFirst(6), isFirst(7)], [true, false]);
 });
 
+test('a peer is first before exactly seven tenths of the beginnings of three others, and not before fewer', () => {
+  const isFirst = (before: number) => noted(20, (n) => n < before).has(0);
+  assert.equal([isFirst(14), isFirst(13)], [true, false]);
+});
+
+test('a peer counts among those that begin from its eighth beginning on, and never against itself', () => {
+  const isFirst = (beginnings: number) => {
+    const peers = new FirstPeers();
+    for (const peer of [1, 2, 3]) for (let n = 0; n < beginnings; n++) peers.note(peer, [0]);
+    for (const peer of [0, 4, 5, 6]) for (let n = 0; n < 8; n++) peers.note(peer, []);
+    // Seven beginnings do not count, and every sixteenth one leads to an examination.
+    for (let n = 0; n < 7; n++) peers.note(7, []);
+    for (let n = 3 * beginnings + 39; n % 16 !== 0; n++) peers.note(8 + n, []);
+    return peers.has(0);
+  };
+  assert.equal([isFirst(8), isFirst(7)], [true, false]);
+});
+
+test('old beginnings fade: a peer that is always first from now on counts as such before they are outnumbered', () => {
+  const isFirst = (newer: number) => noted(64 + newer, (n) => n >= 64).has(0);
+  assert.equal([isFirst(40), isFirst(60)], [false, true]);
+});
+
 test.run();

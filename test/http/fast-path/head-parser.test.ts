@@ -36,7 +36,7 @@ test('fields that differ in the length of the body only are not read again, and 
   const head = (length: string) => `POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: ${length}\r\nA: 1\r\n\r\n`;
   const reader = new HeadParser();
   const { headers } = reader.read(head('3'), 0)!;
-  for (const length of ['4', '1234567', '0']) {
+  for (const length of ['4', '1234567', '0', '89']) {
     const again = reader.read(head(length), 0)!;
     assert.is(again.headers, headers);
     assert.is(again.contentLength, Number(length));
@@ -44,8 +44,10 @@ test('fields that differ in the length of the body only are not read again, and 
     assert.is(again.end, head(length).length);
   }
   // node:http takes some of these and refuses others, a tab behind the digits for one.
-  for (const length of ['', '+3', '12345678', '3, 3', '3 3', '0x3', '3 ', '3\t', '\t3', ' 3'])
+  for (const length of ['', '+3', '12345678', '3, 3', '3 3', '0x3', '3 ', '3\t', '\t3', ' 3', '3/', '3:']) {
+    assert.is(reader.read(head('3'), 0)?.contentLength, 3);
     assert.is(reader.read(head(length), 0), undefined, length);
+  }
 });
 
 test('fields behind the length that differ are read again, as one key behind another', () => {
@@ -62,6 +64,23 @@ test('a head may have so many fields, and one with more is left to node:http', (
   const read = (count: number) => new HeadParser().read(`${line}Host: h\r\n${fields(count)}\r\n`, 0);
   assert.is(Object.keys(read(limits.headerCount)!.headers).length, limits.headerCount);
   assert.is(read(limits.headerCount + 1), undefined);
+});
+
+test('a head may have so many bytes, the first line included, also with fields that are known', () => {
+  const fields = 'Host: h\r\n\r\n';
+  const head = (bytes: number) => {
+    const rest = ` HTTP/1.1\r\n${fields}`;
+    return `GET /${'a'.repeat(bytes - rest.length - 5)}${rest}`;
+  };
+  for (const before of ['', `${line}${fields}`]) {
+    const read = (bytes: number) => {
+      const reader = new HeadParser();
+      reader.read(before, 0);
+      return reader.read(before + head(bytes), before.length)?.end;
+    };
+    assert.is(read(limits.fastPathHeadBytes), before.length + limits.fastPathHeadBytes);
+    assert.is(read(limits.fastPathHeadBytes + 1), undefined);
+  }
 });
 
 test('a second request is read where the first one ended', () => {

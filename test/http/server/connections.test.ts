@@ -134,6 +134,67 @@ test('a proxy counts as one address, whose connections are not closed for its ow
   );
 });
 
+test('where each of all addresses holds its share, also a proxy, the longest idle connection is closed', () => {
+  const { admit } = tableOf({ max: 3 });
+  const [proxied, ...direct] = ['127.0.0.1', '203.0.113.1', '203.0.113.2'].map((address) => new FakeSocket(address));
+  for (const socket of [proxied!, ...direct]) admit(socket);
+  assert.ok(admit(new FakeSocket('127.0.0.1')));
+  assert.equal(
+    [proxied!, ...direct].map(({ isDestroyed }) => isDestroyed),
+    [true, false, false],
+  );
+});
+
+/** Admits connections in the order of their addresses, `p` for a proxy, and returns them. */
+function admitted(admit: (socket: FakeSocket) => boolean, addresses: string): FakeSocket[] {
+  const all = [...addresses].map((name) => new FakeSocket(name === 'p' ? '127.0.0.1' : `203.0.113.${name}`));
+  for (const socket of all) assert.ok(admit(socket));
+  return all;
+}
+
+const destroyedIn = (all: readonly FakeSocket[]) => all.map(({ isDestroyed }) => (isDestroyed ? 'x' : '.')).join('');
+
+test('the shares count the new address, and a proxy with a single connection', () => {
+  const closedFor = (addresses: string, newcomer: string) => {
+    const { admit } = tableOf({ max: addresses.length });
+    const all = admitted(admit, addresses);
+    admitted(admit, newcomer);
+    return destroyedIn(all);
+  };
+  assert.is(closedFor('1221', '3'), '.x..', 'a third of the room is less than two');
+  assert.is(closedFor('pppp1122', '3'), 'x.......', 'a fourth of the room is two');
+  assert.is(closedFor('1p22', '1'), '..x.', 'a third of the room is less than two');
+});
+
+test('a proxy counts as an address for as long as one of its connections is open', () => {
+  const { admit } = tableOf({ max: 4 });
+  const [left] = admitted(admit, 'p');
+  left!.emit('close');
+  const others = admitted(admit, '1221');
+  admitted(admit, '1');
+  assert.is(destroyedIn(others), 'x...', 'half of the room is two');
+});
+
+test('a connection that closes after another took its room does not leave twice', () => {
+  const { admit } = tableOf({ max: 4 });
+  const all = admitted(admit, 'p123p');
+  all[0]!.emit('close');
+  all[3]!.emit('close');
+  const later = admitted(admit, '21');
+  assert.is(destroyedIn([...all, ...later]), 'x.x....', 'a third of the room is less than two');
+});
+
+test('a connection that was passed over is the last to be looked at among those of its address, too', () => {
+  const { admit } = tableOf({ max: 10, perAddressMax: 3 });
+  const busy = new FakeSocket('203.0.113.1');
+  busy.isBusy = true;
+  admit(busy);
+  const others = admitted(admit, '111');
+  busy.isBusy = false;
+  admitted(admit, '1');
+  assert.is(destroyedIn([busy, ...others]), '.xx.');
+});
+
 test('a connection that asked something is passed over more often than one that never did', () => {
   const { admit } = tableOf({ max: 3 });
   const [asked, ...others] = sockets(3) as [FakeSocket, ...FakeSocket[]];

@@ -368,8 +368,11 @@ test('a commit that failed after an append makes the node leave, unless its star
   assert.is(node.member.reason, 'no commit');
 });
 
-/** Lets a node begin and start over a group that applies nothing. `calls` lists what the group is told, too. */
-async function startedNode() {
+/**
+ * Lets a node begin and start over a group that applies nothing. `calls` lists what the group is told, too.
+ * `beforeStart`: what happens to the node that has begun.
+ */
+async function startedNode(beforeStart = async (_begun: Awaited<ReturnType<typeof preparedNode>>) => {}) {
   const begun = await preparedNode();
   const { node, calls, dir, view, log, writer } = begun;
   const note = (what: string) => async () => void calls.push(what);
@@ -380,6 +383,7 @@ async function startedNode() {
   Object.assign(log, { watch: () => () => undefined, prefer: () => undefined });
   writer.local.scrub = note('overwrite');
   await node.begin();
+  await beforeStart(begun);
   writeFileSync(join(dir, 'scrub-due'), '');
   const actor = { durableSeq: 0, isSettled: true };
   const loop = {
@@ -414,6 +418,28 @@ test('a node that formed the group leads it, overwrites what is due, and lets an
   calls.length = 0;
   await withBounds({ clusterEndMs: 60_000 }, () => time.wait(node.beginClose()));
   assert.equal([node.member.role, calls], ['follower', ['follow', 'resign: the node is shutting down']]);
+  await node.close();
+});
+
+test('free space is overwritten once the disk holds every batch taken before, and the group forgot the erased', async () => {
+  const { node, calls, writer, time } = await startedNode(async (begun) => {
+    const { appendAll } = begun.writer.local;
+    const append = async (batches: readonly StoredBatch[]) => {
+      await until(() => begun.calls.includes('forget'));
+      begun.calls.push('store');
+      await appendAll(batches);
+    };
+    Object.assign(begun.writer.local, { appendAll: append });
+    await begun.writer.take([slotAt(1)]);
+  });
+  await time.until(() => node.member.isLeader);
+  await until(() => calls.includes('overwrite'));
+  const order = ['forget', 'store', 'overwrite'];
+  assert.equal(
+    calls.filter((call) => order.includes(call)),
+    order,
+  );
+  await writer.settled();
   await node.close();
 });
 

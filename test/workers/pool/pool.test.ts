@@ -227,6 +227,16 @@ test('a full queue refuses a task, which is no failure of its worker, and a clos
     assert.is(await messageOf(pool.records([1])), 'the pool is closed');
   }));
 
+test('a pool that is closed refuses the reads that wait for a thread, as too many', () =>
+  withWorkers('export const records = ([seq]) => seq === 0 ? [] : new Promise(() => {});', async (pool) => {
+    await pool.records([0]);
+    const reads = Array.from({ length: limits.readerThreads + 1 }, () => pool.records([1]));
+    const ended = reads.map((read) => read.catch((error: unknown) => error instanceof PoolBusyError));
+    await new Promise((resolve) => setImmediate(resolve));
+    await pool.close(1, 1);
+    assert.equal(await Promise.all(ended), [...Array(limits.readerThreads).fill(false), true]);
+  }));
+
 test('a computation of weights that takes too long is given up, and its worker is replaced', () =>
   withWorkers(
     'export const weights = () => new Promise(() => {}); export const follow = () => 7; export const verdicts = follow;',

@@ -10,14 +10,12 @@ import { until } from '../support/until.js';
 
 const token = 'a-token-of-the-test-that-is-long-enough';
 
-test('300 idle connections shut out no caller, and a call in progress is never closed for another', async () => {
-  let answered = (_: object): void => {};
+/** A server whose answers about a player wait until `answer`. `waiting`: how many do. */
+async function startServer() {
+  const answers: ((_: object) => void)[] = [];
   const sidecar = {
     status: { state: 'ok' },
-    player: () =>
-      new Promise((resolve) => {
-        answered = resolve;
-      }),
+    player: () => new Promise((resolve) => answers.push(resolve)),
   } as unknown as Sidecar;
   const options = {
     sidecar,
@@ -40,23 +38,85 @@ test('300 idle connections shut out no caller, and a call in progress is never c
         .end();
     });
   const sockets: Socket[] = [];
+  return {
+    get,
+    sockets,
+    waiting: () => answers.length,
+    answer: () => {
+      for (const resolve of answers.splice(0)) resolve({});
+    },
+    closed: () => sockets.filter(({ destroyed }) => destroyed).length,
+    /** Resolves once so many connections are established, all at the same time. */
+    connect: (count: number) => {
+      const added = Array.from({ length: count }, () => connect(server.port, '127.0.0.1').on('error', () => {}));
+      sockets.push(...added);
+      return Promise.all(added.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await server.close();
+    },
+  };
+}
+
+test('300 idle connections shut out no caller, and a call in progress is never closed for another', async () => {
+  const { get, connect, answer, waiting, closed, close } = await startServer();
   try {
     const slow = get('/v1/players/steam:1');
-    const before = answered;
-    await until(() => answered !== before);
-    for (let i = 0; i < 300; i++) {
-      const socket = connect(server.port, '127.0.0.1').on('error', () => {});
-      sockets.push(socket);
-      await new Promise((resolve) => socket.once('connect', resolve));
-    }
+    await until(() => waiting() > 0);
+    for (let i = 0; i < 300; i++) await connect(1);
     const statuses = await Promise.all(Array.from({ length: 60 }, () => get('/v1/status')));
     assert.equal(new Set(statuses), new Set([200]));
-    answered({});
+    answer();
     assert.is(await slow, 200);
-    await until(() => sockets.filter(({ destroyed }) => destroyed).length >= 300 - bounds.sidecarConnections);
+    await until(() => closed() >= 300 - bounds.sidecarConnections);
   } finally {
-    for (const socket of sockets) socket.destroy();
-    await server.close();
+    await close();
+  }
+});
+
+test('connections that come at once close as many idle ones as exceed the bound, the longest idle first', async () => {
+  const { sockets, connect, closed, close } = await startServer();
+  try {
+    await connect(10);
+    // Those that left count no more.
+    for (const socket of sockets.splice(0)) socket.destroy();
+    for (let i = 0; i < bounds.sidecarConnections; i++) await connect(1);
+    await connect(40);
+    await until(() => closed() >= 40);
+    assert.equal([closed(), sockets.findLastIndex(({ destroyed }) => destroyed)], [40, 39]);
+  } finally {
+    await close();
+  }
+});
+
+test('a connection is idle again once its call is answered', async () => {
+  const { sockets, connect, closed, close } = await startServer();
+  try {
+    await connect(bounds.sidecarConnections);
+    const answers = sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve)));
+    for (const socket of sockets) socket.write('GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await Promise.all(answers);
+    await connect(1);
+    await until(() => closed() >= 1);
+    assert.equal([closed(), sockets.at(-1)?.destroyed], [1, false]);
+  } finally {
+    await close();
+  }
+});
+
+test('a connection beyond the bound is closed itself while calls are in progress on all others', async () => {
+  const { get, sockets, connect, answer, waiting, close } = await startServer();
+  try {
+    const calls = Array.from({ length: bounds.sidecarConnections }, () => get('/v1/players/steam:1'));
+    await until(() => waiting() === calls.length);
+    for (let i = 0; i < 3; i++) await connect(1);
+    await until(() => sockets.every(({ destroyed }) => destroyed));
+    answer();
+    assert.equal(new Set(await Promise.all(calls)), new Set([200]));
+    assert.is(await get('/v1/status'), 200);
+  } finally {
+    await close();
   }
 });
 

@@ -25,8 +25,8 @@ export function canTrace(): boolean {
  * call of `slow` takes 3 ms longer, so that code that does not wait for it is detected.
  */
 export function tracing(calls: readonly string[], slow: readonly string[], output: string): string[] {
-  const options = ['-f', '-yy', '-xx', '-v', '-s', '1000000', '-o', output];
-  return ['strace', ...options, '-e', `trace=${calls}`, '-e', `inject=${slow}:delay_enter=3000`];
+  const options = ['-f', '-yy', '-xx', '-v', '-s', '1000000', '-o', output, '-e', `trace=${calls}`];
+  return ['strace', ...options, ...(slow.length > 0 ? ['-e', `inject=${slow}:delay_enter=3000`] : [])];
 }
 
 const whole = /^(\w+)\((.*)\) += (\d+)(?:<(.*)>)?(?: \(DELAYED\))?$/;
@@ -58,6 +58,11 @@ export function tracedCalls(trace: string): TracedCall[] {
 /** Returns bytes as `-xx` prints them. */
 export function escaped(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex').replace(/../g, '\\x$&');
+}
+
+/** Returns the paths, or other texts, among the arguments of a call. */
+export function pathsIn(args: string): string[] {
+  return Array.from(args.matchAll(/"((?:\\x..)*)"/g), ([, text = '']) => unescaped(text));
 }
 
 function unescaped(text: string): string {

@@ -106,6 +106,24 @@ test('the file holds the pages it counts after every commit of scrubs and rewrit
     await writer.close();
   }));
 
+test('a scrub of hundreds of free pages makes the file no larger, and gives back what it claimed', () =>
+  inFastFolder(async (dir) => {
+    const writer = await claimFolder(dir);
+    const seqs = Array.from({ length: 600 }, (_, i) => i + 1);
+    await Promise.all(seqs.map((seq) => writer.append({ firstSeq: seq, bytes: marked(seq, 3_000) }, [])));
+    await writer.append(
+      null,
+      seqs.map((seq) => ({ firstSeq: seq, bytes: Buffer.alloc(20, '-') })),
+    );
+    const { lastPage } = writer.pages();
+    await writer.scrub();
+    assert.equal([writer.pages().lastPage, marksInFile(dir).size], [lastPage, 0]);
+    const environment = openLogEnvironment(logFolderOf(dir));
+    assert.equal([...environment.scrub.getKeys()], []);
+    await environment.root.close();
+    await writer.close();
+  }));
+
 test('a scrub that is aborted is deferred to the next start', () =>
   inFastFolder(async (dir) => {
     const writer = await claimFolder(dir);

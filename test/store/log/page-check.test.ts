@@ -53,6 +53,7 @@ test('a log is intact after every commit of a long life with rewrites, scrubs an
 
 /** Numbers in the machine's byte order, as LMDB writes them: see `page-check.ts`. */
 const META_MAIN_TREE = 24 + 24 + 48;
+const META_LAST_PAGE = 24 + 120;
 const META_TXN = 24 + 128;
 
 /** The layout of a closed log: byte offsets into its file. */
@@ -61,6 +62,8 @@ interface Layout {
   /** The list of free pages, and the rightmost leaf of the batches. */
   readonly list: number;
   readonly leaf: number;
+  /** The newer meta page. */
+  readonly meta: number;
   readonly pageBytes: number;
 }
 
@@ -71,7 +74,7 @@ function layoutOf(file: string): Layout {
   const rootAt = (at: number) => Number(bytes.readBigUInt64LE(at + 40)) * pageBytes;
   const main = rootAt(meta + META_MAIN_TREE);
   const name = bytes.indexOf('log', main);
-  return { bytes, list: rootAt(meta + 48), leaf: rootAt(name + bytes.readUInt16LE(name - 2)), pageBytes };
+  return { bytes, list: rootAt(meta + 48), leaf: rootAt(name + bytes.readUInt16LE(name - 2)), meta, pageBytes };
 }
 
 /**
@@ -98,12 +101,16 @@ async function saysOf(damage: (layout: Layout) => void, size?: number): Promise<
   return said;
 }
 
+/** Where the value of an entry of a leaf page starts, behind the head of the entry and its key; -1 is the newest. */
+function valueIn(bytes: Buffer, page: number, index = -1): number {
+  const entries = bytes.readUInt16LE(page + 20) / 2;
+  const start = page + 24 + bytes.readUInt16LE(page + 24 + 2 * (entries + index));
+  return start + 8 + bytes.readUInt16LE(start + 6);
+}
+
 /** The list of a page that holds lists: where its newest one starts. */
 function newestList({ bytes, list }: Layout): number {
-  const entries = bytes.readUInt16LE(list + 20) / 2;
-  const start = list + 24 + bytes.readUInt16LE(list + 24 + 2 * (entries - 1));
-  // Behind the head of the entry and its key, 8 bytes each.
-  return start + 16;
+  return valueIn(bytes, list);
 }
 
 test('a log that nothing damaged passes', async () => {
@@ -130,6 +137,54 @@ test('a list of free pages that counts more than it holds is named: a commit on 
 test('a free page that the file does not have is named', async () => {
   const said = await saysOf((layout) => layout.bytes.writeBigUInt64LE(1n << 40n, newestList(layout) + 8));
   assert.match(said, /lists pages that the file does not have/);
+});
+
+test('a list that names a meta page, the page behind the last, or a run beyond it, is named', async () => {
+  const lastPage = ({ bytes, meta }: Layout) => bytes.readBigInt64LE(meta + META_LAST_PAGE);
+  const items: ((layout: Layout) => bigint[])[] = [
+    () => [1n],
+    (layout) => [lastPage(layout) + 1n],
+    (layout) => [-2n, lastPage(layout)],
+  ];
+  for (const itemsOf of items) {
+    const said = await saysOf((layout) => {
+      for (const [i, item] of itemsOf(layout).entries())
+        layout.bytes.writeBigInt64LE(item, newestList(layout) + 8 + 8 * i);
+    });
+    assert.match(said, /lists pages that the file does not have/);
+  }
+});
+
+test('a list of a commit that is not newer than that of the list before, or never was, is named', async () => {
+  const commits: ((layout: Layout) => bigint)[] = [
+    ({ bytes, list }) => bytes.readBigUInt64LE(valueIn(bytes, list, -2) - 8),
+    ({ bytes, meta }) => bytes.readBigUInt64LE(meta + META_TXN) + 1n,
+  ];
+  for (const commitOf of commits) {
+    const said = await saysOf((layout) => layout.bytes.writeBigUInt64LE(commitOf(layout), newestList(layout) - 8));
+    assert.match(said, /lists pages of no commit/);
+  }
+});
+
+test('a page of the list itself, and any page of the newest value, is named if it is listed as free', async () => {
+  const used: ((layout: Layout) => number)[] = [
+    ({ list, pageBytes }) => list / pageBytes,
+    // The value of 9,000 bytes has three pages.
+    ({ bytes, leaf }) => Number(bytes.readBigUInt64LE(valueIn(bytes, leaf))) + 2,
+  ];
+  for (const pageOf of used) {
+    let page = 0;
+    const said = await saysOf((layout) => {
+      page = pageOf(layout);
+      layout.bytes.writeBigUInt64LE(BigInt(page), newestList(layout) + 8);
+    }, 9_000);
+    assert.match(said, new RegExp(`page ${page} is in use and listed as free`));
+  }
+});
+
+test('a tree with more levels than LMDB makes is named', async () => {
+  const said = await saysOf(({ bytes, meta }) => bytes.writeUInt16LE(33, meta + 48 + 6));
+  assert.match(said, /is the root of a tree with too many levels/);
 });
 
 test('a list that names a page twice is named', async () => {

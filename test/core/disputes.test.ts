@@ -1,10 +1,12 @@
 /** Disputes: what an upheld one takes out of scores, and that an undo brings exactly that back. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { asOfTime } from '../../src/core/evidence/decay.js';
 import type { LogRecord } from '../../src/core/records/records.js';
 import { decideDispute, decideDisputeOpened } from '../../src/core/rules/decide-dispute.js';
 import { decidePeerChange } from '../../src/core/rules/decide-peer.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
+import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../src/core/state.js';
@@ -65,6 +67,7 @@ test('an upheld dispute takes the events of the named peer out of the score, and
   const expected = only1.trust('p');
   assert.equal({ score, confidence, verdict }, { score: expected.score, confidence: expected.confidence, verdict });
   assert.is(given.trust('p').eventCount, 3, 'they are held as before');
+  assert.is(explanationOf(given.state, given.row('p'), asOfTime(given.state, t0)).peers, 1);
 });
 
 test('weights are computed anew after a decision that takes evidence out or brings it back, and after no other', () => {

@@ -86,6 +86,19 @@ test('the explanation says that bans which repeat others do not count', () => {
   ]);
 });
 
+test('a ban that its peer lifted is not counted, though it followed others and its peer reports the player', () => {
+  const given = reporting();
+  ban(given, 0, 1);
+  const counts = () => {
+    const { banned, bannedAfterOthers } = explanationOf(given.state, given.row('p'), asOfTime(given.state, t0));
+    return { banned, bannedAfterOthers };
+  };
+  assert.equal(counts(), { banned: 2, bannedAfterOthers: 1 });
+  given.event(1, 'p', { eventType: 'ban_lifted' });
+  given.event(1, 'p');
+  assert.equal(counts(), { banned: 1, bannedAfterOthers: 0 });
+});
+
 test('of two peers the explanation does not say which one banned', () => {
   const given = reporting();
   const reasons = reasonsAfter(given, () => {

@@ -242,9 +242,15 @@ test('the evidence of a revoked peer counts for nothing, that of a suspended one
   const before = scoreAt(given, 'a').score;
   change('suspended');
   assert.is(scoreAt(given, 'a').score, before);
+  const explained = () => {
+    const { lowering, peers } = explanationOf(given.state, given.row('a'), asOfTime(given.state, t0));
+    return [lowering, peers];
+  };
+  assert.equal(explained(), [1, 1]);
   change('revoked');
   assert.is(scoreAt(given, 'a').score, 50);
   assert.is(scoreAt(given, 'a').confidence, 0);
+  assert.equal(explained(), [0, 0]);
 });
 
 test('one witness alone never makes a player untrusted', () => {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -10,6 +11,7 @@ import { routes } from '../../../src/contract/routes.js';
 import { refused } from '../../../src/errors.js';
 import type { PeersApi } from '../../../src/group/api.js';
 import { createMetrics, startMetricsServer } from '../../../src/http/metrics/metrics.js';
+import { limits } from '../../../src/limits.js';
 import { until } from '../../support/until.js';
 import { ask, askRaw } from '../exchange.js';
 import { startFace } from '../face.js';
@@ -44,7 +46,7 @@ test('answers are counted by route template, method, status and code, never by i
   for (const word of ['very-secret', 'second-secret', activeKey]) assert.not(text.includes(word), word);
 });
 
-test('the bounds of every histogram ascend', async () => {
+test('the bounds of every histogram ascend, and hold those of its alerts and of a hung computation', async () => {
   const metrics = createMetrics(version, groupDouble);
   metrics.workDone('weights', true, 1);
   metrics.turnCommitted(1, 1, 1);
@@ -59,6 +61,12 @@ test('the bounds of every histogram ascend', async () => {
       steps.every((step, i) => i === 0 || step > steps[i - 1]!),
       name,
     );
+  const rules = readFileSync(new URL('../../../../deploy/alerts.yml', import.meta.url), 'utf8');
+  const alerts = [...rules.matchAll(/histogram_quantile\([^>]*?(ptf_\w+)_bucket[^>]*> ([\d.]+)$/gm)];
+  assert.is(alerts.length, 2);
+  // A quantile is exact at a bound alone.
+  for (const [, name, bound] of alerts) assert.ok(bounds.get(name!)?.includes(Number(bound)), name);
+  assert.is(bounds.get('ptf_work_duration_seconds')?.at(-1), limits.weightsTimeoutMs / 1000);
 });
 
 test('answers without a request are counted too: parse errors and excess connections', async () => {

@@ -26,9 +26,9 @@ export function isAnswerable({ socket }: IncomingMessage): boolean {
 }
 
 /**
- * Resolves to the answer upon the parsed body or its refusal: `payload_too_large`, or `malformed_json`, also for a body
- * that ends early or arrives too late, since neither is an error of the node. Must not keep the body in memory: the
- * request, its listeners and their references live until the next request of the connection.
+ * Resolves to the answer of `use`, which gets the parsed body or its refusal: `payload_too_large`, or `malformed_json`,
+ * also if it ends early or arrives too late, since neither is an error of the node. Must keep neither body nor answer:
+ * the request, its listeners and their references live until the next request of the connection.
  */
 export function readJson(
   request: IncomingMessage,
@@ -38,15 +38,16 @@ export function readJson(
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
     let bytes = 0;
-    let pending: typeof use | undefined = use;
+    // A wrapper instead of `resolve`, which would reference the promise and so the answer.
+    let pending: typeof resolve | undefined = resolve;
     const takeChunks = (): Buffer[] => {
       const received = chunks;
       chunks = [];
       return received;
     };
     const settle = (outcome: Outcome<unknown>): void => {
-      // A new promise is gone soon, with the body.
-      if (pending !== undefined) resolve(Promise.resolve(outcome).then(pending));
+      // A promise made now is young; the one that waited would keep its result until a full collection.
+      pending?.(Promise.resolve(outcome).then(use));
       pending = undefined;
     };
     const giveUp = (): void => {

@@ -47,6 +47,8 @@ export interface Incoming extends Target {
   readonly readBody: (reading: BodyReading) => MaybeAsync<ApiReply>;
 }
 
+type BodyUse = Pick<BodyReading, 'check' | 'use'>;
+
 export interface Endpoint {
   readonly route: Route;
   /** Answers, synchronously if nothing must be awaited. */
@@ -171,23 +173,20 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     const refusal = bodyRefusal(incoming.headers, body.bytesMax);
     if (refusal !== undefined) return use(refusal);
     const holder = holderOf(caller, incoming.remote);
-    const reading = {
-      arriving: null,
-      check,
-      inTurn: (bytes: number) =>
-        (this.id === 'submitEvent' ? this.#roomRefusal(1, holder) : undefined) ??
-        this.bounds.work.nextBody(holder, eventsWithin(bytes))?.then(() => undefined),
-      use: (parsed: Outcome<unknown>) => {
-        const valid = parsed.ok ? this.#validate(parsed.value) : parsed;
-        // The handler of a batch checks its events. A refused body may have had no turn: the present one is another's.
-        if (valid.ok && this.id !== 'submitEvents') this.bounds.work.parsed(1);
-        return use(valid);
-      },
+    const useValid = (parsed: Outcome<unknown>) => {
+      const valid = parsed.ok ? this.#validate(parsed.value) : parsed;
+      // The handler of a batch checks its events. A refused body may have had no turn: the present one is another's.
+      if (valid.ok && this.id !== 'submitEvents') this.bounds.work.parsed(1);
+      return use(valid);
     };
-    return this.id === 'submitEvents' ? this.#readBatch(incoming, holder, reading) : incoming.readBody(reading);
+    if (this.id === 'submitEvents') return this.#readBatch(incoming, holder, { check, use: useValid });
+    const inTurn = (bytes: number) =>
+      (this.id === 'submitEvent' ? this.#roomRefusal(1, holder) : undefined) ??
+      this.bounds.work.nextBody(holder, eventsWithin(bytes))?.then(() => undefined);
+    return incoming.readBody({ arriving: null, check, inTurn, use: useValid });
   }
 
-  #readBatch(incoming: Incoming, holder: Holder, reading: BodyReading): MaybeAsync<ApiReply> {
+  #readBatch(incoming: Incoming, holder: Holder, reading: BodyUse): MaybeAsync<ApiReply> {
     const { remote, headers } = incoming;
     // The length of a chunked body is unknown; one read of it counts.
     const bytes = Number(headers['content-length'] ?? limits.readBytes);
@@ -205,7 +204,7 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     return paced.waitMs === 0 ? read() : pause(paced.waitMs, remote).then(read);
   }
 
-  #readAdmitted(incoming: Incoming, holder: Holder, bytes: number, reading: BodyReading): MaybeAsync<ApiReply> {
+  #readAdmitted(incoming: Incoming, holder: Holder, bytes: number, reading: BodyUse): MaybeAsync<ApiReply> {
     const { group } = this.deps.node;
     const { overloaded } = group;
     const events = eventsWithin(bytes);

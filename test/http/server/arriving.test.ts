@@ -1,7 +1,7 @@
 /** How many batches a node takes in at a time, and what stays of a body. */
 import { hash } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -191,6 +191,46 @@ test('an idle connection retains nothing of the body that it sent', async () => 
   }
 });
 
+test('nor anything of a long answer', async () => {
+  const refuse = async (_caller: unknown, events: readonly unknown[]) =>
+    events.map(() => refused('duplicate_event', { text: 'x'.repeat(1_000) }));
+  const face = await startFace({ group: { submit: refuse } });
+  const body = JSON.stringify({ events: Array.from({ length: 100 }, () => eventBody()) });
+  const sockets: Socket[] = [];
+  let heads = 0;
+  const countHead = () => {
+    heads += 1;
+  };
+  subscribe('http.server.request.start', countHead);
+  const open = async (): Promise<void> => {
+    const socket = connect(face.port, '127.0.0.1');
+    sockets.push(socket);
+    socket.write(batchHead(body.length));
+    await until(() => heads === sockets.length);
+    socket.write(body);
+    let bytes = 0;
+    for await (const [chunk] of on(socket, 'data')) {
+      bytes += (chunk as Buffer).length;
+      if ((chunk as Buffer).toString().endsWith(']}')) break;
+    }
+    assert.ok(bytes > 100_000, `${bytes} bytes`);
+  };
+  try {
+    for (let i = 0; i < 5; i++) await open();
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const count = 30;
+    for (let i = 0; i < count; i++) await open();
+    collect();
+    const kept = (process.memoryUsage().heapUsed - before) / count;
+    assert.ok(kept < 50_000, `${kept} bytes of an answer are kept`);
+  } finally {
+    unsubscribe('http.server.request.start', countHead);
+    for (const socket of sockets) socket.destroy();
+    await face.drain();
+  }
+});
+
 test('a body that came long after its head is gone with the next collection, which need not be a full one', async () => {
   // Before the tests whose objects all survive: after these, V8 makes such objects old from the start.
   const collectYoung = () => {
@@ -201,8 +241,12 @@ test('a body that came long after its head is gone with the next collection, whi
     heads += 1;
   };
   subscribe('http.server.request.start', countHead);
+  let events = 0;
   // A refusal of all events has a short answer.
-  const submit = async (_caller: unknown, events: readonly unknown[]) => events.map(() => refused('overloaded'));
+  const submit = async (_caller: unknown, given: readonly unknown[]) => {
+    events += given.length;
+    return given.map(() => refused('overloaded'));
+  };
   const face = await startFace({ group: { submit } });
   const body = JSON.stringify({ events: Array.from({ length: 200 }, () => eventBody()) });
   const sockets: Socket[] = [];
@@ -226,6 +270,7 @@ test('a body that came long after its head is gone with the next collection, whi
     await open(5);
     const count = 40;
     const kept = (await open(count)) / count;
+    assert.is(events, sockets.length * 200);
     assert.ok(kept < body.length / 2, `${kept} bytes of a body of ${body.length} are kept`);
   } finally {
     unsubscribe('http.server.request.start', countHead);

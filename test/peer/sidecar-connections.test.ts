@@ -99,7 +99,7 @@ test('a connection is idle again once its call is answered', async () => {
     await Promise.all(answers);
     await connect(1);
     await until(() => closed() >= 1);
-    assert.equal([closed(), sockets.at(-1)?.destroyed], [1, false]);
+    assert.is(sockets.at(-1)?.destroyed, false);
   } finally {
     await close();
   }

@@ -31,7 +31,8 @@ export class KnownKinds {
   static async open(config: PeerConfig): Promise<KnownKinds> {
     const path = join(config.stateDir, 'group.json');
     const value = jsonIn((await readSmallFile(path)) ?? '');
-    return new KnownKinds(path, config, kindsIn(value, config), isRecord(value) && value.tokens === true);
+    const kinds = kindsIn(value, config);
+    return new KnownKinds(path, config, kinds, kinds !== null && isRecord(value) && value.tokens === true);
   }
 
   /** Asks the node. Rejects with a `TrustError` if it does not answer, or if it is that of another group. */

@@ -1,7 +1,6 @@
 /** Relays changes of verdicts to a webhook: at least once, in order. While the receiver is down, nothing is read. */
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { appendFile, mkdir, rename } from 'node:fs/promises';
+import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { VerdictFeed } from '../../client/feed/live-feed.js';
@@ -35,11 +34,8 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
   const folder = relayFolder(config, url);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const release = await claimFolder(folder, runtime);
-  // Event ids and subject hashes of one group mean nothing in another. Earlier releases had one journal for all.
-  const path = join(folder, `journal-${saltCheckOf(config.groupSalt)}.ndjson`);
-  const old = join(folder, 'journal.ndjson');
-  if (existsSync(old) && !existsSync(path)) await rename(old, path);
-  const journal = await RelayJournal.open(path);
+  // Event ids and subject hashes of one group mean nothing in another.
+  const journal = await RelayJournal.open(join(folder, `journal-${saltCheckOf(config.groupSalt)}.ndjson`));
   const ending = new AbortController();
   const signal = AbortSignal.any([options.signal, ending.signal]);
   const say = problemLog(log, 'webhooks are accepted again');

@@ -56,9 +56,14 @@ export class Restoring {
     this.store = join(dataDir, STAGING, STORE);
   }
 
-  /** Rejects with `NotEmptyError` without `replace`, and with `FolderOwnedError` if a node or a restore runs there. */
+  /**
+   * Rejects with `NotEmptyError` without `replace`, or for a backup or a folder that no node made, and with
+   * `FolderOwnedError` if a node or a restore runs there.
+   */
   static async begin(dataDir: string, replace: boolean): Promise<Restoring> {
-    const foreign = isBackup(dataDir) ? 'it is a backup; nothing was changed' : foreignProblem(dataDir);
+    const foreign = isBackup(dataDir)
+      ? 'it is a backup; name the data folder with --data-dir'
+      : foreignProblem(dataDir);
     if (foreign !== undefined) throw new NotEmptyError(`${dataDir} is not empty: ${foreign}`);
     makePrivate(dataDir);
     const staging = join(dataDir, STAGING);

@@ -81,6 +81,8 @@ test('kinds are stored when they change, and read again only for their node and 
   assert.equal([again.kinds, again.isFresh, (await open(url)).kinds], [kinds, false, null]);
   const mistyped = { ...config, stateDir, url: node.url, groupSalt: 'a salt of seventeen byte' };
   assert.is((await KnownKinds.open(mistyped)).kinds, null);
+  writeFileSync(path, readFileSync(path, 'utf8').replace('"tokens":false', '"tokens":true'));
+  assert.equal([(await open()).isOfTokens, (await KnownKinds.open(mistyped)).isOfTokens], [true, false]);
   rmSync(path);
   await again.learn(reader);
   assert.equal([again.isFresh, existsSync(path)], [true, false], 'kinds that stay the same are not written');

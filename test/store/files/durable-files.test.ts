@@ -1,6 +1,7 @@
 /** Files that must survive a power cut: bytes are synced before the name that makes them count, the folder after it. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, realpathSync, rmSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -35,21 +36,24 @@ test('what must survive a power cut is synced before it gets its name, and its f
     return;
   }
   const dir = realpathSync(temporaryFolder());
-  const trace = `${dir}-trace.txt`;
-  const [command = '', ...options] = tracing(['fsync', 'fdatasync', 'rename'], [], trace);
-  const { status, stderr } = spawnSync(command, [...options, process.execPath, writer, dir], { encoding: 'utf8' });
+  const trace = join(temporaryFolder(), 'trace.txt');
+  const [command = '', ...options] = tracing(['fsync', 'fdatasync', '?rename', '?renameat', '?renameat2'], [], trace);
+  const { status, stderr } = spawnSync(command, [...options, process.execPath, writer, dir], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
   assert.is(status, 0, stderr);
   const found: Record<string, string[]> = {};
   for (const { name, of, args } of tracedCalls(readFileSync(trace, 'utf8'))) {
-    const path = name === 'rename' ? pathsIn(args)[1]! : of;
+    const isRename = name.startsWith('rename');
+    const path = isRename ? pathsIn(args)[1]! : of;
     const [folder = '', ...names] = path.slice(dir.length + 1).split('/');
     // A replaced file of `ptf-peer` has a random part in its temporary name.
     const below = names.length === 0 ? '.' : names.join('/').replace(/\.[0-9a-f]{8}\.tmp$/, '.tmp');
-    found[folder] = [...(found[folder] ?? []), `${name === 'rename' ? 'rename' : 'sync'} ${below}`];
+    found[folder] = [...(found[folder] ?? []), `${isRename ? 'rename' : 'sync'} ${below}`];
   }
   const once = (all: readonly string[]) => all.filter((step, i) => step !== all[i - 1]);
   for (const [folder, expected] of Object.entries(steps)) assert.equal(once(found[folder] ?? []), expected, folder);
-  rmSync(trace);
 });
 
 test.run();

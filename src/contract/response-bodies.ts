@@ -184,7 +184,7 @@ export const explanationSchema = shape(
     lowering: evidence,
     raising: evidence,
     bans: { ...count, description: 'Independent standing bans. Only with three peers or more.' },
-    pre_trusted: { type: 'boolean', description: 'True if one of them is pre-trusted. Only with three peers or more.' },
+    pre_trusted: { type: 'boolean', description: 'True if one of the peers is pre-trusted. Only with three or more.' },
   },
   ['lowering', 'raising', 'bans', 'pre_trusted'],
 );

@@ -70,7 +70,7 @@ test('an upheld dispute takes the events of the named peer out of the score, and
   assert.is(explanationOf(given.state, given.row('p'), asOfTime(given.state, t0)).peers, 1);
 });
 
-test('weights are computed anew after a decision that takes evidence out or brings it back, and after no other', () => {
+test('weights are computed anew after a decision that moves evidence, and after no other', () => {
   const given = reported();
   const { state } = given;
   open(given);

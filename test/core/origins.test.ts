@@ -154,7 +154,7 @@ test('a peer is one witness about a player, however many origins it uses', () =>
   assert.equal([witnesses, peers], [1, 1]);
 });
 
-test('an explanation counts the heaviest evidence of the carriers of an origin, both of its sides together', () => {
+test('an explanation counts the heaviest evidence of the carriers of an origin, both sides together', () => {
   const given = new Given().peers(4).origin('list');
   for (const peer of [0, 1, 2]) given.event(peer, 'p', labelled('list'));
   given.event(1, 'p', { ...labelled('list'), eventType: 'commendation' });

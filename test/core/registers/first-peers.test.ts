@@ -77,7 +77,7 @@ test('a peer counts among those that begin from its eighth beginning on, and nev
   assert.equal([isFirst(8), isFirst(7)], [true, false]);
 });
 
-test('old beginnings fade: a peer that is always first from now on counts as such before they are outnumbered', () => {
+test('old beginnings fade: a peer that is always first from now on counts as such soon', () => {
   const isFirst = (newer: number) => noted(64 + newer, (n) => n >= 64).has(0);
   assert.equal([isFirst(40), isFirst(60)], [false, true]);
 });

@@ -86,7 +86,7 @@ test('the explanation says that bans which repeat others do not count', () => {
   ]);
 });
 
-test('a ban that its peer lifted is not counted, though it followed others and its peer reports the player', () => {
+test('a ban that its peer lifted is not counted, though its peer still reports the player', () => {
   const given = reporting();
   ban(given, 0, 1);
   const counts = () => {

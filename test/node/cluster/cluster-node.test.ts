@@ -421,7 +421,7 @@ test('a node that formed the group leads it, overwrites what is due, and lets an
   await node.close();
 });
 
-test('free space is overwritten once the disk holds every batch taken before, and the group forgot the erased', async () => {
+test('free space is overwritten once the disk holds every batch and the group forgot the erased', async () => {
   const { node, calls, writer, time } = await startedNode(async (begun) => {
     const { appendAll } = begun.writer.local;
     const append = async (batches: readonly StoredBatch[]) => {

@@ -20,7 +20,7 @@ import { addressKeyOf } from '../../validation/address-key.js';
 import { type Validator, validatorOf } from '../../validation/validator.js';
 import type { HttpDeps } from '../deps.js';
 import { cutCount } from '../public-counts.js';
-import type { BatchPace } from '../room/batch-pace.js';
+import type { BatchPace, PacedBatch } from '../room/batch-pace.js';
 import { eventsWithin, type WorkTurns } from '../room/work-turns.js';
 import type { RequestVerifier } from '../signing/request-verifier.js';
 import type { BodyCheck } from '../signing/signature-fields.js';
@@ -196,15 +196,13 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       paced.ended(!parsed.ok && parsed.code === 'overloaded', performance.now());
       return reading.use(parsed);
     };
-    // A caller that has disconnected receives no answer, so the code of the refusal does not matter.
-    const read = () =>
-      remote.destroyed
-        ? use(refused('malformed_json'))
-        : this.#readAdmitted(incoming, holder, bytes, { ...reading, use });
-    return paced.waitMs === 0 ? read() : pause(paced.waitMs, remote).then(read);
+    const read = () => this.#readAdmitted(incoming, holder, bytes, { ...reading, use });
+    return onFailure(paced.waitMs === 0 ? read() : pause(paced.waitMs, remote).then(read), endOf(paced));
   }
 
   #readAdmitted(incoming: Incoming, holder: Holder, bytes: number, reading: BodyUse): MaybeAsync<ApiReply> {
+    // A caller that has disconnected receives no answer, so the code of the refusal does not matter.
+    if (incoming.remote.destroyed) return reading.use(refused('malformed_json'));
     const { group } = this.deps.node;
     const { overloaded } = group;
     const events = eventsWithin(bytes);
@@ -219,7 +217,8 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
       arriving.end();
       return reading.use(parsed);
     };
-    return incoming.readBody({ ...reading, use, arriving, inTurn: () => this.#turnOf(events, holder) });
+    const inTurn = () => this.#turnOf(events, holder);
+    return onFailure(incoming.readBody({ ...reading, use, arriving, inTurn }), arriving.end);
   }
 
   #turnOf(events: number, holder: Holder): MaybeAsync<Refusal | undefined> {
@@ -258,6 +257,14 @@ function eventsIn(body: unknown): number {
     ? body.events.length
     : 0;
 }
+
+function onFailure<T>(answer: MaybeAsync<T>, act: () => void): MaybeAsync<T> {
+  if (answer instanceof Promise) answer.catch(act);
+  return answer;
+}
+
+/** Refers to nothing else of the request, whose body would otherwise be kept until its answer. */
+const endOf = (paced: PacedBatch) => () => paced.ended(false, performance.now());
 
 function pause(ms: number, remote: Socket): Promise<void> {
   return new Promise((resolve) => {

@@ -10,7 +10,7 @@ import { Holdings } from './holdings.js';
 export interface PacedBatch {
   /** ms until it may be read. Null if too many batches wait: it must be refused unread. */
   readonly waitMs: number | null;
-  /** Notes whether it was refused before it was parsed. Must be called once, unless `waitMs` is null. */
+  /** Notes whether it was refused before it was parsed. The first call counts; none is needed if `waitMs` is null. */
   ended(isRefused: boolean, now: number): void;
 }
 
@@ -35,9 +35,12 @@ export class BatchPace {
     // Batches that wait at the same time are read one after the other.
     const addedMs = debtMs > 0 ? this.#add(holder, bytes, now) : 0;
     const paidAt = this.#paidAt.get(holder) ?? now;
+    let hasEnded = false;
     const batch: PacedBatch = {
       waitMs: Math.max(0, excessMs),
       ended: (isRefused, endedAt) => {
+        if (hasEnded) return;
+        hasEnded = true;
         this.#waiting.delete(holder, batch);
         // The part of the debt that is paid already is not refunded, because the refund would pay for other batches.
         if (!isRefused) this.#subtract(holder, Math.min(addedMs, paidAt - endedAt), endedAt);

@@ -61,9 +61,7 @@ export class Restoring {
    * `FolderOwnedError` if a node or a restore runs there.
    */
   static async begin(dataDir: string, replace: boolean): Promise<Restoring> {
-    const foreign = isBackup(dataDir)
-      ? 'it is a backup; name the data folder with --data-dir'
-      : foreignProblem(dataDir);
+    const foreign = isBackup(dataDir) ? 'it is a backup; name another --data-dir' : foreignProblem(dataDir);
     if (foreign !== undefined) throw new NotEmptyError(`${dataDir} is not empty: ${foreign}`);
     makePrivate(dataDir);
     const staging = join(dataDir, STAGING);

@@ -178,9 +178,14 @@ test('a batch is refused as overloaded wherever its events find no room, and giv
   assert.equal(paces.slice(4), [false, false]);
   const gone = { remote: { destroyed: true } as Incoming['remote'] };
   assert.is(await codeOf(answerOf('submitEvents', { pace, bodies, incoming: gone })), 'malformed_json');
+  const failing = { readBody: () => Promise.reject(new Error('of the disk')) };
+  const failure = await answerOf('submitEvents', { pace, bodies, incoming: failing }).catch(String);
+  assert.is(failure, 'Error: of the disk');
+  assert.equal(paces.slice(6), [false, false]);
+  assert.is(countOf('end'), 6);
   const atOnce = { readBody: ({ use }: BodyReading) => use(granted({ events: [{}] })) };
   assert.is(await codeOf(answerOf('submitEvents', { pace, bodies, incoming: atOnce })), 'handled');
-  assert.is(countOf('end'), 6);
+  assert.is(countOf('end'), 7);
 });
 
 test('a batch that must wait is read after its pause, or at once where its caller disconnects', async () => {

@@ -147,7 +147,7 @@ test('a restore into a backup is refused, and leaves that backup whole', async (
   fill(dir, backup);
   const refusal = await rejection(Restoring.begin(dir, true));
   assert.instance(refusal, NotEmptyError);
-  assert.match(String(refusal), 'it is a backup; name the data folder');
+  assert.match(String(refusal), 'it is a backup; name another --data-dir');
   assert.equal(contents(dir), backup);
   removeFolder(dir);
 });

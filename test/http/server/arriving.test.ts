@@ -154,6 +154,16 @@ test('half-sent bodies block no batch of another peer, and end with 408, on the 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
 
+/** Counts the heads that node:http reads from now on. */
+function countHeads() {
+  const count = () => {
+    heads.count += 1;
+  };
+  const heads = { count: 0, stop: () => unsubscribe('http.server.request.start', count) };
+  subscribe('http.server.request.start', count);
+  return heads;
+}
+
 function batchHead(bytes: number): string {
   return (
     `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-Api-Key: ${activeKey}\r\n` +
@@ -197,16 +207,12 @@ test('nor anything of a long answer', async () => {
   const face = await startFace({ group: { submit: refuse } });
   const body = JSON.stringify({ events: Array.from({ length: 100 }, () => eventBody()) });
   const sockets: Socket[] = [];
-  let heads = 0;
-  const countHead = () => {
-    heads += 1;
-  };
-  subscribe('http.server.request.start', countHead);
+  const heads = countHeads();
   const open = async (): Promise<void> => {
     const socket = connect(face.port, '127.0.0.1');
     sockets.push(socket);
     socket.write(batchHead(body.length));
-    await until(() => heads === sockets.length);
+    await until(() => heads.count === sockets.length);
     socket.write(body);
     let bytes = 0;
     for await (const [chunk] of on(socket, 'data')) {
@@ -225,7 +231,7 @@ test('nor anything of a long answer', async () => {
     const kept = (process.memoryUsage().heapUsed - before) / count;
     assert.ok(kept < 50_000, `${kept} bytes of an answer are kept`);
   } finally {
-    unsubscribe('http.server.request.start', countHead);
+    heads.stop();
     for (const socket of sockets) socket.destroy();
     await face.drain();
   }
@@ -236,11 +242,7 @@ test('a body that came long after its head is gone with the next collection, whi
   const collectYoung = () => {
     for (let i = 0; i < 3; i++) collect({ type: 'minor' });
   };
-  let heads = 0;
-  const countHead = () => {
-    heads += 1;
-  };
-  subscribe('http.server.request.start', countHead);
+  const heads = countHeads();
   let events = 0;
   // A refusal of all events has a short answer.
   const submit = async (_caller: unknown, given: readonly unknown[]) => {
@@ -255,7 +257,7 @@ test('a body that came long after its head is gone with the next collection, whi
       const opened = Array.from({ length: count }, () => connect(face.port, '127.0.0.1'));
       sockets.push(...opened);
       for (const socket of opened) socket.write(batchHead(body.length));
-      await until(() => heads === sockets.length);
+      await until(() => heads.count === sockets.length);
       collect();
       collectYoung();
       for (const socket of opened) {
@@ -273,7 +275,7 @@ test('a body that came long after its head is gone with the next collection, whi
     assert.is(events, sockets.length * 200);
     assert.ok(kept < body.length / 2, `${kept} bytes of a body of ${body.length} are kept`);
   } finally {
-    unsubscribe('http.server.request.start', countHead);
+    heads.stop();
     for (const socket of sockets) socket.destroy();
     await face.drain();
   }
@@ -304,15 +306,11 @@ for (const { way, fastPath, pieces } of ways) {
     const paddedBytes = 40_000;
     const body = JSON.stringify({ events: [eventBody()] }).padEnd(paddedBytes);
     const sockets: Socket[] = [];
-    let heads = 0;
-    const countHead = () => {
-      heads += 1;
-    };
-    subscribe('http.server.request.start', countHead);
+    const heads = countHeads();
     const open = async (count: number): Promise<void> => {
       for (let i = 0; i < count; i++) sockets.push(connect(face.port, '127.0.0.1').on('error', () => undefined));
       for (const socket of sockets.slice(-count)) socket.write(batchHead(body.length) + (pieces === 1 ? body : ''));
-      if (pieces > 1) await until(() => heads === sockets.length);
+      if (pieces > 1) await until(() => heads.count === sockets.length);
       for (const socket of sockets.slice(-count)) if (pieces > 1) socket.write(body);
       await until(() => waiting === sockets.length);
     };
@@ -327,7 +325,7 @@ for (const { way, fastPath, pieces } of ways) {
       assert.ok(kept < paddedBytes / 2, `${kept} bytes of a request are kept`);
     } finally {
       release();
-      unsubscribe('http.server.request.start', countHead);
+      heads.stop();
       for (const socket of sockets) socket.destroy();
       await face.drain();
     }

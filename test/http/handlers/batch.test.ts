@@ -33,6 +33,22 @@ test('every event of a batch is of its own player, whatever is wrong with others
   }
 });
 
+test('large batches that arrive at the same time, each in several pieces, are stored as they were sent', async () => {
+  const batches = Array.from({ length: 4 }, () => Array.from({ length: limits.batchEventsMax }, () => newPlayer()));
+  const answers = await Promise.all(
+    batches.map((players) => send(players.map((player_id) => peer.event({ player_id })))),
+  );
+  for (const { body } of answers) assert.equal([body.accepted, body.rejected], [limits.batchEventsMax, 0]);
+  for (const players of batches) {
+    const asked = players.slice(-limits.matchIdsMax);
+    const { body } = await ask(node.url, `/api/v1/trust-scores?ids=${asked.map(encodeURIComponent).join(',')}`);
+    assert.equal(
+      body.data.map((row: { player_id: string; event_count?: number }) => [row.player_id, row.event_count]),
+      asked.map((id) => [id, 1]),
+    );
+  }
+});
+
 test('an item that is stored but is no evidence says so, and no other', async () => {
   const { body } = await send([
     peer.event({}),

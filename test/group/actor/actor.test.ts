@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventSubmission } from '../../../src/core/commands.js';
 import { asOfTime } from '../../../src/core/evidence/decay.js';
+import { readAgain } from '../../../src/core/rules/decide-removal.js';
 import { trustOf } from '../../../src/core/scoring/score.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { type Outcome, type Refusal, refused } from '../../../src/errors.js';
@@ -427,6 +428,17 @@ test('a withdrawal is answered when its id is stored no more', async () => {
   await machine.ask('e', submit(event('an-account-in-an-id', 'a')));
   assert.is(await withdraw(machine, 'an-account-in-an-id'), 'ok');
   assert.is(machine.stored().indexOf('an-account-in-an-id'), -1);
+});
+
+test('a withdrawal is read again if its player was unbanned once more since its chain was read', async () => {
+  const machine = await started();
+  const lifting = (id: string, timestamp: number) => event(id, 'a', { eventType: 'ban_lifted', timestamp });
+  await machine.ask('e', submit(event('ban', 'a', { eventType: 'ban_applied' }), lifting('first', t0 - 2000)));
+  const located = (await machine.ask('l', { type: 'locate', eventId: 'first' })) as Located;
+  const early = machine.withdrawal(0, located);
+  await machine.ask('e2', submit(lifting('second', t0 - 1000)));
+  assert.is(await machine.ask('w', early), readAgain);
+  assert.ok(((await machine.ask('w2', machine.withdrawal(0, located))) as Outcome<unknown>).ok);
 });
 
 // Found by review: a withdrawal was answered while its commit was still in flight.

@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { disputeSchema, eventSchema, firstEventSchema, registrationSchema } from '../../src/contract/request-bodies.js';
 import { routes } from '../../src/contract/routes.js';
+import { limits } from '../../src/limits.js';
 import { operations } from '../../src/operations/table.js';
 import { validatorOf } from '../../src/validation/validator.js';
 
@@ -17,6 +18,12 @@ const event = {
   timestamp: '2026-01-02T03:04:05Z',
 };
 const registration = { peer_name: 'n', game_ids: ['g'] };
+
+// Bodies in several pieces are put together in memory of this size.
+test('no route takes a larger body than the batch', () => {
+  const sizes = Object.values(routes).map((route) => ('body' in route ? route.body.bytesMax : 0));
+  assert.is(Math.max(...sizes), limits.batchBodyBytes);
+});
 
 test('the schema of every body and of every request of the operator is valid under the meta-schema', () => {
   const bodies = Object.values(routes).flatMap((route) => ('body' in route ? [route.body.schema] : []));

@@ -82,8 +82,8 @@ if (missing === undefined) {
       let leader = 0;
       await until(async () => {
         for (const { url, pid } of processes.slice(0, 3)) {
-          const { cluster } = (await (await fetch(`${url}/api/v1/health`)).json()) as { cluster: { role: string } };
-          if (cluster.role === 'leader') leader = pid;
+          const { cluster } = (await (await fetch(`${url}/api/v1/health`)).json()) as { cluster?: { role: string } };
+          if (cluster?.role === 'leader') leader = pid;
         }
         return leader !== 0;
       });

@@ -109,6 +109,6 @@ export async function startProcess(env: Record<string, string>, wrapper: readonl
 export function replicaLoaded({ url }: NodeProcess): Promise<void> {
   return until(async () => {
     const health = await (await fetch(`${url}/api/v1/health`)).json();
-    return (health as { weights: { computed_at: string | null } }).weights.computed_at !== null;
+    return ((health as { weights?: { computed_at: string | null } }).weights?.computed_at ?? null) !== null;
   });
 }

@@ -86,6 +86,9 @@ export class ClusterMember implements ClusterHealth {
   floorSeq = 0;
   #incoming: Slot[] = [];
   #stopWatch: (() => void) | null = null;
+  #heardSeq = 0;
+  /** A slot that a poll found before the watch brought it: by some ms that is usual, from one poll to the next a loss. */
+  #awaited = { seq: 0, since: 0 };
   #wake: () => void = () => undefined;
   #isAsked = false;
   /** The time, by `elapsed`, at which the newest poll began. */
@@ -435,8 +438,10 @@ export class ClusterMember implements ClusterHealth {
       if (this.#confirmedAt === Number.NEGATIVE_INFINITY) await this.deps.site.stored();
       this.#confirmedAt = Math.max(this.#confirmedAt, askedAt);
       this.#release();
+      if (this.#heardSeq >= this.#awaited.seq) {
+        this.#awaited = { seq: view.slots.at(-1)?.firstSeq ?? 0, since: askedAt };
+      } else if (askedAt - this.#awaited.since >= limits.clusterPollMs) this.#endLostWatch();
       if (this.#stopWatch === null) this.#watch(view.revision);
-      else if (view.slots.length > 0) this.#missed();
       if (view.leader === null) await this.#campaign();
       else if (view.leader.nodeId === this.deps.nodeId && !this.#isReplaced(view.nodes))
         await this.#ownKey(view.leader);
@@ -518,6 +523,7 @@ export class ClusterMember implements ClusterHealth {
       next,
       (slots) => {
         this.#incoming.push(...slots);
+        this.#heardSeq = slots.at(-1)!.firstSeq;
         this.#wake();
       },
       () => {
@@ -525,11 +531,11 @@ export class ClusterMember implements ClusterHealth {
       },
     );
     this.#stopWatch = stop;
+    this.#awaited.seq = 0;
   }
 
-  /** Restarts the watch at another member, because the poll found slots that the watch missed. */
-  #missed(): void {
-    if (this.#incoming.length > 0) return;
+  /** Lets the next watch begin at another member. */
+  #endLostWatch(): void {
     this.#stopWatch?.();
     this.#stopWatch = null;
     this.deps.log.rotate();

@@ -9,6 +9,7 @@ import {
   type SharedLog,
   SharedLogUnavailableError,
   type SharedView,
+  type Slot,
 } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage.js';
 import { limits } from '../../src/limits.js';
@@ -166,6 +167,61 @@ test('a question for the newest record costs one poll', async () => {
   } finally {
     await time.wait(member.end());
   }
+});
+
+/** Follows a leader whose slots arrive by polls. Resolves to the revisions at which watches began, each after a loss. */
+async function watchesOf(slotsOf: (elapsedMs: number) => SharedView['slots'], isHeard: boolean): Promise<string[]> {
+  const begun: string[] = [];
+  const applied = { appliedSeq: 0 };
+  const since = time.elapsed();
+  const rotatedAt: number[] = [];
+  const member = memberOver(
+    () => ({ leader: leaderOf('1'), slots: slotsOf(time.elapsed() - since), revision: String(begun.length + 10) }),
+    {
+      site: Object.assign(applied, {
+        take: async (slots: readonly Slot[]) => {
+          applied.appliedSeq = slots.at(-1)!.firstSeq;
+        },
+      }),
+      log: {
+        watch(revision, heard) {
+          if (begun.length > 0) assert.is(rotatedAt.at(-1), time.elapsed());
+          begun.push(revision);
+          // As much later than the poll as a busy member is.
+          const stop = time.later(() => isHeard && heard(slotsOf(Number.POSITIVE_INFINITY)), limits.clusterPollMs + 20);
+          return () => stop();
+        },
+        rotate() {
+          rotatedAt.push(time.elapsed());
+        },
+      },
+    },
+  );
+  member.start(null);
+  const polls = async (ms: number) => time.wait(new Promise<void>((resolve) => void time.later(resolve, ms)));
+  try {
+    await polls(limits.clusterPollMs + 10);
+    // A poll for a caller may follow the one before at once.
+    await time.wait(member.refresh());
+    await polls(3 * limits.clusterPollMs);
+    assert.is(applied.appliedSeq, 1);
+    assert.is(rotatedAt.length, begun.length - 1);
+  } finally {
+    await time.wait(member.end());
+  }
+  return begun;
+}
+
+const slotOnceJoined = (elapsedMs: number) =>
+  elapsedMs >= limits.clusterPollMs ? [{ ...slotAt(1), bytes: batchOf(1).bytes }] : [];
+
+test('a watch that brings a slot just after a poll found it goes on', async () => {
+  assert.equal(await watchesOf(slotOnceJoined, true), ['11']);
+});
+
+test('a watch that has not brought the slot of a poll by the next one is replaced at once, at another member', async () => {
+  const [first, ...later] = await watchesOf(slotOnceJoined, false);
+  assert.equal([first, later.length], ['11', 1]);
 });
 
 // Found by the simulated cluster: an erasure was answered while a node that had no place yet served the player.

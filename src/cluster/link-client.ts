@@ -198,6 +198,7 @@ interface Line {
 export class ForwardRoom {
   readonly #lines = new Map<string, Line>();
   #running = 0;
+  #hasBegun = false;
 
   /** Sends a command once its holder has room. Rejects with `LinkError` if that takes longer than `waitMs`. */
   async run<T>(holder: string, waitMs: number, send: () => Promise<T>): Promise<T> {
@@ -229,26 +230,33 @@ export class ForwardRoom {
     });
   }
 
-  /** Begins the commands of the holders with the fewest in progress first. */
+  /**
+   * Begins a command of the holder with the fewest in progress. The next one follows in the next turn of the event loop,
+   * or else other callers would wait until the commands of a whole crowd are sent.
+   */
   #beginNext(): void {
-    for (;;) {
-      const shareMax = 2 * (limits.linkForwardsMax - this.#running);
-      let next: [holder: string, line: Line] | undefined;
-      for (const [holder, line] of this.#lines) {
-        const isNext = line.waiting.size > 0 && line.running < (next?.[1].running ?? shareMax);
-        if (isNext) next = [holder, line];
-      }
-      if (next === undefined) return;
-      const [holder, line] = next;
-      const [begin] = line.waiting;
-      line.waiting.delete(begin!);
-      line.running += 1;
-      this.#running += 1;
-      // The holder is behind the others that have as many commands in progress.
-      this.#lines.delete(holder);
-      this.#lines.set(holder, line);
-      begin!();
+    if (this.#hasBegun) return;
+    const shareMax = 2 * (limits.linkForwardsMax - this.#running);
+    let next: [holder: string, line: Line] | undefined;
+    for (const [holder, line] of this.#lines) {
+      const isNext = line.waiting.size > 0 && line.running < (next?.[1].running ?? shareMax);
+      if (isNext) next = [holder, line];
     }
+    if (next === undefined) return;
+    const [holder, line] = next;
+    const [begin] = line.waiting;
+    line.waiting.delete(begin!);
+    line.running += 1;
+    this.#running += 1;
+    // The holder is behind the others that have as many commands in progress.
+    this.#lines.delete(holder);
+    this.#lines.set(holder, line);
+    begin!();
+    this.#hasBegun = true;
+    setImmediate(() => {
+      this.#hasBegun = false;
+      this.#beginNext();
+    });
   }
 
   #forget(holder: string): void {

@@ -21,7 +21,7 @@ function roomOf() {
   };
   const end = async (holder: string): Promise<void> => {
     ends.get(holder)!.pop()!();
-    await turn();
+    await allTurns();
   };
   const countOf = (holder: string) => running.filter((other) => other === holder).length;
   return { room, send, sendTimes, end, countOf };
@@ -29,22 +29,46 @@ function roomOf() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
+/** Lets every command begin that has room: one in each turn. */
+async function allTurns(): Promise<void> {
+  for (let turns = 0; turns <= limits.linkForwardsMax; turns++) await turn();
+}
+
 test('a holder with many slow commands leaves room for others, and they for the next', async () => {
   const { sendTimes, countOf } = roomOf();
   sendTimes('flood', 200);
-  await turn();
+  await allTurns();
   assert.is(countOf('flood'), (2 / 3) * limits.linkForwardsMax);
   for (const victim of ['second', 'third', 'fourth']) {
     sendTimes(victim, 1);
-    await turn();
+    await allTurns();
     assert.is(countOf(victim), 1, victim);
   }
 });
 
+test('one command begins in each turn of the event loop, and of a crowd none before that of a holder with fewer', async () => {
+  const { sendTimes, countOf } = roomOf();
+  sendTimes('flood', 20);
+  await turn();
+  await turn();
+  const before = countOf('flood');
+  assert.ok(before <= 3, `${before}`);
+  sendTimes('victim', 1);
+  await turn();
+  assert.equal([countOf('flood'), countOf('victim')], [before, 1]);
+  await turn();
+  assert.equal([countOf('flood'), countOf('victim')], [before + 1, 1]);
+  sendTimes('victim', 1);
+  await turn();
+  assert.equal([countOf('flood'), countOf('victim')], [before + 1, 2]);
+});
+
 test('a place that becomes free goes to the holder with the fewest commands in progress', async () => {
   const { sendTimes, end, countOf } = roomOf();
-  for (const holder of ['one', 'two', 'three', 'four', 'five', 'six']) sendTimes(holder, 200);
-  await turn();
+  for (const holder of ['one', 'two', 'three', 'four', 'five', 'six']) {
+    sendTimes(holder, 200);
+    await allTurns();
+  }
   const before = countOf('one');
   assert.is(countOf('six'), 0);
   await end('one');
@@ -54,7 +78,7 @@ test('a place that becomes free goes to the holder with the fewest commands in p
 test('a command that gets no room in time fails as unsent, and leaves nothing behind', async () => {
   const { send, sendTimes, end, countOf } = roomOf();
   sendTimes('flood', (2 / 3) * limits.linkForwardsMax);
-  await turn();
+  await allTurns();
   let error: unknown;
   void rejection(send('flood', 1)).then((found) => {
     error = found;
@@ -65,7 +89,7 @@ test('a command that gets no room in time fails as unsent, and leaves nothing be
   await end('flood');
   assert.is(countOf('flood'), before, 'it is not sent later');
   sendTimes('flood', 1);
-  await turn();
+  await allTurns();
   assert.is(countOf('flood'), before + 1);
 });
 
@@ -73,11 +97,11 @@ test('a holder whose commands have ended has its whole room again, also after on
   const { room, sendTimes, end, countOf } = roomOf();
   const share = (2 / 3) * limits.linkForwardsMax;
   sendTimes('one', share);
-  await turn();
+  await allTurns();
   assert.match(String(await rejection(room.run('two', 1, () => Promise.reject(new Error('sent'))))), 'sent');
   for (let ended = 0; ended < share; ended++) await end('one');
   sendTimes('one', share);
-  await turn();
+  await allTurns();
   assert.is(countOf('one'), 2 * share);
 });
 

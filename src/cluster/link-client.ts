@@ -230,10 +230,7 @@ export class ForwardRoom {
     });
   }
 
-  /**
-   * Begins a command of the holder with the fewest in progress. The next one follows in the next turn of the event loop,
-   * or else other callers would wait until the commands of a whole crowd are sent.
-   */
+  /** Begins a command of the holder with the fewest in progress, and lets others act before the next one of a crowd. */
   #beginNext(): void {
     if (this.#hasBegun) return;
     const shareMax = 2 * (limits.linkForwardsMax - this.#running);

@@ -87,7 +87,7 @@ export class ClusterMember implements ClusterHealth {
   #incoming: Slot[] = [];
   #stopWatch: (() => void) | null = null;
   #heardSeq = 0;
-  /** A slot that a poll found before the watch brought it: by some ms that is usual, from one poll to the next a loss. */
+  /** A slot that a poll found before the watch brought it: usual for some ms, but a loss from one poll to the next. */
   #awaited = { seq: 0, since: 0 };
   #wake: () => void = () => undefined;
   #isAsked = false;

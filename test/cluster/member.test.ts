@@ -169,7 +169,7 @@ test('a question for the newest record costs one poll', async () => {
   }
 });
 
-/** Follows a leader whose slots arrive by polls. Resolves to the revisions at which watches began, each after a loss. */
+/** Follows a leader whose slots arrive by polls. Resolves to the revisions at which watches began. */
 async function watchesOf(slotsOf: (elapsedMs: number) => SharedView['slots'], isHeard: boolean): Promise<string[]> {
   const begun: string[] = [];
   const applied = { appliedSeq: 0 };

@@ -100,8 +100,7 @@ export class LinkClient {
       };
       const running = { url, isQueued: () => request.socket === null, end: stop };
       const onAbort = (): void => stop(new Error('the call was aborted'));
-      const timer = setTimeout(() => stop(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-      timer.unref();
+      const timer = setTimeout(() => stop(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs).unref();
       const endWatch = (): void => {
         clearTimeout(timer);
         this.#running.delete(running);
@@ -133,19 +132,16 @@ export class LinkClient {
 }
 
 class LinkAgent extends Agent {
-  readonly #url: URL;
-
   constructor(
-    url: string,
+    private readonly url: string,
     private readonly security: ReturnType<typeof clientSecurity>,
     private readonly authority: LinkAuthority,
   ) {
     super({ keepAlive: true, maxSockets: limits.linkSocketsMax, timeout: limits.linkIdleMs });
-    this.#url = new URL(url);
   }
 
   override createConnection(_options: object, ready: (error: Error | null, stream: Duplex) => void): Duplex | null {
-    const { hostname, port, protocol } = this.#url;
+    const { hostname, port, protocol } = new URL(this.url);
     const host = hostname.replace(/^\[|\]$/g, '');
     const isSecured = protocol === 'https:';
     const at = { host, port: Number(port || (isSecured ? 443 : 80)) };
@@ -160,11 +156,8 @@ class LinkAgent extends Agent {
       ready(error, stream);
     };
     const fail = (error: Error): void => settle(error, outer);
-    const timer = setTimeout(
-      () => fail(new Error(`no connection within ${limits.linkConnectMs} ms`)),
-      limits.linkConnectMs,
-    );
-    timer.unref();
+    const isLate = (): void => fail(new Error(`no connection within ${limits.linkConnectMs} ms`));
+    const timer = setTimeout(isLate, limits.linkConnectMs).unref();
     outer.on('error', fail);
     // A node that stops closes the connection without an error.
     outer.once('close', () => fail(new Error('the node closed the connection')));

@@ -440,7 +440,12 @@ export class ClusterMember implements ClusterHealth {
       this.#release();
       if (this.#heardSeq >= this.#awaited.seq) {
         this.#awaited = { seq: view.slots.at(-1)?.firstSeq ?? 0, since: askedAt };
-      } else if (askedAt - this.#awaited.since >= limits.clusterPollMs) this.#endLostWatch();
+      } else if (askedAt - this.#awaited.since >= limits.clusterPollMs) {
+        this.#stopWatch?.();
+        this.#stopWatch = null;
+        // The next watch begins at another member.
+        log.rotate();
+      }
       if (this.#stopWatch === null) this.#watch(view.revision);
       if (view.leader === null) await this.#campaign();
       else if (view.leader.nodeId === this.deps.nodeId && !this.#isReplaced(view.nodes))
@@ -532,13 +537,6 @@ export class ClusterMember implements ClusterHealth {
     );
     this.#stopWatch = stop;
     this.#awaited.seq = 0;
-  }
-
-  /** Lets the next watch begin at another member. */
-  #endLostWatch(): void {
-    this.#stopWatch?.();
-    this.#stopWatch = null;
-    this.deps.log.rotate();
   }
 
   /** Waits until the next poll is due or requested. Applies slots of the watch meanwhile. */

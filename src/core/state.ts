@@ -523,7 +523,7 @@ export class GroupState {
   #forgetSubject(subject: string): void {
     this.disputes.remove(subject);
     this.#oldBans?.erase(subject);
-    this.recentEvidence.forgetSubject(this.subjects.find(subjectBytes(subject)));
+    this.recentEvidence.forgetSubject(this.subjects.find(subjectBytes(subject)), this.lastSeq);
     this.subjects.remove(subjectBytes(subject));
     this.erasureRequests.erase(subject);
     this.allowed.erase(subject);

@@ -64,9 +64,7 @@ function invalid(text: string): TrustError {
  * every player unknown.
  */
 export function secretText(name: string, text: string): string {
-  if (typeof text !== 'string') {
-    throw invalidArgument(`${name} must be a string; read its file as UTF-8`);
-  }
+  if (typeof text !== 'string') throw invalidArgument(`${name} must be a string; read its file as UTF-8`);
   const secret = text.replace(/\r?\n$/, '');
   if (secret === secret.trim()) return secret;
   throw invalidArgument(

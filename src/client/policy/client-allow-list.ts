@@ -36,9 +36,7 @@ export class AllowList {
     if (!this.#isInFuture(at)) throw invalidArgument('an entry of an allow list must end in the future');
     const isFull = () => !this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries;
     if (isFull()) this.#sweep();
-    if (isFull()) {
-      throw invalidArgument(`an allow list holds at most ${bounds.allowListEntries} players`);
-    }
+    if (isFull()) throw invalidArgument(`an allow list holds at most ${bounds.allowListEntries} players`);
     this.#entries.set(playerId, { playerId, until: at, note });
   }
 

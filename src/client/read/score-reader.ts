@@ -63,9 +63,7 @@ export class ScoreReader {
 
   /** One entry per id, in order. Rejects only for errors of the caller; else the fallback answers. */
   async scores(playerIds: readonly string[], read: Read): Promise<PlayerTrust[]> {
-    if (!isTime(read.budgetMs)) {
-      throw invalidArgument(`budgetMs must be a number of at most ${bounds.timerMsMax}`);
-    }
+    if (!isTime(read.budgetMs)) throw invalidArgument(`budgetMs must be a number of at most ${bounds.timerMsMax}`);
     checkFallback(read.fallback);
     // The text that is sent to the node is also the key of a remembered player.
     const { runtime, salt, sentId, needsKinds, feed } = this.options;

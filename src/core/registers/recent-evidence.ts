@@ -5,8 +5,8 @@
 import type { EventTypeId } from '../evidence/event-types.js';
 
 const SLOTS = 1 << 18;
-/** Withdrawn events that are listed; with more of them all events are forgotten. */
-const WITHDRAWN_MAX = 4_096;
+/** Withdrawn events and erased subjects that are listed; with more of them all events are forgotten. */
+const FORGOTTEN_MAX = 4_096;
 
 /** Content of an event, as `RepeatFilter` hashes it; `row`: the row of its subject. */
 export interface EvidenceContent {
@@ -23,6 +23,8 @@ export class RecentEvidence {
   /** All events after this record are noted. */
   #since = 0;
   readonly #withdrawn = new Set<number>();
+  /** The last record before the erasure of a subject, by its row, which the next subject may get. */
+  readonly #erased = new Map<number, number>();
 
   /** Returns an event with this content; 0 if none is known. */
   seqOf({ hash, row, peer, type, timestamp }: EvidenceContent): number {
@@ -30,7 +32,8 @@ export class RecentEvidence {
     const { seqs, timestamps, rows, peers, types } = this.#columns;
     const slot = hash & (SLOTS - 1);
     const isSame = rows[slot] === row && peers[slot] === peer && types[slot] === type && timestamps[slot] === timestamp;
-    return isSame && !this.#withdrawn.has(seqs[slot]!) ? seqs[slot]! : 0;
+    const seq = isSame ? seqs[slot]! : 0;
+    return seq <= (this.#erased.get(row) ?? 0) || this.#withdrawn.has(seq) ? 0 : seq;
   }
 
   /** True if certainly no event whose content has this hash came after record `seq`. */
@@ -58,19 +61,21 @@ export class RecentEvidence {
   }
 
   forget(seq: number): void {
-    if (this.#columns === null) return;
-    this.#withdrawn.add(seq);
-    if (this.#withdrawn.size <= WITHDRAWN_MAX) return;
-    this.#withdrawn.clear();
-    this.#columns = null;
+    if (this.#columns !== null) this.#withdrawn.add(seq);
+    this.#forgetAllOfMany();
   }
 
-  /** Forgets the events about an erased subject, whose row the next subject may get. */
-  forgetSubject(row: number): void {
-    if (this.#columns === null) return;
-    const { rows, timestamps } = this.#columns;
-    // The numbers stay, since they prove that nothing came through a slot.
-    for (let slot = rows.indexOf(row); slot >= 0; slot = rows.indexOf(row, slot + 1)) timestamps[slot] = Number.NaN;
+  /** Forgets the events up to record `seq` about an erased subject. */
+  forgetSubject(row: number, seq: number): void {
+    if (this.#columns !== null) this.#erased.set(row, seq);
+    this.#forgetAllOfMany();
+  }
+
+  #forgetAllOfMany(): void {
+    if (this.#withdrawn.size + this.#erased.size <= FORGOTTEN_MAX) return;
+    this.#withdrawn.clear();
+    this.#erased.clear();
+    this.#columns = null;
   }
 }
 

@@ -71,9 +71,7 @@ function judgeSalt({ groupSalt }: PeerConfig, group: GroupFacts): Finding {
 }
 
 function judgeIds({ playerIdKinds, isOfTokens }: GroupFacts): Finding {
-  if (isOfTokens) {
-    return ok('ids', 'the group is in high-security mode: give verified identity tokens as player ids');
-  }
+  if (isOfTokens) return ok('ids', 'the group is in high-security mode: give verified identity tokens as player ids');
   if (playerIdKinds.length === 0) {
     const text =
       'the group defines no kinds of player ids: ptf-peer converts the accounts that it recognizes to canonical form';

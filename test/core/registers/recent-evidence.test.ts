@@ -21,8 +21,12 @@ test('a noted event is known by its whole content, until it or its player is for
   }
   recent.forget(16);
   assert.equal([recent.seqOf(content(6)), recent.seqOf(content(7))], [0, 17]);
-  recent.forgetSubject(3);
-  assert.is(recent.seqOf(content(7)), 0);
+  recent.note(content(8, { row: 4 }), 18);
+  recent.forgetSubject(3, 18);
+  assert.equal([recent.seqOf(content(7)), recent.seqOf(content(8, { row: 4 }))], [0, 18]);
+  assert.ok(recent.hasNoneSince(7, 17), 'its number still proves that nothing came after it');
+  recent.note(content(7), 20);
+  assert.is(recent.seqOf(content(7)), 20, 'of the next player in the row');
 });
 
 test('no event of a hash came since a record only if the memory reaches back to that record', () => {
@@ -42,6 +46,17 @@ test('no event of a hash came since a record only if the memory reaches back to 
     [19, 20].map((seq) => recent.hasNoneSince(6, seq)),
     [false, true],
   );
+});
+
+test('after very many erasures all events are forgotten, and those noted from then on are known again', () => {
+  const recent = new RecentEvidence();
+  recent.note(content(7), 1);
+  for (let row = 10; row < 10 + 4_096; row++) recent.forgetSubject(row, 2);
+  assert.is(recent.seqOf(content(7)), 1);
+  recent.forgetSubject(9, 2);
+  assert.is(recent.seqOf(content(7)), 0);
+  recent.note(content(7, { row: 9 }), 3);
+  assert.is(recent.seqOf(content(7, { row: 9 })), 3);
 });
 
 test('after very many withdrawals all events are forgotten, and those noted from then on are known again', () => {

@@ -122,9 +122,7 @@ export class EventSpool {
     const body = this.#options.to.prepare(event);
     const payload = Buffer.from(JSON.stringify(body));
     const bytesMax = Math.min(bounds.spoolEventBytes, this.#bytesMax - RECORD_EXTRA_BYTES);
-    if (!(payload.byteLength <= bytesMax)) {
-      throw invalidArgument(`an event must have at most ${bytesMax} bytes`);
-    }
+    if (!(payload.byteLength <= bytesMax)) throw invalidArgument(`an event must have at most ${bytesMax} bytes`);
     const { signal } = options;
     signal?.throwIfAborted();
     if (this.#closing !== null) throw closed();

@@ -15,9 +15,11 @@ import { batchFrom } from '../recovery/recovery.js';
 export class RecordReader {
   readonly #recent = new Map<number, Batch>();
 
-  constructor(private readonly log: LogReader) {}
+  /** Calls the log's `yieldCore` before each record; the thread may sleep in it. */
+  constructor(private readonly log: LogReader & { readonly yieldCore?: () => void }) {}
 
   read(seq: number): { readonly record: LogRecord; readonly at: number } {
+    this.log.yieldCore?.();
     const batch = this.#holding(seq);
     return { record: batch.record(seq), at: batch.at };
   }

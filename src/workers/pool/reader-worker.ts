@@ -5,9 +5,10 @@ import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from 
 import type { ChainQuery, ListingQuery, LogPieceQuery, PairEventsQuery, RepeatQuery } from '../../group/ports/pool.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import type { ReaderFolder } from './piscina-pool.js';
+import { workerYield } from './worker-yield.js';
 
 const { dir, piece } = workerData as ReaderFolder;
-const log = openLogReader(dir);
+const log = Object.assign(openLogReader(dir), { yieldCore: workerYield() });
 const pieceMemory = Buffer.from(piece);
 
 export const list = (query: ListingQuery) => listEvents(log, query);

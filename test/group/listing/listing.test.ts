@@ -178,6 +178,15 @@ test('a record that the log lacks is damage, whether it ends before it or begins
   }
 });
 
+test('a long walk lets others have the core before each of its records', async () => {
+  const machine = await grown(1, 5);
+  const { heads } = (await machine.ask('chains', { type: 'chains', subject: subjectOf('p') })) as Chains;
+  let yields = 0;
+  const log = Object.assign(machine.log, { yieldCore: () => void yields++ });
+  assert.is(readPairEvents(log, { head: heads[0]!.head, expired: 0 }).read, 5);
+  assert.is(yields, 5);
+});
+
 test('a chain ends at a record that names none before it', async () => {
   const { log } = await grown(1, 1);
   assert.equal(readPairEvents(log, { head: 1, expired: 0 }), { events: [], read: 1, next: null });

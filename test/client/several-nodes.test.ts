@@ -182,8 +182,9 @@ test('the last node that is left gets all of an attempt', async () => {
   assert.ok(runtime.elapsedMs() >= bounds.attemptMs);
 });
 
-test('no other node is asked where the peer sends too much, or a write meets an overload', async () => {
+test('no other node is asked where the peer sends too much or too slowly, or a write meets an overload', async () => {
   for (const [status, code] of [
+    [408, 'request_timeout'],
     [429, 'rate_limited'],
     [503, 'overloaded'],
   ] as const) {

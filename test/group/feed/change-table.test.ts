@@ -259,11 +259,11 @@ test('erased players are sent alone if only these are requested, and the others 
   for (let i = 0; i < 4; i++) reader.erase(`p${i}`);
   const pieces = [reader.table.nextErased(), reader.table.nextErased(), reader.table.nextErased()];
   assert.equal(
-    pieces.map(({ rows, moreErased }) => [rows.map(({ player }) => player), moreErased]),
+    pieces.map(({ rows, more, moreErased }) => [rows.map(({ player }) => player), more, moreErased]),
     [
-      [[null, null, null], true],
-      [[null], false],
-      [[], false],
+      [[null, null, null], true, true],
+      [[null], true, false],
+      [[], true, false],
     ],
   );
   // Nothing new is known in full by that.

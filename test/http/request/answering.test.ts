@@ -61,9 +61,11 @@ test('a head is refused for its size, framing, hosts, expectation and target, in
 });
 
 test('a connection that had a stream before keeps nothing of it', async () => {
-  const metrics = { requestAnswered() {}, idRefused() {} } as unknown as RequestObserver;
+  const times: number[] = [];
+  const requestAnswered = (...[, , , , ms]: Parameters<RequestObserver['requestAnswered']>) => times.push(ms);
+  const metrics = { requestAnswered, idRefused() {} } as unknown as RequestObserver;
   const deps = { metrics, log: pino({ level: 'silent' }), isDraining: () => false };
-  const answering = { exchange: exchangeOf({}), startedAt: 0, route: routes.streamVerdicts };
+  const answering = { exchange: exchangeOf({}), startedAt: performance.now(), route: routes.streamVerdicts };
   const listeners: number[] = [];
   const server = createServer((request, response) => {
     listeners.push(request.socket.listenerCount('end'));
@@ -81,6 +83,7 @@ test('a connection that had a stream before keeps nothing of it', async () => {
     server.close();
   }
   assert.equal(listeners, [listeners[0], listeners[0], listeners[0]]);
+  assert.is(times.filter((ms) => ms >= 0 && ms <= performance.now() - answering.startedAt).length, 3);
 });
 
 test('an expectation other than 100-continue is foreign, except in HTTP/1.0', () => {

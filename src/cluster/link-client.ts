@@ -192,6 +192,7 @@ export class ForwardRoom {
   readonly #lines = new Map<string, Line>();
   #running = 0;
   #hasBegun = false;
+  #begunAt = 0;
 
   /** Sends a command once its holder has room. Rejects with `LinkError` if that takes longer than `waitMs`. */
   async run<T>(holder: string, waitMs: number, send: () => Promise<T>): Promise<T> {
@@ -223,16 +224,28 @@ export class ForwardRoom {
     });
   }
 
-  /** Begins a command of the holder with the fewest in progress, and lets others act before the next one of a crowd. */
+  /** Begins one command in each turn of the event loop, and more in long ones, of the holders with the fewest. */
   #beginNext(): void {
-    if (this.#hasBegun) return;
+    if (this.#hasBegun || !this.#beginOne()) return;
+    this.#hasBegun = true;
+    const now = performance.now();
+    for (let ms = now - this.#begunAt; ms > limits.linkForwardMs && this.#beginOne(); ) ms -= limits.linkForwardMs;
+    this.#begunAt = now;
+    setImmediate(() => {
+      this.#hasBegun = false;
+      this.#beginNext();
+    });
+  }
+
+  /** Returns false if no command waits that has room. */
+  #beginOne(): boolean {
     const shareMax = 2 * (limits.linkForwardsMax - this.#running);
     let next: [holder: string, line: Line] | undefined;
     for (const [holder, line] of this.#lines) {
       const isNext = line.waiting.size > 0 && line.running < (next?.[1].running ?? shareMax);
       if (isNext) next = [holder, line];
     }
-    if (next === undefined) return;
+    if (next === undefined) return false;
     const [holder, line] = next;
     const [begin] = line.waiting;
     line.waiting.delete(begin!);
@@ -242,11 +255,7 @@ export class ForwardRoom {
     this.#lines.delete(holder);
     this.#lines.set(holder, line);
     begin!();
-    this.#hasBegun = true;
-    setImmediate(() => {
-      this.#hasBegun = false;
-      this.#beginNext();
-    });
+    return true;
   }
 
   #forget(holder: string): void {

@@ -87,7 +87,7 @@ export class ClusterMember implements ClusterHealth {
   #incoming: Slot[] = [];
   #stopWatch: (() => void) | null = null;
   #heardSeq = 0;
-  /** A slot that a poll found before the watch brought it: usual for some ms, but a loss from one poll to the next. */
+  /** The last slot of a poll, which the watch brings some ms later, unless it has lost the slot; 0 for none. */
   #awaited = { seq: 0, since: 0 };
   #wake: () => void = () => undefined;
   #isAsked = false;
@@ -440,8 +440,8 @@ export class ClusterMember implements ClusterHealth {
       this.#release();
       if (this.#heardSeq >= this.#awaited.seq) {
         this.#awaited = { seq: view.slots.at(-1)?.firstSeq ?? 0, since: askedAt };
-      } else if (askedAt - this.#awaited.since >= limits.clusterPollMs) {
-        this.#stopWatch?.();
+      } else if (this.#stopWatch !== null && askedAt - this.#awaited.since >= limits.clusterPollMs) {
+        this.#stopWatch();
         this.#stopWatch = null;
         // The next watch begins at another member.
         log.rotate();
@@ -528,7 +528,7 @@ export class ClusterMember implements ClusterHealth {
       next,
       (slots) => {
         this.#incoming.push(...slots);
-        this.#heardSeq = slots.at(-1)!.firstSeq;
+        this.#heardSeq = Math.max(this.#heardSeq, slots.at(-1)!.firstSeq);
         this.#wake();
       },
       () => {

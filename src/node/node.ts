@@ -369,8 +369,7 @@ function actorOver({ state, chain }: Follower, config: Config): GroupActor<Resol
       return state.settings.ERASURE_MODE ?? erasureMode;
     },
   };
-  const turn = { events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes };
-  return new GroupActor(state, chain, bounds, turn);
+  return new GroupActor(state, chain, bounds, { events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes });
 }
 
 async function recoverActor({ config, ports, clock, dir, writer }: Start, { node, salt }: Parts) {

@@ -99,9 +99,7 @@ function fitted(natural: readonly number[], least: readonly number[], room: numb
   let over = widths.reduce((sum, width) => sum + width, 0) - room;
   for (; over > 0; over--) {
     let widest = -1;
-    for (const [i, width] of widths.entries()) {
-      if (width > least[i]! && width > (widths[widest] ?? 0)) widest = i;
-    }
+    for (const [i, width] of widths.entries()) if (width > least[i]! && width > (widths[widest] ?? 0)) widest = i;
     if (widest < 0) return null;
     widths[widest]!--;
   }

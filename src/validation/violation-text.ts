@@ -15,8 +15,7 @@ export interface SchemaViolation {
 }
 
 export function violationText(fault: SchemaViolation, root: string): string {
-  const name = nameOf(fault.field, root);
-  return `${name} ${complaint(fault, root)}`;
+  return `${nameOf(fault.field, root)} ${complaint(fault, root)}`;
 }
 
 function complaint({ field, keyword, schema, value, limit, actual }: SchemaViolation, root: string): string {

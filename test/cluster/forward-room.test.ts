@@ -63,6 +63,17 @@ test('one command begins in each turn of the event loop, and of a crowd none bef
   assert.equal([countOf('flood'), countOf('victim')], [before + 1, 2]);
 });
 
+test('long turns of the event loop send as many commands in a second', async () => {
+  const { sendTimes, countOf } = roomOf();
+  sendTimes('busy', 60);
+  for (let turns = 0; turns < 3; turns++) {
+    const began = performance.now();
+    while (performance.now() < began + 8 * limits.linkForwardMs);
+    await turn();
+  }
+  assert.ok(countOf('busy') >= 16, `${countOf('busy')}`);
+});
+
 test('a place that becomes free goes to the holder with the fewest commands in progress', async () => {
   const { sendTimes, end, countOf } = roomOf();
   for (const holder of ['one', 'two', 'three', 'four', 'five', 'six']) {

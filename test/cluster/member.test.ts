@@ -170,7 +170,10 @@ test('a question for the newest record costs one poll', async () => {
 });
 
 /** Follows a leader whose slots arrive by polls. Resolves to the revisions at which watches began. */
-async function watchesOf(slotsOf: (elapsedMs: number) => SharedView['slots'], isHeard: boolean): Promise<string[]> {
+async function watchesOf(
+  slotsOf: (elapsedMs: number) => SharedView['slots'],
+  does: 'brings' | 'loses' | 'ends',
+): Promise<{ readonly begun: readonly string[]; readonly rotated: number }> {
   const begun: string[] = [];
   const applied = { appliedSeq: 0 };
   const since = time.elapsed();
@@ -184,11 +187,16 @@ async function watchesOf(slotsOf: (elapsedMs: number) => SharedView['slots'], is
         },
       }),
       log: {
-        watch(revision, heard) {
-          if (begun.length > 0) assert.is(rotatedAt.at(-1), time.elapsed());
+        watch(revision, heard, ended) {
+          if (rotatedAt.length > 0) assert.is(rotatedAt.at(-1), time.elapsed());
           begun.push(revision);
+          const act = {
+            brings: () => heard(slotsOf(Number.POSITIVE_INFINITY)),
+            loses: () => undefined,
+            ends: () => ended(new SharedLogUnavailableError('the member has gone')),
+          }[begun.length > 1 ? 'brings' : does];
           // As much later than the poll as a busy member is.
-          const stop = time.later(() => isHeard && heard(slotsOf(Number.POSITIVE_INFINITY)), limits.clusterPollMs + 20);
+          const stop = time.later(act, limits.clusterPollMs + 20);
           return () => stop();
         },
         rotate() {
@@ -205,23 +213,27 @@ async function watchesOf(slotsOf: (elapsedMs: number) => SharedView['slots'], is
     await time.wait(member.refresh());
     await polls(3 * limits.clusterPollMs);
     assert.is(applied.appliedSeq, 1);
-    assert.is(rotatedAt.length, begun.length - 1);
   } finally {
     await time.wait(member.end());
   }
-  return begun;
+  return { begun, rotated: rotatedAt.length };
 }
 
 const slotOnceJoined = (elapsedMs: number) =>
   elapsedMs >= limits.clusterPollMs ? [{ ...slotAt(1), bytes: batchOf(1).bytes }] : [];
 
 test('a watch that brings a slot just after a poll found it goes on', async () => {
-  assert.equal(await watchesOf(slotOnceJoined, true), ['11']);
+  assert.equal(await watchesOf(slotOnceJoined, 'brings'), { begun: ['11'], rotated: 0 });
 });
 
 test('a watch that has not brought the slot of a poll by the next one is replaced at once, at another member', async () => {
-  const [first, ...later] = await watchesOf(slotOnceJoined, false);
-  assert.equal([first, later.length], ['11', 1]);
+  const { begun, rotated } = await watchesOf(slotOnceJoined, 'loses');
+  assert.equal([begun.length, rotated], [2, 1]);
+});
+
+test('after a watch that ended by itself the next one begins where the client went then', async () => {
+  const { begun, rotated } = await watchesOf(slotOnceJoined, 'ends');
+  assert.equal([begun.length, rotated], [2, 0]);
 });
 
 // Found by the simulated cluster: an erasure was answered while a node that had no place yet served the player.

@@ -3,7 +3,14 @@ import type { GroupLoop } from '../../src/group/actor/loop.js';
 import type { Resolve } from '../../src/group/actor/turn.js';
 import type { GroupIdentity } from '../../src/group/api.js';
 import { createGroup, type Group, type GroupDeps } from '../../src/group/group.js';
-import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../src/group/listing/listing.js';
+import {
+  listEvents,
+  RecordReader,
+  readChain,
+  readPairEvents,
+  readRecords,
+  readRepeats,
+} from '../../src/group/listing/listing.js';
 import type { GroupPool } from '../../src/group/ports/pool.js';
 import { Replica } from '../../src/group/replica/replica.js';
 import { salt } from '../support/given.js';
@@ -21,11 +28,11 @@ export interface MachineGroup {
 export function groupOn(machine: Machine): MachineGroup {
   const replica = new Replica(machine.log, machine.snapshots, salt);
   const pool: Partial<GroupPool> = {
-    records: async (seqs) => readRecords(machine.log, seqs),
-    chain: async (query) => readChain(machine.log, query),
-    repeats: async (query) => readRepeats(machine.log, query),
-    list: async (query) => listEvents(machine.log, query),
-    pairEvents: async (query) => readPairEvents(machine.log, query),
+    records: async (seqs) => readRecords(new RecordReader(machine.log), seqs),
+    chain: async (query) => readChain(new RecordReader(machine.log), query),
+    repeats: async (query) => readRepeats(new RecordReader(machine.log), query),
+    list: async (query) => listEvents(new RecordReader(machine.log), query),
+    pairEvents: async (query) => readPairEvents(new RecordReader(machine.log), query),
     verdicts: async (upTo, at) => replica.verdicts(upTo, at),
     simulate: async (work, onProgress) => replica.simulate(work, onProgress),
   };

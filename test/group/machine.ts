@@ -90,7 +90,12 @@ export class Machine {
     const event = new RecordReader(this.log).read(seq).record as EventAccepted;
     const { state } = this.actor;
     const head = headOfPair(state, event.subject, event.peer);
-    const chain = readChain(this.log, { holder: null, head, eventSeq: seq, expired: state.retired.seq });
+    const chain = readChain(new RecordReader(this.log), {
+      holder: null,
+      head,
+      eventSeq: seq,
+      expired: state.retired.seq,
+    });
     return { type: 'withdraw', caller, eventSeq: seq, event, asOf, chain, chainAsOf: state.lastSeq };
   }
 
@@ -118,7 +123,8 @@ export class Machine {
     this.answers.delete(token);
     return this.ask(token, {
       ...command,
-      checked: readRepeats(this.log, { ...answer, from: null, holder: null }, limits.walkRecordsMax).found,
+      checked: readRepeats(new RecordReader(this.log), { ...answer, from: null, holder: null }, limits.walkRecordsMax)
+        .found,
     });
   }
 

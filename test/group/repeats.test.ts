@@ -8,7 +8,7 @@ import type { EventSubmission, RepeatFound } from '../../src/core/commands.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { Outcome } from '../../src/errors.js';
 import type { Command, Located, RepeatsUnknown } from '../../src/group/actor-commands.js';
-import { readRepeats } from '../../src/group/listing/listing.js';
+import { RecordReader, readRepeats } from '../../src/group/listing/listing.js';
 import type { ChainPlace, RepeatsPiece } from '../../src/group/ports/pool.js';
 import { bounds, hourMs, subjectKeyOf, subjectOf, t0 } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';
@@ -147,7 +147,7 @@ test('no part of a submission is accepted before the log was read, or after the 
   await machine.work();
   const unknown = machine.answers.get('first') as RepeatsUnknown;
   assert.equal(held(machine, 0, 'q'), [0, 0]);
-  const { found } = readRepeats(machine.log, { ...unknown, from: null, holder: null });
+  const { found } = readRepeats(new RecordReader(machine.log), { ...unknown, from: null, holder: null });
   assert.ok(found[0]!.seq > 0);
   await send(machine, event({ timestamp: t0 - hourMs }));
   const checked = found;
@@ -173,7 +173,7 @@ test('that nothing is repeated stays true while the pair goes on changing, until
   await withdraw(machine, `event-${sent - 1}`);
   await send(machine, event());
   const unknown = (await asked('asks')) as RepeatsUnknown;
-  const { found } = readRepeats(machine.log, { ...unknown, from: null, holder: null });
+  const { found } = readRepeats(new RecordReader(machine.log), { ...unknown, from: null, holder: null });
   assert.equal([found.length, found[0]!.seq], [1, 0]);
   for (let i = 1; i < 9; i++) await send(machine, event({ timestamp: t0 - i }));
   assert.ok(Array.isArray(await asked('late', found)));
@@ -223,7 +223,11 @@ test('checks beyond the reach of one read are continued by the next read, within
   const pieces: (readonly number[])[] = [];
   while (answered.size < 3) {
     const checks = unknown.checks.filter(({ index }) => !answered.has(index));
-    const piece: RepeatsPiece = readRepeats(machine.log, { ...unknown, checks, from, holder: null }, 4);
+    const piece: RepeatsPiece = readRepeats(
+      new RecordReader(machine.log),
+      { ...unknown, checks, from, holder: null },
+      4,
+    );
     for (const { index, seq } of piece.found) answered.set(index, seq);
     from = piece.next;
     pieces.push(piece.found.map(({ index }) => index));

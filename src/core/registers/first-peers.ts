@@ -59,9 +59,7 @@ export class FirstPeers {
     const asked = [...this.#peers.values()].filter(({ count }) => count >= COUNT_MIN);
     const before = new Map<number, number>();
     for (const { count, after } of asked) {
-      for (const [other, times] of after) {
-        if (times >= ALWAYS * count) before.set(other, (before.get(other) ?? 0) + 1);
-      }
+      for (const [other, times] of after) if (times >= ALWAYS * count) before.set(other, (before.get(other) ?? 0) + 1);
     }
     const isFirst = ([peer, peers]: [number, number]) => {
       const others = asked.length - ((this.#peers.get(peer)?.count ?? 0) >= COUNT_MIN ? 1 : 0);

@@ -5,8 +5,10 @@
 import type { EventTypeId } from '../evidence/event-types.js';
 
 const SLOTS = 1 << 18;
-/** Withdrawn events and erased subjects that are listed; with more of them all events are forgotten. */
-const FORGOTTEN_MAX = 4_096;
+/** Withdrawn events that are listed; with more of them all events are forgotten. */
+const WITHDRAWN_MAX = 4_096;
+/** Erased subjects that are listed; with more of them their events are searched. */
+const ERASED_MAX = 4_096;
 
 /** Content of an event, as `RepeatFilter` hashes it; `row`: the row of its subject. */
 export interface EvidenceContent {
@@ -61,21 +63,23 @@ export class RecentEvidence {
   }
 
   forget(seq: number): void {
-    if (this.#columns !== null) this.#withdrawn.add(seq);
-    this.#forgetAllOfMany();
+    if (this.#columns === null) return;
+    this.#withdrawn.add(seq);
+    if (this.#withdrawn.size <= WITHDRAWN_MAX) return;
+    this.#withdrawn.clear();
+    this.#columns = null;
   }
 
   /** Forgets the events up to record `seq` about an erased subject. */
   forgetSubject(row: number, seq: number): void {
-    if (this.#columns !== null) this.#erased.set(row, seq);
-    this.#forgetAllOfMany();
-  }
-
-  #forgetAllOfMany(): void {
-    if (this.#withdrawn.size + this.#erased.size <= FORGOTTEN_MAX) return;
-    this.#withdrawn.clear();
+    if (this.#columns === null) return;
+    this.#erased.set(row, seq);
+    if (this.#erased.size <= ERASED_MAX) return;
+    // The numbers stay, since they prove that nothing came through a slot.
+    const { seqs, rows, timestamps } = this.#columns;
+    for (let slot = 0; slot < SLOTS; slot++)
+      if (seqs[slot]! <= (this.#erased.get(rows[slot]!) ?? 0)) timestamps[slot] = Number.NaN;
     this.#erased.clear();
-    this.#columns = null;
   }
 }
 

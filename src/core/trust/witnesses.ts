@@ -23,9 +23,7 @@ export class Witnesses {
     this.sizes = new Uint16Array(peers).fill(1);
     this.#independent = relations.filter(({ relation }) => relation === 'independent');
     const rule: JoinRule = { reason: 'declared', areAlike: () => true, apart: new ApartGroups() };
-    for (const { first, second, relation } of relations) {
-      if (relation === 'same') this.joinIfAlike(first, second, rule);
-    }
+    for (const { first, second, relation } of relations) if (relation === 'same') this.joinIfAlike(first, second, rule);
     this.declared = this.numbers.slice();
   }
 

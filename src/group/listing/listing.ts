@@ -15,11 +15,14 @@ import { batchFrom } from '../recovery/recovery.js';
 export class RecordReader {
   readonly #recent = new Map<number, Batch>();
 
-  /** Calls the log's `yieldCore` before each record; the thread may sleep in it. */
-  constructor(private readonly log: LogReader & { readonly yieldCore?: () => void }) {}
+  /** A walk calls `yieldCore` before each record; the thread may sleep in it. */
+  constructor(
+    private readonly log: LogReader,
+    private readonly yieldCore: () => void = () => undefined,
+  ) {}
 
   read(seq: number): { readonly record: LogRecord; readonly at: number } {
-    this.log.yieldCore?.();
+    this.yieldCore();
     const batch = this.#holding(seq);
     return { record: batch.record(seq), at: batch.at };
   }
@@ -36,8 +39,7 @@ export class RecordReader {
   }
 }
 
-export function readRecords(log: LogReader, seqs: readonly number[]): { record: LogRecord; at: number }[] {
-  const reader = new RecordReader(log);
+export function readRecords(reader: RecordReader, seqs: readonly number[]): { record: LogRecord; at: number }[] {
   return seqs.map((seq) => {
     const { record, at } = reader.read(seq);
     // A copy: passing a view to another thread would copy the whole batch.
@@ -47,8 +49,7 @@ export function readRecords(log: LogReader, seqs: readonly number[]): { record: 
   });
 }
 
-export function readChain(log: LogReader, { head, eventSeq, expired }: pool.ChainQuery): PairRecord[] {
-  const reader = new RecordReader(log);
+export function readChain(reader: RecordReader, { head, eventSeq, expired }: pool.ChainQuery): PairRecord[] {
   return pairRecordsTo((seq) => reader.read(seq).record, head, eventSeq, expired, limits.walkRecordsMax);
 }
 
@@ -57,11 +58,10 @@ export function readChain(log: LogReader, { head, eventSeq, expired }: pool.Chai
  * again for the checks that are missing in the answer.
  */
 export function readRepeats(
-  log: LogReader,
+  reader: RecordReader,
   { checks, expired, withdrawn, from }: pool.RepeatQuery,
   recordsMax: number = limits.repeatPieceRecords,
 ): pool.RepeatsPiece {
-  const reader = new RecordReader(log);
   const isWithdrawn = new Set(withdrawn);
   const checksByHead = new Map<number, Set<string>>();
   for (const check of checks) getOrMake(checksByHead, check.head, () => new Set()).add(saidBy(check));
@@ -98,8 +98,7 @@ function saidBy({ eventType, timestamp }: Pick<RepeatCheck, 'eventType' | 'times
 }
 
 /** Null if `from` is no event of this caller about this player. An event that may have expired ends the page. */
-export function listEvents(log: LogReader, query: pool.ListingQuery): pool.Listing | null {
-  const reader = new RecordReader(log);
+export function listEvents(reader: RecordReader, query: pool.ListingQuery): pool.Listing | null {
   const own = query.caller === null ? { events: [], next: null } : ownEvents(reader, query, query.caller);
   if (own === null) return null;
   const newest = newestEvents(reader, query);
@@ -139,8 +138,7 @@ function ownEvents(
   return { events, next: next.length === 0 ? null : next };
 }
 
-export function readPairEvents(log: LogReader, { head, expired }: pool.PairEventsQuery): pool.PairEvents {
-  const reader = new RecordReader(log);
+export function readPairEvents(reader: RecordReader, { head, expired }: pool.PairEventsQuery): pool.PairEvents {
   const events: pool.ListedEvent[] = [];
   let seq = head;
   let read = 0;
@@ -211,8 +209,7 @@ export function isoWeek(at: number): string {
   const year = new Date(thursday * DAY_MS).getUTCFullYear();
   const firstOfYear = new Date(0).setUTCFullYear(year, 0, 1) / DAY_MS;
   const week = Math.floor((thursday - firstOfYear) / 7) + 1;
-  const sign = year < 0 ? '-' : '';
-  return `${sign}${String(Math.abs(year)).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
+  return `${year < 0 ? '-' : ''}${String(Math.abs(year)).padStart(4, '0')}-W${String(week).padStart(2, '0')}`;
 }
 
 /** Returns one of the caller's own events. `isDisputed`: a dispute is open, or an upheld one excludes it. */

@@ -53,8 +53,7 @@ export function scoreJson(playerId: string, trust: TrustView, tag: ScoreTag): st
 }
 
 export function explainedScoreJson(playerId: string, trust: TrustView, explain: ExplanationBody): string {
-  const json = scoreJson(playerId, trust, new ScoreTag());
-  return `${json.slice(0, -1)},"explain":${asciiJson(explain)}}`;
+  return `${scoreJson(playerId, trust, new ScoreTag()).slice(0, -1)},"explain":${asciiJson(explain)}}`;
 }
 
 /** Returns `MatchScoresBody`, in the order of the ids, and adds its values to the tag. */

@@ -42,8 +42,7 @@ export function snapshotFrame(rows: string, isLast: boolean, mark: FeedPosition)
 
 /** `isWhole`: with this frame, all changes up to `mark` have been sent. */
 export function changeFrame(rows: string, isWhole: boolean, mark: FeedPosition): string {
-  const data = `{"changes":[${rows}],"as_of":"${timeText(mark.asOf)}"}`;
-  return frame('change', data, isWhole ? idOf(mark) : undefined);
+  return frame('change', `{"changes":[${rows}],"as_of":"${timeText(mark.asOf)}"}`, isWhole ? idOf(mark) : undefined);
 }
 
 export function erasedFrame(rows: readonly string[], asOf: number): string {

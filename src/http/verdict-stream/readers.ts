@@ -40,8 +40,7 @@ export class StreamReaders {
     const held = this.#held.countOf(holder);
     const mayHaveMore = peer === null || held < limits.streamReadersPerPeer;
     if (mayHaveMore && (!this.#isFull || held + 1 < this.#ofLargest.size)) return undefined;
-    const whose = this.#isFull ? 'node' : 'peer';
-    return refused('overloaded', { text: `this ${whose} has reached its limit of readers` });
+    return refused('overloaded', { text: `this ${this.#isFull ? 'node' : 'peer'} has reached its limit of readers` });
   }
 
   open(to: Writable, opening: ReaderOpening): void {

@@ -259,8 +259,7 @@ function checkedValue(environment: Environment, index: number): Buffer | undefin
   const value = environment.getBinaryFast(keyOf(index));
   if (value === undefined || value.length < CRC_BYTES) return undefined;
   const bytes = Buffer.from(value.buffer, value.byteOffset + CRC_BYTES, value.length - CRC_BYTES);
-  const stored = new DataView(value.buffer, value.byteOffset).getUint32(0);
-  return crc32(bytes, index) === stored ? bytes : undefined;
+  return crc32(bytes, index) === new DataView(value.buffer, value.byteOffset).getUint32(0) ? bytes : undefined;
 }
 
 function readStoredHeader(environment: Environment, seq: number): StoredHeader {

@@ -1,21 +1,22 @@
 /** Runs as the reader, a worker that reads the log. It holds no state of the group. */
 import { workerData } from 'node:worker_threads';
 import { writePiece } from '../../group/backup/copy-store.js';
-import { listEvents, readChain, readPairEvents, readRecords, readRepeats } from '../../group/listing/listing.js';
+import * as listing from '../../group/listing/listing.js';
 import type { ChainQuery, ListingQuery, LogPieceQuery, PairEventsQuery, RepeatQuery } from '../../group/ports/pool.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import type { ReaderFolder } from './piscina-pool.js';
 import { workerYield } from './worker-yield.js';
 
 const { dir, piece } = workerData as ReaderFolder;
-const log = Object.assign(openLogReader(dir), { yieldCore: workerYield() });
+const log = openLogReader(dir);
+const newReader = () => new listing.RecordReader(log, workerYield());
 const pieceMemory = Buffer.from(piece);
 
-export const list = (query: ListingQuery) => listEvents(log, query);
-export const pairEvents = (query: PairEventsQuery) => readPairEvents(log, query);
-export const records = (seqs: readonly number[]) => readRecords(log, seqs);
-export const chain = (query: ChainQuery) => readChain(log, query);
-export const repeats = (query: RepeatQuery) => readRepeats(log, query);
+export const list = (query: ListingQuery) => listing.listEvents(newReader(), query);
+export const pairEvents = (query: PairEventsQuery) => listing.readPairEvents(newReader(), query);
+export const records = (seqs: readonly number[]) => listing.readRecords(newReader(), seqs);
+export const chain = (query: ChainQuery) => listing.readChain(newReader(), query);
+export const repeats = (query: RepeatQuery) => listing.readRepeats(newReader(), query);
 
 /** Returns the length of the piece in the shared memory, or the piece itself if it does not fit there. */
 export function logPiece({ firstSeq, limit }: LogPieceQuery): number | Uint8Array {

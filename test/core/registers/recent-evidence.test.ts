@@ -48,15 +48,16 @@ test('no event of a hash came since a record only if the memory reaches back to 
   );
 });
 
-test('after very many erasures all events are forgotten, and those noted from then on are known again', () => {
+test('after very many erasures the events of their players stay forgotten, and those of others known', () => {
   const recent = new RecentEvidence();
   recent.note(content(7), 1);
-  for (let row = 10; row < 10 + 4_096; row++) recent.forgetSubject(row, 2);
-  assert.is(recent.seqOf(content(7)), 1);
-  recent.forgetSubject(9, 2);
+  recent.note(content(8, { row: 9 }), 2);
+  recent.note(content(9, { row: 10 }), 4);
+  for (let row = 9; row <= 9 + 4_096; row++) recent.forgetSubject(row, 3);
+  assert.equal([recent.seqOf(content(7)), recent.seqOf(content(8, { row: 9 }))], [1, 0]);
+  assert.is(recent.seqOf(content(9, { row: 10 })), 4, 'of the next player in the row');
+  recent.forgetSubject(3, 4);
   assert.is(recent.seqOf(content(7)), 0);
-  recent.note(content(7, { row: 9 }), 3);
-  assert.is(recent.seqOf(content(7, { row: 9 })), 3);
 });
 
 test('after very many withdrawals all events are forgotten, and those noted from then on are known again', () => {

@@ -4,7 +4,14 @@ import type { EventSubmission } from '../../../src/core/commands.js';
 import { eventTypes } from '../../../src/core/evidence/event-types.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { Chains } from '../../../src/group/access/subject-holdings.js';
-import { isoWeek, listEvents, readPairEvents, readRecords, readRepeats } from '../../../src/group/listing/listing.js';
+import {
+  isoWeek,
+  listEvents,
+  RecordReader,
+  readPairEvents,
+  readRecords,
+  readRepeats,
+} from '../../../src/group/listing/listing.js';
 import { DamagedError, type LogReader, type StoredBatch } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import { dayMs, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
@@ -40,7 +47,7 @@ async function list(machine: Machine, caller: number | null, limit: number, from
   const subject = subjectOf('p');
   const chains = (await machine.ask('chains', { type: 'chains', subject })) as Chains;
   const { heads, withdrawn, expired } = chains;
-  return listEvents(machine.log, {
+  return listEvents(new RecordReader(machine.log), {
     subject,
     heads,
     withdrawn: new Set(withdrawn),
@@ -135,7 +142,7 @@ test('a peer that withdrew very many events hides none of the others', async () 
     });
     const withdrawn = heads.map((one) => (one.peer === 0 ? { ...one, head: first + goneCount - 1 } : one));
     const walk = { heads: withdrawn, withdrawn: new Set<number>(), expired: 0 };
-    return listEvents(log, { subject, ...walk, caller: null, holder: null, limit: 1, from: null })!;
+    return listEvents(new RecordReader(log), { subject, ...walk, caller: null, holder: null, limit: 1, from: null })!;
   };
   assert.is(listedBehind(5_000).summarised, 6, 'not so many that anything is left out');
   const { summarised, summary } = listedBehind(limits.walkRecordsMax);
@@ -156,7 +163,14 @@ test('a page that meets very many withdrawn events ends early, with a cursor if 
       at: { value: (seq: number) => (seq < first ? machine.log.at(seq) : gone) },
     });
     const walk = { heads: [{ ...heads[0]!, head: first + count - 1 }], withdrawn: new Set<number>(), expired: 0 };
-    const { own, next, summary } = listEvents(log, { subject, ...walk, caller: 0, holder: null, limit: 5, from })!;
+    const { own, next, summary } = listEvents(new RecordReader(log), {
+      subject,
+      ...walk,
+      caller: 0,
+      holder: null,
+      limit: 5,
+      from,
+    })!;
     return { own: own.map(({ event }) => event.event_id), next, summary };
   };
   assert.equal(pageOf(heads[0]!.head), { own: [], next: [heads[0]!.head], summary: [] });
@@ -172,7 +186,7 @@ test('a record that the log lacks is damage, whether it ends before it or begins
     [new MemoryLog(), 1],
   ] as const) {
     assert.throws(
-      () => readRecords(log, [seq]),
+      () => readRecords(new RecordReader(log), [seq]),
       (error: unknown) => error instanceof DamagedError && error.message === `the log has no record ${seq}`,
     );
   }
@@ -182,17 +196,17 @@ test('a long walk lets others have the core before each of its records', async (
   const machine = await grown(1, 5);
   const { heads } = (await machine.ask('chains', { type: 'chains', subject: subjectOf('p') })) as Chains;
   let yields = 0;
-  const log = Object.assign(machine.log, { yieldCore: () => void yields++ });
-  assert.is(readPairEvents(log, { head: heads[0]!.head, expired: 0 }).read, 5);
+  const reader = new RecordReader(machine.log, () => void yields++);
+  assert.is(readPairEvents(reader, { head: heads[0]!.head, expired: 0 }).read, 5);
   assert.is(yields, 5);
 });
 
 test('a chain ends at a record that names none before it', async () => {
   const { log } = await grown(1, 1);
-  assert.equal(readPairEvents(log, { head: 1, expired: 0 }), { events: [], read: 1, next: null });
+  assert.equal(readPairEvents(new RecordReader(log), { head: 1, expired: 0 }), { events: [], read: 1, next: null });
   const check = { index: 0, head: 1, eventType: eventTypes.report_cheating.id, timestamp: t0 };
   const query = { checks: [check], withdrawn: [], expired: 0, from: null, holder: null };
-  assert.equal(readRepeats(log, query, 5), { found: [{ index: 0, head: 1, seq: 0 }], next: null });
+  assert.equal(readRepeats(new RecordReader(log), query, 5), { found: [{ index: 0, head: 1, seq: 0 }], next: null });
 });
 
 /** Events of peer 0 that are gone, each before the next one, the oldest of them behind `head`. */

@@ -12,8 +12,7 @@ export class Peers {
   #listedAt = Number.NEGATIVE_INFINITY;
 
   list(): Promise<readonly ListedPeerValue[]> {
-    const isOld = performance.now() >= this.#listedAt + pauseMs;
-    return this.#listed === null || isOld ? this.reload() : this.#listed;
+    return this.#listed === null || performance.now() >= this.#listedAt + pauseMs ? this.reload() : this.#listed;
   }
 
   reload(): Promise<readonly ListedPeerValue[]> {

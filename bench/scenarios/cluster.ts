@@ -35,8 +35,8 @@ const etcdQuotaBytes = 512 * 1024 * 1024;
 export const etcdQuota = { ETCD_QUOTA_BACKEND_BYTES: String(etcdQuotaBytes) };
 const etcdFlags = ['--max-wals', '2', '--max-snapshots', '2'];
 const lagPollMs = 10;
-/** Number of takeovers of each kind, calm and beside a flood. */
-const takeovers = 7;
+/** Number of takeovers of each kind, calm and beside a flood; the third waits for a node that has stepped down. */
+const takeovers = 3;
 const slowCommands = 200;
 /** Connections of a stranger to each node, reopened when they are closed. */
 const strangers = 200;

@@ -1,5 +1,6 @@
 /** Three nodes of one group over three members of etcd: roles, forwarding, takeover, joining and erasure. */
 import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,6 +31,12 @@ function eventOf(id: string, player: string): object {
   const timestamp = new Date().toISOString();
   const report = { schema_version: '1.0.0', event_type: 'report_cheating', game_id: 'g', severity: 0.5, timestamp };
   return { ...report, event_id: id, peer_id: peerId, player_id: player };
+}
+
+/** Whether every thread of the process is stopped by a signal. */
+function isStopped(pid: number): boolean {
+  const tasks = `/proc/${pid}/task`;
+  return readdirSync(tasks).every((id) => /\) T /.test(readFileSync(`${tasks}/${id}/stat`, 'utf8')));
 }
 
 /** Sends an event to one node after the other, beginning with the given one, until a node has stored it. */
@@ -323,7 +330,12 @@ if (missing !== undefined) {
 
   test('without a majority of etcd writes are refused within two seconds, and come back with it', async () => {
     const leader = await group.awaitLeader();
-    for (const member of [0, 1]) group.etcd.member(member).pause();
+    for (const member of [0, 1]) {
+      const { child } = group.etcd.member(member);
+      group.etcd.member(member).pause();
+      // A thread in the kernel stops only when it returns from there.
+      await until(() => isStopped(child.pid!));
+    }
     const asked = performance.now();
     const refused = await leader.ask('POST', '/events', eventOf('without-majority', 'p'), key);
     const tookMs = performance.now() - asked;

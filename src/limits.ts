@@ -466,7 +466,7 @@ export const limits = {
   /** Connections to the leader that commands of callers may take; the others are for the nodes themselves. */
   linkForwardsMax: 96,
   /** One command is sent in each turn of the event loop, and one more for each of these ms that the last turn took. */
-  linkForwardMs: 2,
+  linkForwardMs: 4,
   linkConnectionsMax: 1_024,
   /** Connections whose handshake has not ended: of one address, in all, and the time for which one may take. */
   linkHandshakesPerAddressMax: 512,

@@ -156,8 +156,8 @@ class LinkAgent extends Agent {
       ready(error, stream);
     };
     const fail = (error: Error): void => settle(error, outer);
-    const isLate = (): void => fail(new Error(`no connection within ${limits.linkConnectMs} ms`));
-    const timer = setTimeout(isLate, limits.linkConnectMs).unref();
+    const giveUp = (): void => fail(new Error(`no connection within ${limits.linkConnectMs} ms`));
+    const timer = setTimeout(giveUp, limits.linkConnectMs).unref();
     outer.on('error', fail);
     // A node that stops closes the connection without an error.
     outer.once('close', () => fail(new Error('the node closed the connection')));
@@ -194,6 +194,8 @@ export class ForwardRoom {
   #hasBegun = false;
   #begunAt = 0;
 
+  constructor(private readonly elapsed: () => number = () => performance.now()) {}
+
   /** Sends a command once its holder has room. Rejects with `LinkError` if that takes longer than `waitMs`. */
   async run<T>(holder: string, waitMs: number, send: () => Promise<T>): Promise<T> {
     await this.#turn(holder, waitMs);
@@ -228,7 +230,7 @@ export class ForwardRoom {
   #beginNext(): void {
     if (this.#hasBegun || !this.#beginOne()) return;
     this.#hasBegun = true;
-    const now = performance.now();
+    const now = this.elapsed();
     for (let ms = now - this.#begunAt; ms > limits.linkForwardMs && this.#beginOne(); ) ms -= limits.linkForwardMs;
     this.#begunAt = now;
     setImmediate(() => {

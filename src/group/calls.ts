@@ -37,10 +37,8 @@ export class GroupCalls {
     bytes: number,
     holder: Holder | null,
   ): Refusal | undefined {
-    const { loop } = this.current;
     // The type of an answer follows from the type of its command.
-    const token = answered as Resolve;
-    return loop.admit({ command, token, events, bytes, holder });
+    return this.current.loop.admit({ command, token: answered as Resolve, events, bytes, holder });
   }
 
   async pool<R>(work: (pool: GroupPool) => Promise<R>): Promise<Outcome<R>> {

@@ -3,14 +3,7 @@ import type { GroupLoop } from '../../src/group/actor/loop.js';
 import type { Resolve } from '../../src/group/actor/turn.js';
 import type { GroupIdentity } from '../../src/group/api.js';
 import { createGroup, type Group, type GroupDeps } from '../../src/group/group.js';
-import {
-  listEvents,
-  RecordReader,
-  readChain,
-  readPairEvents,
-  readRecords,
-  readRepeats,
-} from '../../src/group/listing/listing.js';
+import * as listing from '../../src/group/listing/listing.js';
 import type { GroupPool } from '../../src/group/ports/pool.js';
 import { Replica } from '../../src/group/replica/replica.js';
 import { salt } from '../support/given.js';
@@ -28,11 +21,11 @@ export interface MachineGroup {
 export function groupOn(machine: Machine): MachineGroup {
   const replica = new Replica(machine.log, machine.snapshots, salt);
   const pool: Partial<GroupPool> = {
-    records: async (seqs) => readRecords(new RecordReader(machine.log), seqs),
-    chain: async (query) => readChain(new RecordReader(machine.log), query),
-    repeats: async (query) => readRepeats(new RecordReader(machine.log), query),
-    list: async (query) => listEvents(new RecordReader(machine.log), query),
-    pairEvents: async (query) => readPairEvents(new RecordReader(machine.log), query),
+    records: async (seqs) => listing.readRecords(new listing.RecordReader(machine.log), seqs),
+    chain: async (query) => listing.readChain(new listing.RecordReader(machine.log), query),
+    repeats: async (query) => listing.readRepeats(new listing.RecordReader(machine.log), query),
+    list: async (query) => listing.listEvents(new listing.RecordReader(machine.log), query),
+    pairEvents: async (query) => listing.readPairEvents(new listing.RecordReader(machine.log), query),
     verdicts: async (upTo, at) => replica.verdicts(upTo, at),
     simulate: async (work, onProgress) => replica.simulate(work, onProgress),
   };

@@ -8,14 +8,7 @@ import type { LogRecord } from '../../src/core/records/records.js';
 import type { VerdictCounts } from '../../src/core/scoring/score.js';
 import type { Simulation } from '../../src/core/scoring/simulation.js';
 import type { OnProgress, VerifyReport } from '../../src/group/api.js';
-import {
-  listEvents,
-  RecordReader,
-  readChain,
-  readPairEvents,
-  readRecords,
-  readRepeats,
-} from '../../src/group/listing/listing.js';
+import * as listing from '../../src/group/listing/listing.js';
 import {
   type ChainQuery,
   type FeedPiece,
@@ -129,23 +122,23 @@ export class SimPool implements GroupPool {
   }
 
   list(query: ListingQuery): Promise<Listing | null> {
-    return this.#run('reader', 'list', () => listEvents(new RecordReader(this.#log), query));
+    return this.#run('reader', 'list', () => listing.listEvents(new listing.RecordReader(this.#log), query));
   }
 
   pairEvents(query: PairEventsQuery): Promise<PairEvents> {
-    return this.#run('reader', 'pairEvents', () => readPairEvents(new RecordReader(this.#log), query));
+    return this.#run('reader', 'pairEvents', () => listing.readPairEvents(new listing.RecordReader(this.#log), query));
   }
 
   records(seqs: readonly number[]): Promise<readonly { readonly record: LogRecord; readonly at: number }[]> {
-    return this.#run('reader', 'records', () => readRecords(new RecordReader(this.#log), seqs));
+    return this.#run('reader', 'records', () => listing.readRecords(new listing.RecordReader(this.#log), seqs));
   }
 
   chain(query: ChainQuery): Promise<readonly PairRecord[]> {
-    return this.#run('reader', 'chain', () => readChain(new RecordReader(this.#log), query));
+    return this.#run('reader', 'chain', () => listing.readChain(new listing.RecordReader(this.#log), query));
   }
 
   repeats(query: RepeatQuery): Promise<RepeatsPiece> {
-    return this.#run('reader', 'repeats', () => readRepeats(new RecordReader(this.#log), query));
+    return this.#run('reader', 'repeats', () => listing.readRepeats(new listing.RecordReader(this.#log), query));
   }
 
   logPiece(): Promise<never> {

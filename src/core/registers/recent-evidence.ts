@@ -5,10 +5,8 @@
 import type { EventTypeId } from '../evidence/event-types.js';
 
 const SLOTS = 1 << 18;
-/** Withdrawn events that are listed; with more of them all events are forgotten. */
-const WITHDRAWN_MAX = 4_096;
-/** Erased subjects that are listed; with more of them their events are searched. */
-const ERASED_MAX = 4_096;
+/** With more withdrawn events all events are forgotten; with more erased subjects their events are searched. */
+const LISTED_MAX = 4_096;
 
 /** Content of an event, as `RepeatFilter` hashes it; `row`: the row of its subject. */
 export interface EvidenceContent {
@@ -65,7 +63,7 @@ export class RecentEvidence {
   forget(seq: number): void {
     if (this.#columns === null) return;
     this.#withdrawn.add(seq);
-    if (this.#withdrawn.size <= WITHDRAWN_MAX) return;
+    if (this.#withdrawn.size <= LISTED_MAX) return;
     this.#withdrawn.clear();
     this.#columns = null;
   }
@@ -74,7 +72,7 @@ export class RecentEvidence {
   forgetSubject(row: number, seq: number): void {
     if (this.#columns === null) return;
     this.#erased.set(row, seq);
-    if (this.#erased.size <= ERASED_MAX) return;
+    if (this.#erased.size <= LISTED_MAX) return;
     // The numbers stay, since they prove that nothing came through a slot.
     const { seqs, rows, timestamps } = this.#columns;
     for (let slot = 0; slot < SLOTS; slot++)

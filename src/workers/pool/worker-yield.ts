@@ -4,6 +4,8 @@
  */
 import { availableParallelism } from 'node:os';
 
+/** Read once: it may cost a look into files. */
+const coresHere = availableParallelism();
 /** Minimum work between two sleeps. A request may wait that long. */
 const WORK_MS = 0.1;
 /** Requested sleep. Linux extends it to 0.1 ms, because a thread's timers have a slack of 0.05 ms. */
@@ -23,7 +25,7 @@ const systemClock: YieldClock = {
 };
 
 /** Does nothing if the main thread has another core. */
-export function workerYield(cores: number = availableParallelism(), clock: YieldClock = systemClock): () => void {
+export function workerYield(cores: number = coresHere, clock: YieldClock = systemClock): () => void {
   if (cores > 1) return () => undefined;
   let awakeSince = clock.now();
   return () => {

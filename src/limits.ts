@@ -463,10 +463,8 @@ export const limits = {
   appendPatienceMs: 1_500,
   /** Connections between nodes: to one node, from all nodes together, and the time for which one may be idle. */
   linkSocketsMax: 112,
-  /** Connections to the leader that commands of callers may take; the others are for the nodes themselves. */
+  /** Commands of callers in progress at the leader: even one per connection leaves some for the nodes themselves. */
   linkForwardsMax: 96,
-  /** One command is sent in each turn of the event loop, and one more for each of these ms that the last turn took. */
-  linkForwardMs: 4,
   linkConnectionsMax: 1_024,
   /** Connections whose handshake has not ended: of one address, in all, and the time for which one may take. */
   linkHandshakesPerAddressMax: 512,

@@ -55,19 +55,23 @@ export const cluster = measured({
     await alone.start();
     const site = await siteOf(alone, run);
     const connections = run.options.connections ?? 256;
+    // The same group, with other events.
+    const elsewhere = { ...shared, seed: shared.seed + 1 };
     const write = (count: number) => {
       const what = `events at ${count} connection${count === 1 ? '' : 's'}`;
       const load = { connections: count, rate: null };
       return run.alternate(what, [
         { ...load, name: `${what}, one node`, target: alone.target, workload: only(eventKind(site)) },
         { ...load, name: `${what}, three nodes`, target: leader.target, workload: only(eventKind(shared)) },
+        { ...load, name: `${what}, by a follower`, target: follower.target, workload: only(eventKind(elsewhere)) },
       ]);
     };
     const lag = lagOf(leader, follower);
-    const [one, three] = await write(connections);
+    const [one, three, forwarded] = await write(connections);
     const lagMs = await lag();
     const ratio = run.rateRatio('durable events, three nodes / one node', three, one);
     to.goal(`durable events of three nodes against one, ${connections} connections`, ratio, 'at least', 0.5, 'x');
+    run.rateRatio('durable events, by a follower / by the leader', forwarded, three);
     const [slowOne, slowThree] = await write(1);
     const p50 = (of: Measured) => at(of.latencies.summary(), 50) / 1000;
     const slower = to.figure('p50 of a write, three nodes / one node', 'x', 'less', p50(slowThree) / p50(slowOne));

@@ -6,6 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import { getOrMake } from '../core/get-or-make.js';
 import { messageOf, NamedError } from '../errors.js';
 import { limits } from '../limits.js';
+import { eachLine } from '../text-lines.js';
 import { clientSecurity, LinkAuthority } from './link-security.js';
 import { bodyOf } from './link-server.js';
 
@@ -24,7 +25,8 @@ export interface LinkCall {
   readonly url: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly body?: object;
+  /** Sent as JSON, unless it is text. */
+  readonly body?: object | string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
@@ -54,13 +56,26 @@ export class LinkClient {
   }
 
   async bytes(call: LinkCall): Promise<Buffer> {
+    return this.#read(call, (response) => bodyOf(response, limits.linkAnswerBytes));
+  }
+
+  /** Calls `use` with each line of the answer as it comes. Rejects as `call` does, also after some lines. */
+  lines(call: LinkCall, use: (line: string) => void): Promise<void> {
+    return this.#read(call, async (response) => {
+      const rest = await eachLine(response.setEncoding('utf8'), use);
+      if (rest !== '') use(rest);
+    });
+  }
+
+  async #read<T>(call: LinkCall, read: (response: IncomingMessage) => Promise<T>): Promise<T> {
     const { response, endWatch } = await this.#open(call);
-    const reading = bodyOf(response, limits.linkAnswerBytes).finally(endWatch);
-    const body = await reading.catch((error: unknown) => {
+    const isRefused = response.statusCode !== 200;
+    const reading = isRefused ? bodyOf(response, limits.linkAnswerBytes) : read(response);
+    const body = await reading.finally(endWatch).catch((error: unknown) => {
       throw new LinkError(`${call.url}: ${messageOf(error)}`, false, { cause: error });
     });
-    if (response.statusCode === 200) return body;
-    throw new LinkError(`${call.path}: ${response.statusCode} ${body.toString('utf8')}`, false);
+    if (!isRefused) return body as T;
+    throw new LinkError(`${call.path}: ${response.statusCode} ${String(body)}`, false);
   }
 
   close(): void {
@@ -74,7 +89,7 @@ export class LinkClient {
     const { url, method, path, body, timeoutMs, signal } = call;
     if (this.isClosed) return Promise.reject(new LinkError(`${url}: the node is shutting down`, true));
     return new Promise((resolve, reject) => {
-      const text = body === undefined ? '' : JSON.stringify(body);
+      const text = typeof body === 'object' ? JSON.stringify(body) : (body ?? '');
       const headers = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(text) };
       const { hostname, port, protocol } = new URL(url);
       const request: ClientRequest = httpRequest({
@@ -180,88 +195,5 @@ class LinkAgent extends Agent {
     };
     outer.on('data', onData);
     return null;
-  }
-}
-
-interface Line {
-  running: number;
-  readonly waiting: Set<() => void>;
-}
-
-export class ForwardRoom {
-  readonly #lines = new Map<string, Line>();
-  #running = 0;
-  #hasBegun = false;
-  #begunAt = 0;
-
-  constructor(private readonly elapsed: () => number = () => performance.now()) {}
-
-  /** Sends a command once its holder has room. Rejects with `LinkError` if that takes longer than `waitMs`. */
-  async run<T>(holder: string, waitMs: number, send: () => Promise<T>): Promise<T> {
-    await this.#turn(holder, waitMs);
-    try {
-      return await send();
-    } finally {
-      this.#lines.get(holder)!.running -= 1;
-      this.#running -= 1;
-      this.#forget(holder);
-      this.#beginNext();
-    }
-  }
-
-  #turn(holder: string, waitMs: number): Promise<void> {
-    const line = getOrMake(this.#lines, holder, () => ({ running: 0, waiting: new Set<() => void>() }));
-    return new Promise((resolve, reject) => {
-      const begin = (): void => {
-        clearTimeout(late);
-        resolve();
-      };
-      const late = setTimeout(() => {
-        line.waiting.delete(begin);
-        this.#forget(holder);
-        reject(new LinkError(`no room on the link within ${waitMs} ms`, true));
-      }, waitMs).unref();
-      line.waiting.add(begin);
-      this.#beginNext();
-    });
-  }
-
-  /** Begins one command in each turn of the event loop, and more in long ones, of the holders with the fewest. */
-  #beginNext(): void {
-    if (this.#hasBegun || !this.#beginOne()) return;
-    this.#hasBegun = true;
-    const now = this.elapsed();
-    for (let ms = now - this.#begunAt; ms > limits.linkForwardMs && this.#beginOne(); ) ms -= limits.linkForwardMs;
-    this.#begunAt = now;
-    setImmediate(() => {
-      this.#hasBegun = false;
-      this.#beginNext();
-    });
-  }
-
-  /** Returns false if no command waits that has room. */
-  #beginOne(): boolean {
-    const shareMax = 2 * (limits.linkForwardsMax - this.#running);
-    let next: [holder: string, line: Line] | undefined;
-    for (const [holder, line] of this.#lines) {
-      const isNext = line.waiting.size > 0 && line.running < (next?.[1].running ?? shareMax);
-      if (isNext) next = [holder, line];
-    }
-    if (next === undefined) return false;
-    const [holder, line] = next;
-    const [begin] = line.waiting;
-    line.waiting.delete(begin!);
-    line.running += 1;
-    this.#running += 1;
-    // The holder is behind the others that have as many commands in progress.
-    this.#lines.delete(holder);
-    this.#lines.set(holder, line);
-    begin!();
-    return true;
-  }
-
-  #forget(holder: string): void {
-    const { running, waiting } = this.#lines.get(holder)!;
-    if (running === 0 && waiting.size === 0) this.#lines.delete(holder);
   }
 }

@@ -1,7 +1,7 @@
 /** Serves the link between nodes: HTTP/1.1 in TLS in a tunnel through the public port. */
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { messageOf, NamedError } from '../errors.js';
 import { limits } from '../limits.js';
@@ -16,7 +16,7 @@ export interface LinkRequest {
   readonly sent: Promise<void>;
 }
 
-/** Resolves to the body of the answer: bytes, which are sent as they are, or a value, which is sent as JSON. */
+/** Resolves to the body of the answer: a stream or bytes, sent as they are, or a value, sent as JSON. */
 export type LinkHandler = (request: LinkRequest) => Promise<object>;
 
 /** The path is unknown, the parameters are invalid, or the node has not what they name. The answer is 404. */
@@ -111,11 +111,16 @@ export async function bodyOf(message: IncomingMessage, bytesMax: number): Promis
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
+  // The other node may have disappeared without closing the connection.
+  const endIfSilent = () => response.setTimeout(limits.linkSilentMs, () => response.destroy());
+  if (body instanceof Readable) {
+    body.once('end', endIfSilent).pipe(response);
+    return;
+  }
   const isBytes = body instanceof Uint8Array;
   const bytes = isBytes ? body : Buffer.from(JSON.stringify(body));
   const type = isBytes ? 'application/octet-stream' : 'application/json';
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': bytes.length });
-  // The other node may have disappeared without closing the connection.
-  response.setTimeout(limits.linkSilentMs, () => response.destroy());
+  endIfSilent();
   response.end(bytes);
 }

@@ -1,6 +1,7 @@
 /** The client of the link with servers that hang, close early or answer: every call settles. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
@@ -243,6 +244,37 @@ test('a node that cannot be reached ends no call that waits for a connection to 
   assert.ok((await failureOf(link.call(call(dead)))).isUnsent);
   tunnel(waiting[0]!);
   assert.equal(await answer, { role: 'leader' });
+  link.close();
+});
+
+test('the lines of an answer come as they are sent, and a lost connection or a refusal fails the call', async () => {
+  const link = new LinkClient(secret, 'g');
+  const answer = new Readable({ read: () => undefined });
+  const url = await nodeThat(async () => answer);
+  const lines: string[] = [];
+  const reading = link.lines(call(url), (line) => lines.push(line));
+  answer.push('one\ntw');
+  await until(() => lines.length === 1);
+  answer.push('o\nthree');
+  await until(() => lines.length === 2);
+  answer.push(null);
+  await reading;
+  assert.equal(lines, ['one', 'two', 'three']);
+
+  const lost = new Readable({ read: () => undefined });
+  const failing = failureOf(link.lines(call(await nodeThat(async () => lost)), (line) => lines.push(line)));
+  lost.push('four\n');
+  await until(() => lines.length === 4);
+  for (const socket of sockets) socket.destroy();
+  assert.not((await failing).isUnsent);
+  lost.push('five\n');
+  lost.push(null);
+
+  const refusing = await nodeThat(() => Promise.reject(new LinkRefusedError('unknown request')));
+  assert.match(
+    (await failureOf(link.lines(call(refusing), () => assert.unreachable()))).message,
+    /404.*unknown request/,
+  );
   link.close();
 });
 

@@ -1,10 +1,12 @@
 /** Sends requests to the other nodes over the link, and passes their requests to the parts of this node. */
-import { setMaxListeners } from 'node:events';
-import { ForwardRoom, type LinkClient, LinkError } from '../../cluster/link-client.js';
+import { Readable } from 'node:stream';
+import { type CommandAnswer, ForwardRoom, LeaderLine } from '../../cluster/forwarding.js';
+import { type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
 import type { LocalGroup } from '../../cluster/local-group.js';
 import type { ClusterMember } from '../../cluster/member.js';
 import type { ClusterOperator } from '../../cluster/operations.js';
+import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import type { LeaderView, NodeView, WalSettings } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
@@ -27,12 +29,15 @@ export interface NodeLinkDeps {
   readonly onFailure: (what: string, error: unknown) => void;
 }
 
+/** `waitMs`: how long the sender waits for this node to lead. */
+type SentCall = ChangeCall & { readonly waitMs?: number };
+
 export class NodeLink {
   readonly #room = new ForwardRoom();
   /** The address of the leader that last failed to answer, so that it is reported once. */
   #silentLeader: string | null = null;
-  /** Aborts the commands that were sent to the present leader. */
-  #forwards = newAbort();
+  /** The commands to the present leader. */
+  #line: LeaderLine | undefined;
   #waiting = 0;
 
   constructor(private readonly deps: NodeLinkDeps) {}
@@ -76,17 +81,14 @@ export class NodeLink {
     call: ChangeCall<N>,
     waitMs: number,
   ): Promise<ChangeValue<N> | null | LinkError> {
-    const { link, site } = this.deps;
     const { url } = leader;
-    const at = { url, method: 'POST', path: '/commands', timeoutMs: limits.forwardMs } as const;
-    // Those of this leader: the next one's say nothing about calls to it.
-    const { signal } = this.#forwards;
-    let answer: { readonly value: ChangeValue<N> | null; readonly seq: number };
+    this.#line ??= new LeaderLine(this.deps.link, url);
+    // The command stays with this leader, even if another one leads once it has room.
+    const line = this.#line;
+    let answer: CommandAnswer;
     try {
       const waitForRoomMs = Math.max(limits.leaderLookMs, waitMs);
-      answer = await this.#room.run(peerIdOf(call) ?? '', waitForRoomMs, () =>
-        link.call({ ...at, body: { ...call, waitMs }, signal }),
-      );
+      answer = await this.#room.run(peerIdOf(call) ?? '', waitForRoomMs, () => line.send({ ...call, waitMs }));
     } catch (error) {
       this.#reportSilent(url, error);
       if (error instanceof LinkError && error.isUnsent) return error;
@@ -94,16 +96,16 @@ export class NodeLink {
     }
     this.#silentLeader = null;
     // The caller's next read on this node must include the change.
-    if (answer.value !== null) await site.reached(answer.seq, limits.appliedWaitMs);
-    return answer.value;
+    if (answer.value !== null) await this.deps.site.reached(answer.seq, limits.appliedWaitMs);
+    return answer.value as ChangeValue<N> | null;
   }
 
   /** Ends commands to the previous leader: at once if its node has disappeared, otherwise after a short time. */
   leaderChanged(leader: LeaderView | null, isEarlierAlive: boolean): void {
     if (leader === null) return;
-    const earlier = this.#forwards;
-    this.#forwards = newAbort();
-    setTimeout(() => earlier.abort(), isEarlierAlive ? limits.forwardGraceMs : 0).unref();
+    const earlier = this.#line;
+    this.#line = undefined;
+    setTimeout(() => earlier?.abort(), isEarlierAlive ? limits.forwardGraceMs : 0).unref();
   }
 
   /** Reports a silent leader once: the cause, such as a wrong ADVERTISE_URL, is for the operator. */
@@ -129,7 +131,7 @@ export class NodeLink {
     const route = `${method} ${path}`;
     switch (route) {
       case 'POST /commands':
-        return this.#command(JSON.parse(body.toString('utf8')) as ChangeCall & { readonly waitMs?: number });
+        return this.#commands(body.toString('utf8').split('\n'));
       case 'GET /applied':
         return { reached: await site.reached(number('seq'), limits.appliedWaitMs) };
       case 'GET /node':
@@ -157,8 +159,27 @@ export class NodeLink {
     }
   }
 
-  /** `waitMs`: how long the sender waits for this node to lead. */
-  async #command({ waitMs = 0, ...call }: ChangeCall & { readonly waitMs?: number }): Promise<object> {
+  /** A line of its own answers each of several commands once it is decided: a slow one does not delay the others. */
+  async #commands(lines: readonly string[]): Promise<object> {
+    const calls = lines.map((line) => JSON.parse(line) as SentCall);
+    if (calls.length === 1) return { at: 0, ...(await this.#command(calls[0]!)) };
+    const answers = new Readable({ read: () => undefined });
+    let undecided = calls.length;
+    for (const [at, call] of calls.entries()) {
+      const answer = this.#command(call).catch((error: unknown) => {
+        if (!(error instanceof LinkRefusedError)) this.deps.onFailure('a command of another node', error);
+        return { seq: 0, error: messageOf(error) };
+      });
+      void answer.then((given) => {
+        answers.push(`${JSON.stringify({ at, ...given })}\n`);
+        undecided -= 1;
+        if (undecided === 0) answers.push(null);
+      });
+    }
+    return answers;
+  }
+
+  async #command({ waitMs = 0, ...call }: SentCall): Promise<CommandAnswer> {
     const { member, site } = this.deps;
     const group = this.deps.group();
     if (group === null || !(member.decides || (await member.takenOver(Math.min(waitMs, limits.leaderWaitMs))))) {
@@ -169,11 +190,4 @@ export class NodeLink {
     const value = await decided;
     return { value, seq: site.appliedSeq };
   }
-}
-
-/** Returns a controller whose signal accepts any number of listeners, because many calls use it. */
-function newAbort(): AbortController {
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  return controller;
 }

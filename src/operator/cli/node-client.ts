@@ -4,6 +4,7 @@ import { hasCode, NamedError } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { type OperationName, operations, type Requests, type Values } from '../../operations/table.js';
 import type { Progress } from '../../terminal.js';
+import { eachLine } from '../../text-lines.js';
 import { commandPath, type SocketPath, socketPathOf } from '../protocol/socket-path.js';
 
 export class OperatorError extends NamedError {
@@ -93,17 +94,7 @@ async function post(dir: string, name: OperationName, body: string, progress?: P
     );
     request.on('close', end);
     request.on('response', (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        // Only the chunk is split: a long line would be copied with each of its chunks.
-        const [rest = '', ...more] = chunk.split('\n');
-        const lines = [text + rest, ...more];
-        text = lines.pop() ?? '';
-        for (const line of lines) report(line, progress);
-      });
-      response.on('end', () => resolve(text));
-      response.on('error', lost);
+      eachLine(response.setEncoding('utf8'), (line) => report(line, progress)).then(resolve, lost);
     });
     request.end(body);
   });

@@ -1,11 +1,15 @@
 /** Commands of a follower when the leader does not answer, or is about to change. */
+import { EventEmitter, once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LinkError } from '../../../src/cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../../src/cluster/link-server.js';
+import type { LeaderView } from '../../../src/group/ports/shared-log.js';
 import { limits } from '../../../src/limits.js';
 import { NodeLink, type NodeLinkDeps } from '../../../src/node/cluster/node-link.js';
+import { eachLine } from '../../../src/text-lines.js';
 import { rejection } from '../../store/log-contract.js';
 import { until } from '../../support/until.js';
 
@@ -54,8 +58,8 @@ function follower() {
         const next = state.next.shift();
         state.nowMs += next === undefined ? ms : 10;
         if (next === undefined) return false;
-        state.leader = next;
         state.isLeader = next.nodeId === 'two';
+        lead(next);
         return true;
       },
       takenOver: async (_ms: number) => false,
@@ -65,18 +69,23 @@ function follower() {
       get isClosed() {
         return state.isClosed;
       },
-      call: async ({ url, signal }: { url: string; signal?: AbortSignal }) => {
+      lines: async ({ url, signal }: { url: string; signal?: AbortSignal }, use: (line: string) => void) => {
         called.push(url);
         signals.push(signal);
         const value = state.answers.length === 0 ? answer : state.answers.shift();
         if (value instanceof LinkError) throw value;
-        return { value, seq: 1 };
+        use(JSON.stringify({ value, seq: 1 }));
       },
     },
     site: { reached: async () => true },
     onFailure: (what: string, error: unknown) => failures.push(`${what}: ${(error as Error).message}`),
   };
-  return { link: new NodeLink(deps as unknown as NodeLinkDeps), state, failures, called, signals, deps };
+  const link = new NodeLink(deps as unknown as NodeLinkDeps);
+  const lead = (leader: TestLeader): void => {
+    state.leader = leader;
+    link.leaderChanged(leader as unknown as LeaderView, false);
+  };
+  return { link, state, failures, called, signals, deps };
 }
 
 function refusal(code: string, isUnsent = true): LinkError {
@@ -204,13 +213,50 @@ test('a node that is asked while it takes over answers once it leads', async () 
   const { link, state, deps } = follower();
   const request = { method: 'POST', path: '/commands', body: Buffer.from('{"name":"none","waitMs":9000}') };
   const ask = () => link.answer(request as unknown as LinkRequest);
-  assert.equal(await ask(), { value: null, seq: 0 });
+  assert.equal(await ask(), { at: 0, value: null, seq: 0 });
   deps.member.takenOver = async (ms) => {
     assert.is(ms, limits.leaderWaitMs);
     state.isLeader = true;
     return true;
   };
   assert.instance(await rejection(ask()), LinkRefusedError);
+});
+
+test('each of several commands is answered once it is decided, and a failed one by a line of its own', async () => {
+  const { link, state, deps, failures } = follower();
+  state.isLeader = true;
+  const erasure = new EventEmitter();
+  const group = {
+    erase: () => once(erasure, 'decided').then(() => answer),
+    withdraw: async () => answer,
+    dispute: () => Promise.reject(new Error('the disk')),
+    peerById: () => ({ status: 'active' }),
+  };
+  Object.assign(deps, { group: () => group });
+  Object.assign(deps.site, { appliedSeq: 7 });
+  const calls = [
+    { name: 'erase', args: ['p', 'aa'], waitMs: 5 },
+    { name: 'withdraw', args: ['p', 'event'] },
+    { name: 'dispute', args: ['p', 'aa', '', null] },
+    { name: 'none', args: [] },
+  ];
+  const body = Buffer.from(calls.map((call) => JSON.stringify(call)).join('\n'));
+  const lines = (await link.answer({ method: 'POST', path: '/commands', body } as LinkRequest)) as Readable;
+  const got: string[] = [];
+  const reading = eachLine(lines.setEncoding('utf8'), (line) => got.push(line));
+  await until(() => got.length === 3);
+  assert.equal(
+    got.map((line) => JSON.parse(line)).sort((p, q) => p.at - q.at),
+    [
+      { at: 1, value: answer, seq: 7 },
+      { at: 2, seq: 0, error: 'the disk' },
+      { at: 3, seq: 0, error: 'unknown command none' },
+    ],
+  );
+  assert.equal(failures, ['a command of another node: the disk']);
+  erasure.emit('decided');
+  assert.is(await reading, '');
+  assert.equal(JSON.parse(got[3]!), { at: 0, value: answer, seq: 7 });
 });
 
 /** Answers a request with parts that say what they were asked. */

@@ -461,10 +461,9 @@ export const limits = {
   clusterTurnEvents: 400,
   clusterTurnBytes: 128 * KiB,
   appendPatienceMs: 1_500,
-  /** Connections between nodes: to one node, from all nodes together, and the time for which one may be idle. */
-  linkSocketsMax: 112,
-  /** Commands of callers in progress at the leader: even one per connection leaves some for the nodes themselves. */
+  /** Commands of callers in progress at the leader, each of which may take a connection. */
   linkForwardsMax: 96,
+  /** Connections from other nodes, and the time for which one may be idle. */
   linkConnectionsMax: 1_024,
   /** Connections whose handshake has not ended: of one address, in all, and the time for which one may take. */
   linkHandshakesPerAddressMax: 512,

@@ -1,12 +1,12 @@
 /** Sends the commands of callers to the leader: their holders share the room, and those of one turn share a request. */
 import { setMaxListeners } from 'node:events';
-import { getOrMake } from '../core/get-or-make.js';
+import { FairQueue } from '../core/fair-queue.js';
 import { limits } from '../limits.js';
-import { type LinkClient, LinkError } from './link-client.js';
+import { type LinkClient, LinkError, LinkStatusError } from './link-client.js';
 
 /** One line of the answer to commands, which comes once its command is decided. */
 export interface CommandAnswer {
-  /** The command's line in the request. A node before 2026-12 reads one line, and does not say this. */
+  /** The command's line in a request with several. */
   readonly at?: number;
   /** Null if the node does not lead; then nothing was done. */
   readonly value?: unknown;
@@ -28,7 +28,7 @@ export class LeaderLine {
   /** Those of this turn of the event loop. */
   #next: Sent[] = [];
   #length = 0;
-  #takesSeveral = false;
+  #takesSeveral = true;
 
   constructor(
     private readonly link: Pick<LinkClient, 'lines'>,
@@ -54,37 +54,44 @@ export class LeaderLine {
 
   #flush(): void {
     const sent = this.#next;
-    if (sent.length === 0) return;
     this.#next = [];
     this.#length = 0;
+    if (sent.length > 0) this.#request(sent);
+  }
+
+  #request(sent: readonly Sent[]): void {
     const { url } = this;
     const { signal } = this.#aborted;
     const body = sent.map(({ line }) => line).join('\n');
     const call = { url, method: 'POST', path: '/commands', body, timeoutMs: limits.forwardMs, signal } as const;
     const fail = (error: unknown): void => {
-      for (const { reject } of sent) reject(error);
+      if (sent.length > 1 && error instanceof LinkStatusError) {
+        // A node before 2026-12 refuses several lines, and has executed none of them.
+        this.#takesSeveral = false;
+        for (const one of sent) this.#request([one]);
+      } else {
+        for (const { reject } of sent) reject(error);
+      }
+    };
+    const settle = (line: string): void => {
+      const { at = 0, ...answer } = JSON.parse(line) as CommandAnswer;
+      if (answer.error === undefined) sent[at]!.resolve(answer);
+      else sent[at]!.reject(new LinkError(answer.error, false));
     };
     const unanswered = () => fail(new LinkError(`${url}: no answer to a command`, false));
-    this.link.lines(call, (line) => this.#settle(sent, JSON.parse(line) as CommandAnswer)).then(unanswered, fail);
-  }
-
-  #settle(sent: readonly Sent[], answer: CommandAnswer): void {
-    const { at = 0, error } = answer;
-    this.#takesSeveral = answer.at !== undefined;
-    const { resolve, reject } = sent[at]!;
-    if (error === undefined) resolve(answer);
-    else reject(new LinkError(error, false));
+    this.link.lines(call, settle).then(unanswered, fail);
   }
 }
 
-interface Line {
-  running: number;
-  readonly waiting: Set<() => void>;
+interface Waiting {
+  readonly holder: string;
+  readonly begin: () => void;
 }
 
 export class ForwardRoom {
-  readonly #lines = new Map<string, Line>();
-  #running = 0;
+  readonly #waiting = new FairQueue<string, Waiting>(1, () => 1);
+  readonly #running = new Map<string, number>();
+  #runningInAll = 0;
 
   /** Sends a command once its holder has room. Rejects with `LinkError` if that takes longer than `waitMs`. */
   async run<T>(holder: string, waitMs: number, send: () => Promise<T>): Promise<T> {
@@ -92,54 +99,43 @@ export class ForwardRoom {
     try {
       return await send();
     } finally {
-      this.#lines.get(holder)!.running -= 1;
-      this.#running -= 1;
-      this.#forget(holder);
+      this.#count(holder, -1);
       this.#beginNext();
     }
   }
 
   #turn(holder: string, waitMs: number): Promise<void> {
-    const line = getOrMake(this.#lines, holder, () => ({ running: 0, waiting: new Set<() => void>() }));
     return new Promise((resolve, reject) => {
       const begin = (): void => {
         clearTimeout(late);
+        this.#count(holder, 1);
         resolve();
       };
+      const command = { holder, begin };
       const late = setTimeout(() => {
-        line.waiting.delete(begin);
-        this.#forget(holder);
+        this.#waiting.removeWhere((other) => other === command);
         reject(new LinkError(`no room on the link within ${waitMs} ms`, true));
       }, waitMs).unref();
-      line.waiting.add(begin);
+      this.#waiting.push(holder, command);
       this.#beginNext();
     });
   }
 
-  /** Begins the waiting commands that have room, of the holders with the fewest in progress. */
+  /** A holder with many commands in progress leaves room for others, which have their turns one after the other. */
   #beginNext(): void {
-    for (;;) {
-      const shareMax = 2 * (limits.linkForwardsMax - this.#running);
-      let next: [holder: string, line: Line] | undefined;
-      for (const [holder, line] of this.#lines) {
-        const isNext = line.waiting.size > 0 && line.running < (next?.[1].running ?? shareMax);
-        if (isNext) next = [holder, line];
-      }
-      if (next === undefined) return;
-      const [holder, line] = next;
-      const [begin] = line.waiting;
-      line.waiting.delete(begin!);
-      line.running += 1;
-      this.#running += 1;
-      // The holder is behind the others that have as many commands in progress.
-      this.#lines.delete(holder);
-      this.#lines.set(holder, line);
-      begin!();
-    }
+    const begin = (command: Waiting): true => {
+      command.begin();
+      return true;
+    };
+    const isFull = ({ holder }: Waiting) =>
+      (this.#running.get(holder) ?? 0) >= 2 * (limits.linkForwardsMax - this.#runningInAll);
+    this.#waiting.take(begin, isFull);
   }
 
-  #forget(holder: string): void {
-    const { running, waiting } = this.#lines.get(holder)!;
-    if (running === 0 && waiting.size === 0) this.#lines.delete(holder);
+  #count(holder: string, change: 1 | -1): void {
+    const count = (this.#running.get(holder) ?? 0) + change;
+    if (count === 0) this.#running.delete(holder);
+    else this.#running.set(holder, count);
+    this.#runningInAll += change;
   }
 }

@@ -20,6 +20,9 @@ export class LinkError extends NamedError {
   }
 }
 
+/** The node answered with another status than 200. */
+export class LinkStatusError extends LinkError {}
+
 export interface LinkCall {
   /** Origin of the node's public port. */
   readonly url: string;
@@ -31,18 +34,12 @@ export interface LinkCall {
   readonly signal?: AbortSignal;
 }
 
-interface RunningCall {
-  readonly url: string;
-  /** True while the call waits for a connection. */
-  readonly isQueued: () => boolean;
-  readonly end: (error: Error) => void;
-}
-
 export class LinkClient {
   readonly #security: ReturnType<typeof clientSecurity>;
   readonly #authority: LinkAuthority;
   readonly #agents = new Map<string, Agent>();
-  readonly #running = new Set<RunningCall>();
+  /** Ends each running call. */
+  readonly #running = new Set<(error: Error) => void>();
   isClosed = false;
 
   constructor(secret: string, groupId: string) {
@@ -75,12 +72,12 @@ export class LinkClient {
       throw new LinkError(`${call.url}: ${messageOf(error)}`, false, { cause: error });
     });
     if (!isRefused) return body as T;
-    throw new LinkError(`${call.path}: ${response.statusCode} ${String(body)}`, false);
+    throw new LinkStatusError(`${call.path}: ${response.statusCode} ${String(body)}`, false);
   }
 
   close(): void {
     this.isClosed = true;
-    for (const { end } of [...this.#running]) end(new Error('the node is shutting down'));
+    for (const end of [...this.#running]) end(new Error('the node is shutting down'));
     for (const agent of this.#agents.values()) agent.destroy();
   }
 
@@ -108,37 +105,20 @@ export class LinkClient {
         reject(new LinkError(`${url}: ${messageOf(error)}`, isUnsent, { cause: error }));
         request.destroy(error);
       };
-      let isStopped = false;
-      const stop = (error: Error): void => {
-        isStopped = true;
-        end(error);
-      };
-      const running = { url, isQueued: () => request.socket === null, end: stop };
-      const onAbort = (): void => stop(new Error('the call was aborted'));
-      const timer = setTimeout(() => stop(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs).unref();
+      const onAbort = (): void => end(new Error('the call was aborted'));
+      const timer = setTimeout(() => end(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs).unref();
       const endWatch = (): void => {
         clearTimeout(timer);
-        this.#running.delete(running);
+        this.#running.delete(end);
         signal?.removeEventListener('abort', onAbort);
       };
-      this.#running.add(running);
+      this.#running.add(end);
       signal?.addEventListener('abort', onAbort);
       request.on('response', (response: IncomingMessage) => resolve({ response, endWatch }));
-      request.on('error', (error) => {
-        end(error);
-        if (request.socket === null && !isStopped) this.#endQueued(url, error);
-      });
+      request.on('error', end);
       request.end(text);
       if (signal?.aborted === true) onAbort();
     });
-  }
-
-  /** Ends the calls that wait for a node without open connections: Node's agent would leave them waiting. */
-  #endQueued(url: string, error: Error): void {
-    const { sockets } = this.#agentOf(url);
-    if (Object.values(sockets).some((open) => open !== undefined && open.length > 0)) return;
-    const queued = [...this.#running].filter((call) => call.url === url && call.isQueued());
-    for (const { end } of queued) end(error);
   }
 
   #agentOf(url: string): Agent {
@@ -152,7 +132,7 @@ class LinkAgent extends Agent {
     private readonly security: ReturnType<typeof clientSecurity>,
     private readonly authority: LinkAuthority,
   ) {
-    super({ keepAlive: true, maxSockets: limits.linkSocketsMax, timeout: limits.linkIdleMs });
+    super({ keepAlive: true, timeout: limits.linkIdleMs });
   }
 
   override createConnection(_options: object, ready: (error: Error | null, stream: Duplex) => void): Duplex | null {

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CommandAnswer, LeaderLine } from '../../src/cluster/forwarding.js';
-import { type LinkCall, LinkError } from '../../src/cluster/link-client.js';
+import { type LinkCall, LinkError, LinkStatusError } from '../../src/cluster/link-client.js';
 import { limits } from '../../src/limits.js';
 import { rejectionAs } from '../store/log-contract.js';
 
@@ -26,35 +26,28 @@ function lineOf() {
   return { line: new LeaderLine({ lines }, 'https://leader.example'), requests };
 }
 
-/** A line whose leader has shown that it takes several commands in one request. */
-async function lineToNewLeader() {
-  const { line, requests } = lineOf();
-  const first = line.send({ n: 0 });
-  await turn();
-  requests[0]!.answer({ at: 0, value: 'first', seq: 1 });
-  assert.equal(await first, { at: 0, value: 'first', seq: 1 });
-  requests.length = 0;
-  return { line, requests };
-}
-
-test('a leader that has not said that it takes several commands gets each in a request of its own', async () => {
+test('a leader of an earlier release, which refuses several commands, gets each in a request of its own', async () => {
   const { line, requests } = lineOf();
   const sent = [line.send({ n: 1 }), line.send({ n: 2 })];
+  await turn();
+  requests.shift()!.fail(new LinkStatusError('/commands: 500', false));
   await turn();
   assert.equal(
     requests.map(({ commands }) => commands),
     [[{ n: 1 }], [{ n: 2 }]],
   );
-  for (const request of requests) request.answer({ value: null, seq: 0 });
-  assert.equal(await Promise.all(sent), new Array(2).fill({ value: null, seq: 0 }));
+  requests[0]!.answer({ value: null, seq: 0 });
+  requests[1]!.fail(new LinkStatusError('/commands: 404', false));
+  assert.equal(await sent[0], { value: null, seq: 0 });
+  assert.match((await rejectionAs(LinkError, sent[1]!)).message, '404');
   void line.send({ n: 3 });
   void line.send({ n: 4 });
   await turn();
-  assert.is(requests.length, 4, 'a node of an earlier release does not say it');
+  assert.is(requests.length, 4);
 });
 
 test('the commands of one turn share a request, and each is answered by its own line', async () => {
-  const { line, requests } = await lineToNewLeader();
+  const { line, requests } = lineOf();
   const sent = [1, 2, 3].map((n) => line.send({ n }));
   await turn();
   const [request] = requests;
@@ -71,7 +64,7 @@ test('the commands of one turn share a request, and each is answered by its own 
 });
 
 test('a request takes a bounded number of bytes, unless a single command has more', async () => {
-  const { line, requests } = await lineToNewLeader();
+  const { line, requests } = lineOf();
   const text = 'a'.repeat(limits.clusterTurnBytes / 2 - 20);
   for (const n of [1, 2, 3]) void line.send({ n, text });
   void line.send({ n: 4, text: text + text + text });
@@ -83,7 +76,7 @@ test('a request takes a bounded number of bytes, unless a single command has mor
 });
 
 test('a request that fails fails each of its commands that has no answer yet', async () => {
-  const { line, requests } = await lineToNewLeader();
+  const { line, requests } = lineOf();
   const sent = [1, 2].map((n) => line.send({ n }));
   await turn();
   requests[0]!.answer({ at: 0, value: 1, seq: 1 });
@@ -93,7 +86,7 @@ test('a request that fails fails each of its commands that has no answer yet', a
 });
 
 test('the commands of a leader that has gone are ended, also those that wait for the end of the turn', async () => {
-  const { line, requests } = await lineToNewLeader();
+  const { line, requests } = lineOf();
   void line.send({ n: 1 });
   await turn();
   void line.send({ n: 2 });

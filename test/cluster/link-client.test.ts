@@ -6,7 +6,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
 import { type LinkHandler, LinkRefusedError, LinkServer } from '../../src/cluster/link-server.js';
-import { limits } from '../../src/limits.js';
 import { withBounds } from '../sim/profile.js';
 import { rejectionAs } from '../store/log-contract.js';
 import { until } from '../support/until.js';
@@ -104,36 +103,6 @@ test('closing the client ends all running calls and refuses further ones', async
   for (const failed of waiting) assert.match((await failed).message, /the node is shutting down/);
   assert.ok((await failureOf(link.call(call(url)))).isUnsent);
 });
-
-test('calls that wait for a connection fail as unsent if the node dies', () =>
-  // So many handshakes at once take longer on a busy machine than one may.
-  withBounds({ linkConnectMs: 60_000, linkHandshakeMs: 60_000 }, async () => {
-    const link = new LinkClient(secret, 'g');
-    const reached: Socket[] = [];
-    let asked = 0;
-    const tunnel = nodeWith(() => {
-      asked += 1;
-      return new Promise(() => undefined);
-    });
-    const url = await serverThat((socket) => {
-      reached.push(socket);
-      tunnel(socket);
-    });
-    const callTimes = (count: number) => Array.from({ length: count }, () => failureOf(link.call(call(url))));
-    const sent = callTimes(limits.linkSocketsMax);
-    const failures: string[] = [];
-    for (const failed of sent) void failed.then(({ message }) => failures.push(message));
-    await until(() => asked === sent.length || failures.length > 0);
-    assert.equal(failures, [], 'no sent call fails before the node dies');
-    const queued = callTimes(40);
-    open.at(-1)!.close();
-    for (const socket of reached) socket.resetAndDestroy();
-    for (const failed of sent) assert.not((await failed).isUnsent);
-    // Node's agent has a list of connections to the node again, which is empty.
-    const late = callTimes(1);
-    for (const failed of [...queued, ...late]) assert.ok((await failed).isUnsent);
-    link.close();
-  }));
 
 test('a signal ends a call', async () => {
   const link = new LinkClient(secret, 'g');

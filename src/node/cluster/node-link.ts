@@ -162,7 +162,7 @@ export class NodeLink {
   /** A line of its own answers each of several commands once it is decided: a slow one does not delay the others. */
   async #commands(lines: readonly string[]): Promise<object> {
     const calls = lines.map((line) => JSON.parse(line) as SentCall);
-    if (calls.length === 1) return { at: 0, ...(await this.#command(calls[0]!)) };
+    if (calls.length === 1) return this.#command(calls[0]!);
     const answers = new Readable({ read: () => undefined });
     let undecided = calls.length;
     for (const [at, call] of calls.entries()) {

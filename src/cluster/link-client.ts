@@ -1,6 +1,6 @@
 /** Calls other nodes over the link, by keep-alive connections to their public ports. */
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect as connectTcp, type Socket } from 'node:net';
+import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { getOrMake } from '../core/get-or-make.js';
@@ -135,45 +135,36 @@ class LinkAgent extends Agent {
     super({ keepAlive: true, timeout: limits.linkIdleMs });
   }
 
-  override createConnection(_options: object, ready: (error: Error | null, stream: Duplex) => void): Duplex | null {
+  override createConnection(_options: object, ready: (error: Error | null, stream: Duplex) => void): null {
     const { hostname, port, protocol } = new URL(this.url);
     const host = hostname.replace(/^\[|\]$/g, '');
-    const isSecured = protocol === 'https:';
-    const at = { host, port: Number(port || (isSecured ? 443 : 80)) };
-    const outer: Socket = isSecured ? connectTls({ ...at, servername: host }) : connectTcp(at);
-    outer.setNoDelay(true);
-    let isSettled = false;
-    const settle = (error: Error | null, stream: Duplex): void => {
-      if (isSettled) return;
-      isSettled = true;
+    const path = this.authority.make();
+    const at = { host, port, servername: host, method: 'CONNECT', path, headers: { Host: path }, agent: false };
+    const tunnel = protocol === 'https:' ? httpsRequest(at) : httpRequest(at);
+    tunnel.setNoDelay(true);
+    // The agent takes the first outcome alone.
+    const fail = (error: Error): void => {
       clearTimeout(timer);
-      if (error !== null) outer.destroy();
-      ready(error, stream);
+      tunnel.destroy();
+      ready(error, tunnel.socket!);
     };
-    const fail = (error: Error): void => settle(error, outer);
     const giveUp = (): void => fail(new Error(`no connection within ${limits.linkConnectMs} ms`));
     const timer = setTimeout(giveUp, limits.linkConnectMs).unref();
-    outer.on('error', fail);
-    // A node that stops closes the connection without an error.
-    outer.once('close', () => fail(new Error('the node closed the connection')));
-    const authority = this.authority.make();
-    outer.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
-    let head = '';
-    const onData = (chunk: Buffer): void => {
-      head += chunk.toString('latin1');
-      if (!head.endsWith('\r\n\r\n') && head.length < limits.linkHeadBytes) return;
-      outer.off('data', onData);
-      outer.pause();
-      if (!head.startsWith('HTTP/1.1 200 ')) {
-        fail(new Error(`the node refused the link: ${head.split('\r\n')[0]}`));
+    tunnel.on('error', fail);
+    tunnel.once('connect', ({ statusCode, statusMessage }, socket) => {
+      if (statusCode !== 200) {
+        fail(new Error(`the node refused the link: ${statusCode} ${statusMessage}`));
         return;
       }
-      const secured = connectTls({ ...this.security, socket: outer });
-      outer.on('error', () => secured.destroy());
+      const secured = connectTls({ ...this.security, socket });
+      socket.on('error', () => secured.destroy());
       secured.on('error', fail);
-      secured.once('secureConnect', () => settle(null, secured));
-    };
-    outer.on('data', onData);
+      secured.once('secureConnect', () => {
+        clearTimeout(timer);
+        ready(null, secured);
+      });
+    });
+    tunnel.end();
     return null;
   }
 }

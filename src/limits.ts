@@ -457,11 +457,11 @@ export const limits = {
   /** Interval of the look for a leader, and pause before one that was not reached is tried again. */
   leaderLookMs: 50,
   leaderRetryMs: 500,
-  /** Events and bytes of one turn in a cluster: a larger turn takes longer than two turns. */
+  /** Events and bytes of one turn in a cluster, and of a request with commands: a larger one takes longer than two. */
   clusterTurnEvents: 400,
   clusterTurnBytes: 128 * KiB,
   appendPatienceMs: 1_500,
-  /** Commands of callers in progress at the leader, each of which may take a connection. */
+  /** Commands of a node's callers in progress at the leader, each of which may take a connection. */
   linkForwardsMax: 96,
   /** Connections from other nodes, and the time for which one may be idle. */
   linkConnectionsMax: 1_024,
@@ -476,7 +476,7 @@ export const limits = {
   linkIdleMs: 60_000,
   /** Time without progress after which an answer that is being sent is given up. */
   linkSilentMs: 5_000,
-  /** Bound on the body of an answer, which is large only for a list that an operator asked for. */
+  /** Bound on the body of an answer other than to commands; it is large only for a list that an operator asked for. */
   linkAnswerBytes: 64 * MiB,
   linkConnectMs: 1_500,
   linkHeadBytes: 4 * KiB,

@@ -22,8 +22,8 @@ interface Sent {
   readonly reject: (error: unknown) => void;
 }
 
-/** Sends commands to one leader. */
-export class LeaderLine {
+/** Sends commands to one leader: those of one turn share a connection, and its fate. */
+export class Forwarder {
   readonly #aborted = new AbortController();
   /** Those of this turn of the event loop. */
   #next: Sent[] = [];
@@ -76,7 +76,7 @@ export class LeaderLine {
     const settle = (line: string): void => {
       const { at = 0, ...answer } = JSON.parse(line) as CommandAnswer;
       if (answer.error === undefined) sent[at]!.resolve(answer);
-      else sent[at]!.reject(new LinkError(answer.error, false));
+      else sent[at]!.reject(new LinkError(`${url}: ${answer.error}`, false));
     };
     const unanswered = () => fail(new LinkError(`${url}: no answer to a command`, false));
     this.link.lines(call, settle).then(unanswered, fail);
@@ -123,12 +123,14 @@ export class ForwardRoom {
 
   /** A holder with many commands in progress leaves room for others, which have their turns one after the other. */
   #beginNext(): void {
-    const begin = (command: Waiting): true => {
+    const left = () => limits.linkForwardsMax - this.#runningInAll;
+    const begin = (command: Waiting): boolean => {
+      if (left() === 0) return false;
       command.begin();
       return true;
     };
-    const isFull = ({ holder }: Waiting) =>
-      (this.#running.get(holder) ?? 0) >= 2 * (limits.linkForwardsMax - this.#runningInAll);
+    // Without room, `begin` ends the search at the first holder.
+    const isFull = ({ holder }: Waiting) => left() > 0 && (this.#running.get(holder) ?? 0) >= 2 * left();
     this.#waiting.take(begin, isFull);
   }
 

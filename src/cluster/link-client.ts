@@ -84,7 +84,8 @@ export class LinkClient {
   /** Resolves to an answer whose body is not read yet. `endWatch` clears the timeout of the call. */
   #open(call: LinkCall): Promise<{ response: IncomingMessage; endWatch(): void }> {
     const { url, method, path, body, timeoutMs, signal } = call;
-    if (this.isClosed) return Promise.reject(new LinkError(`${url}: the node is shutting down`, true));
+    if (this.isClosed || signal?.aborted === true)
+      return Promise.reject(new LinkError(`${url}: the node is shutting down, or the call was aborted`, true));
     return new Promise((resolve, reject) => {
       const text = typeof body === 'object' ? JSON.stringify(body) : (body ?? '');
       const headers = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(text) };
@@ -117,7 +118,6 @@ export class LinkClient {
       request.on('response', (response: IncomingMessage) => resolve({ response, endWatch }));
       request.on('error', end);
       request.end(text);
-      if (signal?.aborted === true) onAbort();
     });
   }
 

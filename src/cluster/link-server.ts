@@ -111,16 +111,17 @@ export async function bodyOf(message: IncomingMessage, bytesMax: number): Promis
 }
 
 function send(response: ServerResponse, status: number, body: object): void {
-  // The other node may have disappeared without closing the connection.
-  const endIfSilent = () => response.setTimeout(limits.linkSilentMs, () => response.destroy());
+  // The other node may have disappeared without closing the connection. A stream may have nothing to send for longer.
+  response.setTimeout(limits.linkSilentMs, () => {
+    if (response.writableLength > 0) response.destroy();
+  });
   if (body instanceof Readable) {
-    body.once('end', endIfSilent).pipe(response);
+    body.pipe(response);
     return;
   }
   const isBytes = body instanceof Uint8Array;
   const bytes = isBytes ? body : Buffer.from(JSON.stringify(body));
   const type = isBytes ? 'application/octet-stream' : 'application/json';
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': bytes.length });
-  endIfSilent();
   response.end(bytes);
 }

@@ -1,11 +1,14 @@
 /** The client of the link with servers that hang, close early or answer: every call settles. */
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
+import { Forwarder } from '../../src/cluster/forwarding.js';
+import { LinkClient, LinkError, LinkStatusError } from '../../src/cluster/link-client.js';
 import { type LinkHandler, LinkRefusedError, LinkServer } from '../../src/cluster/link-server.js';
+import { limits } from '../../src/limits.js';
+import { NodeLink, type NodeLinkDeps } from '../../src/node/cluster/node-link.js';
 import { withBounds } from '../sim/profile.js';
 import { rejectionAs } from '../store/log-contract.js';
 import { until } from '../support/until.js';
@@ -240,10 +243,65 @@ test('the lines of an answer come as they are sent, and a lost connection or a r
   lost.push(null);
 
   const refusing = await nodeThat(() => Promise.reject(new LinkRefusedError('unknown request')));
-  assert.match(
-    (await failureOf(link.lines(call(refusing), () => assert.unreachable()))).message,
-    /404.*unknown request/,
+  const refused = await failureOf(link.lines(call(refusing), () => assert.unreachable()));
+  assert.instance(refused, LinkStatusError);
+  assert.match(refused.message, /404.*unknown request/);
+  link.close();
+});
+
+test('a stream of lines may be silent, but a node that does not read it is given up', () =>
+  withBounds({ linkSilentMs: 20 }, async () => {
+    const link = new LinkClient(secret, 'g');
+    const answer = new Readable({ read: () => undefined });
+    const url = await nodeThat(async () => answer);
+    const ways: Socket[] = [];
+    const front = await serverThat((socket) => {
+      const way = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+      ways.push(way);
+      socket.pipe(way).pipe(socket);
+    });
+    const lines: string[] = [];
+    const failing = failureOf(link.lines(call(front), (line) => lines.push(line)));
+    answer.push('first\n');
+    await until(() => lines.length === 1);
+    const silentUntil = performance.now() + 3 * limits.linkSilentMs;
+    await until(() => performance.now() > silentUntil);
+    answer.push('second\n');
+    await until(() => lines.length === 2);
+    for (const way of ways) way.unpipe().pause();
+    const [ofNode] = [...sockets].filter(({ remotePort }) => remotePort === ways[0]!.localPort);
+    answer.push('a'.repeat(16 * 1024 * 1024));
+    await until(() => ofNode!.destroyed);
+    link.close();
+    await failing;
+  }));
+
+test('commands of one turn reach the group of the leader over one connection, each with its answer', async () => {
+  const decided: string[] = [];
+  const group = {
+    peerById: () => ({ status: 'active' }),
+    withdraw: async (_peer: unknown, event: string) => {
+      decided.push(event);
+      return event;
+    },
+  };
+  const deps = { member: { decides: true }, site: { appliedSeq: 3 }, group: () => group };
+  const leader = new NodeLink(deps as unknown as NodeLinkDeps);
+  let connections = 0;
+  const tunnel = nodeWith((request) => leader.answer(request));
+  const url = await serverThat((socket) => {
+    connections += 1;
+    tunnel(socket);
+  });
+  const link = new LinkClient(secret, 'g');
+  const forwarder = new Forwarder(link, url);
+  const events = ['one', 'two', 'three'];
+  const answers = events.map((event) => forwarder.send({ name: 'withdraw', args: ['peer', event], waitMs: 1 }));
+  assert.equal(
+    await Promise.all(answers),
+    events.map((value) => ({ value, seq: 3 })),
   );
+  assert.equal([decided, connections], [events, 1]);
   link.close();
 });
 

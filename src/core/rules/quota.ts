@@ -24,14 +24,14 @@ export function quotaWaitsMs(
   { quota, groupFactor, isShared }: Quota,
   now: number,
 ): { readonly own: number; readonly group: number } {
-  const asked = times.get(caller) ?? [];
+  const ofCaller = times.get(caller) ?? [];
   let count = 0;
   for (const { length } of times.values()) count += length;
   // Most callers are far from both quotas, and requests can be many.
-  if (asked.length < quota && count < quota * groupFactor) return { own: 0, group: 0 };
+  if (ofCaller.length < quota && count < quota * groupFactor) return { own: 0, group: 0 };
   const isNew = (peer: number, at: number) =>
     peer < 0 || at - state.peers.at(peer).registeredAt < limits.quotaNewPeerMs;
-  const own = recentOf(asked, now);
+  const own = recentOf(ofCaller, now);
   const isCounted = isNew(caller, now) ? () => true : (peer: number, at: number) => !isNew(peer, at);
   const counted = [...times]
     .map(([peer, asked]) => ({ peer, recent: recentOf(asked, now).filter((at) => isCounted(peer, at)) }))

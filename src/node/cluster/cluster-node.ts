@@ -102,12 +102,13 @@ export class ClusterNode {
       onRefused: (reason) => onFatal(new StartRefusedError(reason)),
       onFailed: (error) => this.loopFailed(error),
     });
+    const onRequestFailed = (error: unknown) => logger.error({ err: error }, 'a request from another node failed');
     this.#link = new LinkClient(settings.secret, config.groupId);
     this.server = new LinkServer(
       settings.secret,
       config.groupId,
       (request) => this.#nodeLink.answer(request),
-      (error) => logger.error({ err: error }, 'a request from another node failed'),
+      onRequestFailed,
     );
     this.#duties = new LeaderDuties({
       log,
@@ -159,6 +160,7 @@ export class ClusterNode {
       scrub: () => this.#scrub.run(),
       elapsed: () => performance.now(),
       onFailure,
+      onRequestFailed,
     });
     this.#scrubAtNight = nightlyScrub({
       log,

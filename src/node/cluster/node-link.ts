@@ -1,6 +1,6 @@
 /** Sends requests to the other nodes over the link, and passes their requests to the parts of this node. */
 import { Readable } from 'node:stream';
-import { type CommandAnswer, ForwardRoom, LeaderLine } from '../../cluster/forwarding.js';
+import { type CommandAnswer, Forwarder, ForwardRoom } from '../../cluster/forwarding.js';
 import { type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { LinkRefusedError, type LinkRequest } from '../../cluster/link-server.js';
 import type { LocalGroup } from '../../cluster/local-group.js';
@@ -27,6 +27,8 @@ export interface NodeLinkDeps {
   readonly elapsed: () => number;
   /** Called if a request failed that concerns the operator. */
   readonly onFailure: (what: string, error: unknown) => void;
+  /** Called if a command of another node failed. */
+  readonly onRequestFailed: (error: unknown) => void;
 }
 
 /** `waitMs`: how long the sender waits for this node to lead. */
@@ -37,7 +39,7 @@ export class NodeLink {
   /** The address of the leader that last failed to answer, so that it is reported once. */
   #silentLeader: string | null = null;
   /** The commands to the present leader. */
-  #line: LeaderLine | undefined;
+  #forwarder: Forwarder | undefined;
   #waiting = 0;
 
   constructor(private readonly deps: NodeLinkDeps) {}
@@ -82,13 +84,13 @@ export class NodeLink {
     waitMs: number,
   ): Promise<ChangeValue<N> | null | LinkError> {
     const { url } = leader;
-    this.#line ??= new LeaderLine(this.deps.link, url);
+    this.#forwarder ??= new Forwarder(this.deps.link, url);
     // The command stays with this leader, even if another one leads once it has room.
-    const line = this.#line;
+    const forwarder = this.#forwarder;
     let answer: CommandAnswer;
     try {
       const waitForRoomMs = Math.max(limits.leaderLookMs, waitMs);
-      answer = await this.#room.run(peerIdOf(call) ?? '', waitForRoomMs, () => line.send({ ...call, waitMs }));
+      answer = await this.#room.run(peerIdOf(call) ?? '', waitForRoomMs, () => forwarder.send({ ...call, waitMs }));
     } catch (error) {
       this.#reportSilent(url, error);
       if (error instanceof LinkError && error.isUnsent) return error;
@@ -102,10 +104,10 @@ export class NodeLink {
 
   /** Ends commands to the previous leader: at once if its node has disappeared, otherwise after a short time. */
   leaderChanged(leader: LeaderView | null, isEarlierAlive: boolean): void {
-    if (leader === null) return;
-    const earlier = this.#line;
-    this.#line = undefined;
-    setTimeout(() => earlier?.abort(), isEarlierAlive ? limits.forwardGraceMs : 0).unref();
+    const earlier = this.#forwarder;
+    if (leader === null || earlier === undefined) return;
+    this.#forwarder = undefined;
+    setTimeout(() => earlier.abort(), isEarlierAlive ? limits.forwardGraceMs : 0).unref();
   }
 
   /** Reports a silent leader once: the cause, such as a wrong ADVERTISE_URL, is for the operator. */
@@ -166,12 +168,13 @@ export class NodeLink {
     const answers = new Readable({ read: () => undefined });
     let undecided = calls.length;
     for (const [at, call] of calls.entries()) {
-      const answer = this.#command(call).catch((error: unknown) => {
-        if (!(error instanceof LinkRefusedError)) this.deps.onFailure('a command of another node', error);
-        return { seq: 0, error: messageOf(error) };
-      });
-      void answer.then((given) => {
-        answers.push(`${JSON.stringify({ at, ...given })}\n`);
+      const answer = this.#command(call).then((given) => JSON.stringify({ at, ...given }));
+      const failure = (error: unknown): string => {
+        if (!(error instanceof LinkRefusedError)) this.deps.onRequestFailed(error);
+        return JSON.stringify({ at, seq: 0, error: messageOf(error) });
+      };
+      void answer.catch(failure).then((line) => {
+        answers.push(`${line}\n`);
         undecided -= 1;
         if (undecided === 0) answers.push(null);
       });

@@ -79,6 +79,7 @@ function follower() {
     },
     site: { reached: async () => true },
     onFailure: (what: string, error: unknown) => failures.push(`${what}: ${(error as Error).message}`),
+    onRequestFailed: (error: unknown) => failures.push(`a request: ${(error as Error).message}`),
   };
   const link = new NodeLink(deps as unknown as NodeLinkDeps);
   const lead = (leader: TestLeader): void => {
@@ -209,6 +210,25 @@ test('commands that the leader before has not answered end once the next one is 
   assert.not(after.aborted, 'the node before is alive, and may answer');
 });
 
+test('a command that waits for room when the leader changes is not sent to the next one as if to the first', async () => {
+  const { link, state, called, deps } = follower();
+  const ends: (() => void)[] = [];
+  deps.link.lines = ({ url }) => {
+    called.push(url);
+    return new Promise((resolve) => void ends.push(resolve));
+  };
+  const count = (2 / 3) * limits.linkForwardsMax + 1;
+  const asked = Array.from({ length: count }, () => rejection(link.ask(erase)));
+  await until(() => called.length === 1);
+  state.leader = leaderOf(2, 'three');
+  link.leaderChanged(state.leader as unknown as LeaderView, true);
+  ends.shift()!();
+  await until(() => called.length === 2);
+  assert.is(called[1], 'https://one.example');
+  ends.shift()!();
+  await Promise.all(asked);
+});
+
 test('a node that is asked while it takes over answers once it leads', async () => {
   const { link, state, deps } = follower();
   const request = { method: 'POST', path: '/commands', body: Buffer.from('{"name":"none","waitMs":9000}') };
@@ -253,7 +273,7 @@ test('each of several commands is answered once it is decided, and a failed one 
       { at: 3, seq: 0, error: 'unknown command none' },
     ],
   );
-  assert.equal(failures, ['a command of another node: the disk']);
+  assert.equal(failures, ['a request: the disk']);
   erasure.emit('decided');
   assert.is(await reading, '');
   assert.equal(JSON.parse(got[3]!), { at: 0, value: answer, seq: 7 });

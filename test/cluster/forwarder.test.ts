@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type CommandAnswer, LeaderLine } from '../../src/cluster/forwarding.js';
+import { type CommandAnswer, Forwarder } from '../../src/cluster/forwarding.js';
 import { type LinkCall, LinkError, LinkStatusError } from '../../src/cluster/link-client.js';
 import { limits } from '../../src/limits.js';
 import { rejectionAs } from '../store/log-contract.js';
@@ -15,20 +15,20 @@ interface Request {
   fail(error: Error): void;
 }
 
-/** A line to a leader that answers when the test says so. */
-function lineOf() {
+/** A forwarder to a leader that answers when the test says so. */
+function forwarderOf() {
   const requests: Request[] = [];
   const lines = (call: LinkCall, use: (line: string) => void) =>
     new Promise<void>((end, fail) => {
       const commands = (call.body as string).split('\n').map((line) => JSON.parse(line));
       requests.push({ call, commands, answer: (answer) => use(JSON.stringify(answer)), end, fail });
     });
-  return { line: new LeaderLine({ lines }, 'https://leader.example'), requests };
+  return { forwarder: new Forwarder({ lines }, 'https://leader.example'), requests };
 }
 
 test('a leader of an earlier release, which refuses several commands, gets each in a request of its own', async () => {
-  const { line, requests } = lineOf();
-  const sent = [line.send({ n: 1 }), line.send({ n: 2 })];
+  const { forwarder, requests } = forwarderOf();
+  const sent = [forwarder.send({ n: 1 }), forwarder.send({ n: 2 })];
   await turn();
   requests.shift()!.fail(new LinkStatusError('/commands: 500', false));
   await turn();
@@ -40,15 +40,15 @@ test('a leader of an earlier release, which refuses several commands, gets each 
   requests[1]!.fail(new LinkStatusError('/commands: 404', false));
   assert.equal(await sent[0], { value: null, seq: 0 });
   assert.match((await rejectionAs(LinkError, sent[1]!)).message, '404');
-  void line.send({ n: 3 });
-  void line.send({ n: 4 });
+  void forwarder.send({ n: 3 });
+  void forwarder.send({ n: 4 });
   await turn();
   assert.is(requests.length, 4);
 });
 
 test('the commands of one turn share a request, and each is answered by its own line', async () => {
-  const { line, requests } = lineOf();
-  const sent = [1, 2, 3].map((n) => line.send({ n }));
+  const { forwarder, requests } = forwarderOf();
+  const sent = [1, 2, 3].map((n) => forwarder.send({ n }));
   await turn();
   const [request] = requests;
   const { url, method, path, timeoutMs } = request!.call;
@@ -58,26 +58,29 @@ test('the commands of one turn share a request, and each is answered by its own 
   assert.is((await sent[2]!).value, 'third', 'the others are not decided yet');
   request!.answer({ at: 0, seq: 0, error: 'the disk' });
   const failure = await rejectionAs(LinkError, sent[0]!);
-  assert.equal([failure.message, failure.isUnsent], ['the disk', false]);
+  assert.equal([failure.message, failure.isUnsent], ['https://leader.example: the disk', false]);
   request!.end();
   assert.not((await rejectionAs(LinkError, sent[1]!)).isUnsent, 'it has no answer, and may have been executed');
 });
 
 test('a request takes a bounded number of bytes, unless a single command has more', async () => {
-  const { line, requests } = lineOf();
+  const { forwarder, requests } = forwarderOf();
   const text = 'a'.repeat(limits.clusterTurnBytes / 2 - 20);
-  for (const n of [1, 2, 3]) void line.send({ n, text });
-  void line.send({ n: 4, text: text + text + text });
+  for (const n of [1, 2, 3]) void forwarder.send({ n, text });
+  void forwarder.send({ n: 4, text: text + text + text });
   await turn();
   assert.equal(
     requests.map(({ commands }) => commands.length),
     [2, 1, 1],
   );
+  for (const n of [5, 6]) void forwarder.send({ n, text });
+  await turn();
+  assert.is(requests.at(-1)!.commands.length, 2, 'the bound is that of one request');
 });
 
 test('a request that fails fails each of its commands that has no answer yet', async () => {
-  const { line, requests } = lineOf();
-  const sent = [1, 2].map((n) => line.send({ n }));
+  const { forwarder, requests } = forwarderOf();
+  const sent = [1, 2].map((n) => forwarder.send({ n }));
   await turn();
   requests[0]!.answer({ at: 0, value: 1, seq: 1 });
   requests[0]!.fail(new LinkError('lost', true));
@@ -86,11 +89,11 @@ test('a request that fails fails each of its commands that has no answer yet', a
 });
 
 test('the commands of a leader that has gone are ended, also those that wait for the end of the turn', async () => {
-  const { line, requests } = lineOf();
-  void line.send({ n: 1 });
+  const { forwarder, requests } = forwarderOf();
+  void forwarder.send({ n: 1 });
   await turn();
-  void line.send({ n: 2 });
-  line.abort();
+  void forwarder.send({ n: 2 });
+  forwarder.abort();
   await turn();
   assert.equal(
     requests.map(({ call }) => call.signal!.aborted),

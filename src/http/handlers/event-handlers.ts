@@ -120,8 +120,10 @@ function batchReply(
   refusals: ReadonlyMap<number, Refusal>,
   outcomes: readonly Outcome<AcceptedEvent>[],
 ): ApiReply {
-  const noteRefusal = wholeRefusal(outcomes);
-  if (noteRefusal !== undefined) return refusalReply(noteRefusal);
+  const [first] = outcomes;
+  const isUnavailable = outcomes.every((one) => !one.ok && errors[one.code].status === 503);
+  // If none of the batch could be accepted, its caller needs no results.
+  if (first?.ok === false && isUnavailable) return refusalReply(first);
   let next = 0;
   let accepted = 0;
   let duplicates = 0;
@@ -135,13 +137,6 @@ function batchReply(
   if (next !== outcomes.length) throw new Error('the group gave an outcome for no event of a batch');
   const rejected = ids.length - accepted - duplicates;
   return okJson(batchResultText({ accepted, duplicates, rejected }, results));
-}
-
-/** Returns the refusal of a whole batch, if none of it could be accepted: its caller needs no results. */
-function wholeRefusal(outcomes: readonly Outcome<AcceptedEvent>[]): Refusal | undefined {
-  const [first] = outcomes;
-  if (first === undefined || first.ok) return undefined;
-  return outcomes.every((one) => !one.ok && errors[one.code].status === 503) ? first : undefined;
 }
 
 function eventIdOf(item: unknown): string | null {

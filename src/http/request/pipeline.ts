@@ -69,7 +69,6 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   readonly #isRead: boolean;
   readonly #isLong: boolean;
   readonly #byAddress: CallerLimit | null;
-  readonly #byPeer: CallerLimit | null;
   readonly #registrations: CallerLimit | null;
   readonly #names: readonly string[];
   readonly #validate: Validator<BodyOf<Id>>;
@@ -86,7 +85,6 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     this.#isRead = this.route.method === 'GET';
     this.#isLong = id === 'listPeers' || id === 'listAudit';
     this.#byAddress = isProbe ? null : rates.address;
-    this.#byPeer = rates.peer;
     this.#registrations = id === 'registerPeer' ? rates.registrations : null;
     this.#names = [...this.route.path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '');
     this.#validate = bodyValidator(id);
@@ -115,8 +113,9 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
     return then(this.#admit(incoming.headers), (admitted) => {
       if (!admitted.ok) return refusalReply(admitted);
       const caller = admitted.value;
-      if (this.#byPeer === null || caller === null) return this.#answerVerified(incoming, caller);
-      return then(this.#byPeer.consume(caller.peerId), (refusal) => refusal ?? this.#answerVerified(incoming, caller));
+      const { peer: byPeer } = this.bounds.rates;
+      if (byPeer === null || caller === null) return this.#answerVerified(incoming, caller);
+      return then(byPeer.consume(caller.peerId), (refusal) => refusal ?? this.#answerVerified(incoming, caller));
     });
   }
 
@@ -236,10 +235,11 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
 
   /** Charges the events of a batch beyond the first, which counted as the request. */
   #charge(incoming: Incoming, caller: PeerView | null, body: unknown): void {
-    const more = eventsIn(body) - 1;
+    const events = typeof body === 'object' && body !== null && 'events' in body ? body.events : undefined;
+    const more = Array.isArray(events) ? events.length - 1 : 0;
     if (more < 1) return;
     void this.#byAddress?.charge(addressKeyOf(incoming.remote.remoteAddress), more);
-    if (caller !== null) void this.#byPeer?.charge(caller.peerId, more);
+    if (caller !== null) void this.bounds.rates.peer?.charge(caller.peerId, more);
   }
 }
 
@@ -250,12 +250,6 @@ function positioned(reply: ApiReply, cluster: ClusterHealth, appliedSeq = cluste
   // A copy by spread took a tenth of the time of a read, because its objects have slow properties.
   const all = { status, body, json, tag, contentType, headers, position, error, stream };
   return all satisfies Record<keyof ApiReply, unknown>;
-}
-
-function eventsIn(body: unknown): number {
-  return typeof body === 'object' && body !== null && 'events' in body && Array.isArray(body.events)
-    ? body.events.length
-    : 0;
 }
 
 function onFailure<T>(answer: MaybeAsync<T>, act: () => void): MaybeAsync<T> {

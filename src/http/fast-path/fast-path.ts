@@ -199,13 +199,15 @@ class FastConnection {
 
   #read(chunk: Buffer, text: string, at: number, startedAt: number) {
     const head = this.#heads.read(text, at);
-    if (head === undefined || head.end + head.contentLength > chunk.length) return undefined;
+    if (head === undefined) return undefined;
     const { method, headers } = head;
+    const end = head.end + head.contentLength;
+    if (end > chunk.length) return undefined;
     const target = parseTarget(head.url);
     if (target === undefined) return undefined;
     const fastRoute = this.shared.routeOf(method, target.path, headers);
     if (fastRoute === undefined) return undefined;
-    const bytes = chunk.subarray(head.end, head.end + head.contentLength);
+    const bytes = chunk.subarray(head.end, end);
     const asked: Asked = { method, fastRoute, exchange: exchangeOf(headers), startedAt };
     const incoming: Incoming = {
       headers,
@@ -218,11 +220,12 @@ class FastConnection {
         arriving?.end();
         return then(inTurn(bytes.length), (refusal) => {
           const late = refusal ?? (this.socket.writable ? check?.([bytes]) : refused('malformed_json'));
-          return use(late ?? parseJson(bodyOf(bytes, text, head)));
+          // An ASCII body is cut from the text of the read, which saves half a microsecond per event.
+          return use(late ?? parseJson(isAscii(bytes) ? text.slice(head.end, end) : bodyText(bytes)));
         });
       },
     };
-    return { asked, incoming, end: head.end + head.contentLength };
+    return { asked, incoming, end };
   }
 
   #replyTo({ fastRoute, exchange }: Asked, incoming: Incoming): MaybeAsync<ApiReply> {
@@ -277,11 +280,6 @@ class FastConnection {
     this.#left = true;
     this.fallBack(Buffer.concat([rest, ...this.#waiting.splice(0)]), this.#ended);
   }
-}
-
-/** Returns the text of a body. Cut from that of the read if it is ASCII, which saves half a microsecond per event. */
-function bodyOf(bytes: Buffer, text: string, { end, contentLength }: ParsedHead): string | undefined {
-  return isAscii(bytes) ? text.slice(end, end + contentLength) : bodyText(bytes);
 }
 
 let dateSecond = 0;

@@ -35,20 +35,10 @@ export class RequestVerifier {
     const { requestSigning } = this.deps.settings;
     if (requestSigning === 'off' || caller === null || !isWrite(route)) return unchecked;
     const { publicKey } = caller;
-    if (publicKey !== null) return this.#checkSigned(route, request, caller, remote, publicKey);
-    if (requestSigning === 'optional') return unchecked;
-    return refused('signature_missing', {
-      text: 'writes must be signed, and no public key of this peer is registered',
-    });
-  }
-
-  #checkSigned(
-    route: Route,
-    request: fields.SignedRequest,
-    caller: PeerView,
-    remote: Pick<Socket, 'destroyed'>,
-    publicKey: string,
-  ): Verified | Promise<Verified> {
+    if (publicKey === null) {
+      const text = 'writes must be signed, and no public key of this peer is registered';
+      return requestSigning === 'optional' ? unchecked : refused('signature_missing', { text });
+    }
     const covers = { body: route.body !== undefined, query: request.query !== '' };
     const read = fields.readSignature(request.headers, covers, this.#now());
     if (!read.ok) return read;

@@ -42,16 +42,12 @@ export class Connections {
     const ofAddress = address === null ? undefined : this.#perAddress.of(address);
     if (ofAddress !== undefined && ofAddress.size >= perAddressMax && !this.#evictFrom(ofAddress)) return false;
     if (this.#queue.size >= max && !this.#makeRoom(address)) return false;
-    this.#add({ socket, address, bytesRead: socket.bytesRead, chances: 0 });
-    return true;
-  }
-
-  #add(connection: Connection): void {
-    const { socket, address } = connection;
+    const connection = { socket, address, bytesRead: socket.bytesRead, chances: 0 };
     this.#queue.add(connection);
     if (address === null) this.#uncounted++;
     else this.#perAddress.add(address, connection);
     socket.once('close', () => this.#remove(connection));
+    return true;
   }
 
   #remove(connection: Connection): void {

@@ -46,11 +46,6 @@ export const invalidParameterSchema = shape({
   violation: { type: 'string', const: 'pattern' },
 });
 
-export const missingKeySchema = {
-  ...shape({ expected_header: { type: 'string', const: 'X-Peer-API-Key' }, hint: { type: 'string' } }),
-  description: 'Present if the request has an Authorization header, which is ignored.',
-};
-
 export const duplicateSchema = {
   anyOf: [
     shape(
@@ -74,20 +69,6 @@ export const duplicateSchema = {
 
 export const duplicateDisputeSchema = shape({
   dispute_id: { type: 'string', format: 'uuid', description: 'The dispute that is open.' },
-});
-
-export const canonicalFormsSchema = shape({
-  canonical_forms: {
-    type: 'array',
-    minItems: 1,
-    description: 'The kinds of ids that the group accepts, and the canonical form of each.',
-    items: shape({ kind: { type: 'string' }, form: { type: 'string', description: 'The reason, for people.' } }),
-  },
-});
-
-export const erasureQuotaSchema = shape({
-  quota: { type: 'string', enum: ['peer', 'group'], description: 'Whose quota is used up.' },
-  per_day: { type: 'integer', description: 'Erasures that the quota allows in 24 hours, including waiting ones.' },
 });
 
 export const rateLimitSchema = shape(
@@ -120,11 +101,24 @@ export const unavailableSchema = {
 const detailsByCode = {
   schema_validation_failed: violationsSchema,
   invalid_parameter: invalidParameterSchema,
-  missing_api_key: missingKeySchema,
+  missing_api_key: {
+    ...shape({ expected_header: { type: 'string', const: 'X-Peer-API-Key' }, hint: { type: 'string' } }),
+    description: 'Present if the request has an Authorization header, which is ignored.',
+  },
   duplicate_event: duplicateSchema,
   duplicate_dispute: duplicateDisputeSchema,
-  player_id_not_canonical: canonicalFormsSchema,
-  erasure_quota_exceeded: erasureQuotaSchema,
+  player_id_not_canonical: shape({
+    canonical_forms: {
+      type: 'array',
+      minItems: 1,
+      description: 'The kinds of ids that the group accepts, and the canonical form of each.',
+      items: shape({ kind: { type: 'string' }, form: { type: 'string', description: 'The reason, for people.' } }),
+    },
+  }),
+  erasure_quota_exceeded: shape({
+    quota: { type: 'string', enum: ['peer', 'group'], description: 'Whose quota is used up.' },
+    per_day: { type: 'integer', description: 'Erasures that the quota allows in 24 hours, including waiting ones.' },
+  }),
   rate_limited: rateLimitSchema,
   internal_error: internalErrorSchema,
   dependency_unavailable: unavailableSchema,

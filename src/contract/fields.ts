@@ -9,6 +9,8 @@ export const count = { type: 'integer', minimum: 0 } as const;
 
 export const hashHex = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
 
+export const peerId = { type: 'string', minLength: 1, maxLength: limits.peerIdLength } as const;
+
 export const nextCursor = {
   type: ['string', 'null'],
   description: 'Pass it as `cursor` for the next page; null on the last page. Opaque.',
@@ -25,9 +27,7 @@ export const eventProperties = {
   event_id: eventId,
   event_type: { type: 'string', enum: eventTypeNames, examples: ['report_cheating'] },
   peer_id: {
-    type: 'string',
-    minLength: 1,
-    maxLength: limits.peerIdLength,
+    ...peerId,
     description: "The submitting peer's own id.",
     examples: ['7b1e7f2a-9f5e-4a53-8c1d-0d9a5f2f6c11'],
   },

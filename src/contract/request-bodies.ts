@@ -2,7 +2,7 @@
 import { limits } from '../limits.js';
 import { contactEmail, disputeText, gameIds, peerName, publicKey } from '../validation/identifiers.js';
 import { type FromSchema, shape } from '../validation/schema.js';
-import { eventProperties, laterEventProperties } from './fields.js';
+import { eventProperties, laterEventProperties, peerId } from './fields.js';
 
 const signature = { description: 'Reserved. Any JSON value, which is neither validated nor used nor stored.' } as const;
 
@@ -38,9 +38,7 @@ export const disputeSchema = shape(
   {
     text: disputeText,
     peer_id: {
-      type: 'string',
-      minLength: 1,
-      maxLength: limits.peerIdLength,
+      ...peerId,
       description: 'The peer whose events are disputed, if the caller knows it; the operator decides.',
     },
   },

@@ -53,9 +53,12 @@ export function changesOf(
   const doubted: string[] = [];
   const rotated: string[] = [];
   const marked: string[] = [];
-  for (const [ban, { expiresAt, mark }] of standing) {
+  const present = new Set<string>();
+  for (const [ban, { expiresAt, mark, person }] of standing) {
     const state = states.get(ban);
     const isOver = expiresAt !== null && expiresAt <= now;
+    // Bans that were reported after the last accepted look must not outweigh those that are missing since.
+    if (mark === 'present' && (state !== undefined || !isOver)) present.add(person);
     if (state === 'send' || state === 'faded') {
       if (mark !== 'present') marked.push(ban);
     } else if (state === 'lifted') lifted.push(ban);
@@ -64,7 +67,9 @@ export function changesOf(
     else if (isWhole && mark !== 'rotated') (isRotated ? rotated : missing).push(ban);
   }
   const isDecided = stillMs >= bounds.listLiftMs;
-  const isMany = missing.length > 0 && isHalf(missing, standing, states, now);
+  // The missing bans are those of half of the persons who were in the last accepted list, or of more.
+  const lost = new Set(missing.map((ban) => standing.get(ban)!.person));
+  const isMany = missing.length > 0 && lost.size >= present.size / 2;
   const isDoubted = isDecided && isMany && !allowMassLift;
   const believed = isDoubted ? [] : missing;
   if (isWhole && !isRotated && allowMassLift) believed.push(...doubted.splice(0));
@@ -82,21 +87,4 @@ export function changesOf(
     isAccepted,
     isUndecided,
   };
-}
-
-/** True if the missing bans are those of half of the persons who were in the last accepted list, or of more. */
-function isHalf(
-  missing: readonly string[],
-  standing: ReadonlyMap<string, StandingBan>,
-  states: ReadonlyMap<string, EntryState>,
-  now: number,
-): boolean {
-  const lost = new Set(missing.map((ban) => standing.get(ban)!.person));
-  // Bans that were reported after the last accepted look must not outweigh those that are missing since.
-  const present = new Set<string>();
-  for (const [ban, { expiresAt, mark, person }] of standing) {
-    const isOver = expiresAt !== null && expiresAt <= now;
-    if (mark === 'present' && (states.has(ban) || !isOver)) present.add(person);
-  }
-  return lost.size >= present.size / 2;
 }

@@ -156,31 +156,18 @@ function repeated(entry: PlanEntry, row: ListRow, line: number, options: PlanOpt
 type Ban = Pick<PlanEntry, 'line' | 'row' | 'says' | 'severity'> &
   Pick<ListRow, 'bannedAt' | 'expiresAt' | 'lifted' | 'over' | 'note'>;
 
-function entryOf(player: Player, row: Ban, repeats: Repeats, options: PlanOptions): PlanEntry {
+function entryOf(player: Player, ban: Ban, repeats: Repeats, options: PlanOptions): PlanEntry {
   const { now, sendFaded } = options;
-  const { bannedAt, expiresAt } = row;
-  const isOver = row.over || (expiresAt !== null && expiresAt <= now);
+  const { line, row, says, severity, bannedAt, expiresAt, lifted, note: said } = ban;
+  const isOver = ban.over || (expiresAt !== null && expiresAt <= now);
   const today = now - (now % DAY_MS);
-  const isRestated = options.restate === true && !isOver && !row.lifted && (bannedAt === null || bannedAt < today);
+  const isRestated = options.restate === true && !isOver && !lifted && (bannedAt === null || bannedAt < today);
   const at = isRestated ? today : bannedAt;
-  const weight = weightOf(at, row.says, options);
+  const weight = weightOf(at, says, options);
   const isFaded = weight < WEIGHT_MIN && !sendFaded;
-  const state = row.lifted ? 'lifted' : isOver ? 'expired' : isFaded ? 'faded' : 'send';
-  return {
-    player,
-    says: row.says,
-    line: row.line,
-    row: row.row,
-    bannedAt,
-    expiresAt,
-    state,
-    at,
-    severity: row.severity,
-    weight,
-    note: noteOf(row.note, isRestated, weight, repeats),
-    said: row.note,
-    repeats,
-  };
+  const state = lifted ? 'lifted' : isOver ? 'expired' : isFaded ? 'faded' : 'send';
+  const note = noteOf(said, isRestated, weight, repeats);
+  return { player, says, line, row, bannedAt, expiresAt, state, at, severity, weight, note, said, repeats };
 }
 
 function noteOf(said: string | undefined, isRestated: boolean, weight: number, repeats: Repeats): string | undefined {

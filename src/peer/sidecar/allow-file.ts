@@ -17,7 +17,9 @@ export class AllowFile {
   /** Reads the file; an empty list if there is none. Throws `wrong_usage` for a file that it did not write. */
   static async open(path: string): Promise<AllowFile> {
     const text = await readSmallFile(path, bounds.allowFileBytes);
-    return new AllowFile(path, new AllowList(text === undefined ? [] : entriesIn(text, path)));
+    const entries = text === undefined ? [] : jsonIn(text);
+    if (Array.isArray(entries) && entries.every(isEntry)) return new AllowFile(path, new AllowList(entries));
+    throw wrongUsage(`${path} is not an allow list of ptf-peer; restore it, or remove it to begin an empty one`);
   }
 
   /** Lets a player pass until a future date; resolves once that is on disk. */
@@ -48,12 +50,6 @@ export class AllowFile {
     await replaceSmallFile(this.path, `${JSON.stringify(next.entries())}\n`);
     edit(this.list);
   }
-}
-
-function entriesIn(text: string, path: string): AllowListEntry[] {
-  const value = jsonIn(text);
-  if (Array.isArray(value) && value.every(isEntry)) return value;
-  throw wrongUsage(`${path} is not an allow list of ptf-peer; restore it, or remove it to begin an empty one`);
 }
 
 function isEntry(value: unknown): value is AllowListEntry {

@@ -3,6 +3,7 @@
  * shows whether the owner is alive. Each process first creates its own socket and then looks at the others
  * (docs/decisions/0162-spool.md).
  */
+import { once } from 'node:events';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -72,14 +73,10 @@ function listen(path: string): Promise<Server | null> {
 
 /** True if a process listens on the socket; false only for a refused connection or a missing socket. */
 export function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'),
-    );
-  });
+  const socket = connect(path);
+  const answered = once(socket, 'connect').then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT',
+  );
+  return answered.finally(() => socket.destroy());
 }

@@ -85,7 +85,7 @@ export class Caller {
         breaker.abandoned();
         throw ask.signal.reason;
       }
-      const known = error === timedOut ? timeout(timeoutMs) : trustErrorOf(error);
+      const known = trustErrorOf(error, timeoutMs);
       if (isRetryable(known) && !isFromWellNode(known)) breaker.failed();
       else breaker.succeeded();
       if (known.retryAfterMs !== undefined) round.skipFor(node, known.retryAfterMs);
@@ -139,12 +139,11 @@ function isFromWellNode({ code, status }: TrustError): boolean {
   return code !== 'unexpected_answer' && (status ?? 500) < 500;
 }
 
-function timeout(ms: number): TrustError {
-  return new TrustError('timeout', `no answer within ${Math.round(ms)} ms`, { outcomeUnknown: true });
-}
-
-function trustErrorOf(error: unknown): TrustError {
+function trustErrorOf(error: unknown, timeoutMs: number): TrustError {
   if (error instanceof TrustError) return error;
+  if (error === timedOut) {
+    return new TrustError('timeout', `no answer within ${Math.round(timeoutMs)} ms`, { outcomeUnknown: true });
+  }
   const text = error instanceof Error && error.message !== '' ? error.message : 'the connection broke';
   const outcomeUnknown = !(error instanceof TransportError) || error.sent;
   return new TrustError('unreachable', text, { outcomeUnknown, cause: error });

@@ -45,14 +45,10 @@ export async function answerOf(transport: Transport, request: TransportRequest):
   const { signal } = request;
   signal.throwIfAborted();
   const answer = transport.request(request).then(async (response) => {
-    if (signal.aborted) await leave(response);
+    if (signal.aborted) for await (const _ of response.body) break;
     return response;
   });
   return abortable(answer, signal);
-}
-
-async function leave({ body }: TransportResponse): Promise<void> {
-  for await (const _ of body) return;
 }
 
 /** No answer arrived, and it is known whether the node can have received the request. @public */

@@ -199,7 +199,9 @@ export class TrustClient {
    * Throws `invalid_argument` if the id is invalid.
    */
   subjectOf(playerId: string): string {
-    return sentId(normalizedFor(this.#kinds(), playerId), this.#settings.groupSalt);
+    const { playerIdKinds, groupSalt } = this.#settings;
+    const kinds = playerIdKinds === undefined ? this.#salt?.kinds : playerIdKinds;
+    return sentId(normalizedFor(kinds, playerId), groupSalt);
   }
 
   /**
@@ -334,11 +336,6 @@ export class TrustClient {
     // The check of the salt may go on after the call that began it.
     this.#stop.abort(closed());
     await Promise.all(transports.map((transport) => transport.close()));
-  }
-
-  #kinds(): readonly string[] | null | undefined {
-    const { playerIdKinds } = this.#settings;
-    return playerIdKinds === undefined ? this.#salt?.kinds : playerIdKinds;
   }
 
   /** True if ids must wait for the node to state the group's kinds. */

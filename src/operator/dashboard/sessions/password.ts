@@ -1,5 +1,6 @@
 /** Hashes and checks the dashboard's password and bounds its length. Other code owns the file that holds the hash. */
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
 import { limits } from '../../../limits.js';
 
 export const passwordFile = 'dashboard-password';
@@ -11,6 +12,8 @@ const memoryMax = 2 ** 28;
 const roundsMax = 16;
 const saltBytes = 16;
 const hashBytes = 32;
+
+const scryptOf = promisify<string, Uint8Array, number, ScryptOptions, Buffer>(scrypt);
 
 /** PHC string format: `$scrypt$ln=16,r=8,p=2$salt$hash`, where salt and hash are base64 without padding. */
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{16,})\$([A-Za-z0-9+/]{43})$/;
@@ -51,15 +54,9 @@ function parse(text: string) {
 }
 
 function derive(password: string, salt: Uint8Array, { ln, r, p }: typeof cost): Promise<Buffer> {
-  const N = 2 ** ln;
   // Normalised, so that the password can be typed on any keyboard.
   const text = password.normalize('NFKC');
-  return new Promise((resolve, reject) => {
-    scrypt(text, salt, hashBytes, { N, r, p, maxmem: 2 * memoryMax }, (error, hash) => {
-      if (error === null) resolve(hash);
-      else reject(error);
-    });
-  });
+  return scryptOf(text, salt, hashBytes, { N: 2 ** ln, r, p, maxmem: 2 * memoryMax });
 }
 
 function unpadded(bytes: Uint8Array): string {

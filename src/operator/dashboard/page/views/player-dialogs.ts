@@ -5,6 +5,9 @@ import { count, plural } from '../format.js';
 import { type Child, facts, field, html, textOf, time } from '../html.js';
 import { command, Refused } from '../requests.js';
 
+const noteInput = (name: string) =>
+  html`<input name=${name} type="text" required maxlength="200" autocomplete="off" />`;
+
 export async function eraseWithQuestion(subjectHash: string): Promise<Values['erase'] | undefined> {
   const known = await command('player', { player_id: subjectHash }).then(
     ({ verdict, event_count: events, explain: { peers } }) =>
@@ -35,11 +38,7 @@ export async function refuseWithQuestion(subjectHash: string, after: () => unkno
     body: html`
       <p>Nothing is deleted. The peers that asked for the erasure read the reason, and may ask again.</p>
       <p><code class="hash">${subjectHash}</code></p>
-      ${field(
-        'Reason',
-        html`<input name="reason" type="text" required maxlength="200" autocomplete="off" />`,
-        'Shown to these peers. It must name neither the player nor another peer.',
-      )}`,
+      ${field('Reason', noteInput('reason'), 'Shown to these peers. It must name neither the player nor another peer.')}`,
     action: 'Refuse',
     run: (fields) => command('erase-refuse', { subject_hash: subjectHash, reason: textOf(fields, 'reason') }),
     notice: 'The erasure is refused. The peers that asked for it can read the reason.',
@@ -69,11 +68,7 @@ export async function allowWithQuestion(subjectHash: string, after: () => unknow
       <p>The player reads as neutral up to the end of that day, whatever was reported. Reports are still accepted.</p>
       <p><code class="hash">${subjectHash}</code></p>
       ${field('Until the end of (UTC)', html`<input name="until" type="date" required />`)}
-      ${field(
-        'Note',
-        html`<input name="note" type="text" required maxlength="200" autocomplete="off" />`,
-        'For operators only. It must not name the player.',
-      )}`,
+      ${field('Note', noteInput('note'), 'For operators only. It must not name the player.')}`,
     action: 'Allow',
     run: (fields) =>
       command('allow-add', {

@@ -54,11 +54,13 @@ export function peerView({ peers, argument: peerId }: ViewContext): View {
   }
 
   async function change(peer: ListedPeerValue, status: keyof typeof changes): Promise<void> {
-    const { peer_id, peer_name } = peer;
+    const { peer_id, peer_name, event_count, signals } = peer;
     const [action, text, done] = changes[status];
+    const players = signals === null ? '' : ` about ${plural(signals.players, 'player')}`;
+    const evidence = `It sent ${plural(event_count, 'event')}${players}.`;
     await ask({
       title: `${action} ${peer_name}?`,
-      body: html`<p>${text}</p><p class="muted">${evidenceText(peer)}</p>`,
+      body: html`<p>${text}</p><p class="muted">${evidence}</p>`,
       action,
       danger: status === 'revoked',
       run: () => command('peers-status', { peer_id, status }),
@@ -134,11 +136,6 @@ export function peerView({ peers, argument: peerId }: ViewContext): View {
     refresh,
     draw: () => all.draw(pageOf, [null, heading('Peer'), loading]),
   };
-}
-
-function evidenceText({ event_count, signals }: ListedPeerValue): string {
-  const players = signals === null ? '' : ` about ${plural(signals.players, 'player')}`;
-  return `It sent ${plural(event_count, 'event')}${players}.`;
 }
 
 function factsOf(peer: ListedPeerValue, listed: Listed): Child {

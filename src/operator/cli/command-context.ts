@@ -38,7 +38,10 @@ export interface CommandDeps {
   startProblems(dir: string): Promise<readonly string[]>;
   /** Stores a secret durably, for its owner only. Throws `OperatorError` if the folder is another user's. */
   keepSecret(dir: string, name: string, text: string): Promise<void>;
-  readonly backups: BackupCommands;
+  readonly backups: {
+    backUp(task: tasks.BackupTask, onStatus: tasks.OnCopyStatus): Promise<tasks.CopyOutcome<tasks.BackupManifest>>;
+    restore(task: tasks.RestoreTask, onStatus: tasks.OnCopyStatus): Promise<tasks.CopyOutcome<tasks.RestoreReport>>;
+  };
   /** Detaches a copied folder from the original's owner. Rejects with `OperatorError` if that uses this one. */
   adoptFolder(dir: string): Promise<'adopted' | 'free'>;
   /** Moves a folder into an empty cluster, or out of one. Rejects with `OperatorError` if that is refused. */
@@ -73,9 +76,4 @@ export async function showing<T>(
 ): Promise<T> {
   const progress = terminal.progress(what);
   return work(progress).finally(() => progress.end());
-}
-
-export interface BackupCommands {
-  backUp(task: tasks.BackupTask, onStatus: tasks.OnCopyStatus): Promise<tasks.CopyOutcome<tasks.BackupManifest>>;
-  restore(task: tasks.RestoreTask, onStatus: tasks.OnCopyStatus): Promise<tasks.CopyOutcome<tasks.RestoreReport>>;
 }

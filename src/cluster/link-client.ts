@@ -102,7 +102,7 @@ export class LinkClient {
       const end = (error: Error): void => {
         endWatch();
         // Nothing can have been sent before a connection exists.
-        const isUnsent = request.socket === null || (request.socket.connecting ?? false);
+        const isUnsent = request.socket === null || request.socket.connecting;
         reject(new LinkError(`${url}: ${messageOf(error)}`, isUnsent, { cause: error }));
         request.destroy(error);
       };

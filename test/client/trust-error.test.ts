@@ -14,4 +14,10 @@ test('an error of the way, of too many calls or of the node may pass, and a refu
   assert.ok(isRetryable(new TrustError('unexpected_answer', 'text', { status: 404 })), 'a proxy answered');
 });
 
+test('an error has its cause, and no such member without one', () => {
+  const cause = new Error('the socket');
+  assert.is(new TrustError('unreachable', 'text', { cause }).cause, cause);
+  assert.not('cause' in new TrustError('unreachable', 'text'));
+});
+
 test.run();

@@ -1,5 +1,5 @@
 /** The client of the link with servers that hang, close early or answer: every call settles. */
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { test } from 'uvu';
@@ -216,6 +216,14 @@ test('a node that cannot be reached ends no call that waits for a connection to 
   assert.ok((await failureOf(link.call(call(dead)))).isUnsent);
   tunnel(waiting[0]!);
   assert.equal(await answer, { role: 'leader' });
+  link.close();
+});
+
+test('a call that has ended no longer listens for the end of its commands', async () => {
+  const link = new LinkClient(secret, 'g');
+  const { signal } = new AbortController();
+  await link.call({ ...call(await nodeThat(async () => ({}))), signal });
+  assert.is(getEventListeners(signal, 'abort').length, 0);
   link.close();
 });
 

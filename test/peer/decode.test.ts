@@ -24,6 +24,10 @@ test('the zeros of UTF-16 without a mark count from eight bytes on', () => {
   assert.is(decodeList(wide).encoding, 'utf-16le');
   assert.is(decodeList(Buffer.from(wide).swap16()).encoding, 'utf-16be');
   assert.is(decodeList(wide.subarray(0, 6)).encoding, 'utf-8');
+  const wider = Buffer.from([...'list'].flatMap((letter) => [letter.charCodeAt(0), 0, 0, 0]));
+  for (const bytes of [wider, Buffer.from(wider).swap32()]) {
+    assert.is(decodeList(bytes).encoding, 'utf-8', 'zeros at even and at odd places');
+  }
 });
 
 test('a mark decides the encoding, however few or foreign characters follow', () => {

@@ -14,6 +14,7 @@ test('a player is allowed up to the end of its entry, and no other player is', (
     [true, false, false],
   );
   assert.is(list.allows(listed, t0 + 1), false);
+  assert.equal([list.countAt(t0), list.countAt(t0 + 1)], [1, 0]);
   list.set(listed.toString('hex'), null, 4);
   assert.is(list.allows(listed, t0), false);
   assert.equal(list.of(listed.toString('hex')), { entry: null, seqs: [3, 4] });

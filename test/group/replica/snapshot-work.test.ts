@@ -171,4 +171,17 @@ test('no snapshot is begun while too little disk space is free for one', async (
   assert.equal([stand.begun, stand.done], [0, ['failed']]);
 });
 
+test('all snapshots are dropped with what an interrupted one left', async () => {
+  const store = new MemorySnapshotStore();
+  let sweeps = 0;
+  store.sweep = async () => {
+    sweeps += 1;
+  };
+  const { work } = snapshotsOf(1, store);
+  await work.makeLast(() => 5_000);
+  assert.is(store.list().length, 1);
+  await work.drop();
+  assert.equal([store.list(), sweeps], [[], 1]);
+});
+
 test.run();

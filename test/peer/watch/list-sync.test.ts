@@ -271,4 +271,18 @@ test('a rotation is reported until the list after it was accepted, in either way
   }
 });
 
+test('reports that the node has refused since the last save are saved, and the caller waits for it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ptf-state-'));
+  const path = join(folder, 'state.json');
+  const state = await WatchState.open(path);
+  state.standing.set('ban', { eventId: 'ban', expiresAt: null, person: 'ban', mark: 'present' });
+  await state.save();
+  await state.saveRefused();
+  assert.is((await WatchState.open(path)).standing.size, 1);
+  state.refused.add('ban');
+  await state.saveRefused();
+  assert.is((await WatchState.open(path)).standing.size, 0);
+  rmSync(folder, { recursive: true });
+});
+
 test.run();

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { BackupManifest } from '../../../src/group/backup/backup-tasks.js';
-import { isBackup, NewBackup, NotEmptyError, readManifest, storeOf } from '../../../src/store/backup/backup-folder.js';
+import {
+  isBackup,
+  makePrivate,
+  NewBackup,
+  NotEmptyError,
+  readManifest,
+  storeOf,
+} from '../../../src/store/backup/backup-folder.js';
 
 let dir = '';
 test.before.each(() => {
@@ -25,6 +32,12 @@ test('a folder is a backup once it is finished, for its owner alone', async () =
   const modes = [join(dir, 'deep'), store, join(store, 'data.mdb')].map((path) => statSync(path).mode & 0o777);
   assert.equal(modes, [0o700, 0o700, 0o600]);
   assert.is(readManifest(join(dir, 'deep')).format, 1);
+});
+
+test('a file is no folder for a backup, and stays as it is', () => {
+  writeFileSync(dir, 'x', { mode: 0o640 });
+  assert.throws(() => makePrivate(dir), /is not a folder/);
+  assert.is(statSync(dir).mode & 0o777, 0o640);
 });
 
 test('an abandoned backup leaves the folder as it was: absent, or empty', () => {

@@ -59,6 +59,17 @@ test('little of a snapshot waits for the disk while it is written, so that commi
   removeFolder(dir);
 });
 
+test('a snapshot that fails leaves nothing behind', async () => {
+  const dir = temporaryFolder();
+  function* failing() {
+    yield* blocksOf(4, SIZES);
+    throw new Error('as told');
+  }
+  assert.match(String(await rejection(new LmdbSnapshotStore(dir).write(headerOf(9), failing()))), 'as told');
+  assert.equal(readdirSync(dir), []);
+  removeFolder(dir);
+});
+
 const isDamage = (error: unknown) =>
   error instanceof DamagedError && error.message.includes('snapshot-0000000000000009');
 

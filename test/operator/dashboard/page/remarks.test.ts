@@ -112,6 +112,8 @@ test('a peer that counts and shares no player most likely has another salt', () 
     { text: 'shares no player with other peers', hint: 'most likely it uses another salt' },
   ]);
   assert.equal(remarksOf(foreign, { ...group, isComparable: false }), []);
+  const silent = { ...sound, signals: { ...signals, players: 0, shared_players: 0 } };
+  assert.equal(remarksOf(silent, group), [], 'a peer without a player shares none');
 });
 
 test('no peer is said to share no player before two peers have reported 30 players each', () => {

@@ -305,6 +305,10 @@ export class ClusterNode {
       return;
     }
     if (view.trimmed > 0) throw new RejoinError('the shared log was trimmed during the start');
+    // The answer to a campaign of this node was lost, and while its lease lives, no other node can lead.
+    if (view.leader?.nodeId === nodeId) {
+      return void (await this.#log.resign({ fence: view.leader.fence, cause: 'the group was not formed' }));
+    }
     const lease = this.member.lease.id;
     if (view.leader !== null || lease === null) return;
     const leader = { nodeId, url, since: this.ports.clock.now(), cause: 'the node forms the group' };

@@ -276,6 +276,23 @@ test('the first node of a group begins the shared log, and marks its folder', as
   assert.match(node.logTag, /^[0-9a-f]{12}$/);
 });
 
+test('a node whose campaign got no answer, but the lead, gives it up and campaigns again', async () => {
+  const { node, calls, log, view } = await preparedNode();
+  let campaigns = 0;
+  log.campaign = async () => {
+    campaigns += 1;
+    if (campaigns > 1) return { revision: '8' };
+    Object.assign(view, { leader: { ...leader, nodeId: 'n1' } });
+    throw silent;
+  };
+  log.resign = async ({ fence, cause }) => {
+    calls.push(`resign ${fence.revision}: ${cause}`);
+    Object.assign(view, { leader: null });
+  };
+  await withBounds({ clusterPollMs: 1 }, () => node.begin());
+  assert.equal([campaigns, calls], [2, ['resign 1: the group was not formed']]);
+});
+
 test('a node takes the first slot instead of forming the group, also if another node was faster', async () => {
   const life = await Life.begin();
   const slots = life.machine.log.from(1, 1, 1e6).map((batch) => ({ ...batch, redactions: [] }));

@@ -146,6 +146,8 @@ class LinkAgent extends Agent {
     const fail = (error: Error): void => {
       clearTimeout(timer);
       tunnel.destroy();
+      // A request that has become a tunnel no longer destroys its socket.
+      tunnel.socket?.destroy();
       ready(error, tunnel.socket!);
     };
     const giveUp = (): void => fail(new Error(`no connection within ${limits.linkConnectMs} ms`));

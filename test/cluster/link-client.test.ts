@@ -77,6 +77,21 @@ test('a call fails as unsent if the node closes the connection during the handsh
   link.close();
 });
 
+test('a connection that is given up is closed, also while the node does not answer its handshake', () =>
+  withBounds({ linkConnectMs: 20 }, async () => {
+    const link = new LinkClient(secret, 'g');
+    let closed = 0;
+    const url = await serverThat((socket) => {
+      socket.once('close', () => {
+        closed += 1;
+      });
+      socket.once('data', () => socket.write('HTTP/1.1 200 Connection established\r\n\r\n')).resume();
+    });
+    assert.match((await failureOf(link.call(call(url)))).message, /no connection within 20 ms/);
+    await until(() => closed === 1);
+    link.close();
+  }));
+
 test('a call fails after its time limit if the node accepts the connection and sends nothing', async () => {
   const link = new LinkClient(secret, 'g');
   const url = await serverThat(() => undefined);

@@ -3,14 +3,10 @@ const SEGMENT_SIZE = 1 << 15;
 
 export class NumberColumn {
   readonly #segments: Float64Array[] = [];
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
+  length = 0;
 
   push(value: number): void {
-    const i = this.#length++;
+    const i = this.length++;
     if (i % SEGMENT_SIZE === 0) this.#segments.push(new Float64Array(SEGMENT_SIZE));
     this.#segments[Math.floor(i / SEGMENT_SIZE)]![i % SEGMENT_SIZE] = value;
   }
@@ -21,7 +17,7 @@ export class NumberColumn {
 
   /** Index of the first value above `value` in an ascending column. */
   firstAbove(value: number): number {
-    return firstWhere(this.#length, (i) => this.at(i) > value);
+    return firstWhere(this.length, (i) => this.at(i) > value);
   }
 }
 

@@ -28,16 +28,12 @@ export class Disputes {
   readonly #bySubject = new Map<string, Set<string>>();
   /** By player (hex): the records of dropped disputes, whose texts are still in the log. */
   readonly #dropped = new Map<string, number[]>();
-  readonly #counts: Record<DisputeStatus, number> = { open: 0, upheld: 0, rejected: 0 };
+  readonly counts: Record<DisputeStatus, number> = { open: 0, upheld: 0, rejected: 0 };
   /** Records of the newest rejections, also of erased disputes: a replay, which does not know these, drops the same. */
   rejections: number[] = [];
 
   get size(): number {
     return this.#byId.size;
-  }
-
-  get counts(): Readonly<Record<DisputeStatus, number>> {
-    return this.#counts;
   }
 
   all(): Dispute[] {
@@ -94,7 +90,7 @@ export class Disputes {
   add(dispute: Dispute): void {
     this.#byId.set(dispute.id, dispute);
     getOrMake(this.#bySubject, dispute.subject, () => new Set()).add(dispute.id);
-    this.#counts[dispute.status]++;
+    this.counts[dispute.status]++;
   }
 
   decide(id: string, { status, voids }: Pick<Dispute, 'status' | 'voids'>, seq: number, at: number): void {
@@ -102,8 +98,8 @@ export class Disputes {
       this.#dropUpTo(this.rejections.shift()!);
     const dispute = this.#byId.get(id);
     if (dispute === undefined) return;
-    this.#counts[dispute.status]--;
-    this.#counts[status]++;
+    this.counts[dispute.status]--;
+    this.counts[status]++;
     const decisions = [...dispute.decisions, seq];
     this.#byId.set(id, { ...dispute, status, voids, decidedAt: status === 'open' ? null : at, decisions });
   }
@@ -124,7 +120,7 @@ export class Disputes {
 
   #remove({ id, status, subject }: Dispute): void {
     this.#byId.delete(id);
-    this.#counts[status]--;
+    this.counts[status]--;
     const others = this.#bySubject.get(subject);
     others?.delete(id);
     if (others?.size === 0) this.#bySubject.delete(subject);

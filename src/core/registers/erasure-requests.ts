@@ -33,12 +33,8 @@ const none: ErasureRequests = { pending: [], refused: [], seqs: [] };
 export class ErasureRegister {
   /** Indexed by subject, hex. */
   readonly #subjects = new Map<string, ErasureRequests>();
-  #pending = 0;
-
   /** Number of players whose erasure waits for the operator. */
-  get pending(): number {
-    return this.#pending;
-  }
+  pending = 0;
 
   of(subject: string): ErasureRequests {
     return this.#subjects.get(subject) ?? none;
@@ -65,11 +61,11 @@ export class ErasureRegister {
   set(subject: string, requests: ErasureRequests): void {
     this.erase(subject);
     this.#subjects.set(subject, requests);
-    if (requests.pending.length > 0) this.#pending++;
+    if (requests.pending.length > 0) this.pending++;
   }
 
   erase(subject: string): void {
-    if (this.of(subject).pending.length > 0) this.#pending--;
+    if (this.of(subject).pending.length > 0) this.pending--;
     this.#subjects.delete(subject);
   }
 }

@@ -64,22 +64,18 @@ export class PeerEntries {
   readonly #measures = new Measures();
   /** First unused entry of the newest segment; initially as if a segment before the first were full. */
   #next = 0;
-  #size = 0;
+  size = 0;
   readonly #free: number[][] = capacities.map(() => []);
 
-  get size(): number {
-    return this.#size;
-  }
-
   allocate(count: number): number {
-    this.#size += count;
+    this.size += count;
     return this.#block(classOf(count));
   }
 
   /** Makes room for an entry at `place` of the `count` entries at `at`; returns the block's present address. */
   insert(at: number, count: number, place: number): number {
     const block = this.#grow(at, count);
-    this.#size++;
+    this.size++;
     const { words } = this.#segments[block >>> SEGMENT_BITS]!;
     const from = ((block & SEGMENT_MASK) + place) * WORDS;
     // Copies by a loop: most players have few peers, for whom a call of `copyWithin` takes longer than the copy.
@@ -102,7 +98,7 @@ export class PeerEntries {
   release(at: number, count: number): void {
     for (let i = 0; i < count; i++) this.set(at + i, 0, noEvidence, 0, 0);
     this.#free[classOf(count)]!.push(at);
-    this.#size -= count;
+    this.size -= count;
   }
 
   lowering(entry: number): number {

@@ -56,14 +56,14 @@ export class Subjects implements KeyedRows {
   readonly #segments: Segment[] = [];
   readonly #index = new SubjectIndex(this);
   readonly #freeRows: number[] = [];
-  #rowsUsed = 0;
+  rows = 0;
 
   constructor(key: SipKey) {
     this.#key = key;
   }
 
   get size(): number {
-    return this.#rowsUsed - this.#freeRows.length;
+    return this.rows - this.#freeRows.length;
   }
 
   get full(): boolean {
@@ -74,17 +74,13 @@ export class Subjects implements KeyedRows {
     this.#index.reserve(count);
   }
 
-  get rows(): number {
-    return this.#rowsUsed;
-  }
-
   /** True if a row holds a subject. The row of an erased subject is empty until it is reused. */
   has(row: number): boolean {
     return this.peerCount(row) > 0;
   }
 
   *held(): Generator<number> {
-    for (let row = 0; row < this.#rowsUsed; row++) if (this.has(row)) yield row;
+    for (let row = 0; row < this.rows; row++) if (this.has(row)) yield row;
   }
 
   *entriesOf(row: number): Generator<number> {
@@ -277,7 +273,7 @@ export class Subjects implements KeyedRows {
   }
 
   #admit(keys: Uint32Array, from: number, hash: number, count: number, hour: number, evidenceAt: number): number {
-    const row = this.#freeRows.pop() ?? this.#rowsUsed++;
+    const row = this.#freeRows.pop() ?? this.rows++;
     if (row >>> SEGMENT_BITS >= this.#segments.length) this.#segments.push(new Segment(SEGMENT_SIZE * WORDS));
     const segment = this.#segments[row >>> SEGMENT_BITS]!;
     const { words, view } = segment;

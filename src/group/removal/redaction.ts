@@ -140,19 +140,13 @@ export function blanked(record: LogRecord, tagOf: (eventId: string) => IdTag): L
   }
 }
 
-/** For a removal the follower only computes tags, and may lag behind the log. */
-export function removeExpired(log: LogReader, work: pool.RedactionWork, follower: Follower): pool.RedactionPiece {
-  const tagOf = (eventId: string) => follower.state.idTags.of(eventId);
-  return work.type === 'removal' ? redactPiece(log, work, tagOf) : retentionPiece(log, work, tagOf, follower);
-}
-
 /** The turn that commits the piece carries the sums of its pairs, so the log remains complete. */
-function retentionPiece(
+export function retentionPiece(
   log: LogReader,
   { after, upTo }: pool.RetentionWork,
-  tagOf: (eventId: string) => IdTag,
   follower: Follower,
 ): pool.RetentionPiece {
+  const tagOf = (eventId: string) => follower.state.idTags.of(eventId);
   const pairs = new Map<string, { readonly subject: Uint8Array; readonly peer: number }>();
   const heads = new RecordReader(log);
   const rewritten: Batch[] = [];

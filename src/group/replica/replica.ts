@@ -18,7 +18,7 @@ import { ChangeTable, reachOf, type TouchedRows } from '../feed/change-table.js'
 import type * as pool from '../ports/pool.js';
 import { DamagedError, type LogReader, type SnapshotStore } from '../ports/storage.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
-import { removeExpired } from '../removal/redaction.js';
+import { redactPiece, retentionPiece } from '../removal/redaction.js';
 import type { ChangeWalk } from '../verdict-changes.js';
 
 const changeSteps = {
@@ -103,10 +103,11 @@ export class Replica {
   }
 
   redact(work: pool.RedactionWork): pool.RedactionPiece {
-    // A removal needs the key of the tags from the state, and retention also the newest records of pairs.
-    if (work.type === 'retention') return removeExpired(this.log, work, this.follow(work.durable));
+    if (work.type === 'retention') return retentionPiece(this.log, work, this.follow(work.durable));
+    // A removal needs only the key of the tags, so that the state may lag behind the log.
     this.#follower ??= this.#load();
-    return removeExpired(this.log, work, this.#follower);
+    const { idTags } = this.#follower.state;
+    return redactPiece(this.log, work, (eventId) => idTags.of(eventId));
   }
 
   weights(upTo: number, at: number): pool.WeightsComputed {

@@ -190,9 +190,7 @@ function summaryOf(events: readonly pool.ListedEvent[], peers: number): pool.Sum
   for (const { event } of events) {
     const eventType = eventTypeName(event.event_type);
     const week = isoWeek(event.timestamp);
-    const row = rows.get(`${week} ${eventType}`) ?? { eventType, week, count: 0 };
-    row.count++;
-    rows.set(`${week} ${eventType}`, row);
+    getOrMake(rows, `${week} ${eventType}`, () => ({ eventType, week, count: 0 })).count++;
   }
   return [...rows.values()].sort((a, b) => compare(b.week, a.week) || compare(a.eventType, b.eventType));
 }

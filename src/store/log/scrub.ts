@@ -201,12 +201,8 @@ export function refuseIfAborted(signal: AbortSignal | undefined): void {
     throw new ScrubDeferredError('the scrub is deferred to the next start, because the node is shutting down');
 }
 
-/** Parses lines of `pid thread txn`. The last field is `-` for an idle reader. */
+/** Parses lines of `pid thread txn`. The last field is `-` for an idle reader. Infinity if all are idle. */
 function oldestReaderTxn(readerList: string): number {
-  let oldest = Number.POSITIVE_INFINITY;
-  for (const line of readerList.split('\n')) {
-    const txn = /^\s*\d+\s+[0-9a-f]+\s+(\d+)$/.exec(line)?.[1];
-    if (txn !== undefined) oldest = Math.min(oldest, Number(txn));
-  }
-  return oldest;
+  const readers = readerList.matchAll(/^\s*\d+\s+[0-9a-f]+\s+(\d+)$/gm);
+  return Math.min(...Array.from(readers, ([, txn]) => Number(txn)));
 }

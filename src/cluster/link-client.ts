@@ -91,7 +91,7 @@ export class LinkClient {
       const headers = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(text) };
       const { hostname, port, protocol } = new URL(url);
       const request: ClientRequest = httpRequest({
-        agent: this.#agentOf(url),
+        agent: getOrMake(this.#agents, url, () => new LinkAgent(url, this.#security, this.#authority)),
         host: hostname,
         port: port || (protocol === 'https:' ? 443 : 80),
         method,
@@ -119,10 +119,6 @@ export class LinkClient {
       request.on('error', end);
       request.end(text);
     });
-  }
-
-  #agentOf(url: string): Agent {
-    return getOrMake(this.#agents, url, () => new LinkAgent(url, this.#security, this.#authority));
   }
 }
 

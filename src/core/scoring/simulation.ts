@@ -66,7 +66,9 @@ export function simulate(
     /** Number of players by verdict before, then by verdict after. */
     verdicts,
     /** The players with the largest changes of score among those whose verdict changes, up to the requested number. */
-    changed: largestChanges(held, rowsMax).map((candidate) => changedVerdict(state, candidate)),
+    changed: largestChanges(held, rowsMax).map(({ row, before: was, after: is }) => {
+      return { subject: subjectHex(state.subjects.keyOf(row)), before: was, after: is };
+    }),
     /** Weight of each peer, indexed by number. */
     weightsBefore: before.peerWeights.published,
     weightsAfter: after.peerWeights.published,
@@ -105,9 +107,4 @@ function peersAssumed({ origins, numbers, peerWeights }: GroupState, { preTruste
 /** Candidates with the same change keep their order, which is that of their rows. */
 function largestChanges(held: readonly Candidate[], count: number): Candidate[] {
   return held.toSorted((p, q) => q.scoreChange - p.scoreChange).slice(0, count);
-}
-
-/** Names the player by the subject hash, hex. */
-function changedVerdict(state: GroupState, { row, before, after }: Candidate) {
-  return { subject: subjectHex(state.subjects.keyOf(row)), before, after };
 }

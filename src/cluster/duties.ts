@@ -1,21 +1,16 @@
 /** The leader's duties besides deciding: it deletes slots, and erased bytes elsewhere. Each may be repeated. */
 import { messageOf } from '../errors.js';
 import type { MemberStatus } from '../group/cluster-api.js';
-import { every, type Timers } from '../group/ports/clock.js';
-import { type Fence, type NodeView, type SharedLog, SharedLogUnavailableError } from '../group/ports/shared-log.js';
+import { every } from '../group/ports/clock.js';
+import { type Fence, type NodeView, SharedLogUnavailableError } from '../group/ports/shared-log.js';
 import { OwnerLostError, ScrubDeferredError } from '../group/ports/storage.js';
 import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
-import type { ClusterMember } from './member.js';
+import type { ClusterMember, MemberDeps } from './member.js';
 
-export interface DutiesDeps {
-  readonly log: SharedLog;
+export interface DutiesDeps extends Pick<MemberDeps, 'log' | 'timers' | 'nodeId' | 'format' | 'now' | 'note'> {
   readonly member: ClusterMember;
   readonly link: Pick<LinkClient, 'call'>;
-  readonly timers: Pick<Timers, 'elapsed' | 'later'>;
-  readonly nodeId: string;
-  /** The newest format of records that this release reads. */
-  readonly format: number;
   /** Returns the bytes appended to the shared log since the start. */
   readonly appendedBytes: () => number;
   readonly durableSeq: () => number;
@@ -26,10 +21,7 @@ export interface DutiesDeps {
   readonly fullChanged: () => void;
   /** Called after records of a newer format became possible. */
   readonly formatRaised: () => Promise<void>;
-  /** ms since 1970. */
-  readonly now: () => number;
   readonly onFailure: (what: string, error: unknown) => void;
-  readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
 }
 
 /** Bytes of the largest database of a member: of its file, and those that hold values. */

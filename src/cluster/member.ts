@@ -49,6 +49,7 @@ export interface MemberDeps {
   readonly nodeId: string;
   readonly url: string;
   readonly version: string;
+  /** The newest format of records that this release reads. */
   readonly format: number;
   readonly leaseS: number;
   readonly etcdQuotaBytes: number;

@@ -1,7 +1,7 @@
 /** Carries out the operator's commands on the whole cluster, or forwards them to the leader. */
 import { granted, messageOf, type Outcome, refused } from '../errors.js';
 import type { OnProgress } from '../group/api.js';
-import type { ClusterOperations, ClusterStatus, MemberStatus } from '../group/cluster-api.js';
+import type { ClusterOperations, ClusterStatus } from '../group/cluster-api.js';
 import {
   type Scrubbed,
   type SharedLog,
@@ -11,25 +11,18 @@ import {
 import { OwnerLostError } from '../group/ports/storage.js';
 import { noLeader } from '../group/refusals.js';
 import { DAY_MS, HOUR_MS, limits } from '../limits.js';
-import { type LinkClient, LinkError } from './link-client.js';
-import type { ClusterMember } from './member.js';
+import type { DutiesDeps } from './duties.js';
+import { LinkError } from './link-client.js';
 
-export interface OperatorDeps {
-  readonly log: SharedLog;
-  readonly member: ClusterMember;
-  readonly link: LinkClient;
-  readonly nodeId: string;
+export interface OperatorDeps extends Pick<DutiesDeps, 'log' | 'member' | 'link' | 'nodeId' | 'members' | 'now'> {
   readonly clusterId: () => string;
   readonly endpoints: readonly string[];
-  readonly members: () => Promise<readonly (MemberStatus | null)[]>;
   readonly pushWal: (settings: WalSettings, onProgress: OnProgress) => Promise<string>;
   /** The members' settings, unless a scrub names others. */
   readonly walSettings: WalSettings;
   readonly whenDefragmented: () => Promise<unknown>;
   /** Resolves to the members of etcd, by index, that could not be defragmented. */
   readonly defragmentAll: () => Promise<readonly number[]>;
-  /** ms since 1970. */
-  readonly now: () => number;
 }
 
 type ScrubResult = Omit<Scrubbed, 'at'>;
@@ -140,11 +133,10 @@ function refusedIfSilent<T>(work: Promise<Outcome<T>>): Promise<Outcome<T>> {
   });
 }
 
-interface NightDeps extends Pick<OperatorDeps, 'now'> {
+interface NightDeps extends Pick<DutiesDeps, 'now' | 'onFailure'> {
   readonly log: Pick<SharedLog, 'scrubDue'>;
   readonly isLeader: () => boolean;
   readonly scrub: () => Promise<Outcome<Omit<ScrubResult, 'marker'>>>;
-  readonly onFailure: (what: string, error: unknown) => void;
 }
 
 /** The returned function scrubs once a night if an erasure waits for it: a scrub that failed in the next one. */

@@ -80,21 +80,19 @@ export class ClusterNode {
     const note = (level: 'info' | 'warn' | 'error', fields: object, text: string) => logger[level](fields, text);
     const onFailure = (what: string, error: unknown) =>
       logger.error({ err: error }, `${what} failed and will be tried again`);
+    const members = () => membersOf(log);
+    const now = () => clock.now();
+    const shared = { log, nodeId: settings.nodeId, format: RECORD_FORMAT, timers, members, now, note, onFailure };
     this.member = new ClusterMember({
-      log,
+      ...shared,
       site: this.#site,
-      nodeId: settings.nodeId,
       url: settings.url,
       version,
-      format: RECORD_FORMAT,
       leaseS: config.leaseS,
       etcdQuotaBytes: config.etcdQuotaBytes,
       stalenessMaxMs: config.stalenessMaxMs,
       allowStaleReads: config.allowStaleReads,
-      timers,
       onLeader: (leader, isEarlierAlive) => this.#nodeLink.leaderChanged(leader, isEarlierAlive),
-      now: () => clock.now(),
-      note,
       onBehind: (reason, hasDiverged) => {
         const marked = hasDiverged ? this.#markDiverged() : Promise.resolve();
         void marked.then(() => onFatal(new RejoinError(`${reason}, so the node joins again`)));
@@ -110,36 +108,23 @@ export class ClusterNode {
       (request) => this.#nodeLink.answer(request),
       onRequestFailed,
     );
+    const linked = { ...shared, member: this.member, link: this.#link };
     this.#duties = new LeaderDuties({
-      log,
-      member: this.member,
-      link: this.#link,
-      timers,
-      nodeId: settings.nodeId,
-      format: RECORD_FORMAT,
+      ...linked,
       appendedBytes: () => this.#writer?.appendedBytes ?? 0,
       durableSeq: () => this.#site.durableSeq,
-      members: () => membersOf(log),
       fullChanged: () => this.#site.writableChanged(),
       formatRaised: () => this.#site.configure(),
       defragment: (at) => log.client.defragment(at),
-      now: () => clock.now(),
-      onFailure,
-      note,
     });
     this.#operations = new ClusterOperator({
-      log,
-      member: this.member,
-      link: this.#link,
-      nodeId: settings.nodeId,
+      ...linked,
       clusterId: () => this.#clusterId ?? '',
       endpoints: settings.endpoints,
-      members: () => membersOf(log),
       pushWal: (wal, onProgress) => log.pushWal(wal, onProgress),
       walSettings: { snapshotEntries: config.etcdSnapshotCount, files: config.etcdMaxWals },
       whenDefragmented: () => this.#duties.whenDefragmented(),
       defragmentAll: () => this.#duties.defragment(),
-      now: () => clock.now(),
     });
     const overwrite = async (signal: AbortSignal): Promise<void> => {
       await this.#site.forgetErased();
@@ -149,9 +134,7 @@ export class ClusterNode {
     };
     this.#scrub = new LocalScrub(dir, overwrite, onFailure);
     this.#nodeLink = new NodeLink({
-      nodeId: settings.nodeId,
-      link: this.#link,
-      member: this.member,
+      ...linked,
       site: this.#site,
       donor: new CopyDonor({ dir, site: () => (this.#site.isOpen ? this.#site : null) }),
       operations: this.#operations,
@@ -159,15 +142,12 @@ export class ClusterNode {
       others: () => this.#others(),
       scrub: () => this.#scrub.run(),
       elapsed: () => performance.now(),
-      onFailure,
       onRequestFailed,
     });
     this.#scrubAtNight = nightlyScrub({
-      log,
+      ...shared,
       isLeader: () => this.member.isLeader,
       scrub: () => this.#operations.scrub(),
-      now: () => clock.now(),
-      onFailure,
     });
   }
 
@@ -347,9 +327,8 @@ export class ClusterNode {
       log: writer,
       roleChanged: () => this.#duties.roleChanged(),
     });
-    const fence = this.#formingFence;
     writer.follow();
-    this.member.start(fence);
+    this.member.start(this.#formingFence);
     this.#duties.start();
     this.#stopNights = every(this.ports.timers, limits.scrubLookMs, () => void this.#scrubAtNight());
     this.#scrub.start();
@@ -384,10 +363,9 @@ export class ClusterNode {
 
   /** Starts the node again once its disk has room, because only a start can tell the outcome of a failed commit. */
   #startAgainWithRoom(): void {
-    this.#look ??= setInterval(() => {
+    this.#look = setInterval(() => {
       if (!(knownFreeBytesOf(this.dir) >= this.#freeBytesMin)) return;
       clearInterval(this.#look);
-      this.#look = undefined;
       this.ports.onFatal(new RejoinError('the disk has room again, so the node starts again'));
     }, limits.clusterReportMs).unref();
   }

@@ -264,8 +264,6 @@ async function listen({ host, port }: Config, parts: Parts): Promise<void> {
 
 type OpenGroup = Awaited<ReturnType<typeof openGroup>>;
 
-type ClusterSiteParts = Parameters<ClusterNode['start']>[0];
-
 /** Recovers the group and connects its parts: from here on it accepts commands. */
 async function openGroup(start: Start, parts: Parts) {
   const { config, clock, dir, writer, reserve, closers, cluster } = start;
@@ -338,7 +336,7 @@ async function openGroup(start: Start, parts: Parts) {
     current.loop = loopOver({ actor, recoveredFrom: again.snapshotSeq });
     log.info({ last_seq: actor.durableSeq, ms: Math.round(performance.now() - startedAt) }, 'the state was read again');
   };
-  const clusterSite: ClusterSiteParts = {
+  const clusterSite = {
     loop: () => current.loop,
     reload,
     configure: () => startup.applyConfiguration(config, group, loggedSettings(current.loop.state)),

@@ -28,7 +28,7 @@ export async function scrubIfDue(dir: string): Promise<void> {
 export class LocalScrub {
   readonly #ending = new AbortController();
   #runs: Promise<unknown> = Promise.resolve();
-  #timer: NodeJS.Timeout | null = null;
+  #timer: NodeJS.Timeout | undefined;
   #marks = 0;
 
   constructor(
@@ -39,13 +39,12 @@ export class LocalScrub {
 
   start(): void {
     this.#runIfDue();
-    this.#timer = setInterval(() => this.#runIfDue(), limits.scrubOwnEveryMs);
-    this.#timer.unref();
+    this.#timer = setInterval(() => this.#runIfDue(), limits.scrubOwnEveryMs).unref();
   }
 
   async stop(): Promise<void> {
     this.#ending.abort();
-    if (this.#timer !== null) clearInterval(this.#timer);
+    clearInterval(this.#timer);
     await this.#runs;
   }
 

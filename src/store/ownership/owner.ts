@@ -291,8 +291,7 @@ export function repeatedly(work: () => Promise<void>, everyMs: number): () => Pr
     });
   };
   run();
-  const timer = setInterval(run, everyMs);
-  timer.unref();
+  const timer = setInterval(run, everyMs).unref();
   return async () => {
     clearInterval(timer);
     await activeRun;

@@ -41,8 +41,6 @@ export interface LoopDeps extends SnapshotDeps, RemovalDeps, WeightsDeps {
   readonly leading?: boolean;
   /** The newest format of records that every node reads; absent if this node is alone. */
   readonly formatMax?: () => number;
-  /** Default: the table of this release. */
-  readonly formatOf?: (type: Command['type']) => number;
   /** ms after which callers no longer wait for a commit, whose outcome then stays unknown; absent: no limit. */
   readonly commitPatienceMs?: number;
   readonly logIsFull?: () => boolean;
@@ -263,8 +261,8 @@ export class GroupLoop {
     if (this.draining || this.failed) return refusals.notThere();
     if (!this.#leading && !isRead(envelope.command)) return refusals.noLeader();
     if (this.stalled && !isRead(envelope.command)) return refusals.logUnreachable();
-    const { formatMax, formatOf = formatOfCommand } = this.deps;
-    if (formatMax !== undefined && formatOf(envelope.command.type) > formatMax()) return refusals.mixedReleases();
+    const formatMax = this.deps.formatMax?.();
+    if (formatMax !== undefined && formatOfCommand(envelope.command.type) > formatMax) return refusals.mixedReleases();
     if (this.clockGuard.clockAhead && refusedIfClockAhead(envelope.command)) return this.#clockAhead();
     if (!this.#hasRoom && needsRoom.has(envelope.command.type)) return this.#noRoom();
     const { holder, events } = envelope;

@@ -12,7 +12,7 @@ import type { Answer, Command } from '../../../src/group/actor-commands.js';
 import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { limits } from '../../../src/limits.js';
 import { timers } from '../../../src/node/system.js';
-import { bounds, salt, subjectOf, t0 } from '../../support/given.js';
+import { bounds, salt, subjectOf } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { until } from '../../support/until.js';
@@ -212,10 +212,9 @@ test('a demoted node answers the callers of recorded erasures that the next lead
 
 test('a command whose records an older node could not read is refused until every node reads them', async () => {
   let formatMax = 1;
-  const formatOf = (type: Command['type']) => (type === 'allow' ? 2 : 1);
-  const { loop, submit } = await grown(undefined, { formatMax: () => formatMax, formatOf });
-  const allow: Command = { type: 'allow', subject: subjectOf('x'), id: 'i', until: t0, note: 'n', by: 't' };
-  const admit = () => loop.admit({ command: allow, token: () => undefined, events: 1, bytes: 100, holder: null });
+  const { loop, submit } = await grown(undefined, { formatMax: () => formatMax });
+  const command = { type: 'scoring' } as const;
+  const admit = () => loop.admit({ command, token: () => undefined, events: 1, bytes: 100, holder: null });
   assert.equal(admit()?.details, { reason: 'mixed_releases' });
   await submit('e2');
   formatMax = 2;

@@ -11,14 +11,13 @@ import type { GroupState } from '../state.js';
 export function decideOrigin(state: GroupState, command: ChangeOrigin, now: number): Decision<null> {
   const { change, name, by } = command;
   const known = state.origins.named(name);
-  const nothing = grant(null);
   if (change === 'remove') {
     if (known === undefined) return refuse('unknown_origin', { text: `no origin has the name ${name}` });
-    if (!known.declared) return nothing;
+    if (!known.declared) return grant(null);
     const audit = audited(state, now, { action: 'origin_removed', actor: by, target: name });
     return grant(null, { type: 'origin_removed', origin: known.index, audit });
   }
-  if (known?.declared) return nothing;
+  if (known?.declared) return grant(null);
   if (known === undefined && (state.origins.list.length >= limits.originsMax || hasNoNumber(state))) {
     return refuse('overloaded', { text: `expected at most ${limits.originsMax} origins, including removed ones` });
   }

@@ -79,10 +79,9 @@ export function chainsOf(state: GroupState, subject: Uint8Array) {
 /** Returns the heads in the order of the player's entries; none for row -1. */
 function headsOf({ subjects, origins }: GroupState, row: number): ChainHead[] {
   if (row < 0) return [];
-  const first = subjects.firstEntry(row);
-  return Array.from({ length: subjects.peerCount(row) }, (_, i) => {
-    const peer = subjects.entries.peer(first + i);
-    return { peer, sender: origins.peerOf(peer), origin: origins.nameOf(peer), head: subjects.entries.head(first + i) };
+  return Array.from(subjects.entriesOf(row), (entry) => {
+    const peer = subjects.entries.peer(entry);
+    return { peer, sender: origins.peerOf(peer), origin: origins.nameOf(peer), head: subjects.entries.head(entry) };
   });
 }
 

@@ -92,7 +92,9 @@ export class NodeLink {
       const waitForRoomMs = Math.max(limits.leaderLookMs, waitMs);
       answer = await this.#room.run(peerIdOf(call) ?? '', waitForRoomMs, () => forwarder.send({ ...call, waitMs }));
     } catch (error) {
-      this.#reportSilent(url, error);
+      // Report a silent leader once: the cause, such as a wrong ADVERTISE_URL, is for the operator.
+      if (this.#silentLeader !== url) this.deps.onFailure('a command to the leader', error);
+      this.#silentLeader = url;
       if (error instanceof LinkError && error.isUnsent) return error;
       throw error;
     }
@@ -108,12 +110,6 @@ export class NodeLink {
     if (leader === null || earlier === undefined) return;
     this.#forwarder = undefined;
     setTimeout(() => earlier.abort(), isEarlierAlive ? limits.forwardGraceMs : 0).unref();
-  }
-
-  /** Reports a silent leader once: the cause, such as a wrong ADVERTISE_URL, is for the operator. */
-  #reportSilent(url: string, error: unknown): void {
-    if (this.#silentLeader !== url) this.deps.onFailure('a command to the leader', error);
-    this.#silentLeader = url;
   }
 
   /** Resolves once the other serving nodes have applied the newest record of this node, or after a bounded time. */

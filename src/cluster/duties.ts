@@ -254,11 +254,13 @@ export class LeaderDuties {
     const { log, link, nodeId, durableSeq, member } = this.deps;
     const upTo = this.#redactedSeq;
     const body = { seq: durableSeq() };
-    const call = { method: 'POST', path: '/scrub', body, timeoutMs: limits.scrubNodeMs, signal } as const;
+    const call = { method: 'POST', path: '/scrub', body, timeoutMs: limits.scrubNodeMs } as const;
     for (const node of await log.nodes()) {
       // A node that still joins after `joinHoldMs` reads the erasures before it serves any request.
       if (node.nodeId === nodeId || node.role === 'left' || node.role === 'joining') continue;
-      await link.call({ ...call, url: node.url });
+      await this.#whileAlive(node, (gone) => {
+        return link.call({ ...call, url: node.url, signal: AbortSignal.any([signal, gone]) });
+      });
     }
     if (upTo === 0 || member.fence === null) return;
     await this.#trim(upTo, false);
@@ -266,6 +268,22 @@ export class LeaderDuties {
     // The write-ahead logs of etcd still contain the slots, until the nightly scrub purges these logs.
     await log.putScrubDue(upTo);
     if (this.#redactedSeq === upTo) this.#redactedSeq = 0;
+  }
+
+  /** Ends the wait for a node whose lease ends: its own files say that a scrub is due, also if it only hung. */
+  async #whileAlive({ nodeId }: NodeView, ask: (gone: AbortSignal) => Promise<unknown>): Promise<void> {
+    const { log, timers } = this.deps;
+    const gone = new AbortController();
+    const look = async () => {
+      if (!(await log.nodes()).some((node) => node.nodeId === nodeId)) gone.abort();
+    };
+    // A look that fails says nothing, and the next one may not.
+    const stop = every(timers, limits.clusterReportMs, () => void look().catch(() => undefined));
+    await ask(gone.signal)
+      .catch((error: unknown) => {
+        if (!gone.signal.aborted) throw error;
+      })
+      .finally(stop);
   }
 
   /** The leading member comes last. Resolves to those, by index, whose files may still contain deleted slots. */

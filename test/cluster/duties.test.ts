@@ -138,6 +138,26 @@ test('a scrub asks the other nodes that serve, and ends as soon as the node does
   assert.instance(await scrubbed, ScrubDeferredError);
 });
 
+test('a scrub does not wait for a node whose lease has ended, and tells a living node that fails', async () => {
+  const nodes = [nodeOf('n0', 1, 'leader'), nodeOf('n1', 1)];
+  const call = ({ signal }: { readonly signal: AbortSignal }) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('given up'))));
+  const { duties, log } = worldOf(nodes, { link: { call } as unknown as LinkClient });
+  let looks = 0;
+  log.nodes = async () => {
+    looks += 1;
+    if (looks === 2) throw new SharedLogUnavailableError('silent');
+    return looks < 4 ? nodes : nodes.slice(0, 1);
+  };
+  await withBounds({ clusterReportMs: 1 }, async () => {
+    const scrubbed = duties.scrubElsewhere();
+    await until(() => looks === 4);
+    await scrubbed;
+  });
+  const failing = worldOf(nodes, { link: { call: () => Promise.reject(new Error('refused')) } }).duties;
+  assert.match(String(await rejection(failing.scrubElsewhere())), 'an erasure waits for the other nodes: refused');
+});
+
 test('after a takeover a scrub deletes the slots of all records that the leader before may have replaced', async () => {
   const due: number[] = [];
   // The files of this node follow its state.

@@ -66,7 +66,7 @@ export class LocalScrub {
       // This run may have passed the records that a later mark stands for.
       if (this.#marks === marks) rmSync(fileOf(this.dir), { force: true });
     });
-    this.#runs = done.catch(() => undefined);
+    this.#runs = done.catch(() => undefined).then(() => stopping?.removeEventListener('abort', end));
     return done;
   }
 

@@ -1,4 +1,5 @@
 /** When a node overwrites the free space of its files, and what stays due after a failure or a stop. */
+import { getEventListeners } from 'node:events';
 import fs, { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -150,6 +151,14 @@ test('a scrub for an erasure waits for no earlier one once the node stops', asyn
     assert.instance(await own, ScrubDeferredError);
     assert.instance(await earlier, Error);
   }
+});
+
+test('a scrub that has ended leaves no listener at the signal of the node', async () => {
+  const { scrub } = scrubOf(async () => undefined);
+  const { signal } = new AbortController();
+  await scrub.run(undefined, signal);
+  await scrub.stop();
+  assert.equal(getEventListeners(signal, 'abort'), []);
 });
 
 test.run();

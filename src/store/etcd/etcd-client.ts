@@ -184,7 +184,7 @@ export class EtcdClient {
   }
 
   pause(ms: number): Promise<void> {
-    return delay(ms, undefined, { ref: false });
+    return delay(ms);
   }
 
   /** Cancels every call in progress, which then rejects with `SharedLogUnavailableError`, and refuses further calls. */

@@ -51,6 +51,14 @@ test('closing the client ends the calls under way, however much time they have l
   await watched;
 });
 
+test('a pause between two attempts keeps the process, which otherwise ends without a word', async () => {
+  const waits = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = waits();
+  const paused = (await hanging()).pause(5);
+  assert.is(waits(), before + 1);
+  await paused;
+});
+
 test('a closed client refuses every call', async () => {
   const client = await hanging();
   client.close();

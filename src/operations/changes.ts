@@ -81,6 +81,8 @@ export type Changes = { readonly [N in ChangeName]: (...args: ChangeArgs<N>) => 
 export interface ChangeCall<N extends ChangeName = ChangeName> {
   readonly name: N;
   readonly args: readonly unknown[];
+  /** Digest of the caller's key as the sending node knows it; an earlier release sends none. */
+  readonly key?: string;
 }
 
 export function encodeCall<N extends ChangeName>(name: N, args: ChangeArgs<N>): ChangeCall<N> {
@@ -88,7 +90,8 @@ export function encodeCall<N extends ChangeName>(name: N, args: ChangeArgs<N>): 
   const encoded = args.map((value, i) => codecs[i]!.encode(value));
   // JSON has no undefined, and null is a value.
   while (encoded.at(-1) === undefined && encoded.length > 0) encoded.pop();
-  return { name, args: encoded };
+  const key = codecs[0] === caller ? (args[0] as PeerView | null)?.keyDigest : undefined;
+  return { name, args: encoded, ...(key !== undefined && { key }) };
 }
 
 /** Returns the peer that asked for a change; null for a change of the operator, or of a caller without a key. */
@@ -104,8 +107,8 @@ export function refusalOf<N extends ChangeName>(name: N, args: readonly unknown[
 
 /** Decides a change on the group of this node, which leads. Returns undefined for an unknown change. */
 export function execute<N extends ChangeName>(
-  group: Changes & Pick<GroupApi, 'peerById'>,
-  { name, args }: ChangeCall<N>,
+  group: Changes & Pick<GroupApi, 'peerById' | 'peerByKeyDigest'>,
+  { name, args, key }: ChangeCall<N>,
 ): Promise<ChangeValue<N>> | undefined {
   if (!Object.hasOwn(changes, name) || !Array.isArray(args)) return undefined;
   const codecs: readonly Codec<unknown, unknown>[] = changes[name].codecs;
@@ -113,6 +116,9 @@ export function execute<N extends ChangeName>(
   const decoded = args.map((value, i) => (codecs[i] ?? plain).decode(value, group));
   const [first] = decoded;
   if (codecs[0] === caller && isRefusal(first)) return Promise.resolve(refusalOf(name, args, first));
+  // The sending node may be behind, and the key have been replaced because it was stolen.
+  const isReplaced = key !== undefined && group.peerByKeyDigest(key)?.peerId !== args[0];
+  if (isReplaced) return Promise.resolve(refusalOf(name, args, refused('invalid_api_key')));
   const methods: Changes = group;
   return methods[name](...(decoded as ChangeArgs<N>));
 }

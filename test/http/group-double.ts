@@ -21,6 +21,7 @@ export function peerView(index: number, more: Partial<PeerView> = {}): PeerView 
     eventCount: 7,
     lastEventAt: null,
     contactEmail: null,
+    keyDigest: '',
     note: null,
     preTrusted: false,
     weight: 0.5,

@@ -14,19 +14,22 @@ import {
 
 const subject = Buffer.alloc(32, 7);
 const key = keyOf(subject);
-const peer = { peerId: 'p', status: 'active' } as PeerView;
+const peer = { peerId: 'p', status: 'active', keyDigest: 'digest' } as PeerView;
 
 /** Sends a command through JSON to a leader that knows the peers, and returns the arguments that its method gets. */
-async function received<N extends ChangeName>(name: N, args: ChangeArgs<N>, known: PeerView | undefined = peer) {
+async function received<N extends ChangeName>(name: N, args: ChangeArgs<N>, known: PeerView = peer) {
   let got: unknown = null;
-  const leader = new Proxy({} as GroupApi, {
-    get: (_, method) =>
-      method === 'peerById'
-        ? (id: string) => (id === known?.peerId ? known : undefined)
-        : async (...values: unknown[]) => {
-            got = values;
-            return { ok: true, value: String(method) };
-          },
+  const peers: Partial<GroupApi> = {
+    peerById: (id) => (id === known.peerId ? known : undefined),
+    peerByKeyDigest: (digest) => (digest === known.keyDigest ? known : undefined),
+  };
+  const leader = new Proxy(peers as GroupApi, {
+    get: (target, method) =>
+      Reflect.get(target, method) ??
+      (async (...values: unknown[]) => {
+        got = values;
+        return { ok: true, value: String(method) };
+      }),
   });
   const call = JSON.parse(JSON.stringify(encodeCall(name, args))) as ChangeCall<N>;
   return { outcome: (await execute(leader, call)) as unknown, got };
@@ -80,6 +83,21 @@ test("the leader's state decides whether the caller may act, and each event of a
     all.map(({ code }) => code),
     ['invalid_api_key', 'invalid_api_key'],
   );
+});
+
+test('a key that was replaced is refused by the leader, also if the sending node does not know it yet', async () => {
+  const rotated = { ...peer, keyDigest: 'another' } as PeerView;
+  const one = await received('withdraw', [peer, 'e'], rotated);
+  assert.equal([one.got, (one.outcome as { code: string }).code], [null, 'invalid_api_key']);
+  const events = [{ subject: null }] as unknown as ChangeArgs<'submit'>[1];
+  assert.is(
+    ((await received('submit', [peer, events], rotated)).outcome as [{ code: string }])[0].code,
+    'invalid_api_key',
+  );
+  // A node of an earlier release sends no key.
+  const { keyDigest, ...earlier } = peer;
+  assert.is(keyDigest, 'digest');
+  assert.equal((await received('withdraw', [earlier as PeerView, 'e'], rotated)).got, [rotated, 'e']);
 });
 
 test('only commands of the list are executed', () => {

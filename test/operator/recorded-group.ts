@@ -93,6 +93,7 @@ export function peerView(index: number): PeerView {
     eventCount: 2,
     lastEventAt: null,
     contactEmail: null,
+    keyDigest: '',
     note: null,
     preTrusted: false,
     weight: 0.5,

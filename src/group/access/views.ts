@@ -30,6 +30,8 @@ export function peerView(state: GroupState, peer: Peer) {
     lastEventAt: state.hourlyCounts.lastHourOf(index),
     /** Null if the registration gave none. Never public. */
     contactEmail,
+    /** SHA-256 of its present key, hex. Only for the link between nodes. */
+    keyDigest: peer.keyDigest,
     /** Words of the operator, for operators only; null if there are none. */
     note: peer.note ?? null,
     preTrusted,

@@ -116,22 +116,24 @@ export class ForwardRoom {
         this.#waiting.removeWhere((other) => other === command);
         reject(new LinkError(`no room on the link within ${waitMs} ms`, true));
       }, waitMs).unref();
-      this.#waiting.push(holder, command);
-      this.#beginNext();
+      // Whoever waits already has no room, also now.
+      if (this.#hasRoom(holder)) begin();
+      else this.#waiting.push(holder, command);
     });
   }
 
-  /** A holder with many commands in progress leaves room for others, which have their turns one after the other. */
   #beginNext(): void {
-    const left = () => limits.linkForwardsMax - this.#runningInAll;
     const begin = (command: Waiting): boolean => {
-      if (left() === 0) return false;
       command.begin();
       return true;
     };
-    // Without room, `begin` ends the search at the first holder.
-    const isFull = ({ holder }: Waiting) => left() > 0 && (this.#running.get(holder) ?? 0) >= 2 * left();
-    this.#waiting.take(begin, isFull);
+    this.#waiting.take(begin, ({ holder }) => !this.#hasRoom(holder));
+  }
+
+  /** A holder with many commands in progress leaves room for others. However little is left, each may have one. */
+  #hasRoom(holder: string): boolean {
+    const left = limits.linkForwardsMax - this.#runningInAll;
+    return (this.#running.get(holder) ?? 0) < Math.max(1, 2 * left);
   }
 
   #count(holder: string, change: 1 | -1): void {

@@ -50,10 +50,23 @@ test('places that become free go to the other holders in turn, not to the one wh
     await turn();
   }
   const before = countOf('one');
-  assert.is(countOf('six'), 0);
-  await end('one');
-  await end('one');
-  assert.equal([countOf('one'), countOf('six')], [before, 1]);
+  for (let ended = 0; ended < 4; ended++) await end('one');
+  assert.equal([countOf('one'), countOf('five'), countOf('six')], [before, 2, 2]);
+});
+
+test('a holder has a place of its own however many others hold all of them, and one at a time', async () => {
+  const { sendTimes, end, countOf } = roomOf();
+  const holders = Array.from({ length: 12 }, (_, i) => `holder ${i}`);
+  for (const holder of holders) {
+    sendTimes(holder, 200);
+    await turn();
+  }
+  assert.ok(holders.every((holder) => countOf(holder) > 0));
+  sendTimes('last', 2);
+  await turn();
+  assert.is(countOf('last'), 1);
+  await end('last');
+  assert.is(countOf('last'), 2, 'its next command takes its place');
 });
 
 test('a command that gets no room in time fails as unsent, and leaves nothing behind', async () => {

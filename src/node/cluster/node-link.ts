@@ -90,7 +90,9 @@ export class NodeLink {
     let answer: CommandAnswer;
     try {
       const waitForRoomMs = Math.max(limits.leaderLookMs, waitMs);
-      answer = await this.#room.run(peerIdOf(call) ?? '', waitForRoomMs, () => forwarder.send({ ...call, waitMs }));
+      answer = await this.#room.run(peerIdOf(call) ?? call.name, waitForRoomMs, () =>
+        forwarder.send({ ...call, waitMs }),
+      );
     } catch (error) {
       // Report a silent leader once: the cause, such as a wrong ADVERTISE_URL, is for the operator.
       if (this.#silentLeader !== url) this.deps.onFailure('a command to the leader', error);

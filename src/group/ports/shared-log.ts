@@ -3,7 +3,7 @@
  * leader itself, and the status of the nodes.
  */
 import { NamedError } from '../../errors.js';
-import type { StoredBatch } from './storage.js';
+import { OwnerLostError, type StoredBatch } from './storage.js';
 
 /** The records of a stored batch that a turn replaced. The new content of each record follows from its old content. */
 export type Redaction =
@@ -85,6 +85,9 @@ export interface RefusedNode extends Pick<NodeView, 'nodeId' | 'url'> {
 
 /** No majority, or no member at all, answered in time: the outcome is unknown. */
 export class SharedLogUnavailableError extends NamedError {}
+
+/** The shared log ends before the records of the node that appends: etcd was restored from an older copy. */
+export class LogLostError extends OwnerLostError {}
 
 /** Every call may reject with `SharedLogUnavailableError`. */
 export interface SharedLog {

@@ -12,7 +12,7 @@ import { ClusterOperator, nightlyScrub } from '../../cluster/operations.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
 import { type Clock, every, type Timers } from '../../group/ports/clock.js';
-import { type Fence, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
+import { type Fence, LogLostError, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DiskFullError, OwnerLostError, StoreEndedError } from '../../group/ports/storage.js';
 import { lastSeqOf } from '../../group/recovery/recovery.js';
 import { logUnreachable, noLeader } from '../../group/refusals.js';
@@ -336,6 +336,8 @@ export class ClusterNode {
 
   /** Handles a failure of the loop: the node follows if it only lost the lead, and leaves otherwise. */
   loopFailed(error: unknown): void {
+    // Whoever leads next is refused, too: the group has no leader until the operator decides which log goes on.
+    if (error instanceof LogLostError) return void this.member.stepDown(messageOf(error), Number.POSITIVE_INFINITY);
     if (error instanceof OwnerLostError || error instanceof SharedLogUnavailableError) {
       void this.member.demote(messageOf(error));
       return;

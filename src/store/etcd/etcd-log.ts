@@ -5,6 +5,7 @@ import type { OnProgress } from '../../group/ports/pool.js';
 import {
   type Fence,
   type LeaderView,
+  LogLostError,
   type NodeView,
   type RefusedNode,
   type Resignation,
@@ -143,8 +144,11 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
       const isLeader = leader?.create_revision === fence.revision;
       const isAtEdge = trimmed?.value.toString() === String(slot.firstSeq - 1);
       if (follows === before && isLeader && isAtEdge && there === undefined) continue;
-      const what = isLeader ? 'another turn is in the log there' : 'another node leads now';
-      throw new OwnerLostError(`the slot at record ${slot.firstSeq} was refused: ${what}`);
+      const refused = `the slot at record ${slot.firstSeq} was refused`;
+      if (!isLeader) throw new OwnerLostError(`${refused}: another node leads now`);
+      if (there !== undefined) throw new OwnerLostError(`${refused}: another turn is in the log there`);
+      const page = 'see "Loss of two machines" in docs/operating/cluster.md';
+      throw new LogLostError(`${refused}: etcd lacks the slot before it, which this node has; ${page}`);
     }
   }
 

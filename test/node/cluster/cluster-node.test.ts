@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import type { GroupApi } from '../../../src/group/api.js';
 import {
   type LeaderView,
+  LogLostError,
   type NodeView,
   SharedLogUnavailableError,
   type SharedView,
@@ -336,6 +337,11 @@ test('a loop that lost the lead lets the node follow; a failure makes it leave o
     node.loopFailed(error);
     assert.equal([node.member.role, lines, fatal], ['joining', [], []]);
   }
+  const waits: unknown[] = [];
+  const behind = (await nodeOver()).node;
+  behind.member.stepDown = async (...args) => void waits.push(args);
+  behind.loopFailed(new LogLostError('etcd lacks a slot'));
+  assert.equal(waits, [['etcd lacks a slot', Number.POSITIVE_INFINITY]], 'it leads no more until it starts again');
   const { node, lines, fatal } = await nodeOver();
   for (const text of ['a defect', 'a consequence']) node.loopFailed(new Error(text));
   await until(() => node.member.role === 'left');

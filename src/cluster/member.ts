@@ -159,7 +159,7 @@ export class ClusterMember implements ClusterHealth {
   }
 
   get hasLeader(): boolean {
-    return this.leader !== null;
+    return this.leader !== null && !this.isUnreachable;
   }
 
   get appliedSeq(): number {

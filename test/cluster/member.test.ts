@@ -606,12 +606,14 @@ test('a node that lost its lease is stale from the next one on until it has read
   member.lease.start();
   member.start(null);
   await time.until(() => member.lease.id !== null && !member.isStale);
+  assert.is(member.hasLeader, true);
   isLost = true;
   isSilent = true;
   await time.until(() => member.lease.id === null);
   isLost = false;
   reports.length = 0;
   await time.until(() => member.lease.id !== null);
+  await time.until(() => !member.hasLeader);
   assert.is(member.isStale, true);
   isSilent = false;
   await time.until(() => !member.isStale);

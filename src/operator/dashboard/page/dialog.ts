@@ -44,7 +44,10 @@ export function drawnDialog(): Child {
   const cancel = (event: Event): void => {
     if (!mayCancel()) event.preventDefault();
   };
-  return html`<dialog class="dialog" aria-labelledby="dialog-title" ref=${opened} onCancel=${cancel} onClose=${onClose}>
+  // Chromium asks only once whether Escape may close a dialog.
+  const closedby = mayCancel() ? 'closerequest' : 'none';
+  const on = { ref: opened, closedby, onCancel: cancel, onClose };
+  return html`<dialog class="dialog" aria-labelledby="dialog-title" ...${on}>
     <h2 id="dialog-title">${title}</h2>
     ${draw(() => element?.close())}
   </dialog>`;

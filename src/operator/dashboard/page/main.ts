@@ -76,7 +76,7 @@ async function start(): Promise<void> {
   function show(): void {
     const [name = '', ...rest] = location.hash.replace(/^#\/?/, '').split('/');
     const to = rest.length > 0 ? `${name}/` : name;
-    const place = pageRoutes[to];
+    const place = Object.hasOwn(pageRoutes, to) ? pageRoutes[to] : undefined;
     current = place?.view({ live, peers, argument: decoded(rest.join('/')) }) ?? unknownView;
     present = place?.under ?? to;
     isMenuOpen = false;

@@ -215,16 +215,17 @@ test('events that a revoked peer carries count for nothing', () => {
   assert.is(given.trust('victim').confidence, 0);
 });
 
-test('an undeclared origin is refused before a duplicate is looked for', () => {
+test('an undeclared origin is refused, but a stored event is a duplicate whatever became of its origin', () => {
   const given = new Given().peers(1).origin('list');
   const refusal = (origin: string, eventId: string) => {
     const outcome = given.event(0, 'p', { ...labelled(origin), eventId });
     return outcome.ok ? 'accepted' : outcome.code;
   };
   assert.is(refusal('list', 'x'), 'accepted');
-  assert.is(refusal('another', 'x'), 'unknown_origin');
+  assert.is(refusal('another', 'y'), 'unknown_origin');
   assert.is(refusal('list', 'x'), 'duplicate_event');
   given.origin('list', 'remove');
+  assert.is(refusal('list', 'x'), 'duplicate_event');
   assert.is(refusal('list', 'y'), 'unknown_origin');
   assert.is(given.trust('p').eventCount, 1, 'what is held stays');
   const numbers = given.state.numbers;

@@ -36,8 +36,8 @@ test('the checks of an event come in the order of the contract', () => {
     // The code of a group that accepts raw ids; in high-security mode it is subject_hash_required.
     ['subject', 'player_id_not_canonical'],
     ['timestamp', 'timestamp_in_future'],
-    ['origin', 'unknown_origin'],
     ['eventId', 'duplicate_event'],
+    ['origin', 'unknown_origin'],
   ] as const;
   const remaining: Record<string, unknown> = { ...faults };
   for (const [field, code] of order) {

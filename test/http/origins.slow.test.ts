@@ -98,7 +98,8 @@ test('an undeclared origin is 422, alone and in a batch', async () => {
     await declare(node, 'list', 'remove');
     const { status, body } = await peer.submit({ schema_version: '1.1.0', origin: 'list' });
     assert.equal([status, body.code], [422, 'unknown_origin']);
-    assert.is((await ask(node.url, '/api/v1/events', { key: peer.key, json: events[0] })).body.code, 'unknown_origin');
+    const again = await ask(node.url, '/api/v1/events/batch', { key: peer.key, json: { events } });
+    assert.equal([again.body.duplicates, again.body.results[0].status], [1, 409], 'a stored event stays a duplicate');
   });
 });
 

@@ -322,8 +322,6 @@ export class Oracle {
     if (!this.peer(peer).gameIds.includes(event.gameId)) return no('game_id_not_registered');
     if (event.subject === null) return no('player_id_not_canonical');
     if (event.timestamp > now + dayMs) return no('timestamp_in_future');
-    const origin = event.origin === undefined ? null : this.origin(event.origin);
-    if (origin === undefined || origin?.isDeclared === false) return no('unknown_origin');
     const known = this.facts.events.get(event.eventId);
     if (known !== undefined) {
       const event_id = event.eventId;
@@ -331,6 +329,8 @@ export class Oracle {
       const details = known.peer === peer ? { event_id, originally_received_at } : { event_id, owner: 'other' };
       return { ...no('duplicate_event'), details };
     }
+    const origin = event.origin === undefined ? null : this.origin(event.origin);
+    if (origin === undefined || origin?.isDeclared === false) return no('unknown_origin');
     const subject = keyHex(event.subject);
     if (this.facts.events.size >= this.rules.eventIdsMax) return no('overloaded');
     if (!this.knows(subject) && this.#isFull) return no('overloaded');

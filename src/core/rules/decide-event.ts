@@ -36,8 +36,8 @@ export interface EventGranted extends Granted<DecidedEvent> {
  * Decides one trust event, with the checks in the order of the contract. A null `caller` means that authentication is
  * off and `peerId` names the peer. `keys` are the event's lookup keys; `repeats` is true if an earlier event says the
  * same (`decide-repeat.ts`). Codes: unsupported_schema_version, peer_id_mismatch, unknown_peer, peer_not_active,
- * game_id_not_registered, subject_hash_required or player_id_not_canonical, timestamp_in_future, unknown_origin,
- * duplicate_event, overloaded. If the peer has not carried the event's origin before, the event has the next number as
+ * game_id_not_registered, subject_hash_required or player_id_not_canonical, timestamp_in_future, duplicate_event,
+ * unknown_origin, overloaded. If the peer has not carried the event's origin before, the event has the next number as
  * its peer; `decideCarrier` makes the record that assigns that number.
  */
 export function decideByKeys(
@@ -58,11 +58,10 @@ export function decideByKeys(
   if (game < 0) return notItsGame(peer);
   if (subject === null) return refused(refusalOfRawIds(state.formed.identity_mode));
   if (timestamp - now > limits.futureMs) return refused('timestamp_in_future');
-  const number = numberFor(state, peer, submission.origin);
-  if (!number.ok && number.code === 'unknown_origin') return number;
   const { columns, i } = keys;
   const known = state.eventIds.seqOfEvent(columns, i);
   if (known > 0) return duplicate(state, peer, eventId, keys, known);
+  const number = numberFor(state, peer, submission.origin);
   if (!number.ok) return number;
   if (state.eventIds.full) return refused('overloaded');
   const type = eventTypeNamed(submission.eventType);

@@ -1,4 +1,5 @@
 /** Declares the options of a client, checks them and fills in their defaults. */
+import { isKind, kindsExpected } from '../player-ids/kinds.js';
 import { bounds } from './bounds.js';
 import type { Fallback } from './call-types.js';
 import { secretText } from './ids/subject.js';
@@ -89,6 +90,10 @@ export function settingsOf(options: TrustClientOptions) {
     }
   }
   checkFallback(settings.fallback);
+  const kinds = settings.playerIdKinds ?? null;
+  if (kinds !== null && !(Array.isArray(kinds) && kinds.length > 0 && kinds.every(isKind))) {
+    throw invalidArgument(`playerIdKinds ${kindsExpected}`);
+  }
   if (settings.groupSalt !== undefined && Buffer.byteLength(settings.groupSalt) < bounds.saltBytesMin) {
     throw invalidArgument(`groupSalt must be the group's, at least ${bounds.saltBytesMin} bytes`);
   }
@@ -101,11 +106,12 @@ export function settingsOf(options: TrustClientOptions) {
 }
 
 function urlsOf(url: string | readonly string[]): readonly string[] {
-  const urls = typeof url === 'string' ? [url] : [...url];
+  const urls = [url].flat();
   if (urls.length === 0 || urls.length > bounds.nodes)
     throw invalidArgument(`url must be 1 to ${bounds.nodes} addresses`);
   for (const one of urls) {
-    if (!/^https?:\/\//.test(one) || !URL.canParse(one)) throw invalidArgument('url must be an http or https address');
+    if (!/^https?:\/\//.test(one) || !URL.canParse(one))
+      throw invalidArgument('url must be an http or https address, such as https://trust.example.net');
   }
   if (new Set(urls.map((one) => new URL(one).href)).size < urls.length)
     throw invalidArgument('url must not name the same address twice');

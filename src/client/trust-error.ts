@@ -96,13 +96,14 @@ export function invalidArgument(text: string, details?: TrustErrorFacts['details
   return new TrustError('invalid_argument', text, { details });
 }
 
-/** Applies `make` to each item; an error thrown by it gets the index of its item. */
+/** Applies `make` to each item; an error thrown by it gets the index of its item, unless that is the only one. */
 export function namingEach<T, Made>(name: string, all: readonly T[], make: (one: T) => Made): Made[] {
+  if (!Array.isArray(all)) throw invalidArgument(`${name} must be an array`);
   return all.map((one, index) => {
     try {
       return make(one);
     } catch (error) {
-      if (!(error instanceof TrustError)) throw error;
+      if (!(error instanceof TrustError) || all.length === 1) throw error;
       throw new TrustError(error.code, `${name}[${index}]: ${error.message}`, { details: error.details });
     }
   });

@@ -12,7 +12,7 @@ import {
 } from '../core/settings.js';
 import { environments, identityModes, registrationModes, requestSignings } from '../core/vocabulary.js';
 import { DAY_MS, limits } from '../limits.js';
-import { isKind } from '../player-ids/kinds.js';
+import { isKind, kindsExpected } from '../player-ids/kinds.js';
 
 export const clusterModes = ['none', 'etcd'] as const;
 
@@ -79,9 +79,7 @@ function parseKinds(text: string): Parsed<readonly string[]> {
   const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '');
   if (kinds.length === 0) return problem('names no kind');
   if (kinds.length > limits.playerIdKindsMax) return problem(`must name at most ${limits.playerIdKindsMax} kinds`);
-  return kinds.every(isKind)
-    ? value(Object.freeze(kinds))
-    : problem('must list kinds such as steam, minecraft, minecraft-offline, xbox, eos or discord, in lower case');
+  return kinds.every(isKind) ? value(Object.freeze(kinds)) : problem(kindsExpected);
 }
 
 function urlProblem(text: string): string | undefined {

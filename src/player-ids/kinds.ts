@@ -52,9 +52,12 @@ export function kindOf(name: string): string | null {
 }
 
 /** True if `PLAYER_ID_KINDS` may list the name: it is no alias, and it names a kind of accounts. */
-export function isKind(name: string): boolean {
-  return kindOf(name) === name && !kindsOfNoAccount.has(name);
+export function isKind(name: unknown): boolean {
+  return typeof name === 'string' && kindOf(name) === name && !kindsOfNoAccount.has(name);
 }
+
+export const kindsExpected =
+  'must list kinds such as steam, minecraft, minecraft-offline, xbox, eos or discord, in lower case';
 
 export function canonicalForm(kind: string): string {
   return platforms.get(kind)?.form ?? `${kind}:<id>, with the kind in lower case`;

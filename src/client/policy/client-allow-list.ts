@@ -32,6 +32,7 @@ export class AllowList {
 
   /** Lets a player pass until a date, which must be in the future. Replaces an earlier entry. */
   add(playerId: string, until: Date | number, note = ''): void {
+    if (typeof playerId !== 'string' || playerId === '') throw invalidArgument('playerId must be a non-empty string');
     const at = Number(until);
     if (!this.#isInFuture(at)) throw invalidArgument('an entry of an allow list must end in the future');
     const isFull = () => !this.#entries.has(playerId) && this.#entries.size >= bounds.allowListEntries;

@@ -70,8 +70,7 @@ export class ScoreReader {
     const endsAt = runtime.elapsedMs() + read.budgetMs;
     const leftMs = () => Math.max(0, endsAt - runtime.elapsedMs());
     if (needsKinds && salt !== null && salt.kinds === undefined) await this.#verifySalt(read);
-    // An error about a single id need not name its index.
-    const keys = playerIds.length === 1 ? playerIds.map(sentId) : namingEach('playerIds', playerIds, sentId);
+    const keys = namingEach('playerIds', playerIds, sentId);
     const cached = this.#fromCache(keys);
     const missing = [...new Set(keys.filter((_, index) => cached[index] === undefined))];
     const chunks = splitUp(missing, bounds.scoresPerCall, this.#idsBytes, (key) => encodeURIComponent(key).length + 3);

@@ -91,6 +91,8 @@ export function wireEvent(
   sentId: (playerId: string) => string,
   runtime: Runtime,
 ): EventBody {
+  if (!isRecord(event))
+    throw invalidArgument('an event must be an object with eventType, playerId, gameId and severity');
   const { eventId = runtime.uuid(), at = runtime.now(), origin, reference } = event;
   checkEventId(eventId);
   const when = new Date(at);

@@ -119,11 +119,12 @@ test('the constructor accepts the result of entries, without expired entries', a
   );
 });
 
-test('an allow list has a bound, and an entry has an end', async () => {
+test('an allow list has a bound, and an entry has a player and an end', async () => {
   const runtime = new VirtualRuntime();
   const list = new AllowList([], runtime);
   const refuses = (add: () => void) => assert.throws(add, (error: unknown) => error instanceof TrustError);
   for (const until of [runtime.now(), 0, Number.POSITIVE_INFINITY, Number.NaN]) refuses(() => list.add('x', until));
+  for (const none of [undefined, '', 7]) refuses(() => list.add(none as string, runtime.now() + 1));
   for (let index = 0; index < bounds.allowListEntries; index++) list.add(`p${index}`, runtime.now() + 1_000);
   refuses(() => list.add('one more', runtime.now() + 1_000));
   list.add('p0', runtime.now() + 2_000);

@@ -496,6 +496,20 @@ test('every call refuses an invalid player id or event id, and sends nothing', a
   }
 });
 
+test('an argument of another type, as of a caller without types, rejects, and sends nothing', async () => {
+  const { client, transport, runtime } = scene(() => stored);
+  const of = <T>(value: unknown) => value as T;
+  for (const call of [
+    ...[undefined, 'id', 'i', { length: 1 }].map((value) => () => client.scores(of(value))),
+    ...[undefined, null, 'event', [event]].map((value) => () => client.submit(of(value))),
+    () => client.submitMany(of(undefined)),
+    () => client.submitMany([of(undefined)]),
+  ]) {
+    assert.is((await rejection(runtime.until<unknown>(call()))).code, 'invalid_argument');
+  }
+  assert.is(transport.requests.length, 0);
+});
+
 test('a bare id without the salt is not a subject that can be erased', async () => {
   const { client, runtime, transport } = scene(() => stored);
   assert.is((await rejection(runtime.until(client.eraseSubject('a')))).code, 'invalid_argument');
@@ -849,6 +863,14 @@ test('options that cannot be meant are refused', () => {
   const url = 'http://node';
   const times = ['readBudgetMs', 'attemptMs', 'deadlineMs'] as const;
   for (const options of [
+    // An unset variable of a program without types is undefined.
+    ...[undefined, null, [], [undefined], ['http://node', undefined]].map((none) => ({
+      url: none as unknown as string,
+    })),
+    ...['steam', [], ['Steam'], ['steam64'], ['hwid'], [undefined]].map((kinds) => ({
+      url,
+      playerIdKinds: kinds as string[],
+    })),
     { url: 'node:8080' },
     { url: 'ftp://node' },
     // None of these would travel.

@@ -85,12 +85,13 @@ export class EventSpool {
 
   /**
    * Opens the folder and begins to deliver the waiting events. Rejects with `spool_in_use` if another process uses it,
-   * `spool_failed` if the disk fails, and `invalid_argument` if its path is too long or `whenFull` is unknown.
+   * `spool_failed` if the disk fails, and `invalid_argument` if its path is absent or too long or `whenFull` unknown.
    */
   static async open(options: SpoolOptions): Promise<EventSpool> {
     const { to, onProgress, onSetAside, runtime = systemRuntime, whenFull = 'refuse' } = options;
     // Callers in JavaScript have no types.
     if (whenFull !== 'refuse' && whenFull !== 'wait') throw invalidArgument("whenFull must be 'refuse' or 'wait'");
+    if (typeof options.folder !== 'string' || options.folder === '') throw invalidArgument('folder must be a path');
     const folder = absolute(options.folder);
     let release: Release | undefined;
     try {

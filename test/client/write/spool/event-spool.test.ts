@@ -420,6 +420,12 @@ test('an unknown whenFull, as of a release that dropped the oldest events, is re
   assert.is(await codeOf(EventSpool.open(options)), 'invalid_argument');
 });
 
+test('a spool without a folder is refused, also for an empty path, which is the working folder', async () => {
+  for (const none of [undefined, '']) {
+    assert.is(await codeOf(EventSpool.open({ folder: none as string, to: new Node() })), 'invalid_argument');
+  }
+});
+
 test('a full spool that waits delays the adder, in order, until there is room or it gives up', async () => {
   const node = new Node();
   let open: () => void = () => undefined;

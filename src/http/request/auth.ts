@@ -8,10 +8,10 @@ import type { GroupNode, PeerView } from '../../group/api.js';
 import { limits } from '../../limits.js';
 import type { HttpDeps } from '../deps.js';
 
-/** Returns the key of a header field as Node provides it; undefined for a blank field. */
+/** Returns the key of a header field, whose lines Node joins with commas; undefined if all of them are blank. */
 export function apiKeyOf(header: string | string[] | undefined): string | undefined {
   const key = Array.isArray(header) ? header.join(',') : header;
-  return key === undefined || key.trim() === '' ? undefined : key;
+  return key === undefined || /^[\s,]*$/.test(key) ? undefined : key;
 }
 
 /** Key digests by a connection's header block, which is one object as long as its fields stay the same. */

@@ -10,9 +10,9 @@ import { activeKey, nodeDouble, suspendedKey } from '../group-double.js';
 
 const resultOf = <T>(outcome: Outcome<T>): T | string => (outcome.ok ? outcome.value : outcome.code);
 
-test('a key is the text of its field, and a blank field is no key', () => {
-  const keys = [undefined, '', ' \t', ' a ', ['a', 'b'], ['', ' ']].map(apiKeyOf);
-  assert.equal(keys, [undefined, undefined, undefined, ' a ', 'a,b', ', ']);
+test('a key is the text of its field, and blank fields are no key', () => {
+  const keys = [undefined, '', ' \t', ' a ', ['a', 'b'], ['', ' '], ', '].map(apiKeyOf);
+  assert.equal(keys, [undefined, undefined, undefined, ' a ', 'a,b', undefined, undefined]);
 });
 
 test('a key decides where it is required, names its peer where it is optional, and is ignored elsewhere', () => {

@@ -8,8 +8,8 @@ import { bounds, codePoints, type SchemaViolation, violationText } from './viola
 
 // Neither `$data`, by which a caller's value would control the check, nor `allErrors`, by which one bad body would
 // cause unbounded work. The schemas are constants, which tests check against the meta-schema: compiling it would take
-// longer than compiling all of them.
-const ajv = new Ajv2020({ verbose: true, formats, allowUnionTypes: true, meta: false, validateSchema: false });
+// longer than compiling all of them. A number that is too large is parsed as infinite, and its bound refuses it.
+const ajv = new Ajv2020({ formats, allowUnionTypes: true, strictNumbers: false, meta: false, validateSchema: false });
 
 /**
  * Lengths count code points (JSON Schema, section 6.3), which Ajv counts in every string, for each bound. A string has
@@ -119,10 +119,10 @@ function ownViolation(schema: Schema, value: unknown, field: string): SchemaViol
   if (error === undefined) throw new Error('a schema refused a value without saying why');
   // An item has another type. The search of the items reports it.
   if (error.instancePath !== '') return undefined;
-  const { keyword, params, data } = error;
+  const { keyword, params } = error;
   const measure = bounds[keyword]?.measure;
-  const bound = measure === undefined ? {} : { limit: Number(params.limit), actual: measure(data) };
-  return { field, keyword, schema, value: data, ...bound };
+  const bound = measure === undefined ? {} : { limit: Number(params.limit), actual: measure(value) };
+  return { field, keyword, schema, value, ...bound };
 }
 
 function compileOwn(schema: Schema): ValidateFunction {

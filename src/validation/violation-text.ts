@@ -44,7 +44,9 @@ interface Bound {
   readonly measure: (value: unknown) => number;
 }
 
-const ofNumber: Bound = { measure: Number };
+/** Stands for an infinite number, which JSON does not have. */
+const { MAX_VALUE } = Number;
+const ofNumber: Bound = { measure: (value) => Math.max(-MAX_VALUE, Math.min(MAX_VALUE, Number(value))) };
 const ofText: Bound = { unit: 'character', measure: codePoints };
 const ofItems: Bound = { unit: 'item', measure: (value) => (Array.isArray(value) ? value.length : 0) };
 const ofFields: Bound = { unit: 'field', measure: (value) => Object.keys(value ?? {}).length };
@@ -148,8 +150,7 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return value === '' ? 'an empty string' : 'a string';
   if (typeof value === 'object') return 'an object';
-  // JSON has numbers that are too large, which are parsed as infinite.
-  return Number.isFinite(value) ? 'a number' : String(value);
+  return typeof value === 'number' ? 'a number' : String(value);
 }
 
 /** Seconds, milliseconds, microseconds and nanoseconds, each in milliseconds. */

@@ -74,11 +74,13 @@ test('an error of a bound states the actual value and the limit', () => {
 
 test('severity takes both ends of its range', () => {
   for (const severity of [0, -0, 0.000001, 1]) assert.is(faultOf(event, { ...eventBody(), severity }), 'valid');
-  // JSON.parse reads 1e999 as Infinity.
-  assert.equal(faultOf(event, { ...eventBody(), severity: Number.POSITIVE_INFINITY }), {
-    field: '/severity',
-    violation: 'type',
-  });
+  for (const [text, violation, actual, limit] of [
+    ['1e400', 'maximum', Number.MAX_VALUE, 1],
+    ['-1e400', 'minimum', -Number.MAX_VALUE, 0],
+  ] as const) {
+    const details = { field: '/severity', violation, actual, limit };
+    assert.equal(faultOf(event, { ...eventBody(), severity: JSON.parse(text) }), details);
+  }
   assert.equal(faultOf(event, { ...eventBody(), severity: '0.5' }), { field: '/severity', violation: 'type' });
 });
 

@@ -148,11 +148,27 @@ function checkTogether(config: Config, settings: Settings): void {
   if (config.requestSigning === 'required' && !config.peerAuthEnabled) {
     settings.note('REQUEST_SIGNING', 'must not be required with PEER_AUTH_ENABLED=false, since no caller signs then');
   }
+  checkPorts(config, settings);
   if (!config.production) return;
   for (const required of [variables.groupId, variables.salt, variables.registrationMode]) {
     if (!settings.isSet(required)) settings.note(required.name, 'is required in production');
   }
   if (!config.peerAuthEnabled) settings.note('PEER_AUTH_ENABLED', 'must not be false in production');
+}
+
+/** A listener that finds the port of another one taken would blame another process. */
+function checkPorts(config: Config, settings: Settings): void {
+  const listeners = [
+    { name: 'PORT', port: config.port, host: config.host },
+    { name: 'METRICS_PORT', port: config.metricsPort, host: config.metricsHost },
+    { name: 'DASHBOARD_PORT', port: config.dashboardPort, host: config.dashboardHost },
+  ].filter(({ port }) => port !== null && port !== 0);
+  const isEverywhere = (host: string) => host === '0.0.0.0' || host === '::';
+  for (const { name, port, host } of listeners) {
+    const meets = (one: string) => one === host || isEverywhere(one) || isEverywhere(host);
+    const first = listeners.find((one) => one.port === port && meets(one.host))!.name;
+    if (first !== name) settings.note(name, `is the port of ${first} on the same address; choose another`);
+  }
 }
 
 function checkCluster(config: Config, settings: Settings): void {

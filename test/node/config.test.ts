@@ -289,6 +289,16 @@ test('a value outside of its bounds is an error of its variable', () => {
   }
 });
 
+test('two ports on one address differ, unless they are free ones', () => {
+  assert.equal(faulty({ METRICS_PORT: '8080' }), ['METRICS_PORT'], 'the default of PORT');
+  assert.equal(faulty({ PORT: '1', METRICS_PORT: '1', DASHBOARD_PORT: '1' }), ['METRICS_PORT', 'DASHBOARD_PORT']);
+  assert.equal(faulty({ METRICS_PORT: '9', DASHBOARD_PORT: '9', LEASE_S: '0' }), ['LEASE_S', 'DASHBOARD_PORT']);
+  for (const HOST of ['0.0.0.0', '::']) assert.equal(faulty({ HOST, METRICS_PORT: '8080' }), ['METRICS_PORT']);
+  assert.equal(faulty({ DASHBOARD_HOST: '0.0.0.0', DASHBOARD_PORT: '8080' }), ['DASHBOARD_PORT']);
+  load({ METRICS_HOST: '127.0.0.2', METRICS_PORT: '8080', DASHBOARD_HOST: '127.0.0.3', DASHBOARD_PORT: '8080' });
+  load({ PORT: '0', METRICS_PORT: '0', DASHBOARD_PORT: '0' });
+});
+
 test('the least and greatest values are accepted', () => {
   const right: readonly (readonly [name: string, values: readonly string[]])[] = [
     ['PORT', ['0', '65535']],

@@ -273,11 +273,12 @@ function unknownVariables(names: readonly string[]): Remark[] {
     });
 }
 
-/** Returns the most similar known name; a fixed suffix such as `_FILE` after a known name counts as similar, too. */
+/** Returns the most similar known name; one without a final `_FILE`, or that begins with the name, is similar, too. */
 function closestTo(name: string): string | null {
   if (name.length < LENGTH_MIN) return null;
+  const isPart = (one: string) => name === `${one}_FILE` || (name.includes('_') && one.startsWith(`${name}_`));
   const [closest] = known
-    .map((one) => ({ one, far: name === `${one}_FILE` ? 0 : distance(name, one) }))
+    .map((one) => ({ one, far: isPart(one) ? 0 : distance(name, one) }))
     .sort((p, q) => p.far - q.far);
   return closest !== undefined && closest.far <= DISTANCE_MAX ? closest.one : null;
 }

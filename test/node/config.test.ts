@@ -521,6 +521,10 @@ test('a mistyped variable is warned about with the likely name, and without its 
     PEERS_AUTH_ENABLED: 'PEER_AUTH_ENABLED',
     dashboard_port: 'DASHBOARD_PORT',
     GROUP_ID_FILE: 'GROUP_ID',
+    BAN_HALF_LIFE: 'BAN_HALF_LIFE_DAYS',
+    ERASURE_QUOTA: 'ERASURE_QUOTA_PER_DAY',
+    PEER_AUTH: 'PEER_AUTH_ENABLED',
+    PRE_TRUSTED: 'PRE_TRUSTED_PEERS',
   };
   const found = strangers(Object.fromEntries(Object.keys(meant).map((name) => [name, 'hunter2hunter2hunter2'])));
   const wanted = Object.entries(meant).map(([name, likely]) => [
@@ -531,7 +535,7 @@ test('a mistyped variable is warned about with the likely name, and without its 
 });
 
 test('a variable with a prefix of the project is warned about though nothing is close to it', () => {
-  const names = ['BAN_HALF_LIFE', 'GROUP_COLOUR', 'HALF_LIFE', 'PRE_TRUSTED', 'PTF_NONSENSE', 'REGISTRATIONS_PER_DAY'];
+  const names = ['GROUP_COLOUR', 'HALF_LIFE_IN_WEEKS', 'PRE_TRUSTED_NAMES', 'PTF_NONSENSE', 'REGISTRATIONS_PER_DAY'];
   const text = 'is not read by the node; docs/CONFIGURATION.md lists all variables that are';
   const wanted = Object.fromEntries(names.map((name) => [name, text]));
   assert.equal(strangers(Object.fromEntries(names.map((name) => [name, '1']))), wanted);

@@ -56,7 +56,7 @@ function parseBadShare(text: string): Parsed<number> {
 }
 
 function parsePeerIds(text: string): Parsed<string> {
-  const ids = [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== '');
+  const ids = [...new Set(text.split(',').map((id) => id.trim().toLowerCase()))].filter((id) => id !== '');
   if (ids.length === 0) return problem('names no peer');
   if (ids.length > limits.preTrustedMax) return problem(`must name at most ${limits.preTrustedMax} peers`);
   const odd = ids.find((id) => [...id].length > limits.peerIdLength || /[\p{Cc}\s]/u.test(id));

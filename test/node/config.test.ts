@@ -114,7 +114,7 @@ test('every variable is read', () => {
     REQUEST_SIGNING: 'off',
     REGISTRATION_MODE: 'session',
     SESSION_SECRET: secret32,
-    PRE_TRUSTED_PEERS: ' p1, p2 ,p1,',
+    PRE_TRUSTED_PEERS: ' p1, P2 ,P1,',
     PEERS_MAX: '7',
     PRIOR_BAD_SHARE: '.1',
     NEW_PEER_DAYS: '3',

@@ -593,10 +593,8 @@ export class Oracle {
 
   #configured(peerIds: readonly string[], now: number): Expected {
     const peers = peerIds.map((peerId) => this.peerOf(peerId));
-    for (const peer of peers) {
-      if (peer < 0) return no('unknown_peer');
-      if (this.statusOf(peer) === 'revoked') return no('peer_not_active');
-    }
+    if (peers.some((peer) => peer < 0)) return no('unknown_peer');
+    if (peers.some((peer) => this.statusOf(peer) === 'revoked')) return no('peer_not_active');
     const configured = peerIds.join(',');
     const last = this.facts.preTrusts.findLast((fact) => fact.configured !== null)?.configured ?? null;
     if (configured === last) return { ok: true };

@@ -90,7 +90,7 @@ export function decidePreTrust(state: GroupState, command: ChangePreTrust, now: 
 
 /**
  * Applies the set if its configuration changed. An operator's command also undoes what other commands changed since.
- * Codes, with the id: unknown_peer, peer_not_active (revoked).
+ * Codes, with all ids: unknown_peer, peer_not_active (revoked).
  */
 export function decideConfiguredPreTrust(
   state: GroupState,
@@ -98,13 +98,14 @@ export function decideConfiguredPreTrust(
   now: number,
   by: string,
 ): Decision<null> {
-  const peers: number[] = [];
-  for (const peerId of configured.split(',')) {
-    const peer = state.peers.byId(peerId);
-    if (peer === undefined) return refuse('unknown_peer', { text: `no peer of this group has the id ${peerId}` });
-    if (peer.status === 'revoked') return refuse('peer_not_active', { text: `${peerId} is revoked` });
-    peers.push(peer.index);
-  }
+  const ids = configured.split(',');
+  const named = ids.flatMap((id) => state.peers.byId(id) ?? []);
+  const unknown = ids.filter((id) => state.peers.byId(id) === undefined);
+  if (unknown.length > 0)
+    return refuse('unknown_peer', { text: `no peer of this group has the id ${unknown.join(' or ')}` });
+  const revoked = named.filter(({ status }) => status === 'revoked').map(({ peerId }) => peerId);
+  if (revoked.length > 0) return refuse('peer_not_active', { text: `revoked, which is final: ${revoked.join(', ')}` });
+  const peers = named.map(({ index }) => index);
   const isSameSet = peers.length === state.preTrusted.length && peers.every((peer) => state.preTrusted.includes(peer));
   const isInForce = by === 'configuration' || isSameSet;
   if (configured === state.preTrustConfigured && isInForce) return grant(null);

@@ -173,13 +173,22 @@ test('two peers are related in either order, and only a new relation is recorded
   assert.is('audit' in record && record.audit.target, 'peer-0 peer-2');
 });
 
-test('pre-trusted peers of the configuration are set once, and name the first unknown or revoked one', () => {
-  const given = new Given().peers(3);
+test('pre-trusted peers of the configuration are set once; all unknown ones are named, else all revoked ones', () => {
+  const given = new Given().peers(4);
   const set = (configured: string, by = 'configuration') =>
     done(given, decideConfiguredPreTrust(given.state, configured, t0, by));
-  assert.equal([set('peer-0,x'), given.state.preTrusted], ['unknown_peer', []]);
-  done(given, decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-2', status: 'revoked', by: 't' }, t0));
-  assert.is(set('peer-2,x'), 'peer_not_active');
+  const refusal = (configured: string) => {
+    const { outcome, records } = decideConfiguredPreTrust(given.state, configured, t0, 'configuration');
+    return [outcome.ok ? 'ok' : `${outcome.code}: ${outcome.text}`, records.length];
+  };
+  for (const peerId of ['peer-2', 'peer-3']) {
+    done(given, decidePeerChange(given.state, { type: 'peer_status', peerId, status: 'revoked', by: 't' }, t0));
+  }
+  assert.equal(refusal(''), ['unknown_peer: no peer of this group has the id ', 0]);
+  assert.equal(refusal('peer-2,x,peer-0,y'), ['unknown_peer: no peer of this group has the id x or y', 0]);
+  const revoked = 'peer_not_active: revoked, which is final: peer-2, peer-3';
+  assert.equal(refusal('peer-2,peer-0,peer-3'), [revoked, 0]);
+  assert.equal(given.state.preTrusted, []);
   assert.equal([set('peer-0,peer-1'), set('peer-0,peer-1'), set('peer-0,peer-1', 'op')], ['ok, 1', 'ok, 0', 'ok, 0']);
   given.state.preTrusted = [0];
   assert.equal([set('peer-0,peer-1'), set('peer-0,peer-1', 'op')], ['ok, 0', 'ok, 1']);

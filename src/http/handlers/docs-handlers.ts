@@ -9,7 +9,7 @@ import { refused } from '../../errors.js';
 import { timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
 import { cutCount, raisedCount } from '../public-counts.js';
-import { ok, refusalReply } from '../request/reply.js';
+import { ok, refusalReply, wants } from '../request/reply.js';
 import type { ApiReply, ApiRequest, Handlers } from '../request/request.js';
 
 /** Swagger UI sets inline styles on its elements, so the policy permits them. */
@@ -89,8 +89,7 @@ export function docsHandlers(version: string) {
   };
 
   function getIndex({ headers }: ApiRequest<undefined>): ApiReply {
-    const isBrowser = headers.accept?.includes('text/html') === true;
-    return isBrowser ? { status: 302, body: index, headers: { Location: 'docs' } } : ok(index);
+    return wants('text/html', headers.accept) ? { status: 302, body: index, headers: { Location: 'docs' } } : ok(index);
   }
 
   return {

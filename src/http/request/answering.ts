@@ -10,7 +10,7 @@ import { apiKeyOf } from './auth.js';
 import { isAnswerable, readJson } from './body.js';
 import { headRefusal, hostCount, isRequestId, parseTarget, type Target } from './head.js';
 import type { Incoming } from './pipeline.js';
-import { type Exchange, refusalReply, replyHeaders, type WireReply, wantsProblem, wireReply } from './reply.js';
+import { type Exchange, refusalReply, replyHeaders, type WireReply, wants, wireReply } from './reply.js';
 import type { ApiReply } from './request.js';
 
 export function targetOf(
@@ -43,7 +43,7 @@ export function exchangeOf(headers: IncomingHttpHeaders): Exchange {
   return {
     // Random: a counter would tell any caller how busy the node is.
     requestId: isRequestId(offered) ? offered : randomUUID(),
-    problem: wantsProblem(headers.accept),
+    problem: wants('application/problem+json', headers.accept),
     keySent: apiKeyOf(headers['x-peer-api-key']) !== undefined,
     ifNoneMatch: headers['if-none-match'],
   };

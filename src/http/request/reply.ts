@@ -203,11 +203,11 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
   return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }
 
-/** Whether `Accept` names problem details and does not prefer plain JSON (RFC 9110, section 12.5.1). */
-export function wantsProblem(accept: string | undefined): boolean {
-  if (accept === undefined || !accept.toLowerCase().includes('application/problem+json')) return false;
-  const problem = qualityOf(accept, 'application/problem+json');
-  return problem > 0 && problem >= qualityOf(accept, 'application/json');
+/** Whether `Accept` names a media type and does not prefer plain JSON (RFC 9110, section 12.5.1). */
+export function wants(mediaType: string, accept: string | undefined): boolean {
+  if (accept === undefined || !accept.toLowerCase().includes(mediaType)) return false;
+  const quality = qualityOf(accept, mediaType);
+  return quality > 0 && quality >= qualityOf(accept, 'application/json');
 }
 
 function qualityOf(accept: string, mediaType: string): number {

@@ -74,7 +74,7 @@ test('a node that does not read or write says why, in a cluster by the reason of
 test('the root answers programs with addresses, and redirects browsers to the page', () => {
   const { getIndex } = docsHandlers('1.2.3');
   const answerTo = (accept?: string) => getIndex({ headers: accept === undefined ? {} : { accept } } as never);
-  for (const accept of [undefined, '*/*', 'application/json']) {
+  for (const accept of [undefined, '*/*', 'application/json', 'text/html;q=0', 'application/json,text/html;q=0.9']) {
     const { status, body, headers } = answerTo(accept);
     assert.equal([status, (body as Body).version, headers], [200, '1.2.3', undefined]);
   }

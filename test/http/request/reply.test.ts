@@ -10,7 +10,7 @@ import {
   refusalReply,
   replyHeaders,
   replyText,
-  wantsProblem,
+  wants,
   wireReply,
 } from '../../../src/http/request/reply.js';
 import type { ApiReply } from '../../../src/http/request/request.js';
@@ -158,7 +158,7 @@ test('problem+json is for those who name it and do not prefer JSON', () => {
     'Application/Problem+JSON;q=0.5',
     'text/html, application/problem+json;q=0.9, */*',
   ]) {
-    assert.ok(wantsProblem(accept), accept);
+    assert.ok(wants('application/problem+json', accept), accept);
   }
   for (const accept of [
     undefined,
@@ -170,7 +170,7 @@ test('problem+json is for those who name it and do not prefer JSON', () => {
     'application/json, application/problem+json;q=0.5',
     'application/problem+json;q=x',
   ]) {
-    assert.not(wantsProblem(accept), String(accept));
+    assert.not(wants('application/problem+json', accept), String(accept));
   }
 });
 

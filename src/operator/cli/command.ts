@@ -26,8 +26,10 @@ export type ExitCode = 0 | 1 | 2 | 3;
 
 /** Runs one command line (without interpreter and script) and prints the result. Never rejects. */
 export async function runCommand(args: readonly string[], deps: CommandDeps): Promise<ExitCode> {
-  const json = args.includes('--json');
-  const width = args.includes('--wide') ? Number.POSITIVE_INFINITY : deps.terminal.width;
+  // Nothing behind `--` is an option.
+  const options = args.slice(0, [...args, '--'].indexOf('--'));
+  const json = options.includes('--json');
+  const width = options.includes('--wide') ? Number.POSITIVE_INFINITY : deps.terminal.width;
   const results: Rendered[] = [];
   const parse = async (hasDefaults: boolean): Promise<unknown> =>
     programOf(deps, json, (rendered) => results.push(rendered), hasDefaults).parseAsync(args, { from: 'user' });

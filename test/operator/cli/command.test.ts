@@ -157,6 +157,8 @@ test('with --json one document has the value, the failure and its details', asyn
     err: '',
   });
   assert.is((await runHere(['--version'], nowhere)).out, '9.8.7\n');
+  const { code, out } = await runHere(['adopt', '--', '--json'], nowhere);
+  assert.equal([code, out], [2, ''], 'it is no option behind --');
 });
 
 const report: VerifyReport = {

@@ -116,7 +116,7 @@ export class ForwardRoom {
         this.#waiting.removeWhere((other) => other === command);
         reject(new LinkError(`no room on the link within ${waitMs} ms`, true));
       }, waitMs).unref();
-      // Whoever waits already has no room, also now.
+      // A command that waits already has no room now either.
       if (this.#hasRoom(holder)) begin();
       else this.#waiting.push(holder, command);
     });

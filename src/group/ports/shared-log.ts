@@ -87,7 +87,13 @@ export interface RefusedNode extends Pick<NodeView, 'nodeId' | 'url'> {
 export class SharedLogUnavailableError extends NamedError {}
 
 /** The shared log ends before the records of the node that appends: etcd was restored from an older copy. */
-export class LogLostError extends OwnerLostError {}
+export class LogLostError extends OwnerLostError {
+  /** `firstSeq`: the first record of the slot that was refused. */
+  constructor(firstSeq: number) {
+    const page = 'see "Loss of two machines" in docs/operating/cluster.md';
+    super(`etcd lacks the records before ${firstSeq}, which this node has; ${page}`);
+  }
+}
 
 /** Every call may reject with `SharedLogUnavailableError`. */
 export interface SharedLog {

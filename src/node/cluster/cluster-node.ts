@@ -336,7 +336,7 @@ export class ClusterNode {
 
   /** Handles a failure of the loop: the node follows if it only lost the lead, and leaves otherwise. */
   loopFailed(error: unknown): void {
-    // Whoever leads next is refused, too: the group has no leader until the operator decides which log goes on.
+    // The next leader is refused, too: the group has none until the operator decides which log goes on.
     if (error instanceof LogLostError) return void this.member.stepDown(messageOf(error), Number.POSITIVE_INFINITY);
     if (error instanceof OwnerLostError || error instanceof SharedLogUnavailableError) {
       void this.member.demote(messageOf(error));

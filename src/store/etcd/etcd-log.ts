@@ -144,11 +144,9 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
       const isLeader = leader?.create_revision === fence.revision;
       const isAtEdge = trimmed?.value.toString() === String(slot.firstSeq - 1);
       if (follows === before && isLeader && isAtEdge && there === undefined) continue;
-      const refused = `the slot at record ${slot.firstSeq} was refused`;
-      if (!isLeader) throw new OwnerLostError(`${refused}: another node leads now`);
-      if (there !== undefined) throw new OwnerLostError(`${refused}: another turn is in the log there`);
-      const page = 'see "Loss of two machines" in docs/operating/cluster.md';
-      throw new LogLostError(`${refused}: etcd lacks the slot before it, which this node has; ${page}`);
+      if (isLeader && there === undefined) throw new LogLostError(slot.firstSeq);
+      const what = isLeader ? 'another turn is in the log there' : 'another node leads now';
+      throw new OwnerLostError(`the slot at record ${slot.firstSeq} was refused: ${what}`);
     }
   }
 
@@ -203,14 +201,9 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   async resign(resignation: Resignation): Promise<void> {
-    const { keys } = this;
-    await this.client.txn({
-      compare: [etcd.createdAt(keys.leader, resignation.fence.revision)],
-      success: [
-        { request_delete_range: { key: keys.leader } },
-        etcd.putText(keys.resigned, JSON.stringify(resignation)),
-      ],
-    });
+    const { leader: key, resigned } = this.keys;
+    const success = [{ request_delete_range: { key } }, etcd.putText(resigned, JSON.stringify(resignation))];
+    await this.client.txn({ compare: [etcd.createdAt(key, resignation.fence.revision)], success });
   }
 
   async resigned(): Promise<Resignation | null> {
@@ -322,8 +315,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
 
   async clearScrubDue(seq: number): Promise<void> {
     const { scrubDue: key } = this.keys;
-    const success = [{ request_delete_range: { key } }];
-    await this.client.txn({ compare: [etcd.hasText(key, seq)], success });
+    await this.client.txn({ compare: [etcd.hasText(key, seq)], success: [{ request_delete_range: { key } }] });
   }
 
   async compact(): Promise<void> {

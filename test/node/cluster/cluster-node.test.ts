@@ -340,8 +340,10 @@ test('a loop that lost the lead lets the node follow; a failure makes it leave o
   const waits: unknown[] = [];
   const behind = (await nodeOver()).node;
   behind.member.stepDown = async (...args) => void waits.push(args);
-  behind.loopFailed(new LogLostError('etcd lacks a slot'));
-  assert.equal(waits, [['etcd lacks a slot', Number.POSITIVE_INFINITY]], 'it leads no more until it starts again');
+  behind.loopFailed(new LogLostError(32));
+  const page = 'see "Loss of two machines" in docs/operating/cluster.md';
+  const cause = `etcd lacks the records before 32, which this node has; ${page}`;
+  assert.equal(waits, [[cause, Number.POSITIVE_INFINITY]], 'it leads no more until it starts again');
   const { node, lines, fatal } = await nodeOver();
   for (const text of ['a defect', 'a consequence']) node.loopFailed(new Error(text));
   await until(() => node.member.role === 'left');

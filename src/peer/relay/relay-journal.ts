@@ -6,9 +6,13 @@ import { isRecord, jsonIn } from '../../client/json-text.js';
 import type { Verdict } from '../../client/player-trust.js';
 import { TrustError } from '../../client/trust-error.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
+import { wrongUsage } from '../peer-error.js';
 
 /** A line: an event id of the stream, or a delivered verdict; null if the player is neutral or was removed. */
 type Line = { readonly id: string } | { readonly s: string; readonly v: Verdict | null };
+
+const advice =
+  'restore it, or remove it and start with --all: each verdict that is not neutral is sent, and no change to neutral';
 
 export class RelayJournal {
   /** Verdicts as streamed, by subject hash, for the table to keep current. Players without an entry are neutral. */
@@ -25,19 +29,18 @@ export class RelayJournal {
   /** The path is in a folder that exists and that the process has claimed. */
   private constructor(private readonly path: string) {}
 
-  /** Reads the intact part of the journal; a last line that was torn by a kill is cut off. */
+  /** Cuts off a last line that a kill tore. Rejects with `wrong_usage` if another line is damaged. */
   static async open(path: string): Promise<RelayJournal> {
     const journal = new RelayJournal(path);
     const text = (await readSmallFile(path, bounds.relayStateBytes)) ?? '';
-    let whole = 0;
-    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', whole)) {
-      const line = lineOf(text.slice(whole, end));
-      if (line === null) break;
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    for (const [index, part] of whole.split('\n').slice(0, -1).entries()) {
+      const line = lineOf(part);
+      if (line === null) throw wrongUsage(`${path} is damaged in line ${index + 1}: ${advice}`);
       journal.#count(line);
       if ('s' in line) setVerdict(journal.verdicts, line.s, line.v);
-      whole = end + 1;
     }
-    if (whole < text.length) await truncate(path, Buffer.byteLength(text.slice(0, whole)));
+    if (whole.length < text.length) await truncate(path, Buffer.byteLength(whole));
     return journal;
   }
 

@@ -13,21 +13,25 @@ const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
 const text = (...lines: readonly object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 const newPath = () => join(temporaryFolder(), 'journal.ndjson');
 
-test('a journal is read up to its first line that is none, and cut off there', async () => {
+test('a last line that a kill tore is cut off, and a journal with another damaged line is refused as it is', async () => {
   const intact = text({ id: 'é' }, { s: A, v: 'untrusted' }, { s: B, v: 'trusted' }, { s: B, v: null });
   const path = newPath();
-  for (const damage of [
-    '{"id":"to',
-    '{"id":7}\n',
-    `{"s":"${A}"}\n`,
-    `{"s":"${A}","v":"bad"}\n`,
-    '{"s":"a","v":null}\n',
-  ]) {
-    writeFileSync(path, intact + damage + text({ id: 'later' }));
+  for (const torn of ['', '{"id":"to', '{"id":"torn"}']) {
+    writeFileSync(path, intact + torn);
     const journal = await RelayJournal.open(path);
-    assert.equal([journal.lastEventId, ...journal.verdicts], ['é', [A, 'untrusted']], damage);
+    assert.equal([journal.lastEventId, ...journal.verdicts], ['é', [A, 'untrusted']], torn);
     assert.equal([journal.deliveredSinceId(A), journal.deliveredSinceId(B)], [1, 2]);
     assert.is(readFileSync(path, 'utf8'), intact);
+  }
+  for (const line of ['{"id":"to', '{"id":7}', `{"s":"${A}"}`, `{"s":"${A}","v":"bad"}`, '{"s":"a","v":null}', '']) {
+    const damaged = `${intact}${line}\n${text({ id: 'later' })}`;
+    writeFileSync(path, damaged);
+    const refused = await RelayJournal.open(path).then(
+      () => 'opened',
+      ({ code, message }) => `${code}: ${message}`,
+    );
+    assert.match(refused, `wrong_usage: ${path} is damaged in line 5: restore it, or remove it and start with --all`);
+    assert.is(readFileSync(path, 'utf8'), damaged);
   }
 });
 

@@ -1,7 +1,7 @@
 /** Declares the only error type of `ptf-peer`. An error never contains a key, a salt or a raw player id. */
 import { isRetryable, TrustError } from '../client/trust-error.js';
 
-/** 0 done, 1 some lines or checks refused, 2 wrong usage, 3 node unreachable or peer refused, 4 format unknown. */
+/** 0 done, 1 some lines or checks refused, 2 wrong usage, 3 node, peer or disk failed, 4 format unknown. */
 export type ExitCode = 0 | 1 | 2 | 3 | 4;
 
 export class PeerError extends Error {
@@ -31,8 +31,36 @@ export async function talkingTo<T>(url: string, calls: () => Promise<T>): Promis
 }
 
 /** Converts a client's error: codes of what the user gave are wrong usage, any other code has exit code 3. */
-export function endOf({ code, message }: TrustError): PeerError {
-  return new PeerError(code, message, code === 'invalid_argument' || code === 'salt_mismatch' ? 2 : 3);
+export function endOf(error: TrustError): PeerError {
+  const { code, message } = error;
+  const why = diskFault(error);
+  const text = why === undefined ? message : `${message}: ${why}`;
+  return new PeerError(code, text, code === 'invalid_argument' || code === 'salt_mismatch' ? 2 : 3);
+}
+
+const noPermission = 'make this user the owner of the file and its folder';
+const diskWords: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full (ENOSPC): free disk space',
+  EDQUOT: 'the disk quota of this user is used up (EDQUOT): free disk space',
+  EACCES: `this user has no permission (EACCES): ${noPermission}`,
+  EPERM: `this user has no permission (EPERM): ${noPermission}`,
+  EROFS: 'the disk is read-only (EROFS): mount it for writing, or give another state_dir',
+  EIO: 'the disk failed (EIO): check it, and the log of the system',
+};
+
+/** Says in plain words why the disk failed; undefined for any other error. `path`: used if the error names none. */
+function diskFault(error: unknown, path?: string): string | undefined {
+  const cause = error instanceof TrustError && error.code === 'spool_failed' ? error.cause : error;
+  if (!(cause instanceof Error)) return undefined;
+  const { code = '', path: where = path } = cause as NodeJS.ErrnoException;
+  const text = diskWords[code];
+  return text === undefined || where === undefined ? text : `${where}: ${text}`;
+}
+
+/** Converts an error of the disk, which has the code of a spool that failed; undefined for any other error. */
+export function diskError(error: unknown, path?: string): PeerError | undefined {
+  const why = diskFault(error, path);
+  return why === undefined ? undefined : new PeerError('spool_failed', why, 3);
 }
 
 const words: Readonly<Record<string, string>> = {
@@ -51,7 +79,7 @@ const words: Readonly<Record<string, string>> = {
 
 /** Returns one sentence without a secret. `url`: the node's address. */
 export function plainWords(error: TrustError, url: string): string {
-  const known = words[error.code];
+  const known = diskFault(error) ?? words[error.code];
   if (known !== undefined) return known;
   if (error.status === undefined && isRetryable(error)) return `the node at ${url} does not answer: ${error.message}`;
   return error.message;

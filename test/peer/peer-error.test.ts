@@ -7,11 +7,16 @@ import { type PeerError, talkingTo, uncountedText } from '../../src/peer/peer-er
 const url = 'http://node';
 
 test('a failed call to the node ends a command with the code, plain words and an exit code', async () => {
+  const refused = Object.assign(new Error('EACCES: connect'), { code: 'EACCES', path: '/f' });
   const cases: readonly (readonly [TrustError, message: RegExp, exitCode: number])[] = [
     [new TrustError('invalid_api_key', 'no', { status: 401 }), /^the node does not know this key: give/, 3],
     [new TrustError('unreachable', 'it is down'), /^the node at http:\/\/node does not answer: it is down$/, 3],
     // The node answered, although it cannot serve the call now.
     [new TrustError('rate_limited', 'try later', { status: 429 }), /^try later$/, 3],
+    // The network refused, and not the disk.
+    [new TrustError('unreachable', 'it is down', { cause: refused }), /does not answer: it is down$/, 3],
+    [new TrustError('spool_failed', 'x', { cause: refused }), /^\/f: this user has no permission \(EACCES\): make/, 3],
+    [new TrustError('spool_failed', 'x', { cause: new Error('x') }), /^the disk failed or is full: free disk/, 3],
     [new TrustError('invalid_argument', 'the id is empty'), /^the id is empty$/, 2],
     [new TrustError('salt_mismatch', 'another salt'), /^another salt$/, 2],
   ];

@@ -32,7 +32,7 @@ const help = `
 The list goes to standard output; ids that do not fit the format are counted on standard error.
 --follow replaces FILE atomically when the list changes or FILE is gone, and leaves it alone while the node or the ids
 cannot be read. Players of the sidecar's allow list are left out. A ban of this list must not be reported back.
-Exit codes: 0 done, 1 some ids refused, 2 wrong usage, 3 node unreachable
+Exit codes: 0 done, 1 some ids refused, 2 wrong usage, 3 node unreachable or disk failed
 
 Examples:
   ptf-peer export --format squad --ids players.txt > Bans.cfg

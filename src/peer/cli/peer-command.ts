@@ -3,7 +3,8 @@ import { Command, CommanderError } from 'commander';
 import { TrustError } from '../../client/trust-error.js';
 import { usageText, writesTo } from '../../terminal.js';
 import { loadPeerConfig } from '../config/peer-config.js';
-import { type ExitCode, endOf, PeerError, wrongUsage } from '../peer-error.js';
+import { codeOf } from '../config/peer-file.js';
+import { diskError, type ExitCode, endOf, PeerError, wrongUsage } from '../peer-error.js';
 import { addDescribe } from './describe-command.js';
 import { addDoctor } from './doctor-command.js';
 import { addExport } from './export-command.js';
@@ -51,7 +52,7 @@ function peerErrorOf(error: unknown): PeerError {
   if (error instanceof TrustError) return endOf(error);
   if (error instanceof Error && error.name === 'AbortError') return new PeerError('closed', 'interrupted', 3);
   if (error instanceof CommanderError) return wrongUsage(usageText(error, 'a command is missing'));
-  if (error instanceof Error && 'code' in error && 'syscall' in error) return wrongUsage(error.message);
+  if (error instanceof Error && codeOf(error)) return diskError(error) ?? wrongUsage(error.message);
   return new PeerError('internal_error', error instanceof Error ? error.message : String(error), 1);
 }
 
@@ -63,8 +64,8 @@ Examples:
   ptf-peer register --url https://trust.example.net --name "Arena EU 1" --game arena
   ptf-peer doctor
 
-Exit codes: 0 done, 1 some lines or checks refused, 2 wrong usage, 3 node unreachable or peer refused,
-            4 format not recognised
+Exit codes: 0 done, 1 some lines or checks refused, 2 wrong usage, 3 node unreachable, peer
+            refused or disk failed, 4 format not recognised
 Variables replace members of the file: PTF_PEER_URL, PTF_PEER_ID, PTF_PEER_API_KEY[_FILE],
             PTF_PEER_GROUP_SALT[_FILE], PTF_PEER_SIGNING_KEY_FILE, PTF_PEER_GAME_IDS, PTF_PEER_STATE_DIR`;
 

@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { syncFolder } from '../../client/write/spool/journal.js';
-import { wrongUsage } from '../peer-error.js';
+import { diskError, wrongUsage } from '../peer-error.js';
 
 /** Returns the text of a small file; undefined if there is none. Throws `wrong_usage` if it cannot be read. */
 export async function readSmallFile(path: string, bytesMax = bounds.peerFileBytes): Promise<string | undefined> {
@@ -30,7 +30,7 @@ export async function replaceSmallFile(path: string, text: string, mode = 0o600)
     await syncFolder(dirname(path));
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw diskError(error, path) ?? error;
   }
 }
 

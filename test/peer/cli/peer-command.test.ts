@@ -1,9 +1,10 @@
 /** The errors of the commands of `ptf-peer`, their exit codes, and their end by a signal. */
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
+import { onFailingDisk } from '../../support/failing-disk.js';
 import { temporaryFolder } from '../../support/process.js';
 import { fakeNode, groupAnswer } from '../fake-node.js';
 import { PeerWorld } from '../peer-world.js';
@@ -42,6 +43,33 @@ test('a command line that is wrong ends with one line, or one document, and exit
   }
   for (const host of ['0.0.0.0', 'localhost', '127.0.0.1.example', '::2', '128.0.0.1']) {
     assert.match((await world.run(['sidecar', '--host', host])).err, '--host must be a loopback address');
+  }
+});
+
+test('a disk that cannot be written ends each command with one code and exit code, in plain words', async () => {
+  const node = await fakeNode(() => groupAnswer());
+  world.writeConfig({ url: node.url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
+  const list = join(world.folder, 'banned_user.cfg');
+  writeFileSync(list, 'banid 0 STEAM_0:1:2147480000\n');
+  try {
+    for (const [code, words] of [
+      ['ENOSPC', 'the disk is full (ENOSPC): free disk space'],
+      ['EACCES', 'this user has no permission (EACCES): make this user the owner of the file and its folder'],
+    ] as const) {
+      for (const args of [
+        ['import', list],
+        ['watch', list],
+        ['sidecar', '--port', '0'],
+        ['relay', '--webhook', 'http://127.0.0.1:9/'],
+      ]) {
+        const ran = await onFailingDisk(code, () => world.run(args, {}, AbortSignal.timeout(20_000)));
+        const last = ran.err.trimEnd().split('\n').at(-1)!;
+        assert.ok(last.endsWith(`: ${words} (spool_failed)`), `${args[0]} ${code}: ${ran.err}`);
+        assert.is(ran.code, 3);
+      }
+    }
+  } finally {
+    await node.close();
   }
 });
 

@@ -1,12 +1,11 @@
 /** `ptf-peer register`: registers a peer with its node, or takes over one, and writes the configuration. */
-import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { bounds } from '../../client/bounds.js';
 import { secretText } from '../../client/ids/subject.js';
 import { TrustClient } from '../../client/trust-client.js';
 import { type ConfigFile, configPathOf, variableOf } from '../config/peer-config.js';
-import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
+import { readSmallFile, replaceSmallFile, reserveRoom } from '../config/peer-file.js';
 import { verifiedGroup } from '../node/known-kinds.js';
 import { talkingTo, wrongUsage } from '../peer-error.js';
 import { gathered, webAddress } from './options.js';
@@ -60,12 +59,12 @@ async function register(options: RegisterOptions, session: Session): Promise<voi
   // Before a peer is created: each registration creates a new one.
   await talkingTo(url, () => verifiedGroup(url, salt.text));
   // Nobody shows its key a second time if the file cannot be written.
-  await replaceSmallFile(`${path}.ptf-probe`, '');
-  await rm(`${path}.ptf-probe`);
-  const { apiKey, peerId: id } =
+  const giveBack = await reserveRoom(path);
+  const peer =
     peerId === undefined
-      ? await talkingTo(url, () => registered(options, name!, gameIds))
-      : { peerId, apiKey: await keyOf(options, session) };
+      ? talkingTo(url, () => registered(options, name!, gameIds))
+      : keyOf(options, session).then((apiKey) => ({ peerId, apiKey }));
+  const { apiKey, peerId: id } = await peer.finally(giveBack);
   const file: ConfigFile = {
     url,
     peer_id: id,

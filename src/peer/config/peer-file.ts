@@ -34,6 +34,13 @@ export async function replaceSmallFile(path: string, text: string, mode = 0o600)
   }
 }
 
+/** Reserves room on the disk for a file at `path`, until the result is called. Rejects if it cannot be written. */
+export async function reserveRoom(path: string): Promise<() => Promise<void>> {
+  const room = `${path}.ptf-probe`;
+  await replaceSmallFile(room, ' '.repeat(bounds.peerFileBytes));
+  return () => rm(room, { force: true }).catch(() => undefined);
+}
+
 /** True if users other than the owner may read or write the file; false if there is no file. */
 export async function isOpenToOthers(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);

@@ -49,6 +49,7 @@ test('a command line that is wrong ends with one line, or one document, and exit
 test('a disk that cannot be written ends each command with one code and exit code, in plain words', async () => {
   const node = await fakeNode(() => groupAnswer());
   world.writeConfig({ url: node.url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
+  const env = { PTF_PEER_GROUP_SALT: 'a salt of sixteen bytes' };
   const list = join(world.folder, 'banned_user.cfg');
   writeFileSync(list, 'banid 0 STEAM_0:1:2147480000\n');
   try {
@@ -61,8 +62,9 @@ test('a disk that cannot be written ends each command with one code and exit cod
         ['watch', list],
         ['sidecar', '--port', '0'],
         ['relay', '--webhook', 'http://127.0.0.1:9/'],
+        ['register', '--url', node.url, '--name', 'x', '--game', 'a', '--force'],
       ]) {
-        const ran = await onFailingDisk(code, () => world.run(args, {}, AbortSignal.timeout(20_000)));
+        const ran = await onFailingDisk(code, () => world.run(args, env, AbortSignal.timeout(20_000)));
         const last = ran.err.trimEnd().split('\n').at(-1)!;
         assert.ok(last.endsWith(`: ${words} (spool_failed)`), `${args[0]} ${code}: ${ran.err}`);
         assert.is(ran.code, 3);

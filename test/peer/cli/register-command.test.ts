@@ -1,23 +1,28 @@
 /** The command that registers a peer with its group, or takes over a peer's key, and writes its configuration. */
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
 import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
+import { onFailingDisk } from '../../support/failing-disk.js';
 import { type FakeNode, fakeNode, groupAnswer } from '../fake-node.js';
 import { PeerWorld } from '../peer-world.js';
 
 const salt = 'a salt of sixteen bytes';
 let node: FakeNode;
 let world: PeerWorld;
+/** Size of the file that keeps the room for the configuration, at each registration. */
+let reserved: number[];
 
 test.before.each(async () => {
   world = new PeerWorld();
-  node = await fakeNode(({ method }) =>
-    method === 'POST'
-      ? { status: 201, body: { peer_id: 'new-peer', api_key: 'new-key', status: 'active' } }
-      : groupAnswer({ salt_check: saltCheckOf(salt) }),
-  );
+  reserved = [];
+  node = await fakeNode(({ method }) => {
+    if (method !== 'POST') return groupAnswer({ salt_check: saltCheckOf(salt) });
+    reserved.push(statSync(`${world.configPath}.ptf-probe`).size);
+    return { status: 201, body: { peer_id: 'new-peer', api_key: 'new-key', status: 'active' } };
+  });
 });
 test.after.each(async () => {
   world.remove();
@@ -51,6 +56,18 @@ test('a peer of the operator is taken over with its key, and files of secrets ar
   const env = { PTF_PEER_API_KEY: 'another-key', PTF_PEER_GROUP_SALT_FILE: saltFile };
   assert.is((await world.run([...taken, '--force'], env)).code, 0);
   assert.equal([config().api_key, config().group_salt_file], ['another-key', resolve(saltFile)]);
+});
+
+test('no peer is registered unless the room for its configuration is reserved on the disk', async () => {
+  const args = ['register', '--url', node.url, '--name', 'Arena', '--game', 'a'];
+  const env = { PTF_PEER_GROUP_SALT: salt };
+  mkdirSync(dirname(world.configPath));
+  const { code, err } = await onFailingDisk('ENOSPC', () => world.run(args, env));
+  assert.equal([code, posted()], [3, []], err);
+  assert.match(err, `${world.configPath}.ptf-probe: the disk is full (ENOSPC): free disk space (spool_failed)`);
+  assert.is((await world.run(args, env)).code, 0);
+  assert.equal(readdirSync(dirname(world.configPath)), ['config.json']);
+  assert.equal(reserved, [bounds.peerFileBytes]);
 });
 
 test('what is missing or wrong is said before a peer is made, and no file is written', async () => {

@@ -1,5 +1,6 @@
 /** Declares a refusal of the sidecar, whose body has the form of those of the node. */
 import { TrustError } from '../../client/trust-error.js';
+import { diskError, PeerError } from '../peer-error.js';
 
 export class LocalError extends Error {
   override readonly name = 'LocalError';
@@ -20,9 +21,10 @@ export function memberFault(field: string, violation: string, message: string): 
 }
 
 /** Converts the error of a request. An unexpected error reveals nothing about itself. */
-export function refusalOf(error: unknown): LocalError {
-  if (error instanceof LocalError) return error;
-  if (error instanceof TrustError) {
+export function refusalOf(thrown: unknown): LocalError {
+  if (thrown instanceof LocalError) return thrown;
+  const error = diskError(thrown) ?? thrown;
+  if (error instanceof TrustError || error instanceof PeerError) {
     if (error.code === 'invalid_argument') return new LocalError(400, 'invalid_parameter', error.message);
     if (error.code === 'spool_full' || error.code === 'spool_failed' || error.code === 'closed') {
       return new LocalError(503, error.code, error.message);

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { bounds } from '../../client/bounds.js';
 import { isAnswered } from '../../client/write/spool/claim.js';
-import { secretInFile } from '../config/peer-file.js';
+import { codeOf, secretInFile } from '../config/peer-file.js';
 import { isoOf } from '../formats/reading/time-cells.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { collected } from '../sources/decode.js';
@@ -75,7 +75,9 @@ function serverOf(answer: (request: IncomingMessage) => Promise<Answer>, log: (l
       ({ status, body }) => send(response, status, body),
       (error: unknown) => {
         const { status, code, message, details } = refusalOf(error);
-        if (code === 'internal_error') log(`a request failed: ${error instanceof Error ? error.name : typeof error}`);
+        const name = codeOf(error) ?? (error instanceof Error ? error.name : typeof error);
+        // A client that disconnects is no failure.
+        if (code === 'internal_error' && request.errored === null) log(`a request failed: ${name}`);
         if (status === 401) response.setHeader('www-authenticate', 'Bearer');
         if (status === 405) response.setHeader('allow', String(details?.allow));
         // The rest of the body is not read.

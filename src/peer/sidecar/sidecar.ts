@@ -19,8 +19,8 @@ import { KnownKinds } from '../node/known-kinds.js';
 import { NodeReader, type PeerStatus, peerClient } from '../node/node-reader.js';
 import { plainWords, uncountedText } from '../peer-error.js';
 import { AllowFile } from './allow-file.js';
-import { LocalError } from './local-error.js';
-import { Problems } from './problems.js';
+import { LocalError, refusalOf } from './local-error.js';
+import { type Problem, Problems } from './problems.js';
 import type { ReportBody } from './sidecar-bodies.js';
 
 type Action = 'pass' | 'restrict';
@@ -77,6 +77,8 @@ export class Sidecar {
   #peerStatus: PeerStatus | 'unknown' = 'unknown';
   #refusedAt: number | null = null;
   #saidUncounted = false;
+  /** Why the last report or change of the allow list is not on disk; null once one is. */
+  #unwritten: Pick<Problem, 'code' | 'text'> | null = null;
   readonly #seen = new Set<string>();
   #lastSetAside: { readonly code: string; readonly reason: string } | null = null;
   /** Number of delivered reports at the last one that was set aside. */
@@ -182,15 +184,15 @@ export class Sidecar {
       const name = nth === 0 || eventId === undefined ? eventId : `${eventId} ${playerId}`;
       return this.spool.add({ eventType, playerId, gameId, severity, at, eventId: name && this.#eventIdOf(name) });
     });
-    return Promise.all(added);
+    return this.#written(Promise.all(added));
   }
 
   async allow({ playerId, until, note }: AllowListEntry): Promise<void> {
-    await this.allowFile.add(this.#requiredSubject(playerId), until, note);
+    await this.#written(this.allowFile.add(this.#requiredSubject(playerId), until, note));
   }
 
   async disallow(playerId: string): Promise<boolean> {
-    return this.allowFile.remove(this.#requiredSubject(playerId));
+    return this.#written(this.allowFile.remove(this.#requiredSubject(playerId)));
   }
 
   /** Checks the states of stream and spool, logs changes, and retries a stream that was refused a while ago. */
@@ -204,7 +206,8 @@ export class Sidecar {
     // Logged once: the status states the present number.
     if (uncounted > 0 && !this.#saidUncounted) this.options.log(`reports: ${uncountedText(uncounted)}`);
     this.#saidUncounted ||= uncounted > 0;
-    this.problems.set('spool', spoolError && { code: spoolError.code, text: plainWords(spoolError, url) });
+    const undelivered = spoolError && { code: spoolError.code, text: plainWords(spoolError, url) };
+    this.problems.set('spool', this.#unwritten ?? undelivered);
     if (!this.kinds.isFresh) this.#learnKinds();
     if (phase === 'live') this.#peerStatus = 'active';
     else if (streamError?.code === 'invalid_api_key') this.#peerStatus = 'unknown';
@@ -264,6 +267,20 @@ export class Sidecar {
     await this.spool.close();
     await this.client.close();
     await this.#reader.close();
+  }
+
+  /** Remembers the failure of a write until another one succeeds. */
+  async #written<T>(writing: Promise<T>): Promise<T> {
+    try {
+      const done = await writing;
+      // Without an entry to remove nothing was written.
+      if (done !== false) this.#unwritten = null;
+      return done;
+    } catch (error) {
+      const { code, message: text } = refusalOf(error);
+      if (code === 'spool_failed' || code === 'spool_full') this.#unwritten = { code, text };
+      throw error;
+    }
   }
 
   /** Asks the node in the background; if it does not answer, the next check asks again. */

@@ -2,12 +2,13 @@
 import { once } from 'node:events';
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import { TrustError } from '../../../src/client/trust-error.js';
+import { PeerError } from '../../../src/peer/peer-error.js';
 import { type LocalServerOptions, startLocalServer, tokenIn } from '../../../src/peer/sidecar/local-server.js';
 import type { Sidecar } from '../../../src/peer/sidecar/sidecar.js';
 import { temporaryFolder } from '../../support/process.js';
@@ -79,13 +80,16 @@ test('each route passes on what it was asked, and answers what the sidecar answe
 });
 
 test('a refused call has its status, code and headers, and reaches the sidecar only if its ids are valid', async () => {
+  const full = Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC' });
   const failures: Readonly<Record<string, Error>> = {
     full: new TrustError('spool_full', 'the spool is full'),
-    disk: new TrustError('spool_failed', 'the disk is full'),
+    disk: new TrustError('spool_failed', 'the spool could not be written', { cause: full }),
+    file: new PeerError('spool_failed', 'the disk is full', 3),
     closed: new TrustError('closed', 'the client is closed'),
     id: new TrustError('invalid_argument', 'the id is empty'),
     other: new TrustError('unreachable', 'a secret'),
     defect: new RangeError('a secret'),
+    system: Object.assign(new Error('a secret'), { code: 'EMFILE', syscall: 'open' }),
   };
   const log: string[] = [];
   const player = async (id: string) => {
@@ -111,6 +115,7 @@ test('a refused call has its status, code and headers, and reaches the sidecar o
       ['GET', '/v1/status', [401, 'invalid_token'], `Basic ${token}`],
       ['GET', '/v1/players/full', [503, 'spool_full'], `bearer ${token}`],
       ['GET', '/v1/players/disk', [503, 'spool_failed']],
+      ['GET', '/v1/players/file', [503, 'spool_failed']],
       ['GET', '/v1/players/closed', [503, 'closed']],
       ['GET', '/v1/players/id', [400, 'invalid_parameter']],
       ['GET', '/v1/players/%ff', [400, 'invalid_parameter']],
@@ -132,12 +137,23 @@ test('a refused call has its status, code and headers, and reaches the sidecar o
     const { headers } = await ask('GET', '/v1/reports');
     assert.equal([headers.get('allow'), headers.get('www-authenticate')], ['POST', null]);
     assert.equal([headers.get('content-type'), headers.get('cache-control')], ['application/json', 'no-store']);
+    assert.match((await ask('GET', '/v1/players/disk')).text, 'the disk is full (ENOSPC): free disk space');
+    const leaving = connect(server.port, '127.0.0.1');
+    const head = `POST /v1/reports HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-length: 9`;
+    leaving.write(`${head}\r\nexpect: 100-continue\r\n\r\n`);
+    await once(leaving, 'data');
+    leaving.destroy();
+    for (let turn = 0; turn < 3; turn++) await ask('GET', '/v1/other');
     assert.equal(log, []);
-    for (const path of ['/v1/players/other', '/v1/players/defect']) {
+    for (const path of ['/v1/players/other', '/v1/players/defect', '/v1/players/system']) {
       const { result, text } = await ask('GET', path);
       assert.equal([...result, text.includes('secret')], [500, 'internal_error', false]);
     }
-    assert.equal(log, ['a request failed: TrustError', 'a request failed: RangeError']);
+    const names = ['TrustError', 'RangeError', 'EMFILE'];
+    assert.equal(
+      log,
+      names.map((name) => `a request failed: ${name}`),
+    );
   } finally {
     await server.close();
   }

@@ -5,6 +5,7 @@ import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
 import { subjectHash } from '../../../src/client/ids/subject.js';
 import type { LocalError } from '../../../src/peer/sidecar/local-error.js';
 import { Sidecar, type SidecarOptions } from '../../../src/peer/sidecar/sidecar.js';
+import { onFailingDisk } from '../../support/failing-disk.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
 import { type Asked, fakeNode, groupAnswer } from '../fake-node.js';
@@ -219,6 +220,36 @@ test('a report is one event for each kind of the group, and one that is set asid
       asked.some(({ text }) => text.includes(A) || text.includes('203.0')),
       false,
     );
+  });
+});
+
+test('a report and an entry that the disk refuses are one problem and one line, until a write succeeds', async () => {
+  await withSidecar({}, async ({ sidecar, status, lines }) => {
+    await until(() => status().player_id_kinds !== null && status().stream.phase === 'refused');
+    const logged = lines.length;
+    const report = () => sidecar.report({ ...ban, playerIds: [A] });
+    const allow = () => sidecar.allow({ playerId: A, until: Date.now() + 60_000, note: '' });
+    const spool = () => status().problems.find(({ part }: { part: string }) => part === 'spool');
+    for (const write of [report, allow]) {
+      await onFailingDisk('ENOSPC', async () => {
+        for (const one of [write, report, allow]) {
+          const isWritten = await one().then(
+            () => true,
+            () => false,
+          );
+          assert.is(isWritten, false);
+          assert.is(spool()?.code, 'spool_failed');
+          assert.is(await sidecar.disallow(B), false);
+        }
+      });
+      assert.match(spool().text, 'the disk is full (ENOSPC): free disk space');
+      assert.equal([status().ok, status().last_error.part], [false, 'spool']);
+      await write();
+      assert.is(spool(), undefined);
+    }
+    const said = lines.slice(logged).map((line) => line.replace(/: \/.*: the/, ': the'));
+    const failed = 'spool: the disk is full (ENOSPC): free disk space (spool_failed)';
+    assert.equal(said, [failed, 'spool: works again', failed, 'spool: works again']);
   });
 });
 

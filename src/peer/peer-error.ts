@@ -48,11 +48,12 @@ const diskWords: Readonly<Record<string, string>> = {
   EIO: 'the disk failed (EIO): check it, and the log of the system',
 };
 
-/** Says in plain words why the disk failed; undefined for any other error. `path`: used if the error names none. */
+/** Says in plain words why the disk failed; undefined for any other error. `path`: instead of that of the error. */
 function diskFault(error: unknown, path?: string): string | undefined {
   const cause = error instanceof TrustError && error.code === 'spool_failed' ? error.cause : error;
   if (!(cause instanceof Error)) return undefined;
-  const { code = '', path: where = path } = cause as NodeJS.ErrnoException;
+  const { code = '', path: own } = cause as NodeJS.ErrnoException;
+  const where = path ?? own;
   const text = diskWords[code];
   return text === undefined || where === undefined ? text : `${where}: ${text}`;
 }

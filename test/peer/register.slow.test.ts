@@ -40,7 +40,18 @@ test('register writes a configuration of mode 0600 with which the doctor finds n
   assert.ok(ok);
   assert.equal(
     findings.map(({ check, result }) => `${check} ${result}`),
-    ['configuration ok', 'node ok', 'clock ok', 'salt ok', 'ids ok', 'peer ok', 'games ok', 'games ok', 'spool ok'],
+    [
+      'configuration ok',
+      'state ok',
+      'node ok',
+      'clock ok',
+      'salt ok',
+      'ids ok',
+      'peer ok',
+      'games ok',
+      'games ok',
+      'spool ok',
+    ],
   );
   assert.not.match(out + doctor.out, node.groupSalt);
 });

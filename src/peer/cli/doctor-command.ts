@@ -13,7 +13,7 @@ Examples:
 export function addDoctor(program: Command, session: Session): void {
   program
     .command('doctor')
-    .description('check node, key, peer, salt, clock, kinds of ids and spools; changes nothing')
+    .description('check state folder, node, key, peer, salt, clock, kinds of ids and spools; changes nothing')
     .addHelpText('after', help)
     .action(async () => {
       const { findings, reachable } = await examine(await session.config());

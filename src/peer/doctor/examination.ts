@@ -1,17 +1,17 @@
 /** Runs the checks of `ptf-peer doctor`. They change nothing: its events have a time that every node refuses. */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { isRetryable, TrustError } from '../../client/trust-error.js';
 import { inspectSpool } from '../../client/write/spool/spool-record.js';
 import type { PeerConfig } from '../config/peer-config.js';
-import { codeOf, isOpenToOthers } from '../config/peer-file.js';
+import { codeOf, isOpenToOthers, reserveRoom } from '../config/peer-file.js';
 import { saltFault } from '../node/known-kinds.js';
 import { type GroupFacts, NodeReader, peerClient } from '../node/node-reader.js';
 import { plainWords } from '../peer-error.js';
 
 export interface Finding {
-  readonly check: 'configuration' | 'node' | 'clock' | 'salt' | 'ids' | 'peer' | 'games' | 'spool';
+  readonly check: 'configuration' | 'state' | 'node' | 'clock' | 'salt' | 'ids' | 'peer' | 'games' | 'spool';
   readonly result: 'ok' | 'warn' | 'fail';
   readonly text: string;
 }
@@ -24,7 +24,7 @@ const farAhead = Date.UTC(9999, 11, 31);
 /** Runs all checks. Never rejects because of their findings. `reachable`: whether the node answered. */
 export async function examine(config: PeerConfig) {
   const reader = new NodeReader(config.url);
-  const findings = [await judgeConfiguration(config)];
+  const findings = [await judgeConfiguration(config), await judgeState(config)];
   try {
     let group: GroupFacts | null = null;
     try {
@@ -50,6 +50,26 @@ async function judgeConfiguration({ path, peerId, gameIds }: PeerConfig): Promis
     return fail('configuration', `${path} holds a key and is open to other users: chmod 600 ${path}`);
   }
   return ok('configuration', `peer ${peerId}, games ${gameIds.join(', ')}, from ${path}`);
+}
+
+/** Writes a file in the state folder, or in the folder in which that would be made, and removes it. */
+async function judgeState({ stateDir }: PeerConfig): Promise<Finding> {
+  let folder = stateDir;
+  while ((await stat(folder).catch(() => null)) === null) folder = dirname(folder);
+  try {
+    await tryToWrite(folder);
+    return ok('state', `files can be written in ${folder}`);
+  } catch (error) {
+    return fail('state', `no file can be written in ${folder}: ${reasonOf(error)}`);
+  }
+}
+
+async function tryToWrite(folder: string): Promise<void> {
+  await (await reserveRoom(join(folder, 'doctor')))();
+}
+
+function reasonOf(error: unknown): string {
+  return codeOf(error) ?? (error instanceof Error ? error.message : 'unknown error');
 }
 
 async function judgeClock(reader: NodeReader): Promise<Finding> {
@@ -123,6 +143,7 @@ async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
     try {
       const facts = await inspectSpool(folder);
       if (facts === null) continue;
+      await tryToWrite(folder);
       const { pending, setAside, lastSetAsideCode, damaged } = facts;
       const why = lastSetAsideCode === null ? '' : `, the last for ${lastSetAsideCode}`;
       const refused = `the node refused ${setAside} reports of the spool ${name} for good${why}`;
@@ -133,8 +154,7 @@ async function judgeSpools({ stateDir }: PeerConfig): Promise<Finding[]> {
       if (pending === 0) findings.push(ok('spool', waiting));
       else findings.push(warn('spool', `${waiting}; they are sent while the program that owns the spool runs`));
     } catch (error) {
-      const why = error instanceof TrustError ? error.message : (codeOf(error) ?? 'unknown error');
-      findings.push(fail('spool', `the spool ${name} cannot be read: ${why}`));
+      findings.push(fail('spool', `the spool ${name} cannot be used: ${reasonOf(error)}`));
     }
   }
   return findings.length > 0 ? findings : [ok('spool', 'no spool yet: no event was reported from here')];

@@ -1,5 +1,5 @@
 /** The doctor against a node whose answers the test gives. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
 import { encodeRecord, fileNameOf } from '../../../src/client/write/spool/spool-record.js';
 import { examine } from '../../../src/peer/doctor/examination.js';
+import { onFailingDisk } from '../../support/failing-disk.js';
 import { temporaryFolder } from '../../support/process.js';
 
 const groupSalt = 'a salt of the group, 16 bytes';
@@ -189,7 +190,28 @@ test('reports that wait in a spool are a warning with their number', async () =>
   assert.match(texts, /^2 reports are waiting in the spool imports; they are sent while the program .* runs$/m);
 });
 
-test('a spool that cannot be read fails, with the reason', async () => {
+test('a state folder in which no file can be written fails with the cause, and is neither made nor changed', async () => {
+  const folder = temporaryFolder();
+  const state = join(folder, 'absent', 'state');
+  const stateOf = async (dir: string) => {
+    const { results, texts } = await found({}, dir);
+    return [results[1], texts.split('\n')[1]];
+  };
+  assert.equal(await stateOf(state), ['state ok', `files can be written in ${folder}`]);
+  assert.equal(readdirSync(folder), []);
+  writeFileSync(join(folder, 'absent'), '');
+  const none = `no file can be written in ${join(folder, 'absent')}: `;
+  assert.equal(await stateOf(state), ['state fail', `${none}EEXIST`]);
+  const spool = join(folder, 'spool', 'sidecar');
+  mkdirSync(spool, { recursive: true });
+  const { results, texts } = await onFailingDisk('EACCES', () => found({}, folder));
+  assert.equal([results[1], results.at(-1)], ['state fail', 'spool fail']);
+  const why = 'this user has no permission (EACCES): make this user the owner of the file and its folder';
+  assert.match(texts, `no file can be written in ${folder}: ${folder}/doctor.ptf-probe: ${why}`);
+  assert.match(texts, `the spool sidecar cannot be used: ${spool}/doctor.ptf-probe: ${why}`);
+});
+
+test('a spool that cannot be used fails, with the reason', async () => {
   const folder = temporaryFolder();
   const spools = join(folder, 'spool');
   mkdirSync(join(spools, 'earlier'), { recursive: true });
@@ -200,8 +222,8 @@ test('a spool that cannot be read fails, with the reason', async () => {
     results.filter((one) => one.startsWith('spool')),
     ['spool fail', 'spool fail'],
   );
-  assert.match(texts, /^the spool earlier cannot be read: .* was written by an earlier version: deliver its events/m);
-  assert.match(texts, /^the spool file cannot be read: ENOTDIR$/m);
+  assert.match(texts, /^the spool earlier cannot be used: .* was written by an earlier version: deliver its events/m);
+  assert.match(texts, /^the spool file cannot be used: ENOTDIR$/m);
 });
 
 test.run();

@@ -191,14 +191,16 @@ async function route(
 /** Answers that unmodified game servers understand. Bans are short, since the server asks again. */
 async function gameAnswer(sidecar: Sidecar, game: string): Promise<Answer> {
   const until = Math.floor(Date.now() / 1_000) + bounds.answeredBanS;
+  const reasonOf = (verdict: string) => `${verdict} in the group of servers`;
   if (game === 'squad') {
-    const lines = (await sidecar.barred()).map((id) => `${id}:${until} //untrusted in the group of servers\n`);
+    const barred = await sidecar.barred();
+    const lines = barred.map(({ player_id: id, verdict }) => `${id}:${until} //${reasonOf(verdict)}\n`);
     return { status: 200, body: lines.join('') };
   }
-  const [, steamId = ''] = /^rust\/(\d{17})$/.exec(game) ?? [];
-  if (steamId === '' || !(await sidecar.isBarred(steamId)))
-    throw new LocalError(404, 'not_banned', 'the player is not banned');
-  return { status: 200, body: { steamId, reason: 'untrusted in the group of servers', expiryDate: until } };
+  const [, steamId] = /^rust\/(\d{17})$/.exec(game) ?? [];
+  const [found] = steamId === undefined ? [] : await sidecar.barred([steamId]);
+  if (found === undefined) throw new LocalError(404, 'not_banned', 'the player is not banned');
+  return { status: 200, body: { steamId, reason: reasonOf(found.verdict), expiryDate: until } };
 }
 
 function authorize({ headers }: IncomingMessage, isToken: (text: string) => boolean): void {

@@ -160,15 +160,10 @@ export class Sidecar {
     throw new LocalError(400, 'invalid_parameter', refused[0]?.error ?? 'no id names an account', { parameter: 'ids' });
   }
 
-  /** True if a game server that asks is to keep the player out. False if the values are not current. */
-  async isBarred(id: string): Promise<boolean> {
-    return this.#bars(await this.player(id));
-  }
-
-  /** The Steam and EOS ids of the players seen here that are to be kept out. */
-  async barred(): Promise<readonly string[]> {
-    const found = await this.players([...this.#seen]);
-    return found.flatMap((one) => ('error' in one || !this.#bars(one) ? [] : [one.player_id]));
+  /** Those that a game server is to keep out, by default among the Steam and EOS ids of the players seen here. */
+  async barred(ids: readonly string[] = [...this.#seen]): Promise<readonly PlayerAnswer[]> {
+    const found = await this.players(ids);
+    return found.filter((one): one is PlayerAnswer => !('error' in one) && this.#bars(one));
   }
 
   /** Resolves with the event ids, one for each of the group's kinds among the accounts, once they are on disk. */

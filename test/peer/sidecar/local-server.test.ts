@@ -161,7 +161,14 @@ test('a refused call has its status, code and headers, and reaches the sidecar o
 
 test('game servers without a token get their answers at a secret path alone, and a ban of a day', async () => {
   const barred = '76561202255225729';
-  const asking = { barred: async () => [barred, 'x'], isBarred: async (id: string) => id === barred };
+  const all = [
+    { player_id: barred, verdict: 'untrusted' },
+    { player_id: 'x', verdict: 'suspicious' },
+  ];
+  let verdict = 'untrusted';
+  const asking = {
+    barred: async (ids?: readonly string[]) => (ids === undefined ? all : ids.includes(barred) ? [{ verdict }] : []),
+  };
   const server = await started({ sidecar: asking as unknown as Sidecar, pathSecret: 'a-secret-of-the-test' });
   const ask = async (path: string, method = 'GET') => {
     const response = await fetch(`http://127.0.0.1:${server.port}/answers/${path}`, { method });
@@ -170,10 +177,16 @@ test('game servers without a token get their answers at a secret path alone, and
   const endOf = (text = '') => Math.abs(Number(text) - bounds.answeredBanS - Date.now() / 1_000) < 600;
   try {
     const squad = await ask('a-secret-of-the-test/squad');
-    const lines = /^76561202255225729:(\d+) \/\/untrusted.*\nx:\d+ \/\/.*\n$/.exec(squad.text);
+    const lines = /^76561202255225729:(\d+) \/\/untrusted in .*\nx:\d+ \/\/suspicious in the group of servers\n$/.exec(
+      squad.text,
+    );
     assert.equal([squad.status, squad.type, endOf(lines?.[1])], [200, 'text/plain; charset=utf-8', true]);
     const rust = JSON.parse((await ask(`a-secret-of-the-test/rust/${barred}`)).text);
     assert.equal([rust.steamId, endOf(rust.expiryDate)], [barred, true]);
+    for (verdict of ['untrusted', 'suspicious']) {
+      const { reason } = JSON.parse((await ask(`a-secret-of-the-test/rust/${barred}`)).text);
+      assert.is(reason, `${verdict} in the group of servers`);
+    }
     for (const [path, status, method] of [
       [`a-secret-of-the-test/rust/${barred.replace('29', '30')}`, 404],
       ['a-secret-of-the-test/rust/7', 404],

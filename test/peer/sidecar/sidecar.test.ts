@@ -149,21 +149,24 @@ test('the worst account decides for a person, an allowed one before all, and tex
 
 test('only a current verdict of those to act on bars a player, and the newest ids that were seen are listed', async () => {
   await withSidecar({ actOn: ['untrusted', 'suspicious'], actConfidence: 0.5 }, async ({ sidecar }) => {
-    await until(() => sidecar.isBarred(A));
+    const isBarred = async (id: string) => (await sidecar.barred([id])).length === 1;
+    const barred = async () =>
+      (await sidecar.barred()).map(({ player_id, verdict }) => `${player_id} ${verdict}`).join();
+    await until(() => isBarred(A));
     for (const id of [B, D]) {
       await inTime(() => sidecar.player(id));
-      assert.is(await sidecar.isBarred(id), false);
+      assert.is(await isBarred(id), false);
     }
-    assert.equal(await sidecar.barred(), [], 'two ids are remembered: B and D');
+    assert.is(await barred(), '', 'two ids are remembered: B and D');
     await sidecar.players([C, A, 'bot', `STEAM_1:1:${(BigInt(C) - 76561197960265729n) / 2n}`]);
-    await until(async () => (await sidecar.barred()).join() === `${A},${C}`);
+    await until(async () => (await barred()) === `${A} untrusted,${C} suspicious`);
     await sidecar.allow({ playerId: A, until: Date.now() + 60_000, note: '' });
-    assert.is(await sidecar.isBarred(A), false);
-    await until(async () => (await sidecar.barred()).join() === C);
+    assert.is(await isBarred(A), false);
+    await until(async () => (await barred()) === `${C} suspicious`);
   });
   await withSidecar({ actOn: ['untrusted'], group: { salt_check: '00000000' } }, async ({ sidecar, status }) => {
     const { verdict } = await inTime(() => sidecar.player(A), 'salt_mismatch');
-    assert.equal([verdict, await sidecar.isBarred(A)], ['neutral', false]);
+    assert.equal([verdict, await sidecar.barred([A])], ['neutral', []]);
     const refused = await sidecar.report({ ...ban, playerIds: [A] }).catch(({ code }) => code);
     assert.equal([refused, status().player_id_kinds], ['group_unknown', null], 'a node of another group');
     await sidecar.report({ ...ban, playerIds: ['a'.repeat(64)] });
@@ -172,7 +175,7 @@ test('only a current verdict of those to act on bars a player, and the newest id
   });
   await withSidecar({}, async ({ sidecar }) => {
     await inTime(() => sidecar.player(A));
-    assert.equal([await sidecar.isBarred(A), await sidecar.barred()], [false, []], 'no game server may ask');
+    assert.equal([await sidecar.barred([A]), await sidecar.barred()], [[], []], 'no game server may ask');
   });
 });
 

@@ -67,8 +67,8 @@ public sealed class TrustSidecar
     {
         try
         {
-            string joined = string.Join(",", ids.Select(Uri.EscapeDataString));
-            HttpResponseMessage answer = await http.GetAsync("/v1/players?ids=" + joined);
+            string query = string.Join("&", ids.Select(id => "id=" + Uri.EscapeDataString(id)));
+            HttpResponseMessage answer = await http.GetAsync("/v1/players?" + query);
             if (answer.IsSuccessStatusCode)
             {
                 using (Stream body = await answer.Content.ReadAsStreamAsync())

@@ -34,10 +34,10 @@ public final class TrustSidecar {
 
     /** The players of a match, at most 128, in the order asked. */
     public List<Trust> players(List<String> ids) throws InterruptedException {
-        String joined = ids.stream().map(TrustSidecar::encoded).collect(Collectors.joining(","));
+        String query = ids.stream().map(id -> "id=" + encoded(id)).collect(Collectors.joining("&"));
         List<Trust> found = new ArrayList<>();
         try {
-            HttpResponse<String> answer = send(request("/v1/players?ids=" + joined).GET());
+            HttpResponse<String> answer = send(request("/v1/players?" + query).GET());
             if (answer.statusCode() == 200) {
                 for (JsonElement one : JsonParser.parseString(answer.body()).getAsJsonObject().getAsJsonArray("data")) {
                     found.add(trustOf(one.getAsJsonObject()));

@@ -54,15 +54,15 @@ func (s *Sidecar) Players(ids []string) ([]PlayerTrust, error) {
 	escaped := make([]string, len(ids))
 	all := make([]PlayerTrust, len(ids))
 	for i, id := range ids {
-		escaped[i] = url.QueryEscape(id)
+		escaped[i] = "id=" + url.QueryEscape(id)
 		all[i] = unknown(id)
 	}
 	var match struct {
 		Data []PlayerTrust `json:"data"`
 	}
 	// A blank is %20 in a path and in the ids, never a plus sign.
-	query := strings.ReplaceAll(strings.Join(escaped, ","), "+", "%20")
-	if _, err := s.call("GET", "/v1/players?ids="+query, nil, &match); err != nil {
+	query := strings.ReplaceAll(strings.Join(escaped, "&"), "+", "%20")
+	if _, err := s.call("GET", "/v1/players?"+query, nil, &match); err != nil {
 		return all, err
 	}
 	for i, one := range match.Data {

@@ -18,9 +18,9 @@ class TrustSidecar:
 
     def players(self, ids):
         """The players of a match, at most 128, in the order asked. Without an answer they are neutral and pass."""
-        joined = ",".join(urllib.parse.quote(one, safe="") for one in ids)
+        query = "&".join("id=" + urllib.parse.quote(one, safe="") for one in ids)
         try:
-            _, body = self._call("GET", f"/v1/players?ids={joined}")
+            _, body = self._call("GET", f"/v1/players?{query}")
             return [self._unknown(one["player_id"]) if "code" in one else one for one in body["data"]]
         except OSError as error:
             print(f"trust: no answer from the sidecar: {error}", file=sys.stderr)

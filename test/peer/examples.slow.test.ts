@@ -117,11 +117,12 @@ for (const { file, needs, compile, run: command } of programs) {
     }
     const given = { TRUST_SIDECAR_URL: sidecar.url, TRUST_SIDECAR_TOKEN: token };
     const reported = `reported by ${file}`;
-    const players = ['STEAM_0:1:77 001', 'angel', ' not an id', reported];
+    const players = ['STEAM_0:1:77 001', 'angel', 'an, angel', ' not an id', reported];
     const first = await run([...command, ...players], folder, given);
     const expected = [
       'STEAM_0:1:77 001 untrusted restrict',
       'angel trusted pass',
+      'an, angel neutral pass',
       ' not an id neutral pass',
       `${reported} neutral pass`,
       'reported',

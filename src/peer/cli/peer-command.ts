@@ -34,7 +34,9 @@ export async function runPeerCommand(args: readonly string[], world: PeerDeps): 
     // Help or version was requested, and is printed already.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const end = peerErrorOf(error);
-    if (args.includes('--json')) deps.terminal.out(`${JSON.stringify({ error: end.message, code: end.code })}\n`);
+    // The words after -- are a command of the user.
+    const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+    if (own.includes('--json')) deps.terminal.out(`${JSON.stringify({ error: end.message, code: end.code })}\n`);
     else deps.terminal.err(`ptf-peer: ${end.message} (${end.code})\n`);
     return end.exitCode;
   }

@@ -41,6 +41,10 @@ test('a command line that is wrong ends with one line, or one document, and exit
     assert.match(document.error, error);
     assert.equal([said.code, said.out, code, document.code], [2, '', 2, 'wrong_usage']);
   }
+  const own = await world.run(['import', '--dry-run', '--', 'false', '--json']);
+  assert.equal([own.out, /^ptf-peer: .*\n$/.test(own.err)], ['', true], own.err);
+  const both = await world.run(['--json', 'import', '--dry-run', '--', 'false', '--json']);
+  assert.is(JSON.parse(both.out).code, 'source_unreachable');
   for (const host of ['0.0.0.0', 'localhost', '127.0.0.1.example', '::2', '128.0.0.1']) {
     assert.match((await world.run(['sidecar', '--host', host])).err, '--host must be a loopback address');
   }

@@ -61,8 +61,13 @@ export function addExport(program: Command, session: Session): void {
 async function runExport(options: ExportOptions, session: Session): Promise<void> {
   const { terminal } = session;
   const { follow, ids } = options;
-  if (follow !== undefined && options.replace !== true && ((await stat(follow).catch(() => null))?.size ?? 0) > 0)
-    throw wrongUsage(`${follow} is not empty, and --follow removes every ban that it did not write: see --replace`);
+  if (follow !== undefined) {
+    const [list, known] = await Promise.all([follow, ids].map((path) => stat(path).catch(() => null)));
+    if (list && list.ino === known?.ino && list.dev === known.dev)
+      throw wrongUsage(`--follow names the file of --ids, ${ids}, which the list would replace: name another`);
+    if (options.replace !== true && (list?.size ?? 0) > 0)
+      throw wrongUsage(`${follow} is not empty, and --follow removes every ban that it did not write: see --replace`);
+  }
   const { url, groupSalt, stateDir, apiKey } = await session.config();
   const kinds = (await groupKinds(url, groupSalt)) ?? undefined;
   // Only the stream needs a key.

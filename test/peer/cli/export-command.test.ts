@@ -1,6 +1,6 @@
 /** `ptf-peer export` beside a node that does not answer for all players: no list is better than half of one. */
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -100,6 +100,24 @@ test('a list that is followed stays as it is while it cannot be computed, which 
   assert.equal(await followed(`${player}\n`), { code: 0, err: none, list });
   // A program that writes its file of ids empties it for a moment.
   assert.equal(await followed(''), { code: 0, err: 'export /ids names no player; /list stays as it is\n', list });
+});
+
+test('a list is not written in the place of the ids, under whichever name', async () => {
+  answers = 'answers';
+  const ids = join(world.folder, 'ids');
+  const link = join(world.folder, 'link');
+  symlinkSync(ids, link);
+  mkdirSync(join(world.folder, 'none'));
+  for (const path of [ids, link, `${world.folder}/none/../ids`]) {
+    const { code, err } = await exported(
+      `${player}, kept\n`,
+      ['--follow', path, '--replace'],
+      AbortSignal.timeout(5_000),
+    );
+    assert.is(code, 2, err);
+    assert.match(err, `--follow names the file of --ids, /ids, which the list`);
+    assert.is(readFileSync(ids, 'utf8'), `${player}, kept\n`);
+  }
 });
 
 test('a list that is followed is written again if somebody removes it', async () => {

@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { readSmallFile, secretInFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 import { relayFolder, relayVerdicts } from '../relay/relay.js';
-import { webAddress } from './options.js';
 import type { Session } from './session.js';
 
 interface RelayCommandOptions {
@@ -31,7 +30,7 @@ export function addRelay(program: Command, session: Session): void {
   program
     .command('relay')
     .description('send changes of verdicts as signed webhooks, or to Discord')
-    .option('--webhook <address>', 'where to send them', webAddress)
+    .option('--webhook <address>', 'where to send them')
     .option('--webhook-file <file>', 'file with the address, which may be a secret')
     .option('--secret-file <file>', 'file with the signing secret (default: created once in the state folder)')
     .option('--discord', "send a Discord embed; the address is that of a channel's webhook")
@@ -63,12 +62,11 @@ async function addressOf({ webhook, webhookFile }: RelayCommandOptions): Promise
   if ((webhook === undefined) === (webhookFile === undefined)) {
     throw wrongUsage('give the address with --webhook or with --webhook-file');
   }
-  if (webhook !== undefined) return webhook;
-  const text = (await readSmallFile(webhookFile!))?.trim();
+  const text = webhook ?? (await readSmallFile(webhookFile!))?.trim();
   if (text === undefined) throw wrongUsage(`there is no ${webhookFile}`);
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
-    throw wrongUsage(`${webhookFile} must contain an http or https address`);
-  return text;
+  if (/^https?:\/\/[^/?#\\@]+(?:[/?#]|$)/.test(text) && URL.canParse(text)) return text;
+  const form = 'an http or https address without a user and a password, which would not be sent';
+  throw wrongUsage(`${webhookFile ?? '--webhook'} must name ${form}`);
 }
 
 /** Reads the secret of the webhooks. A file that an option names must exist; the relay's own file is created once. */

@@ -18,10 +18,14 @@ test('a relay needs one http or https address, and a secret that an option names
     assert.match(await said(), 'give the address with --webhook or with --webhook-file');
     assert.match(await said('--webhook', 'http://h/', '--webhook-file', file), 'give the address');
     assert.match(await said('--webhook-file', file), `there is no ${file}`);
-    for (const text of ['h.example/x', 'ftp://h/x', 'http://']) {
+    for (const text of ['h.example/x', 'ftp://h/x', 'http://', 'http://u:secret@h/', 'https://u@h', 'https://:p@h?x']) {
       writeFileSync(file, `${text}\n`);
-      assert.match(await said('--webhook-file', file), 'must contain an http or https address');
+      const form = 'must name an http or https address without a user and a password, which would not be sent';
+      assert.match(await said('--webhook-file', file), `${file} ${form}`);
+      const typed = await said('--webhook', text);
+      assert.equal([typed.includes(`--webhook ${form}`), typed.includes('secret@')], [true, false]);
     }
+    assert.match(await said('--webhook', 'https://h.example?to=a@b'), `there is no ${secret}`);
     writeFileSync(file, 'https://h.example/x\n');
     assert.match(await said('--webhook-file', file), `there is no ${secret}`);
     for (const text of ['whsec_', `whsec_${'A'.repeat(28)}`, 'not base64!'.repeat(4)]) {

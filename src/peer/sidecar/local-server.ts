@@ -48,6 +48,10 @@ export async function startLocalServer(options: LocalServerOptions) {
   try {
     const tcp = await listen({ host: options.host, port: options.port });
     if (options.socketPath !== undefined) {
+      const bytes = Buffer.byteLength(options.socketPath);
+      if (bytes > bounds.socketPathBytes) {
+        throw wrongUsage(`--socket must have at most ${bounds.socketPathBytes} bytes, and has ${bytes}: name another`);
+      }
       const found = await lstat(options.socketPath).catch(() => null);
       if (found?.isSocket() === false) throw wrongUsage(`${options.socketPath} exists and is no socket; name another`);
       // The socket of a killed sidecar goes. One on which a process still answers stays, and `listen` then fails.

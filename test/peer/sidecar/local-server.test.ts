@@ -1,9 +1,9 @@
 /** The routes of the sidecar's local server, in front of a sidecar that answers as the test says. */
 import { once } from 'node:events';
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
@@ -228,6 +228,12 @@ test('a Unix socket is for its owner alone, one left behind is replaced, and an 
     assert.is(await refusal({ socketPath }), taken);
     const port = `address_in_use: another process listens on 127.0.0.1:${server.port}`;
     assert.is(await refusal({ port: server.port }), port);
+    const longest = socketPath.padEnd(bounds.socketPathBytes, 'x');
+    const tooLong = `wrong_usage: --socket must have at most ${bounds.socketPathBytes} bytes, and has 108: name another`;
+    assert.is(await refusal({ socketPath: `${longest}x` }), tooLong);
+    assert.is(await refusal({ socketPath: `${longest.slice(0, -1)}é` }), tooLong);
+    assert.equal(readdirSync(dirname(socketPath)), ['socket'], 'no truncated path');
+    await (await started({ socketPath: longest })).close();
     assert.match(await refusal({ socketPath: `${socketPath}.d/socket` }), /^cannot_listen: cannot listen on .*: E/);
   } finally {
     await server.close();

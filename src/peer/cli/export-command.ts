@@ -52,7 +52,11 @@ export function addExport(program: Command, session: Session): void {
       share,
     )
     .option('--follow <file>', 'keep the list in a file of its own, until the command is stopped')
-    .option('--every <time>', 'how often --follow looks, such as 30s, 5m, 1h', duration, bounds.followMs)
+    .addOption(
+      new Option('--every <time>', 'how often --follow looks, such as 30s, 5m, 1h')
+        .argParser(duration)
+        .default(bounds.followMs, `${bounds.followMs / 1_000}s`),
+    )
     .option('--replace', 'let --follow replace a file that is not empty')
     .addHelpText('after', help)
     .action((options: ExportOptions) => runExport(options, session));

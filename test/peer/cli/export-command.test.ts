@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
+import { duration } from '../../../src/peer/cli/options.js';
 import { until } from '../../support/until.js';
 import { PeerWorld } from '../peer-world.js';
 
@@ -100,6 +102,12 @@ test('a list that is followed stays as it is while it cannot be computed, which 
   assert.equal(await followed(`${player}\n`), { code: 0, err: none, list });
   // A program that writes its file of ids empties it for a moment.
   assert.equal(await followed(''), { code: 0, err: 'export /ids names no player; /list stays as it is\n', list });
+});
+
+test('the time that help names as the default of --every is one that the option takes', async () => {
+  const { out } = await world.run(['export', '--help']);
+  const [, every = ''] = /--every [^()]*\(default: (\S+)\)/.exec(out) ?? [];
+  assert.is(duration(every), bounds.followMs);
 });
 
 test('a list is not written in the place of the ids, under whichever name', async () => {

@@ -185,6 +185,39 @@ test('SCP:SL: times are ticks, semicolons belong to names and reasons, and the a
   assert.match(list.refused[0]!.reason, 'address');
 });
 
+test('Squad: the first id of a line is banned, and neither its admin nor a player whom the reason names', () => {
+  const named = `Banned:${D}:0`;
+  const list = plan(
+    [
+      `${A}:0 // alt of ${named}`,
+      `Banned:${B}:0 //see ${named}`,
+      `x//y: [SteamID ${D}] Banned:${C}:0 //his main is Admin [SteamID ${D}] ${named}`,
+      ...[`${A} // alt of`, `Banned:${A} //`, `STEAM_0:1:7:0 // [x]`, `x Banned:${A}:0`].map(
+        (text) => `${text} ${named}`,
+      ),
+    ].join('\n'),
+  );
+  assert.equal(brief(list), [`1 ${A} send`, `2 ${B} send`, `3 ${C} send`]);
+  assert.equal(
+    list.refused.map(({ line }) => line),
+    [4, 5, 6, 7],
+  );
+});
+
+test('Squad: a line without an id is refused in linear time', () => {
+  const started = performance.now();
+  for (const part of [' Banned:', ' Banned:   7', '/ ', 'f', ':1 ', ' ']) {
+    const line = `//${part.repeat(65_000 / part.length)}x`;
+    assert.is(plan(`${A}:0\n${`${line}\n`.repeat(8)}`).events.length, 1, part);
+  }
+  assert.ok(performance.now() - started < 5_000, 'a long line takes long');
+});
+
+test('BattlEye: a number in front of an id is no id', () => {
+  const list = plan(`${'0'.repeat(32)} -1\n3 ${A} -1 cheat\n${B} ${C} -1 reason\n`);
+  assert.equal(brief(list), [`2 ${A} send`, `3 ${B} send`]);
+});
+
 test('CS2-SimpleAdmin: a length of 0 is permanent, and the status ends a ban', () => {
   const row = (id: string, duration: number, status: string) =>
     `1,${id},203.0.113.4,${D},${duration},2026-11-20 13:00:00,2026-11-20 12:00:00,${status}\n`;

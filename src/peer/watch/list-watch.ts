@@ -167,12 +167,13 @@ class ListWatch {
     if (list === null) return;
     const whole = wholeTextOf(list.text, list.format, isStill);
     const isBaseline = this.#isFirst && options.newOnly === true;
-    // The bans of a baseline are known as a whole, also that of a last line without a break.
-    if (whole === null || (isBaseline && !whole.isWhole)) return;
+    if (whole === null) return;
     const { text } = whole;
     if (this.#planned?.text !== text) this.#planned = { text, plan: this.#planOf(list, text) };
     const { plan } = this.#planned;
     const isWhole = whole.isWhole && plan.unread === null;
+    // The bans of a baseline are known as a whole, also that of a last line without a break.
+    if (isBaseline && !isWhole) return this.#tell(plan, 0);
     const { config, gameId, origin } = options;
     const events = { peerId: config.peerId, groupSalt: config.groupSalt, list: plan.list, gameId, origin };
     let person = { row: 0, ban: '' };

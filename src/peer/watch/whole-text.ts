@@ -1,12 +1,13 @@
-/** Finds the part of a list that is certainly complete: half a line or document is never read. */
+/** Finds the part of a list that is certainly complete: half a line is never read, nor half a document that changes. */
 import { jsonIn } from '../../client/json-text.js';
 import type { Description } from '../formats/description.js';
 
 /**
- * Null if nothing can be read. `isStill`: unchanged for long, so that a last line without a break counts. `isWhole`:
- * the text contains the whole file, so that a ban missing in it is missing in the list.
+ * Null if nothing can be read yet. `isStill`: unchanged for long, so that a last line without a break counts, and a
+ * document that is not complete is damaged. `isWhole`: a ban that is missing in the text is missing in the file.
  */
 export function wholeTextOf(text: string, { shape }: Pick<Description, 'shape'>, isStill: boolean) {
+  if (isStill) return { text, isWhole: true };
   if (shape === 'json') return jsonIn(text) !== undefined ? { text, isWhole: true } : null;
   if (shape === 'xml') {
     const uncommented = text.split('-->').map((part) => part.split('<!--', 1)[0]);
@@ -14,7 +15,6 @@ export function wholeTextOf(text: string, { shape }: Pick<Description, 'shape'>,
     const root = /<([\w:-]+)[\s>]/.exec(plain)?.[1];
     return root !== undefined && plain.endsWith(`</${root}>`) ? { text, isWhole: true } : null;
   }
-  if (text === '') return isStill ? { text, isWhole: true } : null;
-  if (text.endsWith('\n') || isStill) return { text, isWhole: true };
-  return { text: text.slice(0, text.lastIndexOf('\n') + 1), isWhole: false };
+  const end = text.lastIndexOf('\n') + 1;
+  return text === '' ? null : { text: text.slice(0, end), isWhole: end === text.length };
 }

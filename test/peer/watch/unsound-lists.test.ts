@@ -139,6 +139,64 @@ test('an XML list is whole once its root ends, whatever the comments before and 
   });
 });
 
+test('a document that stays broken is named once until it changes, and lifts nothing', async () => {
+  const blacklist = (...accounts: readonly string[]) => {
+    const bans = accounts.map(
+      (id) => `\n<blacklisted platform="Steam" userid="${id}" unbandate="2027-01-01 00:00:00"/>`,
+    );
+    return `<adminTools><blacklist>${bans.join('')}\n</blacklist></adminTools>\n`;
+  };
+  const lifts = 'so that nothing from this entry on can be read; no ban counts as lifted because it is missing';
+  for (const [list, broken, said] of [
+    [minecraft(4), `${minecraft(3).trimEnd().slice(0, -1)},]`, `the JSON is damaged here, ${lifts}`],
+    [minecraft(4), minecraft(4).slice(0, 400), `the JSON is damaged here, ${lifts}`],
+    [minecraft(4), 'Internal error', `line 1: the JSON is damaged here, ${lifts}`],
+    [minecraft(4), '', `line 1: the JSON is damaged here, ${lifts}`],
+    [
+      blacklist(...ids),
+      blacklist(...ids).slice(0, 200),
+      `the XML is damaged here, ${lifts.replace('this entry', 'here')}`,
+    ],
+    [blacklist(...ids), 'Internal error', 'line 1: the XML is damaged here'],
+    [blacklist(...ids), '<!-- saved -->\n', 'the XML is damaged here'],
+  ] as const) {
+    const watch = begun(list);
+    const has = () => watch.lines.some((line) => line.includes(said));
+    await watch.run(async () => {
+      await until(() => watch.lines.some((line) => line.startsWith('reported')));
+      await watch.untilPresent();
+      watch.lines.length = 0;
+      writeFileSync(watch.path, broken);
+      await watch.untilLooked();
+      assert.equal(watch.lines, [], 'it may be being written');
+      await watch.untilStill(has);
+      await watch.untilStill(() => true);
+      await watch.untilLooked();
+      assert.is(watch.lines.length, 1, `named once: ${watch.lines.join(' | ')}`);
+      writeFileSync(watch.path, list);
+      await watch.untilLooked();
+      writeFileSync(watch.path, broken);
+      await watch.untilStill(() => watch.lines.length === 2);
+      const { standing } = await watch.state();
+      assert.ok([...standing.values()].every(({ mark }) => mark === 'present'));
+    });
+    assert.equal(watch.withdrawn, []);
+  }
+});
+
+test('a broken document is no baseline, and its bans are known once it is whole', async () => {
+  const watch = begun(minecraft(4).slice(0, 400));
+  await watch.run(
+    async () => {
+      await watch.untilStill(() => watch.lines.some((line) => line.includes('the JSON is damaged here')));
+      writeFileSync(watch.path, minecraft(4));
+      await until(() => watch.lines.includes('4 bans of the list are known'));
+    },
+    { newOnly: true },
+  );
+  assert.equal(watch.reported, []);
+});
+
 test('bans behind a damaged line do not count as lifted, which is said once for each such line', async () => {
   const watch = begun();
   watch.write(...ids);

@@ -11,6 +11,7 @@ export function readXml(text: string, path: readonly string[], sink: RecordSink)
   const names: string[] = [];
   const isAt = (wanted: readonly string[]) => wanted.every((one, at) => one === names.at(at - wanted.length));
   let isFound = path.length === 0;
+  let hasRoot = false;
   let isDamaged = false;
   const damage = () => {
     if (!isDamaged) sink.damaged(parser.line + 1, 'the XML is damaged here, so that nothing from here on can be read');
@@ -19,6 +20,7 @@ export function readXml(text: string, path: readonly string[], sink: RecordSink)
   parser.onerror = damage;
   parser.onopentag = ({ name, attributes }) => {
     if (isDamaged) return;
+    hasRoot = true;
     names.push(name.toLowerCase());
     if (path.length > 1) isFound ||= isAt(path.slice(0, -1));
     if (names.length > depthMax) return damage();
@@ -34,5 +36,6 @@ export function readXml(text: string, path: readonly string[], sink: RecordSink)
   };
   for (let at = 0; at < text.length && !isDamaged; at += pieceLength) parser.write(text.slice(at, at + pieceLength));
   if (!isDamaged) parser.close();
+  if (!hasRoot) damage();
   return isFound || isDamaged;
 }

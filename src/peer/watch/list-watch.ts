@@ -16,7 +16,7 @@ import { type ImportPlan, type ListReading, planOf } from '../import/plan.js';
 import { KnownKinds, listOfAccounts } from '../node/known-kinds.js';
 import { NodeReader, peerClient } from '../node/node-reader.js';
 import { problemLog } from '../node/problem-log.js';
-import { PeerError, plainWords, uncountedText } from '../peer-error.js';
+import { PeerError, plainWords, uncountedText, wrongUsage } from '../peer-error.js';
 import { ListFile } from './list-file.js';
 import { changesOf, type ListedBan } from './list-sync.js';
 import { PolledList, type PolledListOptions } from './polled-list.js';
@@ -123,6 +123,9 @@ interface Parts {
   readonly withdrawals: Withdrawals;
 }
 
+/** The format in the state of a list that a description of the user reads: its name is none for `--format`. */
+const described = '--description';
+
 class ListWatch {
   readonly #runtime: Runtime;
   readonly #file: ListFile | PolledList;
@@ -212,9 +215,12 @@ class ListWatch {
   #listIn(bytes: Buffer, isStill: boolean): DecodedList | null {
     const { options, state } = this.parts;
     const format = options.format === 'auto' ? (state.format ?? 'auto') : options.format;
+    if (format === described && options.description === undefined) {
+      throw wrongUsage('the list was watched with --description: give it again, or name a format with --format');
+    }
     try {
       const list = listOf(bytes, { ...options, format, name: options.source.name });
-      state.format = list.format.name;
+      state.format = options.description === undefined ? list.format.name : described;
       return list;
     } catch (error) {
       // A list that is being written may not show its format yet.

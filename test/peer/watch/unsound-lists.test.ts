@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { PeerError } from '../../../src/peer/peer-error.js';
 import type { WatchOptions } from '../../../src/peer/watch/list-watch.js';
 import { until } from '../../support/until.js';
 import { groupAnswer } from '../fake-node.js';
@@ -21,16 +22,21 @@ function begun(text?: string): Watch {
 }
 
 /** Runs a watch until it ends by itself, and returns its error. */
-function failure(watch: Watch, more: Partial<WatchOptions> = {}): Promise<[code: string, exitCode: number]> {
+function errorOf(watch: Watch, more: Partial<WatchOptions> = {}): Promise<PeerError> {
   const running = watch.run(() => watch.untilStill(() => hasEnded), more);
   let hasEnded = false;
   return running.then(
-    () => ['none', 0],
-    ({ code, exitCode }) => {
+    () => assert.unreachable('the watch ended without an error') as never,
+    (error) => {
       hasEnded = true;
-      return [code, exitCode];
+      return error;
     },
   );
+}
+
+async function failure(watch: Watch, more: Partial<WatchOptions> = {}): Promise<[code: string, exitCode: number]> {
+  const { code, exitCode } = await errorOf(watch, more);
+  return [code, exitCode];
 }
 
 const refusal = { status: 403, body: { code: 'peer_not_active', error: 'no' } };
@@ -251,6 +257,19 @@ test('a document whose entries no longer have an end is watched on, and one with
   }, more);
   writeFileSync(watch.path, JSON.stringify({ others: entries('2027-01-01') }));
   assert.equal(await failure(watch, more), ['cells_not_described', 4]);
+});
+
+test('a list that was watched with a description needs it again, or a format', async () => {
+  const watch = begun();
+  watch.write(...ids);
+  const described = { name: 'own', title: 'own', shape: 'csv', recognise: { why: '' } } as const;
+  const description = { ...described, ids: [{ cell: 'steam_id' }] };
+  await watch.run(async () => void (await watch.said('reported 5 bans')), { description });
+  const { message } = await errorOf(watch);
+  assert.is(message, 'the list was watched with --description: give it again, or name a format with --format');
+  watch.write(...ids, '76561202255225739');
+  await watch.run(async () => void (await watch.said('reported 1 bans')), { description });
+  await watch.run(async () => void (await watch.said('reported 6 bans')), { format: 'csv' });
 });
 
 test('a refusal to state the kinds of ids, which are known, stops no report and hides no later refusal', async () => {

@@ -10,7 +10,6 @@ import sqlite from 'node-sqlite3-wasm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
-import { wrongUsage } from '../../src/peer/peer-error.js';
 import { sourceOf } from '../../src/peer/sources/source.js';
 import { PolledList } from '../../src/peer/watch/polled-list.js';
 import { until } from '../support/until.js';
@@ -255,53 +254,25 @@ test('a database that is missing, damaged or written meanwhile is unreachable, a
   assert.match(await reading, 'source_unreachable');
 });
 
-test('a source that can never be read ends its watch', async () => {
-  const source = { ...(await sourceOf([address()], false, {})), read: async () => Promise.reject(wrongUsage('never')) };
-  const list = new PolledList({ source, elapsedMs: () => 0, log: () => undefined, signal: never });
-  assert.is(await failure(list.look()), 'wrong_usage never');
-});
-
-test('the end of a watch is no problem of a list that is being read', async () => {
-  const lines: string[] = [];
-  const ending = new AbortController();
-  answer = { status: 200, body: '', isHeld: true };
-  const source = await sourceOf([address()], false, {});
-  const log = (line: string) => lines.push(line);
-  const { length } = asked;
-  const looking = new PolledList({ source, elapsedMs: () => 0, log, signal: ending.signal }).look();
-  await until(() => asked.length > length);
-  ending.abort();
-  await looking.catch(() => undefined);
-  assert.equal(lines, []);
-});
-
-test('a source that cannot be read leaves a watch what it had, and says so once', async () => {
-  const lines: string[] = [];
+test('a source that cannot be read fails until its next time, and an equal list is the same', async () => {
   let at = 0;
   answer = { status: 200, body: `steam_id\n${A}\n${B}\n` };
   const source = await sourceOf([address()], false, {});
-  const log = (line: string) => lines.push(line);
-  const list = new PolledList({ source, every: 1_000, elapsedMs: () => at, log, signal: never });
-  const look = async () => {
-    at += 1_000;
-    return (await list.look())?.bytes;
-  };
-  const first = await look();
+  const list = new PolledList({ source, every: 1_000, elapsedMs: () => at, signal: never });
+  const first = (await list.look()).bytes;
   assert.match(String(first), B);
+  at += 1_000;
+  assert.is((await list.look()).bytes, first);
   answer = { status: 503, body: '' };
-  assert.is(await look(), first);
-  assert.is(await look(), first);
-  assert.equal(
-    lines.map((line) => line.replace(/^\S+/, '')),
-    [' answers with status 503; nothing is withdrawn'],
-  );
-  answer = { status: 200, body: `steam_id\n${A}\n` };
+  at += 1_000;
   const before = asked.length;
-  assert.is(String(await look()), `steam_id\n${A}\n`);
-  at -= 1;
-  await list.look();
+  for (let n = 0; n < 2; n++) assert.match(await failure(list.look()), /^source_unreachable .* status 503$/);
+  at += 999;
+  assert.match(await failure(list.look()), 'source_unreachable');
   assert.is(asked.length, before + 1, 'not asked before its time');
-  assert.is(lines.length, 2);
+  answer = { status: 200, body: `steam_id\n${A}\n` };
+  at += 1;
+  assert.is(String((await list.look()).bytes), `steam_id\n${A}\n`);
 });
 
 test.run();

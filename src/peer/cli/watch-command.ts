@@ -11,10 +11,10 @@ type WatchCommandOptions = ListOptions & Pick<WatchOptions, 'every' | 'newOnly' 
 const explained = `
 A ban has severity 1 if it is permanent or lasts 30 days or longer, else its days / 30, at least 0.2.
 New bans are reported within two seconds; bans that leave the list before their time are withdrawn once the list has
-been unchanged for two seconds. A last line without a line break counts as whole after ten seconds, and a JSON
-or XML list that is not whole by then as damaged, which withdraws nothing. Bans that leave by a rotation stay reported. If half of the persons of a list or more leave it at once (one of two, or all), nothing is withdrawn:
-their bans stay reported until they are listed again or a watch runs with --allow-mass-lift. An address, a table or a
-command that cannot be read withdraws nothing either.
+been unchanged for two seconds. A last line without a line break counts as whole after ten seconds, and a JSON or XML
+list that is not whole by then as damaged. Bans that leave by a rotation stay reported. If half of the persons of a list
+or more leave it at once (one of two, or all), nothing is withdrawn: their bans stay reported until they are listed again
+or a watch runs with --allow-mass-lift. A list that is damaged or cannot be read withdraws nothing either.
 Names, reasons and addresses are never sent.
 
 Examples:

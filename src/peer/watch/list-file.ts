@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { bounds } from '../../client/bounds.js';
 import { codeOf } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
+import { unreachable } from '../sources/decode.js';
 
 type Signature = Pick<Stats, 'ino' | 'size' | 'mtimeMs'>;
 
@@ -30,7 +31,7 @@ export class ListFile {
     private readonly elapsedMs: () => number,
   ) {}
 
-  /** Returns the file as it is now; null if it is missing or being written. Rejects if it cannot be read at all. */
+  /** Returns the file as it is now; null if it is missing or being written. Rejects if it cannot be read. */
   async look(): Promise<ListText | null> {
     const found = await signatureOf(this.path);
     if (found === null) return null;
@@ -38,10 +39,7 @@ export class ListFile {
     if (this.#bytes !== null && this.#last !== null && isSame(found, this.#last)) {
       return { bytes: this.#bytes, stillMs: this.elapsedMs() - this.#since, isRotated: this.#isRotated };
     }
-    const bytes = await readFile(this.path).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return null;
-      throw error;
-    });
+    const bytes = await readFile(this.path).catch(unlessMissing(this.path));
     const after = await signatureOf(this.path);
     // The file changed while it was read.
     if (bytes === null || after === null || !isSame(found, after) || bytes.byteLength !== found.size) return null;
@@ -61,14 +59,17 @@ export class ListFile {
   }
 }
 
-async function signatureOf(path: string): Promise<Signature | null> {
-  try {
-    return await stat(path);
-  } catch (error) {
+/** Returns the handler of a failed read: null if the file is missing. */
+function unlessMissing(path: string) {
+  return (error: unknown): null => {
     const code = codeOf(error);
     if (code === 'ENOENT') return null;
-    throw wrongUsage(`${path} cannot be read: ${code ?? 'unknown error'}`);
-  }
+    throw unreachable(`${path} cannot be read: ${code ?? String(error)}`);
+  };
+}
+
+function signatureOf(path: string): Promise<Signature | null> {
+  return stat(path).catch(unlessMissing(path));
 }
 
 function isSame(one: Signature, other: Signature): boolean {
@@ -85,7 +86,7 @@ async function isRotated(
   const wasMoved = before.ino !== now.ino;
   if (!wasMoved && content.subarray(0, before.size).equals(before.content)) return false;
   const [folder, name] = [dirname(path), basename(path)];
-  for (const other of await readdir(folder)) {
+  for (const other of (await readdir(folder).catch(unlessMissing(folder))) ?? []) {
     if (other === name) continue;
     const found = await signatureOf(join(folder, other)).catch(() => null);
     if (found === null) continue;

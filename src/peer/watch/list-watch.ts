@@ -17,7 +17,7 @@ import { KnownKinds, listOfAccounts } from '../node/known-kinds.js';
 import { NodeReader, peerClient } from '../node/node-reader.js';
 import { problemLog } from '../node/problem-log.js';
 import { PeerError, plainWords, uncountedText, wrongUsage } from '../peer-error.js';
-import { ListFile } from './list-file.js';
+import { ListFile, type ListText } from './list-file.js';
 import { changesOf, type ListedBan } from './list-sync.js';
 import { PolledList, type PolledListOptions } from './polled-list.js';
 import { type Mark, WatchState } from './watch-state.js';
@@ -26,13 +26,14 @@ import { wholeTextOf } from './whole-text.js';
 export interface WatchOptions extends ListReading, Omit<PolledListOptions, 'elapsedMs'> {
   readonly config: PeerConfig;
   readonly gameId: string;
+  readonly log: (line: string) => void;
   /** Treats the bans at the first start as known. */
   readonly newOnly?: boolean;
   readonly allowMassLift?: boolean;
   readonly runtime?: Runtime | undefined;
 }
 
-/** Runs until the signal is aborted. Rejects if the list cannot be read or has no known format (exit code 4). */
+/** Runs until the signal is aborted. Rejects if the list is too large or has no known format (exit code 4). */
 export async function watchList(options: WatchOptions): Promise<void> {
   const { config, signal } = options;
   const { url, stateDir } = config;
@@ -129,6 +130,7 @@ const described = '--description';
 class ListWatch {
   readonly #runtime: Runtime;
   readonly #file: ListFile | PolledList;
+  readonly #setProblem: ReturnType<typeof problemLog>;
   readonly #memory = new RowMemory();
   /** The event ids of the bans of the last look: the memory gives the players of unchanged rows again. */
   #bans: ReadonlyMap<Player, string> = new Map();
@@ -143,10 +145,10 @@ class ListWatch {
 
   constructor(private readonly parts: Parts) {
     this.#runtime = parts.options.runtime ?? systemRuntime;
+    const { options, path } = parts;
     const elapsedMs = () => this.#runtime.elapsedMs();
-    this.#file = parts.options.source.isPlainFile
-      ? new ListFile(parts.path, elapsedMs)
-      : new PolledList({ ...parts.options, elapsedMs });
+    this.#file = options.source.isPlainFile ? new ListFile(path, elapsedMs) : new PolledList({ ...options, elapsedMs });
+    this.#setProblem = problemLog(options.log, 'the list can be read again');
     this.#isFirst = parts.state.format === null;
   }
 
@@ -161,7 +163,7 @@ class ListWatch {
 
   async #look(): Promise<void> {
     const { state, options } = this.parts;
-    const found = await this.#file.look();
+    const found = await this.#found();
     if (found === null) return;
     const isStill = found.stillMs >= bounds.listTailMs;
     if (this.#decided?.bytes === found.bytes && this.#decided.isStill === isStill) return;
@@ -209,6 +211,19 @@ class ListWatch {
     if (rotated.length > 0) options.log(`the list was rotated: ${rotated.length} bans that left it stay reported`);
     if (lifted.length > 0) this.parts.withdrawals.begin();
     this.#isFirst = false;
+  }
+
+  /** Returns the list; null if there is none, or none that can be read now, which changes nothing and is said once. */
+  async #found(): Promise<ListText | null> {
+    try {
+      const found = await this.#file.look();
+      this.#setProblem(null);
+      return found;
+    } catch (error) {
+      if (!(error instanceof PeerError) || error.exitCode === 2) throw error;
+      if (!this.parts.options.signal.aborted) this.#setProblem(`${error.message}; nothing is withdrawn`);
+      return null;
+    }
   }
 
   /** Reads the list in its former format; null if it is too short for recognition. */

@@ -1,7 +1,5 @@
 /** Reads a list that is no plain file at intervals, behind the interface of `ListFile`. */
 import { bounds } from '../../client/bounds.js';
-import { problemLog } from '../node/problem-log.js';
-import { PeerError } from '../peer-error.js';
 import type { Source } from '../sources/source.js';
 import type { ListText } from './list-file.js';
 
@@ -10,36 +8,28 @@ export interface PolledListOptions {
   /** How often to read it, in ms. */
   readonly every?: number | undefined;
   readonly elapsedMs: () => number;
-  readonly log: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
 export class PolledList {
-  readonly #setProblem: ReturnType<typeof problemLog>;
   #nextMs = 0;
-  #bytes: Buffer | null = null;
+  #reading: Promise<Buffer> | undefined;
+  #bytes: Buffer | undefined;
 
-  constructor(private readonly options: PolledListOptions) {
-    this.#setProblem = problemLog(options.log, 'the list can be read again');
-  }
+  constructor(private readonly options: PolledListOptions) {}
 
-  /** Returns the list as last read; null until there is one. A source that cannot be read changes nothing. */
-  async look(): Promise<ListText | null> {
+  /** Returns the list as last read. Rejects if the last read failed. */
+  async look(): Promise<ListText> {
     const { source, every = bounds.sourcePollMs, elapsedMs, signal } = this.options;
     if (elapsedMs() >= this.#nextMs) {
-      try {
-        const bytes = await source.read(signal);
-        // The same buffer means that nothing is left to decide.
-        if (this.#bytes?.equals(bytes) !== true) this.#bytes = bytes;
-        this.#setProblem(null);
-      } catch (error) {
-        if (signal.aborted) return null;
-        if (!(error instanceof PeerError) || error.exitCode === 2) throw error;
-        this.#setProblem(`${error.message}; nothing is withdrawn`);
-      }
+      this.#reading = source.read(signal);
+      await this.#reading.catch(() => undefined);
       this.#nextMs = elapsedMs() + every;
     }
-    return this.#bytes === null ? null : { bytes: this.#bytes, stillMs: Number.POSITIVE_INFINITY, isRotated: false };
+    const bytes = await this.#reading!;
+    // The same buffer means that nothing is left to decide.
+    if (this.#bytes?.equals(bytes) !== true) this.#bytes = bytes;
+    return { bytes: this.#bytes, stillMs: Number.POSITIVE_INFINITY, isRotated: false };
   }
 
   accept(): void {}

@@ -1,8 +1,10 @@
 /** A watch of a list that is missing, being written, damaged or of another form, and of a node that refuses it. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { PeerError } from '../../../src/peer/peer-error.js';
+import { type PeerError, wrongUsage } from '../../../src/peer/peer-error.js';
+import { unreachable } from '../../../src/peer/sources/decode.js';
+import { sourceOf } from '../../../src/peer/sources/source.js';
 import type { WatchOptions } from '../../../src/peer/watch/list-watch.js';
 import { until } from '../../support/until.js';
 import { groupAnswer } from '../fake-node.js';
@@ -119,6 +121,35 @@ test('a watch that fails leaves its withdrawals to the next one, and says nothin
   watch.write(...ids.slice(1));
   watch.refuses = () => undefined;
   await watch.run(() => until(() => watch.withdrawn.length === 1));
+});
+
+test('a list that cannot be read for a while lifts nothing, is said once, and is no problem of the end', async () => {
+  const watch = begun();
+  watch.write(...ids);
+  const fails = async () => Promise.reject(unreachable('the list is away'));
+  const source = await sourceOf([watch.path], false, {});
+  await watch.run(async () => {
+    await watch.said('reported 5 bans');
+    await watch.untilPresent();
+    rmSync(watch.path);
+    mkdirSync(watch.path);
+    await watch.said(`${watch.path} cannot be read: EISDIR; nothing is withdrawn`);
+    await watch.untilLooked();
+    rmdirSync(watch.path);
+    watch.write(...ids);
+    assert.equal(await watch.said('the list can be read again'), ['the list can be read again']);
+  });
+  const away = { ...source, isPlainFile: false, read: fails };
+  await watch.run(async () => void (await watch.said('the list is away; nothing is withdrawn')), { source: away });
+  let isAsked = false;
+  const read = (signal: AbortSignal) => {
+    isAsked = true;
+    return new Promise<never>((_, fail) => signal.addEventListener('abort', () => fail(unreachable('cut off'))));
+  };
+  await watch.run(() => until(() => isAsked), { source: { ...source, isPlainFile: false, read } });
+  assert.equal([watch.withdrawn, watch.lines], [[], []]);
+  const never = { ...source, isPlainFile: false, read: async () => Promise.reject(wrongUsage('never')) };
+  assert.equal(await failure(watch, { source: never }), ['wrong_usage', 2]);
 });
 
 test('a document is read again once it is complete, and a ban that is missing until then is not lifted', async () => {

@@ -68,6 +68,15 @@ test('a CSV list of several megabytes keeps its rows and lines where cells hold 
   ]);
 });
 
+test('a row of CSV beyond the bound ends the reading by that reason, and a row up to it is read', () => {
+  const list = (...lengths: readonly number[]) =>
+    plan(`steam_id,reason\n${lengths.map((length) => `76561202255225729,${'x'.repeat(length)}\n`).join('')}`);
+  assert.equal(list(262_000, 10).refused, []);
+  const reason =
+    'the row is longer than 262144 bytes, or a quote is not closed, so that nothing from here on can be read';
+  assert.equal(list(10, 262_144, 10).refused, [{ line: 3, reason }]);
+});
+
 test('an integer id keeps its digits, and one in a spreadsheet form is refused', () => {
   const list = plan(
     'player_id,banned_at\n"7,65612E+16",2026-11-20T12:00:00Z\n76561202255225731,2026-11-20T12:00:00Z\n',

@@ -102,7 +102,8 @@ export function readCsv(list: string, sink: RecordSink) {
       if (!(error instanceof CsvError)) throw error;
       // The piece ends within a quoted cell. The next piece begins with the row of this cell.
       if (end === text.length || error.code !== 'CSV_QUOTE_NOT_CLOSED') {
-        return sink.damaged(lastLine + 1, 'a quote is not closed, so that nothing from here on can be read');
+        const long = error.code === 'CSV_MAX_RECORD_SIZE' ? `the row is longer than ${recordBytesMax} bytes, or ` : '';
+        return sink.damaged(lastLine + 1, `${long}a quote is not closed, so that nothing from here on can be read`);
       }
     }
     if (fault !== undefined) return sink.damaged(1, fault);

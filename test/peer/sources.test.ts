@@ -68,9 +68,11 @@ test('an address is asked with the headers of a file, and again only under a con
 test('a header file that is missing, or has a line that is no header, is refused without the line', async () => {
   const headerFile = join(folder, 'no-headers');
   assert.is(await failure(sourceOf([address()], false, { headerFile })), `wrong_usage there is no ${headerFile}`);
-  writeFileSync(headerFile, 'X-List: one\n\nsecret-token\n');
-  const refusal = await failure(sourceOf([address()], false, { headerFile }));
-  assert.is(refusal, `wrong_usage each line of ${headerFile} must be "Name: value"`);
+  for (const line of ['secret-token', 'X-Key: secret\x01token', 'X-Key: secret-\u2026']) {
+    writeFileSync(headerFile, `X-List: one\n\n${line}\n`);
+    const refusal = await failure(sourceOf([address()], false, { headerFile }));
+    assert.is(refusal, `wrong_usage each line of ${headerFile} must be "Name: value", in letters of Latin-1`, line);
+  }
 });
 
 /** Reads standard input as the command does in a process of its own; the list is written once the read has begun. */
@@ -107,6 +109,19 @@ test('a file larger than the bound is refused by its size, before it is read', a
   const reading = (await sourceOf([path], false, {})).read(never);
   assert.is(await failure(reading), `wrong_usage ${path} is larger than ${bounds.importFileBytes} bytes; split it`);
   rmSync(path);
+});
+
+test('an address that is none, or holds a user or a password, is refused without its text', async () => {
+  const form = 'wrong_usage the address of a list must be https://HOST/PATH; user and password go into a --header-file';
+  for (const text of [
+    'https://',
+    'http://',
+    'https://a b/',
+    'https://u:secret@example.net/l.csv',
+    'http://u@localhost/',
+  ]) {
+    assert.is(await failure(sourceOf([text], false, {})), form, text);
+  }
 });
 
 test('an answer that is none of the list, or is cut off, and a foreign address without TLS are refused', async () => {

@@ -89,7 +89,10 @@ async function outputOf(command: string, args: readonly string[], signal: AbortS
 }
 
 async function addressSource(address: string, headerFile: string | undefined): Promise<Source> {
-  const url = new URL(address);
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || url.username + url.password !== '') {
+    throw wrongUsage('the address of a list must be https://HOST/PATH; user and password go into a --header-file');
+  }
   const isLocal = /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname);
   if (url.protocol !== 'https:' && !isLocal) throw wrongUsage('the address of a list must begin with https://');
   const label = `${url.host}${url.pathname}`;
@@ -129,8 +132,8 @@ function headersIn(text: string | undefined, file: string): Record<string, strin
   if (text === undefined) throw wrongUsage(`there is no ${file}`);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const headers = lines.map((line) => {
-    const [, name, value] = /^([\w-]+):\s*(.+?)\s*$/.exec(line) ?? [];
-    if (name === undefined) throw wrongUsage(`each line of ${file} must be "Name: value"`);
+    const [, name, value] = /^([\w-]+):\s*([\t -~\x80-\xff]+?)\s*$/.exec(line) ?? [];
+    if (name === undefined) throw wrongUsage(`each line of ${file} must be "Name: value", in letters of Latin-1`);
     return [name, value!];
   });
   return Object.fromEntries(headers);

@@ -1,7 +1,8 @@
 /** Lists from where they live besides a plain file: an address, the output of a command, a table of SQLite. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -109,6 +110,17 @@ test('a file larger than the bound is refused by its size, before it is read', a
   const reading = (await sourceOf([path], false, {})).read(never);
   assert.is(await failure(reading), `wrong_usage ${path} is larger than ${bounds.importFileBytes} bytes; split it`);
   rmSync(path);
+});
+
+test('a pipe that has a path is read once and as text', async () => {
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const read = async (bytes: string) => {
+    const source = await sourceOf([path], false, {});
+    const [found] = await Promise.all([source.read(never), writeFile(path, bytes)]);
+    return String(found);
+  };
+  for (const text of ['steam_id\n', 'SQLite format 3\0']) assert.is(await read(text), text);
 });
 
 test('an address that is none, or holds a user or a password, is refused without its text', async () => {

@@ -1,5 +1,6 @@
 /** Reads the file of a list, and decodes UTF-8, UTF-16 or Latin-1, with `\n` for every line break. */
 import { isAscii } from 'node:buffer';
+import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { bounds } from '../../client/bounds.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
@@ -55,9 +56,10 @@ function encodingOfZeros(bytes: Uint8Array): Decoded['encoding'] | null {
 }
 
 export async function fileBytes(path: string): Promise<Buffer> {
-  const { size } = await stat(path);
-  if (size > bounds.importFileBytes) throw tooLarge(path);
-  return readFile(path);
+  const found = await stat(path);
+  if (found.size > bounds.importFileBytes) throw tooLarge(path);
+  // A pipe does not state its size.
+  return found.isFile() ? readFile(path) : collected(createReadStream(path));
 }
 
 /** Joins the chunks. Rejects with what `refusal` returns if they have more than `bytesMax`. */

@@ -9,8 +9,10 @@ import { fileBytes, tooLarge, unreachable } from './decode.js';
 
 const mark = 'SQLite format 3\0';
 
+/** A pipe or a folder is no SQLite file, and is not opened: its bytes can be read once. */
 export async function isSqlite(path: string): Promise<boolean> {
-  const file = await open(path).catch(() => null);
+  const found = await stat(path).catch(() => null);
+  const file = found?.isFile() === true ? await open(path).catch(() => null) : null;
   if (file === null) return false;
   const { buffer } = await file.read(Buffer.alloc(mark.length), 0, mark.length, 0).finally(() => file.close());
   return buffer.toString('latin1') === mark;

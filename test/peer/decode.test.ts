@@ -1,6 +1,8 @@
 /** The text of a list: its line breaks and its encoding. */
+import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { PeerError } from '../../src/peer/peer-error.js';
 import { decodeList } from '../../src/peer/sources/decode.js';
 
 test('a long text in any encoding has plain line breaks, and a cut character at its end is left out', () => {
@@ -46,6 +48,13 @@ test('a mark decides the encoding, however few or foreign characters follow', ()
   assert.equal(marked([0xef, 0xbb], Buffer.from([0x78, 0x0a])), ['windows-1252', 'ï»x\n']);
   assert.equal(marked([0xff, 0x78], Buffer.alloc(0)), ['windows-1252', 'ÿx']);
   assert.equal(marked([0xfe, 0x78], Buffer.alloc(0)), ['windows-1252', 'þx']);
+});
+
+test('a compressed list is refused by that name, with what to do', () => {
+  assert.throws(
+    () => decodeList(gzipSync('steam_id\n')),
+    ({ exitCode, message }: PeerError) => exitCode === 4 && /compressed with gzip: unpack it with gunzip/.test(message),
+  );
 });
 
 test.run();

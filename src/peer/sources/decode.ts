@@ -11,9 +11,12 @@ export interface Decoded {
 }
 
 const sampleBytes = 4_096;
+const compressed =
+  'the list is compressed with gzip: unpack it with gunzip, or import the output of a command: -- gunzip -c FILE';
 
-/** Bytes that are neither UTF-8 nor UTF-16 are read as Windows-1252, in which every byte is a character. */
+/** Bytes that are neither UTF-8 nor UTF-16 are read as Windows-1252. Throws `format_not_recognised` for gzip. */
 export function decodeList(bytes: Uint8Array): Decoded {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) throw new PeerError('format_not_recognised', compressed, 4);
   const known = encodingOfMark(bytes) ?? encodingOfZeros(bytes);
   if (known !== null) return decoded(bytes, known);
   // V8 stores a long Latin-1 text outside of its heap, so that the garbage collector runs at a smaller heap size.

@@ -1,11 +1,12 @@
 /** `ptf-peer describe`: prints a draft of the description of a list, for a person to complete. */
-import { basename, extname } from 'node:path';
 import type { Command } from 'commander';
 import { knownCells } from '../formats/description.js';
 import { readList } from '../formats/interpret.js';
-import { draftIn, nothing, partsOf, shapeOf } from '../formats/recognise.js';
-import { wrongUsage } from '../peer-error.js';
-import { decodeList, fileBytes } from '../sources/decode.js';
+import { draftIn, nothing, partsOf, shapeOf, whyNoCells } from '../formats/recognise.js';
+import { PeerError, wrongUsage } from '../peer-error.js';
+import { decodeList } from '../sources/decode.js';
+import { sourceOf } from '../sources/source.js';
+import { isSqlite } from '../sources/sqlite.js';
 import { descriptionNameMax } from './read-description.js';
 import type { Session } from './session.js';
 
@@ -21,18 +22,33 @@ Examples:
   ptf-peer describe bans.csv > bans.json
   ptf-peer import bans.csv --description bans.json --dry-run`;
 
+/** True if more than a twentieth of the beginning are control characters. */
+function isBinary(text: string): boolean {
+  const head = text.slice(0, 4_096);
+  return head.replace(/\P{Cc}|\s/gu, '').length > head.length / 20;
+}
+
 export function addDescribe(program: Command, session: Session): void {
   program
     .command('describe <file>')
     .description('print a draft of the description of a list, for import --description')
-    .option('--table <name>', 'the table of a dump')
+    .option('--table <name>', 'the table of a dump or a SQLite file')
     .addHelpText('after', help)
     .action(async (file: string, { table }: { readonly table?: string }) => {
-      const { text } = decodeList(await fileBytes(file));
+      const isDatabase = await isSqlite(file);
+      const source = await sourceOf([file], false, isDatabase ? { table } : {});
+      const { text } = decodeList(await source.read(session.ending));
       const shape = shapeOf(text);
-      const name = basename(file, extname(file));
+      const { name, label } = source;
       const word = name.toLowerCase().slice(0, descriptionNameMax);
-      const parts = partsOf(text, shape, name).filter((part) => table === undefined || part.name === table);
+      const all = partsOf(text, shape, name);
+      const parts = all.filter((part) => isDatabase || table === undefined || part.name === table);
+      if (parts.length === 0 && all.length > 0) {
+        throw wrongUsage(`--table must be one of ${label}: ${all.map((part) => part.name).join(', ')}`);
+      }
+      const bare = `has no named cells to describe${whyNoCells(shape, text)}`;
+      const fault = isBinary(text) ? 'is no text' : parts.some(({ cells }) => cells.length > 0) ? null : bare;
+      if (fault !== null) throw new PeerError('format_not_recognised', `${label} ${fault}`, 4);
       const found = draftIn(parts, shape);
       if (typeof found === 'string') throw wrongUsage(found);
       const { sameAs: _, recognise: __, ...draft } = found;

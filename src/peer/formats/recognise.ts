@@ -65,9 +65,14 @@ export function detectFormat(text: string, name: string): Detected | string {
     return isOfOthers(path) || (!/ban/i.test(path) && isOfOthers(name)) ? noBans : { format, why: recognise.why };
   }
   const found = parts.find(({ cells }) => cells.length > 0);
-  const why = shape === 'csv' && text.trim() !== '' ? `; ${noHeader}` : '';
-  const cells = found === undefined ? why : `; its cells are ${found.cells.slice(0, 20).join(', ')}`;
+  const cells =
+    found === undefined ? whyNoCells(shape, text) : `; its cells are ${found.cells.slice(0, 20).join(', ')}`;
   return `the list has none of the known formats${cells}`;
+}
+
+/** Returns the end of a sentence that says that a list has no named cells. */
+export function whyNoCells(shape: Shape, text: string): string {
+  return shape === 'csv' && text.trim() !== '' ? `; ${noHeader}` : '';
 }
 
 /** Returns the draft for the part that holds the bans, without ids if none does; or why it is not clear which does. */

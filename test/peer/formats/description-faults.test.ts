@@ -1,6 +1,7 @@
 /** Descriptions of a user's own: a wrong one is refused with the member to correct, and a draft is of one table. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import sqlite from 'node-sqlite3-wasm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readDescription } from '../../../src/peer/cli/read-description.js';
@@ -167,6 +168,38 @@ test('a draft is made of the table that an option names, and of no other', async
     const { out } = await world.run(['describe', dump, '--table', 'two']);
     assert.match(out, 'until_two');
     assert.not.match(out, 'until_one');
+    const { code, err } = await world.run(['describe', dump, '--table', 'three']);
+    assert.equal([code, err.includes(`--table must be one of ${dump}: one, two`)], [2, true], err);
+  } finally {
+    world.remove();
+  }
+});
+
+test('a draft of a table of SQLite reads that table, and what is no list is refused', async () => {
+  const world = new PeerWorld();
+  const [file, described] = [join(world.folder, 'c.db'), join(world.folder, 'description.json')];
+  const database = new sqlite.Database(file);
+  database.exec('CREATE TABLE own (steam_id TEXT, colour TEXT)');
+  database.run('INSERT INTO own VALUES (?, ?)', [A, 'red']);
+  database.close();
+  try {
+    const draft = await world.run(['describe', file, '--table', 'own']);
+    writeFileSync(described, draft.out);
+    const { out } = await world.run(['import', file, '--table', 'own', '--description', described, '--dry-run']);
+    assert.match(out, '1 to send', draft.err);
+    const unnamed = await world.run(['describe', file]);
+    assert.equal([unnamed.code, unnamed.err.includes('--table must be one of')], [2, true], unnamed.err);
+    for (const [text, why] of [
+      ['', 'has no named cells to describe'],
+      [`${A}\n`, 'has no named cells to describe; its first row holds values'],
+      ['\n\x7fELF\x02\x01\x01\0\0\n', 'is no text'],
+      ['[]', 'has no named cells to describe'],
+      ['<a/>', 'has no named cells to describe'],
+    ] as const) {
+      writeFileSync(described, text);
+      const { code, err } = await world.run(['describe', described]);
+      assert.equal([code, err.includes(why)], [4, true], text + err);
+    }
   } finally {
     world.remove();
   }

@@ -62,10 +62,7 @@ function rejoinReason(
 ): Promise<string> {
   const reason = new Promise<string>((resolve, reject) => {
     const member = memberOver(() => view, {
-      site: {
-        ...{ appliedSeq, durableSeq: appliedSeq },
-        take: () => Promise.reject(taking),
-      },
+      site: { appliedSeq, durableSeq: appliedSeq, take: () => Promise.reject(taking) },
       deps: {
         onBehind: (reason, hasDiverged) => {
           void member.end();

@@ -98,10 +98,7 @@ test('a union becomes one schema that admits every value of its branches', () =>
         { type: 'string', enum: ['b'] },
       ],
     }),
-    {
-      type: 'string',
-      enum: ['a', 'b'],
-    },
+    { type: 'string', enum: ['a', 'b'] },
   );
   assert.equal(converted({ anyOf: [text, { type: 'integer' }] }), {}, 'no type admits both');
   const object = { type: 'object', additionalProperties: false };

@@ -98,10 +98,7 @@ test('a duplicate reveals the first arrival to its own peer only', () => {
   given.event(0, 'a', { eventId: 'x' }, t0 + 5);
   given.event(0, 'a', {}, t0 + 9);
   const own = decideEvent(given.state, 0, given.submission(0, 'b', { eventId: 'x' }), t0 + 10);
-  assert.equal(own.ok ? null : own.details, {
-    event_id: 'x',
-    originally_received_at: '2026-01-01T00:00:00.005Z',
-  });
+  assert.equal(own.ok ? null : own.details, { event_id: 'x', originally_received_at: '2026-01-01T00:00:00.005Z' });
   const other = decideEvent(given.state, 1, given.submission(1, 'b', { eventId: 'x' }), t0 + 10);
   assert.equal(other.ok ? null : other.details, { event_id: 'x', owner: 'other' });
 });

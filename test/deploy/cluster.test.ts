@@ -110,9 +110,7 @@ test('HAProxy accepts its configuration', () => {
   const { status, error, stderr } = spawnSync(
     'haproxy',
     ['-c', '-f', fileURLToPath(urlOf('deploy/cluster/haproxy.cfg'))],
-    {
-      encoding: 'utf8',
-    },
+    { encoding: 'utf8' },
   );
   if (error !== undefined) process.stdout.write('SKIPPED: haproxy is not at hand\n');
   else assert.is(status, 0, stderr);

@@ -52,11 +52,7 @@ test('the programs of the guide run unchanged, except for the address and the re
   const node = await startTestNode();
   try {
     const [peer] = await node.seed({ bad: ['player-2'], good: ['player-1'] });
-    const env = {
-      TRUST_PEER_ID: peer!.peerId,
-      TRUST_API_KEY: peer!.apiKey,
-      TRUST_GROUP_SALT: node.groupSalt,
-    };
+    const env = { TRUST_PEER_ID: peer!.peerId, TRUST_API_KEY: peer!.apiKey, TRUST_GROUP_SALT: node.groupSalt };
     const run = (code: string): string => {
       // 100 ms are little for a process that begins on a busy machine.
       const patient = code

@@ -74,10 +74,7 @@ function startOn(dir: string, fault: CommitFault, at: number): Starting {
       },
     },
   );
-  return {
-    running: starting.then((node) => Object.assign(running, { node, log: log!, failed })),
-    log: () => log,
-  };
+  return { running: starting.then((node) => Object.assign(running, { node, log: log!, failed })), log: () => log };
 }
 
 function eventOf(peer: PeerView, eventId: string, player: string): EventSubmission {

@@ -86,12 +86,7 @@ export class Ledger {
     { redacted, retired, revokedSeq }: HeldAgainst,
   ): void {
     const { facts } = this.oracle;
-    const staged = {
-      from: facts.all.length,
-      audited: facts.audited.length,
-      lastSeq,
-      tokens: new Set<Resolve>(),
-    };
+    const staged = { from: facts.all.length, audited: facts.audited.length, lastSeq, tokens: new Set<Resolve>() };
     const seenBy = (token: Resolve): Seen => ({
       repeats: (id) => accepted.get(id)?.repeats === true,
       follows: (event) =>

@@ -177,9 +177,7 @@ test('public reads carry no key, writes do', async () => {
 test('with the salt no raw id leaves, and the caller reads the ids that it wrote', async () => {
   const { client, transport, runtime } = scene(
     (request) => (request.method === 'GET' ? matchAnswer(request) : stored),
-    {
-      groupSalt: 'a salt of the group',
-    },
+    { groupSalt: 'a salt of the group' },
   );
   const trust = await runtime.until(client.score('steam:1'));
   await runtime.until(client.submit({ ...event, playerId: 'steam:1' }));

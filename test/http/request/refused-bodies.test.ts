@@ -45,13 +45,7 @@ test('the answer to an event with several faults describes them all, the first a
     field: '/event_type',
     violation: 'enum',
     more: [
-      {
-        field: '/severity',
-        violation: 'maximum',
-        actual: 2,
-        limit: 1,
-        error: 'severity must be at most 1; got 2',
-      },
+      { field: '/severity', violation: 'maximum', actual: 2, limit: 1, error: 'severity must be at most 1; got 2' },
       {
         field: '/timestamp',
         violation: 'type',

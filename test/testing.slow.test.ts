@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode } from '../src/testing.js';
+import { watched } from './support/child-process.js';
 import { until } from './support/until.js';
 
 const entry = fileURLToPath(new URL('../src/test-node.js', import.meta.url));
@@ -29,14 +30,11 @@ function answers(url: string): Promise<boolean> {
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
   test(`a test that ${signal} ends also ends its node`, async () => {
     const child = spawn(process.execPath, [holder, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let said = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-    await until(() => said.endsWith('\n') || child.exitCode !== null);
-    const [url, pid] = said.trim().split(' ') as [string, string];
+    const { out } = watched(child);
+    await until(() => out().endsWith('\n') || child.exitCode !== null);
+    const [url, pid] = out().trim().split(' ') as [string, string];
     let isAlive = await answers(url);
-    assert.ok(isAlive, said);
+    assert.ok(isAlive, out());
     child.kill(signal);
     await once(child, 'exit');
     try {

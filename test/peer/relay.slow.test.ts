@@ -7,8 +7,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { subjectHash } from '../../src/client/ids/subject.js';
 import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import type { Running } from '../support/child-process.js';
 import { until } from '../support/until.js';
-import { endChildren, PeerWorld, type Running } from './peer-world.js';
+import { endChildren, PeerWorld } from './peer-world.js';
 
 interface Received {
   readonly headers: IncomingHttpHeaders;

@@ -1,6 +1,5 @@
 /** Lists from where they live besides a plain file: an address, the output of a command, a table of SQLite. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,6 +12,7 @@ import { bounds } from '../../src/client/bounds.js';
 import { wrongUsage } from '../../src/peer/peer-error.js';
 import { sourceOf } from '../../src/peer/sources/source.js';
 import { PolledList } from '../../src/peer/watch/polled-list.js';
+import { watched } from '../support/child-process.js';
 import { until } from '../support/until.js';
 import { brief } from './import/plans.js';
 import { PeerWorld } from './peer-world.js';
@@ -86,12 +86,9 @@ async function readInput(list: string | null): Promise<string> {
     ${list === null ? 'ending.abort()' : "process.stdout.write('reads ')"};
     process.stdout.write(label + ': ' + (await found));`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { timeout: 20_000 });
-  let out = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    if (out === '' && list !== null) child.stdin.end(list);
-    out += text;
-  });
-  await once(child, 'exit');
+  const { ended } = watched(child);
+  if (list !== null) child.stdout.once('data', () => child.stdin.end(list));
+  const { out } = await ended;
   child.stdin.destroy();
   return out;
 }

@@ -5,8 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import type { Running } from '../support/child-process.js';
 import { until } from '../support/until.js';
-import { endChildren, PeerWorld, RecordingProxy, type Running } from './peer-world.js';
+import { endChildren, PeerWorld, RecordingProxy } from './peer-world.js';
 
 let node: TestNode;
 let proxy: RecordingProxy;

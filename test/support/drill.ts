@@ -8,10 +8,11 @@ import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
+import type { Ran, Running } from './child-process.js';
 import { GameServer, type SentEvent } from './game-server.js';
 import { MemorySnapshotStore } from './memory-snapshots.js';
 import { replicaLoaded, startProcess, temporaryFolder } from './process.js';
-import { type PtfProcess, type PtfRun, runPtf } from './ptf.js';
+import { runPtf } from './ptf.js';
 
 const root = temporaryFolder();
 
@@ -39,7 +40,7 @@ export function events(name: string, from: number, to: number, players = 50): Se
   }));
 }
 
-export async function done(args: readonly string[], dir: string): Promise<PtfRun> {
+export async function done(args: readonly string[], dir: string): Promise<Ran> {
   const run = await runPtf(args, dir);
   assert.is(run.code, 0, run.out + run.err);
   return run;
@@ -79,12 +80,12 @@ export function subjectOf(player: string, dir: string): Buffer {
 }
 
 /** Waits until the work of a command shows on disk, or the command ends. */
-export async function appears(path: string, { child }: PtfProcess): Promise<void> {
+export async function appears(path: string, { child }: Running): Promise<void> {
   while (!existsSync(path) && child.exitCode === null) await delay(2);
 }
 
 /** Kills the command and all of its processes, if they still run. */
-export function killAll({ child }: PtfProcess): void {
+export function killAll({ child }: Running): void {
   try {
     process.kill(-child.pid!, 'SIGKILL');
   } catch (error) {

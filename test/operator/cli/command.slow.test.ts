@@ -1,19 +1,18 @@
 /** The operator command as an operator runs it: a process of its own, against a real node found by its data folder. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditHash, auditStart } from '../../../src/core/records/audit.js';
 import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
+import { type Ran, watched } from '../../support/child-process.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
+import { ptfEntry } from '../../support/ptf.js';
 import { runHere } from '../run-here.js';
 
-const entry = fileURLToPath(new URL('../../../src/ptf.js', import.meta.url));
 const subject = 'ab'.repeat(32);
 
 let node: TestNode;
@@ -27,26 +26,10 @@ test.after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Run {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Runs the command in an empty folder, with `DATA_DIR` alone in its environment. */
-async function ptf(args: readonly string[], dir: string | null = node.dir, cwd = folder): Promise<Run> {
+async function ptf(args: readonly string[], dir: string | null = node.dir, cwd = folder): Promise<Ran> {
   const env = { PATH: process.env.PATH, ...(dir === null ? {} : { DATA_DIR: dir }) };
-  const child = spawn(process.execPath, [entry, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  await once(child, 'close');
-  return { code: child.exitCode, out, err };
+  return watched(spawn(process.execPath, [ptfEntry, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })).ended;
 }
 
 type Json = Record<string, unknown>;

@@ -1,6 +1,5 @@
 /** `ptf dashboard set-password`: from a prompt, from standard input, with a node and without. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +8,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isPassword, passwordFile } from '../../../src/operator/dashboard/sessions/password.js';
 import { replaceFile } from '../../../src/store/files/small-file.js';
+import { type Ran, watched } from '../../support/child-process.js';
 import { startTestNode } from '../../support/node.js';
-import { type Ran, runHere } from '../run-here.js';
+import { runHere } from '../run-here.js';
 
 const entry = fileURLToPath(new URL('../../../../dist/ptf.js', import.meta.url));
 const password = 'correct horse battery';
@@ -28,16 +28,7 @@ async function ptf(input: string, folder = dir): Promise<Ran> {
   // One that refuses its folder reads nothing, and may be gone before this is written.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  await once(child, 'close');
-  return { code: child.exitCode as Ran['code'], out, err };
+  return watched(child).ended;
 }
 
 function signIn({ dashboardUrl }: { readonly dashboardUrl: string | null }, word: string): Promise<Response> {

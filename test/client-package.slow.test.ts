@@ -2,24 +2,14 @@
  * The package `peer-trust-client` as a game server gets it: packed, installed into empty projects from its tarball and
  * the registry by npm, pnpm and yarn, and used there by ES modules, CommonJS and TypeScript against a real node.
  */
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode, type TestNode, type TestPeer } from '../src/testing.js';
 import { execute, type Ran } from './support/child-process.js';
+import { temporaryFolder } from './support/process.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const timeoutMs = 300_000;
@@ -61,7 +51,7 @@ function filesBelow(path: string): string[] {
 }
 
 test.before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-client-package-'));
+  folder = temporaryFolder();
   const { code, err } = await run(process.execPath, ['scripts/pack-client.mjs', '--to', folder], root);
   assert.is(code, 0, err);
   packed = join(folder, 'peer-trust-client');
@@ -72,7 +62,6 @@ test.before(async () => {
 });
 test.after(async () => {
   await service.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test('the package holds the client, the command and types, and nothing of the server', () => {

@@ -3,7 +3,7 @@
  * a sentence.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventOf, post, register } from './faults/kill.js';
@@ -50,7 +50,6 @@ test('a second node in another container is refused in one line, and the first o
     assert.is(again.status, 409, 'the event is known');
   }
   await stop(next);
-  rmSync(dir, { recursive: true });
 });
 
 test.after(endAll);

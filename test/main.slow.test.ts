@@ -3,14 +3,14 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Running, watched } from './support/child-process.js';
+import { temporaryFolder } from './support/process.js';
 
 const entry = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -21,9 +21,8 @@ interface Started extends Running {
 
 let folder = '';
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-main-'));
+  folder = temporaryFolder();
 });
-test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Starts the node in a folder of its own, with no more of this process's environment than it needs. */
 function start(env: Readonly<Record<string, string>>): Started {

@@ -1,11 +1,11 @@
 /** An older Node, a missing build and missing packages are told by one sentence, at every entry. */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { execute, type Ran } from './support/child-process.js';
+import { temporaryFolder } from './support/process.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The path of a Node 18, where there is one. */
@@ -22,12 +22,11 @@ function runOld(args: readonly string[], cwd?: string): Promise<Ran> {
 }
 
 /** The scripts and commands alone, as in a clone before `npm ci`. */
-const clone = mkdtempSync(join(tmpdir(), 'ptf-clone-'));
+const clone = temporaryFolder();
 for (const name of ['bin', 'scripts', 'package.json']) cpSync(join(root, name), join(clone, name), { recursive: true });
 for (const name of ['tsconfig.json', 'tsconfig.test.json', 'tsconfig.page.json'])
   cpSync(join(root, name), join(clone, name));
 for (const name of ['src', 'test', 'bench']) mkdirSync(join(clone, name));
-test.after(() => rmSync(clone, { recursive: true, force: true }));
 const scripts = readdirSync(join(clone, 'scripts')).filter((name) => name.endsWith('.mjs'));
 
 const refusal = /^peer-trust-federation needs Node 20\.19 or later; this is 18\.[\d.]+\n$/;

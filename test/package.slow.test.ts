@@ -4,14 +4,14 @@
  * nothing is downloaded.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode, type TestNode, type TestPeer } from '../src/testing.js';
 import { execute, type Ran, watched } from './support/child-process.js';
+import { temporaryFolder } from './support/process.js';
 import { until } from './support/until.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -59,7 +59,7 @@ let manifest: { readonly version: string; readonly dependencies: Readonly<Record
 let packed = '';
 
 test.before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-package-'));
+  folder = temporaryFolder();
   const { code, out, err } = await run(
     'npm',
     ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
@@ -79,7 +79,6 @@ test.before(async () => {
 test.after(async () => {
   for (const child of children) child.kill('SIGKILL');
   await node.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test('the package contains the listed files, and neither sources nor tests nor secrets', () => {

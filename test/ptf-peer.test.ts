@@ -11,7 +11,6 @@ import { endChildren, PeerWorld, peerEntry, SidecarProcess } from './peer/peer-w
 const world = new PeerWorld();
 test.after(() => {
   endChildren();
-  world.remove();
 });
 
 test('the version is that of the package, and no reader of it need be there', async () => {

@@ -1,24 +1,23 @@
 /** A test node that ends with its test, waits for its address, or accepts ids of one kind alone. */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode } from '../src/testing.js';
 import { watched } from './support/child-process.js';
+import { temporaryFolder } from './support/process.js';
 import { until } from './support/until.js';
 
 const entry = fileURLToPath(new URL('../src/test-node.js', import.meta.url));
 const holder = fileURLToPath(new URL('./support/test-node-holder.js', import.meta.url));
 let folder = '';
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-testing-'));
+  folder = temporaryFolder();
 });
-test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
 function answers(url: string): Promise<boolean> {
   return fetch(`${url}/api/v1/health`).then(

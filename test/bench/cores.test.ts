@@ -1,13 +1,14 @@
 /** The statement of a result about cores, with a `taskset` that obeys and with one that does not. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { temporaryFolder } from '../support/process.js';
 
 const cores = new URL('../../bench/machine.js', import.meta.url).href;
-const folder = mkdtempSync(join(tmpdir(), 'ptf-cores-'));
+const folder = temporaryFolder();
 
 /** The words of a process with this `taskset`, which is a script, before it. */
 function pinningWith(taskset: string): string {
@@ -35,7 +36,5 @@ if (availableParallelism() < 2) {
 test('without taskset nothing is pinned', () => {
   assert.is(pinningWith('exit 127'), 'not pinned');
 });
-
-test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 test.run();

@@ -1,20 +1,18 @@
 /** The demo, shortened: what it shows is so, it ends by itself, and it leaves nothing on the disk. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Ran, type Running, watched } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 
 const demo = fileURLToPath(new URL('../../bench/demo/main.js', import.meta.url));
 /** Bounds a hanging test, not a slow one. */
 const limitMs = 300_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'ptf-demo-test-'));
-test.after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** Starts the demo with a folder of its own for temporary files. */
 function start(...args: readonly string[]): Running {

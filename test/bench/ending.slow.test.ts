@@ -1,17 +1,17 @@
 /** However the bench ends, nothing of it is left: no process, no folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { watched } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'ptf-ending-'));
+const folder = temporaryFolder();
 const main = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
 const ending = new URL('../../bench/ending.js', import.meta.url).href;
 const running = new Set<ChildProcess>();
@@ -155,7 +155,6 @@ test.after.each(() => {
 
 test.after(() => {
   for (const child of running) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test.run();

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { judgePopulations, type Population } from '../../bench/quality/goals.js';
@@ -11,6 +8,7 @@ import { makeReportsOnlyRows, makeRows, type Row } from '../../bench/quality/row
 import { isReportOnly, type KindName, kindsOf, simulate } from '../../bench/quality/simulator.js';
 import { summarise } from '../../bench/quality/summary.js';
 import { printComparison, printTables } from '../../bench/quality/tables.js';
+import { temporaryFolder } from '../support/process.js';
 
 const options = {
   data: [],
@@ -32,16 +30,12 @@ test('the same seed gives the same table', async () => {
 });
 
 test('a folder without a data set is refused by its name', async () => {
-  const data = mkdtempSync(join(tmpdir(), 'ptf-no-sets-'));
-  try {
-    const refusal = await makeRows({ ...options, data: [data] }).then(
-      () => 'none',
-      (error: Error) => error.message,
-    );
-    assert.is(refusal, `${data} has no data set: no file is named NAME.obs.csv.gz`);
-  } finally {
-    rmSync(data, { recursive: true });
-  }
+  const data = temporaryFolder();
+  const refusal = await makeRows({ ...options, data: [data] }).then(
+    () => 'none',
+    (error: Error) => error.message,
+  );
+  assert.is(refusal, `${data} has no data set: no file is named NAME.obs.csv.gz`);
 });
 
 test('every group yields one turn to the event loop, in which a signal is received', async () => {

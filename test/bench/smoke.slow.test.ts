@@ -1,7 +1,6 @@
 /** Every scenario runs, on a small group and for a moment: that it works, never how fast. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
@@ -10,6 +9,7 @@ import type { LifeRow } from '../../bench/quality/life/rows.js';
 import type { Row } from '../../bench/quality/rows.js';
 import type { Result } from '../../bench/result.js';
 import { type Ran, watched } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 
 const bench = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
 /** Bounds a hanging test, not a slow one. */
@@ -26,7 +26,7 @@ async function run(...args: readonly string[]): Promise<Ran> {
   return ran;
 }
 
-const dir = mkdtempSync(join(tmpdir(), 'ptf-smoke-'));
+const dir = temporaryFolder();
 // Long enough for a busy machine to answer something in every window.
 const briefly = ['--seconds', '0.6', '--players', '500', '--no-pin'];
 
@@ -149,7 +149,5 @@ test('a result compares with itself, not with one of another scenario, and resul
   assert.is(table.code, 0, table.out);
   assert.match(table.out, '| GET score against bare node:http, req/s | at least 0.95x |');
 });
-
-test.after(() => rmSync(dir, { recursive: true, force: true }));
 
 test.run();

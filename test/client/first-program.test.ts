@@ -1,13 +1,11 @@
 /** A first program, as a process of its own, against a node that refuses its key or has another salt. */
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { saltCheckOf } from '../../src/client/ids/salt-check.js';
 import { execute, type Ran } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 import { peersAnswer, refusal, type Scripted } from './scripted-transport.js';
 
 const entry = new URL('../../src/client/entry.js', import.meta.url).href;
@@ -27,7 +25,7 @@ async function run(nodeSalt: string, program: string): Promise<Ran> {
   });
   await new Promise<void>((listens) => void server.listen(0, '127.0.0.1', listens));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-first-'));
+  const folder = temporaryFolder();
   const options = { url, peerId: 'peer-1', apiKey: 'a-key', groupSalt: salt, readBudgetMs: 10_000 };
   const text = `import { EventSpool, TrustClient } from ${JSON.stringify(entry)};
     const folder = ${JSON.stringify(folder)};
@@ -38,7 +36,6 @@ async function run(nodeSalt: string, program: string): Promise<Ran> {
   } finally {
     server.closeAllConnections();
     server.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

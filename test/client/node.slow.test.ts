@@ -1,9 +1,7 @@
 /** The client against a real node, a process of its own; and the double that starts it. */
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { poolTransport } from '../../src/client/transport/pool-transport.js';
@@ -11,6 +9,7 @@ import { TransportError } from '../../src/client/transport/transport.js';
 import { TrustError } from '../../src/client/trust-error.js';
 import { EventSpool } from '../../src/client/write/spool/event-spool.js';
 import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 
 let node: TestNode;
@@ -129,17 +128,16 @@ test("an id that another peer's event has is refused, and a spool sets the event
   await node.client(one, patient).submit(report('taken'));
   const client = node.client(other, patient);
   assert.is(await codeOf(client.submit(report('taken', { playerId: 'another' }))), 'duplicate_event');
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const folder = temporaryFolder();
   const spool = await EventSpool.open({ folder, to: client });
   await spool.add(report('taken', { playerId: 'another' }));
   await spool.drained();
   assert.equal([spool.progress.setAside, spool.progress.delivered], [1, 0]);
   await spool.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test('with the key of another peer a spool sets aside only events of an older peer id', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const folder = temporaryFolder();
   const away = { ...patient, deadlineMs: 1, url: 'http://127.0.0.1:1' };
   const before = await EventSpool.open({ folder, to: node.client(await node.register(), away) });
   await before.add(report('of-an-older-id'));
@@ -159,7 +157,6 @@ test('with the key of another peer a spool sets aside only events of an older pe
   await right.drained();
   assert.is(right.progress.delivered, 1);
   await right.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test('a node behind a path is reached', async () => {

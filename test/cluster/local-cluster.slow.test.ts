@@ -1,14 +1,13 @@
 /** `npm run cluster`: the group that it starts, a killed leader, and what is left after Ctrl-C. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { noEtcd } from '../../bench/cluster/etcd-members.js';
 import { type Running, watched } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 
 const missing = noEtcd();
@@ -50,7 +49,7 @@ async function stored(url: string, body: object, key?: string): Promise<Record<s
 
 if (missing === undefined) {
   test('the group serves through its proxy, survives kill -9 of its leader, and Ctrl-C leaves nothing', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'ptf-cluster-test-'));
+    const folder = temporaryFolder();
     const { child, out } = started(folder);
     try {
       await until(() => out().includes('Ctrl-C ends'));
@@ -95,12 +94,11 @@ if (missing === undefined) {
       assert.equal(readdirSync(folder), []);
     } finally {
       child.kill('SIGINT');
-      rmSync(folder, { recursive: true, force: true });
     }
   });
 
   test('Ctrl-C ends a group that is still starting', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'ptf-cluster-test-'));
+    const folder = temporaryFolder();
     const { child, out } = started(folder);
     try {
       await until(() => readdirSync(folder).some((name) => name.startsWith('ptf-etcd-')));
@@ -110,7 +108,6 @@ if (missing === undefined) {
       assert.equal(readdirSync(folder), []);
     } finally {
       child.kill('SIGKILL');
-      rmSync(folder, { recursive: true, force: true });
     }
   });
 } else {

@@ -11,7 +11,7 @@ import { Batch, BatchWriter, NONCE_BYTES } from '../../src/core/records/batch.js
 import { limits } from '../../src/limits.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';
-import { deadProcess } from '../store/temporary-folder.js';
+import { deadProcess } from '../store/dead-process.js';
 import { beginPtf } from '../support/ptf.js';
 import { differences, StreamReader } from '../support/stream-reader.js';
 import { until } from '../support/until.js';

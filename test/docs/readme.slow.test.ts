@@ -1,8 +1,7 @@
 /** The README stays short, and what it tells a stranger to type works. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { blocksOf } from '../support/markdown.js';
 import { startTestNode } from '../support/node.js';
+import { temporaryFolder } from '../support/process.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -32,7 +32,7 @@ test('every script of npm that the README names exists', () => {
 test('the sample in JavaScript runs as pasted', async () => {
   const [sample = ''] = blocksOf(readme, ['js']);
   const node = await startTestNode();
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-readme-'));
+  const folder = temporaryFolder();
   // The package imports itself by its name, as the sample does, from within its own folder only.
   const file = join(root, 'build', `readme-sample-${process.pid}.mjs`);
   try {

@@ -10,7 +10,7 @@ import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { claimFolder, ownFolder } from '../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 import { verifyFolder } from '../../src/workers/verify/verify-folder.js';
-import { deadProcess } from '../store/temporary-folder.js';
+import { deadProcess } from '../store/dead-process.js';
 import { subjectKeyOf, subjectOf } from '../support/given.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { startTestNode, type TestNode } from '../support/node.js';

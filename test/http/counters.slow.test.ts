@@ -1,12 +1,10 @@
 /** Counters: peers and strangers see rounded values, a peer's events late, and the operator exact ones. */
 import { hash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HOUR_MS } from '../../src/limits.js';
 import { startTestNode } from '../support/node.js';
+import { temporaryFolder } from '../support/process.js';
 import { type Frame, StreamReader } from '../support/stream-reader.js';
 import { ask } from './exchange.js';
 import { startFace } from './face.js';
@@ -55,7 +53,7 @@ test("a peer's count of events is cut to two significant digits, and is the one 
 });
 
 test('counts of peers include events an hour late, also after a restart; the operator sees them at once', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-counters-'));
+  const dir = temporaryFolder();
   const now = Date.now;
   const start = now();
   let hours = 0;
@@ -86,7 +84,6 @@ test('counts of peers include events an hour late, also after a restart; the ope
   } finally {
     Date.now = now;
     await node.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 });
 

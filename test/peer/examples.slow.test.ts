@@ -64,7 +64,6 @@ test.before(async () => {
 test.after(async () => {
   endChildren();
   await node.close();
-  world.remove();
 });
 
 function run([command = '', ...args]: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<Ran> {

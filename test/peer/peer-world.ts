@@ -3,14 +3,14 @@
  * one of its own, and a proxy that records every byte that leaves for the node.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request as forward, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { runPeerCommand } from '../../src/peer/cli/peer-command.js';
 import { type Ran, type Running, watched } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 
 export const peerEntry = fileURLToPath(new URL('../../src/ptf-peer.js', import.meta.url));
 
@@ -26,7 +26,7 @@ const never = new AbortController().signal;
 const children = new Set<ChildProcess>();
 
 export class PeerWorld {
-  readonly folder = mkdtempSync(join(tmpdir(), 'ptf-peer-'));
+  readonly folder = temporaryFolder();
   readonly configPath = join(this.folder, 'config', 'config.json');
   readonly stateDir = join(this.folder, 'state');
 
@@ -93,10 +93,6 @@ export class PeerWorld {
       .filter((one) => one.isFile())
       .map((one) => readFileSync(join(one.parentPath, one.name), 'latin1'))
       .join('\n');
-  }
-
-  remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 

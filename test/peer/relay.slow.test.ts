@@ -77,7 +77,6 @@ test.before.each(async () => {
 });
 test.after.each(async () => {
   await receiver.close();
-  world.remove();
 });
 
 const hashOf = (id: string) => subjectHash(id, node.groupSalt);

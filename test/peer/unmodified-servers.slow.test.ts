@@ -16,7 +16,6 @@ const late = '76561202255225801';
 
 let node: TestNode;
 let peer: TestPeer;
-const worlds: PeerWorld[] = [];
 
 test.before.each(async () => {
   node = await startTestNode();
@@ -25,12 +24,10 @@ test.before.each(async () => {
 test.after.each(() => node.close());
 test.after(() => {
   endChildren();
-  for (const world of worlds) world.remove();
 });
 
 function newWorld(): PeerWorld {
   const world = new PeerWorld();
-  worlds.push(world);
   world.writeConfig({ url: node.url, ...peer, groupSalt: node.groupSalt });
   return world;
 }

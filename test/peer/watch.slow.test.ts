@@ -31,7 +31,6 @@ test.before.each(async () => {
   world.writeConfig({ url: proxy.url, ...peer, groupSalt: node.groupSalt });
   list = join(world.folder, 'banned_user.cfg');
 });
-test.after.each(() => world.remove());
 
 /** A new player: its account number, and its id as all peers write it. */
 function newPlayer(): { readonly line: string; readonly steam3: string; readonly id: string } {

@@ -1,6 +1,6 @@
 /** Shared parts of the backup and restore drills: folders, runs of the command, and the contents of folders. */
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
@@ -14,23 +14,9 @@ import { MemorySnapshotStore } from './memory-snapshots.js';
 import { replicaLoaded, startProcess, temporaryFolder } from './process.js';
 import { runPtf } from './ptf.js';
 
-const root = temporaryFolder();
-
-/** Removes all folders of the drills. */
-export function removeAll(): void {
-  rmSync(root, { recursive: true, force: true });
-}
-
-let folders = 0;
-export function newFolder(): string {
-  const dir = join(root, `folder-${folders++}`);
-  mkdirSync(dir);
-  return dir;
-}
-
 /** Returns the path of a new backup, which does not exist yet. */
 export function newPlace(): string {
-  return join(root, `backup-${folders++}`);
+  return join(temporaryFolder(), 'backup');
 }
 
 export function events(name: string, from: number, to: number, players = 50): SentEvent[] {
@@ -98,7 +84,7 @@ export function killAll({ child }: Running): void {
  * them.
  */
 export async function lived(count: number, env: Record<string, string> = {}) {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const node = await startProcess({ DATA_DIR: dir, ...env });
   const peer = await GameServer.register(node.url, 'p');
   for (let from = 0; from < count; from += 500) await peer.send(events('e', from, Math.min(count, from + 500)));

@@ -1,8 +1,5 @@
 /** Calls of the client against a scripted node, in virtual time: budgets, retries, the circuit, signals, the end. */
 import { getEventListeners } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,6 +12,7 @@ import { TransportError, type TransportResponse } from '../../../src/client/tran
 import { TrustClient } from '../../../src/client/trust-client.js';
 import { TrustError } from '../../../src/client/trust-error.js';
 import { EventSpool } from '../../../src/client/write/spool/event-spool.js';
+import { temporaryFolder } from '../../support/process.js';
 import { matchAnswer, refusal, ScriptedTransport, type Step, saltCheckPath } from '../scripted-transport.js';
 import { thrownBy } from '../thrown-by.js';
 import { VirtualRuntime } from '../virtual-runtime.js';
@@ -747,7 +745,7 @@ test('many parallel calls, and many waiters for a spool, are not reported as a l
   const warned: Error[] = [];
   const onWarning = (warning: Error) => warned.push(warning);
   process.on('warning', onWarning);
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const folder = temporaryFolder();
   try {
     const { client, runtime } = scene(() => 'silence');
     const spool = await EventSpool.open({ folder, to: client, runtime });
@@ -761,7 +759,6 @@ test('many parallel calls, and many waiters for a spool, are not reported as a l
     assert.equal(warned, []);
   } finally {
     process.off('warning', onWarning);
-    rmSync(folder, { recursive: true, force: true });
   }
 });
 
@@ -769,7 +766,7 @@ test('one signal of the game may end any number of calls and waits for a spool w
   const warned: Error[] = [];
   const onWarning = (warning: Error) => warned.push(warning);
   process.on('warning', onWarning);
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const folder = temporaryFolder();
   const { client, runtime } = scene(() => 'silence');
   const whenFull = 'wait';
   const spool = await EventSpool.open({ folder, to: client, runtime, whenFull, bytesMax: 300 });
@@ -792,7 +789,6 @@ test('one signal of the game may end any number of calls and waits for a spool w
   } finally {
     await runtime.until(spool.close());
     process.off('warning', onWarning);
-    rmSync(folder, { recursive: true, force: true });
   }
 });
 

@@ -1,12 +1,10 @@
 /** Requests that must be signed, the parts that a signature must cover, and the answer to each invalid one. */
 import { hash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
+import { temporaryFolder } from '../../support/process.js';
 import { type Answer, ask, askRaw } from '../exchange.js';
 import { newPlayer, type PeerClient, registerPeer, setStatus } from '../peer-client.js';
 import {
@@ -287,7 +285,7 @@ test('a replayed signature is refused until its own time is over, whatever the c
 });
 
 test('after a restart a repeated erasure is refused, and a repeated event or withdrawal changes nothing', async () => {
-  const DATA_DIR = mkdtempSync(join(tmpdir(), 'ptf-signing-'));
+  const DATA_DIR = temporaryFolder();
   const { node, peer, key } = await signing({ DATA_DIR });
   const player_id = newPlayer();
   const [event, gone] = [peer.event({ player_id }), peer.event({ player_id })];
@@ -316,7 +314,6 @@ test('after a restart a repeated erasure is refused, and a repeated event or wit
   const created = Math.floor(Date.now() / 1000) + 1;
   assert.is(outcomeOf(await sendSigned(again.url, erasure, key, { created })), '200');
   await again.close();
-  rmSync(DATA_DIR, { recursive: true });
 });
 
 test('a proxy that changes case and order of fields, or splits and adds some, breaks no signature', async () => {

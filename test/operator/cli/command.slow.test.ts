@@ -1,7 +1,6 @@
 /** The operator command as an operator runs it: a process of its own, against a real node found by its data folder. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,6 +9,7 @@ import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { type Ran, watched } from '../../support/child-process.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
+import { temporaryFolder } from '../../support/process.js';
 import { ptfEntry } from '../../support/ptf.js';
 import { runHere } from '../run-here.js';
 
@@ -19,11 +19,10 @@ let node: TestNode;
 let folder = '';
 test.before(async () => {
   node = await startTestNode();
-  folder = mkdtempSync(join(tmpdir(), 'ptf-command-'));
+  folder = temporaryFolder();
 });
 test.after(async () => {
   await node.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Runs the command in an empty folder, with `DATA_DIR` alone in its environment. */

@@ -1,12 +1,12 @@
 /** The dashboard as an operator uses it: a real node, a real Chromium. A complaint of its console fails the test. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type Test, test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import { hashPassword, passwordFile } from '../../../src/operator/dashboard/sessions/password.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
+import { temporaryFolder } from '../../support/process.js';
 import {
   complained,
   drawn,
@@ -419,7 +419,7 @@ function define(): void {
   });
 
   test('a page outlives a stop of its node, and leads to the form once there is one again', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'ptf-dashboard-'));
+    const dir = temporaryFolder();
     writeFileSync(join(dir, passwordFile), await hashPassword(password), { mode: 0o600 });
     const before = await startTestNode({ DATA_DIR: dir, DASHBOARD_PORT: '0' });
     const at = `${before.dashboardUrl}/`;
@@ -433,7 +433,6 @@ function define(): void {
     await open.page.getByRole('button', { name: 'Sign in' }).waitFor();
     await open.context.close();
     await after.close();
-    rmSync(dir, { recursive: true });
   });
 
   test('the page is light or dark as the system is', async () => {

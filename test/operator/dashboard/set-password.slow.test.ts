@@ -1,6 +1,6 @@
 /** `ptf dashboard set-password`: from a prompt, from standard input, with a node and without. */
 import { spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { isPassword, passwordFile } from '../../../src/operator/dashboard/sessio
 import { replaceFile } from '../../../src/store/files/small-file.js';
 import { type Ran, watched } from '../../support/child-process.js';
 import { startTestNode } from '../../support/node.js';
+import { temporaryFolder } from '../../support/process.js';
 import { runHere } from '../run-here.js';
 
 const entry = fileURLToPath(new URL('../../../../dist/ptf.js', import.meta.url));
@@ -17,9 +18,8 @@ const password = 'correct horse battery';
 
 let dir = '';
 test.before.each(() => {
-  dir = mkdtempSync(join(tmpdir(), 'ptf-password-'));
+  dir = temporaryFolder();
 });
-test.after.each(() => rmSync(dir, { recursive: true, force: true }));
 
 /** As a process, with this on its standard input. */
 async function ptf(input: string, folder = dir): Promise<Ran> {

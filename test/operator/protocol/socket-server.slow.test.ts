@@ -1,7 +1,5 @@
 /** The operator's socket over time: work that takes longer than a request may, and its end. */
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -13,15 +11,15 @@ import { limits } from '../../../src/limits.js';
 import { callNode, OperatorError } from '../../../src/operator/cli/node-client.js';
 import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
 import { rejectionAs } from '../../store/log-contract.js';
+import { temporaryFolder } from '../../support/process.js';
 import { recordedGroup } from '../recorded-group.js';
 
 const log = pino({ level: 'silent' });
 let folder = '';
 
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-operator-'));
+  folder = temporaryFolder();
 });
-test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
 function start(group: OperatorApi) {
   return startOperatorSocket({ dir: folder, log, group, version: '9.8.7', pseudonymise: () => null });

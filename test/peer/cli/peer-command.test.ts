@@ -13,7 +13,6 @@ test.before.each(() => {
   world = new PeerWorld();
   world.writeConfig({ url: 'http://127.0.0.1:9', peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
 });
-test.after.each(() => world.remove());
 
 test('a command line that is wrong ends with one line, or one document, and exit code 2', async () => {
   for (const [args, error] of [

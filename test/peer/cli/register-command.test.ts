@@ -20,7 +20,6 @@ test.before.each(async () => {
   );
 });
 test.after.each(async () => {
-  world.remove();
   await node.close();
 });
 

@@ -12,8 +12,9 @@ import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { temporaryFolder } from '../../support/process.js';
+import { deadProcess } from '../dead-process.js';
 import { batchOf, rejection, testLog } from '../log-contract.js';
-import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const why = noEtcd();
 const noHooks: ConstructorParameters<typeof SharedLogWriter>[4] = {
@@ -91,7 +92,6 @@ if (why !== undefined) {
       reader: () => openLogReader(dir),
       end: async () => {
         for (const writer of writers) await writer.close();
-        removeFolder(dir);
       },
     };
   });

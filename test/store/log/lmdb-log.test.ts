@@ -16,8 +16,9 @@ import {
 import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../../src/store/log/log-environment.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
+import { temporaryFolder } from '../../support/process.js';
+import { deadProcess } from '../dead-process.js';
 import { batchOf, rejection, testLog } from '../log-contract.js';
-import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const newestTxnOf = (file: string) => withFile(file, newestMeta)?.txn ?? 0;
 
@@ -53,7 +54,6 @@ testLog('lmdb log', async () => {
     reader: () => openLogReader(dir),
     end: async () => {
       for (const writer of writers) await writer.close();
-      removeFolder(dir);
     },
   };
 });
@@ -68,7 +68,6 @@ test('a log is the same after it was closed and opened again', async () => {
   assert.equal(second.from(0, 10, 1e9), [batchOf(1, 200_000), batchOf(300)]);
   await second.append(batchOf(301), []);
   await second.close();
-  removeFolder(dir);
 });
 
 test('a commit begins in the same turn of the event loop, without waiting for later reads', async () => {
@@ -85,7 +84,6 @@ test('a commit begins in the same turn of the event loop, without waiting for la
     await appended;
   }
   await writer.close();
-  removeFolder(dir);
 });
 
 test('a reader of a folder without a log names the missing file', () => {
@@ -94,7 +92,6 @@ test('a reader of a folder without a log names the missing file', () => {
     () => openLogReader(dir),
     (error: unknown) => error instanceof DamagedError && error.message.includes(join(dir, 'log', 'data.mdb')),
   );
-  removeFolder(dir);
 });
 
 test('pages that make no sense to LMDB are damage of a named file, to a reader and to a claim', async () => {
@@ -108,7 +105,6 @@ test('pages that make no sense to LMDB are damage of a named file, to a reader a
   writeFileSync(file, content);
   assert.throws(() => openLogReader(dir).last(), namesFile(file));
   assert.ok(namesFile(file)(await rejection(claimFolder(dir))));
-  removeFolder(dir);
 });
 
 test('errors of LMDB and the system name the file: damage for invalid pages, else the original error', () => {
@@ -136,7 +132,6 @@ test('a meta page that lost its number is damage, or the state of an older commi
     assert.throws(() => openLogReader(dir), namesFile(file, 'meta pages'));
     assert.ok(namesFile(file, 'meta pages')(await rejection(claimFolder(dir))));
   }
-  removeFolder(dir);
 });
 
 test('a reader that is alone changes nothing, and a database that cannot be found is damage', async () => {
@@ -152,7 +147,6 @@ test('a reader that is alone changes nothing, and a database that cannot be foun
   assert.throws(() => openLogReader(dir, { alone: true }), namesFile(file, '"moved" is missing'));
   assert.match((await verifyFolder(dir, 'full')).faults[0]!, '"moved" is missing');
   assert.is(Buffer.compare(readFileSync(file), content), 0);
-  removeFolder(dir);
 });
 
 test('a log whose pages hold fewer batches than it counts is damage', async () => {
@@ -168,7 +162,6 @@ test('a log whose pages hold fewer batches than it counts is damage', async () =
   }
   writeFileSync(file, content);
   assert.throws(() => count(openLogReader(dir)), namesFile(file, 'batches'));
-  removeFolder(dir);
 });
 
 test('counting the batches reads few keys in one transaction', async () => {
@@ -198,7 +191,6 @@ test('counting the batches reads few keys in one transaction', async () => {
   assert.ok(read.reduce((sum, keys) => sum + keys) >= batches);
   assert.ok(Math.max(...read) <= limits.catchUpBatches, `${read}`);
   await reader.close();
-  removeFolder(dir);
 });
 
 test('a log that is written to during the count is intact, and its free space can be overwritten', async () => {
@@ -221,7 +213,6 @@ test('a log that is written to during the count is intact, and its free space ca
   assert.is(steps, 3);
   await reader.close();
   await writer.close();
-  removeFolder(dir);
 });
 
 test('a key out of order at the end of a step of the count is damage, and the count ends', async () => {
@@ -238,7 +229,6 @@ test('a key out of order at the end of a step of the count is damage, and the co
     }
     writeFileSync(file, content);
     assert.throws(() => count(openLogReader(dir)), namesFile(file));
-    removeFolder(dir);
   }
 });
 
@@ -252,7 +242,6 @@ test('a batch whose key is out of its order is damage, and no end of the log', a
   }
   writeFileSync(file, content);
   assert.throws(() => openLogReader(dir).from(1, 100, 1e9), namesFile(file, 'misplaced'));
-  removeFolder(dir);
 });
 
 test('a tried write is aborted, to the last byte', async () => {
@@ -263,14 +252,12 @@ test('a tried write is aborted, to the last byte', async () => {
   const writer = await claimFolder(dir);
   assert.equal(writer.from(0, 100, 1e9).length, 20);
   await writer.close();
-  removeFolder(dir);
 });
 
 test("an owner's record that makes no sense is damage of a named file", async () => {
   const { dir, file } = await leftLog();
   writeFileSync(file, Buffer.from(readFileSync(file, 'latin1').replaceAll('"pid":', '"pid";'), 'latin1'));
   assert.ok(namesFile(file, "owner's record")(await rejection(claimFolder(dir))));
-  removeFolder(dir);
 });
 
 test('reading does not make the file grow while batches are rewritten', async () => {
@@ -289,7 +276,6 @@ test('reading does not make the file grow while batches are rewritten', async ()
   assert.ok(writer.pages().lastPage <= lastPage + 40, `${lastPage} -> ${writer.pages().lastPage}`);
   await reader.close();
   await writer.close();
-  removeFolder(dir);
 });
 
 test.run();

@@ -11,8 +11,8 @@ import { type LmdbLogWriter, logFolderOf } from '../../../src/store/log/lmdb-log
 import { openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import { scrubFreePages } from '../../../src/store/log/scrub.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { temporaryFolder } from '../../support/process.js';
 import { batchOf } from '../log-contract.js';
-import { removeFolder, temporaryFolder } from '../temporary-folder.js';
 import { assertErased, erasureOf, fill, marked, marksInFile } from './marked-batches.js';
 
 const readerEntry = fileURLToPath(new URL('../read-log.js', import.meta.url));
@@ -39,7 +39,6 @@ test('a scrub leaves no replaced byte in values of every size, during reads and 
   await once(worker, 'message');
   await worker.terminate();
   await writer.close();
-  removeFolder(dir);
 });
 
 /** How many pages the file grows by in so many rounds of an erasure, each scrubbed. */
@@ -67,7 +66,6 @@ test('erasing and scrubbing over and over makes the file no larger than the batc
   const grown = await grownBy(writer, 2_000, 30, 280_000);
   assert.ok(grown <= 4, `${grown} pages later`);
   await writer.close();
-  removeFolder(dir);
 });
 
 test('a file with much free space does not grow further, however often it is scrubbed', async () => {
@@ -86,7 +84,6 @@ test('a file with much free space does not grow further, however often it is scr
   const grown = await grownBy(writer, 1_000, 10, 2_900);
   assert.ok(grown <= 1, `${grown} pages`);
   await writer.close();
-  removeFolder(dir);
 });
 
 /** Batches of one page each, appended in few commits. */
@@ -125,7 +122,6 @@ test('a scrub continues while single pages are free, though appends beside it ma
   );
   assert.is(new Set(batches).size, count / 2, 'values that were kept');
   await writer.close();
-  removeFolder(dir);
 });
 
 test('a scrub ends while small batches are appended without a pause', async () => {
@@ -144,7 +140,6 @@ test('a scrub ends while small batches are appended without a pause', async () =
   assert.ok(writer.pages().lastPage - before < 400, `${writer.pages().lastPage - before} pages`);
   assertErased(dir, erasureOf(1, 100).seqs, []);
   await writer.close();
-  removeFolder(dir);
 });
 
 test('a reader that begins during a scrub defers it without growth of the file', async () => {
@@ -180,7 +175,6 @@ test('a reader that begins during a scrub defers it without growth of the file',
   );
   await environment.root.close();
   await writer.close();
-  removeFolder(dir);
 });
 
 test('a scrub that finds no descriptor left is put off, and ends nothing', async () => {
@@ -188,7 +182,6 @@ test('a scrub that finds no descriptor left is put off, and ends nothing', async
   const limited = ['-c', 'ulimit -n 100 && exec "$0" "$@"', process.execPath, withoutDescriptors, dir];
   const child = spawn('sh', limited, { stdio: ['ignore', 'pipe', 'inherit'] });
   assert.is(await text(child.stdout), 'without: ScrubDeferredError\nwith: done\n');
-  removeFolder(dir);
 });
 
 test.run();

@@ -10,8 +10,8 @@ import { openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import { scrubFreePages } from '../../../src/store/log/scrub.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { inFastFolder } from '../../faults/fault.js';
+import { deadProcess } from '../dead-process.js';
 import { rejection } from '../log-contract.js';
-import { deadProcess } from '../temporary-folder.js';
 import { assertErased, erasureOf, fill, marked, marksInFile } from './marked-batches.js';
 
 test('without a scrub the replaced bytes stay in the file, which is why there is one', () =>

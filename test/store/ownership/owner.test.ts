@@ -9,9 +9,10 @@ import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { OWNER_KEY, openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import * as owners from '../../../src/store/ownership/owner.js';
 import { ownerFileOf, processStartOf, readOwner, thisProcess } from '../../../src/store/ownership/owner-record.js';
+import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
+import { deadProcess } from '../dead-process.js';
 import { batchOf, rejection } from '../log-contract.js';
-import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const { adoptFolder, claimFolder, FolderOwnedError, ownFolder, refuseLiving } = owners;
 /** Silence that no busy machine makes of a heart that beats. */
@@ -36,7 +37,6 @@ test('an owner of another boot or container lives by its heartbeat, whatever pro
     const owner = await ownFolder(dir, { ...deadProcess(), ...other }, times);
     assert.instance(await rejection(refuseLiving(dir, undefined, times)), FolderOwnedError, JSON.stringify(other));
     await owner.release();
-    removeFolder(dir);
   }
 });
 
@@ -54,7 +54,6 @@ test('an owner that runs here on another folder makes this one a copy, which can
   assert.match(String(await rejection(adoptFolder(dir))), /is in use by process \d+ \(since .*stop that node first/);
   assert.match(String(await rejection(refuseLiving(dir))), /is in use by process \d+ \(since .*one node per folder/);
   for (const one of [owner, next]) await one.release();
-  removeFolder(dir);
 });
 
 test('a system without processes tells a dead owner by its number, and a silent one by its heart', async () => {
@@ -73,7 +72,6 @@ test('a system without processes tells a dead owner by its number, and a silent 
     assert.is(error instanceof FolderOwnedError, isWatched, JSON.stringify(identity));
     await owner.stop();
     if (isWatched) assert.is(await refuseLiving(dir, own, briefly), 1);
-    removeFolder(dir);
   }
 });
 
@@ -95,7 +93,6 @@ test('a folder is released once, and not by an owner that was stopped or has a s
   const { ino } = statSync(ownerFileOf(dir, 6));
   await third.release();
   assert.is(statSync(ownerFileOf(dir, 6)).ino, ino, 'its file is written once');
-  removeFolder(dir);
 });
 
 test('the data folder is created for its owner alone', async () => {
@@ -104,7 +101,6 @@ test('the data folder is created for its owner alone', async () => {
   assert.is(statSync(dir).mode & 0o777, 0o700);
   assert.is(writer.epoch, 1);
   await writer.close();
-  removeFolder(join(dir, '..'));
 });
 
 test('an owner in this process refuses a second one too', async () => {
@@ -114,7 +110,6 @@ test('an owner in this process refuses a second one too', async () => {
   await writer.append(batchOf(1), []);
   assert.equal(writer.last(), batchOf(1));
   await writer.close();
-  removeFolder(dir);
 });
 
 test('a released folder is free at once, also for one that cannot look its owner up', async () => {
@@ -123,7 +118,6 @@ test('a released folder is free at once, also for one that cannot look its owner
   const writer = await claimFolder(dir, elsewhere(), { heartbeatMs: 1_000, ownerSilentMs: 60_000 });
   assert.is(writer.epoch, 2);
   await writer.close();
-  removeFolder(dir);
 });
 
 test('an old heartbeat file of another owner does not protect a dead one', async () => {
@@ -135,7 +129,6 @@ test('an old heartbeat file of another owner does not protect a dead one', async
   const second = await claimFolder(dir, thisProcess(), briefly).finally(() => clearInterval(stranger));
   assert.is(second.epoch, 2);
   await second.close();
-  removeFolder(dir);
 });
 
 test('an owner that writes nothing is notified once of a takeover', async () => {
@@ -152,7 +145,6 @@ test('an owner that writes nothing is notified once of a takeover', async () => 
   assert.ok(reported[0] instanceof OwnerLostError);
   await first.close();
   await second.close();
-  removeFolder(dir);
 });
 
 test('an owner file that a power cut emptied delays a start no longer than a silent owner', async () => {
@@ -167,7 +159,6 @@ test('an owner file that a power cut emptied delays a start no longer than a sil
     readdirSync(dir).filter((name) => name.startsWith('owner-')),
     ['owner-3.json'],
   );
-  removeFolder(dir);
 });
 
 test('a folder that lost the file of its last owner is claimed with the epoch after that one', async () => {
@@ -186,7 +177,6 @@ test('a folder that lost the file of its last owner is claimed with the epoch af
   const last = await claimFolder(dir);
   assert.is(last.epoch, 5);
   await last.close();
-  removeFolder(dir);
 });
 
 test('an owned folder is refused before its log is opened, and its files stay unchanged', async () => {
@@ -200,7 +190,6 @@ test('an owned folder is refused before its log is opened, and its files stay un
   assert.not.ok(existsSync(join(dir, '.tmp-log-7')), 'the remains of an interrupted start');
   assert.is(next.epoch, 2);
   await next.close();
-  removeFolder(dir);
 });
 
 // Found by flips: round 6738 of seed 20261171. The folder was "in use" by a process that had died.
@@ -213,7 +202,6 @@ test('an owner whose version is damaged is damage, and no owner that lives', asy
   assert.ok(error instanceof DamagedError);
   assert.match(error.message, /data\.mdb: the owner's record and its version differ/);
   await environment.root.close();
-  removeFolder(dir);
 });
 
 test('a log that was cut is damage, and claiming it does not end the process', async () => {
@@ -224,7 +212,6 @@ test('a log that was cut is damage, and claiming it does not end the process', a
   const file = join(dir, 'log', 'data.mdb');
   writeFileSync(file, readFileSync(file).subarray(0, 20_480));
   assert.ok((await rejection(claimFolder(dir))) instanceof DamagedError);
-  removeFolder(dir);
 });
 
 test('a living owner in another container is not taken for that of a copy, nor its folder adopted', async () => {
@@ -238,7 +225,6 @@ test('a living owner in another container is not taken for that of a copy, nor i
   // Nothing was taken from it.
   await writer.append(batchOf(1), []);
   await writer.close();
-  removeFolder(dir);
 });
 
 test.run();

@@ -1,6 +1,6 @@
 /** The pools of threads: while one starts, the pieces of the log that one reads, and signatures. */
 import { sign } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -52,7 +52,6 @@ test('a read is queued once the thread has loaded, so that the time of the load 
     assert.equal([queuedEarly, queued], [0, 3]);
   } finally {
     await pool.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 });
 
@@ -96,7 +95,6 @@ test('a piece of the log comes in memory that the threads share, or alone if it 
   } finally {
     await pool.close();
     await writer.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 });
 
@@ -131,7 +129,6 @@ test('a task starts once the files hold every acknowledged batch, unless an eras
       assert.is(await task.catch((error: Error) => error.message), 'no space left');
   } finally {
     await pool.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 });
 
@@ -157,13 +154,12 @@ test('a pool that is closed ends the snapshot under way, and writes none', async
     await pool.close();
     assert.equal([await made, new LmdbSnapshotStore(dir).list()], isClosed ? ['ended', []] : [1, [1]]);
     await writer.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 });
 
 test('on Linux the replica runs at the lowest priority, and the main thread at its own', async () => {
   if (process.platform !== 'linux') return;
-  const { dir, writer, pool } = await formedFolder();
+  const { writer, pool } = await formedFolder();
   const before = getPriority();
   await pool.follow(1);
   const niceOf = (task: string) =>
@@ -172,7 +168,6 @@ test('on Linux the replica runs at the lowest priority, and the main thread at i
   assert.is(getPriority(), before);
   await pool.close();
   await writer.close();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 /** Runs with a pool whose workers execute `code`, and with a function that replaces the code of the next ones. */
@@ -196,7 +191,6 @@ async function withWorkers(
     await run(pool, replace, () => existsSync(join(dir, 'closed')));
   } finally {
     await pool.close(1, 1);
-    rmSync(dir, { recursive: true, force: true });
   }
 }
 

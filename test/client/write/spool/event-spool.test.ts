@@ -5,7 +5,6 @@ import { getEventListeners } from 'node:events';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmdirSync,
@@ -13,7 +12,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -23,6 +21,7 @@ import { type DeliveryResult, type TrustEvent, wireEvent } from '../../../../src
 import { EventSpool, type SpoolOptions } from '../../../../src/client/write/spool/event-spool.js';
 import type { SpoolTarget } from '../../../../src/client/write/spool/progress.js';
 import type { EventBody } from '../../../../src/contract/request-bodies.js';
+import { temporaryFolder } from '../../../support/process.js';
 import { until } from '../../../support/until.js';
 import { thrownBy } from '../../thrown-by.js';
 import { VirtualRuntime } from '../../virtual-runtime.js';
@@ -30,11 +29,10 @@ import { VirtualRuntime } from '../../virtual-runtime.js';
 let folder = '';
 const spools: EventSpool[] = [];
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  folder = temporaryFolder();
 });
 test.after.each(async () => {
   for (const spool of spools.splice(0)) await spool.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const accepted = (event: EventBody): DeliveryResult => ({
@@ -277,7 +275,6 @@ test('a batch that does not get through in time is sent in smaller ones, which g
     assert.equal(sizes.slice(0, 4), [500, 250, 125, 63]);
     assert.ok(Math.max(...sizes.slice(4)) > 100, 'it is tried again with more');
     await spool.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 });
 

@@ -5,7 +5,6 @@
 import {
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -14,7 +13,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type FileHandle, open as openFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -27,13 +25,13 @@ import {
   piecesOf,
   RECORD_EXTRA_BYTES,
 } from '../../../../src/client/write/spool/spool-record.js';
+import { temporaryFolder } from '../../../support/process.js';
 import { Random } from '../../../support/random.js';
 
 let folder = '';
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  folder = temporaryFolder();
 });
-test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
 const open = (where = folder) => Journal.open(where);
 const payloads = (...texts: string[]) => texts.map((text) => Buffer.from(text));

@@ -1,0 +1,7 @@
+/** A process that has ended, as other starters of a folder see it. */
+import { type ProcessIdentity, thisProcess } from '../../src/store/ownership/owner-record.js';
+
+/** This process's number with another start: to every other starter a process that ended. */
+export function deadProcess(): ProcessIdentity {
+  return { ...thisProcess(), processStart: '1' };
+}

@@ -14,6 +14,7 @@ import {
 import { DivergedError } from '../../src/group/ports/storage.js';
 import { limits } from '../../src/limits.js';
 import { batchOf } from '../store/log-contract.js';
+import { deferred } from '../support/deferred.js';
 import { VirtualTime } from '../support/virtual-time.js';
 
 /** The time of every member. */
@@ -121,10 +122,7 @@ test('a caller that waits for the next leader learns of it, and of a stop', asyn
 
 test('a node that starts serves once its files hold what it read, because no erasure waited for it', async () => {
   let stores = 0;
-  let store: () => void = () => undefined;
-  const stored = new Promise<void>((resolve) => {
-    store = resolve;
-  });
+  const { promise: stored, resolve: store } = deferred();
   const site = {
     stored: () => {
       stores += 1;
@@ -346,10 +344,7 @@ test('a node with another secret, or with the id of a living node, has no place 
 test('a node that got its lease while it read the shared log joins before it campaigns', async () => {
   const calls: string[] = [];
   let grant = (): void => undefined;
-  let reached = (): void => undefined;
-  const campaigned = new Promise<void>((resolve) => {
-    reached = resolve;
-  });
+  const { promise: campaigned, resolve: reached } = deferred();
   const member = memberOver(() => ({}), {
     log: {
       grantLease: () =>

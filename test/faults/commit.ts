@@ -11,6 +11,7 @@ import { claimFolder, ownFolder } from '../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 import { verifyFolder } from '../../src/workers/verify/verify-folder.js';
 import { deadProcess } from '../store/dead-process.js';
+import { deferred } from '../support/deferred.js';
 import { subjectKeyOf, subjectOf } from '../support/given.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { startTestNode, type TestNode } from '../support/node.js';
@@ -49,10 +50,7 @@ interface Starting {
 
 function startOn(dir: string, fault: CommitFault, at: number): Starting {
   let log: FaultyLog | null = null;
-  let fail: (failed: 'failed') => void = () => undefined;
-  const failed = new Promise<'failed'>((resolve) => {
-    fail = resolve;
-  });
+  const { promise: failed, resolve: fail } = deferred<'failed'>();
   const running = { failedAt: null as number | null };
   const starting = startTestNode(
     { DATA_DIR: dir, GROUP_SALT: salt, SNAPSHOT_EVERY: '20', WEIGHTS_INTERVAL_MS: '3600000' },

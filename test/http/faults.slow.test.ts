@@ -7,6 +7,7 @@ import { refused } from '../../src/errors.js';
 import type { PeersApi, PeerView } from '../../src/group/api.js';
 import type { ClusterHealth } from '../../src/group/cluster-api.js';
 import { limits } from '../../src/limits.js';
+import { deferred } from '../support/deferred.js';
 import { until } from '../support/until.js';
 import { type Ask, ask } from './exchange.js';
 import { startFace, type TestFace } from './face.js';
@@ -273,14 +274,8 @@ test('an erasure that waits for the operator is 202, one beyond the quota 429', 
 });
 
 test('draining answers accepted requests, closes their connections, and accepts nothing new', async () => {
-  let release = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let arrived = (): void => {};
-  const here = new Promise<void>((resolve) => {
-    arrived = resolve;
-  });
+  const { promise: held, resolve: release } = deferred();
+  const { promise: here, resolve: arrived } = deferred();
   const face = await startFace({
     group: {
       submit: async (_caller: PeerView | null, events) => {

@@ -11,6 +11,7 @@ import { createConnectionPath } from '../../../src/http/fast-path/fast-path.js';
 import { okJson } from '../../../src/http/request/reply.js';
 import { limits } from '../../../src/limits.js';
 import { answersOf } from '../../fuzz/wire.js';
+import { deferred } from '../../support/deferred.js';
 import { until } from '../../support/until.js';
 import { startFace, type TestFace } from '../face.js';
 import { activeKey } from '../group-double.js';
@@ -300,10 +301,7 @@ for (const fastPath of [true, false]) {
 }
 
 test('at the end of the node an answer in progress is sent and says that the connection closes', async () => {
-  let release = (): void => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: released, resolve: release } = deferred();
   let writes = 0;
   const face = await startFace({
     fastPath: true,

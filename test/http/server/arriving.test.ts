@@ -11,6 +11,7 @@ import { refused } from '../../../src/errors.js';
 import type { Holder } from '../../../src/group/ports/pool.js';
 import { ConnectionGuard } from '../../../src/http/server/connection-guard.js';
 import { limits } from '../../../src/limits.js';
+import { deferred } from '../../support/deferred.js';
 import { until } from '../../support/until.js';
 import { ask, askRaw } from '../exchange.js';
 import { startFace } from '../face.js';
@@ -285,10 +286,7 @@ const ways = [
 ];
 for (const { way, fastPath, pieces } of ways) {
   test(`nor does one that waits for its commit (${way})`, async () => {
-    let release = (): void => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: released, resolve: release } = deferred();
     let waiting = 0;
     const face = await startFace({
       fastPath,

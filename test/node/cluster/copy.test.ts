@@ -23,6 +23,7 @@ import { claimFolder, ownFolder } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { inPieces, Life } from '../../group/life.js';
 import { rejection } from '../../store/log-contract.js';
+import { deferred } from '../../support/deferred.js';
 import { salt, subjectOf } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
@@ -77,10 +78,7 @@ class Node {
     const { pathname, searchParams } = new URL(path, 'http://node');
     const number = (name: string) => Number(searchParams.get(name));
     if (pathname === '/copy') return Buffer.from(JSON.stringify(this.#donor.offer()));
-    let end = () => {};
-    const sent = new Promise<void>((resolve) => {
-      end = resolve;
-    });
+    const { promise: sent, resolve: end } = deferred();
     const piece =
       pathname === '/copy-log'
         ? this.#donor.logPiece(number('from'), number('batches'), sent)
@@ -519,10 +517,7 @@ test('the next piece waits until the one before is sent, and pieces keep to the 
     return new Uint8Array(limits.copyPieceBytes);
   };
   const donor = new CopyDonor({ dir: temporaryFolder(), site: () => ({ durableSeq: 9, pool: { logPiece } }) });
-  let sent = () => {};
-  const waiting = new Promise<void>((resolve) => {
-    sent = resolve;
-  });
+  const { promise: waiting, resolve: sent } = deferred();
   const startedAt = performance.now();
   await donor.logPiece(1, 10, waiting);
   const next = donor.logPiece(2, 10, Promise.resolve());

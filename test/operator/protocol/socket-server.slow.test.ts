@@ -11,6 +11,7 @@ import { limits } from '../../../src/limits.js';
 import { callNode, OperatorError } from '../../../src/operator/cli/node-client.js';
 import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
 import { rejectionAs } from '../../store/log-contract.js';
+import { deferred } from '../../support/deferred.js';
 import { temporaryFolder } from '../../support/process.js';
 import { recordedGroup } from '../recorded-group.js';
 
@@ -28,10 +29,7 @@ function start(group: OperatorApi) {
 const rejection = (promise: Promise<unknown>) => rejectionAs(OperatorError, promise);
 
 test('closing does not wait for a verification, and its asker learns that the outcome is unknown', async () => {
-  let asked = (): void => {};
-  const waiting = new Promise<void>((resolve) => {
-    asked = resolve;
-  });
+  const { promise: waiting, resolve: asked } = deferred();
   const verify: OperatorApi['verify'] = () => {
     asked();
     return new Promise(() => {});

@@ -16,6 +16,7 @@ import { PiscinaPool } from '../../../src/workers/pool/piscina-pool.js';
 import { ReadQueue } from '../../../src/workers/pool/read-queue.js';
 import { newSigningKey } from '../../http/signing/signer.js';
 import { rejection } from '../../store/log-contract.js';
+import { deferred } from '../../support/deferred.js';
 import { formedRecord, salt, t0 } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
 
@@ -109,10 +110,7 @@ test('a task starts once the files hold every acknowledged batch, unless an eras
   );
   const entry = pathToFileURL(file);
   const pool = new PiscinaPool({ dir, salt: new Uint8Array(16) }, { replica: entry, reader: entry });
-  let store: () => void = () => undefined;
-  const stored = new Promise<void>((resolve) => {
-    store = resolve;
-  });
+  const { promise: stored, resolve: store } = deferred();
   const done: string[] = [];
   try {
     pool.filesStored = () => stored.then(() => void done.push('stored'));

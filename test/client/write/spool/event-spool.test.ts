@@ -21,6 +21,7 @@ import { type DeliveryResult, type TrustEvent, wireEvent } from '../../../../src
 import { EventSpool, type SpoolOptions } from '../../../../src/client/write/spool/event-spool.js';
 import type { SpoolTarget } from '../../../../src/client/write/spool/progress.js';
 import type { EventBody } from '../../../../src/contract/request-bodies.js';
+import { deferred } from '../../../support/deferred.js';
 import { temporaryFolder } from '../../../support/process.js';
 import { until } from '../../../support/until.js';
 import { thrownBy } from '../../thrown-by.js';
@@ -396,10 +397,8 @@ if (hasFullDevice) {
 
 test('a full spool refuses, and takes events again when there is room', async () => {
   const node = new Node();
-  let open: () => void = () => undefined;
-  node.gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const { promise, resolve: open } = deferred();
+  node.gate = promise;
   const spool = await opened(node, { bytesMax: 1_000 });
   const outcomes = [];
   for (const id of ids(10)) outcomes.push(await codeOf(spool.add(event(id))));
@@ -419,10 +418,8 @@ test('an unknown whenFull, as of a release that dropped the oldest events, is re
 
 test('a full spool that waits delays the adder, in order, until there is room or it gives up', async () => {
   const node = new Node();
-  let open: () => void = () => undefined;
-  node.gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const { promise, resolve: open } = deferred();
+  node.gate = promise;
   const spool = await opened(node, { bytesMax: 1_000, whenFull: 'wait' });
   const adding = ids(50).map((id) => spool.add(event(id)));
   const reason = new Error('enough');

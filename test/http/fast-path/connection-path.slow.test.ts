@@ -14,7 +14,7 @@ import { answersOf } from '../../fuzz/wire.js';
 import { deferred } from '../../support/deferred.js';
 import { until } from '../../support/until.js';
 import { startFace, type TestFace } from '../face.js';
-import { activeKey } from '../group-double.js';
+import { acceptAfter, activeKey } from '../group-double.js';
 import { eventBody } from '../samples.js';
 
 const score = 'GET /api/v1/players/p%C3%A9/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -275,10 +275,7 @@ for (const fastPath of [true, false]) {
     const face = await startFace({
       group: {
         ...group(),
-        submit: async (_caller, events) => {
-          writes += 1;
-          return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
-        },
+        submit: acceptAfter(() => writes++),
       },
       fastPath,
     });
@@ -306,11 +303,10 @@ test('at the end of the node an answer in progress is sent and says that the con
   const face = await startFace({
     fastPath: true,
     group: {
-      submit: async (_caller, events) => {
+      submit: acceptAfter(() => {
         writes += 1;
-        await released;
-        return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
-      },
+        return released;
+      }),
     },
   });
   const idle = talk(face.port, [], false);

@@ -15,9 +15,7 @@ import { Random } from './support/random.js';
 
 const ROUNDS = Number(process.env.BACKUP_KILLS ?? 4);
 
-test.after(() => {
-  endAll();
-});
+test.after(endAll);
 
 test('a backup made during erasures and withdrawals is intact and can be restored', async () => {
   const dir = temporaryFolder();

@@ -19,9 +19,7 @@ import { GameServer } from './support/game-server.js';
 import { endAll, mainEntry, NotStarted, startProcess, temporaryFolder } from './support/process.js';
 import { ptfEntry, runPtf } from './support/ptf.js';
 
-test.after(() => {
-  endAll();
-});
+test.after(endAll);
 
 test('a backup made under load restores the state of its record after the folder is destroyed', async () => {
   const dir = temporaryFolder();
@@ -30,9 +28,7 @@ test('a backup made under load restores the state of its record after the folder
   for (let i = 0; i < 20; i++) await peer.send(events('before', i * 500, (i + 1) * 500));
   let isOver = false;
   const load = (async () => {
-    for (let i = 0; !isOver; i++) {
-      await peer.send(events('during', i * 100, (i + 1) * 100));
-    }
+    for (let i = 0; !isOver; i++) await peer.send(events('during', i * 100, (i + 1) * 100));
   })();
   const place = newPlace();
   const { out } = await done(['backup', place, '--json'], dir);
@@ -41,9 +37,7 @@ test('a backup made under load restores the state of its record after the folder
   const { last_seq: seq, digest } = JSON.parse(out) as { last_seq: number; digest: string };
   assert.is(await node.kill('SIGKILL'), 'SIGKILL');
 
-  for (const path of [place, ...filesUnder(place)]) {
-    assert.is(statSync(path).mode & 0o077, 0, path);
-  }
+  for (const path of [place, ...filesUnder(place)]) assert.is(statSync(path).mode & 0o077, 0, path);
   const verified = JSON.parse((await done(['verify', '--json'], place)).out) as { last_seq: number };
   assert.is(verified.last_seq, seq);
   assert.is(digest.length, 64);

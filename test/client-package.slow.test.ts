@@ -60,9 +60,7 @@ test.before(async () => {
   service = await startTestNode();
   peer = (await service.seed({ bad: ['cheater'], good: ['angel'] }))[0]!;
 });
-test.after(async () => {
-  await service.close();
-});
+test.after(() => service.close());
 
 test('the package holds the client, the command and types, and nothing of the server', () => {
   const own =

@@ -9,9 +9,7 @@ import { fakeNode, groupAnswer } from './peer/fake-node.js';
 import { endChildren, PeerWorld, peerEntry, SidecarProcess } from './peer/peer-world.js';
 
 const world = new PeerWorld();
-test.after(() => {
-  endChildren();
-});
+test.after(endChildren);
 
 test('the version is that of the package, and no reader of it need be there', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));

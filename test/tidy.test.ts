@@ -286,9 +286,7 @@ test('only the node plugs in the fast path: server and handlers work without it'
   assert.equal(users, [`src/node/node.ts imports ${entry}`]);
 });
 
-test('no code accesses private slots of objects of Node', () => {
-  assert.equal(findInCode(src, privateSlot), []);
-});
+test('no code accesses private slots of objects of Node', () => assert.equal(findInCode(src, privateSlot), []));
 
 test('the core has no clock, random source, timer, promise, process or I/O', () => {
   assert.equal(findInCode(core, impure), []);
@@ -471,9 +469,7 @@ function fragmentsIn({ path, text }: Source): string[] {
   });
 }
 
-test('no comment has a sentence that starts as a fragment', () => {
-  assert.equal(everything.flatMap(fragmentsIn), []);
-});
+test('no comment has a sentence that starts as a fragment', () => assert.equal(everything.flatMap(fragmentsIn), []));
 
 test('nothing is left for later, left out, or exported by default', () => {
   const marks = new RegExp(`\\b(?:${['TO' + 'DO', 'FIX' + 'ME', 'X'.repeat(3)].join('|')})\\b`);

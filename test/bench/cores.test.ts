@@ -19,9 +19,7 @@ function pinningWith(taskset: string): string {
 }
 
 if (availableParallelism() < 2) {
-  test('one core', () => {
-    process.stdout.write('SKIPPED: with one core nothing is pinned\n');
-  });
+  test('one core', () => void process.stdout.write('SKIPPED: with one core nothing is pinned\n'));
 } else {
   test('a load generator that was moved to its core is reported as being on it', () => {
     assert.is(pinningWith('exit 0'), 'server on core 0 with --v8-pool-size=1, load on core 1, awake');
@@ -33,8 +31,6 @@ if (availableParallelism() < 2) {
   });
 }
 
-test('without taskset nothing is pinned', () => {
-  assert.is(pinningWith('exit 127'), 'not pinned');
-});
+test('without taskset nothing is pinned', () => assert.is(pinningWith('exit 127'), 'not pinned'));
 
 test.run();

@@ -25,9 +25,7 @@ async function tables(): Promise<string> {
   return printTables(rows, judgePopulations(rows, options));
 }
 
-test('the same seed gives the same table', async () => {
-  assert.is(await tables(), await tables());
-});
+test('the same seed gives the same table', async () => assert.is(await tables(), await tables()));
 
 test('a folder without a data set is refused by its name', async () => {
   const data = temporaryFolder();

@@ -220,9 +220,7 @@ for (const version of ['3.1', '3.0']) {
   });
 }
 
-test('the code of an error determines the type of its details (3.1)', () => {
-  assert.is(faults.get('errors-3-1'), '');
-});
+test('the code of an error determines the type of its details (3.1)', () => assert.is(faults.get('errors-3-1'), ''));
 
 test('the details of an error have the members of every code, and its code is one of the list (3.0)', () => {
   assert.is(faults.get('errors-3-0'), '');

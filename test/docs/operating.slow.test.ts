@@ -37,9 +37,7 @@ test.before(async () => {
   node = await startTestNode({ ERASURE_MODE: 'operator' });
   folder = temporaryFolder();
 });
-test.after(async () => {
-  await node.close();
-});
+test.after(() => node.close());
 
 /** A peer of its own for each command, and a player that it reported. */
 async function peerWithPlayer(): Promise<{ readonly peerId: string; readonly subject: string }> {

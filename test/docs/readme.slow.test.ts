@@ -20,9 +20,7 @@ async function run(...args: readonly string[]): Promise<{ readonly code: number;
   return { code, out };
 }
 
-test('the README has at most 150 lines', () => {
-  assert.ok(readme.trimEnd().split('\n').length <= 150);
-});
+test('the README has at most 150 lines', () => assert.ok(readme.trimEnd().split('\n').length <= 150));
 
 test('every script of npm that the README names exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -17,9 +17,7 @@ const canMount = probe !== null;
 probe?.unmount();
 if (!canMount) process.stdout.write('SKIPPED: a small file system cannot be mounted here, so no real disk is filled\n');
 
-test.after(() => {
-  endAll();
-});
+test.after(endAll);
 
 if (canMount) testShort(disk, 2);
 

@@ -75,9 +75,7 @@ test.before.each(async () => {
   world = new PeerWorld();
   world.writeConfig({ url: node.url, ...peers[0]!, groupSalt: node.groupSalt });
 });
-test.after.each(async () => {
-  await receiver.close();
-});
+test.after.each(() => receiver.close());
 
 const hashOf = (id: string) => subjectHash(id, node.groupSalt);
 

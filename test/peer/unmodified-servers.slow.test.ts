@@ -22,9 +22,7 @@ test.before.each(async () => {
   peer = (await node.seed({ bad: [bad], good: [good] }))[0]!;
 });
 test.after.each(() => node.close());
-test.after(() => {
-  endChildren();
-});
+test.after(endChildren);
 
 function newWorld(): PeerWorld {
   const world = new PeerWorld();

@@ -65,9 +65,7 @@ function totals({ verdicts: table }: Simulation, side: 'before' | 'after'): numb
 function verdictsOf(state: GroupState, at: number): number[] {
   const moment = asOfTime(state, at);
   const counts = verdicts.map(() => 0);
-  for (let row = 0; row < state.subjects.rows; row++) {
-    counts[verdicts.indexOf(trustOf(state, row, moment).verdict)]!++;
-  }
+  for (let row = 0; row < state.subjects.rows; row++) counts[verdicts.indexOf(trustOf(state, row, moment).verdict)]!++;
   return counts;
 }
 

@@ -106,9 +106,7 @@ function settled(text: string): string {
 function fieldsSorted(text: string): string {
   return text.replace(
     /(HTTP\/1\.1 \d+ [^\r]*\r\n)((?:[\w-]+:? ?[^\r]*\r\n)+)/g,
-    (_, status: string, fields: string) => {
-      return status + fields.split('\r\n').filter(Boolean).sort().join('\r\n');
-    },
+    (_, status: string, fields: string) => status + fields.split('\r\n').filter(Boolean).sort().join('\r\n'),
   );
 }
 

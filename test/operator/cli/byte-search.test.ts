@@ -15,9 +15,7 @@ const marker = 'ab'.repeat(32);
 const bytes = Buffer.from(marker, 'hex');
 const times = { walPurgeMs: 0, walSearchEveryMs: 1 };
 
-test.before(() => {
-  mkdirSync(wal, { recursive: true });
-});
+test.before(() => void mkdirSync(wal, { recursive: true }));
 
 const codeOf = (searched: Promise<void>) =>
   searched.then(

@@ -21,9 +21,7 @@ test.before(async () => {
   node = await startTestNode();
   folder = temporaryFolder();
 });
-test.after(async () => {
-  await node.close();
-});
+test.after(() => node.close());
 
 /** Runs the command in an empty folder, with `DATA_DIR` alone in its environment. */
 async function ptf(args: readonly string[], dir: string | null = node.dir, cwd = folder): Promise<Ran> {

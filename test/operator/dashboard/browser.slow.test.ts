@@ -466,9 +466,7 @@ function define(): void {
     await complained(seen, 401);
   });
 
-  test('the console had nothing to complain about', () => {
-    assert.equal(seen.complaints, []);
-  });
+  test('the console had nothing to complain about', () => assert.equal(seen.complaints, []));
 }
 
 testInBrowser(define, 'the dashboard is not used in a browser');

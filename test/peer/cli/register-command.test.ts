@@ -19,9 +19,7 @@ test.before.each(async () => {
       : groupAnswer({ salt_check: saltCheckOf(salt) }),
   );
 });
-test.after.each(async () => {
-  await node.close();
-});
+test.after.each(() => node.close());
 
 const config = () => JSON.parse(readFileSync(world.configPath, 'utf8'));
 const posted = () => node.asked.filter(({ method }) => method === 'POST').map(({ text }) => JSON.parse(text));

@@ -113,9 +113,7 @@ function newestList({ bytes, list }: Layout): number {
   return valueIn(bytes, list);
 }
 
-test('a log that nothing damaged passes', async () => {
-  assert.is(await saysOf(() => undefined), '');
-});
+test('a log that nothing damaged passes', async () => assert.is(await saysOf(() => undefined), ''));
 
 test('a leaf that lost its newest batch is named', async () => {
   const said = await saysOf(({ bytes, leaf }) => bytes.writeUInt16LE(bytes.readUInt16LE(leaf + 20) - 2, leaf + 20));

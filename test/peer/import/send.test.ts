@@ -114,6 +114,7 @@ function pausing(): Runtime {
 
 test('a node that accepts nothing for half a minute ends an import with its last error', async () => {
   for (const count of [10, 1]) {
+    folder = temporaryFolder();
     let tries = 0;
     const ending = new AbortController();
     const before = async () => {

@@ -18,7 +18,6 @@ let dir = '';
 test.before.each(() => {
   dir = join(temporaryFolder(), 'target');
 });
-test.after.each(() => rmSync(join(dir, '..'), { recursive: true, force: true }));
 
 test('a folder is a backup once it is finished, for its owner alone', async () => {
   const backup = new NewBackup(join(dir, 'deep'));

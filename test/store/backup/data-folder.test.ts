@@ -11,7 +11,6 @@ let dir = '';
 test.before.each(() => {
   dir = join(temporaryFolder(), 'data');
 });
-test.after.each(() => rmSync(join(dir, '..'), { recursive: true, force: true }));
 
 function refusal(): string {
   try {

@@ -264,6 +264,7 @@ test('a batch that is refused as a whole is halved until the faulty event is alo
 
 test('a batch that does not get through in time is sent in smaller ones, which grow again', async () => {
   for (const slow of [new TrustError('timeout', 'slow'), new TrustError('request_timeout', 'slow', { status: 408 })]) {
+    folder = temporaryFolder();
     const node = new Node();
     node.fail = (events) => (events.length > 100 ? slow : null);
     const runtime = new VirtualRuntime();

@@ -30,7 +30,7 @@ test('a node whose clock jumps ahead refuses all writes, even of an operator, an
   const clock = new TestClock();
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
-  const node = await startTestNode({}, { clock, log });
+  await using node = await startTestNode({}, { clock, log });
   const peer = await registerPeer(node.url);
   assert.is((await peer.submit({ player_id: 'p' })).status, 201);
   const { lastSeq } = node.group.health();
@@ -55,7 +55,6 @@ test('a node whose clock jumps ahead refuses all writes, even of an operator, an
   assert.is((await peer.submit({ event_id: 'late', player_id: 'p' })).status, 201);
   const said = (part: string) => lines.filter((line) => line.includes(part)).length;
   assert.equal([said('jumped more than a day ahead'), said('clock is correct again')], [1, 1]);
-  await node.close();
 });
 
 test("a start long after its folder's newest time needs the operator's word outside of dev", async () => {

@@ -32,11 +32,10 @@ test('an output that cannot be written ends with 1 and is reported', async () =>
 });
 
 test('a signal ends a sidecar in good order', async () => {
-  const node = await fakeNode(() => groupAnswer());
+  await using node = await fakeNode(() => groupAnswer());
   world.writeConfig({ url: node.url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
   const sidecar = await new SidecarProcess(world).listening();
   assert.is((await sidecar.kill('SIGTERM')).code, 0);
-  await node.close();
 });
 
 test.run();

@@ -73,17 +73,16 @@ test('a liar loses its weight, honest peers keep theirs, and a restart finds bot
   const scores = scoresOf(node);
   assert.ok(Math.max(...scores.slice(0, 20)) < Math.min(...scores.slice(20)));
   await node.close();
-  const again = await startTestNode(env, { clock });
+  await using again = await startTestNode(env, { clock });
   assert.equal(
     peers.map(({ peerId }) => again.group.peerById(peerId)!.weight),
     weights,
   );
   assert.equal(scoresOf(again), scores);
-  await again.close();
 });
 
 test('pre-trust is effective within two intervals, and so is revocation', async () => {
-  const node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
+  await using node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
   const peers = await liedTo(node);
   await weightsSettled(node);
   await node.group.preTrust('add', peers[4]!.peerId, 'test');
@@ -96,18 +95,16 @@ test('pre-trust is effective within two intervals, and so is revocation', async 
   await weightsSettled(node);
   assert.is(node.group.peerById(peers[4]!.peerId)!.weight, 0);
   assert.is(node.group.peerById(peers[0]!.peerId)!.tau, 1);
-  await node.close();
 });
 
 test('a peer whose players no other peer reports has a remark', async () => {
-  const node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
+  await using node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
   await liedTo(node);
   const [stranger] = await peersOf(node, 1);
   await node.group.submit(stranger!, [event(stranger!, 'x', 'of another salt', 'ban_applied')]);
   await weightsSettled(node);
   assert.equal(node.group.signals(stranger!), { players: 1, sharedPlayers: 0, discountedWith: [], oneWitnessWith: [] });
   assert.is(node.group.signals(node.group.peers(0, 1)[0]!)!.sharedPlayers, 60);
-  await node.close();
 });
 
 /** A replica that fails in the way that `body` says. */

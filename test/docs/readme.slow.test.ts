@@ -51,7 +51,7 @@ test('the sample in JavaScript runs as pasted', async () => {
 });
 
 test('the commands of ptf that the README lists run against a node', async () => {
-  const node = await startTestNode();
+  await using node = await startTestNode();
   const lines = Array.from(readme.matchAll(/^npm exec ptf -- (.*)$/gm), ([, args]) => args!.split(' '));
   assert.ok(lines.length > 5);
   // `doctor` warns of a node of a test; what it says is not the matter here.
@@ -60,7 +60,6 @@ test('the commands of ptf that the README lists run against a node', async () =>
   for (const [, command] of readme.matchAll(/^npm exec ptf-peer -- (\w+)/gm)) {
     assert.is((await run('build/src/ptf-peer.js', command!, '--help')).code, 0, command);
   }
-  await node.close();
 });
 
 test.run();

@@ -15,7 +15,7 @@ const salt = 'a salt of sixteen bytes';
 
 test('health shows no exact record, and shows weights as complete only where they are', async () => {
   const at = { lastSeq: 0, basedOnSeq: 0 };
-  const face = await startFace({
+  await using face = await startFace({
     group: {
       health: () => ({
         ready: true,
@@ -39,17 +39,15 @@ test('health shows no exact record, and shows weights as complete only where the
       assert.equal([body.last_seq, body.weights.based_on_seq], [shown, shownBased], `${lastSeq}`);
     }
   }
-  await face.drain();
 });
 
 test("a peer's count of events is cut to two significant digits, and is the one of an hour ago", async () => {
-  const face = await startFace({ group: { delayedEventCount: () => 1_234 } });
+  await using face = await startFace({ group: { delayedEventCount: () => 1_234 } });
   const { body } = await ask(face.url, '/api/v1/peers', { key: activeKey });
   assert.equal(
     body.data.map(({ event_count }: { event_count: number }) => event_count),
     [1_200, 1_200],
   );
-  await face.drain();
 });
 
 test('counts of peers include events an hour late, also after a restart; the operator sees them at once', async () => {

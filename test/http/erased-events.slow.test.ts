@@ -165,9 +165,8 @@ test('the verdict stream notifies peers of their erased events, and others only 
 });
 
 test('with authentication off the listing is empty, since the caller is unknown', async () => {
-  const node = await startTestNode({ PEER_AUTH_ENABLED: 'false', GROUP_SALT: salt });
+  await using node = await startTestNode({ PEER_AUTH_ENABLED: 'false', GROUP_SALT: salt });
   assert.equal((await ask(node.url, path)).body, { total: 0, data: [], next_cursor: null });
-  await node.close();
 });
 
 test.run();

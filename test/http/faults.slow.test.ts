@@ -35,12 +35,8 @@ function requests(): { readonly route: Route; readonly path: string; readonly ho
 }
 
 async function withFace(group: Replaced, run: (face: TestFace) => Promise<void>): Promise<void> {
-  const face = await startFace({ group });
-  try {
-    await run(face);
-  } finally {
-    await face.drain();
-  }
+  await using face = await startFace({ group });
+  await run(face);
 }
 
 test('a group that is not ready answers 503 on every route but those about itself', async () => {

@@ -59,13 +59,13 @@ function hasRecorded(journal: string): boolean {
 }
 
 test('changes are delivered in their order and counted, and an address that is gone ends the relay', async () => {
-  const node = await fakeNode(() => ({ stream: stream() }));
+  await using node = await fakeNode(() => ({ stream: stream() }));
   for (const [newOnly, status, delivered] of [
     [false, 204, [A, B]],
     [true, 204, [B]],
     [true, 410, []],
   ] as const) {
-    const receiver = await fakeNode(() => ({ status, body: {} }));
+    await using receiver = await fakeNode(() => ({ status, body: {} }));
     const got = () => receiver.asked.map(({ text }) => JSON.parse(text).data.subject_hash);
     const ending = new AbortController();
     const lines: string[] = [];
@@ -85,9 +85,7 @@ test('changes are delivered in their order and counted, and an address that is g
     }
     assert.is(lines.filter((line) => line === 'follows the stream').length, status === 410 ? lines.length - 1 : 1);
     assert.is(lines.at(-1), `delivered ${delivered.length} webhooks`);
-    await receiver.close();
   }
-  await node.close();
 });
 
 /** Relays the stream to a receiver that rejects the webhook about A as invalid. */
@@ -144,12 +142,12 @@ test('a relay that cannot set a rejected webhook aside ends before the next one'
 });
 
 test('a relay on the folder of a running one is refused, and a journal on a failed disk is said to be that', async () => {
-  const node = await fakeNode(() => ({ stream: stream() }));
+  await using node = await fakeNode(() => ({ stream: stream() }));
   const stateDir = temporaryFolder();
   const config = { ...member, url: node.url, stateDir, path: stateDir };
   let journal = '';
   // The journal cannot be written from the first webhook on.
-  const receiver = await fakeNode(() => {
+  await using receiver = await fakeNode(() => {
     mkdirSync(journal, { recursive: true });
     return { status: 204, body: {} };
   });
@@ -169,8 +167,6 @@ test('a relay on the folder of a running one is refused, and a journal on a fail
     `stream: ${disk} (spool_failed)`,
   );
   assert.is(second, 'spool_in_use');
-  await receiver.close();
-  await node.close();
 });
 
 test('groups that share a webhook and a folder have a journal each, which the next start continues', async () => {

@@ -10,7 +10,7 @@ import { ScriptedTransport } from '../scripted-transport.js';
 const event = { eventType: 'report_cheating', playerId: 'player', gameId: 'arena', severity: 0.5 } as const;
 
 test('a client with a signing key submits, withdraws and erases at a node that requires signatures', async () => {
-  const node = await startTestNode({ REQUEST_SIGNING: 'required', GROUP_SALT: 'a salt of sixteen bytes' });
+  await using node = await startTestNode({ REQUEST_SIGNING: 'required', GROUP_SALT: 'a salt of sixteen bytes' });
   const { signingKey, publicKey } = generateSigningKey();
   const group = { url: node.url, groupSalt: 'a salt of sixteen bytes' };
   const guest = new TrustClient(group);
@@ -29,7 +29,6 @@ test('a client with a signing key submits, withdraws and erases at a node that r
   const error: unknown = await unsigned.submit(event).catch((reason: unknown) => reason);
   assert.ok(error instanceof TrustError && error.code === 'signature_missing' && error.status === 401);
   for (const one of [guest, client, unsigned]) await one.close();
-  await node.close();
 });
 
 test('every attempt has a signature of its own, and reads have none', async () => {

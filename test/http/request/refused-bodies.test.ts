@@ -153,15 +153,11 @@ test('names and games that were stored before these rules keep loading and stay 
   ]);
   assert.ok(stored[0]?.ok);
   await first.close();
-  const second = await startTestNode({ DATA_DIR: dir, GROUP_SALT: 'a salt of sixteen bytes' });
-  try {
-    const { body } = await ask(second.url, '/api/v1/peers');
-    assert.equal([body.data[0].peer_name, body.data[0].game_ids], [names.peerName, names.gameIds]);
-    const events = await ask(second.url, `/api/v1/players/${subject.toString('hex')}/events`, { key: apiKey });
-    assert.equal([events.status, events.body.data[0].game_id], [200, 'arena, chess']);
-  } finally {
-    await second.close();
-  }
+  await using second = await startTestNode({ DATA_DIR: dir, GROUP_SALT: 'a salt of sixteen bytes' });
+  const { body } = await ask(second.url, '/api/v1/peers');
+  assert.equal([body.data[0].peer_name, body.data[0].game_ids], [names.peerName, names.gameIds]);
+  const events = await ask(second.url, `/api/v1/players/${subject.toString('hex')}/events`, { key: apiKey });
+  assert.equal([events.status, events.body.data[0].game_id], [200, 'arena, chess']);
 });
 
 test.run();

@@ -135,7 +135,7 @@ test('half-sent bodies block no batch of another peer, and end with 408, on the 
   const head = `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n`;
   const halves = [`Content-Length: ${limits.batchBodyBytes}\r\n\r\n{`, 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n'];
   for (const fastPath of [true, false]) {
-    const face = await startFace({ fastPath, group: { peerByKeyDigest: (digest) => byDigest.get(digest) } });
+    await using face = await startFace({ fastPath, group: { peerByKeyDigest: (digest) => byDigest.get(digest) } });
     const answers = halves.flatMap((half) =>
       Array.from({ length: limits.arrivingBytes / limits.batchBodyBytes }, async () => {
         const [answer] = await askRaw(face.port, [head + half], { method: 'POST', path: '/api/v1/events/batch' });
@@ -145,7 +145,6 @@ test('half-sent bodies block no batch of another peer, and end with 408, on the 
     const { status } = await ask(face.url, '/api/v1/events/batch', { key: 'ptf_dev_other', json: { events: [{}] } });
     assert.is(status, 200);
     for (const answer of answers) assert.is(await answer, 408);
-    await face.drain();
   }
 });
 

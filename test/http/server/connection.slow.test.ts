@@ -27,12 +27,8 @@ function submission(): string {
 /** Runs on both lanes: neither may know a rule of its own. */
 async function onBothLanes(run: (face: TestFace) => Promise<void>, group: Partial<PeersApi> = {}): Promise<void> {
   for (const fastPath of [true, false]) {
-    const face = await startFace({ group, fastPath });
-    try {
-      await run(face);
-    } finally {
-      await face.drain();
-    }
+    await using face = await startFace({ group, fastPath });
+    await run(face);
   }
 }
 
@@ -352,23 +348,19 @@ test('callers that only the system has accepted when the node stops are answered
 
 test('a body that is announced, not sent and read by no route blocks no new caller', async () => {
   for (const fastPath of [true, false]) {
-    const face = await startFace({ fastPath, settings: { connectionsMax: 2 } });
-    try {
-      for (let i = 0; i < 2; i++) {
-        const socket = await opened(face.port);
-        void received(socket);
-        socket.write('GET /api/v1/peers HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n');
-        // Its head was read.
-        await once(socket, 'data');
-      }
-      const answers = await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
-      assert.equal(
-        answers.map(({ status }) => status),
-        [200],
-      );
-    } finally {
-      await face.drain();
+    await using face = await startFace({ fastPath, settings: { connectionsMax: 2 } });
+    for (let i = 0; i < 2; i++) {
+      const socket = await opened(face.port);
+      void received(socket);
+      socket.write('GET /api/v1/peers HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n');
+      // Its head was read.
+      await once(socket, 'data');
     }
+    const answers = await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+    assert.equal(
+      answers.map(({ status }) => status),
+      [200],
+    );
   }
 });
 

@@ -17,13 +17,9 @@ const hashOf = (playerId: string): string => hash('sha256', playerId + salt, 'he
 const isLive = ({ event }: Frame): boolean => event === 'heartbeat';
 
 async function withNode(run: (node: TestNode, peers: PeerClient[]) => Promise<void>): Promise<void> {
-  const node = await startTestNode({ GROUP_SALT: salt, WEIGHTS_INTERVAL_MS: '100' });
+  await using node = await startTestNode({ GROUP_SALT: salt, WEIGHTS_INTERVAL_MS: '100' });
   const peers = await Promise.all(['A', 'B', 'C'].map((name) => registerPeer(node.url, name)));
-  try {
-    await run(node, peers);
-  } finally {
-    await node.close();
-  }
+  await run(node, peers);
 }
 
 /** A reader that has caught up. */
@@ -158,7 +154,7 @@ test('a node that ends asks its readers to resume', async () => {
 });
 
 test('a peer with the maximum number of readers is refused a further one', async () => {
-  const face = await startFace({ group: {} });
+  await using face = await startFace({ group: {} });
   const sockets = Array.from({ length: limits.streamReadersPerPeer }, () => {
     const socket = connect(face.port, '127.0.0.1');
     socket.write(`GET ${stream} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n\r\n`);
@@ -168,11 +164,10 @@ test('a peer with the maximum number of readers is refused a further one', async
   const { status, body } = await ask(face.url, stream, { key: activeKey });
   assert.equal([status, body.code], [503, 'overloaded']);
   for (const socket of sockets) socket.destroy();
-  await face.drain();
 });
 
 test('a reader that leaves gives its place back at once', async () => {
-  const face = await startFace({ group: {} });
+  await using face = await startFace({ group: {} });
   for (let i = 0; i < 2 * limits.streamReadersPerPeer; i++) {
     const socket = connect(face.port, '127.0.0.1');
     socket.write(`GET ${stream} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n\r\n`);
@@ -182,7 +177,6 @@ test('a reader that leaves gives its place back at once', async () => {
     socket.end();
     await closed;
   }
-  await face.drain();
 });
 
 test('HEAD gives the head of the stream alone', async () => {

@@ -322,28 +322,24 @@ test('an erasure is done at once, and again there is nothing to erase', async ()
 });
 
 test('if erasures wait for the operator, erase confirms the request of a peer', async () => {
-  const waiting = await startTestNode({ ERASURE_MODE: 'operator' });
-  try {
-    const peer = await addPeer('asks', waiting.dir);
-    assert.is(await submit(peer, 'waiting-1', waiting.url), 201);
-    const asked = await fetch(`${waiting.url}/api/v1/subjects/${subject}`, {
-      method: 'DELETE',
-      headers: { 'X-Peer-API-Key': peer.key },
-    });
-    assert.is(asked.status, 202);
-    assert.is((await json(['status'], 0, waiting.dir)).pending_erasures, 1);
-    const [request] = (await json(['erase', '--pending'], 0, waiting.dir)).data as Record<string, string>[];
-    assert.is(request!.subject_hash, subject);
-    const daysLeft = (Date.parse(request!.due_at!) - Date.parse(request!.requested_at!)) / 86_400_000;
-    assert.is(daysLeft, 30);
-    const run = await ptf(['erase', subject], waiting.dir);
-    assert.is(run.code, 0, run.err);
-    assert.match(run.out, /^events erased +1$/m);
-    assert.is((await json(['status'], 0, waiting.dir)).pending_erasures, 0);
-    assert.is((await fetch(`${waiting.url}/api/v1/players/${subject}/trust-score`)).status, 404);
-  } finally {
-    await waiting.close();
-  }
+  await using waiting = await startTestNode({ ERASURE_MODE: 'operator' });
+  const peer = await addPeer('asks', waiting.dir);
+  assert.is(await submit(peer, 'waiting-1', waiting.url), 201);
+  const asked = await fetch(`${waiting.url}/api/v1/subjects/${subject}`, {
+    method: 'DELETE',
+    headers: { 'X-Peer-API-Key': peer.key },
+  });
+  assert.is(asked.status, 202);
+  assert.is((await json(['status'], 0, waiting.dir)).pending_erasures, 1);
+  const [request] = (await json(['erase', '--pending'], 0, waiting.dir)).data as Record<string, string>[];
+  assert.is(request!.subject_hash, subject);
+  const daysLeft = (Date.parse(request!.due_at!) - Date.parse(request!.requested_at!)) / 86_400_000;
+  assert.is(daysLeft, 30);
+  const run = await ptf(['erase', subject], waiting.dir);
+  assert.is(run.code, 0, run.err);
+  assert.match(run.out, /^events erased +1$/m);
+  assert.is((await json(['status'], 0, waiting.dir)).pending_erasures, 0);
+  assert.is((await fetch(`${waiting.url}/api/v1/players/${subject}/trust-score`)).status, 404);
 });
 
 test('without a node the folder itself is verified, and damage is named', async () => {

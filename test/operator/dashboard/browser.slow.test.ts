@@ -405,7 +405,7 @@ function define(): void {
   test('on a phone, too, a node that takes no writes is seen to', async () => {
     const full = { freeBytes: 0, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
     const name = 'a-group-with-a-name-that-no-phone-is-wide-enough-for';
-    const other = await startTestNode(
+    await using other = await startTestNode(
       { DASHBOARD_PORT: '0', GROUP_ID: name },
       { disk: { freeBytes: () => 0, look: async () => full } },
     );
@@ -415,7 +415,6 @@ function define(): void {
     await narrow.page.locator('.brand').getByText('reads only').waitFor();
     assert.is(await overflowOf(narrow.page), 0);
     await narrow.context.close();
-    await other.close();
   });
 
   test('a page outlives a stop of its node, and leads to the form once there is one again', async () => {

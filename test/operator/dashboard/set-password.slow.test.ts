@@ -101,12 +101,8 @@ test('before the first start the folder is made, closed to others, and the node 
   const { code, err } = await ptf(`${password}\n`, missing);
   assert.is(code, 0, err);
   assert.is(statSync(missing).mode & 0o777, 0o700);
-  const node = await startTestNode({ DATA_DIR: missing, DASHBOARD_PORT: '0' });
-  try {
-    assert.is((await signIn(node, password)).status, 303);
-  } finally {
-    await node.close();
-  }
+  await using node = await startTestNode({ DATA_DIR: missing, DASHBOARD_PORT: '0' });
+  assert.is((await signIn(node, password)).status, 303);
 });
 
 test("root makes no folder in another user's", async () => {
@@ -120,24 +116,20 @@ test("root makes no folder in another user's", async () => {
 
 test('a running node takes the new password at once, and lets no session of the old one go on', async () => {
   mkdirSync(join(dir, 'data'));
-  const node = await startTestNode({ DATA_DIR: join(dir, 'data'), DASHBOARD_PORT: '0' });
-  try {
-    assert.is((await signIn(node, password)).status, 503);
-    assert.is((await ptf(password, node.dir)).code, 0);
-    const opened = await signIn(node, password);
-    assert.is(opened.status, 303);
-    const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
-    const session = () => fetch(`${node.dashboardUrl}/session`, { headers: { cookie } });
-    assert.is((await session()).status, 200);
-    assert.is((await ptf('another password', node.dir)).code, 0);
-    assert.is((await session()).status, 401);
-    assert.is((await signIn(node, password)).status, 401);
-    // A file that somebody spoiled locks the door instead of opening it.
-    writeFileSync(join(node.dir, passwordFile), 'another password');
-    assert.is((await signIn(node, 'another password')).status, 503);
-  } finally {
-    await node.close();
-  }
+  await using node = await startTestNode({ DATA_DIR: join(dir, 'data'), DASHBOARD_PORT: '0' });
+  assert.is((await signIn(node, password)).status, 503);
+  assert.is((await ptf(password, node.dir)).code, 0);
+  const opened = await signIn(node, password);
+  assert.is(opened.status, 303);
+  const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const session = () => fetch(`${node.dashboardUrl}/session`, { headers: { cookie } });
+  assert.is((await session()).status, 200);
+  assert.is((await ptf('another password', node.dir)).code, 0);
+  assert.is((await session()).status, 401);
+  assert.is((await signIn(node, password)).status, 401);
+  // A file that somebody spoiled locks the door instead of opening it.
+  writeFileSync(join(node.dir, passwordFile), 'another password');
+  assert.is((await signIn(node, 'another password')).status, 503);
 });
 
 test.run();

@@ -52,7 +52,7 @@ test('an export lists who is untrusted enough and not allowed, and a followed on
     [subjectHash(C, groupSalt), ['suspicious', 0.9]],
     [subjectHash(D, groupSalt), ['untrusted', 0.9]],
   ]);
-  const node = await fakeNode(({ path }) => {
+  await using node = await fakeNode(({ path }) => {
     if (path.startsWith('/api/v1/peers')) return groupAnswer();
     if (!path.startsWith('/api/v1/trust-scores'))
       return { status: 404, body: { code: 'route_not_found', error: 'no' } };
@@ -92,7 +92,6 @@ test('an export lists who is untrusted enough and not allowed, and a followed on
   const some = await list('ids');
   assert.equal([some.code, some.out, some.err.split('\n').length], [1, `${A}\n`, 3]);
   assert.match(some.err, /^.*ids:2: refused: unknown_form: .*\n1 of 1 players/);
-  await node.close();
 });
 
 test.run();

@@ -33,10 +33,10 @@ function lived(seed: number, players: number): { given: Given; batches: Batch[] 
       const choice = random.below(200);
       if (choice === 0) {
         const erasure = { caller: -2, subject: subjectOf(player), commitment: 'c', by: 't' };
-        given.apply(decideErasure(given.state, bounds, erasure, now).records, now);
+        given.done(decideErasure(given.state, bounds, erasure, now), now);
       } else if (choice === 1) {
-        given.apply(
-          decideHalfLife(given.state, random.pick(['claims', 'measures'] as const), 1 + random.below(5), now).records,
+        given.done(
+          decideHalfLife(given.state, random.pick(['claims', 'measures'] as const), 1 + random.below(5), now),
           now,
         );
       } else {

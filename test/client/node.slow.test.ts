@@ -6,11 +6,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { poolTransport } from '../../src/client/transport/pool-transport.js';
 import { TransportError } from '../../src/client/transport/transport.js';
-import { TrustError } from '../../src/client/trust-error.js';
 import { EventSpool } from '../../src/client/write/spool/event-spool.js';
 import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
 import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
+import { codeOf } from './code-of.js';
 
 let node: TestNode;
 let peer: TestPeer;
@@ -20,14 +20,6 @@ test.before(async () => {
   [peer] = (await node.seed({ bad: ['cheater'], good: ['angel'] })) as [TestPeer];
 });
 test.after(() => node.close());
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  const error: unknown = await work.then(
-    () => 'no error',
-    (reason: unknown) => reason,
-  );
-  return error instanceof TrustError ? error.code : String(error);
-}
 
 /** A budget that no machine is too busy for: which answer comes, and at which try, is not a matter of time here. */
 const patientMs = 60_000;

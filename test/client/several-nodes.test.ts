@@ -5,18 +5,22 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import type { TrustClientOptions } from '../../src/client/client-options.js';
-import { subjectHash } from '../../src/client/ids/subject.js';
-import { TransportError } from '../../src/client/transport/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
-import { matchAnswer, refusal, ScriptedTransport, type Step } from './scripted-transport.js';
-import { type PublishedValues, StreamDouble } from './stream-double.js';
+import { codeOf } from './code-of.js';
+import {
+  brokenConnection,
+  event,
+  matchAnswer,
+  refusal,
+  refusedConnection,
+  ScriptedTransport,
+  type Step,
+  stored,
+} from './scripted-transport.js';
+import { bad, good, hashOf, type PublishedValues, StreamDouble, salt } from './stream-double.js';
 import { VirtualRuntime } from './virtual-runtime.js';
 
-const event = { eventType: 'report_cheating', playerId: 'p', gameId: 'g', severity: 0.5, eventId: 'e-1' } as const;
-const stored = { status: 201, body: { event_id: 'e-1', status: 'accepted' } };
-const refusedConnection = () => new TransportError('connect ECONNREFUSED', false);
-const brokenConnection = () => new TransportError('other side closed', true);
 const urls = ['http://a', 'http://b', 'http://c'];
 
 type Script = (index: number, path: string) => Step;
@@ -53,14 +57,6 @@ const readAt =
   });
 const answers: Script = readAt(1);
 const takes: Script = () => stored;
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  const error: unknown = await work.then(
-    () => 'no error',
-    (reason: unknown) => reason,
-  );
-  return error instanceof TrustError ? error.code : String(error);
-}
 
 test('the first address is preferred while it answers', async () => {
   const { client, runtime, asked } = scene([answers, answers, answers]);
@@ -259,11 +255,6 @@ test('closing a client closes its connections to every node', async () => {
     [true, true, true],
   );
 });
-
-const salt = 'the salt of the group';
-const hashOf = (player: string) => subjectHash(player, salt);
-const bad: PublishedValues = { score: 12.5, confidence: 0.6, verdict: 'untrusted' };
-const good: PublishedValues = { score: 91, confidence: 0.5, verdict: 'trusted' };
 
 /** Two nodes of one cluster that hold the same, and a client that follows the first. */
 async function following() {

@@ -24,6 +24,7 @@ import type { EventBody } from '../../../../src/contract/request-bodies.js';
 import { deferred } from '../../../support/deferred.js';
 import { temporaryFolder } from '../../../support/process.js';
 import { until } from '../../../support/until.js';
+import { codeOf } from '../../code-of.js';
 import { thrownBy } from '../../thrown-by.js';
 import { VirtualRuntime } from '../../virtual-runtime.js';
 
@@ -87,14 +88,6 @@ const event = (eventId: string, more: Partial<TrustEvent> = {}): TrustEvent => (
   ...more,
 });
 const ids = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `e-${from + index}`);
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  const error: unknown = await work.then(
-    () => 'no error',
-    (reason: unknown) => reason,
-  );
-  return error instanceof TrustError ? error.code : String(error);
-}
 
 test('no event is prepared before the node is ready, and none is accepted where it never is', async () => {
   const order: string[] = [];

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Running, watched } from './support/child-process.js';
+import { closing } from './support/closing.js';
 import { temporaryFolder } from './support/process.js';
 
 const entry = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -156,7 +157,7 @@ test('an unknown host name to listen on refuses the start', async () => {
 });
 
 test('a port that is taken is one line without a stack, which names the variable', async () => {
-  const taken = createServer().listen(0, '127.0.0.1');
+  await using taken = closing(createServer().listen(0, '127.0.0.1'));
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
   for (const name of ['PORT', 'METRICS_PORT', 'DASHBOARD_PORT']) {
@@ -172,7 +173,6 @@ test('a port that is taken is one line without a stack, which names the variable
     );
     assert.is(node.err(), '');
   }
-  taken.close();
 });
 
 test('a folder that cannot be made is one line without a stack', async () => {

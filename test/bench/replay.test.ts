@@ -9,6 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { freePort } from '../../bench/free-ports.js';
 import { replay } from '../../bench/replay.js';
+import { closing } from '../support/closing.js';
 import { temporaryFolder } from '../support/process.js';
 
 const folder = temporaryFolder();
@@ -37,16 +38,17 @@ test('an address that is invalid, or on which no process listens, is reported as
 
 test('a server that is not a node is sent nothing', async () => {
   const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    response.writeHead(404).end();
-  });
+  await using server = closing(
+    createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.writeHead(404).end();
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   assert.is(await refusalOf(url), `no node answers at ${url}: its health is 404`);
   assert.equal(asked, ['GET /api/v1/health']);
   server.closeAllConnections();
-  server.close();
 });
 
 test.run();

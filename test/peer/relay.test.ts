@@ -10,6 +10,7 @@ import { saltCheckOf } from '../../src/client/ids/salt-check.js';
 import type { PeerConfig } from '../../src/peer/config/peer-config.js';
 import { relayFolder, relayVerdicts } from '../../src/peer/relay/relay.js';
 import { frame, rowOf } from '../client/stream-double.js';
+import { closing } from '../support/closing.js';
 import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 import { fakeNode } from './fake-node.js';
@@ -171,11 +172,13 @@ test('a relay on the folder of a running one is refused, and a journal on a fail
 
 test('groups that share a webhook and a folder have a journal each, which the next start continues', async () => {
   const resumedFrom: unknown[] = [];
-  const node = createServer(async ({ headers }, response) => {
-    resumedFrom.push(headers['last-event-id']);
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for await (const piece of stream()) response.write(piece);
-  }).listen(0, '127.0.0.1');
+  await using node = closing(
+    createServer(async ({ headers }, response) => {
+      resumedFrom.push(headers['last-event-id']);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for await (const piece of stream()) response.write(piece);
+    }).listen(0, '127.0.0.1'),
+  );
   await once(node, 'listening');
   const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
   const receiver = await fakeNode(() => ({ status: 204, body: {} }));
@@ -197,7 +200,6 @@ test('groups that share a webhook and a folder have a journal each, which the ne
   assert.type(resumedFrom[2], 'string');
   await receiver.close();
   node.closeAllConnections();
-  node.close();
 });
 
 test.run();

@@ -9,6 +9,7 @@ import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 import type { Ran, Running } from './child-process.js';
+import { closing } from './closing.js';
 import { GameServer, type SentEvent } from './game-server.js';
 import { MemorySnapshotStore } from './memory-snapshots.js';
 import { replicaLoaded, startProcess, temporaryFolder } from './process.js';
@@ -42,13 +43,9 @@ export async function refused(args: readonly string[], dir: string, code: string
 /** Returns the digest of the state of a data folder at a record. Without snapshots, only the log is used. */
 export async function digestAt(dir: string, seq?: number, withSnapshots = false): Promise<string> {
   const salt = Buffer.from(readFileSync(join(dir, 'group-salt'), 'utf8').trim());
-  const log = openLogReader(dir);
-  try {
-    const snapshots = withSnapshots ? new LmdbSnapshotStore(dir) : new MemorySnapshotStore();
-    return stateDigest(recover(log, snapshots, salt, seq ?? lastSeqOf(log))!.follower.state);
-  } finally {
-    await log.close();
-  }
+  await using log = closing(openLogReader(dir));
+  const snapshots = withSnapshots ? new LmdbSnapshotStore(dir) : new MemorySnapshotStore();
+  return stateDigest(recover(log, snapshots, salt, seq ?? lastSeqOf(log))!.follower.state);
 }
 
 export function filesUnder(dir: string): string[] {

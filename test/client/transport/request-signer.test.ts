@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { generateSigningKey, signingPublicKey } from '../../../src/client/transport/request-signer.js';
 import { TrustClient } from '../../../src/client/trust-client.js';
 import { TrustError } from '../../../src/client/trust-error.js';
+import { closing } from '../../support/closing.js';
 import { startTestNode } from '../../support/node.js';
 import { ScriptedTransport } from '../scripted-transport.js';
 
@@ -39,7 +40,9 @@ test('every attempt has a signature of its own, and reads have none', async () =
     const eventId = path.split('/').at(-1);
     return index === 0 ? busy : { status: 200, body: { event_id: eventId, withdrawn_at: '' } };
   });
-  const client = new TrustClient({ url: 'http://node', peerId: 'p', apiKey: 'k', signingKey, transport });
+  await using client = closing(
+    new TrustClient({ url: 'http://node', peerId: 'p', apiKey: 'k', signingKey, transport }),
+  );
   await client.withdraw('event-1');
   const signatures = transport.requests.map(({ headers }) => headers.signature);
   assert.is(signatures.length, 2);
@@ -47,7 +50,6 @@ test('every attempt has a signature of its own, and reads have none', async () =
   assert.is.not(signatures[0], signatures[1]);
   await client.score('player');
   assert.is(transport.requests.at(-1)?.headers.signature, undefined);
-  await client.close();
 });
 
 test('a signing key that is not an Ed25519 key as PEM is refused, and never printed', () => {

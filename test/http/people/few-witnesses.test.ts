@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { callNode } from '../../../src/operator/cli/node-client.js';
+import { closing } from '../../support/closing.js';
 import { startTestNode, weightsSettled } from '../../support/node.js';
 import { StreamReader } from '../../support/stream-reader.js';
 import { until } from '../../support/until.js';
@@ -41,11 +42,10 @@ test('every answer, the stream and the export show the same steps of a player wh
   const exported = await callNode(node.dir, 'subject-export', { subject_hash: hashOf(known) });
   assert.equal(figuresOf({ ...exported.score }), figures);
 
-  const stream = new StreamReader(peers[0]!.key);
+  await using stream = closing(new StreamReader(peers[0]!.key));
   assert.is(await stream.connect(node.url), 200);
   await until(() => stream.table.has(hashOf(known)));
   assert.equal(figuresOf({ ...stream.table.get(hashOf(known))! }), figures);
-  await stream.close();
 });
 
 test.run();

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
+import { closing } from '../../support/closing.js';
 import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
 import { differences, type Frame, type PublishedValues, StreamReader } from '../../support/stream-reader.js';
 import { ask } from '../exchange.js';
@@ -58,21 +59,20 @@ async function holdsNodeValues(
 test('a reader gets the whole group, then each change, and its table equals the answers of the node', async () => {
   await withNode(async (node, [a, b, c]) => {
     for (let i = 0; i < 20; i++) await report(a!, `player ${i}`);
-    const reader = await liveReader(node, a!.key);
+    await using reader = closing(await liveReader(node, a!.key));
     assert.is(reader.frames[0]?.event, 'hello');
     assert.is(reader.table.size, 20);
     for (const peer of [b!, c!]) for (let i = 0; i < 30; i++) await report(peer, `player ${i}`, 2);
     await caughtUp(node, reader);
     assert.is(reader.table.size, 30);
     await holdsNodeValues(node, a!.key, reader.table);
-    await reader.close();
   });
 });
 
 test('a reader that was cut off resumes without a snapshot, and misses nothing', async () => {
   await withNode(async (node, [a, b]) => {
     await report(a!, 'known');
-    const reader = await liveReader(node, a!.key);
+    await using reader = closing(await liveReader(node, a!.key));
     await reader.cut();
     await report(b!, 'known', 5);
     await report(b!, 'new', 5);
@@ -84,7 +84,6 @@ test('a reader that was cut off resumes without a snapshot, and misses nothing',
     assert.is(reader.counts.get('reset'), undefined);
     assert.equal([...reader.table.keys()].sort(), [hashOf('known'), hashOf('new')].sort());
     await holdsNodeValues(node, a!.key, reader.table);
-    await reader.close();
   });
 });
 
@@ -92,7 +91,7 @@ test('an id of another node, or none at all, is answered by a reset and a snapsh
   await withNode(async (node, [a]) => {
     await report(a!, 'player');
     for (const id of ['7-0123456789ab.3', 'nonsense', '1-x', '9'.repeat(300)]) {
-      const reader = new StreamReader(a!.key);
+      await using reader = closing(new StreamReader(a!.key));
       reader.lastEventId = id;
       const live = reader.next(isLive);
       await reader.connect(node.url);
@@ -100,7 +99,6 @@ test('an id of another node, or none at all, is answered by a reset and a snapsh
       const [, reset, snapshot] = reader.frames;
       assert.equal([reset?.event, reset?.data.reason, reset?.id], ['reset', 'unknown_id', '']);
       assert.equal([snapshot?.event, snapshot?.data.last], ['snapshot', true]);
-      await reader.close();
     }
   });
 });
@@ -109,8 +107,8 @@ test('an erased player is sent as erased before the erasure is answered, and an 
   await withNode(async (node, [a]) => {
     await report(a!, 'erased');
     await report(a!, 'stays');
-    const reader = await liveReader(node, a!.key);
-    const absent = await liveReader(node, a!.key);
+    await using reader = closing(await liveReader(node, a!.key));
+    await using absent = closing(await liveReader(node, a!.key));
     await absent.cut();
     const gone = reader.next(({ data }) => data.changes?.some((row: object) => 'gone' in row) === true);
     assert.is(
@@ -124,8 +122,6 @@ test('an erased player is sent as erased before the erasure is answered, and an 
     await live;
     assert.equal(absent.frames.find(({ event }) => event === 'reset')?.data, { reason: 'too_old' });
     assert.equal([...absent.table.keys()], [hashOf('stays')]);
-    await reader.close();
-    await absent.close();
   });
 });
 
@@ -146,11 +142,10 @@ test('a reader ends with its key: suspended, revoked or rotated', async () => {
 test('a node that ends asks its readers to resume', async () => {
   const node = await startTestNode({ GROUP_SALT: salt });
   const peer = await registerPeer(node.url);
-  const reader = await liveReader(node, peer.key);
+  await using reader = closing(await liveReader(node, peer.key));
   await node.close();
   await reader.over;
   assert.equal([reader.frames.at(-1)?.event, reader.frames.at(-1)?.data.reason], ['resume', 'draining']);
-  await reader.close();
 });
 
 test('a peer with the maximum number of readers is refused a further one', async () => {

@@ -23,6 +23,7 @@ import { claimFolder, ownFolder } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { inPieces, Life } from '../../group/life.js';
 import { rejection } from '../../store/log-contract.js';
+import { closing } from '../../support/closing.js';
 import { deferred } from '../../support/deferred.js';
 import { salt, subjectOf } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
@@ -139,15 +140,11 @@ async function digestOf(dir: string): Promise<string> {
   assert.not.ok(isIncomplete(dir));
   assert.not.ok(readdirSync(dir).includes('.tmp-joining'));
   assert.is(readMark(dir)?.node_id, 'joining');
-  const log = openLogReader(dir);
-  try {
-    const snapshots = new LmdbSnapshotStore(dir);
-    const report = verifyStore(log, snapshots, readExpectedHead(dir)!, 'full');
-    assert.equal(report.faults, []);
-    return stateDigest(recover(log, snapshots, salt, lastSeqOf(log))!.follower.state);
-  } finally {
-    await log.close();
-  }
+  await using log = closing(openLogReader(dir));
+  const snapshots = new LmdbSnapshotStore(dir);
+  const report = verifyStore(log, snapshots, readExpectedHead(dir)!, 'full');
+  assert.equal(report.faults, []);
+  return stateDigest(recover(log, snapshots, salt, lastSeqOf(log))!.follower.state);
 }
 
 test('a copy has the log and the newest snapshot of a follower, and replaces what the folder held', async () => {

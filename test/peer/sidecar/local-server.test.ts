@@ -10,6 +10,7 @@ import { bounds } from '../../../src/client/bounds.js';
 import { TrustError } from '../../../src/client/trust-error.js';
 import { type LocalServerOptions, startLocalServer, tokenIn } from '../../../src/peer/sidecar/local-server.js';
 import type { Sidecar } from '../../../src/peer/sidecar/sidecar.js';
+import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 
 const token = 'a-token-of-the-test-that-is-long-enough';
@@ -46,7 +47,7 @@ const started = (more: Partial<LocalServerOptions> = {}) =>
   });
 
 test('each route passes on what it was asked, and answers what the sidecar answered', async () => {
-  const server = await started();
+  await using server = closing(await started());
   const ask = async (method: string, path: string, body?: object, key = token) => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
       method,
@@ -55,27 +56,23 @@ test('each route passes on what it was asked, and answers what the sidecar answe
     });
     return [response.status, await response.json()];
   };
-  try {
-    assert.equal(await ask('GET', '/v1/status'), [200, { state: 'ok' }]);
-    assert.equal(await ask('GET', '/v1/players/steam:1'), [200, { player_id: 'steam:1' }]);
-    const many = await ask('GET', '/v1/players?id=a&id=b');
-    assert.equal(many, [200, { data: [{ player_id: 'a' }, { player_id: 'b' }] }]);
-    assert.equal(await ask('GET', '/v1/persons?id=a&id=b'), [200, { verdict: 'neutral' }]);
-    const report = { event_type: 'report_cheating', player_id: 'a', severity: 0.5 };
-    const reported = await ask('POST', '/v1/reports', report);
-    assert.equal(reported, [202, { event_id: 'e1', event_ids: ['e1', 'e2'], status: 'spooled' }]);
-    assert.equal(await ask('DELETE', '/v1/allow/a'), [200, { player_id: 'a', removed: true }]);
-    const names = asked.map((one) => (one as unknown[])[0]);
-    assert.equal(names, ['player', 'players', 'person', 'report', 'disallow']);
-    assert.equal(asked[1], ['players', ['a', 'b']]);
-    assert.is((await ask('GET', '/v1/status', undefined, `${token}x`))[0], 401);
-    assert.is((await fetch(`http://127.0.0.1:${server.port}/v1/status`)).status, 401);
-    assert.is((await ask('POST', '/v1/status', {}))[0], 405);
-    assert.is((await ask('GET', '/v1/other'))[0], 404);
-    assert.is(asked.length, 5);
-  } finally {
-    await server.close();
-  }
+  assert.equal(await ask('GET', '/v1/status'), [200, { state: 'ok' }]);
+  assert.equal(await ask('GET', '/v1/players/steam:1'), [200, { player_id: 'steam:1' }]);
+  const many = await ask('GET', '/v1/players?id=a&id=b');
+  assert.equal(many, [200, { data: [{ player_id: 'a' }, { player_id: 'b' }] }]);
+  assert.equal(await ask('GET', '/v1/persons?id=a&id=b'), [200, { verdict: 'neutral' }]);
+  const report = { event_type: 'report_cheating', player_id: 'a', severity: 0.5 };
+  const reported = await ask('POST', '/v1/reports', report);
+  assert.equal(reported, [202, { event_id: 'e1', event_ids: ['e1', 'e2'], status: 'spooled' }]);
+  assert.equal(await ask('DELETE', '/v1/allow/a'), [200, { player_id: 'a', removed: true }]);
+  const names = asked.map((one) => (one as unknown[])[0]);
+  assert.equal(names, ['player', 'players', 'person', 'report', 'disallow']);
+  assert.equal(asked[1], ['players', ['a', 'b']]);
+  assert.is((await ask('GET', '/v1/status', undefined, `${token}x`))[0], 401);
+  assert.is((await fetch(`http://127.0.0.1:${server.port}/v1/status`)).status, 401);
+  assert.is((await ask('POST', '/v1/status', {}))[0], 405);
+  assert.is((await ask('GET', '/v1/other'))[0], 404);
+  assert.is(asked.length, 5);
 });
 
 test('a refused call has its status, code and headers, and reaches the sidecar only if its ids are valid', async () => {
@@ -96,7 +93,7 @@ test('a refused call has its status, code and headers, and reaches the sidecar o
     throw failures.disk;
   };
   const refusing = { player, players, allow } as unknown as Sidecar;
-  const server = await started({ sidecar: refusing, log: (line) => log.push(line) });
+  await using server = closing(await started({ sidecar: refusing, log: (line) => log.push(line) }));
   const ask = async (method: string, path: string, authorization = `Bearer ${token}`, body: string | null = null) => {
     const headers = { authorization, connection: 'close' };
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });
@@ -105,70 +102,64 @@ test('a refused call has its status, code and headers, and reaches the sidecar o
   };
   const most = bounds.sidecarReadPlayers;
   const many = (count: number) => `/v1/players?ids=${Array(count).fill('a').join()}`;
-  try {
-    for (const [method, path, result, authorization, body] of [
-      ['GET', '/v1/status', [401, 'missing_token'], ''],
-      ['GET', '/v1/status', [401, 'invalid_token'], `Basic ${token}`],
-      ['GET', '/v1/players/full', [503, 'spool_full'], `bearer ${token}`],
-      ['GET', '/v1/players/disk', [503, 'spool_failed']],
-      ['GET', '/v1/players/closed', [503, 'closed']],
-      ['GET', '/v1/players/id', [400, 'invalid_parameter']],
-      ['GET', '/v1/players/%ff', [400, 'invalid_parameter']],
-      ['GET', '/v1/players', [400, 'invalid_parameter']],
-      ['GET', '/v1/players?ids=', [400, 'invalid_parameter']],
-      ['GET', many(most), [200, undefined]],
-      ['GET', many(most + 1), [400, 'invalid_parameter']],
-      ['HEAD', many(1), [200, '']],
-      ['HEAD', '/v1/reports', [405, '']],
-      ['POST', '/v1/allow', [503, 'spool_failed'], undefined, '{"player_id":"a","until":"2099-01-01T00:00:00Z"}'],
-      ['GET', '/answers/secret/squad', [404, 'route_not_found']],
-      ['POST', '/v1/reports', [413, 'payload_too_large'], undefined, 'x'.repeat(bounds.sidecarBodyBytes + 1)],
-      ['POST', '/v1/reports', [400, 'malformed_json'], undefined, 'x'.repeat(bounds.sidecarBodyBytes)],
-    ] as const) {
-      assert.equal((await ask(method, path, authorization, body)).result, result, `${method} ${path}`);
-    }
-    assert.equal((await ask('GET', '/v1/players?ids=a%2Cb,c&id=d,e')).text, '{"data":["a","b","c","d,e"]}');
-    assert.is((await ask('GET', '/v1/status', 'x')).headers.get('www-authenticate'), 'Bearer');
-    const { headers } = await ask('GET', '/v1/reports');
-    assert.equal([headers.get('allow'), headers.get('www-authenticate')], ['POST', null]);
-    assert.equal([headers.get('content-type'), headers.get('cache-control')], ['application/json', 'no-store']);
-    assert.equal(log, []);
-    for (const path of ['/v1/players/other', '/v1/players/defect']) {
-      const { result, text } = await ask('GET', path);
-      assert.equal([...result, text.includes('secret')], [500, 'internal_error', false]);
-    }
-    assert.equal(log, ['a request failed: TrustError', 'a request failed: RangeError']);
-  } finally {
-    await server.close();
+  for (const [method, path, result, authorization, body] of [
+    ['GET', '/v1/status', [401, 'missing_token'], ''],
+    ['GET', '/v1/status', [401, 'invalid_token'], `Basic ${token}`],
+    ['GET', '/v1/players/full', [503, 'spool_full'], `bearer ${token}`],
+    ['GET', '/v1/players/disk', [503, 'spool_failed']],
+    ['GET', '/v1/players/closed', [503, 'closed']],
+    ['GET', '/v1/players/id', [400, 'invalid_parameter']],
+    ['GET', '/v1/players/%ff', [400, 'invalid_parameter']],
+    ['GET', '/v1/players', [400, 'invalid_parameter']],
+    ['GET', '/v1/players?ids=', [400, 'invalid_parameter']],
+    ['GET', many(most), [200, undefined]],
+    ['GET', many(most + 1), [400, 'invalid_parameter']],
+    ['HEAD', many(1), [200, '']],
+    ['HEAD', '/v1/reports', [405, '']],
+    ['POST', '/v1/allow', [503, 'spool_failed'], undefined, '{"player_id":"a","until":"2099-01-01T00:00:00Z"}'],
+    ['GET', '/answers/secret/squad', [404, 'route_not_found']],
+    ['POST', '/v1/reports', [413, 'payload_too_large'], undefined, 'x'.repeat(bounds.sidecarBodyBytes + 1)],
+    ['POST', '/v1/reports', [400, 'malformed_json'], undefined, 'x'.repeat(bounds.sidecarBodyBytes)],
+  ] as const) {
+    assert.equal((await ask(method, path, authorization, body)).result, result, `${method} ${path}`);
   }
+  assert.equal((await ask('GET', '/v1/players?ids=a%2Cb,c&id=d,e')).text, '{"data":["a","b","c","d,e"]}');
+  assert.is((await ask('GET', '/v1/status', 'x')).headers.get('www-authenticate'), 'Bearer');
+  const { headers } = await ask('GET', '/v1/reports');
+  assert.equal([headers.get('allow'), headers.get('www-authenticate')], ['POST', null]);
+  assert.equal([headers.get('content-type'), headers.get('cache-control')], ['application/json', 'no-store']);
+  assert.equal(log, []);
+  for (const path of ['/v1/players/other', '/v1/players/defect']) {
+    const { result, text } = await ask('GET', path);
+    assert.equal([...result, text.includes('secret')], [500, 'internal_error', false]);
+  }
+  assert.equal(log, ['a request failed: TrustError', 'a request failed: RangeError']);
 });
 
 test('game servers without a token get their answers at a secret path alone, and a ban of a day', async () => {
   const barred = '76561202255225729';
   const asking = { barred: async () => [barred, 'x'], isBarred: async (id: string) => id === barred };
-  const server = await started({ sidecar: asking as unknown as Sidecar, pathSecret: 'a-secret-of-the-test' });
+  await using server = closing(
+    await started({ sidecar: asking as unknown as Sidecar, pathSecret: 'a-secret-of-the-test' }),
+  );
   const ask = async (path: string, method = 'GET') => {
     const response = await fetch(`http://127.0.0.1:${server.port}/answers/${path}`, { method });
     return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
   };
   const endOf = (text = '') => Math.abs(Number(text) - bounds.answeredBanS - Date.now() / 1_000) < 600;
-  try {
-    const squad = await ask('a-secret-of-the-test/squad');
-    const lines = /^76561202255225729:(\d+) \/\/untrusted.*\nx:\d+ \/\/.*\n$/.exec(squad.text);
-    assert.equal([squad.status, squad.type, endOf(lines?.[1])], [200, 'text/plain; charset=utf-8', true]);
-    const rust = JSON.parse((await ask(`a-secret-of-the-test/rust/${barred}`)).text);
-    assert.equal([rust.steamId, endOf(rust.expiryDate)], [barred, true]);
-    for (const [path, status, method] of [
-      [`a-secret-of-the-test/rust/${barred.replace('29', '30')}`, 404],
-      ['a-secret-of-the-test/rust/7', 404],
-      ['a-secret-of-the-test/squad', 405, 'POST'],
-      ['another-secret/squad', 401],
-      ['a-secret-of-the-test/', 401],
-    ] as const) {
-      assert.is((await ask(path, method)).status, status, path);
-    }
-  } finally {
-    await server.close();
+  const squad = await ask('a-secret-of-the-test/squad');
+  const lines = /^76561202255225729:(\d+) \/\/untrusted.*\nx:\d+ \/\/.*\n$/.exec(squad.text);
+  assert.equal([squad.status, squad.type, endOf(lines?.[1])], [200, 'text/plain; charset=utf-8', true]);
+  const rust = JSON.parse((await ask(`a-secret-of-the-test/rust/${barred}`)).text);
+  assert.equal([rust.steamId, endOf(rust.expiryDate)], [barred, true]);
+  for (const [path, status, method] of [
+    [`a-secret-of-the-test/rust/${barred.replace('29', '30')}`, 404],
+    ['a-secret-of-the-test/rust/7', 404],
+    ['a-secret-of-the-test/squad', 405, 'POST'],
+    ['another-secret/squad', 401],
+    ['a-secret-of-the-test/', 401],
+  ] as const) {
+    assert.is((await ask(path, method)).status, status, path);
   }
 });
 
@@ -179,30 +170,26 @@ test('a Unix socket is for its owner alone, one left behind is replaced, and an 
   renameSync(`${socketPath}.killed`, socketPath);
   killed.close();
   await once(killed, 'close');
-  const server = await started({ socketPath });
+  await using server = closing(await started({ socketPath }));
   const refusal = (more: Partial<LocalServerOptions>) =>
     started(more).then(
       () => 'started',
       ({ code, message }) => `${code}: ${message}`,
     );
-  try {
-    assert.is(statSync(socketPath).mode & 0o777, 0o600);
-    const status = await new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${token}` };
-      const asking = request({ socketPath, path: '/v1/status', headers, agent: false }, (response) => {
-        response.resume().once('end', () => resolve(response.statusCode));
-      });
-      asking.once('error', reject).end();
+  assert.is(statSync(socketPath).mode & 0o777, 0o600);
+  const status = await new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const asking = request({ socketPath, path: '/v1/status', headers, agent: false }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode));
     });
-    assert.is(status, 200);
-    const taken = `address_in_use: another process listens on ${socketPath}`;
-    assert.is(await refusal({ socketPath }), taken);
-    const port = `address_in_use: another process listens on 127.0.0.1:${server.port}`;
-    assert.is(await refusal({ port: server.port }), port);
-    assert.match(await refusal({ socketPath: `${socketPath}.d/socket` }), /^cannot_listen: cannot listen on .*: E/);
-  } finally {
-    await server.close();
-  }
+    asking.once('error', reject).end();
+  });
+  assert.is(status, 200);
+  const taken = `address_in_use: another process listens on ${socketPath}`;
+  assert.is(await refusal({ socketPath }), taken);
+  const port = `address_in_use: another process listens on 127.0.0.1:${server.port}`;
+  assert.is(await refusal({ port: server.port }), port);
+  assert.match(await refusal({ socketPath: `${socketPath}.d/socket` }), /^cannot_listen: cannot listen on .*: E/);
 });
 
 test('a file that is no socket stays as it is, although the path of a socket names it', async () => {

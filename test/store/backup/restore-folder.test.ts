@@ -24,6 +24,7 @@ import {
   refusalOfTarget,
 } from '../../../src/store/backup/restore-folder.js';
 import { claimFolder, epochOf, FolderOwnedError, ownFolder, passEpochOn } from '../../../src/store/ownership/owner.js';
+import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 import { rejection } from '../log-contract.js';
 
@@ -190,9 +191,8 @@ test('the epochs of a copy continue from those of its source', async () => {
   assert.is(await epochOf(dir), 8);
   const copy = temporaryFolder();
   cpSync(dir, copy, { recursive: true });
-  const next = await claimFolder(copy);
+  await using next = closing(await claimFolder(copy));
   assert.is(next.epoch, 9);
-  await next.close();
 });
 
 test('a restore that fails while files are moved into place keeps its plan for a continuation', async () => {

@@ -16,6 +16,7 @@ import {
 import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../../src/store/log/log-environment.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
+import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 import { deadProcess } from '../dead-process.js';
 import { batchOf, rejection, testLog } from '../log-contract.js';
@@ -64,15 +65,14 @@ test('a log is the same after it was closed and opened again', async () => {
   await first.append(batchOf(1, 200_000), []);
   await first.append(batchOf(300), []);
   await first.close();
-  const second = await claimFolder(dir);
+  await using second = closing(await claimFolder(dir));
   assert.equal(second.from(0, 10, 1e9), [batchOf(1, 200_000), batchOf(300)]);
   await second.append(batchOf(301), []);
-  await second.close();
 });
 
 test('a commit begins in the same turn of the event loop, without waiting for later reads', async () => {
   const { dir, file } = await leftLog();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   const rest = new Int32Array(new SharedArrayBuffer(4));
   for (let seq = 21; seq <= 25; seq += 1) {
     const before = newestTxnOf(file);
@@ -83,7 +83,6 @@ test('a commit begins in the same turn of the event loop, without waiting for la
     assert.ok(newestTxnOf(file) > before);
     await appended;
   }
-  await writer.close();
 });
 
 test('a reader of a folder without a log names the missing file', () => {
@@ -186,20 +185,19 @@ test('counting the batches reads few keys in one transaction', async () => {
     inOne = 0;
     resetReadTxn();
   };
-  const reader = new LmdbLogReader(environment);
+  await using reader = closing(new LmdbLogReader(environment));
   count(reader);
   assert.ok(read.reduce((sum, keys) => sum + keys) >= batches);
   assert.ok(Math.max(...read) <= limits.catchUpBatches, `${read}`);
-  await reader.close();
 });
 
 test('a log that is written to during the count is intact, and its free space can be overwritten', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   const batches = 2 * limits.catchUpBatches + 7;
   await writer.appendAll(Array.from({ length: batches }, (_, i) => batchOf(i + 1, 3_000)));
   const environment = openLogEnvironment(logFolderOf(dir));
-  const reader = new LmdbLogReader(environment);
+  await using reader = closing(new LmdbLogReader(environment));
   let steps = 0;
   for (const _ of reader.checkCount()) {
     steps += 1;
@@ -211,8 +209,6 @@ test('a log that is written to during the count is intact, and its free space ca
     await writer.scrub();
   }
   assert.is(steps, 3);
-  await reader.close();
-  await writer.close();
 });
 
 test('a key out of order at the end of a step of the count is damage, and the count ends', async () => {
@@ -249,9 +245,8 @@ test('a tried write is aborted, to the last byte', async () => {
   const whole = readFileSync(file);
   await tryWriting(dir);
   assert.is(Buffer.compare(readFileSync(file), whole), 0);
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   assert.equal(writer.from(0, 100, 1e9).length, 20);
-  await writer.close();
 });
 
 test("an owner's record that makes no sense is damage of a named file", async () => {
@@ -262,8 +257,8 @@ test("an owner's record that makes no sense is damage of a named file", async ()
 
 test('reading does not make the file grow while batches are rewritten', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
-  const reader = openLogReader(dir);
+  await using writer = closing(await claimFolder(dir));
+  await using reader = closing(openLogReader(dir));
   for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, 5_000), []);
   const { lastPage } = writer.pages();
   for (let round = 0; round < 200; round += 1) {
@@ -274,8 +269,6 @@ test('reading does not make the file grow while batches are rewritten', async ()
   }
   // A rewrite of 2 pages and its leaf, root and free list: each commit can use what the one before the last freed.
   assert.ok(writer.pages().lastPage <= lastPage + 40, `${lastPage} -> ${writer.pages().lastPage}`);
-  await reader.close();
-  await writer.close();
 });
 
 test.run();

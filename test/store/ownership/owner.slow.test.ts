@@ -16,6 +16,7 @@ import { HiddenCommitError } from '../../../src/store/log/log-environment.js';
 import { checkPages } from '../../../src/store/log/page-check.js';
 import { claimFolder, FolderOwnedError } from '../../../src/store/ownership/owner.js';
 import { type ProcessIdentity, thisProcess } from '../../../src/store/ownership/owner-record.js';
+import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
 import { deadProcess } from '../dead-process.js';
@@ -101,10 +102,9 @@ test('an owner that was killed does not block the next start, at once', async ()
   const { child } = await starter(dir);
   await end(child);
   const started = performance.now();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   assert.is(writer.epoch, 2);
   assert.ok(performance.now() - started < limits.ownerSilentMs, 'without watching its heartbeat');
-  await writer.close();
 });
 
 test('an owner elsewhere with a heartbeat refuses a start, and a silent one is taken over', async () => {
@@ -120,16 +120,15 @@ test('an owner elsewhere with a heartbeat refuses a start, and a silent one is t
   });
   assert.match(beat, /^1 \d+\n$/);
   await first.abandon();
-  const second = await claimFolder(dir, thisProcess(), TIMES);
+  await using second = closing(await claimFolder(dir, thisProcess(), TIMES));
   assert.is(second.epoch, 2);
-  await second.close();
 });
 
 test('after a takeover no append of the old owner is written, and its heartbeat stops', async () => {
   const dir = temporaryFolder();
   const first = await claimFolder(dir, deadProcess(), TIMES);
   await first.append(batchOf(1), []);
-  const second = await claimFolder(dir, deadProcess(), TIMES);
+  await using second = closing(await claimFolder(dir, deadProcess(), TIMES));
   await second.append(batchOf(2), []);
   for (const seq of [2, 3, 4]) {
     assert.ok((await rejection(first.append(batchOf(seq, 70), [batchOf(1, 10)]))) instanceof OwnerLostError);
@@ -144,7 +143,6 @@ test('after a takeover no append of the old owner is written, and its heartbeat 
     (await rejection(claimFolder(dir, elsewhere(), TIMES))) instanceof FolderOwnedError,
     'closing the old one released nothing of the new one',
   );
-  await second.close();
 });
 
 test('exactly one of many starts on the folder of a dead owner wins, in this process', async () => {
@@ -178,9 +176,8 @@ test('exactly one of many processes that start on a killed owner wins', async ()
     last = winners[0]!;
   }
   await end(last.child);
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   assert.equal(storedSeqs(writer), [1, 2, 3, 4, 5], 'each owner wrote one batch, keyed by its epoch');
-  await writer.close();
 });
 
 /**
@@ -206,10 +203,9 @@ test('a commit that another process hid is not overwritten: the next one is refu
   assert.ok((await rejection(writer.append(null, [rewrite]))) instanceof HiddenCommitError);
   await writer.close();
   checkPages(dataFileOf(logFolderOf(dir)));
-  const next = await claimFolder(dir, deadProcess());
+  await using next = closing(await claimFolder(dir, deadProcess()));
   assert.equal(storedSeqs(next), [1, 2]);
   await next.append(batchOf(3), []);
-  await next.close();
 });
 
 // Found by `faults -- takeover`: two starts owned one folder, both under epoch 220 (round 367 of seed 1), and a
@@ -221,10 +217,9 @@ test('a claim does not overwrite a commit that another process hid', async () =>
   hide(dir);
   assert.ok((await rejection(claimFolder(dir, deadProcess()))) instanceof HiddenCommitError);
   await writer.close();
-  const next = await claimFolder(dir, deadProcess());
+  await using next = closing(await claimFolder(dir, deadProcess()));
   assert.is(next.epoch, 3);
   assert.equal(storedSeqs(next), [1, 2]);
-  await next.close();
 });
 
 // Found by `faults -- takeover`, round 367 of seed 1: each of two owners under one epoch could write.

@@ -9,6 +9,7 @@ import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { OWNER_KEY, openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import * as owners from '../../../src/store/ownership/owner.js';
 import { ownerFileOf, processStartOf, readOwner, thisProcess } from '../../../src/store/ownership/owner-record.js';
+import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
 import { deadProcess } from '../dead-process.js';
@@ -97,27 +98,24 @@ test('a folder is released once, and not by an owner that was stopped or has a s
 
 test('the data folder is created for its owner alone', async () => {
   const dir = join(temporaryFolder(), 'data');
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   assert.is(statSync(dir).mode & 0o777, 0o700);
   assert.is(writer.epoch, 1);
-  await writer.close();
 });
 
 test('an owner in this process refuses a second one too', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   assert.ok((await rejection(claimFolder(dir))) instanceof FolderOwnedError);
   await writer.append(batchOf(1), []);
   assert.equal(writer.last(), batchOf(1));
-  await writer.close();
 });
 
 test('a released folder is free at once, also for one that cannot look its owner up', async () => {
   const dir = temporaryFolder();
   await (await claimFolder(dir)).close();
-  const writer = await claimFolder(dir, elsewhere(), { heartbeatMs: 1_000, ownerSilentMs: 60_000 });
+  await using writer = closing(await claimFolder(dir, elsewhere(), { heartbeatMs: 1_000, ownerSilentMs: 60_000 }));
   assert.is(writer.epoch, 2);
-  await writer.close();
 });
 
 test('an old heartbeat file of another owner does not protect a dead one', async () => {
@@ -126,9 +124,8 @@ test('an old heartbeat file of another owner does not protect a dead one', async
   await first.abandon();
   let beat = 0;
   const stranger = setInterval(() => writeFileSync(join(dir, 'heartbeat'), `7 ${beat++}\n`), 1);
-  const second = await claimFolder(dir, thisProcess(), briefly).finally(() => clearInterval(stranger));
+  await using second = closing(await claimFolder(dir, thisProcess(), briefly).finally(() => clearInterval(stranger)));
   assert.is(second.epoch, 2);
-  await second.close();
 });
 
 test('an owner that writes nothing is notified once of a takeover', async () => {
@@ -143,8 +140,8 @@ test('an owner that writes nothing is notified once of a takeover', async () => 
   await until(() => beatOf(dir, 2) > 3);
   assert.is(reported.length, 1);
   assert.ok(reported[0] instanceof OwnerLostError);
-  await first.close();
   await second.close();
+  await first.close();
 });
 
 test('an owner file that a power cut emptied delays a start no longer than a silent owner', async () => {
@@ -174,9 +171,8 @@ test('a folder that lost the file of its last owner is claimed with the epoch af
   assert.instance(await rejection(claimFolder(dir)), FolderOwnedError);
   await next.close();
   assert.not.ok(isLost);
-  const last = await claimFolder(dir);
+  await using last = closing(await claimFolder(dir));
   assert.is(last.epoch, 5);
-  await last.close();
 });
 
 test('an owned folder is refused before its log is opened, and its files stay unchanged', async () => {
@@ -186,10 +182,9 @@ test('an owned folder is refused before its log is opened, and its files stay un
   assert.not.ok(existsSync(logFolderOf(dir)));
   await folder.release();
   mkdirSync(join(dir, '.tmp-log-7'));
-  const next = await claimFolder(dir);
+  await using next = closing(await claimFolder(dir));
   assert.not.ok(existsSync(join(dir, '.tmp-log-7')), 'the remains of an interrupted start');
   assert.is(next.epoch, 2);
-  await next.close();
 });
 
 // Found by flips: round 6738 of seed 20261171. The folder was "in use" by a process that had died.
@@ -217,14 +212,13 @@ test('a log that was cut is damage, and claiming it does not end the process', a
 test('a living owner in another container is not taken for that of a copy, nor its folder adopted', async () => {
   const dir = temporaryFolder();
   // Its number is that of a process here, too, which has not opened the folder.
-  const writer = await claimFolder(dir, { ...elsewhere(), pid: process.ppid }, times);
+  await using writer = closing(await claimFolder(dir, { ...elsewhere(), pid: process.ppid }, times));
   const claimed = await rejection(claimFolder(dir, thisProcess(), times));
   assert.instance(claimed, FolderOwnedError);
   assert.not.match((claimed as Error).message, /is a copy of the folder of a running node/);
   assert.instance(await rejection(adoptFolder(dir, thisProcess(), times)), FolderOwnedError);
   // Nothing was taken from it.
   await writer.append(batchOf(1), []);
-  await writer.close();
 });
 
 test.run();

@@ -16,6 +16,7 @@ import { PiscinaPool } from '../../../src/workers/pool/piscina-pool.js';
 import { ReadQueue } from '../../../src/workers/pool/read-queue.js';
 import { newSigningKey } from '../../http/signing/signer.js';
 import { rejection } from '../../store/log-contract.js';
+import { closing } from '../../support/closing.js';
 import { deferred } from '../../support/deferred.js';
 import { formedRecord, salt, t0 } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
@@ -42,18 +43,14 @@ test('a read is queued once the thread has loaded, so that the time of the load 
     queued += 1;
     return run(...read);
   };
-  const pool = new PiscinaPool(folder, { replica: entry, reader: entry }, undefined, queue);
-  try {
-    const reads = [1, 2, 3].map((seq) => pool.records([seq]));
-    // A read that waited for no load would be queued within these turns.
-    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
-    const queuedEarly = queued;
-    writeFileSync(gate, '');
-    assert.equal(await Promise.all(reads), [[1], [2], [3]]);
-    assert.equal([queuedEarly, queued], [0, 3]);
-  } finally {
-    await pool.close();
-  }
+  await using pool = closing(new PiscinaPool(folder, { replica: entry, reader: entry }, undefined, queue));
+  const reads = [1, 2, 3].map((seq) => pool.records([seq]));
+  // A read that waited for no load would be queued within these turns.
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  const queuedEarly = queued;
+  writeFileSync(gate, '');
+  assert.equal(await Promise.all(reads), [[1], [2], [3]]);
+  assert.equal([queuedEarly, queued], [0, 3]);
 });
 
 test('a thread verifies a batch of signatures, each by its own key, and replies in their order', async () => {
@@ -109,25 +106,21 @@ test('a task starts once the files hold every acknowledged batch, unless an eras
       .join(''),
   );
   const entry = pathToFileURL(file);
-  const pool = new PiscinaPool({ dir, salt: new Uint8Array(16) }, { replica: entry, reader: entry });
+  await using pool = closing(new PiscinaPool({ dir, salt: new Uint8Array(16) }, { replica: entry, reader: entry }));
   const { promise: stored, resolve: store } = deferred();
   const done: string[] = [];
-  try {
-    pool.filesStored = () => stored.then(() => void done.push('stored'));
-    await pool.check(() => undefined, new AbortController().signal).catch(() => undefined);
-    assert.equal(done, [], 'a check of the files starts at once');
-    const feed = { generation: 'g', upTo: 7, at: 1, asOf: 1, erasedOnly: true };
-    await Promise.all([pool.follow(7), pool.snapshot(7, 1), pool.publishChanges(feed)]);
-    const tasks = [pool.verdicts(7, 1), pool.records([7])].map((task) => task.then(() => done.push('task')));
-    store();
-    await Promise.all(tasks);
-    assert.equal(done, ['stored', 'stored', 'task', 'task']);
-    pool.filesStored = () => Promise.reject(new Error('no space left'));
-    for (const task of [pool.verdicts(7, 1), pool.records([7])])
-      assert.is(await task.catch((error: Error) => error.message), 'no space left');
-  } finally {
-    await pool.close();
-  }
+  pool.filesStored = () => stored.then(() => void done.push('stored'));
+  await pool.check(() => undefined, new AbortController().signal).catch(() => undefined);
+  assert.equal(done, [], 'a check of the files starts at once');
+  const feed = { generation: 'g', upTo: 7, at: 1, asOf: 1, erasedOnly: true };
+  await Promise.all([pool.follow(7), pool.snapshot(7, 1), pool.publishChanges(feed)]);
+  const tasks = [pool.verdicts(7, 1), pool.records([7])].map((task) => task.then(() => done.push('task')));
+  store();
+  await Promise.all(tasks);
+  assert.equal(done, ['stored', 'stored', 'task', 'task']);
+  pool.filesStored = () => Promise.reject(new Error('no space left'));
+  for (const task of [pool.verdicts(7, 1), pool.records([7])])
+    assert.is(await task.catch((error: Error) => error.message), 'no space left');
 });
 
 /** A folder whose log has one record, the formation of a group, with its owner. */

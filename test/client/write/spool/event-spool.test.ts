@@ -21,6 +21,7 @@ import { type DeliveryResult, type TrustEvent, wireEvent } from '../../../../src
 import { EventSpool, type SpoolOptions } from '../../../../src/client/write/spool/event-spool.js';
 import type { SpoolTarget } from '../../../../src/client/write/spool/progress.js';
 import type { EventBody } from '../../../../src/contract/request-bodies.js';
+import { closing } from '../../../support/closing.js';
 import { deferred } from '../../../support/deferred.js';
 import { temporaryFolder } from '../../../support/process.js';
 import { until } from '../../../support/until.js';
@@ -261,7 +262,7 @@ test('a batch that does not get through in time is sent in smaller ones, which g
     const node = new Node();
     node.fail = (events) => (events.length > 100 ? slow : null);
     const runtime = new VirtualRuntime();
-    const spool = await opened(node, { runtime });
+    await using spool = closing(await opened(node, { runtime }));
     const sent = ids(1_000).map((id) => ({ ...event(id) }));
     await Promise.all(sent.map((one) => spool.add(one)));
     await runtime.until(spool.drained());
@@ -269,7 +270,6 @@ test('a batch that does not get through in time is sent in smaller ones, which g
     const sizes = node.batches.map(({ length }) => length);
     assert.equal(sizes.slice(0, 4), [500, 250, 125, 63]);
     assert.ok(Math.max(...sizes.slice(4)) > 100, 'it is tried again with more');
-    await spool.close();
   }
 });
 
@@ -523,9 +523,8 @@ test('a caller that waits for room gets it even if the events before it could no
 test('an event that never fits is refused, whatever a full spool does', async () => {
   for (const whenFull of ['refuse', 'wait'] as const) {
     const runtime = new VirtualRuntime();
-    const spool = await opened(new Node(), { runtime, bytesMax: 100, whenFull });
+    await using spool = closing(await opened(new Node(), { runtime, bytesMax: 100, whenFull }));
     assert.is(await runtime.until(codeOf(spool.add(event('e')))), 'invalid_argument');
-    await spool.close();
   }
 });
 

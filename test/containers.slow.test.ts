@@ -13,9 +13,7 @@ import { endAll, type NodeProcess, NotStarted, startProcess, temporaryFolder } f
 /** A PID namespace of its own, in which the node is process 1. Unshare itself ignores SIGTERM. */
 const container = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child=SIGKILL'];
 
-function canUnshare(): boolean {
-  return spawnSync(container[0]!, [...container.slice(1), 'true']).status === 0;
-}
+const canUnshare = (): boolean => spawnSync(container[0]!, [...container.slice(1), 'true']).status === 0;
 
 async function stop({ child, ended }: NodeProcess): Promise<void> {
   const node = Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8'));

@@ -151,9 +151,7 @@ test('a hanging file is killed at its limit, together with its child processes',
 /** A file that passes and notes its process. */
 const noting = `console.log('NOTE: ' + process.pid);\n${passing}`;
 
-function notedProcesses(report: string): number {
-  return new Set(report.match(/^ {5}\d+$/gm)).size;
-}
+const notedProcesses = (report: string): number => new Set(report.match(/^ {5}\d+$/gm)).size;
 
 const filesOf = (folder: string, count: number) => Array.from({ length: count }, (_, i) => `${folder}/${i}`);
 

@@ -190,9 +190,7 @@ function withoutComments(text: string): string {
 }
 
 /** The text without comments and without what stands in strings. */
-function codeOnly(text: string): string {
-  return withoutComments(text).replace(commentOrString, "''");
-}
+const codeOnly = (text: string): string => withoutComments(text).replace(commentOrString, "''");
 
 /** Returns the imports and re-exports of the text, including those of types. */
 function importsOf(text: string): string[] {

@@ -34,9 +34,7 @@ function lastLine(out: string, start: string): string {
   return out.split('\n').findLast((line) => line.startsWith(`${start} `)) ?? '';
 }
 
-function addressesIn(text: string): string[] {
-  return [...new Set(text.match(/http:\/\/127\.0\.0\.1:\d+/g))];
-}
+const addressesIn = (text: string): string[] => [...new Set(text.match(/http:\/\/127\.0\.0\.1:\d+/g))];
 
 async function isAnswered(url: string): Promise<boolean> {
   return fetch(url).then(

@@ -2,9 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auc, meanError, quality, sharesCaught } from '../../bench/statistics.js';
 
-function truthOf(labels: readonly (0 | 1)[]): Map<number, 0 | 1> {
-  return new Map(labels.map((bad, player) => [player, bad]));
-}
+const truthOf = (labels: readonly (0 | 1)[]): Map<number, 0 | 1> => new Map(labels.map((bad, player) => [player, bad]));
 
 function close(actual: number, expected: number): void {
   assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} is not ${expected}`);

@@ -110,9 +110,7 @@ const allKinds = kindsOf(['basic', 'new']);
 /** Goals of the design, which are about groups of 12 peers and 4,000 players. */
 const designSize = { seed: 5, seeds: 1, size: { peers: 12, players: 4000 } };
 
-function goalsFor(rows: readonly Row[], run = designSize) {
-  return judgePopulations(rows, run)[0]!.goals;
-}
+const goalsFor = (rows: readonly Row[], run = designSize) => judgePopulations(rows, run)[0]!.goals;
 
 test('every goal is judged where every kind is there, but that of real sets', () => {
   const goals = goalsFor(rowsOf(allKinds, 0.999));

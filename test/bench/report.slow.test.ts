@@ -19,9 +19,7 @@ function resultOf(fill: (report: Report) => void): Result {
   return { ...result, notes: result.notes.filter((note) => !note.startsWith('NOT ITS OWN MACHINE')) };
 }
 
-function readWritten(text: string): Result {
-  return written(text, readResult);
-}
+const readWritten = (text: string): Result => written(text, readResult);
 
 /** Returns the result of `use` for a file with this text. */
 function written<T>(text: string, use: (file: string) => T): T {

@@ -45,9 +45,7 @@ const unheard = `client.follow();
   const spool = await EventSpool.open({ folder, to: client });
   await spool.add(${report});`;
 
-function warningsOf(err: string): readonly string[] {
-  return err.split('\n').filter((line) => line.includes('TrustWarning'));
-}
+const warningsOf = (err: string): readonly string[] => err.split('\n').filter((line) => line.includes('TrustWarning'));
 
 test('a program without listeners is warned once of a wrong key, and ends', async () => {
   const { code, err } = await run(salt, unheard);

@@ -289,6 +289,4 @@ function outcomeOf(error: unknown): Outcome {
   return isFinal && !outcomeUnknown && code !== 'unexpected_answer' ? 'refused' : 'unknown';
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof TrustError ? error.code : String(error);
-}
+const codeOf = (error: unknown): string => (error instanceof TrustError ? error.code : String(error));

@@ -11,9 +11,7 @@ const document31 = openApiDocument('1.2.3');
 const document30 = openApi30Document(document31);
 
 /** The document as a file of it is read. */
-function plain(document: Json): Parameters<typeof SwaggerParser.validate>[0] {
-  return JSON.parse(JSON.stringify(document));
-}
+const plain = (document: Json): Parameters<typeof SwaggerParser.validate>[0] => JSON.parse(JSON.stringify(document));
 
 /** Returns the conversion of one schema. */
 function converted(schema: unknown): unknown {

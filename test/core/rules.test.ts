@@ -13,9 +13,7 @@ import type { Outcome } from '../../src/errors.js';
 import { limits } from '../../src/limits.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';
 
-function codeOf(outcome: Outcome<unknown>): string {
-  return outcome.ok ? 'ok' : outcome.code;
-}
+const codeOf = (outcome: Outcome<unknown>): string => (outcome.ok ? 'ok' : outcome.code);
 
 test('the checks of an event come in the order of the contract', () => {
   const given = new Given().peers(2);

@@ -90,6 +90,4 @@ export function writesOf({ requests, raw, damages, cuts }: Conversation, names: 
 }
 
 /** True if answers and requests of a conversation correspond one by one. */
-export function isAligned({ raw, damages }: Conversation): boolean {
-  return raw === '' && damages.length === 0;
-}
+export const isAligned = ({ raw, damages }: Conversation): boolean => raw === '' && damages.length === 0;

@@ -32,9 +32,7 @@ const read: FuzzRequest = {
   chunkBytes: null,
 };
 
-function asking(requests: readonly FuzzRequest[], raw = ''): Conversation {
-  return { requests, raw, damages: [], cuts: [] };
-}
+const asking = (requests: readonly FuzzRequest[], raw = ''): Conversation => ({ requests, raw, damages: [], cuts: [] });
 
 const one = asking([read]);
 const unknown = { error: 'x', code: 'player_not_found' };

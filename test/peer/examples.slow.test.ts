@@ -88,9 +88,7 @@ function folderOf(file: string): string {
   return folder;
 }
 
-async function reports(player: string): Promise<number> {
-  return (await node.client().explain(player))?.event_count ?? 0;
-}
+const reports = async (player: string): Promise<number> => (await node.client().explain(player))?.event_count ?? 0;
 
 for (const { file, needs, compile, run: command } of programs) {
   test(`the example ${file} reads a match, reports a player once, and lets players pass without a sidecar`, async () => {

@@ -40,9 +40,7 @@ function newPlayer(): { readonly line: string; readonly steam3: string; readonly
 }
 
 /** How many events of this peer's group count for a player. */
-async function events(id: string): Promise<number> {
-  return (await node.client(peer).explain(id))?.event_count ?? 0;
-}
+const events = async (id: string): Promise<number> => (await node.client(peer).explain(id))?.event_count ?? 0;
 
 /** Starts a watch and resolves once it has read the list. */
 async function watch(...args: string[]): Promise<Running> {

@@ -2,6 +2,4 @@
 import { type ProcessIdentity, thisProcess } from '../../src/store/ownership/owner-record.js';
 
 /** This process's number with another start: to every other starter a process that ended. */
-export function deadProcess(): ProcessIdentity {
-  return { ...thisProcess(), processStart: '1' };
-}
+export const deadProcess = (): ProcessIdentity => ({ ...thisProcess(), processStart: '1' });

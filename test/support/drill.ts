@@ -16,9 +16,7 @@ import { replicaLoaded, startProcess, temporaryFolder } from './process.js';
 import { runPtf } from './ptf.js';
 
 /** Returns the path of a new backup, which does not exist yet. */
-export function newPlace(): string {
-  return join(temporaryFolder(), 'backup');
-}
+export const newPlace = (): string => join(temporaryFolder(), 'backup');
 
 export function events(name: string, from: number, to: number, players = 50): SentEvent[] {
   return Array.from({ length: to - from }, (_, i) => ({

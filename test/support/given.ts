@@ -51,14 +51,10 @@ export function formedRecord(halfLifeDays = 0): GroupFormed {
 }
 
 /** Returns the subject of a short name. */
-export function subjectOf(name: string): Buffer {
-  return hash('sha256', name, 'buffer');
-}
+export const subjectOf = (name: string): Buffer => hash('sha256', name, 'buffer');
 
 /** Returns the same subject as the key of an event. */
-export function subjectKeyOf(name: string): SubjectKey {
-  return keyOf(subjectOf(name));
-}
+export const subjectKeyOf = (name: string): SubjectKey => keyOf(subjectOf(name));
 
 /** A state under test, and every record that made it. */
 export class Given {

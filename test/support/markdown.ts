@@ -26,6 +26,4 @@ export function blocksOf(page: string, languages: readonly string[]): string[] {
     .map(([, indent, , text]) => text!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
 }
 
-function withoutCode(page: string): string {
-  return page.replace(/^ *```[\s\S]*?^ *```$/gm, '');
-}
+const withoutCode = (page: string): string => page.replace(/^ *```[\s\S]*?^ *```$/gm, '');

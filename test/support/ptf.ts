@@ -19,6 +19,4 @@ export function beginPtf(args: readonly string[], dir: string): Running {
   );
 }
 
-export function runPtf(args: readonly string[], dir: string): Promise<Ran> {
-  return beginPtf(args, dir).ended;
-}
+export const runPtf = (args: readonly string[], dir: string): Promise<Ran> => beginPtf(args, dir).ended;

@@ -53,13 +53,9 @@ function lived(seed: number, players: number): { given: Given; batches: Batch[] 
   return { given, batches };
 }
 
-function recordsFrom(given: Given, from: number): LogRecord[] {
-  return given.records.slice(from).map(({ record }) => record);
-}
+const recordsFrom = (given: Given, from: number): LogRecord[] => given.records.slice(from).map(({ record }) => record);
 
-function fresh(given: Given): GroupState {
-  return new GroupState(given.records[0]!.record as GroupFormed, salt);
-}
+const fresh = (given: Given): GroupState => new GroupState(given.records[0]!.record as GroupFormed, salt);
 
 /** Takes a batch in by columns where they take any; returns how many events these held. */
 function takeIn(state: GroupState, batch: Batch, columns: EventColumns): number {

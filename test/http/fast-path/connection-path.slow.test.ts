@@ -98,9 +98,7 @@ function talk(port: number, pieces: readonly Buffer[], ends: boolean): Promise<s
 }
 
 /** Without what differs from one request to the next. */
-function settled(text: string): string {
-  return text.replace(/(Date|X-Request-Id): (?!mine)[^\r]*/g, '$1');
-}
+const settled = (text: string): string => text.replace(/(Date|X-Request-Id): (?!mine)[^\r]*/g, '$1');
 
 /** The fields of each answer in the order of their names: neither lane promises another. */
 function fieldsSorted(text: string): string {

@@ -24,9 +24,7 @@ function submit(more: object): Promise<Answer> {
   return ask(node.url, '/api/v1/events', { key: peer.key, json: { ...peer.event(), ...more } });
 }
 
-function sendBatch(json: unknown): Promise<Answer> {
-  return ask(node.url, '/api/v1/events/batch', { key: peer.key, json });
-}
+const sendBatch = (json: unknown): Promise<Answer> => ask(node.url, '/api/v1/events/batch', { key: peer.key, json });
 
 /** How often ids were refused since the start, by their name. */
 async function refusedIds(): Promise<Record<string, number>> {

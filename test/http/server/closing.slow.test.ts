@@ -57,9 +57,7 @@ async function readsLate(port: number, sent: string, behind: string, since?: () 
   return Buffer.concat(chunks).toString('latin1');
 }
 
-function statusesOf(text: string): number[] {
-  return answersOf(text, []).map(({ status }) => status);
-}
+const statusesOf = (text: string): number[] => answersOf(text, []).map(({ status }) => status);
 
 for (const fastPath of [true, false]) {
   test(`a caller that sends on after the last answer and reads late gets every answer (fast path ${fastPath})`, async () => {

@@ -70,9 +70,7 @@ async function submit(peer: { id: string; key: string }, eventId: string, url = 
   return response.status;
 }
 
-async function newestAudit(): Promise<Json | undefined> {
-  return rowsOf(await json(['audit', 'tail', '--count', '1']))[0];
-}
+const newestAudit = async (): Promise<Json | undefined> => rowsOf(await json(['audit', 'tail', '--count', '1']))[0];
 
 test('wrong usage ends the process with 2, and a command without its node with 3', async () => {
   const nowhere = join(folder, 'nowhere');

@@ -40,9 +40,7 @@ let browser: Browser;
 /** The operator's browser, kept from test to test. */
 let seen: Seen;
 
-function url(): string {
-  return `${node.dashboardUrl}/`;
-}
+const url = (): string => `${node.dashboardUrl}/`;
 
 async function signIn(page: Page, word = password, at = url()): Promise<void> {
   await page.goto(at);

@@ -54,9 +54,7 @@ async function typed(...answers: readonly string[]): Promise<Ran & { readonly as
   return { ...ran, asked };
 }
 
-function kept(): string {
-  return readFileSync(join(dir, passwordFile), 'utf8').trim();
-}
+const kept = (): string => readFileSync(join(dir, passwordFile), 'utf8').trim();
 
 test('a password on standard input is stored as a hash that its owner alone reads, and printed nowhere', async () => {
   const { code, out, err } = await ptf(`${password}\n`);

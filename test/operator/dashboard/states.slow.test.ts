@@ -92,9 +92,7 @@ const weighted = peersOf([
 ]);
 const byWeight = ['Echo', 'Carol', 'Alpha', 'Delta', 'Bravo'];
 
-function namesOf(page: Page): Promise<string[]> {
-  return page.locator('.table tbody .name').allTextContents();
-}
+const namesOf = (page: Page): Promise<string[]> => page.locator('.table tbody .name').allTextContents();
 
 const shared = { players: 30, sharedPlayers: 12, discountedWith: [], oneWitnessWith: [] };
 const colluding = { ...shared, discountedWith: [{ peerId: 'peer-4', sharedPlayers: 5, agreement: 0.9 }] };

@@ -16,9 +16,7 @@ const license = (n: number) => `license:${n}123456789abcdef0123456789abcdef01234
 const soon = 1_797_768_000;
 const start = 1_795_176_000;
 
-function bans(text: string, options: Given = {}): string[] {
-  return brief(plan(text, options));
-}
+const bans = (text: string, options: Given = {}): string[] => brief(plan(text, options));
 
 /** The message of the refusal of the whole list, with exit code 4. */
 function refusal(text: string, options: Given = {}): string {

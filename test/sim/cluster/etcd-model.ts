@@ -307,9 +307,7 @@ export class ModelClient implements EtcdCalls {
   }
 }
 
-function refused(): EtcdError {
-  return new EtcdError(status.UNAVAILABLE, 'the member refuses the connection');
-}
+const refused = (): EtcdError => new EtcdError(status.UNAVAILABLE, 'the member refuses the connection');
 
 function unavailable(error: Error): SharedLogUnavailableError {
   return new SharedLogUnavailableError(`etcd does not answer: ${error.message}`, { cause: error });

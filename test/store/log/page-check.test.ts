@@ -109,9 +109,7 @@ function valueIn(bytes: Buffer, page: number, index = -1): number {
 }
 
 /** The list of a page that holds lists: where its newest one starts. */
-function newestList({ bytes, list }: Layout): number {
-  return valueIn(bytes, list);
-}
+const newestList = ({ bytes, list }: Layout): number => valueIn(bytes, list);
 
 test('a log that nothing damaged passes', async () => assert.is(await saysOf(() => undefined), ''));
 

@@ -41,9 +41,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** As another machine or container would say it: this one cannot look it up. */
-function elsewhere(): ProcessIdentity {
-  return { ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' };
-}
+const elsewhere = (): ProcessIdentity => ({ ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' });
 
 test('a claim that fails at its end stops its heartbeat', async () => {
   const dir = temporaryFolder();
@@ -187,9 +185,7 @@ function hide(dir: string): void {
   assert.is(spawnSync(process.execPath, [hideEntry, dir], { stdio: 'inherit' }).status, 0);
 }
 
-function storedSeqs(log: LogReader): number[] {
-  return log.from(0, 100, 1e6).map(({ firstSeq }) => firstSeq);
-}
+const storedSeqs = (log: LogReader): number[] => log.from(0, 100, 1e6).map(({ firstSeq }) => firstSeq);
 
 // Found beside `faults -- retire`: a process that opened the log while the node wrote made it lose a batch that was
 // acknowledged.

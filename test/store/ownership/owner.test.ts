@@ -22,9 +22,7 @@ const times = { heartbeatMs: 5, ownerSilentMs: 1_000 };
 const briefly = { heartbeatMs: 5, ownerSilentMs: 20 };
 
 /** As another machine or container would say it: this one cannot look it up. */
-function elsewhere() {
-  return { ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' };
-}
+const elsewhere = () => ({ ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' });
 
 /** Returns the number of the last heartbeat of an epoch; 0 for none. */
 function beatOf(dir: string, epoch: number): number {

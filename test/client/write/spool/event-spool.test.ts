@@ -582,9 +582,7 @@ test('a folder that cannot be a spool is refused with a code, and leaves nothing
 });
 
 /** How many files this process holds open, where the system says it. */
-function openFiles(): number {
-  return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0;
-}
+const openFiles = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
 
 test('of several that start together one gets the folder', async () => {
   for (let round = 0; round < 4; round++) {
@@ -598,9 +596,7 @@ test('of several that start together one gets the folder', async () => {
   }
 });
 
-function codeIn(error: unknown): unknown {
-  return error instanceof TrustError ? error.code : error;
-}
+const codeIn = (error: unknown): unknown => (error instanceof TrustError ? error.code : error);
 
 test('drained gives up with its signal, and rejects where the spool is closed first', async () => {
   const node = new Node();

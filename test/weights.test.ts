@@ -124,7 +124,6 @@ const failingReplica = (body: string): URL =>
 
 const folder = () => ({ dir: temporaryFolder(), salt: new Uint8Array(16) });
 
-/** A pool with this replica. */
 const poolWith = (replica: URL, timeoutMs?: number): PiscinaPool =>
   new PiscinaPool(folder(), { replica, reader: failingReplica('') }, timeoutMs);
 

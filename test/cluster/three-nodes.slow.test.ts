@@ -51,7 +51,6 @@ async function store(first: ClusterNode, player: string): Promise<string> {
   return id;
 }
 
-/** Returns the leader and the other nodes. */
 async function roles(): Promise<[leader: ClusterNode, follower: ClusterNode, other: ClusterNode]> {
   const leader = await group.awaitLeader();
   const [follower, other] = nodes.filter((node) => node !== leader);

@@ -13,7 +13,6 @@ const document30 = openApi30Document(document31);
 /** The document as a file of it is read. */
 const plain = (document: Json): Parameters<typeof SwaggerParser.validate>[0] => JSON.parse(JSON.stringify(document));
 
-/** Returns the conversion of one schema. */
 function converted(schema: unknown): unknown {
   const { components } = openApi30Document({ openapi: '3.1.0', components: { schemas: { One: schema } } });
   return (components as { readonly schemas: Json }).schemas.One;

@@ -80,7 +80,6 @@ function damaged(text: string, { at, how, count, text: other }: Damage): string 
   }
 }
 
-/** The writes of a conversation. */
 export function writesOf({ requests, raw, damages, cuts }: Conversation, names: Names): Buffer[] {
   const whole = requests.map((one) => textOf(one, names)).join('') + named(raw, names);
   const bytes = Buffer.from(damages.reduce(damaged, whole), 'latin1');

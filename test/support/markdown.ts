@@ -13,7 +13,6 @@ export function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Returns the targets of the links on a page. */
 export function linksOf(page: string): string[] {
   return Array.from(withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target!);
 }

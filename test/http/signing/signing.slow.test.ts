@@ -46,7 +46,6 @@ function eventRequest(peer: PeerClient, more = {}): Unsigned {
   return { method: 'POST', path, key: peer.key, body: JSON.stringify(peer.event(more)) };
 }
 
-/** The status and the code of an answer. */
 function outcomeOf({ status, body }: Answer): string {
   return body?.code === undefined ? String(status) : `${status} ${body.code}`;
 }

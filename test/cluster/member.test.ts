@@ -21,8 +21,8 @@ import { VirtualTime } from '../support/virtual-time.js';
 const time = new VirtualTime();
 
 /**
- * A member whose shared log answers as `view` states, and which `await using` ends. `site`, `log` and `deps` replace parts
- * of its dependencies.
+ * A member whose shared log answers as `view` states, and which `await using` ends. `site`, `log` and `deps` replace
+ * parts of its dependencies.
  */
 function memberOver(
   view: () => Partial<SharedView>,

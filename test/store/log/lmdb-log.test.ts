@@ -6,20 +6,14 @@ import * as assert from 'uvu/assert';
 import { DamagedError } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import { newestMeta, withFile } from '../../../src/store/files/lmdb-file.js';
-import {
-  LmdbLogReader,
-  type LmdbLogWriter,
-  logFolderOf,
-  openLogReader,
-  tryWriting,
-} from '../../../src/store/log/lmdb-log.js';
+import { LmdbLogReader, logFolderOf, openLogReader, tryWriting } from '../../../src/store/log/lmdb-log.js';
 import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../../src/store/log/log-environment.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
 import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 import { deadProcess } from '../dead-process.js';
-import { batchOf, rejection, testLog } from '../log-contract.js';
+import { batchOf, claimedLog, rejection, testLog } from '../log-contract.js';
 
 const newestTxnOf = (file: string) => withFile(file, newestMeta)?.txn ?? 0;
 
@@ -43,20 +37,10 @@ function namesFile(file: string, what = ''): (error: unknown) => boolean {
 
 testLog('lmdb log', async () => {
   const dir = temporaryFolder();
-  const writers: LmdbLogWriter[] = [];
-  const claim = async () => {
-    const writer = await claimFolder(dir, deadProcess());
-    writers.push(writer);
-    return writer;
-  };
-  return {
-    writer: claim,
-    takeOver: claim,
-    reader: () => openLogReader(dir),
-    end: async () => {
-      for (const writer of writers) await writer.close();
-    },
-  };
+  return claimedLog(
+    () => claimFolder(dir, deadProcess()),
+    () => openLogReader(dir),
+  );
 });
 
 test('a log is the same after it was closed and opened again', async () => {

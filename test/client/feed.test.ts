@@ -5,22 +5,18 @@ import { bounds } from '../../src/client/bounds.js';
 import type { Feed } from '../../src/client/call-types.js';
 import type { TrustClientOptions } from '../../src/client/client-options.js';
 import { saltCheckOf } from '../../src/client/ids/salt-check.js';
+import { subjectHash } from '../../src/client/ids/subject.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import type { TrustError } from '../../src/client/trust-error.js';
 import { Random } from '../support/random.js';
 import { refusal, type Scripted } from './scripted-transport.js';
-import {
-  bad,
-  type DoubleOptions,
-  frame,
-  good,
-  hashOf,
-  type PublishedValues,
-  rowOf,
-  StreamDouble,
-  salt,
-} from './stream-double.js';
+import { type DoubleOptions, frame, type PublishedValues, rowOf, StreamDouble } from './stream-double.js';
 import { VirtualRuntime } from './virtual-runtime.js';
+
+const salt = 'the salt of the group';
+const hashOf = (player: string) => subjectHash(player, salt);
+const bad: PublishedValues = { score: 12.5, confidence: 0.6, verdict: 'untrusted' };
+const good: PublishedValues = { score: 91, confidence: 0.5, verdict: 'trusted' };
 
 interface Scene {
   readonly runtime: VirtualRuntime;

@@ -5,22 +5,19 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import type { TrustClientOptions } from '../../src/client/client-options.js';
+import { subjectHash } from '../../src/client/ids/subject.js';
+import { TransportError } from '../../src/client/transport/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
 import { codeOf } from './code-of.js';
-import {
-  brokenConnection,
-  event,
-  matchAnswer,
-  refusal,
-  refusedConnection,
-  ScriptedTransport,
-  type Step,
-  stored,
-} from './scripted-transport.js';
-import { bad, good, hashOf, type PublishedValues, StreamDouble, salt } from './stream-double.js';
+import { matchAnswer, refusal, ScriptedTransport, type Step } from './scripted-transport.js';
+import { type PublishedValues, StreamDouble } from './stream-double.js';
 import { VirtualRuntime } from './virtual-runtime.js';
 
+const event = { eventType: 'report_cheating', playerId: 'p', gameId: 'g', severity: 0.5, eventId: 'e-1' } as const;
+const stored = { status: 201, body: { event_id: 'e-1', status: 'accepted' } };
+const refusedConnection = () => new TransportError('connect ECONNREFUSED', false);
+const brokenConnection = () => new TransportError('other side closed', true);
 const urls = ['http://a', 'http://b', 'http://c'];
 
 type Script = (index: number, path: string) => Step;
@@ -255,6 +252,11 @@ test('closing a client closes its connections to every node', async () => {
     [true, true, true],
   );
 });
+
+const salt = 'the salt of the group';
+const hashOf = (player: string) => subjectHash(player, salt);
+const bad: PublishedValues = { score: 12.5, confidence: 0.6, verdict: 'untrusted' };
+const good: PublishedValues = { score: 91, confidence: 0.5, verdict: 'trusted' };
 
 /** Two nodes of one cluster that hold the same, and a client that follows the first. */
 async function following() {

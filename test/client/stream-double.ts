@@ -4,7 +4,6 @@
  * should save. Every frame is held against the contract's schema.
  */
 import * as assert from 'uvu/assert';
-import { subjectHash } from '../../src/client/ids/subject.js';
 import type { TrustValues } from '../../src/client/player-trust.js';
 import type { Runtime } from '../../src/client/transport/time.js';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/client/transport/transport.js';
@@ -15,12 +14,6 @@ import type { Random } from '../support/random.js';
 import { peersAnswer, responseOf, type Scripted, saltCheckPath } from './scripted-transport.js';
 
 export type PublishedValues = Omit<TrustValues, 'known'>;
-
-/** The salt of the double's group, and two players' values. */
-export const salt = 'the salt of the group';
-export const hashOf = (player: string) => subjectHash(player, salt);
-export const bad: PublishedValues = { score: 12.5, confidence: 0.6, verdict: 'untrusted' };
-export const good: PublishedValues = { score: 91, confidence: 0.5, verdict: 'trusted' };
 
 interface Change {
   readonly seq: number;

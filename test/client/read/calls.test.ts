@@ -8,24 +8,19 @@ import type { Fallback } from '../../../src/client/call-types.js';
 import type { TrustClientOptions } from '../../../src/client/client-options.js';
 import { saltCheckOf } from '../../../src/client/ids/salt-check.js';
 import { subjectHash } from '../../../src/client/ids/subject.js';
-import type { TransportResponse } from '../../../src/client/transport/transport.js';
+import { TransportError, type TransportResponse } from '../../../src/client/transport/transport.js';
 import { TrustClient } from '../../../src/client/trust-client.js';
 import { TrustError } from '../../../src/client/trust-error.js';
 import { EventSpool } from '../../../src/client/write/spool/event-spool.js';
 import { temporaryFolder } from '../../support/process.js';
-import {
-  brokenConnection,
-  event,
-  matchAnswer,
-  refusal,
-  refusedConnection,
-  ScriptedTransport,
-  type Step,
-  saltCheckPath,
-  stored,
-} from '../scripted-transport.js';
+import { matchAnswer, refusal, ScriptedTransport, type Step, saltCheckPath } from '../scripted-transport.js';
 import { thrownBy } from '../thrown-by.js';
 import { VirtualRuntime } from '../virtual-runtime.js';
+
+const event = { eventType: 'report_cheating', playerId: 'p', gameId: 'g', severity: 0.5, eventId: 'e-1' } as const;
+const stored = { status: 201, body: { event_id: 'e-1', status: 'accepted' } };
+const refusedConnection = () => new TransportError('connect ECONNREFUSED', false);
+const brokenConnection = () => new TransportError('other side closed', true);
 
 interface Scene {
   readonly client: TrustClient;

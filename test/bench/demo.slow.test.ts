@@ -20,7 +20,8 @@ function start(...args: readonly string[]): Running {
     env: { ...process.env, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return watched(child);
+  const running = watched(child);
+  return { ...running, out: () => running.out() + running.err() };
 }
 
 async function end({ child, ended }: Running): Promise<Ran['code']> {

@@ -21,9 +21,9 @@ async function run(...args: readonly string[]): Promise<Ran> {
   });
   // By this signal the bench ends what it started.
   const late = setTimeout(() => child.kill('SIGTERM'), limitMs);
-  const ran = await watched(child).ended;
+  const { code, out, err } = await watched(child).ended;
   clearTimeout(late);
-  return ran;
+  return { code, out: out + err, err };
 }
 
 const dir = temporaryFolder();

@@ -19,7 +19,8 @@ function started(folder: string): Running {
     env: { ...process.env, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return watched(child);
+  const running = watched(child);
+  return { ...running, out: () => running.out() + running.err() };
 }
 
 function isRunning(pid: number): boolean {

@@ -7,33 +7,18 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  appears,
-  digestAt,
-  done,
-  events,
-  killAll,
-  lived,
-  newFolder,
-  newPlace,
-  refused,
-  removeAll,
-  subjectOf,
-} from './support/drill.js';
+import { appears, digestAt, done, events, killAll, lived, newPlace, refused, subjectOf } from './support/drill.js';
 import { GameServer } from './support/game-server.js';
-import { endAll, NotStarted, startProcess } from './support/process.js';
+import { endAll, NotStarted, startProcess, temporaryFolder } from './support/process.js';
 import { beginPtf, runPtf } from './support/ptf.js';
 import { Random } from './support/random.js';
 
 const ROUNDS = Number(process.env.BACKUP_KILLS ?? 4);
 
-test.after(() => {
-  endAll();
-  removeAll();
-});
+test.after(endAll);
 
 test('a backup made during erasures and withdrawals is intact and can be restored', async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   // As many erasures as the backup leaves time for.
   const env = { DATA_DIR: dir, SNAPSHOT_EVERY: '2000', ERASURE_QUOTA_PER_DAY: '1000000' };
   const node = await startProcess(env);
@@ -88,7 +73,7 @@ test('an aborted backup leaves nothing, and a killed one leaves nothing that loo
     const isWhole = existsSync(join(place, 'backup.json'));
     ends[isWhole ? 'whole' : 'cut']++;
     if (isWhole) assert.is((await runPtf(['verify'], place)).code, 0);
-    else await refused(['restore', place], newFolder(), 'no_backup');
+    else await refused(['restore', place], temporaryFolder(), 'no_backup');
     if (!isKilled && code !== 0 && code !== 'SIGINT') assert.not.ok(existsSync(place), `round ${round}, code ${code}`);
     assert.equal(await peer.at(node.url).send(events(`round-${round}`, 0, 2)), [201, 201]);
   }
@@ -123,7 +108,7 @@ test('a restore that is killed anywhere is continued or restarted, and no node s
   const wanted = await digestAt(dir);
   let cut = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    const target = newFolder();
+    const target = temporaryFolder();
     cpSync(dir, target, { recursive: true });
     const restore = beginPtf(['restore', place, '--replace'], target);
     await appears(join(target, '.restoring'), restore);

@@ -14,38 +14,21 @@ import {
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  digestAt,
-  done,
-  events,
-  filesUnder,
-  holds,
-  lived,
-  newFolder,
-  newPlace,
-  refused,
-  removeAll,
-  subjectOf,
-} from './support/drill.js';
+import { digestAt, done, events, filesUnder, holds, lived, newPlace, refused, subjectOf } from './support/drill.js';
 import { GameServer } from './support/game-server.js';
-import { endAll, mainEntry, NotStarted, startProcess } from './support/process.js';
+import { endAll, mainEntry, NotStarted, startProcess, temporaryFolder } from './support/process.js';
 import { ptfEntry, runPtf } from './support/ptf.js';
 
-test.after(() => {
-  endAll();
-  removeAll();
-});
+test.after(endAll);
 
 test('a backup made under load restores the state of its record after the folder is destroyed', async () => {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const node = await startProcess({ DATA_DIR: dir, SNAPSHOT_EVERY: '2000' });
   const peer = await GameServer.register(node.url, 'p');
   for (let i = 0; i < 20; i++) await peer.send(events('before', i * 500, (i + 1) * 500));
   let isOver = false;
   const load = (async () => {
-    for (let i = 0; !isOver; i++) {
-      await peer.send(events('during', i * 100, (i + 1) * 100));
-    }
+    for (let i = 0; !isOver; i++) await peer.send(events('during', i * 100, (i + 1) * 100));
   })();
   const place = newPlace();
   const { out } = await done(['backup', place, '--json'], dir);
@@ -54,9 +37,7 @@ test('a backup made under load restores the state of its record after the folder
   const { last_seq: seq, digest } = JSON.parse(out) as { last_seq: number; digest: string };
   assert.is(await node.kill('SIGKILL'), 'SIGKILL');
 
-  for (const path of [place, ...filesUnder(place)]) {
-    assert.is(statSync(path).mode & 0o077, 0, path);
-  }
+  for (const path of [place, ...filesUnder(place)]) assert.is(statSync(path).mode & 0o077, 0, path);
   const verified = JSON.parse((await done(['verify', '--json'], place)).out) as { last_seq: number };
   assert.is(verified.last_seq, seq);
   assert.is(digest.length, 64);
@@ -79,7 +60,7 @@ test('a backup of a stopped node has its snapshot, and the same state as the fol
   const place = newPlace();
   const { out } = await done(['backup', place, '--json'], dir);
   assert.is((JSON.parse(out) as { snapshots: number[] }).snapshots.length, 1);
-  const target = newFolder();
+  const target = temporaryFolder();
   await done(['restore', place], target);
   assert.is(await digestAt(target, undefined, true), await digestAt(dir));
   const next = await startProcess({ DATA_DIR: target });
@@ -153,11 +134,11 @@ test('a restore requires the erasures of the old folder, or an explicit option t
   assert.is(await peer.at(node.url).erase(erased.toString('hex')), 200);
   assert.is(await node.kill('SIGTERM'), 0);
 
-  const elsewhere = newFolder();
+  const elsewhere = temporaryFolder();
   await done(['restore', place, '--erasures-from', dir], elsewhere);
   assert.not.ok(holds(elsewhere, erased));
 
-  const cut = newFolder();
+  const cut = temporaryFolder();
   cpSync(dir, cut, { recursive: true });
   truncateSync(join(cut, 'log', 'data.mdb'), 10_000);
   assert.match(await refused(['restore', place, '--replace'], cut, 'erasures_unknown'), 'cannot be read from');
@@ -202,7 +183,7 @@ test('damage in a backup is found by verify, and no restore begins with it', asy
     const copy = newPlace();
     cpSync(place, copy, { recursive: true });
     damage(copy);
-    const target = newFolder();
+    const target = temporaryFolder();
     await refused(['verify'], copy, 'store_damaged').catch((error: unknown) => {
       throw new Error(`${what} was not found`, { cause: error });
     });
@@ -217,8 +198,8 @@ test('a backup needs an empty folder, and a restore needs a folder without a run
   const place = newPlace();
   await done(['backup', place], dir);
   await refused(['backup', place], dir, 'not_empty');
-  await refused(['backup', newPlace()], newFolder(), 'no_store');
-  await refused(['restore', newFolder()], newFolder(), 'no_backup');
+  await refused(['backup', newPlace()], temporaryFolder(), 'no_store');
+  await refused(['restore', temporaryFolder()], temporaryFolder(), 'no_backup');
   if (process.platform === 'linux')
     assert.match(await refused(['backup', '/proc/nope/deep'], dir, 'copy_failed'), 'ENOENT');
   await refused(['restore', place], dir, 'not_empty');

@@ -16,7 +16,7 @@ test('a flipped bit in an old record is found while the node runs, named in log,
   const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const checkTimes = { checkFirstMs: 1, checkEveryMs: 1 };
   // Still: a commit that is under way while the file is damaged would write the page as it was before.
-  const node = await startStillNode({ METRICS_PORT: '0' }, { log, checkTimes });
+  await using node = await startStillNode({ METRICS_PORT: '0' }, { log, checkTimes });
   const peer = await registerPeer(node.url);
   await peer.submit({ event_id: 'the-damaged-one', player_id: 'p' });
   for (let i = 0; i < 5; i++) await peer.submit({ event_id: `later-${i}`, player_id: 'p' });
@@ -39,16 +39,14 @@ test('a flipped bit in an old record is found while the node runs, named in log,
   assert.is((await ask(node.url, '/api/v1/health')).status, 200);
   assert.is((await peer.submit({ player_id: 'p' })).status, 201);
   assert.is((await ask(node.url, '/api/v1/players/p/trust-score')).body.event_count, 7);
-  await node.close();
 });
 
 test('one verification runs at a time, since each may take as much memory as the group', async () => {
-  const node = await startTestNode();
+  await using node = await startTestNode();
   const [first, second] = await Promise.all([node.group.verify(), node.group.verify()]);
   assert.ok(first.ok);
   assert.equal(second, refused('overloaded', { text: 'another verification is under way' }));
   assert.ok((await node.group.verify()).ok);
-  await node.close();
 });
 
 test('a node stops at once while a check is under way', async () => {

@@ -2,43 +2,23 @@
  * The package `peer-trust-client` as a game server gets it: packed, installed into empty projects from its tarball and
  * the registry by npm, pnpm and yarn, and used there by ES modules, CommonJS and TypeScript against a real node.
  */
-import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode, type TestNode, type TestPeer } from '../src/testing.js';
+import { execute, type Ran } from './support/child-process.js';
+import { temporaryFolder } from './support/process.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const timeoutMs = 300_000;
 const packagesMax = 15;
 const bytesMax = 10 * 1000 * 1000;
 
-interface Ran {
-  readonly code: number;
-  readonly output: string;
-  readonly errors: string;
-}
-
 function run(command: string, args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<Ran> {
-  return new Promise((resolve) => {
-    const all = { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env };
-    execFile(command, args, { cwd, env: all, timeout: timeoutMs, maxBuffer: 1 << 24 }, (error, output, errors) => {
-      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, output, errors });
-    });
-  });
+  const all = { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env };
+  return execute(command, args, { cwd, env: all, timeout: timeoutMs });
 }
 
 const node = (args: readonly string[], cwd: string, env = asPeer()): Promise<Ran> =>
@@ -71,19 +51,16 @@ function filesBelow(path: string): string[] {
 }
 
 test.before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-client-package-'));
-  const { code, errors } = await run(process.execPath, ['scripts/pack-client.mjs', '--to', folder], root);
-  assert.is(code, 0, errors);
+  folder = temporaryFolder();
+  const { code, err } = await run(process.execPath, ['scripts/pack-client.mjs', '--to', folder], root);
+  assert.is(code, 0, err);
   packed = join(folder, 'peer-trust-client');
   manifest = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8')) as typeof manifest;
   tarball = join(folder, `peer-trust-client-${manifest.version}.tgz`);
   service = await startTestNode();
   peer = (await service.seed({ bad: ['cheater'], good: ['angel'] }))[0]!;
 });
-test.after(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+test.after(() => service.close());
 
 test('the package holds the client, the command and types, and nothing of the server', () => {
   const own =
@@ -108,11 +85,11 @@ test('the manifest has the version and the dependencies of the repository, and n
 
 test('publint and arethetypeswrong report nothing', async () => {
   const publint = await run('npx', ['--no-install', 'publint', packed, '--strict'], root);
-  assert.is(publint.code, 0, publint.output + publint.errors);
-  assert.match(publint.output, 'All good!');
+  assert.is(publint.code, 0, publint.out + publint.err);
+  assert.match(publint.out, 'All good!');
   const attw = await run('npx', ['--no-install', 'attw', tarball], root);
-  assert.is(attw.code, 0, attw.output + attw.errors);
-  assert.match(attw.output, 'No problems found');
+  assert.is(attw.code, 0, attw.out + attw.err);
+  assert.match(attw.out, 'No problems found');
 });
 
 const esm = `
@@ -169,11 +146,11 @@ async function useIn(project: string): Promise<void> {
   writeFileSync(join(project, 'esm.mjs'), esm);
   writeFileSync(join(project, 'cjs.cjs'), cjs);
   const module = await node(['esm.mjs'], project);
-  assert.is(module.errors, '');
-  assert.equal(JSON.parse(module.output), { verdict: 'untrusted', delivered: 1, isTrustError: true, same: true });
+  assert.is(module.err, '');
+  assert.equal(JSON.parse(module.out), { verdict: 'untrusted', delivered: 1, isTrustError: true, same: true });
   const common = await node(['cjs.cjs'], project);
-  assert.is(common.errors, '');
-  assert.equal(JSON.parse(common.output), { verdict: 'untrusted', source: 'cache', outcome: 'accepted', hash: 64 });
+  assert.is(common.err, '');
+  assert.equal(JSON.parse(common.out), { verdict: 'untrusted', source: 'cache', outcome: 'accepted', hash: 64 });
 
   for (const [name, target] of [
     ['@types/node', join(root, 'node_modules/@types/node')],
@@ -188,7 +165,7 @@ async function useIn(project: string): Promise<void> {
   for (const moduleKind of ['node16', 'nodenext']) {
     const form = ['--module', moduleKind, '--target', 'es2023', '--types', 'node', '--noEmit'];
     const compiled = await node([compiler, ...strict, ...form, 'module.mts', 'common.cts'], project);
-    assert.is(compiled.output, '', moduleKind);
+    assert.is(compiled.out, '', moduleKind);
     assert.is(compiled.code, 0);
   }
 }
@@ -228,8 +205,8 @@ if (!isOnline) {
 } else {
   test('npm installs it into an empty project, small, and all three kinds of consumer work', async () => {
     const project = makeProject('with-npm');
-    const { code, errors } = await run('npm', ['install', tarball], project, quiet);
-    assert.is(code, 0, errors);
+    const { code, err } = await run('npm', ['install', tarball], project, quiet);
+    assert.is(code, 0, err);
     checkSize(project);
     await useIn(project);
   });
@@ -238,10 +215,10 @@ if (!isOnline) {
     const project = makeProject('with-pnpm');
     const tools = makeProject('pnpm-tools');
     const got = await run('npm', ['install', 'pnpm@10.34.8'], tools, quiet);
-    assert.is(got.code, 0, got.errors);
+    assert.is(got.code, 0, got.err);
     const pnpm = join(tools, 'node_modules/.bin/pnpm');
-    const { code, output, errors } = await run(pnpm, ['add', tarball, '--store-dir', join(folder, 'store')], project);
-    assert.is(code, 0, output + errors);
+    const { code, out, err } = await run(pnpm, ['add', tarball, '--store-dir', join(folder, 'store')], project);
+    assert.is(code, 0, out + err);
     checkSize(project);
     await useIn(project);
   });
@@ -250,14 +227,10 @@ if (!isOnline) {
     const project = makeProject('with-yarn');
     const tools = makeProject('yarn-tools');
     const got = await run('npm', ['install', 'yarn@1.22.22'], tools, quiet);
-    assert.is(got.code, 0, got.errors);
+    assert.is(got.code, 0, got.err);
     const cache = ['--cache-folder', join(folder, 'yarn-cache'), '--non-interactive'];
-    const { code, output, errors } = await run(
-      join(tools, 'node_modules/.bin/yarn'),
-      ['add', tarball, ...cache],
-      project,
-    );
-    assert.is(code, 0, output + errors);
+    const { code, out, err } = await run(join(tools, 'node_modules/.bin/yarn'), ['add', tarball, ...cache], project);
+    assert.is(code, 0, out + err);
     checkSize(project);
     await useIn(project);
   });
@@ -285,9 +258,9 @@ else {
   test('the oldest Node that it supports loads it by require and by import, without a warning', async () => {
     const project = linkedProject('oldest');
     for (const script of scripts) {
-      const { output, errors } = await run(NODE_20_19, script, project);
-      assert.is(errors, '');
-      assert.is(output, 'loaded\n');
+      const { out, err } = await run(NODE_20_19, script, project);
+      assert.is(err, '');
+      assert.is(out, 'loaded\n');
     }
   });
 }
@@ -296,9 +269,9 @@ else {
   test('an older Node is refused with one sentence', async () => {
     const project = linkedProject('older');
     for (const script of scripts) {
-      const { code, errors } = await run(NODE_18, script, project);
+      const { code, err } = await run(NODE_18, script, project);
       assert.is(code, 1);
-      assert.match(errors, /^Error: the peer trust client needs Node 20\.19 or later; this is 18\.[\d.]+$/m);
+      assert.match(err, /^Error: the peer trust client needs Node 20\.19 or later; this is 18\.[\d.]+$/m);
     }
   });
 }

@@ -2,8 +2,7 @@
  * A node whose clock is set forward: nothing is written by it, since one event with its time would devalue all that
  * come later.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
@@ -14,6 +13,7 @@ import { readClockSeen } from '../src/store/files/folder-files.js';
 import { ask } from './http/exchange.js';
 import { registerPeer } from './http/peer-client.js';
 import { startTestNode } from './support/node.js';
+import { temporaryFolder } from './support/process.js';
 import { until } from './support/until.js';
 
 const years200 = 200 * 365 * DAY_MS;
@@ -30,7 +30,7 @@ test('a node whose clock jumps ahead refuses all writes, even of an operator, an
   const clock = new TestClock();
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
-  const node = await startTestNode({}, { clock, log });
+  await using node = await startTestNode({}, { clock, log });
   const peer = await registerPeer(node.url);
   assert.is((await peer.submit({ player_id: 'p' })).status, 201);
   const { lastSeq } = node.group.health();
@@ -55,11 +55,10 @@ test('a node whose clock jumps ahead refuses all writes, even of an operator, an
   assert.is((await peer.submit({ event_id: 'late', player_id: 'p' })).status, 201);
   const said = (part: string) => lines.filter((line) => line.includes(part)).length;
   assert.equal([said('jumped more than a day ahead'), said('clock is correct again')], [1, 1]);
-  await node.close();
 });
 
 test("a start long after its folder's newest time needs the operator's word outside of dev", async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-clock-'));
+  const dir = temporaryFolder();
   const clock = new TestClock();
   const env = { DATA_DIR: dir, ENVIRONMENT: 'staging' };
   const started = async (more: Record<string, string> = {}) => {
@@ -81,11 +80,10 @@ test("a start long after its folder's newest time needs the operator's word outs
   // The group was at rest all the time: the file alone tells that a node ran meanwhile.
   rmSync(join(dir, 'clock-seen'));
   assert.instance(await started().catch((error: unknown) => error), StartRefusedError);
-  rmSync(dir, { recursive: true });
 });
 
 test('a start for local trials on such a clock only warns', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-clock-'));
+  const dir = temporaryFolder();
   const clock = new TestClock();
   await (await startTestNode({ DATA_DIR: dir }, { clock })).close();
   clock.aheadMs = years200;
@@ -93,7 +91,6 @@ test('a start for local trials on such a clock only warns', async () => {
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
   await (await startTestNode({ DATA_DIR: dir }, { clock, log })).close();
   assert.is(lines.filter((line) => line.includes('CLOCK_ACCEPTED_UNTIL')).length, 1);
-  rmSync(dir, { recursive: true });
 });
 
 test.run();

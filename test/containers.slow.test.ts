@@ -3,7 +3,7 @@
  * a sentence.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventOf, post, register } from './faults/kill.js';
@@ -13,9 +13,7 @@ import { endAll, type NodeProcess, NotStarted, startProcess, temporaryFolder } f
 /** A PID namespace of its own, in which the node is process 1. Unshare itself ignores SIGTERM. */
 const container = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child=SIGKILL'];
 
-function canUnshare(): boolean {
-  return spawnSync(container[0]!, [...container.slice(1), 'true']).status === 0;
-}
+const canUnshare = (): boolean => spawnSync(container[0]!, [...container.slice(1), 'true']).status === 0;
 
 async function stop({ child, ended }: NodeProcess): Promise<void> {
   const node = Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8'));
@@ -50,7 +48,6 @@ test('a second node in another container is refused in one line, and the first o
     assert.is(again.status, 409, 'the event is known');
   }
   await stop(next);
-  rmSync(dir, { recursive: true });
 });
 
 test.after(endAll);

@@ -13,9 +13,7 @@ interface Check {
 
 const check: Check = await import(new URL('../../scripts/lib/dependencies.mjs', import.meta.url).href);
 
-function read(name: string): unknown {
-  return JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
-}
+const read = (name: string): unknown => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
 
 test('the lock file holds nothing that was not reviewed', () => {
   assert.equal(check.dependencyFaults(read('package.json'), read('package-lock.json'), [20, 19]), []);

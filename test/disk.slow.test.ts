@@ -162,14 +162,13 @@ test('the metrics and the status report the free space and the size of the store
 });
 
 test('the gauge of a real folder finds its disk, its log and its snapshots', async () => {
-  const node = await startTestNode({ SNAPSHOT_EVERY: '1' });
+  await using node = await startTestNode({ SNAPSHOT_EVERY: '1' });
   await registerPeer(node.url);
   await until(() => node.group.status().snapshots.length === 1);
   const use = await new FolderGauge(node.dir).look();
   assert.ok(use.freeBytes > 1 * MB);
   assert.ok(use.logBytes >= 8_192 && use.newestSnapshotBytes >= 8_192);
   assert.ok(use.snapshotsBytes >= use.newestSnapshotBytes);
-  await node.close();
 });
 
 test.run();

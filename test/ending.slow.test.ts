@@ -3,7 +3,7 @@
  * the replica opens a file that nobody ever writes to, which no exit can call it back from.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
@@ -50,17 +50,15 @@ async function endedWithin(ms: number, node: NodeProcess): Promise<number | stri
 const hung = Promise.all([stoppingWithHungReplica(), stoppingWithHungReplica()]);
 
 test('a second signal ends the node by that signal, whatever its threads do', async () => {
-  const [{ dir, node }] = await hung;
+  const [{ node }] = await hung;
   node.child.kill('SIGINT');
   assert.is(await endedWithin(slackMs, node), 'SIGINT', node.output());
-  rmSync(dir, { recursive: true });
 });
 
 test('a stop that comes to no end by itself ends the node soon after its 10 s, whatever its threads do', async () => {
-  const [, { dir, node }] = await hung;
+  const [, { node }] = await hung;
   assert.is(await endedWithin(limits.shutdownMs + slackMs, node), 'SIGKILL', node.output());
   assert.match(node.output(), 'the node did not stop within');
-  rmSync(dir, { recursive: true });
 });
 
 /** The function of the kernel in which a thread waits; none where it has just ended. */
@@ -94,7 +92,6 @@ test('a node that fails ends, whatever its threads do', async () => {
   assert.is(await endedWithin(slackMs, node), 'SIGKILL', node.output());
   assert.match(node.output(), 'the node cannot continue');
   await taken.close();
-  rmSync(dir, { recursive: true });
 });
 
 test.after(endAll);

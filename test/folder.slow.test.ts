@@ -112,7 +112,6 @@ test('a second node on a folder is refused by name and harms nothing', async () 
   assert.is(line(), before, "ptf doctor quotes the owner's line");
   assert.is((await fetch(`${first.url}/api/v1/health`)).status, 200);
   assert.is(await first.kill('SIGTERM'), 0);
-  rmSync(dir, { recursive: true });
 });
 
 test('a node on a copied folder reports the copy, and ptf adopt makes the folder independent', async () => {
@@ -133,7 +132,6 @@ test('a node on a copied folder reports the copy, and ptf adopt makes the folder
   const second = await startProcess({ DATA_DIR: copy });
   for (const { url } of [first, second]) assert.is((await fetch(`${url}/api/v1/health`)).status, 200);
   for (const node of [first, second]) assert.is(await node.kill('SIGTERM'), 0);
-  rmSync(dir, { recursive: true });
 });
 
 test('the lock of a killed node does not block the next', async () => {
@@ -142,7 +140,6 @@ test('the lock of a killed node does not block the next', async () => {
   const score = await fetch(`${next.url}/api/v1/players/player%207/trust-score`);
   assert.is(score.status, 200);
   assert.is(await next.kill('SIGTERM'), 0);
-  rmSync(dir, { recursive: true });
 });
 
 test('another group, salt, mode or environment than that of the folder is refused and named', async () => {
@@ -156,7 +153,6 @@ test('another group, salt, mode or environment than that of the folder is refuse
   });
   for (const variable of ['GROUP_ID', 'GROUP_SALT', 'IDENTITY_MODE', 'ENVIRONMENT']) assert.match(output, variable);
   assert.not.match(output, 'another salt');
-  rmSync(dir, { recursive: true });
 });
 
 test('other kinds of player ids than the folder was formed with are refused, and an older folder opens', async () => {
@@ -179,7 +175,6 @@ test('other kinds of player ids than the folder was formed with are refused, and
   }
   const again = await startProcess({ DATA_DIR: dir, PLAYER_ID_KINDS: 'steam,minecraft' });
   assert.is(await again.kill('SIGTERM'), 0);
-  rmSync(dir, { recursive: true });
 });
 
 test('a start that is refused for an unknown peer has not changed the half-life either', async () => {
@@ -190,7 +185,6 @@ test('a start that is refused for an unknown peer has not changed the half-life 
   const changed = await startProcess({ DATA_DIR: dir, HALF_LIFE_DAYS: '7' });
   await changed.kill('SIGTERM');
   assert.ok(readFileSync(logFile(dir)).includes('half_life_changed'), 'a start that is not refused writes it');
-  rmSync(dir, { recursive: true });
 });
 
 test('a truncated generated salt is replaced before a group is formed, and refused afterwards', async () => {
@@ -205,7 +199,6 @@ test('a truncated generated salt is replaced before a group is formed, and refus
   const { exit, output } = await refusal({ DATA_DIR: dir });
   assert.is(exit, 1);
   assert.match(output, /group-salt.* is truncated/);
-  rmSync(dir, { recursive: true });
 });
 
 test('a truncated log stops the start, is named, and is left unchanged', async () => {
@@ -217,7 +210,6 @@ test('a truncated log stops the start, is named, and is left unchanged', async (
   assert.match(output, /damaged; nothing was changed/);
   assert.match(output, 'data.mdb');
   assert.is(contentOf(dir), before);
-  rmSync(dir, { recursive: true });
 });
 
 test('Ctrl-C while the log is verified is an end, and no damage', async () => {
@@ -244,7 +236,6 @@ test('Ctrl-C while the log is verified is an end, and no damage', async () => {
     await closed;
     assert.not.match(output, 'damaged', `${waitMs} ms`);
   }
-  rmSync(dir, { recursive: true });
 });
 
 test('an emptied log is damage, not a new store', async () => {
@@ -252,7 +243,6 @@ test('an emptied log is damage, not a new store', async () => {
   truncateSync(logFile(dir), 0);
   const { output } = await refusal({ DATA_DIR: dir });
   assert.match(output, 'damaged');
-  rmSync(dir, { recursive: true });
 });
 
 test('a flipped bit in a batch stops the start and names the record', async () => {
@@ -264,7 +254,6 @@ test('a flipped bit in a batch stops the start and names the record', async () =
   const { output } = await refusal({ DATA_DIR: dir });
   assert.match(output, /log batch at record 3: checksum differs/);
   assert.is(contentOf(dir), before);
-  rmSync(dir, { recursive: true });
 });
 
 test('a store that kills its reader by a signal stops the start, and the node reports it', async () => {
@@ -281,7 +270,6 @@ test('a store that kills its reader by a signal stops the start, and the node re
   const { exit, output } = await refusal({ DATA_DIR: dir });
   assert.is(exit, 1);
   assert.match(output, /its reader died \(SIG(BUS|SEGV)\)/);
-  rmSync(dir, { recursive: true });
 });
 
 test('a damaged snapshot is passed over: the log leads to the same scores', async () => {
@@ -294,7 +282,6 @@ test('a damaged snapshot is passed over: the log leads to the same scores', asyn
   assert.match(node.output(), 'a snapshot cannot be used');
   assert.is((await fetch(`${node.url}/api/v1/players/player%20399/trust-score`)).status, 200);
   assert.is(await node.kill('SIGTERM'), 0);
-  rmSync(dir, { recursive: true });
 });
 
 test('a snapshot of a newer format is skipped and reported, and the log leads to the same scores', async () => {
@@ -308,7 +295,6 @@ test('a snapshot of a newer format is skipped and reported, and the log leads to
   assert.match(node.output(), `snapshot ${seq}: has format ${version}`);
   assert.is((await fetch(`${node.url}/api/v1/players/player%20399/trust-score`)).status, 200);
   assert.is(await node.kill('SIGTERM'), 0);
-  rmSync(dir, { recursive: true });
 });
 
 test('a log with a gap stops the start, which names the record; before a snapshot `ptf verify` does', async () => {
@@ -324,7 +310,6 @@ test('a log with a gap stops the start, which names the record; before a snapsho
     assert.match(verified.err, /record 3: does not follow the batch before it/);
     if (!snapshot)
       assert.match((await refusal({ DATA_DIR: dir })).output, /record 3: does not follow the batch before it/);
-    rmSync(dir, { recursive: true });
   }
 });
 
@@ -343,7 +328,6 @@ test('the folder is for its owner only, and so is a salt made in development', a
   const dir = await filled(true);
   assert.is(statSync(dir).mode & 0o777, 0o700);
   assert.is(statSync(join(dir, 'group-salt')).mode & 0o777, 0o600);
-  rmSync(dir, { recursive: true });
 });
 
 test.after(endAll);

@@ -49,9 +49,7 @@ const relations: readonly (readonly [name: string, holds: boolean])[] = [
   ['an owner is silent only after two missed heartbeats', limits.heartbeatMs * 2 < limits.ownerSilentMs],
 ];
 
-for (const [name, holds] of relations) {
-  test(name, () => assert.ok(holds));
-}
+for (const [name, holds] of relations) test(name, () => assert.ok(holds));
 
 const number = (value: number) => value.toLocaleString('en-US');
 const bytes = (value: number) => (value % 2 ** 20 === 0 ? `${number(value / 2 ** 20)} MiB` : `${value / 1_024} KiB`);

@@ -1,33 +1,29 @@
 /**
  * The process from outside: exit codes, faults on standard error, signals. Runs `dist/main.js` as an operator would.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type Running, watched } from './support/child-process.js';
+import { closing } from './support/closing.js';
+import { temporaryFolder } from './support/process.js';
 
 const entry = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-interface Started {
-  readonly child: ChildProcess;
-  output(): string;
-  errors(): string;
+interface Started extends Running {
   /** Resolves once the output holds `text`; rejects where the process ends before. */
   said(text: string): Promise<void>;
-  /** The exit code, or the name of the signal that ended the process. */
-  ended: Promise<number | string | null>;
 }
 
 let folder = '';
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-main-'));
+  folder = temporaryFolder();
 });
-test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Starts the node in a folder of its own, with no more of this process's environment than it needs. */
 function start(env: Readonly<Record<string, string>>): Started {
@@ -36,25 +32,17 @@ function start(env: Readonly<Record<string, string>>): Started {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  let errors = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const ended = once(child, 'close').then(() => child.exitCode ?? child.signalCode);
+  const running = watched(child);
   const said = (text: string): Promise<void> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
-        if (output.includes(text)) resolve();
+        if (running.out().includes(text)) resolve();
       };
       child.stdout.on('data', look);
-      void ended.then(() => reject(new Error(`ended without "${text}":\n${output}${errors}`)));
+      void running.ended.then(({ out, err }) => reject(new Error(`ended without "${text}":\n${out}${err}`)));
       look();
     });
-  return { child, output: () => output, errors: () => errors, said, ended };
+  return { ...running, said };
 }
 
 const local = { PORT: '0', DATA_DIR: 'data' };
@@ -65,44 +53,37 @@ test('a start with too few open files names the limit, before anything else fail
     env: { PATH: process.env.PATH },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let errors = '';
-  shell.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const [code] = (await once(shell, 'close')) as [number];
+  const { code, err } = await watched(shell).ended;
   if (process.platform !== 'linux') return;
-  assert.is(code, 2, errors);
-  assert.match(
-    errors,
-    /^peer-trust-federation needs at least \d+ open files; this process may have 64: .*ulimit -n.*\n$/,
-  );
+  assert.is(code, 2, err);
+  assert.match(err, /^peer-trust-federation needs at least \d+ open files; this process may have 64: .*ulimit -n.*\n$/);
 });
 
 test('every error of the configuration has its own line on standard error, and the exit code is 2', async () => {
   const node = start({ ...local, PORT: 'x', HALF_LIFE_DAYS: '-1', GROUP_SALT: 'hunter2' });
-  assert.is(await node.ended, 2);
+  assert.is((await node.ended).code, 2);
   const variables = node
-    .errors()
+    .err()
     .trim()
     .split('\n')
     .map((line) => line.split(':')[0]);
   assert.equal(variables.sort(), ['GROUP_SALT', 'HALF_LIFE_DAYS', 'PORT']);
-  assert.not.match(node.errors(), 'hunter2');
-  assert.is(node.output(), '');
+  assert.not.match(node.err(), 'hunter2');
+  assert.is(node.out(), '');
 });
 
 test('the .env file of the working folder counts', async () => {
   writeFileSync(join(folder, '.env'), 'LOG_LEVEL=loud\n');
   const node = start(local);
-  assert.is(await node.ended, 2);
-  assert.match(node.errors(), /^LOG_LEVEL: /m);
+  assert.is((await node.ended).code, 2);
+  assert.match(node.err(), /^LOG_LEVEL: /m);
 });
 
 test('a .env that cannot be read is an error', async () => {
   mkdirSync(join(folder, '.env'));
   const node = start(local);
-  assert.is(await node.ended, 2);
-  assert.match(node.errors(), /^\.env: /m);
+  assert.is((await node.ended).code, 2);
+  assert.match(node.err(), /^\.env: /m);
 });
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -110,9 +91,9 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const node = start({ ...local, PEER_AUTH_ENABLED: 'false' });
     await node.said('listening');
     node.child.kill(signal);
-    assert.is(await node.ended, 0, node.output() + node.errors());
+    assert.is((await node.ended).code, 0, node.out() + node.err());
     const lines = node
-      .output()
+      .out()
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
@@ -128,18 +109,18 @@ test('a signal stops a node whose only log line so far is that it starts', async
   const node = start(local);
   await node.said('starting');
   node.child.kill('SIGTERM');
-  assert.is(await node.ended, 0, node.output() + node.errors());
+  assert.is((await node.ended).code, 0, node.out() + node.err());
 });
 
 test('a refused start logs one fatal line without a stack and exits with 1', async () => {
   const first = start({ ...local, GROUP_ID: 'one', LOG_LEVEL: 'info' });
   await first.said('listening');
   first.child.kill('SIGTERM');
-  assert.is(await first.ended, 0);
+  assert.is((await first.ended).code, 0);
   const second = start({ ...local, GROUP_ID: 'another' });
-  assert.is(await second.ended, 1);
+  assert.is((await second.ended).code, 1);
   const fatal = second
-    .output()
+    .out()
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
@@ -153,12 +134,12 @@ test('a node without a cluster refuses to start on the folder of a node of a clu
   const first = start(local);
   await first.said('listening');
   first.child.kill('SIGTERM');
-  assert.is(await first.ended, 0);
+  assert.is((await first.ended).code, 0);
   writeFileSync(join(folder, 'data', 'cluster.json'), '{"cluster_id":"c","node_id":"node-2"}\n');
   const before = readdirSync(join(folder, 'data')).sort();
   const second = start({ ...local, CLUSTER: 'none' });
-  assert.is(await second.ended, 1);
-  const [last] = second.output().trim().split('\n').slice(-1);
+  assert.is((await second.ended).code, 1);
+  const [last] = second.out().trim().split('\n').slice(-1);
   const { level, msg } = JSON.parse(last ?? '');
   assert.is(level, 'fatal');
   assert.match(
@@ -170,36 +151,35 @@ test('a node without a cluster refuses to start on the folder of a node of a clu
 
 test('an unknown host name to listen on refuses the start', async () => {
   const node = start({ ...local, HOST: 'no-such-host.invalid' });
-  assert.is(await node.ended, 1);
-  const [last] = node.output().trim().split('\n').slice(-1);
+  assert.is((await node.ended).code, 1);
+  const [last] = node.out().trim().split('\n').slice(-1);
   assert.match(JSON.parse(last ?? '').msg, /^HOST: this machine has no such address \(\w+\)$/);
 });
 
 test('a port that is taken is one line without a stack, which names the variable', async () => {
-  const taken = createServer().listen(0, '127.0.0.1');
+  await using taken = closing(createServer().listen(0, '127.0.0.1'));
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
   for (const name of ['PORT', 'METRICS_PORT', 'DASHBOARD_PORT']) {
     const node = start({ ...local, LOG_LEVEL: 'error', PORT: '0', [name]: String(port) });
-    assert.is(await node.ended, 1);
-    const lines = node.output().trim().split('\n');
-    assert.is(lines.length, 1, node.output());
+    assert.is((await node.ended).code, 1);
+    const lines = node.out().trim().split('\n');
+    assert.is(lines.length, 1, node.out());
     const { msg, err } = JSON.parse(lines[0]!);
     assert.is(err, undefined);
     assert.is(
       msg,
       `${name}: port ${port} of 127.0.0.1 is in use by another process; stop it, or set ${name} to another port`,
     );
-    assert.is(node.errors(), '');
+    assert.is(node.err(), '');
   }
-  taken.close();
 });
 
 test('a folder that cannot be made is one line without a stack', async () => {
   writeFileSync(join(folder, 'file'), '');
   const node = start({ ...local, LOG_LEVEL: 'error', DATA_DIR: join(folder, 'file', 'data') });
-  assert.is(await node.ended, 1);
-  const { msg, err } = JSON.parse(node.output().trim());
+  assert.is((await node.ended).code, 1);
+  const { msg, err } = JSON.parse(node.out().trim());
   assert.is(err, undefined);
   assert.match(msg, /^DATA_DIR: \S+ cannot be used: a part of its path is a file; set another folder$/);
 });

@@ -3,15 +3,15 @@
  * project, its examples run from there against a real node. The dependencies are links to those of this repository, so
  * nothing is downloaded.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode, type TestNode, type TestPeer } from '../src/testing.js';
+import { execute, type Ran, watched } from './support/child-process.js';
+import { temporaryFolder } from './support/process.js';
 import { until } from './support/until.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -24,19 +24,9 @@ let node: TestNode;
 let peer: TestPeer;
 const children = new Set<ChildProcess>();
 
-interface Ran {
-  readonly code: number;
-  readonly output: string;
-  readonly errors: string;
-}
-
 function run(command: string, args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<Ran> {
-  return new Promise((resolve) => {
-    const all = { PATH: process.env.PATH, HOME: process.env.HOME, ...env };
-    execFile(command, args, { cwd, env: all, timeout: timeoutMs, maxBuffer: 1 << 24 }, (error, output, errors) => {
-      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, output, errors });
-    });
-  });
+  const all = { PATH: process.env.PATH, HOME: process.env.HOME, ...env };
+  return execute(command, args, { cwd, env: all, timeout: timeoutMs });
 }
 
 /** A project with the packed package and links to these of its dependencies. */
@@ -69,14 +59,14 @@ let manifest: { readonly version: string; readonly dependencies: Readonly<Record
 let packed = '';
 
 test.before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-package-'));
-  const { code, output, errors } = await run(
+  folder = temporaryFolder();
+  const { code, out, err } = await run(
     'npm',
     ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
     root,
   );
-  assert.is(code, 0, errors);
-  const [{ filename }] = JSON.parse(output) as [{ filename: string }];
+  assert.is(code, 0, err);
+  const [{ filename }] = JSON.parse(out) as [{ filename: string }];
   assert.is((await run('tar', ['-xzf', filename], folder)).code, 0);
   packed = join(folder, 'package');
   manifest = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8')) as typeof manifest;
@@ -89,7 +79,6 @@ test.before(async () => {
 test.after(async () => {
   for (const child of children) child.kill('SIGKILL');
   await node.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test('the package contains the listed files, and neither sources nor tests nor secrets', () => {
@@ -125,15 +114,15 @@ test('no file of the package points to one that is not in it', () => {
 test('the client loads with its four dependencies alone: nothing native, nothing of the service', async () => {
   const bare = makeProject('bare', packed, ['undici', 'eventsource-parser', 'steamid', 'http-message-signatures']);
   const script = "import * as all from 'peer-trust-federation/client'; console.log(Object.keys(all).sort().join());";
-  const { code, output, errors } = await run(process.execPath, ['--input-type=module', '-e', script], bare);
-  assert.is(code, 0, errors);
-  assert.match(output, 'TrustClient');
+  const { code, out, err } = await run(process.execPath, ['--input-type=module', '-e', script], bare);
+  assert.is(code, 0, err);
+  assert.match(out, 'TrustClient');
   const service = await run(
     process.execPath,
     ['--input-type=module', '-e', "import 'peer-trust-federation/dist/node/node.js';"],
     bare,
   );
-  assert.match(service.errors, 'ERR_PACKAGE_PATH_NOT_EXPORTED');
+  assert.match(service.err, 'ERR_PACKAGE_PATH_NOT_EXPORTED');
 });
 
 test('a strict TypeScript project accepts the types and examples, and detects its own errors', async () => {
@@ -173,7 +162,7 @@ test('a strict TypeScript project accepts the types and examples, and detects it
   `;
   writeFileSync(join(project, 'game.ts'), good);
   const clean = await run(process.execPath, [compiler, '-p', '.'], project);
-  assert.is(clean.output, '');
+  assert.is(clean.out, '');
   assert.is(clean.code, 0);
 
   const bad = `
@@ -184,7 +173,7 @@ test('a strict TypeScript project accepts the types and examples, and detects it
   `;
   writeFileSync(join(project, 'game.ts'), bad);
   const faulty = await run(process.execPath, [compiler, '-p', '.'], project);
-  assert.is(faulty.output.match(/game\.ts\(\d/g)?.length, 2, faulty.output);
+  assert.is(faulty.out.match(/game\.ts\(\d/g)?.length, 2, faulty.out);
 });
 
 test('the example of a match server reads at match start, reports at its end, once, and stops cleanly', async () => {
@@ -194,19 +183,12 @@ test('the example of a match server reads at match start, reports at its end, on
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.add(child);
-  let errors = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      const found = /http:\S+/.exec(text)?.[0];
-      if (found !== undefined) resolve(found);
-    });
-    child.once('exit', () => reject(new Error(errors)));
-  });
+  const { out, err, ended } = watched(child);
+  await until(() => out().includes('http:') || child.exitCode !== null);
+  const url = /http:\S+/.exec(out())?.[0];
+  if (url === undefined) throw new Error(err());
   // An earlier request waits 100 ms for the node, which is short for a process that starts on a busy machine.
-  await until(() => /trust stream: live/.test(errors));
+  await until(() => /trust stream: live/.test(err()));
   const post = async (path: string, body: unknown) =>
     (await fetch(url + path, { method: 'POST', body: JSON.stringify(body) })).json();
   const match = (await post('/matches', { players: ['cheater', 'angel', 'fresh'] })) as {
@@ -227,8 +209,7 @@ test('the example of a match server reads at match start, reports at its end, on
   ];
   assert.equal(await post(`/matches/${match.match_id}/end`, { reports }), { reported: 1 });
   child.kill('SIGTERM');
-  const [code] = (await once(child, 'exit')) as [number | null];
-  assert.is(code, 0, errors);
+  assert.is((await ended).code, 0, err());
   children.delete(child);
   // Every report is in the folder or on the node: a spool on the same folder sends the rest.
   const { EventSpool } = await import('../src/client/write/spool/event-spool.js');
@@ -252,28 +233,23 @@ for (const [name, text] of [
     writeFileSync(join(project, name), text);
     const importing = () => run(process.execPath, ['examples/import-bans.mjs', name], project, asPeer());
     const first = await importing();
-    assert.is(first.output, '3 imported, 0 known already, 0 rejected, 1 unreadable\n', first.errors);
+    assert.is(first.out, '3 imported, 0 known already, 0 rejected, 1 unreadable\n', first.err);
     assert.is(first.code, 1);
-    assert.is((await importing()).output, '0 imported, 3 known already, 0 rejected, 1 unreadable\n');
+    assert.is((await importing()).out, '0 imported, 3 known already, 0 rejected, 1 unreadable\n');
   });
 }
 
 test('an import reads columns in any order, with an empty cell in front', async () => {
   writeFileSync(join(project, 'order.csv'), 'banned_at,player_id,severity\n,order-1,0.7\n,"order,2",\n');
-  const { output, errors } = await run(process.execPath, ['examples/import-bans.mjs', 'order.csv'], project, asPeer());
-  assert.is(output, '2 imported, 0 known already, 0 rejected, 0 unreadable\n', errors);
+  const { out, err } = await run(process.execPath, ['examples/import-bans.mjs', 'order.csv'], project, asPeer());
+  assert.is(out, '2 imported, 0 known already, 0 rejected, 0 unreadable\n', err);
   for (const id of ['order-1', 'order,2']) assert.is((await node.client(peer).explain(id))?.event_count, 1, id);
 });
 
 test('a severity without a value in an import is 1', async () => {
   writeFileSync(join(project, 'whole.ndjson'), '{"player_id":"whole-1","severity":null,"banned_at":null}\n');
-  const { output, errors } = await run(
-    process.execPath,
-    ['examples/import-bans.mjs', 'whole.ndjson'],
-    project,
-    asPeer(),
-  );
-  assert.is(output, '1 imported, 0 known already, 0 rejected, 0 unreadable\n', errors);
+  const { out, err } = await run(process.execPath, ['examples/import-bans.mjs', 'whole.ndjson'], project, asPeer());
+  assert.is(out, '1 imported, 0 known already, 0 rejected, 0 unreadable\n', err);
   // Once weights are computed that count the peer.
   await until(async () => (await node.client(peer).score('whole-1')).score < 50);
 });
@@ -290,8 +266,8 @@ test('an import gives a ban the severity of its length, under an id that does no
   writeFileSync(join(project, 'timed.csv'), `player_id,banned_at,expires_at\n${rows.join('\n')}\n`);
   const importing = () => run(process.execPath, ['examples/import-bans.mjs', 'timed.csv'], project, asPeer());
   const first = await importing();
-  assert.is(first.output, '3 imported, 0 known already, 0 rejected, 1 unreadable\n', first.errors);
-  assert.match(first.errors, /^timed\.csv:5: the ban has ended$/m);
+  assert.is(first.out, '3 imported, 0 known already, 0 rejected, 1 unreadable\n', first.err);
+  assert.match(first.err, /^timed\.csv:5: the ban has ended$/m);
   for (const [player, severity] of [
     ['timed-1', 0.5],
     ['timed-2', 1],
@@ -299,19 +275,14 @@ test('an import gives a ban the severity of its length, under an id that does no
   ] as const) {
     assert.equal(await severitiesOf(player), [severity], player);
   }
-  assert.is((await importing()).output, '0 imported, 3 known already, 0 rejected, 1 unreadable\n');
+  assert.is((await importing()).out, '0 imported, 3 known already, 0 rejected, 1 unreadable\n');
 });
 
 test('an import of thousands of rows brings each of them', async () => {
   const rows = Array.from({ length: 2_345 }, (_, index) => `many-${index}`);
   writeFileSync(join(project, 'many.csv'), `player_id\n${rows.join('\n')}\n`);
-  const { output, code, errors } = await run(
-    process.execPath,
-    ['examples/import-bans.mjs', 'many.csv'],
-    project,
-    asPeer(),
-  );
-  assert.is(output, '2345 imported, 0 known already, 0 rejected, 0 unreadable\n', errors);
+  const { out, code, err } = await run(process.execPath, ['examples/import-bans.mjs', 'many.csv'], project, asPeer());
+  assert.is(out, '2345 imported, 0 known already, 0 rejected, 0 unreadable\n', err);
   assert.is(code, 0);
 });
 
@@ -320,17 +291,12 @@ test('an import names the line and the reason of every row that it does not read
     join(project, 'faults.csv'),
     'player_id,banned_at,severity,note\nok-1,,,\n,,,\nok-2,,,"two\nlines"\nbad-1,tomorrow,,\nbad-2,,7,\nbad\u200b3,,,\nok-3,,,\n',
   );
-  const { output, errors, code } = await run(
-    process.execPath,
-    ['examples/import-bans.mjs', 'faults.csv'],
-    project,
-    asPeer(),
-  );
-  assert.is(output, '3 imported, 0 known already, 0 rejected, 4 unreadable\n', errors);
-  assert.match(errors, /^faults\.csv:3: player_id is missing$/m);
-  assert.match(errors, /^faults\.csv:6: banned_at is not a date$/m);
-  assert.match(errors, /^faults\.csv:7: severity must be a number from 0 to 1$/m);
-  assert.match(errors, /^faults\.csv:8: a player id must not contain a control or an invisible character$/m);
+  const { out, err, code } = await run(process.execPath, ['examples/import-bans.mjs', 'faults.csv'], project, asPeer());
+  assert.is(out, '3 imported, 0 known already, 0 rejected, 4 unreadable\n', err);
+  assert.match(err, /^faults\.csv:3: player_id is missing$/m);
+  assert.match(err, /^faults\.csv:6: banned_at is not a date$/m);
+  assert.match(err, /^faults\.csv:7: severity must be a number from 0 to 1$/m);
+  assert.match(err, /^faults\.csv:8: a player id must not contain a control or an invisible character$/m);
   assert.is(code, 1);
 });
 
@@ -340,9 +306,9 @@ test('an import of a file whose first row names no columns loses no row: it asks
     run(process.execPath, ['examples/import-bans.mjs', 'headless.csv', ...more], project, asPeer());
   const refused = await importing();
   assert.is(refused.code, 2);
-  assert.match(refused.errors, /headless\.csv:1: the first row must name the columns.*--columns player_id/);
+  assert.match(refused.err, /headless\.csv:1: the first row must name the columns.*--columns player_id/);
   assert.is(
-    (await importing('--columns', 'player_id,banned_at')).output,
+    (await importing('--columns', 'player_id,banned_at')).out,
     '2 imported, 0 known already, 0 rejected, 0 unreadable\n',
   );
 });
@@ -360,9 +326,9 @@ test('an error that prevents an import is one line, never a stack trace', async 
     ['a wrong salt', ['one.csv'], { ...given, TRUST_GROUP_SALT: 'another salt of 16' }, 3, /salt_mismatch: /],
   ] as const) {
     const ran = await run(process.execPath, ['examples/import-bans.mjs', ...args], project, env);
-    assert.is(ran.code, code, `${what}: ${ran.errors}`);
-    assert.match(ran.errors, text, what);
-    assert.not.match(ran.errors, /\n\s+at /, what);
+    assert.is(ran.code, code, `${what}: ${ran.err}`);
+    assert.match(ran.err, text, what);
+    assert.not.match(ran.err, /\n\s+at /, what);
   }
 });
 
@@ -378,52 +344,45 @@ test('a match server with a wrong key or salt reports it once and continues to s
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     children.add(child);
-    let output = '';
-    let errors = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      errors += text;
-    });
-    await until(() => errors.includes(`trust stream: refused, ${code}: `) && output.includes('http:'));
-    const url = /http:\S+/.exec(output)![0];
+    const { out, err, ended } = watched(child);
+    await until(() => err().includes(`trust stream: refused, ${code}: `) && out().includes('http:'));
+    const url = /http:\S+/.exec(out())![0];
     const started = await fetch(`${url}/matches`, { method: 'POST', body: JSON.stringify({ players: ['cheater'] }) });
     const match = (await started.json()) as { match_id: string; players: { lobby: string }[] };
     assert.is(match.players[0]?.lobby, 'open');
     const reports = [{ player: 'cheater', kind: 'report_cheating', severity: 0.7 }];
     await fetch(`${url}/matches/${match.match_id}/end`, { method: 'POST', body: JSON.stringify({ reports }) });
-    await until(() => errors.includes(`trust spool: refused, 1 events wait, ${code}: `));
+    await until(() => err().includes(`trust spool: refused, 1 events wait, ${code}: `));
     child.kill('SIGTERM');
-    await once(child, 'exit');
+    await ended;
     children.delete(child);
-    assert.is(errors.match(/trust stream: refused/g)?.length, 1, errors);
-    assert.is(errors.match(/trust spool: refused/g)?.length, 1, errors);
+    assert.is(err().match(/trust stream: refused/g)?.length, 1, err());
+    assert.is(err().match(/trust spool: refused/g)?.length, 1, err());
   }
 });
 
 test('the quick start in the shell runs as it stands', async () => {
-  const { code, output, errors } = await run('bash', ['examples/quick-start.sh'], project, { BASE: node.url });
-  assert.is(code, 0, errors + output);
-  assert.match(output, '"status":"accepted"');
-  assert.match(output, /^409$/m);
+  const { code, out, err } = await run('bash', ['examples/quick-start.sh'], project, { BASE: node.url });
+  assert.is(code, 0, err + out);
+  assert.match(out, '"status":"accepted"');
+  assert.match(out, /^409$/m);
   // With so few peers the score is whole, and may still be 50.
-  assert.match(output, /"confidence":0\.(?:[1-9]|05)/, 'the report counts');
-  assert.match(output, '"explain":');
-  assert.match(output, '"code":"player_not_found"');
+  assert.match(out, /"confidence":0\.(?:[1-9]|05)/, 'the report counts');
+  assert.match(out, '"explain":');
+  assert.match(out, '"code":"player_not_found"');
 });
 
 test('the quick start leaves its player neutral however often it runs', async () => {
   for (let time = 0; time < 3; time++) {
-    const { output } = await run('bash', ['examples/quick-start.sh'], project, { BASE: node.url });
-    assert.match(output, '"verdict":"neutral"');
+    const { out } = await run('bash', ['examples/quick-start.sh'], project, { BASE: node.url });
+    assert.match(out, '"verdict":"neutral"');
   }
 });
 
 test('the quick start reports in words that no node answers', async () => {
-  const { code, errors } = await run('bash', ['examples/quick-start.sh'], project, { BASE: 'http://127.0.0.1:9' });
+  const { code, err } = await run('bash', ['examples/quick-start.sh'], project, { BASE: 'http://127.0.0.1:9' });
   assert.is(code, 3);
-  assert.match(errors, /^No node answers at http:\/\/127\.0\.0\.1:9\. Start one with 'npm start'/);
+  assert.match(err, /^No node answers at http:\/\/127\.0\.0\.1:9\. Start one with 'npm start'/);
 });
 
 test.run();

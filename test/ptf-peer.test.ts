@@ -9,10 +9,7 @@ import { fakeNode, groupAnswer } from './peer/fake-node.js';
 import { endChildren, PeerWorld, peerEntry, SidecarProcess } from './peer/peer-world.js';
 
 const world = new PeerWorld();
-test.after(() => {
-  endChildren();
-  world.remove();
-});
+test.after(endChildren);
 
 test('the version is that of the package, and no reader of it need be there', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -35,11 +32,10 @@ test('an output that cannot be written ends with 1 and is reported', async () =>
 });
 
 test('a signal ends a sidecar in good order', async () => {
-  const node = await fakeNode(() => groupAnswer());
+  await using node = await fakeNode(() => groupAnswer());
   world.writeConfig({ url: node.url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
   const sidecar = await new SidecarProcess(world).listening();
   assert.is((await sidecar.kill('SIGTERM')).code, 0);
-  await node.close();
 });
 
 test.run();

@@ -1,10 +1,10 @@
 /** The test runner itself, on fixture files in a folder of its own: what uvu lets pass, it must not. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { temporaryFolder } from './support/process.js';
 
 interface Totals {
   readonly passed: number;
@@ -50,22 +50,18 @@ async function run(
   files: Readonly<Record<string, string>>,
   options: Partial<Options> = {},
 ): Promise<Totals & { readonly report: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-runner-'));
+  const folder = temporaryFolder();
   let report = '';
-  try {
-    for (const [name, text] of Object.entries({ ...files, 'package.json': '{"type":"module"}' })) {
-      const path = join(folder, name);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
-    }
-    const write = (text: string): void => {
-      report += text;
-    };
-    const totals = await runner.runTests({ folder, filters: [], timeoutMs: 60_000, write, ...options });
-    return { ...totals, report };
-  } finally {
-    rmSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries({ ...files, 'package.json': '{"type":"module"}' })) {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
   }
+  const write = (text: string): void => {
+    report += text;
+  };
+  const totals = await runner.runTests({ folder, filters: [], timeoutMs: 60_000, write, ...options });
+  return { ...totals, report };
 }
 
 test('a file whose name ends in .slow.test runs with the slow tier alone', async () => {
@@ -155,9 +151,7 @@ test('a hanging file is killed at its limit, together with its child processes',
 /** A file that passes and notes its process. */
 const noting = `console.log('NOTE: ' + process.pid);\n${passing}`;
 
-function notedProcesses(report: string): number {
-  return new Set(report.match(/^ {5}\d+$/gm)).size;
-}
+const notedProcesses = (report: string): number => new Set(report.match(/^ {5}\d+$/gm)).size;
 
 const filesOf = (folder: string, count: number) => Array.from({ length: count }, (_, i) => `${folder}/${i}`);
 

@@ -1,23 +1,23 @@
 /** A test node that ends with its test, waits for its address, or accepts ids of one kind alone. */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode } from '../src/testing.js';
+import { watched } from './support/child-process.js';
+import { temporaryFolder } from './support/process.js';
 import { until } from './support/until.js';
 
 const entry = fileURLToPath(new URL('../src/test-node.js', import.meta.url));
 const holder = fileURLToPath(new URL('./support/test-node-holder.js', import.meta.url));
 let folder = '';
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-testing-'));
+  folder = temporaryFolder();
 });
-test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
 function answers(url: string): Promise<boolean> {
   return fetch(`${url}/api/v1/health`).then(
@@ -29,14 +29,11 @@ function answers(url: string): Promise<boolean> {
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
   test(`a test that ${signal} ends also ends its node`, async () => {
     const child = spawn(process.execPath, [holder, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let said = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-    });
-    await until(() => said.endsWith('\n') || child.exitCode !== null);
-    const [url, pid] = said.trim().split(' ') as [string, string];
+    const { out } = watched(child);
+    await until(() => out().endsWith('\n') || child.exitCode !== null);
+    const [url, pid] = out().trim().split(' ') as [string, string];
     let isAlive = await answers(url);
-    assert.ok(isAlive, said);
+    assert.ok(isAlive, out());
     child.kill(signal);
     await once(child, 'exit');
     try {

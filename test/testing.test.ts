@@ -1,18 +1,17 @@
 /** A test node in the life of a test: its players, its restart, its end, and starts that fail. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DAY_MS } from '../src/limits.js';
 import { startTestNode } from '../src/testing.js';
+import { temporaryFolder } from './support/process.js';
 
 let folder = '';
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-testing-'));
+  folder = temporaryFolder();
 });
-test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
 const reasonOf = (work: Promise<unknown>): Promise<string> =>
   work.then(

@@ -190,9 +190,7 @@ function withoutComments(text: string): string {
 }
 
 /** The text without comments and without what stands in strings. */
-function codeOnly(text: string): string {
-  return withoutComments(text).replace(commentOrString, "''");
-}
+const codeOnly = (text: string): string => withoutComments(text).replace(commentOrString, "''");
 
 /** Returns the imports and re-exports of the text, including those of types. */
 function importsOf(text: string): string[] {
@@ -286,9 +284,7 @@ test('only the node plugs in the fast path: server and handlers work without it'
   assert.equal(users, [`src/node/node.ts imports ${entry}`]);
 });
 
-test('no code accesses private slots of objects of Node', () => {
-  assert.equal(findInCode(src, privateSlot), []);
-});
+test('no code accesses private slots of objects of Node', () => assert.equal(findInCode(src, privateSlot), []));
 
 test('the core has no clock, random source, timer, promise, process or I/O', () => {
   assert.equal(findInCode(core, impure), []);
@@ -471,9 +467,7 @@ function fragmentsIn({ path, text }: Source): string[] {
   });
 }
 
-test('no comment has a sentence that starts as a fragment', () => {
-  assert.equal(everything.flatMap(fragmentsIn), []);
-});
+test('no comment has a sentence that starts as a fragment', () => assert.equal(everything.flatMap(fragmentsIn), []));
 
 test('nothing is left for later, left out, or exported by default', () => {
   const marks = new RegExp(`\\b(?:${['TO' + 'DO', 'FIX' + 'ME', 'X'.repeat(3)].join('|')})\\b`);

@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import type { EventSubmission, PeerView } from '../src/group/api.js';
 import { limits } from '../src/limits.js';
 import { PiscinaPool, poolOf } from '../src/workers/pool/piscina-pool.js';
+import { rejection } from './store/log-contract.js';
 import { subjectKeyOf, subjectOf } from './support/given.js';
 import { startTestNode, type TestNode, weightsSettled } from './support/node.js';
 import { temporaryFolder } from './support/process.js';
@@ -73,17 +74,16 @@ test('a liar loses its weight, honest peers keep theirs, and a restart finds bot
   const scores = scoresOf(node);
   assert.ok(Math.max(...scores.slice(0, 20)) < Math.min(...scores.slice(20)));
   await node.close();
-  const again = await startTestNode(env, { clock });
+  await using again = await startTestNode(env, { clock });
   assert.equal(
     peers.map(({ peerId }) => again.group.peerById(peerId)!.weight),
     weights,
   );
   assert.equal(scoresOf(again), scores);
-  await again.close();
 });
 
 test('pre-trust is effective within two intervals, and so is revocation', async () => {
-  const node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
+  await using node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
   const peers = await liedTo(node);
   await weightsSettled(node);
   await node.group.preTrust('add', peers[4]!.peerId, 'test');
@@ -96,48 +96,46 @@ test('pre-trust is effective within two intervals, and so is revocation', async 
   await weightsSettled(node);
   assert.is(node.group.peerById(peers[4]!.peerId)!.weight, 0);
   assert.is(node.group.peerById(peers[0]!.peerId)!.tau, 1);
-  await node.close();
 });
 
 test('a peer whose players no other peer reports has a remark', async () => {
-  const node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
+  await using node = await startTestNode({ WEIGHTS_INTERVAL_MS: String(intervalMs) });
   await liedTo(node);
   const [stranger] = await peersOf(node, 1);
   await node.group.submit(stranger!, [event(stranger!, 'x', 'of another salt', 'ban_applied')]);
   await weightsSettled(node);
   assert.equal(node.group.signals(stranger!), { players: 1, sharedPlayers: 0, discountedWith: [], oneWitnessWith: [] });
   assert.is(node.group.signals(node.group.peers(0, 1)[0]!)!.sharedPlayers, 60);
-  await node.close();
 });
 
-/** A replica that fails in the way that `body` says. */
-function failingReplica(body: string): URL {
-  const file = join(temporaryFolder(), 'replica.mjs');
-  writeFileSync(
-    file,
-    `export function weights() { ${body} }\nexport function snapshot() { return 'still there'; }\nexport function close() {}\n`,
-  );
+function moduleOf(...lines: readonly string[]): URL {
+  const file = join(temporaryFolder(), 'module.mjs');
+  writeFileSync(file, lines.join('\n'));
   return pathToFileURL(file);
 }
 
+/** A replica that fails in the way that `body` says. */
+const failingReplica = (body: string): URL =>
+  moduleOf(
+    `export function weights() { ${body} }`,
+    "export function snapshot() { return 'still there'; }",
+    'export function close() {}',
+  );
+
+const folder = () => ({ dir: temporaryFolder(), salt: new Uint8Array(16) });
+
+const poolWith = (replica: URL, timeoutMs?: number): PiscinaPool =>
+  new PiscinaPool(folder(), { replica, reader: failingReplica('') }, timeoutMs);
+
 test('a closing pool lets its workers load first: one ended while it opens files kills the process', async () => {
   const marker = join(temporaryFolder(), 'loaded');
-  const entry = join(temporaryFolder(), 'slow.mjs');
-  const slow = limits.shutdownPoolMs + 500;
-  writeFileSync(
-    entry,
-    `import { writeFileSync } from 'node:fs';
-await new Promise((resolve) => setTimeout(resolve, ${slow}));
-writeFileSync(${JSON.stringify(marker)}, '');
-export function loaded() {}
-export function snapshot() {}
-export function close() {}
-`,
+  const slow = moduleOf(
+    "import { writeFileSync } from 'node:fs';",
+    `await new Promise((resolve) => setTimeout(resolve, ${limits.shutdownPoolMs + 500}));`,
+    `writeFileSync(${JSON.stringify(marker)}, '');`,
+    'export function loaded() {} export function snapshot() {} export function close() {}',
   );
-  const pool = new PiscinaPool(
-    { dir: temporaryFolder(), salt: new Uint8Array(16) },
-    { replica: pathToFileURL(entry), reader: failingReplica('') },
-  );
+  const pool = poolWith(slow);
   const first = pool.snapshot(1, 1);
   await pool.close();
   assert.ok(existsSync(marker));
@@ -145,61 +143,41 @@ export function close() {}
 });
 
 test('a closing pool ends its replica first: one ended during a write into LMDB hangs the process', async () => {
-  const entry = join(temporaryFolder(), 'writing.mjs');
-  writeFileSync(
-    entry,
-    `import { workerData } from 'node:worker_threads';
-export function loaded() {}
-export function snapshot() { while (Atomics.load(workerData.ending, 0) === 0); return 'given up'; }
-export function close() {}
-`,
+  const writing = moduleOf(
+    "import { workerData } from 'node:worker_threads';",
+    "export function snapshot() { while (Atomics.load(workerData.ending, 0) === 0); return 'given up'; }",
+    'export function loaded() {} export function close() {}',
   );
-  const pool = new PiscinaPool(
-    { dir: temporaryFolder(), salt: new Uint8Array(16) },
-    { replica: pathToFileURL(entry), reader: failingReplica('') },
-  );
-  const writing = pool.snapshot(1, 1);
+  const pool = poolWith(writing);
+  const made = pool.snapshot(1, 1);
   await pool.close();
-  assert.is((await writing) as unknown, 'given up');
+  assert.is((await made) as unknown, 'given up');
 });
 
 test('a pool is closed once: asked again, it waits for the same threads', async () => {
-  const entries = { replica: failingReplica(''), reader: failingReplica('') };
-  const pool = new PiscinaPool({ dir: temporaryFolder(), salt: new Uint8Array(16) }, entries);
+  const pool = poolWith(failingReplica(''));
   assert.is(pool.close(), pool.close());
   await pool.close();
 });
 
 test('a replica that dies rejects its task and is replaced', async () => {
-  const reader = failingReplica('');
-  const pool = new PiscinaPool(
-    { dir: temporaryFolder(), salt: new Uint8Array(16) },
-    { replica: failingReplica('process.exit(1);'), reader },
-  );
+  const pool = poolWith(failingReplica('process.exit(1);'));
   for (let i = 0; i < 2; i++) {
-    await pool.weights(1, 0).then(
-      () => assert.unreachable('it should have died'),
-      () => undefined,
-    );
+    assert.ok(await rejection(pool.weights(1, 0)), 'it should have died');
     assert.is((await pool.snapshot(1, 1)) as unknown, 'still there');
   }
   await pool.close();
 });
 
 test('a task whose worker cannot load rejects with the reason, and the next one starts a worker again', async () => {
-  const entry = join(temporaryFolder(), 'loading.mjs');
   const loads = join(temporaryFolder(), 'loads');
-  writeFileSync(
-    entry,
-    `import { existsSync } from 'node:fs';
-if (!existsSync(${JSON.stringify(loads)})) throw new Error('too many open files');
-export function loaded() {}
-export function snapshot() { return 'there'; }
-export function close() {}
-`,
+  const loading = moduleOf(
+    "import { existsSync } from 'node:fs';",
+    `if (!existsSync(${JSON.stringify(loads)})) throw new Error('too many open files');`,
+    "export function snapshot() { return 'there'; }",
+    'export function loaded() {} export function close() {}',
   );
-  const folder = { dir: temporaryFolder(), salt: new Uint8Array(16) };
-  const pool = new PiscinaPool(folder, { replica: pathToFileURL(entry), reader: failingReplica('') });
+  const pool = poolWith(loading);
   const [first, second] = await Promise.allSettled([pool.snapshot(1, 1), pool.weights(1, 0)]);
   for (const { status, reason } of [first, second] as PromiseRejectedResult[]) {
     assert.is(status, 'rejected');
@@ -211,7 +189,7 @@ export function close() {}
 });
 
 test('a message outside of tasks, such as an answer to an abandoned task, is no error of the process', async () => {
-  const pool = poolOf(failingReplica(''), { dir: temporaryFolder(), salt: new Uint8Array(16) }, 1, 1);
+  const pool = poolOf(failingReplica(''), folder(), 1, 1);
   // As Piscina does; an emitter throws an error that nobody listens for.
   pool.emit('error', new Error('Unexpected message from Worker'));
   await pool.run(undefined, { name: 'close' });
@@ -219,12 +197,12 @@ test('a message outside of tasks, such as an answer to an abandoned task, is no 
 });
 
 test('timers of a worker run between its tasks: LMDB sets one at each renewed read, which would pile up', async () => {
-  const entry = join(temporaryFolder(), 'timers.mjs');
-  writeFileSync(
-    entry,
-    'let fired = 0;\nexport function read() { setTimeout(() => (fired += 1)); }\nexport function timersFired() { return fired; }\n',
+  const timers = moduleOf(
+    'let fired = 0;',
+    'export function read() { setTimeout(() => (fired += 1)); }',
+    'export function timersFired() { return fired; }',
   );
-  const pool = poolOf(pathToFileURL(entry), { dir: temporaryFolder(), salt: new Uint8Array(16) }, 1, 1);
+  const pool = poolOf(timers, folder(), 1, 1);
   try {
     for (let i = 0; i < 3; i++) await pool.run(undefined, { name: 'read' });
     await until(async () => (await pool.run(undefined, { name: 'timersFired' })) === 3);
@@ -234,13 +212,8 @@ test('timers of a worker run between its tasks: LMDB sets one at each renewed re
 });
 
 test('a replica that hangs is given up and replaced', async () => {
-  const reader = failingReplica('');
-  const entries = { replica: failingReplica('for (;;);'), reader };
-  const pool = new PiscinaPool({ dir: temporaryFolder(), salt: new Uint8Array(16) }, entries, 300);
-  await pool.weights(1, 0).then(
-    () => assert.unreachable('it should have been given up'),
-    () => undefined,
-  );
+  const pool = poolWith(failingReplica('for (;;);'), 300);
+  assert.ok(await rejection(pool.weights(1, 0)), 'it should have been given up');
   assert.is((await pool.snapshot(1, 1)) as unknown, 'still there');
   await pool.close();
 });

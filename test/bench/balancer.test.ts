@@ -5,16 +5,16 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Balancer } from '../../bench/cluster/balancer.js';
 import { messageOf } from '../../src/errors.js';
+import { closing } from '../support/closing.js';
 
 test('a port that another process uses is named, with the option that chooses another', async () => {
-  const taken = createServer();
+  await using taken = closing(createServer());
   await new Promise<void>((listens) => void taken.listen(0, '127.0.0.1', listens));
   const { port } = taken.address() as AddressInfo;
   const balancer = new Balancer([]);
   const refusal = await balancer.listen(port).then(() => undefined, messageOf);
   assert.is(refusal, `port ${port} is in use by another process; stop it, or give another one with --port`);
   balancer.close();
-  taken.close();
 });
 
 test.run();

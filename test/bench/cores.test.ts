@@ -1,13 +1,14 @@
 /** The statement of a result about cores, with a `taskset` that obeys and with one that does not. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { temporaryFolder } from '../support/process.js';
 
 const cores = new URL('../../bench/machine.js', import.meta.url).href;
-const folder = mkdtempSync(join(tmpdir(), 'ptf-cores-'));
+const folder = temporaryFolder();
 
 /** The words of a process with this `taskset`, which is a script, before it. */
 function pinningWith(taskset: string): string {
@@ -18,9 +19,7 @@ function pinningWith(taskset: string): string {
 }
 
 if (availableParallelism() < 2) {
-  test('one core', () => {
-    process.stdout.write('SKIPPED: with one core nothing is pinned\n');
-  });
+  test('one core', () => void process.stdout.write('SKIPPED: with one core nothing is pinned\n'));
 } else {
   test('a load generator that was moved to its core is reported as being on it', () => {
     assert.is(pinningWith('exit 0'), 'server on core 0 with --v8-pool-size=1, load on core 1, awake');
@@ -32,10 +31,6 @@ if (availableParallelism() < 2) {
   });
 }
 
-test('without taskset nothing is pinned', () => {
-  assert.is(pinningWith('exit 127'), 'not pinned');
-});
-
-test.after(() => rmSync(folder, { recursive: true, force: true }));
+test('without taskset nothing is pinned', () => assert.is(pinningWith('exit 127'), 'not pinned'));
 
 test.run();

@@ -4,16 +4,16 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Daemon } from '../../bench/peers/daemon.js';
 import { startOrNote } from '../../bench/peers/references.js';
+import { temporaryFolder } from '../support/process.js';
 
 const daemon = new URL('../../bench/peers/daemon.js', import.meta.url).href;
-const folder = mkdtempSync(join(tmpdir(), 'ptf-daemon-'));
+const folder = temporaryFolder();
 
 /** Returns the notes about a daemon that is started by this command. */
 async function notesOf(command: string, ...args: readonly string[]): Promise<{ notes: string[]; dir: string }> {
@@ -69,7 +69,5 @@ test('a server that has cleanup to do is not killed before it, even if the bench
   assert.is(readFileSync(given, 'utf8'), 'given\n');
   assert.equal(readdirSync(folder), ['given']);
 });
-
-test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 test.run();

@@ -1,16 +1,17 @@
 /** However the bench ends, nothing of it is left: no process, no folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { watched } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'ptf-ending-'));
+const folder = temporaryFolder();
 const main = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
 const ending = new URL('../../bench/ending.js', import.meta.url).href;
 const running = new Set<ChildProcess>();
@@ -100,13 +101,9 @@ test('a failing cleanup is reported and does not prevent the others', async () =
     atEnd(() => { throw new Error('not to be undone'); });
     temporaryFolder('last-');
     process.exit(3);`);
-  let said = '';
-  child.stderr!.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
-  });
-  const [code] = await once(child, 'close');
+  const { code, err } = await watched(child).ended;
   assert.is(code, 3);
-  assert.is(said, 'bench: not to be undone\n');
+  assert.is(err, 'bench: not to be undone\n');
   assert.equal(readdirSync(folder), []);
 });
 
@@ -116,23 +113,15 @@ test('the newest step is undone first, and withdrawn steps are not undone', asyn
       const forget = atEnd(() => console.error(name));
       if (name === 'b') forget();
     }`);
-  let said = '';
-  child.stderr!.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
-  });
-  await once(child, 'close');
-  assert.is(said, 'c\na\n');
+  const { err } = await watched(child).ended;
+  assert.is(err, 'c\na\n');
 });
 
 test('any number of servers and folders hangs on one listener', async () => {
   const child = script(`import { temporaryFolder } from '${ending}';
     for (let i = 0; i < 100; i++) temporaryFolder('many-');`);
-  let said = '';
-  child.stderr!.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
-  });
-  await once(child, 'close');
-  assert.is(said, '');
+  const { err } = await watched(child).ended;
+  assert.is(err, '');
   assert.equal(readdirSync(folder), []);
 });
 
@@ -166,7 +155,6 @@ test.after.each(() => {
 
 test.after(() => {
   for (const child of running) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test.run();

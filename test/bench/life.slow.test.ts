@@ -1,6 +1,5 @@
 /** Groups that report, detect, ban and lift: their simulation, their files, and how they are sent and judged. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { test } from 'uvu';
@@ -21,6 +20,7 @@ import { printLifeTables } from '../../bench/quality/life/tables.js';
 import { qualityPage } from '../../bench/quality/page.js';
 import { beta, exponential, integer, normal, pareto, poisson, randomFrom } from '../../bench/quality/random.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
+import { temporaryFolder } from '../support/process.js';
 
 const size = { peers: 8, players: 600 };
 
@@ -228,8 +228,7 @@ test('batches keep the order of arrival, and equal events of one millisecond mov
   assert.equal(sizes, [500, 1]);
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'ptf-life-'));
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function writeFiles(events: string): void {
   writeFileSync(join(folder, 'life_x.events.csv.gz'), gzipSync(`peer,player,event_type,severity,day\n${events}`));

@@ -2,9 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auc, meanError, quality, sharesCaught } from '../../bench/statistics.js';
 
-function truthOf(labels: readonly (0 | 1)[]): Map<number, 0 | 1> {
-  return new Map(labels.map((bad, player) => [player, bad]));
-}
+const truthOf = (labels: readonly (0 | 1)[]): Map<number, 0 | 1> => new Map(labels.map((bad, player) => [player, bad]));
 
 function close(actual: number, expected: number): void {
   assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} is not ${expected}`);
@@ -20,9 +18,7 @@ test('AUC is a half where every score is the same, and 0 where the order is inve
   close(auc([1, 1, 0], [0.1, 0.2, 0.3]), 0);
 });
 
-test('AUC is not a number where the truth has one class only', () => {
-  assert.ok(Number.isNaN(auc([1, 1], [0.2, 0.4])));
-});
+test('AUC is not a number where the truth has one class only', () => assert.ok(Number.isNaN(auc([1, 1], [0.2, 0.4]))));
 
 test('accuracy counts a score of exactly a half as half right', () => {
   // By hand: .9 for bad is right, .5 is half, .7 for good is wrong, .1 for good is right: 2.5 of 4.
@@ -39,9 +35,7 @@ test('players without a known truth are not judged', () => {
   close(meanError([0.9, 0.5, 0.2], new Map([[2, 0]]), [0, 2]), 0.2);
 });
 
-test('the error on no targets is not a number', () => {
-  assert.ok(Number.isNaN(meanError([0.9], truthOf([1]), [])));
-});
+test('the error on no targets is not a number', () => assert.ok(Number.isNaN(meanError([0.9], truthOf([1]), []))));
 
 test('a bad player is caught where it is riskier than all good ones but those that may be hit', () => {
   // Good players at .6, .5 and .1; bad ones at .9, .55, .5 and .2.

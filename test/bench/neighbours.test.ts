@@ -33,8 +33,6 @@ test('a run is reported as invalid if other processes took the cache or the core
   assert.match(strangersNote(30, 0.011) ?? '', /NOT ITS OWN MACHINE/);
 });
 
-test('a read of the shared cache takes some time', () => {
-  assert.ok(sharedCacheReadNs() > 0);
-});
+test('a read of the shared cache takes some time', () => assert.ok(sharedCacheReadNs() > 0));
 
 test.run();

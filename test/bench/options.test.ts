@@ -1,6 +1,5 @@
 /** The options of the bench refuse before a run what would fail after it. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { test } from 'uvu';
@@ -12,9 +11,9 @@ import { type Result, writeFile } from '../../bench/result.js';
 import { measured } from '../../bench/run.js';
 import { fileToWrite, folderToWrite, type Scenario } from '../../bench/scenario.js';
 import { soak } from '../../bench/scenarios/soak.js';
+import { temporaryFolder } from '../support/process.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'ptf-options-'));
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 test('a writable file is accepted, whether it exists or not', () => {
   const there = join(folder, 'there.json');

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { judgePopulations, type Population } from '../../bench/quality/goals.js';
@@ -11,6 +8,7 @@ import { makeReportsOnlyRows, makeRows, type Row } from '../../bench/quality/row
 import { isReportOnly, type KindName, kindsOf, simulate } from '../../bench/quality/simulator.js';
 import { summarise } from '../../bench/quality/summary.js';
 import { printComparison, printTables } from '../../bench/quality/tables.js';
+import { temporaryFolder } from '../support/process.js';
 
 const options = {
   data: [],
@@ -27,21 +25,15 @@ async function tables(): Promise<string> {
   return printTables(rows, judgePopulations(rows, options));
 }
 
-test('the same seed gives the same table', async () => {
-  assert.is(await tables(), await tables());
-});
+test('the same seed gives the same table', async () => assert.is(await tables(), await tables()));
 
 test('a folder without a data set is refused by its name', async () => {
-  const data = mkdtempSync(join(tmpdir(), 'ptf-no-sets-'));
-  try {
-    const refusal = await makeRows({ ...options, data: [data] }).then(
-      () => 'none',
-      (error: Error) => error.message,
-    );
-    assert.is(refusal, `${data} has no data set: no file is named NAME.obs.csv.gz`);
-  } finally {
-    rmSync(data, { recursive: true });
-  }
+  const data = temporaryFolder();
+  const refusal = await makeRows({ ...options, data: [data] }).then(
+    () => 'none',
+    (error: Error) => error.message,
+  );
+  assert.is(refusal, `${data} has no data set: no file is named NAME.obs.csv.gz`);
 });
 
 test('every group yields one turn to the event loop, in which a signal is received', async () => {
@@ -118,9 +110,7 @@ const allKinds = kindsOf(['basic', 'new']);
 /** Goals of the design, which are about groups of 12 peers and 4,000 players. */
 const designSize = { seed: 5, seeds: 1, size: { peers: 12, players: 4000 } };
 
-function goalsFor(rows: readonly Row[], run = designSize) {
-  return judgePopulations(rows, run)[0]!.goals;
-}
+const goalsFor = (rows: readonly Row[], run = designSize) => judgePopulations(rows, run)[0]!.goals;
 
 test('every goal is judged where every kind is there, but that of real sets', () => {
   const goals = goalsFor(rowsOf(allKinds, 0.999));

@@ -1,8 +1,7 @@
 /** The inputs that a replay refuses before it sends anything. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Command } from 'commander';
@@ -10,11 +9,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { freePort } from '../../bench/free-ports.js';
 import { replay } from '../../bench/replay.js';
+import { closing } from '../support/closing.js';
+import { temporaryFolder } from '../support/process.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'ptf-replay-'));
+const folder = temporaryFolder();
 writeFileSync(join(folder, 'small.obs.csv.gz'), gzipSync('peer,player,polarity,severity,ts\np,s,-1,1,\n'));
 writeFileSync(join(folder, 'small.truth.csv.gz'), gzipSync('player,bad\ns,1\n'));
-test.after(() => rmSync(folder, { recursive: true }));
 
 async function refusalOf(url: string): Promise<string> {
   const command = new Command('replay');
@@ -38,16 +38,17 @@ test('an address that is invalid, or on which no process listens, is reported as
 
 test('a server that is not a node is sent nothing', async () => {
   const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    response.writeHead(404).end();
-  });
+  await using server = closing(
+    createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.writeHead(404).end();
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   assert.is(await refusalOf(url), `no node answers at ${url}: its health is 404`);
   assert.equal(asked, ['GET /api/v1/health']);
   server.closeAllConnections();
-  server.close();
 });
 
 test.run();

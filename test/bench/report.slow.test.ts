@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -9,6 +9,7 @@ import { environment, strangersNote } from '../../bench/machine.js';
 import { resultPage } from '../../bench/page.js';
 import { Report } from '../../bench/report.js';
 import { goalsTable, meetsGoals, plain, type Result, readResult, resultText } from '../../bench/result.js';
+import { temporaryFolder } from '../support/process.js';
 
 function resultOf(fill: (report: Report) => void): Result {
   const report = new Report('read', { seed: 1, rate: null });
@@ -18,20 +19,14 @@ function resultOf(fill: (report: Report) => void): Result {
   return { ...result, notes: result.notes.filter((note) => !note.startsWith('NOT ITS OWN MACHINE')) };
 }
 
-function readWritten(text: string): Result {
-  return written(text, readResult);
-}
+const readWritten = (text: string): Result => written(text, readResult);
 
 /** Returns the result of `use` for a file with this text. */
 function written<T>(text: string, use: (file: string) => T): T {
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-result-'));
-  try {
-    const file = join(folder, 'written.json');
-    writeFileSync(file, text);
-    return use(file);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = temporaryFolder();
+  const file = join(folder, 'written.json');
+  writeFileSync(file, text);
+  return use(file);
 }
 
 test('a figure is the median of its windows, and shows their range', () => {

@@ -1,15 +1,14 @@
 /** A server that is measured, in a process of its own. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { leaveUnpinned } from '../../bench/machine.js';
 import { ServerProcess } from '../../bench/server-process.js';
+import { temporaryFolder } from '../support/process.js';
 
 leaveUnpinned();
-const folder = mkdtempSync(join(tmpdir(), 'ptf-server-'));
-test.after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function serverOf(code: string, onFall: (text: string) => void): { server: ServerProcess; script: string } {
   const script = join(folder, 'server.mjs');

@@ -1,8 +1,6 @@
 /** Every scenario runs, on a small group and for a moment: that it works, never how fast. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
@@ -10,29 +8,25 @@ import * as assert from 'uvu/assert';
 import type { LifeRow } from '../../bench/quality/life/rows.js';
 import type { Row } from '../../bench/quality/rows.js';
 import type { Result } from '../../bench/result.js';
+import { type Ran, watched } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 
 const bench = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
 /** Bounds a hanging test, not a slow one. */
 const limitMs = 300_000;
 
-async function run(...args: readonly string[]): Promise<{ code: number | null; output: string }> {
+async function run(...args: readonly string[]): Promise<Ran> {
   const child = spawn(process.execPath, ['--enable-source-maps', bench, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-  }
   // By this signal the bench ends what it started.
   const late = setTimeout(() => child.kill('SIGTERM'), limitMs);
-  const [code] = await once(child, 'close');
+  const { code, out, err } = await watched(child).ended;
   clearTimeout(late);
-  return { code, output };
+  return { code, out: out + err, err };
 }
 
-const dir = mkdtempSync(join(tmpdir(), 'ptf-smoke-'));
+const dir = temporaryFolder();
 // Long enough for a busy machine to answer something in every window.
 const briefly = ['--seconds', '0.6', '--players', '500', '--no-pin'];
 
@@ -80,17 +74,17 @@ const measuredRate = /at \d+\/s|\d+ batches/;
 for (const [name, { figure, goals, judged }] of Object.entries(scenarios)) {
   test(`${name} runs, and its result has the expected figures`, async () => {
     const [json, html] = [join(dir, `${name}.json`), join(dir, `${name}.html`)];
-    const { code, output } = await run(name, ...(inMinutes[name] ?? briefly), '--json', json, '--html', html);
-    assert.is(code, 0, output);
+    const { code, out } = await run(name, ...(inMinutes[name] ?? briefly), '--json', json, '--html', html);
+    assert.is(code, 0, out);
     const result = JSON.parse(readFileSync(json, 'utf8')) as Result;
     assert.is(result.scenario, name);
     assert.is(result.options.seed, 1);
     assert.ok(result.environment.node.startsWith('v'));
     assert.ok(result.environment.cache_read_ns! > 0);
     const found = result.figures.find((one) => one.name === figure);
-    assert.ok(found !== undefined, `${figure} is missing in\n${output}`);
+    assert.ok(found !== undefined, `${figure} is missing in\n${out}`);
     assert.is(result.goals.length, goals);
-    assert.ok(result.goals.filter(({ met }) => met !== null).length >= judged, output);
+    assert.ok(result.goals.filter(({ met }) => met !== null).length >= judged, out);
     assert.not(result.notes.some((note) => note.includes('none is judged')));
     for (const { name } of result.figures) assert.not.match(name, measuredRate);
     const page = readFileSync(html, 'utf8');
@@ -102,8 +96,8 @@ for (const [name, { figure, goals, judged }] of Object.entries(scenarios)) {
 test('the file of a log is at least as large as its live data, even if it grew since the last sample', async () => {
   const json = join(dir, 'shorter.json');
   // Samples are 5 s apart.
-  const { code, output } = await run('soak', '--minutes', '0.05', '--players', '100', '--json', json);
-  assert.is(code, 0, output);
+  const { code, out } = await run('soak', '--minutes', '0.05', '--players', '100', '--json', json);
+  assert.is(code, 0, out);
   const { figures } = JSON.parse(readFileSync(json, 'utf8')) as Result;
   const [live, file] = ['log, live data', 'log, file'].map((name) => figures.find((one) => one.name === name)!.value);
   assert.ok(file! >= live!, `${file} MB, ${live} MB live`);
@@ -116,28 +110,28 @@ test('quality runs by the computation alone, and compares groups that only repor
     [oneGroup, 'Verdicts, %'],
     [[...oneGroup, '--reports-only'], 'with session_clean'],
   ] as const) {
-    const { code, output } = await run('quality', ...args);
-    assert.is(code, 0, output);
-    assert.match(output, figure);
+    const { code, out } = await run('quality', ...args);
+    assert.is(code, 0, out);
+    assert.match(out, figure);
   }
 });
 
 test('quality reads a group that bans through a node, and ends in its conclusion', async () => {
   const [json, html] = [join(dir, 'life.json'), join(dir, 'life.html')];
   const args = ['--no-data', '--kinds', 'mixed_liar1', '--players', '400', '--json', json, '--html', html];
-  const { code, output } = await run('quality', ...args);
-  assert.is(code, 0, output);
-  assert.match(output, /A plain count of three bans .* of 100 bad players\.\n$/);
+  const { code, out } = await run('quality', ...args);
+  assert.is(code, 0, out);
+  assert.match(out, /A plain count of three bans .* of 100 bad players\.\n$/);
   const { life } = JSON.parse(readFileSync(json, 'utf8')) as { life: readonly LifeRow[] };
   const { condemned, targets } = life[0]!.judgements[0]!;
-  assert.ok(condemned.twoBans.bad > 0 && targets.twoBans.good === 200, output);
+  assert.ok(condemned.twoBans.bad > 0 && targets.twoBans.good === 200, out);
   assert.match(readFileSync(html, 'utf8'), 'simulated groups that ban');
 });
 
 test('quality reads through HTTP equal those of the computation alone, except for rounding', async () => {
   const json = join(dir, 'quality.json');
-  const { code, output } = await run('quality', ...oneGroup, '--http', '--json', json);
-  assert.is(code, 0, output);
+  const { code, out } = await run('quality', ...oneGroup, '--http', '--json', json);
+  assert.is(code, 0, out);
   const { rows } = JSON.parse(readFileSync(json, 'utf8')) as { rows: readonly Row[] };
   const { scoreDifference, verdictsThatDiffer } = rows[0]!.judgements[0]!.node!;
   // Scores of whom fewer than three witnesses know are whole.
@@ -148,14 +142,12 @@ test('quality reads through HTTP equal those of the computation alone, except fo
 test('a result compares with itself, not with one of another scenario, and results make a table', async () => {
   const [read, match] = [join(dir, 'read.json'), join(dir, 'match.json')];
   const same = await run('compare', read, read);
-  assert.is(same.code, 0, same.output);
-  assert.match(same.output, 'read, node / bare node:http');
+  assert.is(same.code, 0, same.out);
+  assert.match(same.out, 'read, node / bare node:http');
   assert.is((await run('compare', read, match)).code, 1);
   const table = await run('table', read, match);
-  assert.is(table.code, 0, table.output);
-  assert.match(table.output, '| GET score against bare node:http, req/s | at least 0.95x |');
+  assert.is(table.code, 0, table.out);
+  assert.match(table.out, '| GET score against bare node:http, req/s | at least 0.95x |');
 });
-
-test.after(() => rmSync(dir, { recursive: true, force: true }));
 
 test.run();

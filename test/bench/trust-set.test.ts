@@ -1,19 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { listTrustSets, loadTrustSet } from '../../bench/data/trust-set.js';
+import { temporaryFolder } from '../support/process.js';
 
 let dir = '';
 
 test.before.each(() => {
-  dir = mkdtempSync(join(tmpdir(), 'trust-set-'));
-});
-
-test.after.each(() => {
-  rmSync(dir, { recursive: true });
+  dir = temporaryFolder();
 });
 
 function write(name: string, observations: string, truth: string): void {

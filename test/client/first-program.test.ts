@@ -1,26 +1,18 @@
 /** A first program, as a process of its own, against a node that refuses its key or has another salt. */
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { saltCheckOf } from '../../src/client/ids/salt-check.js';
+import { execute, type Ran } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 import { peersAnswer, refusal, type Scripted } from './scripted-transport.js';
 
 const entry = new URL('../../src/client/entry.js', import.meta.url).href;
 const salt = 'a salt of sixteen bytes';
 
-interface Ended {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Runs a program with `client` and `folder` against a node of that salt that refuses every key, or streams. */
-async function run(nodeSalt: string, program: string): Promise<Ended> {
+async function run(nodeSalt: string, program: string): Promise<Ran> {
   const peers = peersAnswer(saltCheckOf(nodeSalt));
   const stream = { status: 200, body: '', headers: { 'content-type': 'text/event-stream' } };
   const answerOf = (path: string): Scripted => {
@@ -33,23 +25,17 @@ async function run(nodeSalt: string, program: string): Promise<Ended> {
   });
   await new Promise<void>((listens) => void server.listen(0, '127.0.0.1', listens));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-first-'));
+  const folder = temporaryFolder();
   const options = { url, peerId: 'peer-1', apiKey: 'a-key', groupSalt: salt, readBudgetMs: 10_000 };
   const text = `import { EventSpool, TrustClient } from ${JSON.stringify(entry)};
     const folder = ${JSON.stringify(folder)};
     const client = new TrustClient(${JSON.stringify(options)});
     ${program}`;
   try {
-    return await new Promise((resolve) => {
-      const args = ['--input-type=module', '--eval', text];
-      execFile(process.execPath, args, { timeout: 20_000 }, (error, out, err) =>
-        resolve({ status: error === null ? 0 : Number(error.code ?? -1), out, err }),
-      );
-    });
+    return await execute(process.execPath, ['--input-type=module', '--eval', text], { timeout: 20_000 });
   } finally {
     server.closeAllConnections();
     server.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -59,13 +45,11 @@ const unheard = `client.follow();
   const spool = await EventSpool.open({ folder, to: client });
   await spool.add(${report});`;
 
-function warningsOf(err: string): readonly string[] {
-  return err.split('\n').filter((line) => line.includes('TrustWarning'));
-}
+const warningsOf = (err: string): readonly string[] => err.split('\n').filter((line) => line.includes('TrustWarning'));
 
 test('a program without listeners is warned once of a wrong key, and ends', async () => {
-  const { status, err } = await run(salt, unheard);
-  assert.is(status, 0, err);
+  const { code, err } = await run(salt, unheard);
+  assert.is(code, 0, err);
   assert.equal(warningsOf(err).length, 1, err);
   assert.match(err, /\[invalid_api_key\] TrustWarning: text of invalid_api_key/);
   assert.not.match(err, /a-key/);
@@ -73,8 +57,8 @@ test('a program without listeners is warned once of a wrong key, and ends', asyn
 
 test('a program without listeners is warned once of a wrong salt, and ends', async () => {
   for (const program of [unheard, "await client.scores(['player-1']); await client.scores(['player-2']);"]) {
-    const { status, err } = await run('the salt of the group', program);
-    assert.is(status, 0, err);
+    const { code, err } = await run('the salt of the group', program);
+    assert.is(code, 0, err);
     assert.equal(warningsOf(err).length, 1, err);
     assert.match(err, /\[salt_mismatch\] TrustWarning: groupSalt is not the salt of the group "local"/);
     assert.not.ok(err.includes(salt));

@@ -1,17 +1,17 @@
 /** The client against a real node, a process of its own; and the double that starts it. */
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { poolTransport } from '../../src/client/transport/pool-transport.js';
 import { TransportError } from '../../src/client/transport/transport.js';
-import { TrustError } from '../../src/client/trust-error.js';
 import { EventSpool } from '../../src/client/write/spool/event-spool.js';
 import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import { closing } from '../support/closing.js';
+import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
+import { codeOf } from './code-of.js';
 
 let node: TestNode;
 let peer: TestPeer;
@@ -21,14 +21,6 @@ test.before(async () => {
   [peer] = (await node.seed({ bad: ['cheater'], good: ['angel'] })) as [TestPeer];
 });
 test.after(() => node.close());
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  const error: unknown = await work.then(
-    () => 'no error',
-    (reason: unknown) => reason,
-  );
-  return error instanceof TrustError ? error.code : String(error);
-}
 
 /** A budget that no machine is too busy for: which answer comes, and at which try, is not a matter of time here. */
 const patientMs = 60_000;
@@ -98,7 +90,7 @@ test(`events are submitted, repeated, withdrawn; players are erased`, async () =
 });
 
 test(`an answer that is not awaited to its end leaves the connection usable`, async () => {
-  const transport = poolTransport(node.url);
+  await using transport = closing(poolTransport(node.url));
   const controller = new AbortController();
   const ask = { method: 'GET', path: '/api/v1/openapi.json', headers: {}, signal: controller.signal } as const;
   const { body } = await transport.request(ask);
@@ -108,20 +100,18 @@ test(`an answer that is not awaited to its end leaves the connection usable`, as
   }
   assert.is((await transport.request(ask)).status, 200);
   controller.abort();
-  await transport.close();
 });
 
 test(`a refused connection certainly sent nothing`, async () => {
   const closed = await startTestNode();
   await closed.close();
-  const transport = poolTransport(closed.url);
+  await using transport = closing(poolTransport(closed.url));
   const { signal } = new AbortController();
   const error: unknown = await transport
     .request({ method: 'GET', path: '/', headers: {}, signal })
     .catch((e: unknown) => e);
   assert.ok(error instanceof TransportError);
   assert.is(error.sent, false);
-  await transport.close();
 });
 
 test("an id that another peer's event has is refused, and a spool sets the event aside", async () => {
@@ -129,17 +119,15 @@ test("an id that another peer's event has is refused, and a spool sets the event
   await node.client(one, patient).submit(report('taken'));
   const client = node.client(other, patient);
   assert.is(await codeOf(client.submit(report('taken', { playerId: 'another' }))), 'duplicate_event');
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
-  const spool = await EventSpool.open({ folder, to: client });
+  const folder = temporaryFolder();
+  await using spool = closing(await EventSpool.open({ folder, to: client }));
   await spool.add(report('taken', { playerId: 'another' }));
   await spool.drained();
   assert.equal([spool.progress.setAside, spool.progress.delivered], [1, 0]);
-  await spool.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test('with the key of another peer a spool sets aside only events of an older peer id', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const folder = temporaryFolder();
   const away = { ...patient, deadlineMs: 1, url: 'http://127.0.0.1:1' };
   const before = await EventSpool.open({ folder, to: node.client(await node.register(), away) });
   await before.add(report('of-an-older-id'));
@@ -155,11 +143,9 @@ test('with the key of another peer a spool sets aside only events of an older pe
   );
   await spool.close();
   assert.is(await codeOf(wrong.submitMany([report('under-a-wrong-key')])), 'peer_id_mismatch');
-  const right = await EventSpool.open({ folder, to: node.client(peer, patient) });
+  await using right = closing(await EventSpool.open({ folder, to: node.client(peer, patient) }));
   await right.drained();
   assert.is(right.progress.delivered, 1);
-  await right.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test('a node behind a path is reached', async () => {

@@ -9,6 +9,7 @@ import { subjectHash } from '../../src/client/ids/subject.js';
 import { TransportError } from '../../src/client/transport/transport.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
+import { codeOf } from './code-of.js';
 import { matchAnswer, refusal, ScriptedTransport, type Step } from './scripted-transport.js';
 import { type PublishedValues, StreamDouble } from './stream-double.js';
 import { VirtualRuntime } from './virtual-runtime.js';
@@ -53,14 +54,6 @@ const readAt =
   });
 const answers: Script = readAt(1);
 const takes: Script = () => stored;
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  const error: unknown = await work.then(
-    () => 'no error',
-    (reason: unknown) => reason,
-  );
-  return error instanceof TrustError ? error.code : String(error);
-}
 
 test('the first address is preferred while it answers', async () => {
   const { client, runtime, asked } = scene([answers, answers, answers]);

@@ -124,9 +124,7 @@ function streamsBackInTime(streams: readonly StreamOp[]): string[] {
   return sentences(back, ({ reader, seq }) => `${reader} received record ${seq} after a later one`);
 }
 
-function ids(events: readonly EventOp[]): string[] {
-  return events.map(({ id }) => id);
-}
+const ids = (events: readonly EventOp[]): string[] => events.map(({ id }) => id);
 
 function textOf(entry: LogEntry | undefined): string {
   return entry === undefined ? 'nothing' : `${entry.type} ${entry.eventId ?? ''}`.trimEnd();

@@ -10,6 +10,7 @@ import { limits } from '../../src/limits.js';
 import { timers } from '../../src/node/system.js';
 import { withBounds } from '../sim/profile.js';
 import { rejection } from '../store/log-contract.js';
+import { deferred } from '../support/deferred.js';
 import { until } from '../support/until.js';
 
 const base = { url: 'http://x', applied: 1, durable: 1, snapshot: 0, version: '1', started: 0, reason: null };
@@ -376,10 +377,7 @@ test('defragmentations run one after the other, and trimming goes on meanwhile',
   let appended = 0;
   let running = 0;
   let most = 0;
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: held, resolve: release } = deferred();
   const world = worldOf([nodeOf('n0', 2)], {
     members: async () => [sizeOf(70, 5)],
     appendedBytes: () => (appended += limits.trimEveryBytes),

@@ -8,6 +8,7 @@ import { hasCode } from '../../src/errors.js';
 import { batchFrom, lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { ByteSearch } from '../support/byte-search.js';
+import { closing } from '../support/closing.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import type { FinalNode, LogEntry } from './history.js';
 
@@ -16,29 +17,25 @@ const bytesRead = 4 * 1024 * 1024;
 
 /** Recovers the state from the log alone, without a snapshot. */
 export async function finalNode(name: string, dir: string, salt: string): Promise<FinalNode> {
-  const log = openLogReader(dir);
-  try {
-    const entries: LogEntry[] = [];
-    for (let from = 1; ; ) {
-      const batches = log.from(from, batchesRead, bytesRead);
-      if (batches.length === 0) break;
-      for (const stored of batches) {
-        const batch = batchFrom(stored);
-        let seq = batch.firstSeq;
-        for (const record of batch) {
-          const digest = hash('sha256', Buffer.from(encodeRecord(record)), 'hex');
-          const eventId = record.type === 'event_accepted' ? record.event_id : undefined;
-          entries.push({ seq, type: record.type, digest, eventId });
-          seq++;
-        }
-        from = seq;
+  await using log = closing(openLogReader(dir));
+  const entries: LogEntry[] = [];
+  for (let from = 1; ; ) {
+    const batches = log.from(from, batchesRead, bytesRead);
+    if (batches.length === 0) break;
+    for (const stored of batches) {
+      const batch = batchFrom(stored);
+      let seq = batch.firstSeq;
+      for (const record of batch) {
+        const digest = hash('sha256', Buffer.from(encodeRecord(record)), 'hex');
+        const eventId = record.type === 'event_accepted' ? record.event_id : undefined;
+        entries.push({ seq, type: record.type, digest, eventId });
+        seq++;
       }
+      from = seq;
     }
-    const recovered = recover(log, new MemorySnapshotStore(), Buffer.from(salt), lastSeqOf(log));
-    return { name, log: entries, stateDigest: recovered === null ? 'none' : stateDigest(recovered.follower.state) };
-  } finally {
-    await log.close();
   }
+  const recovered = recover(log, new MemorySnapshotStore(), Buffer.from(salt), lastSeqOf(log));
+  return { name, log: entries, stateDigest: recovered === null ? 'none' : stateDigest(recovered.follower.state) };
 }
 
 /** Returns a sentence for each file below `dirs` that contains one of `marks`. Processes may still write the files. */

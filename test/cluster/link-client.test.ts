@@ -11,6 +11,7 @@ import { limits } from '../../src/limits.js';
 import { NodeLink, type NodeLinkDeps } from '../../src/node/cluster/node-link.js';
 import { withBounds } from '../sim/profile.js';
 import { rejectionAs } from '../store/log-contract.js';
+import { closing } from '../support/closing.js';
 import { until } from '../support/until.js';
 
 const secret = 'a secret of at least 32 bytes, for tests';
@@ -57,16 +58,15 @@ test.after(() => {
 });
 
 test('a call fails as unsent if the node closes the connection before the link is established', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const url = await serverThat((socket) => socket.resume().end());
   assert.ok((await failureOf(link.call(call(url)))).isUnsent);
   const afterHead = await serverThat((socket) => socket.once('data', () => socket.end()));
   assert.ok((await failureOf(link.call(call(afterHead)))).isUnsent);
-  link.close();
 });
 
 test('a call fails as unsent if the node closes the connection during the handshake', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const url = await serverThat((socket) =>
     socket.once('data', () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -74,12 +74,11 @@ test('a call fails as unsent if the node closes the connection during the handsh
     }),
   );
   assert.ok((await failureOf(link.call(call(url)))).isUnsent);
-  link.close();
 });
 
 test('a connection that is given up is closed, also while the node does not answer its handshake', () =>
   withBounds({ linkConnectMs: 20 }, async () => {
-    const link = new LinkClient(secret, 'g');
+    await using link = closing(new LinkClient(secret, 'g'));
     let closed = 0;
     const url = await serverThat((socket) => {
       socket.once('close', () => {
@@ -89,18 +88,16 @@ test('a connection that is given up is closed, also while the node does not answ
     });
     assert.match((await failureOf(link.call(call(url)))).message, /no connection within 20 ms/);
     await until(() => closed === 1);
-    link.close();
   }));
 
 test('a call fails after its time limit if the node accepts the connection and sends nothing', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const url = await serverThat(() => undefined);
   assert.match((await failureOf(link.call(call(url, 20)))).message, /no answer within 20 ms/);
-  link.close();
 });
 
 test('a sent call fails after its time limit as one that may have been executed', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const asked: (() => void)[] = [];
   const url = await nodeThat(() => new Promise((resolve) => asked.push(() => resolve({}))));
   const first = link.call(call(url));
@@ -109,7 +106,6 @@ test('a sent call fails after its time limit as one that may have been executed'
   await first;
   const late = await failureOf(link.call(call(url, 20)));
   assert.not(late.isUnsent);
-  link.close();
 });
 
 test('closing the client ends all running calls and refuses further ones', async () => {
@@ -123,24 +119,22 @@ test('closing the client ends all running calls and refuses further ones', async
 });
 
 test('a signal ends a call', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const url = await nodeThat(() => new Promise(() => undefined));
   const ending = new AbortController();
   const called = failureOf(link.call({ ...call(url), signal: ending.signal }));
   ending.abort();
   assert.match((await called).message, /was aborted/);
-  link.close();
 });
 
 test('a call resolves to the answer of a node with the same secret', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const url = await nodeThat(async () => ({ role: 'follower' }));
   assert.equal(await link.call(call(url)), { role: 'follower' });
-  link.close();
 });
 
 test('a handler learns that its answer is sent, or that its caller is gone', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const sent: Promise<void>[] = [];
   let answers = true;
   const url = await serverThat(
@@ -154,19 +148,17 @@ test('a handler learns that its answer is sent, or that its caller is gone', asy
   answers = false;
   await failureOf(link.call(call(url, 50)));
   await sent[1];
-  link.close();
 });
 
 test('bytes arrive as they were sent', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const sent = Uint8Array.from({ length: 100_000 }, (_, i) => i % 251);
   const url = await nodeThat(async () => sent);
   assert.equal(new Uint8Array(await link.bytes(call(url))), sent);
-  link.close();
 });
 
 test('a refusal of the other node and its failure reject the call, and the failure alone is reported there', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const failures: string[] = [];
   const fails = nodeWith(
     async ({ path }) => {
@@ -180,11 +172,10 @@ test('a refusal of the other node and its failure reject the call, and the failu
   assert.equal(failures, []);
   assert.is((await failureOf(link.call(call(url)))).message, '/node: 500 {"error":"a defect"}');
   assert.equal(failures, ['Error: a defect']);
-  link.close();
 });
 
 test('a request reaches the handler as it was sent, and a body or an answer beyond its bound is refused', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   let answer: object = {};
   const seen: unknown[] = [];
   const url = await serverThat(
@@ -208,19 +199,17 @@ test('a request reaches the handler as it was sent, and a body or an answer beyo
     ['POST', '/applied', '5', '{"a":"ü"}'],
     ['GET', '/node', null, ''],
   ]);
-  link.close();
 });
 
 test('a call whose signal was aborted before is ended at once', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const url = await nodeThat(async () => ({}));
   const error = await failureOf(link.call({ ...call(url), signal: AbortSignal.abort() }));
   assert.equal([error.isUnsent, /was aborted/.test(error.message)], [true, true]);
-  link.close();
 });
 
 test('a node that cannot be reached ends no call that waits for a connection to another node', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const tunnel = nodeWith(async () => ({ role: 'leader' }));
   const waiting: Socket[] = [];
   const slow = await serverThat((socket) => void waiting.push(socket));
@@ -231,19 +220,17 @@ test('a node that cannot be reached ends no call that waits for a connection to 
   assert.ok((await failureOf(link.call(call(dead)))).isUnsent);
   tunnel(waiting[0]!);
   assert.equal(await answer, { role: 'leader' });
-  link.close();
 });
 
 test('a call that has ended no longer listens for the end of its commands', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const { signal } = new AbortController();
   await link.call({ ...call(await nodeThat(async () => ({}))), signal });
   assert.is(getEventListeners(signal, 'abort').length, 0);
-  link.close();
 });
 
 test('the lines of an answer come as they are sent, and a lost connection or a refusal fails the call', async () => {
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const answer = new Readable({ read: () => undefined });
   const url = await nodeThat(async () => answer);
   const lines: string[] = [];
@@ -269,7 +256,6 @@ test('the lines of an answer come as they are sent, and a lost connection or a r
   const refused = await failureOf(link.lines(call(refusing), () => assert.unreachable()));
   assert.instance(refused, LinkStatusError);
   assert.match(refused.message, /404.*unknown request/);
-  link.close();
 });
 
 test('a stream of lines may be silent, but a node that does not read it is given up', () =>
@@ -316,7 +302,7 @@ test('commands of one turn reach the group of the leader over one connection, ea
     connections += 1;
     tunnel(socket);
   });
-  const link = new LinkClient(secret, 'g');
+  await using link = closing(new LinkClient(secret, 'g'));
   const forwarder = new Forwarder(link, url);
   const events = ['one', 'two', 'three'];
   const answers = events.map((event) => forwarder.send({ name: 'withdraw', args: ['peer', event], waitMs: 1 }));
@@ -325,7 +311,6 @@ test('commands of one turn reach the group of the leader over one connection, ea
     events.map((value) => ({ value, seq: 3 })),
   );
   assert.equal([decided, connections], [events, 1]);
-  link.close();
 });
 
 test.run();

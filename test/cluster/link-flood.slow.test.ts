@@ -20,9 +20,7 @@ const attacker = '127.0.0.9';
 const attempts = 1_030;
 const head = 'CONNECT ptf-cluster:1 HTTP/1.1\r\nHost: ptf-cluster:1\r\n\r\n';
 
-function portOf(node: ClusterNode): number {
-  return Number(new URL(node.directUrl).port);
-}
+const portOf = (node: ClusterNode): number => Number(new URL(node.directUrl).port);
 
 function ask(node: ClusterNode): Socket {
   const socket = connect({ port: portOf(node), host: '127.0.0.1', localAddress: attacker });

@@ -10,6 +10,7 @@ import { temporaryFolder } from '../../bench/ending.js';
 import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
 import { LinkServer } from '../../src/cluster/link-server.js';
 import { rejectionAs } from '../store/log-contract.js';
+import { closing } from '../support/closing.js';
 
 const secret = 'a secret of at least 32 bytes, for tests';
 const key = [
@@ -36,13 +37,15 @@ if (hasOpenssl) {
       async () => ({ reached: true }),
       () => undefined,
     );
-    const proxy = createServer({ key: ownKey!, cert: cert! }, (socket) => {
-      socket.on('error', () => undefined);
-      socket.once('data', (chunk: Buffer) => {
-        const [, authority = ''] = chunk.toString('latin1').split(' ');
-        assert.ok(answers.tunnel(authority, socket, Buffer.alloc(0)));
-      });
-    });
+    await using proxy = closing(
+      createServer({ key: ownKey!, cert: cert! }, (socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', (chunk: Buffer) => {
+          const [, authority = ''] = chunk.toString('latin1').split(' ');
+          assert.ok(answers.tunnel(authority, socket, Buffer.alloc(0)));
+        });
+      }),
+    );
     await once(proxy.listen(0, 'localhost'), 'listening');
     const url = `https://localhost:${(proxy.address() as AddressInfo).port}`;
     const link = new LinkClient(secret, 'g');
@@ -54,7 +57,6 @@ if (hasOpenssl) {
     assert.equal(await link.call(call), { reached: true });
     link.close();
     await answers.close();
-    proxy.close();
   });
 } else {
   process.stdout.write('SKIPPED: openssl not found\n');

@@ -7,6 +7,7 @@ import { LinkClient } from '../../src/cluster/link-client.js';
 import { LinkAuthority } from '../../src/cluster/link-security.js';
 import { LinkServer } from '../../src/cluster/link-server.js';
 import { withBounds } from '../sim/profile.js';
+import { closing } from '../support/closing.js';
 import { until } from '../support/until.js';
 
 const secret = 'a secret of at least 32 bytes, for tests';
@@ -64,7 +65,7 @@ async function asked(url: string, name = authority.make()): Promise<{ socket: So
 const call = { method: 'GET', path: '/node', timeoutMs: 60_000 } as const;
 
 test('a tunnel is refused unless its authority proves the secret of this group for the link', async () => {
-  const node = new Node();
+  await using node = closing(new Node());
   const url = await node.listen();
   const others = [
     'ptf-cluster:1',
@@ -78,44 +79,40 @@ test('a tunnel is refused unless its authority proves the secret of this group f
   assert.match((await asked(url)).answer, /^HTTP\/1\.1 200 /);
   await node.link.close();
   assert.is((await asked(url)).answer, 'refused', 'a node that ends');
-  await node.close();
 });
 
 test('an authority that was overheard takes no room, however its bytes are written', async () => {
-  const node = new Node();
+  await using node = closing(new Node());
   const url = await node.listen();
   const name = authority.make();
   assert.match((await asked(url, name)).answer, /^HTTP\/1\.1 200 /);
   for (const again of [name, name.replace(/:1$/, '=:1'), name.replace('2.', '2.*')]) {
     assert.is((await asked(url, again)).answer, 'refused', again);
   }
-  await node.close();
 });
 
 test('a connection in its handshake closes when the other end closes its half, and after a time', async () => {
-  const node = new Node();
+  await using node = closing(new Node());
   const url = await node.listen();
   const { socket } = await asked(url);
   socket.end();
   await until(() => node.openCount === 0);
   await withBounds({ linkHandshakeMs: 20 }, async () => {
-    const slow = new Node();
+    await using slow = closing(new Node());
     await asked(await slow.listen());
     await until(() => slow.openCount === 0);
-    await slow.close();
   });
-  await node.close();
 });
 
 test('connections in their handshake are bounded per address and in all, apart from those of nodes', async () => {
   for (const bound of ['linkHandshakesPerAddressMax', 'linkHandshakesMax'] as const) {
     await withBounds({ [bound]: 3, linkConnectionsMax: 2 }, async () => {
-      const node = new Node();
+      await using node = closing(new Node());
       const url = await node.listen();
       const first = await Promise.all([asked(url), asked(url), asked(url)]);
       assert.is((await asked(url)).answer, 'refused', bound);
       first[0].socket.destroy();
-      const link = new LinkClient(secret, 'g');
+      await using link = closing(new LinkClient(secret, 'g'));
       await until(() => node.openCount < 4);
       const ask = () =>
         link.call({ ...call, url }).then(
@@ -125,8 +122,6 @@ test('connections in their handshake are bounded per address and in all, apart f
       await until(ask);
       // Two connections of the link are all that the bound permits; handshakes do not count.
       assert.equal(await Promise.all([ask(), ask()]), [true, true]);
-      link.close();
-      await node.close();
     });
   }
 });

@@ -8,6 +8,7 @@ import type { Feed, RegisteredPeer } from '../../src/client/call-types.js';
 import { subjectHash } from '../../src/client/ids/subject.js';
 import { TrustClient } from '../../src/client/trust-client.js';
 import { TrustError } from '../../src/client/trust-error.js';
+import { closing } from '../support/closing.js';
 import { Random } from '../support/random.js';
 import { differences } from '../support/stream-reader.js';
 import type { History, Outcome } from './history.js';
@@ -239,7 +240,7 @@ export class Load {
 
   /** Reads through the client without a cache, like a match server. */
   async #readByClient(): Promise<void> {
-    const client = new TrustClient({ url: this.#urlsFrom(0), groupSalt: salt });
+    await using client = closing(new TrustClient({ url: this.#urlsFrom(0), groupSalt: salt }));
     while (!this.#isOver) {
       const startedAt = performance.now();
       const { source, cause } = await client.score(`player-${this.#random.below(players)}`);
@@ -250,7 +251,6 @@ export class Load {
       });
       await delay(readPauseMs);
     }
-    await client.close();
   }
 
   async #settledStream(client: TrustClient, url: string): Promise<string[]> {
@@ -289,6 +289,4 @@ function outcomeOf(error: unknown): Outcome {
   return isFinal && !outcomeUnknown && code !== 'unexpected_answer' ? 'refused' : 'unknown';
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof TrustError ? error.code : String(error);
-}
+const codeOf = (error: unknown): string => (error instanceof TrustError ? error.code : String(error));

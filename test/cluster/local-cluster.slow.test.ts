@@ -1,31 +1,26 @@
 /** `npm run cluster`: the group that it starts, a killed leader, and what is left after Ctrl-C. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { noEtcd } from '../../bench/cluster/etcd-members.js';
+import { type Running, watched } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 
 const missing = noEtcd();
 const program = fileURLToPath(new URL('../../bench/cluster/main.js', import.meta.url));
 
 /** Collects the output of the program, whose temporary files are in `folder`. */
-function started(folder: string): { child: ChildProcess; output: () => string } {
+function started(folder: string): Running {
   const child = spawn(process.execPath, [program, '--port', '0'], {
     env: { ...process.env, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let text = '';
-  for (const stream of [child.stdout!, child.stderr!]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-  }
-  return { child, output: () => text };
+  const running = watched(child);
+  return { ...running, out: () => running.out() + running.err() };
 }
 
 function isRunning(pid: number): boolean {
@@ -55,12 +50,12 @@ async function stored(url: string, body: object, key?: string): Promise<Record<s
 
 if (missing === undefined) {
   test('the group serves through its proxy, survives kill -9 of its leader, and Ctrl-C leaves nothing', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'ptf-cluster-test-'));
-    const { child, output } = started(folder);
+    const folder = temporaryFolder();
+    const { child, out } = started(folder);
     try {
-      await until(() => output().includes('Ctrl-C ends'));
-      const proxy = /proxy {3}(\S+)/.exec(output())![1]!;
-      const processes = [...output().matchAll(/(http\S+) {3}process (\d+)/g)].map(([, url, pid]) => ({
+      await until(() => out().includes('Ctrl-C ends'));
+      const proxy = /proxy {3}(\S+)/.exec(out())![1]!;
+      const processes = [...out().matchAll(/(http\S+) {3}process (\d+)/g)].map(([, url, pid]) => ({
         url: url!,
         pid: Number(pid),
       }));
@@ -89,33 +84,31 @@ if (missing === undefined) {
       });
       process.kill(leader, 'SIGKILL');
       await stored(`${proxy}/api/v1/events`, { ...event, event_id: 'second-report', severity: 0.7 }, key);
-      await until(() => /node-\d is process \d+/.test(output()));
+      await until(() => /node-\d is process \d+/.test(out()));
 
       const ended = once(child, 'close');
       child.kill('SIGINT');
-      assert.equal(await ended, [0, null], output());
-      const pids = Array.from(output().matchAll(/process (\d+)/g), ([, pid]) => Number(pid));
+      assert.equal(await ended, [0, null], out());
+      const pids = Array.from(out().matchAll(/process (\d+)/g), ([, pid]) => Number(pid));
       assert.is(pids.length, 7);
       assert.equal(pids.filter(isRunning), []);
       assert.equal(readdirSync(folder), []);
     } finally {
       child.kill('SIGINT');
-      rmSync(folder, { recursive: true, force: true });
     }
   });
 
   test('Ctrl-C ends a group that is still starting', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'ptf-cluster-test-'));
-    const { child, output } = started(folder);
+    const folder = temporaryFolder();
+    const { child, out } = started(folder);
     try {
       await until(() => readdirSync(folder).some((name) => name.startsWith('ptf-etcd-')));
       const ended = once(child, 'close');
       child.kill('SIGINT');
-      assert.equal(await ended, [0, null], output());
+      assert.equal(await ended, [0, null], out());
       assert.equal(readdirSync(folder), []);
     } finally {
       child.kill('SIGKILL');
-      rmSync(folder, { recursive: true, force: true });
     }
   });
 } else {

@@ -7,6 +7,7 @@ import type { Slot } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage.js';
 import { timers } from '../../src/node/system.js';
 import { rejection } from '../store/log-contract.js';
+import { deferred } from '../support/deferred.js';
 import { until } from '../support/until.js';
 
 const fence = { revision: '7' };
@@ -64,10 +65,8 @@ class World {
 
 test('a node that must follow before its lead has begun never leads', async () => {
   const world = new World();
-  let settle: () => void = () => undefined;
-  world.appended = new Promise((resolve) => {
-    settle = resolve;
-  });
+  const { promise, resolve: settle } = deferred();
+  world.appended = promise;
   const before = world.site.follow();
   const led = world.site.lead(fence);
   const followed = world.site.follow();

@@ -14,16 +14,20 @@ import {
 import { DivergedError } from '../../src/group/ports/storage.js';
 import { limits } from '../../src/limits.js';
 import { batchOf } from '../store/log-contract.js';
+import { deferred } from '../support/deferred.js';
 import { VirtualTime } from '../support/virtual-time.js';
 
 /** The time of every member. */
 const time = new VirtualTime();
 
-/** A member whose shared log answers as `view` states. `site` and `log` replace parts of its dependencies. */
+/**
+ * A member whose shared log answers as `view` states, and which `await using` ends. `site`, `log` and `deps` replace
+ * parts of its dependencies.
+ */
 function memberOver(
   view: () => Partial<SharedView>,
   more: { site?: Partial<MemberGroup>; log?: Partial<SharedLog>; deps?: Partial<MemberDeps> } = {},
-): ClusterMember {
+): ClusterMember & AsyncDisposable {
   const log: Partial<SharedLog> = {
     view: async () => ({ leader: null, nodes: [], format: 1, revision: '1', trimmed: 0, slots: [], ...view() }),
     watch: () => () => undefined,
@@ -40,7 +44,7 @@ function memberOver(
   const weights = { basedOnSeq: 0, computedAt: null };
   // The object of the test itself, which the test may change.
   const site: Partial<MemberGroup> = Object.assign(more.site ?? {}, { ...defaults, weights, ...more.site });
-  return new ClusterMember({
+  const member = new ClusterMember({
     ...{ log: log as SharedLog, site: site as MemberGroup, nodeId: 'n1', url: 'http://127.0.0.1:1', version: '0' },
     ...{ format: 1, leaseS: 3, etcdQuotaBytes: 1e9, stalenessMaxMs: 5_000, allowStaleReads: false },
     timers: time,
@@ -52,6 +56,7 @@ function memberOver(
     onFailed: (error) => assert.unreachable(String(error)),
     ...more.deps,
   });
+  return Object.assign(member, { [Symbol.asyncDispose]: () => time.wait(member.end()) });
 }
 
 /** Resolves with the reason for which a node whose last record is `appliedSeq` joins again. */
@@ -62,10 +67,7 @@ function rejoinReason(
 ): Promise<string> {
   const reason = new Promise<string>((resolve, reject) => {
     const member = memberOver(() => view, {
-      site: {
-        ...{ appliedSeq, durableSeq: appliedSeq },
-        take: () => Promise.reject(taking),
-      },
+      site: { appliedSeq, durableSeq: appliedSeq, take: () => Promise.reject(taking) },
       deps: {
         onBehind: (reason, hasDiverged) => {
           void member.end();
@@ -104,69 +106,54 @@ const leaderOf = (revision: string): LeaderView => ({
 
 test('a caller that waits for the next leader learns of it, and of a stop', async () => {
   let leader = leaderOf('1');
-  const member = memberOver(() => ({ leader, slots: [] }));
+  await using member = memberOver(() => ({ leader, slots: [] }));
   member.start(null);
-  try {
-    assert.ok(await time.wait(member.nextLeader(null, 60_000)));
-    assert.not(await time.wait(member.nextLeader(leader.fence, 1)), 'the same leader is not the next one');
-    const next = member.nextLeader(leader.fence, 60_000);
-    leader = leaderOf('2');
-    assert.ok(await time.wait(next));
-    const never = member.nextLeader(leader.fence, 60_000);
-    const since = time.elapsed();
-    await time.wait(member.end());
-    assert.not(await never);
-    assert.ok(time.elapsed() - since < 30_000, 'the stop ended the wait');
-  } finally {
-    await time.wait(member.end());
-  }
+  assert.ok(await time.wait(member.nextLeader(null, 60_000)));
+  assert.not(await time.wait(member.nextLeader(leader.fence, 1)), 'the same leader is not the next one');
+  const next = member.nextLeader(leader.fence, 60_000);
+  leader = leaderOf('2');
+  assert.ok(await time.wait(next));
+  const never = member.nextLeader(leader.fence, 60_000);
+  const since = time.elapsed();
+  await time.wait(member.end());
+  assert.not(await never);
+  assert.ok(time.elapsed() - since < 30_000, 'the stop ended the wait');
 });
 
 test('a node that starts serves once its files hold what it read, because no erasure waited for it', async () => {
   let stores = 0;
-  let store: () => void = () => undefined;
-  const stored = new Promise<void>((resolve) => {
-    store = resolve;
-  });
+  const { promise: stored, resolve: store } = deferred();
   const site = {
     stored: () => {
       stores += 1;
       return stored;
     },
   };
-  const member = memberOver(() => ({ leader: leaderOf('1'), slots: [] }), { site });
+  await using member = memberOver(() => ({ leader: leaderOf('1'), slots: [] }), { site });
   member.start(null);
-  try {
-    await time.until(() => stores === 1);
-    assert.not(await time.wait(member.refresh()));
-    assert.ok(member.isStale);
-    store();
-    assert.ok(await time.wait(member.refresh()));
-    assert.not(member.isStale);
-    assert.is(stores, 1, 'later the erasures wait for it');
-  } finally {
-    await time.wait(member.end());
-  }
+  await time.until(() => stores === 1);
+  assert.not(await time.wait(member.refresh()));
+  assert.ok(member.isStale);
+  store();
+  assert.ok(await time.wait(member.refresh()));
+  assert.not(member.isStale);
+  assert.is(stores, 1, 'later the erasures wait for it');
 });
 
 test('a question for the newest record costs one poll', async () => {
   let polls = 0;
-  const member = memberOver(() => {
+  await using member = memberOver(() => {
     polls += 1;
     return { leader: leaderOf('1'), slots: [] };
   });
   member.start(null);
-  try {
-    assert.ok(await time.wait(member.refresh()));
-    const moment = () => time.wait(new Promise<void>((resolve) => void time.later(resolve, 1)));
-    await moment();
-    const before = polls;
-    assert.ok(await time.wait(member.refresh()));
-    await moment();
-    assert.is(polls - before, 1);
-  } finally {
-    await time.wait(member.end());
-  }
+  assert.ok(await time.wait(member.refresh()));
+  const moment = () => time.wait(new Promise<void>((resolve) => void time.later(resolve, 1)));
+  await moment();
+  const before = polls;
+  assert.ok(await time.wait(member.refresh()));
+  await moment();
+  assert.is(polls - before, 1);
 });
 
 /** Follows a leader whose slots arrive by polls. Resolves to the revisions at which watches began. */
@@ -243,19 +230,15 @@ test('a node that gets its place late is stale until it has read on', async () =
     placed ??= member.isStale;
     return null;
   };
-  const member = memberOver(() => ({ leader: leaderOf('1'), slots: [] }), { log: { putNode } });
+  await using member = memberOver(() => ({ leader: leaderOf('1'), slots: [] }), { log: { putNode } });
   member.start(null);
-  try {
-    assert.ok(await time.wait(member.refresh()));
-    assert.not(member.isStale);
-    member.lease.start();
-    await time.until(() => placed !== null);
-    assert.ok(placed);
-    assert.ok(await time.wait(member.refresh()));
-    assert.not(member.isStale);
-  } finally {
-    await time.wait(member.end());
-  }
+  assert.ok(await time.wait(member.refresh()));
+  assert.not(member.isStale);
+  member.lease.start();
+  await time.until(() => placed !== null);
+  assert.ok(placed);
+  assert.ok(await time.wait(member.refresh()));
+  assert.not(member.isStale);
 });
 
 test('a change of the leader says whether the node that led before is alive', async () => {
@@ -266,7 +249,7 @@ test('a change of the leader says whether the node that led before is alive', as
     ['n4', ['n4', 'n2']],
   ];
   const heard: unknown[] = [];
-  const member = memberOver(
+  await using member = memberOver(
     () => {
       const [nodeId, nodes] = views[0]!;
       return { leader: { ...leaderOf(nodeId), nodeId }, nodes: nodes.map(nodeOf) };
@@ -284,7 +267,6 @@ test('a change of the leader says whether the node that led before is alive', as
     ['n3', true],
     ['n4', false],
   ]);
-  await time.wait(member.end());
 });
 
 test('nobody is served by a node that still finds itself the leader, but does not lead', async () => {
@@ -292,7 +274,7 @@ test('nobody is served by a node that still finds itself the leader, but does no
   let leader: LeaderView | null = own;
   const heard: (string | undefined)[] = [];
   const resigned: string[] = [];
-  const member = memberOver(() => ({ leader, slots: [] }), {
+  await using member = memberOver(() => ({ leader, slots: [] }), {
     log: {
       resign: async ({ fence }) => {
         resigned.push(fence.revision);
@@ -302,18 +284,14 @@ test('nobody is served by a node that still finds itself the leader, but does no
     deps: { onLeader: (one) => heard.push(one?.nodeId) },
   });
   member.start(null);
-  try {
-    assert.ok(await time.wait(member.nextLeader(null, 60_000)));
-    assert.is(member.leader?.nodeId, 'n2');
-    assert.equal(resigned, ['1']);
-    assert.equal(heard, ['n1', undefined, 'n2']);
-    assert.ok(member.canLearn);
-    const since = time.elapsed();
-    assert.not(await time.wait(member.takenOver(60_000)), 'it takes over nothing');
-    assert.ok(time.elapsed() - since < 30_000, 'and does not wait for it');
-  } finally {
-    await time.wait(member.end());
-  }
+  assert.ok(await time.wait(member.nextLeader(null, 60_000)));
+  assert.is(member.leader?.nodeId, 'n2');
+  assert.equal(resigned, ['1']);
+  assert.equal(heard, ['n1', undefined, 'n2']);
+  assert.ok(member.canLearn);
+  const since = time.elapsed();
+  assert.not(await time.wait(member.takenOver(60_000)), 'it takes over nothing');
+  assert.ok(time.elapsed() - since < 30_000, 'and does not wait for it');
 });
 
 test('a node with another secret, or with the id of a living node, has no place and reports why once', async () => {
@@ -349,10 +327,7 @@ test('a node with another secret, or with the id of a living node, has no place 
 test('a node that got its lease while it read the shared log joins before it campaigns', async () => {
   const calls: string[] = [];
   let grant = (): void => undefined;
-  let reached = (): void => undefined;
-  const campaigned = new Promise<void>((resolve) => {
-    reached = resolve;
-  });
+  const { promise: campaigned, resolve: reached } = deferred();
   const member = memberOver(() => ({}), {
     log: {
       grantLease: () =>
@@ -387,7 +362,7 @@ test('a node whose id another process took while it slept joins again, and does 
   let holder: NodeView | null = null;
   const reasons: string[] = [];
   const own = { ...leaderOf('1'), nodeId: 'n1' };
-  const member = memberOver(() => (holder === null ? {} : { leader: own, nodes: [holder] }), {
+  await using member = memberOver(() => (holder === null ? {} : { leader: own, nodes: [holder] }), {
     log: { putNode: async () => holder, resign: async () => assert.unreachable(), campaign: async () => null },
     deps: { onBehind: (reason) => reasons.push(reason) },
   });
@@ -398,12 +373,11 @@ test('a node whose id another process took while it slept joins again, and does 
   holder = other;
   await time.until(() => reasons.length > 0);
   assert.match(reasons[0]!, /^NODE_ID n1 belongs/);
-  await time.wait(member.end());
 });
 
 test('a node whose settings differ from those in the log is refused before it may lead', async () => {
   const reasons: string[] = [];
-  const member = memberOver(() => ({}), {
+  await using member = memberOver(() => ({}), {
     site: { refusal: 'PEERS_MAX is 5, and the group has 7' },
     log: { campaign: () => Promise.reject(new Error('it campaigned')) },
     deps: { onRefused: (reason) => reasons.push(reason) },
@@ -412,7 +386,6 @@ test('a node whose settings differ from those in the log is refused before it ma
   member.start(null);
   await time.until(() => reasons.length > 0);
   assert.equal([reasons, member.isLeader], [['PEERS_MAX is 5, and the group has 7'], false]);
-  await time.wait(member.end());
 });
 
 test('a node that follows before the log has the settings is refused once they differ, unless the group is older', async () => {
@@ -467,14 +440,14 @@ async function leading(more: { log?: Partial<SharedLog>; deps?: Partial<MemberDe
   member.start(null);
   assert.ok(await time.wait(member.nextLeader(null, 60_000)));
   assert.ok(member.decides);
-  return { member, site, put };
+  return { member, site, put, [Symbol.asyncDispose]: () => time.wait(member.end()) };
 }
 
 test('a node whose takeover fails resigns, so that another one can lead, and reports the failure', async () => {
   const resigned: string[] = [];
   const failures: unknown[] = [];
   let leader: LeaderView | null = null;
-  const member = memberOver(() => ({ leader }), {
+  await using member = memberOver(() => ({ leader }), {
     site: { lead: () => Promise.reject(new Error('PRE_TRUSTED_PEERS')), follow: async () => undefined },
     log: {
       campaign: async () => {
@@ -491,13 +464,12 @@ test('a node whose takeover fails resigns, so that another one can lead, and rep
   await time.until(() => failures.length > 0);
   assert.equal([resigned, failures], [['1 PRE_TRUSTED_PEERS'], ['PRE_TRUSTED_PEERS']]);
   assert.equal([member.fence, member.role, member.takeovers, member.refusedNodes], [null, 'follower', 0, 0]);
-  await time.wait(member.end());
 });
 
 test('a takeover that meets a silent etcd is tried again', async () => {
   let leader: LeaderView | null = null;
   let takeovers = 0;
-  const member = memberOver(() => ({ leader }), {
+  await using member = memberOver(() => ({ leader }), {
     site: {
       lead: async () => {
         takeovers += 1;
@@ -521,74 +493,61 @@ test('a takeover that meets a silent etcd is tried again', async () => {
   member.start(null);
   await time.until(() => member.decides);
   assert.is(takeovers, 2);
-  await time.wait(member.end());
 });
 
 test('a leader that may lead no longer decides nothing, and callers wait for the next leader', async () => {
-  const { member, site } = await leading();
-  try {
-    site.unfitToLead = 'the clock jumped';
-    assert.equal([member.isLeader, member.decides], [true, false]);
-    assert.ok(await time.wait(member.nextLeader(null, 60_000)));
-    assert.equal([member.leader?.nodeId, member.role], ['n2', 'follower']);
-  } finally {
-    await time.wait(member.end());
-  }
+  await using led = await leading();
+  const { member, site } = led;
+  site.unfitToLead = 'the clock jumped';
+  assert.equal([member.isLeader, member.decides], [true, false]);
+  assert.ok(await time.wait(member.nextLeader(null, 60_000)));
+  assert.equal([member.leader?.nodeId, member.role], ['n2', 'follower']);
 });
 
 test('a leader that must leave decides nothing, and nobody waits for a node that has left', async () => {
-  const { member, site } = await leading();
-  try {
-    site.unfit = 'disk_low';
-    assert.equal([member.isLeader, member.decides], [true, false]);
-    const since = time.elapsed();
-    assert.not(await time.wait(member.nextLeader(null, 60_000)));
-    assert.equal([member.role, time.elapsed() - since < 30_000], ['left', true]);
-  } finally {
-    await time.wait(member.end());
-  }
+  await using led = await leading();
+  const { member, site } = led;
+  site.unfit = 'disk_low';
+  assert.equal([member.isLeader, member.decides], [true, false]);
+  const since = time.elapsed();
+  assert.not(await time.wait(member.nextLeader(null, 60_000)));
+  assert.equal([member.role, time.elapsed() - since < 30_000], ['left', true]);
 });
 
 test('a node that has left goes on after a caller asked it for the newest records', async () => {
-  const { member, site } = await leading();
-  try {
-    site.unfit = 'disk_low';
-    await time.until(() => member.role === 'left');
-    const since = time.elapsed();
-    assert.not(await time.wait(member.refresh()));
-    assert.ok(time.elapsed() - since < limits.refreshMs, 'it reads nothing that the caller could wait for');
-    site.unfit = null;
-    await time.until(() => member.role === 'follower');
-  } finally {
-    await time.wait(member.end());
-  }
+  await using led = await leading();
+  const { member, site } = led;
+  site.unfit = 'disk_low';
+  await time.until(() => member.role === 'left');
+  const since = time.elapsed();
+  assert.not(await time.wait(member.refresh()));
+  assert.ok(time.elapsed() - since < limits.refreshMs, 'it reads nothing that the caller could wait for');
+  site.unfit = null;
+  await time.until(() => member.role === 'follower');
 });
 
 // Found by the simulation: an erasure was answered while a node that had just returned still held the player.
 test('a node that returns tells the others first, and is stale until it has read the log to its end', async () => {
-  const { member, site, put } = await leading();
-  try {
-    site.unfit = 'disk_low';
-    await time.until(() => member.role === 'left');
-    let wasStale: boolean | null = null;
-    put.push = (role) => {
-      if (role === 'follower') wasStale ??= member.isStale;
-      return 0;
-    };
-    site.unfit = null;
-    await time.until(() => member.role === 'follower');
-    assert.ok(wasStale, 'reported before it serves');
-    await time.until(() => !member.isStale);
-  } finally {
-    await time.wait(member.end());
-  }
+  await using led = await leading();
+  const { member, site, put } = led;
+  site.unfit = 'disk_low';
+  await time.until(() => member.role === 'left');
+  let wasStale: boolean | null = null;
+  put.push = (role) => {
+    if (role === 'follower') wasStale ??= member.isStale;
+    return 0;
+  };
+  site.unfit = null;
+  await time.until(() => member.role === 'follower');
+  assert.ok(wasStale, 'reported before it serves');
+  await time.until(() => !member.isStale);
 });
 
 test('a node that lost its lease is stale from the next one on until it has read the shared log to its end', async () => {
   let isLost = false;
   let isSilent = false;
   const reports: string[] = [];
-  const member = memberOver(
+  await using member = memberOver(
     () => {
       if (isSilent) throw new SharedLogUnavailableError('etcd does not answer');
       return { leader: leaderOf('1') };
@@ -618,14 +577,13 @@ test('a node that lost its lease is stale from the next one on until it has read
   isSilent = false;
   await time.until(() => !member.isStale);
   assert.ok(reports.includes('follower'));
-  await time.wait(member.end());
 });
 
 test('no report that is made while a node returns says that it has left', async () => {
   let isHeld = false;
   let isReleased = false;
   const roles: string[] = [];
-  const { member, site } = await leading({
+  await using led = await leading({
     log: {
       putNode: async ({ role }) => {
         roles.push(role);
@@ -634,28 +592,25 @@ test('no report that is made while a node returns says that it has left', async 
       },
     },
   });
-  try {
-    site.unfit = 'disk_low';
-    await time.until(() => member.role === 'left');
-    isHeld = true;
-    roles.length = 0;
-    site.unfit = null;
-    await time.until(() => roles.includes('follower'));
-    const heldAt = time.elapsed();
-    await time.until(() => time.elapsed() > heldAt + 5_000);
-    assert.equal(roles.slice(roles.indexOf('follower')), ['follower']);
-    isReleased = true;
-    await time.until(() => member.role === 'follower');
-  } finally {
-    await time.wait(member.end());
-  }
+  const { member, site } = led;
+  site.unfit = 'disk_low';
+  await time.until(() => member.role === 'left');
+  isHeld = true;
+  roles.length = 0;
+  site.unfit = null;
+  await time.until(() => roles.includes('follower'));
+  const heldAt = time.elapsed();
+  await time.until(() => time.elapsed() > heldAt + 5_000);
+  assert.equal(roles.slice(roles.indexOf('follower')), ['follower']);
+  isReleased = true;
+  await time.until(() => member.role === 'follower');
 });
 
 // Found by the simulation: a leader that was paused called old records fresh until its next lease.
 test('a leader that slept while its lease was renewed leads no longer, and is stale at once', async () => {
   let sleepsMs = 0;
   let sleptMs = 0;
-  const { member } = await leading({
+  await using led = await leading({
     log: {
       keepAlive: async () => {
         sleptMs += sleepsMs;
@@ -665,39 +620,30 @@ test('a leader that slept while its lease was renewed leads no longer, and is st
     },
     deps: { timers: { elapsed: () => time.elapsed() + sleptMs, later: (act, ms) => time.later(act, ms) } },
   });
-  try {
-    sleepsMs = 60_000;
-    await time.until(() => sleptMs > 0);
-    assert.equal([member.isLeader, member.isStale], [false, true]);
-    await time.until(() => member.role === 'follower');
-    assert.is(member.lease.leftMs, 0, 'before another lease');
-  } finally {
-    await time.wait(member.end());
-  }
+  const { member } = led;
+  sleepsMs = 60_000;
+  await time.until(() => sleptMs > 0);
+  assert.equal([member.isLeader, member.isStale], [false, true]);
+  await time.until(() => member.role === 'follower');
+  assert.is(member.lease.leftMs, 0, 'before another lease');
 });
 
 test('a node that retires is stale, because the files that it reads anew may lack records', async () => {
-  const { member } = await leading();
-  try {
-    assert.not(member.isStale);
-    await time.wait(member.retire('a commit failed'));
-    assert.ok(member.isStale);
-  } finally {
-    await time.wait(member.end());
-  }
+  await using led = await leading();
+  const { member } = led;
+  assert.not(member.isStale);
+  await time.wait(member.retire('a commit failed'));
+  assert.ok(member.isStale);
 });
 
 test('callers are served again at once if the leader may stay after all', async () => {
-  const { member, site } = await leading();
-  try {
-    site.unfitToLead = 'the clock jumped';
-    const [served, since] = [member.takenOver(60_000), time.elapsed()];
-    site.unfitToLead = null;
-    assert.ok(await time.wait(served));
-    assert.ok(time.elapsed() - since < 30_000);
-  } finally {
-    await time.wait(member.end());
-  }
+  await using led = await leading();
+  const { member, site } = led;
+  site.unfitToLead = 'the clock jumped';
+  const [served, since] = [member.takenOver(60_000), time.elapsed()];
+  site.unfitToLead = null;
+  assert.ok(await time.wait(served));
+  assert.ok(time.elapsed() - since < 30_000);
 });
 
 test.run();

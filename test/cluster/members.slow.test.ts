@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { EtcdMembers, noEtcd } from '../../bench/cluster/etcd-members.js';
 import { membersOf } from '../../src/node/cluster/cluster-folder.js';
 import { EtcdClient } from '../../src/store/etcd/etcd-client.js';
+import { closing } from '../support/closing.js';
 import { until } from '../support/until.js';
 import { clearDatabase, fillDatabase, leadingMember, replaceMember } from './etcd-faults.js';
 import { filesWith } from './final-log.js';
@@ -89,19 +90,17 @@ if (missing === undefined) {
 
   test('the status of the members names the alarm of a full database until it is disarmed', async () => {
     const { endpoints } = etcd;
-    const client = new EtcdClient({ endpoints, ca: null, cert: null, key: null, username: null, password: null });
+    await using client = closing(
+      new EtcdClient({ endpoints, ca: null, cert: null, key: null, username: null, password: null }),
+    );
     const alarms = async () => (await membersOf({ client })).map((member) => member?.alarms);
-    try {
-      assert.equal(await alarms(), [[], [], []]);
-      const refused = await fillDatabase(etcd, '/ballast/', 2).catch((error: unknown) => String(error));
-      assert.match(String(refused), 'NOSPACE');
-      // Each member learns of the alarm by the log of etcd.
-      await until(async () => (await alarms()).every((names) => names?.length === 1 && names[0] === 'NOSPACE'));
-      await clearDatabase(etcd, '/ballast/', 1);
-      await until(async () => (await alarms()).every((names) => names?.length === 0));
-    } finally {
-      client.close();
-    }
+    assert.equal(await alarms(), [[], [], []]);
+    const refused = await fillDatabase(etcd, '/ballast/', 2).catch((error: unknown) => String(error));
+    assert.match(String(refused), 'NOSPACE');
+    // Each member learns of the alarm by the log of etcd.
+    await until(async () => (await alarms()).every((names) => names?.length === 1 && names[0] === 'NOSPACE'));
+    await clearDatabase(etcd, '/ballast/', 1);
+    await until(async () => (await alarms()).every((names) => names?.length === 0));
   });
 
   test('the byte search finds the bytes of a key in the files of the members', async () => {

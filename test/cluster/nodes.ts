@@ -25,7 +25,6 @@ const outputChars = 1_500;
 export interface NodeOptions {
   readonly name: string;
   readonly dir: string;
-  /** Ports of the members of etcd. */
   readonly etcdPorts: readonly number[];
   readonly env?: Readonly<Record<string, string>>;
 }

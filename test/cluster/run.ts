@@ -29,7 +29,6 @@ const env = {
 };
 
 export interface ClusterRun {
-  /** Returns the fault of a round. */
   readonly next: (round: number, random: Random) => ClusterFault;
   readonly smallDisks?: boolean;
 }

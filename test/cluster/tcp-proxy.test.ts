@@ -34,9 +34,7 @@ async function open(): Promise<Socket> {
 }
 
 /** Resolves once the connection has ended. `once` would reject at an error. */
-function closedOf(socket: Socket): Promise<void> {
-  return new Promise((resolve) => socket.on('close', () => resolve()));
-}
+const closedOf = (socket: Socket): Promise<void> => new Promise((resolve) => socket.on('close', () => resolve()));
 
 async function answerTo(socket: Socket, text: string): Promise<string> {
   socket.write(text);

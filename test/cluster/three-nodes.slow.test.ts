@@ -11,7 +11,7 @@ import { Batch, BatchWriter, NONCE_BYTES } from '../../src/core/records/batch.js
 import { limits } from '../../src/limits.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';
-import { deadProcess } from '../store/temporary-folder.js';
+import { deadProcess } from '../store/dead-process.js';
 import { beginPtf } from '../support/ptf.js';
 import { differences, StreamReader } from '../support/stream-reader.js';
 import { until } from '../support/until.js';
@@ -51,7 +51,6 @@ async function store(first: ClusterNode, player: string): Promise<string> {
   return id;
 }
 
-/** Returns the leader and the other nodes. */
 async function roles(): Promise<[leader: ClusterNode, follower: ClusterNode, other: ClusterNode]> {
   const leader = await group.awaitLeader();
   const [follower, other] = nodes.filter((node) => node !== leader);

@@ -47,50 +47,46 @@ export async function everyBody(): Promise<Pick<Bodies, 'taken' | 'answered'>> {
 }
 
 async function askNode(bodies: Bodies): Promise<void> {
-  const node = await startTestNode();
-  try {
-    const { url } = node;
-    const peer = await registerPeer(url);
-    const other = await registerPeer(url, 'Other');
-    const registration = { peer_name: 'Third', game_ids: ['arena'], contact_email: 'ops@example.com' };
-    bodies.takes('registerPeer', registration);
-    await bodies.asks('registerPeer', url, '/api/v1/peers/register', { json: registration });
-    await bodies.asks('registerPeer', url, '/api/v1/peers/register', { json: { peer_name: ' a', game_ids: 'a, b' } });
-    await askEvents(bodies, peer, other);
-    const { key } = peer;
-    for (const id of ['getIndex', 'getHealth', 'getReadiness', 'getOpenApi', 'getOpenApi30'] as const)
-      await bodies.asks(id, url, routes[id].path);
-    await bodies.asks('getIndex', url, routes.getIndex.path, { headers: { Accept: 'text/html' } });
-    await bodies.asks('listPeers', url, '/api/v1/peers?limit=1');
-    await bodies.asks('listPeers', url, '/api/v1/peers', { key });
-    await bodies.asks('listAudit', url, '/api/v1/audit', { headers: { Authorization: 'Bearer x' } });
-    await bodies.asks('listAudit', url, '/api/v1/audit', { key });
-    await bodies.asks('listAudit', url, '/api/v1/audit');
-    const player = newPlayer();
-    await peer.submit({ player_id: player });
-    const base = `/api/v1/players/${player}`;
-    await bodies.asks('getTrustScore', url, `${base}/trust-score`);
-    await bodies.asks('getTrustScore', url, `${base}/trust-score?explain=true`);
-    await bodies.asks('getTrustScore', url, '/api/v1/players/a%00/trust-score');
-    await bodies.asks('getTrustScore', url, '/api/v1/players/nobody/trust-score');
-    await bodies.asks('getVerdict', url, `${base}/verdict`);
-    await bodies.asks('listPlayerEvents', url, `${base}/events`, { key });
-    await bodies.asks('getTrustScores', url, `/api/v1/trust-scores?ids=${player},nobody`);
-    await bodies.asks('getTrustScores', url, '/api/v1/trust-scores', {
-      headers: { Accept: 'application/problem+json' },
-    });
-    const subject = await reported(peer);
-    const disputed = `/api/v1/subjects/${subject}/disputes`;
-    const dispute = { text: 'not so', peer_id: peer.peerId };
-    bodies.takes('openDispute', dispute);
-    await bodies.asks('openDispute', url, disputed, { key, json: dispute });
-    await bodies.asks('openDispute', url, disputed, { key, json: dispute });
-    await bodies.asks('openDispute', url, disputed, { key, json: { text: '' } });
-    await bodies.asks('listPlayerEvents', url, `/api/v1/players/${subject}/events`, { key });
-    await bodies.asks('eraseSubject', url, `/api/v1/subjects/${subject}`, { method: 'DELETE', key });
-  } finally {
-    await node.close();
-  }
+  await using node = await startTestNode();
+  const { url } = node;
+  const peer = await registerPeer(url);
+  const other = await registerPeer(url, 'Other');
+  const registration = { peer_name: 'Third', game_ids: ['arena'], contact_email: 'ops@example.com' };
+  bodies.takes('registerPeer', registration);
+  await bodies.asks('registerPeer', url, '/api/v1/peers/register', { json: registration });
+  await bodies.asks('registerPeer', url, '/api/v1/peers/register', { json: { peer_name: ' a', game_ids: 'a, b' } });
+  await askEvents(bodies, peer, other);
+  const { key } = peer;
+  for (const id of ['getIndex', 'getHealth', 'getReadiness', 'getOpenApi', 'getOpenApi30'] as const)
+    await bodies.asks(id, url, routes[id].path);
+  await bodies.asks('getIndex', url, routes.getIndex.path, { headers: { Accept: 'text/html' } });
+  await bodies.asks('listPeers', url, '/api/v1/peers?limit=1');
+  await bodies.asks('listPeers', url, '/api/v1/peers', { key });
+  await bodies.asks('listAudit', url, '/api/v1/audit', { headers: { Authorization: 'Bearer x' } });
+  await bodies.asks('listAudit', url, '/api/v1/audit', { key });
+  await bodies.asks('listAudit', url, '/api/v1/audit');
+  const player = newPlayer();
+  await peer.submit({ player_id: player });
+  const base = `/api/v1/players/${player}`;
+  await bodies.asks('getTrustScore', url, `${base}/trust-score`);
+  await bodies.asks('getTrustScore', url, `${base}/trust-score?explain=true`);
+  await bodies.asks('getTrustScore', url, '/api/v1/players/a%00/trust-score');
+  await bodies.asks('getTrustScore', url, '/api/v1/players/nobody/trust-score');
+  await bodies.asks('getVerdict', url, `${base}/verdict`);
+  await bodies.asks('listPlayerEvents', url, `${base}/events`, { key });
+  await bodies.asks('getTrustScores', url, `/api/v1/trust-scores?ids=${player},nobody`);
+  await bodies.asks('getTrustScores', url, '/api/v1/trust-scores', {
+    headers: { Accept: 'application/problem+json' },
+  });
+  const subject = await reported(peer);
+  const disputed = `/api/v1/subjects/${subject}/disputes`;
+  const dispute = { text: 'not so', peer_id: peer.peerId };
+  bodies.takes('openDispute', dispute);
+  await bodies.asks('openDispute', url, disputed, { key, json: dispute });
+  await bodies.asks('openDispute', url, disputed, { key, json: dispute });
+  await bodies.asks('openDispute', url, disputed, { key, json: { text: '' } });
+  await bodies.asks('listPlayerEvents', url, `/api/v1/players/${subject}/events`, { key });
+  await bodies.asks('eraseSubject', url, `/api/v1/subjects/${subject}`, { method: 'DELETE', key });
 }
 
 async function askEvents(bodies: Bodies, peer: PeerClient, other: PeerClient): Promise<void> {
@@ -126,14 +122,10 @@ async function reported(peer: PeerClient): Promise<string> {
 
 /** An erasure that waits for the operator. */
 async function askOperatorMode(bodies: Bodies): Promise<void> {
-  const node = await startTestNode({ ERASURE_MODE: 'operator' });
-  try {
-    const peer = await registerPeer(node.url);
-    const path = `/api/v1/subjects/${await reported(peer)}`;
-    await bodies.asks('eraseSubject', node.url, path, { method: 'DELETE', key: peer.key });
-  } finally {
-    await node.close();
-  }
+  await using node = await startTestNode({ ERASURE_MODE: 'operator' });
+  const peer = await registerPeer(node.url);
+  const path = `/api/v1/subjects/${await reported(peer)}`;
+  await bodies.asks('eraseSubject', node.url, path, { method: 'DELETE', key: peer.key });
 }
 
 /** Answers that only a failing or rate-limiting node gives. */
@@ -147,11 +139,7 @@ async function askTroubled(bodies: Bodies): Promise<void> {
     [{ settings: { rateLimitAddressPerS: 1 } }, 3],
   ];
   for (const [options, times] of asked) {
-    const face = await startFace(options);
-    try {
-      for (let i = 0; i < times; i++) await bodies.asks('listPeers', face.url, '/api/v1/peers');
-    } finally {
-      await face.drain();
-    }
+    await using face = await startFace(options);
+    for (let i = 0; i < times; i++) await bodies.asks('listPeers', face.url, '/api/v1/peers');
   }
 }

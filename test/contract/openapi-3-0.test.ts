@@ -11,11 +11,8 @@ const document31 = openApiDocument('1.2.3');
 const document30 = openApi30Document(document31);
 
 /** The document as a file of it is read. */
-function plain(document: Json): Parameters<typeof SwaggerParser.validate>[0] {
-  return JSON.parse(JSON.stringify(document));
-}
+const plain = (document: Json): Parameters<typeof SwaggerParser.validate>[0] => JSON.parse(JSON.stringify(document));
 
-/** Returns the conversion of one schema. */
 function converted(schema: unknown): unknown {
   const { components } = openApi30Document({ openapi: '3.1.0', components: { schemas: { One: schema } } });
   return (components as { readonly schemas: Json }).schemas.One;
@@ -98,10 +95,7 @@ test('a union becomes one schema that admits every value of its branches', () =>
         { type: 'string', enum: ['b'] },
       ],
     }),
-    {
-      type: 'string',
-      enum: ['a', 'b'],
-    },
+    { type: 'string', enum: ['a', 'b'] },
   );
   assert.equal(converted({ anyOf: [text, { type: 'integer' }] }), {}, 'no type admits both');
   const object = { type: 'object', additionalProperties: false };
@@ -114,8 +108,6 @@ test('a union becomes one schema that admits every value of its branches', () =>
   });
 });
 
-test('the document that is converted stays as it was', () => {
-  assert.equal(document31, openApiDocument('1.2.3'));
-});
+test('the document that is converted stays as it was', () => assert.equal(document31, openApiDocument('1.2.3')));
 
 test.run();

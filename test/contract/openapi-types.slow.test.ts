@@ -3,9 +3,8 @@
  * and answers are of these types.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -16,6 +15,7 @@ import { openApiDocument } from '../../src/contract/openapi.js';
 import { openApi30Document } from '../../src/contract/openapi-3-0.js';
 import { type OperationId, type Route, routes } from '../../src/contract/routes.js';
 import { type ErrorCode, errors } from '../../src/errors.js';
+import { temporaryFolder } from '../support/process.js';
 import { type AnsweredBody, everyBody, type PerBody, type TakenBody } from './every-body.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -29,7 +29,7 @@ let faults: ReadonlyMap<string, string> = new Map();
 let taken: readonly TakenBody[] = [];
 let answered: readonly AnsweredBody[] = [];
 test.before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-openapi-types-'));
+  folder = temporaryFolder();
   const { default: generate, astToString } = await loadOpenApiTypescript();
   writeFileSync(join(folder, 'types-3-1.ts'), astToString(await generate(document)));
   writeFileSync(join(folder, 'types-3-0.ts'), astToString(await generate(document30)));
@@ -51,7 +51,6 @@ test.before(async () => {
     ...compile(swagger, ['--lib', 'es2022,dom']),
   ]);
 });
-test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 interface OpenApiTypescript {
   default(document: object): Promise<unknown>;
@@ -221,9 +220,7 @@ for (const version of ['3.1', '3.0']) {
   });
 }
 
-test('the code of an error determines the type of its details (3.1)', () => {
-  assert.is(faults.get('errors-3-1'), '');
-});
+test('the code of an error determines the type of its details (3.1)', () => assert.is(faults.get('errors-3-1'), ''));
 
 test('the details of an error have the members of every code, and its code is one of the list (3.0)', () => {
   assert.is(faults.get('errors-3-0'), '');

@@ -4,7 +4,6 @@ import * as assert from 'uvu/assert';
 import { asOfTime } from '../../src/core/evidence/decay.js';
 import type { LogRecord } from '../../src/core/records/records.js';
 import { decideDispute, decideDisputeOpened } from '../../src/core/rules/decide-dispute.js';
-import { decidePeerChange } from '../../src/core/rules/decide-peer.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
 import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
@@ -86,8 +85,7 @@ test('weights are computed anew after a decision that moves evidence, and after 
 
 test('a peer that was suspended while its dispute arrived is refused, and a caller without a key is not', () => {
   const given = reported();
-  const suspend = { type: 'peer_status', peerId: 'peer-2', status: 'suspended', by: 'test' } as const;
-  given.apply(decidePeerChange(given.state, suspend, t0).records, t0);
+  given.setStatus('peer-2', 'suspended');
   assert.equal(open(given), refused('peer_not_active'));
   assert.is(open(given, { peer: NO_KEY }), 'open');
 });
@@ -302,7 +300,7 @@ test('an erasure removes disputes and what their records contain of the player',
   open(given, { id: 'd2', peer: 1 });
   decide(given, 'uphold', ['peer-0']);
   const erase = { caller: OPERATOR, subject: subjectOf('p'), commitment: 'c', by: 'test' };
-  given.apply(decideErasure(given.state, bounds, erase, t0).records, t0);
+  given.done(decideErasure(given.state, bounds, erase, t0));
   assert.equal(
     [given.state.disputes.size, given.state.disputes.counts.open, given.state.disputes.counts.upheld],
     [0, 0, 0],
@@ -349,7 +347,7 @@ test('a replay that no longer knows an erased player drops the same rejected dis
       decide(given, 'reject', [], player);
     }
     const erase = { caller: OPERATOR, subject: subjectOf('b'), commitment: 'c', by: 'test' };
-    given.apply(decideErasure(given.state, bounds, erase, t0).records, t0);
+    given.done(decideErasure(given.state, bounds, erase, t0));
     const [erasure] = given.state.erasures.values();
     const left = new GroupState(formedRecord(30), salt);
     for (const [i, { record, at }] of given.records.entries()) {

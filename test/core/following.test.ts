@@ -5,7 +5,6 @@ import { decideEvent } from '../../bench/core/decide-event.js';
 import type { EventSubmission } from '../../src/core/commands.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../../src/core/evidence/evidence.js';
 import { decideDispute, decideDisputeOpened } from '../../src/core/rules/decide-dispute.js';
-import { decidePeerChange } from '../../src/core/rules/decide-peer.js';
 import { decideErasure } from '../../src/core/rules/decide-removal.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { replacementOf } from '../../src/group/removal/redaction.js';
@@ -78,10 +77,7 @@ test('a peer does not follow what it carries itself, nor a carrier another of th
 test('nobody follows a revoked peer', () => {
   const given = group();
   given.event(0, 'a', ban);
-  given.apply(
-    decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status: 'revoked', by: 'test' }, t0).records,
-    t0,
-  );
+  given.setStatus('peer-0', 'revoked');
   assert.is(bitsAfter(given, [1, ban], [1, report]), 0);
 });
 
@@ -89,9 +85,9 @@ test('nobody follows evidence that an upheld dispute made void', () => {
   const given = group();
   given.event(0, 'a', ban);
   const dispute = { disputeId: 'd', caller: 2, subject: subjectOf('a'), text: 'not him', by: 'test' };
-  given.apply(decideDisputeOpened(given.state, dispute, t0).records, t0);
+  given.done(decideDisputeOpened(given.state, dispute, t0));
   const command = { disputeId: 'd', decision: 'uphold', peerIds: ['peer-0'], by: 'test' } as const;
-  given.apply(decideDispute(given.state, command, t0).records, t0);
+  given.done(decideDispute(given.state, command, t0));
   assert.is(bitsAfter(given, [1, ban], [1, report]), 0);
 });
 
@@ -179,7 +175,7 @@ test('the event records that it follows: a replay agrees after the other was wit
     const gone = new Set([first.value]);
     if (isErased) {
       const erasure = { caller: 0, subject: subjectOf('b'), commitment: 'c', by: 'test' };
-      given.apply(decideErasure(given.state, bounds, erasure, t0).records, t0);
+      given.done(decideErasure(given.state, bounds, erasure, t0));
       given.records.forEach(({ record }, i) => {
         if (record.type === 'event_accepted' && subjectOf('b').equals(record.subject)) gone.add(i + 1);
       });

@@ -13,9 +13,7 @@ import { everyRecord } from '../support/every-record.js';
 import { salt } from '../support/given.js';
 import { type GoldenLog, type GoldenSnapshot, goldenFolder, goldenLife } from '../support/golden-life.js';
 
-function read<T>(name: string): T {
-  return JSON.parse(readFileSync(join(goldenFolder, name), 'utf8')) as T;
-}
+const read = <T>(name: string): T => JSON.parse(readFileSync(join(goldenFolder, name), 'utf8')) as T;
 
 const names = readdirSync(goldenFolder).sort();
 const logs = names.filter((name) => /^log-v\d+(?:-\w+)?\.json$/.test(name));

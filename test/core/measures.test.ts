@@ -68,7 +68,7 @@ test('a change of either half-life keeps every present value and changes the dec
     given.event(0, 'a', ban);
     given.event(0, 'a', {});
     const before = present(given, at);
-    given.apply(decideHalfLife(given.state, kind, 15, at).records, at);
+    given.done(decideHalfLife(given.state, kind, 15, at), at);
     near(present(given, at), before);
     const lives = kind === 'claims' ? [15, 180] : [30, 15];
     near(
@@ -140,10 +140,10 @@ test('an upheld dispute takes a ban out of the score, and an undo brings it back
   const given = banned().weigh();
   const before = given.trust('a');
   const dispute = { disputeId: 'd', caller: 2, subject: subjectOf('a'), text: 'not him', by: 'test' };
-  given.apply(decideDisputeOpened(given.state, dispute, t0).records, t0);
+  given.done(decideDisputeOpened(given.state, dispute, t0));
   const decide = (decision: 'uphold' | 'undo') => {
     const command = { disputeId: 'd', decision, peerIds: decision === 'uphold' ? ['peer-0', 'peer-1'] : [], by: 't' };
-    given.apply(decideDispute(given.state, command, t0).records, t0);
+    given.done(decideDispute(given.state, command, t0));
   };
   decide('uphold');
   assert.is(given.trust('a').score, 50);
@@ -160,7 +160,7 @@ test('an erasure leaves neither a measure in the tables nor a word of one in the
   const carried = carriedSums(given.state, subjectOf('a'), 1)!;
   given.apply([carried], t0);
   const erasure = { caller: 0, subject: subjectOf('a'), commitment: 'c', by: 'test' };
-  given.apply(decideErasure(given.state, bounds, erasure, t0).records, t0);
+  given.done(decideErasure(given.state, bounds, erasure, t0));
   assert.is(given.state.subjects.entries.measured, 0);
   const tagOf = (id: string) => given.state.idTags.of(id);
   for (const { record } of given.records) {
@@ -188,7 +188,7 @@ test('sums that are carried over hold measure and bits, and a log without the ev
 
 test('a snapshot holds measures, their scale and the bits, and the same records follow on it', () => {
   const given = banned();
-  given.apply(decideHalfLife(given.state, 'measures', 15, t0 + dayMs).records, t0 + dayMs);
+  given.done(decideHalfLife(given.state, 'measures', 15, t0 + dayMs), t0 + dayMs);
   const loaded = loadSnapshot(snapshotBlocks(given.state), salt);
   assert.is(stateDigest(loaded), stateDigest(given.state));
   const from = given.records.length;

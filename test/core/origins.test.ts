@@ -4,7 +4,6 @@ import * as assert from 'uvu/assert';
 import { asOfTime } from '../../src/core/evidence/decay.js';
 import { trustConstants } from '../../src/core/evidence/trust-constants.js';
 import type { LogRecord } from '../../src/core/records/records.js';
-import { decidePeerChange } from '../../src/core/rules/decide-peer.js';
 import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
 import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
@@ -207,10 +206,7 @@ test('events that a revoked peer carries count for nothing', () => {
   given.event(0, 'victim', labelled('list'));
   given.compute();
   assert.ok(given.trust('victim').score < 50);
-  given.apply(
-    decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status: 'revoked', by: 'test' }, t0).records,
-    t0,
-  );
+  given.setStatus('peer-0', 'revoked');
   assert.is(given.trust('victim').score, 50);
   assert.is(given.trust('victim').confidence, 0);
 });

@@ -8,14 +8,12 @@ import { decideErasure, decideErasureRefused, decideExport } from '../../src/cor
 import { decideHalfLife } from '../../src/core/rules/decide-setting.js';
 import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { trustOf } from '../../src/core/scoring/score.js';
-import { OPERATOR } from '../../src/core/vocabulary.js';
+import { OPERATOR, type PeerStatus } from '../../src/core/vocabulary.js';
 import type { Outcome } from '../../src/errors.js';
 import { limits } from '../../src/limits.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';
 
-function codeOf(outcome: Outcome<unknown>): string {
-  return outcome.ok ? 'ok' : outcome.code;
-}
+const codeOf = (outcome: Outcome<unknown>): string => (outcome.ok ? 'ok' : outcome.code);
 
 test('the checks of an event come in the order of the contract', () => {
   const given = new Given().peers(2);
@@ -74,10 +72,7 @@ test('without authentication the body names the peer: unknown, then not active',
   const given = new Given().peers(1);
   const submit = (peerId: string) => codeOf(decideEvent(given.state, null, given.submission(0, 'a', { peerId }), t0));
   assert.is(submit('nobody'), 'unknown_peer');
-  given.apply(
-    decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status: 'suspended', by: 't' }, t0).records,
-    t0,
-  );
+  given.setStatus('peer-0', 'suspended');
   assert.is(submit('peer-0'), 'peer_not_active');
 });
 
@@ -98,10 +93,7 @@ test('a duplicate reveals the first arrival to its own peer only', () => {
   given.event(0, 'a', { eventId: 'x' }, t0 + 5);
   given.event(0, 'a', {}, t0 + 9);
   const own = decideEvent(given.state, 0, given.submission(0, 'b', { eventId: 'x' }), t0 + 10);
-  assert.equal(own.ok ? null : own.details, {
-    event_id: 'x',
-    originally_received_at: '2026-01-01T00:00:00.005Z',
-  });
+  assert.equal(own.ok ? null : own.details, { event_id: 'x', originally_received_at: '2026-01-01T00:00:00.005Z' });
   const other = decideEvent(given.state, 1, given.submission(1, 'b', { eventId: 'x' }), t0 + 10);
   assert.equal(other.ok ? null : other.details, { event_id: 'x', owner: 'other' });
 });
@@ -114,11 +106,7 @@ test('registration beyond the bound is refused', () => {
 
 test('revocation is final, suspension is not', () => {
   const given = new Given().peers(1);
-  const change = (status: 'active' | 'suspended' | 'revoked') => {
-    const decision = decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status, by: 't' }, t0);
-    given.apply(decision.records, t0);
-    return codeOf(decision.outcome);
-  };
+  const change = (status: PeerStatus) => codeOf(given.setStatus('peer-0', status));
   assert.equal(
     [change('suspended'), change('active'), change('revoked'), change('revoked'), change('active')],
     ['ok', 'ok', 'ok', 'ok', 'peer_not_active'],
@@ -128,10 +116,8 @@ test('revocation is final, suspension is not', () => {
 test('a rotated key dies at once, or when its overlap ends', () => {
   const given = new Given().peers(1);
   const rotate = (keyDigest: string, overlapMs: number) =>
-    given.apply(
-      decidePeerChange(given.state, { type: 'rotate_key', peerId: 'peer-0', keyDigest, overlapMs, by: 't' }, t0)
-        .records,
-      t0,
+    given.done(
+      decidePeerChange(given.state, { type: 'rotate_key', peerId: 'peer-0', keyDigest, overlapMs, by: 't' }, t0),
     );
   const works = (digest: string, at: number) => given.state.peers.byKey(digest, at) !== undefined;
   rotate('second', 0);
@@ -187,7 +173,7 @@ test('neither a key with half of the digest of a peer nor an old key is the key 
   const digestOf = (first: string, last: string) => first.repeat(63) + last;
   for (const keyDigest of [digestOf('a', '1'), digestOf('b', '1')]) {
     const command = { type: 'rotate_key', peerId: 'peer-0', keyDigest, overlapMs: 1000, by: 't' } as const;
-    given.apply(decidePeerChange(given.state, command, t0).records, t0);
+    given.done(decidePeerChange(given.state, command, t0));
   }
   const found = (digest: string) => given.state.peers.byKey(digest, t0)?.peerId;
   assert.equal([found(digestOf('a', '1')), found(digestOf('b', '1'))], ['peer-0', 'peer-0']);
@@ -210,10 +196,7 @@ test('a revoked peer leaves the pre-trusted and cannot come back', () => {
   assert.is(preTrust('remove', 'peer-1'), 'ok');
   assert.equal(acts, ['pre_trust_added', 'pre_trust_added', 'pre_trust_removed']);
   assert.equal(given.state.preTrusted, [0]);
-  given.apply(
-    decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status: 'revoked', by: 't' }, t0).records,
-    t0,
-  );
+  given.setStatus('peer-0', 'revoked');
   assert.equal(given.state.preTrusted, []);
   assert.is(preTrust('add', 'peer-0'), 'peer_not_active');
 });
@@ -237,10 +220,7 @@ test('a change of status looks at one peer, however many there are', () => {
     looked.push(peer);
     refreshPeer(state, peer);
   };
-  given.apply(
-    decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-1', status: 'revoked', by: 't' }, t0).records,
-    t0,
-  );
+  given.setStatus('peer-1', 'revoked');
   assert.equal(looked, [1]);
   assert.equal([...peerWeights.excluded.subarray(0, 3)], [0, 1, 0]);
   assert.equal([...peerWeights.isGrouped.subarray(0, 3)], [1, 1, 0]);
@@ -251,14 +231,9 @@ test('a revoked peer without events frees its place, and the operator has reserv
   const register = (byOperator: boolean) => {
     const index = given.state.peers.size;
     const more = { peerName: 'p', gameIds: ['g1'], keyDigest: `k${index}`, by: 'test', byOperator };
-    const decision = decideRegistration(
-      given.state,
-      { ...bounds, peersMax: 2 },
-      { peerId: `peer-${index}`, ...more },
-      t0,
+    return codeOf(
+      given.done(decideRegistration(given.state, { ...bounds, peersMax: 2 }, { peerId: `peer-${index}`, ...more }, t0)),
     );
-    given.apply(decision.records, t0);
-    return codeOf(decision.outcome);
   };
   assert.equal([register(false), register(false), register(false)], ['ok', 'ok', 'overloaded']);
   for (let place = 0; place < limits.peersReserve; place++) assert.is(register(true), 'ok');
@@ -306,7 +281,7 @@ test('a withdrawal stays in force over a change of half-life', () => {
     const seq = isWithdrawn ? (given.event(0, 'a') as { value: number }).value : 0;
     given.event(0, 'a', { severity: 0.3 });
     given.event(0, 'a', { eventType: 'commendation' });
-    given.apply(decideHalfLife(given.state, 'claims', 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
+    given.done(decideHalfLife(given.state, 'claims', 7, t0 + 10 * dayMs), t0 + 10 * dayMs);
     if (isWithdrawn) given.withdraw(0, seq, t0 + 11 * dayMs);
     const { entries } = given.state.subjects;
     const entry = given.state.subjects.firstEntry(given.row('a'));
@@ -323,9 +298,9 @@ test('a change of half-life changes no score at that time', () => {
   const later = t0 + 20 * dayMs;
   const score = () => trustOf(given.state, given.row('a'), asOfTime(given.state, later)).score;
   const before = score();
-  given.apply(decideHalfLife(given.state, 'claims', 5, later).records, later);
+  given.done(decideHalfLife(given.state, 'claims', 5, later), later);
   assert.ok(Math.abs(score() - before) < 1e-12);
-  given.apply(decideHalfLife(given.state, 'claims', 0, later).records, later);
+  given.done(decideHalfLife(given.state, 'claims', 0, later), later);
   assert.ok(Math.abs(score() - before) < 1e-12);
 });
 
@@ -337,7 +312,7 @@ test('nor does it where the clock was ahead as the group was formed, and is righ
   const before = score();
   assert.ok(before < 48);
   for (const days of [60, 15, 0, 30]) {
-    given.apply(decideHalfLife(given.state, 'claims', days, now).records, now);
+    given.done(decideHalfLife(given.state, 'claims', days, now), now);
     assert.ok(Math.abs(score() - before) < 1e-9, `${days} days: ${score()} for ${before}`);
   }
 });
@@ -378,9 +353,7 @@ test('erasure is bounded by a quota in a sliding day, which binds no operator', 
   const given = new Given().peers(1);
   const erase = (player: string, caller: number, now: number) => {
     given.event(0, player, {}, now);
-    const decision = decideErasure(given.state, bounds, erasure(player, caller), now);
-    given.apply(decision.records, now);
-    return decision.outcome;
+    return given.done(decideErasure(given.state, bounds, erasure(player, caller), now), now);
   };
   for (let i = 0; i < 3; i++) assert.is(codeOf(erase(`p${i}`, 0, t0 + i * 1000)), 'ok');
   const fourth = erase('p3', 0, t0 + 3000);
@@ -412,7 +385,7 @@ test('each refused request names its peers and its reason until they ask again, 
   given.event(0, 'a');
   const operator = { ...bounds, erasureMode: 'operator' } as const;
   const request = (peer: number) => {
-    given.apply(decideErasure(given.state, operator, erasure('a', peer), t0).records, t0);
+    given.done(decideErasure(given.state, operator, erasure('a', peer), t0));
   };
   const refuse = (reason = 'banned twice') =>
     decideErasureRefused(given.state, { subject: subjectOf('a'), reason, by: 'operator' }, t0 + 1);
@@ -439,7 +412,7 @@ test('each refused request names its peers and its reason until they ask again, 
   ]);
   request(0);
   assert.equal(refused(), [['not yours', 1]]);
-  given.apply(decideErasure(given.state, operator, erasure('a', -2), t0).records, t0);
+  given.done(decideErasure(given.state, operator, erasure('a', -2), t0));
   assert.equal(erasureRequests.all(), []);
   // Four requests, two refusals and the event.
   assert.is([...given.state.erasures.values()][0]!.heads.length, 7);
@@ -450,7 +423,7 @@ test('the operator settles a request for a player of whom nothing is known any m
   const given = new Given().peers(1);
   given.event(0, 'a');
   const operator = { ...bounds, erasureMode: 'operator' } as const;
-  given.apply(decideErasure(given.state, operator, erasure('a'), t0).records, t0);
+  given.done(decideErasure(given.state, operator, erasure('a'), t0));
   given.state.subjects.remove(subjectOf('a'));
   assert.is(codeOf(decideErasure(given.state, operator, erasure('a'), t0).outcome), 'subject_not_found');
   const { records, outcome } = decideErasure(given.state, operator, erasure('a', -2), t0);
@@ -464,9 +437,9 @@ test('requests that wait for the operator are held once per player, and all are 
   const given = new Given().peers(1);
   given.event(0, 'a');
   const operator = { ...bounds, erasureMode: 'operator', erasureQuotaPerDay: 1000 } as const;
-  for (let i = 0; i < 100; i++) given.apply(decideErasure(given.state, operator, erasure('a'), t0).records, t0);
+  for (let i = 0; i < 100; i++) given.done(decideErasure(given.state, operator, erasure('a'), t0));
   assert.is(given.state.erasureRequests.pending, 1);
-  given.apply(decideErasure(given.state, operator, erasure('a', -2), t0).records, t0);
+  given.done(decideErasure(given.state, operator, erasure('a', -2), t0));
   assert.is([...given.state.erasures.values()][0]!.heads.length, 101);
 });
 
@@ -508,9 +481,9 @@ test('fresh keys erase no more together than ten quotas of one peer', () => {
   for (let peer = 0; peer < 12; peer++) given.event(peer, `of ${peer}`);
   const one = { ...bounds, erasureQuotaPerDay: 1 };
   const codes = Array.from({ length: 12 }, (_, peer) => {
-    const decision = decideErasure(given.state, one, { ...erasure(`of ${peer}`), caller: peer }, t0 + peer);
-    given.apply(decision.records, t0 + peer);
-    return codeOf(decision.outcome);
+    return codeOf(
+      given.done(decideErasure(given.state, one, { ...erasure(`of ${peer}`), caller: peer }, t0 + peer), t0 + peer),
+    );
   });
   assert.equal(codes, [...Array(10).fill('ok'), 'erasure_quota_exceeded', 'erasure_quota_exceeded']);
 });
@@ -518,7 +491,7 @@ test('fresh keys erase no more together than ten quotas of one peer', () => {
 test('an event that was erased cannot be withdrawn, even where the log still shows it', () => {
   const given = new Given().peers(1);
   const { value: seq } = given.event(0, 'a') as { value: number };
-  given.apply(decideErasure(given.state, bounds, erasure('a'), t0).records, t0);
+  given.done(decideErasure(given.state, bounds, erasure('a'), t0));
   given.event(0, 'a');
   assert.is(given.withdraw(0, seq), 'event_not_found');
 });
@@ -526,7 +499,7 @@ test('an event that was erased cannot be withdrawn, even where the log still sho
 test('a player of whom only one asked erasure is left can be exported, and one that nothing names cannot', () => {
   const given = new Given().peers(1);
   given.event(0, 'a');
-  given.apply(decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, erasure('a'), t0).records, t0);
+  given.done(decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, erasure('a'), t0));
   given.state.subjects.remove(subjectOf('a'));
   const codeFor = (player: string) =>
     codeOf(decideExport(given.state, { subject: subjectOf(player), commitment: 'c', by: 'operator' }, t0).outcome);

@@ -48,7 +48,7 @@ test('pre-trusted peers that an operator sets are in force afterwards, whatever 
   assert.is(set(one, 'operator:alice'), 1);
   assert.is(set(one, 'operator:alice'), 0);
   const removed = { type: 'pre_trust', peerId: one, change: 'remove', by: 'operator:bob' } as const;
-  given.apply(decidePreTrust(given.state, removed, t0).records, t0);
+  given.done(decidePreTrust(given.state, removed, t0));
   assert.is(set(one, 'configuration'), 0, 'a variable that has not changed undoes no command');
   assert.is(set(one, 'operator:alice'), 1);
   assert.equal(given.state.preTrusted, [0]);
@@ -58,7 +58,7 @@ test('pre-trusted peers that an operator sets are in force afterwards, whatever 
 test('a snapshot has the settings', () => {
   const given = new Given(90);
   const before = stateDigest(given.state);
-  given.apply(decideSetting(given.state, { name: 'PEERS_MAX', value: 7, by: 'test' }, t0).records, t0);
+  given.done(decideSetting(given.state, { name: 'PEERS_MAX', value: 7, by: 'test' }, t0));
   assert.not.equal(stateDigest(given.state), before);
   const loaded = loadSnapshot(snapshotBlocks(given.state), salt);
   assert.equal([loaded.settings, stateDigest(loaded)], [{ PEERS_MAX: 7 }, stateDigest(given.state)]);

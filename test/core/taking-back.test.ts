@@ -96,7 +96,7 @@ test('evidence that a lifting hid returns with its value, over changes of half-l
     send(given, 'commendation', { severity: 0.5 });
     const lifting = send(given, isLifted ? 'ban_lifted' : 'session_clean', { severity: isLifted ? 1 : 0 });
     for (const kind of ['claims', 'measures'] as const)
-      given.apply(decideHalfLife(given.state, kind, 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
+      given.done(decideHalfLife(given.state, kind, 7, t0 + 10 * dayMs), t0 + 10 * dayMs);
     withdraw(given, lifting, t0 + 11 * dayMs);
     return sums(given);
   });

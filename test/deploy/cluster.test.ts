@@ -1,7 +1,6 @@
 /** The files of `deploy/cluster/` against the code: variables, ports, metrics, and a configuration that starts. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
@@ -10,6 +9,7 @@ import { limits } from '../../src/limits.js';
 import { loadConfig } from '../../src/node/config.js';
 import { variables } from '../../src/node/variables.js';
 import { anchorsOf } from '../support/markdown.js';
+import { temporaryFolder } from '../support/process.js';
 
 const urlOf = (path: string) => new URL(`../../../${path}`, import.meta.url);
 const fileOf = (path: string) => readFileSync(urlOf(path), 'utf8');
@@ -110,9 +110,7 @@ test('HAProxy accepts its configuration', () => {
   const { status, error, stderr } = spawnSync(
     'haproxy',
     ['-c', '-f', fileURLToPath(urlOf('deploy/cluster/haproxy.cfg'))],
-    {
-      encoding: 'utf8',
-    },
+    { encoding: 'utf8' },
   );
   if (error !== undefined) process.stdout.write('SKIPPED: haproxy is not at hand\n');
   else assert.is(status, 0, stderr);
@@ -126,23 +124,19 @@ test('HAProxy leaves a node before the node leaves it, and a client after the cl
 });
 
 test('systemd accepts the member, and the node as the drop-in makes it', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-units-'));
-  try {
-    // systemd-analyze reads no drop-ins outside of its own folders, so the drop-in is appended to the unit.
-    writeFileSync(join(dir, 'ptf.service'), `${fileOf('deploy/ptf.service')}\n${dropIn}`);
-    writeFileSync(join(dir, 'ptf-etcd.service'), etcdUnit);
-    for (const name of ['ptf.service', 'ptf-etcd.service']) {
-      const { error, stderr } = spawnSync('systemd-analyze', ['verify', join(dir, name)], { encoding: 'utf8' });
-      if (error !== undefined) {
-        process.stdout.write('SKIPPED: systemd-analyze is not at hand\n');
-        return;
-      }
-      // Neither program need be installed here.
-      const faults = stderr.split('\n').filter((line) => line !== '' && !/is not executable: No such file/.test(line));
-      assert.equal(faults, [], name);
+  const dir = temporaryFolder();
+  // systemd-analyze reads no drop-ins outside of its own folders, so the drop-in is appended to the unit.
+  writeFileSync(join(dir, 'ptf.service'), `${fileOf('deploy/ptf.service')}\n${dropIn}`);
+  writeFileSync(join(dir, 'ptf-etcd.service'), etcdUnit);
+  for (const name of ['ptf.service', 'ptf-etcd.service']) {
+    const { error, stderr } = spawnSync('systemd-analyze', ['verify', join(dir, name)], { encoding: 'utf8' });
+    if (error !== undefined) {
+      process.stdout.write('SKIPPED: systemd-analyze is not at hand\n');
+      return;
     }
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
+    // Neither program need be installed here.
+    const faults = stderr.split('\n').filter((line) => line !== '' && !/is not executable: No such file/.test(line));
+    assert.equal(faults, [], name);
   }
 });
 

@@ -1,29 +1,22 @@
 /** Checks the client's reference page against the docstrings, and the guide's programs against a node. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode } from '../../src/testing.js';
+import { temporaryFolder } from '../support/process.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const reference = () => readFileSync(join(root, 'docs/CLIENT-REFERENCE.md'), 'utf8');
 
 test('the client reference equals the output of docs:client, and every public symbol has a docstring', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-docs-'));
-  try {
-    const made = join(folder, 'reference.md');
-    const run = spawnSync(process.execPath, ['scripts/docs-client.mjs', '--to', made], { cwd: root, encoding: 'utf8' });
-    assert.is(run.status, 0, run.stderr);
-    assert.ok(
-      readFileSync(made, 'utf8') === reference(),
-      'docs/CLIENT-REFERENCE.md is stale: run `npm run docs:client`',
-    );
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = temporaryFolder();
+  const made = join(folder, 'reference.md');
+  const run = spawnSync(process.execPath, ['scripts/docs-client.mjs', '--to', made], { cwd: root, encoding: 'utf8' });
+  assert.is(run.status, 0, run.stderr);
+  assert.ok(readFileSync(made, 'utf8') === reference(), 'docs/CLIENT-REFERENCE.md is stale: run `npm run docs:client`');
 });
 
 test('every method that the guide names is in the reference of the client', () => {
@@ -41,7 +34,7 @@ test('every method that the guide names is in the reference of the client', () =
 test('the programs of the guide run unchanged, except for the address and the read budget', async () => {
   const guide = readFileSync(join(root, 'docs/CLIENT.md'), 'utf8');
   const blocks = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-guide-'));
+  const folder = temporaryFolder();
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules', 'peer-trust-federation'));
   const packing = spawnSync(process.execPath, ['scripts/pack-client.mjs', '--to', folder], { cwd: root });
@@ -52,11 +45,7 @@ test('the programs of the guide run unchanged, except for the address and the re
   const node = await startTestNode();
   try {
     const [peer] = await node.seed({ bad: ['player-2'], good: ['player-1'] });
-    const env = {
-      TRUST_PEER_ID: peer!.peerId,
-      TRUST_API_KEY: peer!.apiKey,
-      TRUST_GROUP_SALT: node.groupSalt,
-    };
+    const env = { TRUST_PEER_ID: peer!.peerId, TRUST_API_KEY: peer!.apiKey, TRUST_GROUP_SALT: node.groupSalt };
     const run = (code: string): string => {
       // 100 ms are little for a process that begins on a busy machine.
       const patient = code
@@ -79,7 +68,6 @@ test('the programs of the guide run unchanged, except for the address and the re
     assert.match(run(tests), 'untrusted');
   } finally {
     await node.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 });
 

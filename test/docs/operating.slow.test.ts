@@ -4,15 +4,14 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { blocksOf } from '../support/markdown.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import { temporaryFolder } from '../support/process.js';
 
 const docs = new URL('../../../docs/', import.meta.url);
 const page = readdirSync(new URL('operating/', docs))
@@ -36,12 +35,9 @@ let node: TestNode;
 let folder = '';
 test.before(async () => {
   node = await startTestNode({ ERASURE_MODE: 'operator' });
-  folder = mkdtempSync(join(tmpdir(), 'ptf-operating-'));
+  folder = temporaryFolder();
 });
-test.after(async () => {
-  await node.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+test.after(() => node.close());
 
 /** A peer of its own for each command, and a player that it reported. */
 async function peerWithPlayer(): Promise<{ readonly peerId: string; readonly subject: string }> {

@@ -1,8 +1,7 @@
 /** The README stays short, and what it tells a stranger to type works. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { blocksOf } from '../support/markdown.js';
 import { startTestNode } from '../support/node.js';
+import { temporaryFolder } from '../support/process.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -20,9 +20,7 @@ async function run(...args: readonly string[]): Promise<{ readonly code: number;
   return { code, out };
 }
 
-test('the README has at most 150 lines', () => {
-  assert.ok(readme.trimEnd().split('\n').length <= 150);
-});
+test('the README has at most 150 lines', () => assert.ok(readme.trimEnd().split('\n').length <= 150));
 
 test('every script of npm that the README names exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -32,7 +30,7 @@ test('every script of npm that the README names exists', () => {
 test('the sample in JavaScript runs as pasted', async () => {
   const [sample = ''] = blocksOf(readme, ['js']);
   const node = await startTestNode();
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-readme-'));
+  const folder = temporaryFolder();
   // The package imports itself by its name, as the sample does, from within its own folder only.
   const file = join(root, 'build', `readme-sample-${process.pid}.mjs`);
   try {
@@ -53,7 +51,7 @@ test('the sample in JavaScript runs as pasted', async () => {
 });
 
 test('the commands of ptf that the README lists run against a node', async () => {
-  const node = await startTestNode();
+  await using node = await startTestNode();
   const lines = Array.from(readme.matchAll(/^npm exec ptf -- (.*)$/gm), ([, args]) => args!.split(' '));
   assert.ok(lines.length > 5);
   // `doctor` warns of a node of a test; what it says is not the matter here.
@@ -62,7 +60,6 @@ test('the commands of ptf that the README lists run against a node', async () =>
   for (const [, command] of readme.matchAll(/^npm exec ptf-peer -- (\w+)/gm)) {
     assert.is((await run('build/src/ptf-peer.js', command!, '--help')).code, 0, command);
   }
-  await node.close();
 });
 
 test.run();

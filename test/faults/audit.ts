@@ -120,9 +120,7 @@ class Forger {
           writer.add(care === 'chain' ? rechained(record, audit, place + n, batch.at) : record);
         }
         next = writer.seal(place, batch.at, Buffer.alloc(16, 7), chain);
-      } else if (i === from) {
-        next = batch.rewrite(new Map(changed.map((record, n) => [batch.firstSeq + n, record])));
-      }
+      } else if (i === from) next = batch.rewrite(new Map(changed.map((record, n) => [batch.firstSeq + n, record])));
       for (const entry of entriesOf(next)) audit = entry.hash;
       chain = next.chain;
       seq = next.lastSeq + 1;

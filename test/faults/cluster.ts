@@ -23,14 +23,10 @@ export function eachFault(rounds: Rounds, names: readonly string[], times: numbe
   return runCluster(rounds, { smallDisks: true, next: (round) => chosen[Math.floor(round / times) % chosen.length]! });
 }
 
-export function faultNames(): string[] {
-  return faults.map(({ name }) => name);
-}
+export const faultNames = (): string[] => faults.map(({ name }) => name);
 
 /** How many faults of the page's table there are. */
-export function tableFaults(): number {
-  return faults.filter(({ row }) => row !== null).length;
-}
+export const tableFaults = (): number => faults.filter(({ row }) => row !== null).length;
 
 export const cluster: Fault = {
   name: 'cluster',

@@ -10,7 +10,8 @@ import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { claimFolder, ownFolder } from '../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 import { verifyFolder } from '../../src/workers/verify/verify-folder.js';
-import { deadProcess } from '../store/temporary-folder.js';
+import { deadProcess } from '../store/dead-process.js';
+import { deferred } from '../support/deferred.js';
 import { subjectKeyOf, subjectOf } from '../support/given.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { startTestNode, type TestNode } from '../support/node.js';
@@ -49,10 +50,7 @@ interface Starting {
 
 function startOn(dir: string, fault: CommitFault, at: number): Starting {
   let log: FaultyLog | null = null;
-  let fail: (failed: 'failed') => void = () => undefined;
-  const failed = new Promise<'failed'>((resolve) => {
-    fail = resolve;
-  });
+  const { promise: failed, resolve: fail } = deferred<'failed'>();
   const running = { failedAt: null as number | null };
   const starting = startTestNode(
     { DATA_DIR: dir, GROUP_SALT: salt, SNAPSHOT_EVERY: '20', WEIGHTS_INTERVAL_MS: '3600000' },
@@ -74,10 +72,7 @@ function startOn(dir: string, fault: CommitFault, at: number): Starting {
       },
     },
   );
-  return {
-    running: starting.then((node) => Object.assign(running, { node, log: log!, failed })),
-    log: () => log,
-  };
+  return { running: starting.then((node) => Object.assign(running, { node, log: log!, failed })), log: () => log };
 }
 
 function eventOf(peer: PeerView, eventId: string, player: string): EventSubmission {

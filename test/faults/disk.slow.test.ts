@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { done, lived, newPlace, refused, removeAll } from '../support/drill.js';
+import { done, lived, newPlace, refused } from '../support/drill.js';
 import { startTestNode } from '../support/node.js';
 import { endAll, startProcess } from '../support/process.js';
 import { until } from '../support/until.js';
@@ -17,10 +17,7 @@ const canMount = probe !== null;
 probe?.unmount();
 if (!canMount) process.stdout.write('SKIPPED: a small file system cannot be mounted here, so no real disk is filled\n');
 
-test.after(() => {
-  endAll();
-  removeAll();
-});
+test.after(endAll);
 
 if (canMount) testShort(disk, 2);
 

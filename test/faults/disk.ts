@@ -52,9 +52,7 @@ async function write(node: NodeProcess, peer: Peer, name: string, isOver: () => 
   return { acknowledged, unexpected };
 }
 
-function lastLines(node: NodeProcess): string {
-  return node.output().trimEnd().split('\n').slice(-3).join('\n');
-}
+const lastLines = (node: NodeProcess): string => node.output().trimEnd().split('\n').slice(-3).join('\n');
 
 /** Why a node on a full disk does not do what it should; null where it does. */
 async function faultOn(node: NodeProcess, peer: Peer, player: string): Promise<string | null> {

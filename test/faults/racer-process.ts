@@ -5,8 +5,8 @@
 import { OwnerLostError } from '../../src/group/ports/storage.js';
 import type { LmdbLogWriter } from '../../src/store/log/lmdb-log.js';
 import { claimFolder, FolderOwnedError } from '../../src/store/ownership/owner.js';
+import { deadProcess } from '../store/dead-process.js';
 import { batchOf } from '../store/log-contract.js';
-import { deadProcess } from '../store/temporary-folder.js';
 
 export type RacerTask =
   | { readonly type: 'claim'; readonly dir: string }

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { OwnerLostError } from '../../src/group/ports/storage.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';
+import { deadProcess } from '../store/dead-process.js';
 import { batchOf } from '../store/log-contract.js';
-import { deadProcess } from '../store/temporary-folder.js';
 import type { RacerAnswer, RacerTask } from './racer-process.js';
 
 export interface Written {

@@ -17,6 +17,7 @@ import { clock, random } from '../../src/node/system.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';
 import { verifyInChild } from '../../src/workers/verify/verify-runner.js';
+import { closing } from '../support/closing.js';
 import { subjectKeyOf, subjectOf } from '../support/given.js';
 import { type NodeProcess, startProcess } from '../support/process.js';
 import { Random } from '../support/random.js';
@@ -39,7 +40,7 @@ const mark = 'an-old-event';
 /** Fills the folder `dir` with events that were received three days ago. */
 async function fillOld(dir: string): Promise<void> {
   const now = clock.now() - 3 * dayMs;
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
   const formation = { identity, halfLifeDays: 30, banHalfLifeDays: 180, salt: Buffer.from(lifeSalt) };
   const follower: Follower = await formGroup(formation, writer, { now: () => now }, random);
@@ -61,7 +62,6 @@ async function fillOld(dir: string): Promise<void> {
     );
   }
   for (let i = 0; i < batches; i++) await commit(() => oldEvents(state, i, now));
-  await writer.close();
 }
 
 function applied<R extends LogRecord>(state: GroupState, record: R, at: number): R {
@@ -93,13 +93,9 @@ function oldEvents(state: GroupState, batch: number, now: number): LogRecord[] {
  * ones have left.
  */
 async function stands(dir: string): Promise<{ readonly sums: string; readonly isDone: boolean }> {
-  const log = openLogReader(dir);
-  try {
-    const { state } = recovered(dir, log).follower;
-    return { sums: sumsOf(state), isDone: state.retired.seq > batches * batchEvents && !state.retired.open };
-  } finally {
-    await log.close();
-  }
+  await using log = closing(openLogReader(dir));
+  const { state } = recovered(dir, log).follower;
+  return { sums: sumsOf(state), isDone: state.retired.seq > batches * batchEvents && !state.retired.open };
 }
 
 /** Every pair of a player and a peer that old events are about: count and both sums, to the last bit. */

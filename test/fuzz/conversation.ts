@@ -80,7 +80,6 @@ function damaged(text: string, { at, how, count, text: other }: Damage): string 
   }
 }
 
-/** The writes of a conversation. */
 export function writesOf({ requests, raw, damages, cuts }: Conversation, names: Names): Buffer[] {
   const whole = requests.map((one) => textOf(one, names)).join('') + named(raw, names);
   const bytes = Buffer.from(damages.reduce(damaged, whole), 'latin1');
@@ -90,6 +89,4 @@ export function writesOf({ requests, raw, damages, cuts }: Conversation, names: 
 }
 
 /** True if answers and requests of a conversation correspond one by one. */
-export function isAligned({ raw, damages }: Conversation): boolean {
-  return raw === '' && damages.length === 0;
-}
+export const isAligned = ({ raw, damages }: Conversation): boolean => raw === '' && damages.length === 0;

@@ -230,11 +230,7 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   const { seed, path } = options;
   const result = await fc.check(
     fc.asyncProperty(rounds, (all) => run.round(all)),
-    {
-      seed,
-      numRuns,
-      ...(path === undefined ? {} : { path }),
-    },
+    { seed, numRuns, ...(path === undefined ? {} : { path }) },
   );
   const ends = await Promise.allSettled(run.nodes.map((node) => node.stop()));
   const unclean = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));

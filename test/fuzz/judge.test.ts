@@ -32,9 +32,7 @@ const read: FuzzRequest = {
   chunkBytes: null,
 };
 
-function asking(requests: readonly FuzzRequest[], raw = ''): Conversation {
-  return { requests, raw, damages: [], cuts: [] };
-}
+const asking = (requests: readonly FuzzRequest[], raw = ''): Conversation => ({ requests, raw, damages: [], cuts: [] });
 
 const one = asking([read]);
 const unknown = { error: 'x', code: 'player_not_found' };
@@ -51,9 +49,7 @@ function fails(received: string, conversation = one): void {
   assert.ok(found, `was let pass: ${received}`);
 }
 
-test('an answer in the contract is let pass', () => {
-  assert.is(judge(one, none, answer(404, unknown)).length, 1);
-});
+test('an answer in the contract is let pass', () => assert.is(judge(one, none, answer(404, unknown)).length, 1));
 
 test('a 5xx, a code of another route, a wrong status, a wrong body and a missing header are found', () => {
   fails(answer(500, { error: 'internal error', code: 'internal_error', details: { request_id: 'r' } }));

@@ -16,14 +16,10 @@ function isOfFull({ status, body }: RawAnswer): boolean {
   );
 }
 
-function methodsOf(conversation: Conversation): string[] {
-  return conversation.requests.map(({ method }) => method);
-}
+const methodsOf = (conversation: Conversation): string[] => conversation.requests.map(({ method }) => method);
 
 /** The path that a request's target stands for, for the table of routes. */
-function rowPath(target: string): string {
-  return target.replace(/^https?:\/\/[^/?]+(?=\/)/, '');
-}
+const rowPath = (target: string): string => target.replace(/^https?:\/\/[^/?]+(?=\/)/, '');
 
 /** Every answer is in the contract; throws where one is not. Answers them. */
 export function judge(conversation: Conversation, names: Names, received: string): RawAnswer[] {

@@ -29,9 +29,7 @@ const ownPlayer = fc.oneof(
 const ownEventId = fc.nat({ max: 5 }).map((i) => `~event${i}~`);
 
 /** UTF-8 bytes as latin1: what goes out is bytes. */
-function bytesOf(text: string): string {
-  return Buffer.from(text).toString('latin1');
-}
+const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
 
 function percent(text: string): string {
   return [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');

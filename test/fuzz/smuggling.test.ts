@@ -46,7 +46,7 @@ const ambiguous: readonly string[] = [
 
 for (const fastPath of [true, false]) {
   test(`no body is taken for a request, and ambiguous framing ends the connection (fast path ${fastPath})`, async () => {
-    const face = await startFace({ fastPath });
+    await using face = await startFace({ fastPath });
     for (const text of ambiguous) {
       for (const cuts of [[], [text.length - hidden.length], [20, 90]]) {
         const bytes = Buffer.from(text, 'latin1');
@@ -63,11 +63,10 @@ for (const fastPath of [true, false]) {
         for (const { status } of answers) assert.ok(status >= 400 && status < 500, `${status} to ${place}`);
       }
     }
-    await face.drain();
   });
 
   test(`the body of a read is not taken for a request (fast path ${fastPath})`, async () => {
-    const face = await startFace({ fastPath });
+    await using face = await startFace({ fastPath });
     for (const target of ['/api/v1/players/x/trust-score', '/api/v1/trust-scores?ids=x', '/api/v1/peers', '/nowhere']) {
       for (const body of [
         `${length}\r\n${hidden}`,
@@ -79,7 +78,6 @@ for (const fastPath of [true, false]) {
         assert.is.not(answers[0]?.headers['x-request-id'], 'smuggled');
       }
     }
-    await face.drain();
   });
 }
 

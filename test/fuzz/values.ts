@@ -109,7 +109,6 @@ function textOf({ minLength = 0, maxLength = 64, format, pattern, ...schema }: S
     .filter((text) => admits.test(text));
 }
 
-/** Values that the schema admits. */
 export function admitted(schema: Schema): Arbitrary<unknown> {
   const { type } = schema;
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(admitted));

@@ -144,9 +144,7 @@ export function sumsOf(state: GroupState): string[] {
 export function drawAct(random: Random, events: number): Act {
   const player = `player ${random.below(PLAYERS)}`;
   const die = random.below(20);
-  if (die < 14) {
-    return { type: 'event', peer: random.below(PEERS), id: `e${events}-`, player, severity: random.next() };
-  }
+  if (die < 14) return { type: 'event', peer: random.below(PEERS), id: `e${events}-`, player, severity: random.next() };
   if (die < 18) return { type: 'withdraw', id: `e${random.below(Math.max(1, events))}-` };
   return { type: 'erase', player };
 }

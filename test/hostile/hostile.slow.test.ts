@@ -4,7 +4,6 @@
  * during.
  */
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -50,7 +49,6 @@ async function withNode(
     assert.not(/"level":"(error|fatal)"/.test(node.output()), node.output());
   } finally {
     endAll();
-    rmSync(dir, { recursive: true, force: true });
   }
 }
 

@@ -22,9 +22,7 @@ export async function watchVictim(options: VictimOptions, during: () => Promise<
 }
 
 /** Share of the requests that were served. */
-export function success({ asked, served }: VictimReport): number {
-  return served / asked;
-}
+export const success = ({ asked, served }: VictimReport): number => served / asked;
 
 /** In words, for a note. */
 export function figures({ asked, served, refusals, latenciesMs }: VictimReport): string {

@@ -23,7 +23,7 @@ function named(before: Counters, after: Counters): string | undefined {
 }
 
 test('counters reveal to no key which peer reported a player that the stream has just sent', async () => {
-  const node = await startTestNode({ GROUP_SALT: 'a salt of sixteen bytes' });
+  await using node = await startTestNode({ GROUP_SALT: 'a salt of sixteen bytes' });
   const attacker = await registerPeer(node.url, 'Attacker');
   const peers = await Promise.all(['One', 'Two', 'Three', 'Four'].map((name) => registerPeer(node.url, name)));
   const exactCounters = (): Counters =>
@@ -43,7 +43,6 @@ test('counters reveal to no key which peer reported a player that the stream has
   }
   process.stdout.write(`  who reported whom, of ${rounds} events: ${JSON.stringify(attributed)}\n`);
   assert.equal(attributed, { public: 0, exact: rounds });
-  await node.close();
 });
 
 test.run();

@@ -15,9 +15,7 @@ function rowOf(route: string, status: number, code: string | undefined): string 
   return code === undefined ? `${route} ${status}` : `${route} ${status} ${code}`;
 }
 
-function nameOf(route: Route): string {
-  return `${route.method} ${route.path}`;
-}
+const nameOf = (route: Route): string => `${route.method} ${route.path}`;
 
 /** Every row of the table: what each route can be answered with, and under `*` what any request can meet. */
 export function contractRows(): string[] {

@@ -1,12 +1,10 @@
 /** Counters: peers and strangers see rounded values, a peer's events late, and the operator exact ones. */
 import { hash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HOUR_MS } from '../../src/limits.js';
 import { startTestNode } from '../support/node.js';
+import { temporaryFolder } from '../support/process.js';
 import { type Frame, StreamReader } from '../support/stream-reader.js';
 import { ask } from './exchange.js';
 import { startFace } from './face.js';
@@ -17,7 +15,7 @@ const salt = 'a salt of sixteen bytes';
 
 test('health shows no exact record, and shows weights as complete only where they are', async () => {
   const at = { lastSeq: 0, basedOnSeq: 0 };
-  const face = await startFace({
+  await using face = await startFace({
     group: {
       health: () => ({
         ready: true,
@@ -41,21 +39,19 @@ test('health shows no exact record, and shows weights as complete only where the
       assert.equal([body.last_seq, body.weights.based_on_seq], [shown, shownBased], `${lastSeq}`);
     }
   }
-  await face.drain();
 });
 
 test("a peer's count of events is cut to two significant digits, and is the one of an hour ago", async () => {
-  const face = await startFace({ group: { delayedEventCount: () => 1_234 } });
+  await using face = await startFace({ group: { delayedEventCount: () => 1_234 } });
   const { body } = await ask(face.url, '/api/v1/peers', { key: activeKey });
   assert.equal(
     body.data.map(({ event_count }: { event_count: number }) => event_count),
     [1_200, 1_200],
   );
-  await face.drain();
 });
 
 test('counts of peers include events an hour late, also after a restart; the operator sees them at once', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-counters-'));
+  const dir = temporaryFolder();
   const now = Date.now;
   const start = now();
   let hours = 0;
@@ -86,7 +82,6 @@ test('counts of peers include events an hour late, also after a restart; the ope
   } finally {
     Date.now = now;
     await node.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 });
 

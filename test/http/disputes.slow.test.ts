@@ -1,12 +1,10 @@
 /** Disputes over HTTP: who is told, and what of them leaves with the player. */
 import { hash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bytesOfLiving } from '../support/living-folder.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import { temporaryFolder } from '../support/process.js';
 import { StreamReader } from '../support/stream-reader.js';
 import { ask } from './exchange.js';
 import { newPlayer, type PeerClient, registerPeer } from './peer-client.js';
@@ -22,7 +20,7 @@ interface Group {
 }
 
 async function withGroup(run: (group: Group, restart: () => Promise<void>) => Promise<void>): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-disputes-'));
+  const dir = temporaryFolder();
   const start = () =>
     startTestNode({ DATA_DIR: dir, GROUP_SALT: salt, WEIGHTS_INTERVAL_MS: '50', SNAPSHOT_EVERY: '10' });
   const node = await start();
@@ -35,7 +33,6 @@ async function withGroup(run: (group: Group, restart: () => Promise<void>) => Pr
     });
   } finally {
     await group.node.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 }
 

@@ -2,12 +2,10 @@
  * A peer's view of its own events that were removed with another's erasure, and the facts that no other caller sees.
  */
 import { hash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode, type TestNode } from '../support/node.js';
+import { temporaryFolder } from '../support/process.js';
 import { type Frame, StreamReader } from '../support/stream-reader.js';
 import { type Answer, ask } from './exchange.js';
 import { newPlayer, type PeerClient, registerPeer } from './peer-client.js';
@@ -23,7 +21,7 @@ interface Group {
 }
 
 async function withGroup(run: (group: Group, restart: () => Promise<void>) => Promise<void>): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-erased-'));
+  const dir = temporaryFolder();
   const start = () => startTestNode({ DATA_DIR: dir, GROUP_SALT: salt });
   const node = await start();
   const [owner, other, eraser] = await Promise.all(
@@ -37,7 +35,6 @@ async function withGroup(run: (group: Group, restart: () => Promise<void>) => Pr
     });
   } finally {
     await group.node.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 }
 
@@ -168,9 +165,8 @@ test('the verdict stream notifies peers of their erased events, and others only 
 });
 
 test('with authentication off the listing is empty, since the caller is unknown', async () => {
-  const node = await startTestNode({ PEER_AUTH_ENABLED: 'false', GROUP_SALT: salt });
+  await using node = await startTestNode({ PEER_AUTH_ENABLED: 'false', GROUP_SALT: salt });
   assert.equal((await ask(node.url, path)).body, { total: 0, data: [], next_cursor: null });
-  await node.close();
 });
 
 test.run();

@@ -8,7 +8,7 @@ import { limits } from '../../src/limits.js';
 import { verifySignatures } from '../../src/workers/pool/signature-worker.js';
 import { nodeDouble, type Replaced } from './group-double.js';
 
-export interface TestFace {
+export interface TestFace extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   /** The logged lines, parsed. */
@@ -66,5 +66,6 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
   };
   const face = new ApiServer(deps, (options.fastPath ?? withFastPath) ? createFastPath : null);
   const { host, port } = await face.listen('127.0.0.1', 0);
-  return { url: `http://${host}:${port}`, port, logged, drain: () => face.drain() };
+  const drain = () => face.drain();
+  return { url: `http://${host}:${port}`, port, logged, drain, [Symbol.asyncDispose]: drain };
 }

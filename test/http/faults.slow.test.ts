@@ -4,13 +4,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Route, routes } from '../../src/contract/routes.js';
 import { refused } from '../../src/errors.js';
-import type { PeersApi, PeerView } from '../../src/group/api.js';
+import type { PeersApi } from '../../src/group/api.js';
 import type { ClusterHealth } from '../../src/group/cluster-api.js';
 import { limits } from '../../src/limits.js';
+import { deferred } from '../support/deferred.js';
 import { until } from '../support/until.js';
 import { type Ask, ask } from './exchange.js';
 import { startFace, type TestFace } from './face.js';
-import { activeKey, type Replaced } from './group-double.js';
+import { acceptAfter, activeKey, type Replaced } from './group-double.js';
 import { eventBody } from './samples.js';
 
 const bodies: Readonly<Record<string, () => unknown>> = {
@@ -34,12 +35,8 @@ function requests(): { readonly route: Route; readonly path: string; readonly ho
 }
 
 async function withFace(group: Replaced, run: (face: TestFace) => Promise<void>): Promise<void> {
-  const face = await startFace({ group });
-  try {
-    await run(face);
-  } finally {
-    await face.drain();
-  }
+  await using face = await startFace({ group });
+  await run(face);
 }
 
 test('a group that is not ready answers 503 on every route but those about itself', async () => {
@@ -273,21 +270,14 @@ test('an erasure that waits for the operator is 202, one beyond the quota 429', 
 });
 
 test('draining answers accepted requests, closes their connections, and accepts nothing new', async () => {
-  let release = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let arrived = (): void => {};
-  const here = new Promise<void>((resolve) => {
-    arrived = resolve;
-  });
+  const { promise: held, resolve: release } = deferred();
+  const { promise: here, resolve: arrived } = deferred();
   const face = await startFace({
     group: {
-      submit: async (_caller: PeerView | null, events) => {
+      submit: acceptAfter(() => {
         arrived();
-        await held;
-        return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
-      },
+        return held;
+      }),
     },
   });
   const answer = ask(face.url, '/api/v1/events', { key: activeKey, json: eventBody() });

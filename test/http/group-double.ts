@@ -40,6 +40,14 @@ type Double = PeersApi & WatchedGroup;
 /** The parts of the double, and of its node, that a test replaces. */
 export type Replaced = Partial<Double & Pick<GroupNode, 'cluster'>>;
 
+/** A `submit` that accepts every event once `before` is over. */
+export function acceptAfter(before: () => unknown): PeersApi['submit'] {
+  return async (_caller, events) => {
+    await before();
+    return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
+  };
+}
+
 /** A node whose group is the double. */
 export function nodeDouble({ cluster = null, ...over }: Replaced = {}): GroupNode {
   const group = groupDouble(over);

@@ -10,12 +10,8 @@ import { newPlayer, registerPeer } from './peer-client.js';
 const salt = 'a salt of sixteen bytes';
 
 async function withNode(run: (node: TestNode) => Promise<void>): Promise<void> {
-  const node = await startTestNode({ GROUP_SALT: salt, WEIGHTS_INTERVAL_MS: '50', SNAPSHOT_EVERY: '20' });
-  try {
-    await run(node);
-  } finally {
-    await node.close();
-  }
+  await using node = await startTestNode({ GROUP_SALT: salt, WEIGHTS_INTERVAL_MS: '50', SNAPSHOT_EVERY: '20' });
+  await run(node);
 }
 
 async function declare(node: TestNode, name: string, change: 'add' | 'remove' = 'add'): Promise<void> {

@@ -24,13 +24,7 @@ export async function registerPeer(url: string, peerName = 'Peer', more: readonl
   const key: string = body.api_key;
   const event = (fields: Partial<EventBody> = {}): EventBody =>
     eventBody({ peer_id: peerId, timestamp: nextTimestamp(), ...fields });
-  return {
-    url,
-    peerId,
-    key,
-    event,
-    submit: (fields) => ask(url, '/api/v1/events', { key, json: event(fields) }),
-  };
+  return { url, peerId, key, event, submit: (fields) => ask(url, '/api/v1/events', { key, json: event(fields) }) };
 }
 
 let newestMs = 0;

@@ -28,9 +28,7 @@ function faulty(env: Environ, files: Readonly<Record<string, string>> = {}): str
   return faultsOf(env, files).map(({ variable }) => variable);
 }
 
-function repositoryFile(name: string): string {
-  return readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
-}
+const repositoryFile = (name: string): string => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
 
 const defaults: Config = {
   settingsGiven: [],

@@ -63,10 +63,7 @@ test('a value that is not a secret stays unchanged', () => {
       salt: line?.salt,
       at: line?.at,
     },
-    {
-      ...fields,
-      at: '1970-01-01T00:00:00.000Z',
-    },
+    { ...fields, at: '1970-01-01T00:00:00.000Z' },
   );
 });
 

@@ -13,6 +13,7 @@ import { claimFolder, ownFolder } from '../../src/store/ownership/owner.js';
 import { thisProcess } from '../../src/store/ownership/owner-record.js';
 import { withBounds } from '../sim/profile.js';
 import { rejection } from '../store/log-contract.js';
+import { closing } from '../support/closing.js';
 import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 
@@ -75,14 +76,13 @@ test('a node of a cluster whose etcd is silent serves the data that it has, and 
     const alive = setInterval(() => undefined, 1_000);
     await node.close().finally(() => clearInterval(alive));
   });
-  const next = await claimFolder(dir);
+  await using next = closing(await claimFolder(dir));
   assert.is(next.last()?.firstSeq, lastSeq);
-  await next.close();
 });
 
 test('a node that serves its group alone has the settings of its variables in force', async () => {
   const env = { PEERS_MAX: '7', HALF_LIFE_DAYS: '0', ERASURE_MODE: 'own', RETENTION_DAYS: '90', PRIOR_BAD_SHARE: '.1' };
-  const node = await start({ ...env, DATA_DIR: temporaryFolder() });
+  await using node = closing(await start({ ...env, DATA_DIR: temporaryFolder() }));
   assert.equal(node.group.settings(), {
     PRE_TRUSTED_PEERS: '',
     HALF_LIFE_DAYS: 0,
@@ -94,7 +94,6 @@ test('a node that serves its group alone has the settings of its variables in fo
     ERASURE_MODE: 'own',
     ERASURE_QUOTA_PER_DAY: 100,
   });
-  await node.close();
 });
 
 test('a node whose store fails reports why, and can then be abandoned at once', async () => {
@@ -112,13 +111,12 @@ test('a node whose store fails reports why, and can then be abandoned at once', 
     };
     return { openLog, release: () => owned.release() };
   };
-  const node = await start({ DATA_DIR: temporaryFolder() }, { onFatal, ownFolder: own });
+  await using node = closing(await start({ DATA_DIR: temporaryFolder() }, { onFatal, ownFolder: own }));
   isLost = true;
   void node.group.register({ peerName: 'p', gameIds: ['g'] }, 'test');
   await until(() => failures.length > 0);
   assert.equal(failures, [lost]);
   await node.abandon();
-  await node.close();
 });
 
 test.run();

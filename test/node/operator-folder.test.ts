@@ -1,6 +1,5 @@
 /** The work of `ptf` itself on a data folder: whose folder it may be, and what is refused with which code. */
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,6 +8,7 @@ import { limits } from '../../src/limits.js';
 import { folderWork } from '../../src/node/operator-folder.js';
 import { OperatorError } from '../../src/operator/cli/node-client.js';
 import { claimFolder } from '../../src/store/ownership/owner.js';
+import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 
 const salt = 's'.repeat(limits.saltBytesMin);
@@ -22,9 +22,8 @@ const cluster = {
 };
 let dir = '';
 test.before.each(() => {
-  dir = mkdtempSync(join(tmpdir(), 'ptf-operator-folder-'));
+  dir = temporaryFolder();
 });
-test.after.each(() => rmSync(dir, { recursive: true, force: true }));
 
 type Env = Readonly<Record<string, string>>;
 const workOf = (env: Env = {}, { uid, hidden = [] }: { uid?: number; hidden?: readonly string[] } = {}) =>

@@ -1,6 +1,5 @@
 /** The process of a node: exit codes, signals, and starts that follow one another. The node itself is scripted. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
@@ -8,6 +7,7 @@ import * as assert from 'uvu/assert';
 import type { limits } from '../../src/limits.js';
 import { passEpochOn } from '../../src/store/ownership/owner.js';
 import { readLastLine } from '../../src/store/ownership/owner-record.js';
+import { watched } from '../support/child-process.js';
 import { temporaryFolder } from '../support/process.js';
 import type { ScriptedStart } from './scripted-node.js';
 
@@ -30,10 +30,7 @@ async function run(script: readonly ScriptedStart[], { signals = {}, bounds = {}
     env: { PATH: process.env.PATH, DATA_DIR: dir, ERASURE_MODE: 'own', ...scripted, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let errors = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
+  const { ended } = watched(child);
   const messages: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
     const { msg } = JSON.parse(line) as { msg: string };
@@ -41,8 +38,8 @@ async function run(script: readonly ScriptedStart[], { signals = {}, bounds = {}
     const signal = signals[msg];
     if (signal !== undefined) child.kill(signal);
   });
-  await once(child, 'close');
-  return { end: child.exitCode ?? child.signalCode, messages, errors, lastLine: readLastLine(dir) ?? '' };
+  const { code, err } = await ended;
+  return { end: code, messages, errors: err, lastLine: readLastLine(dir) ?? '' };
 }
 
 /** Runs a process that gets SIGTERM once its node has started. */

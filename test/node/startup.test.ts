@@ -24,13 +24,12 @@ import {
 import { dataFileOf } from '../../src/store/files/lmdb-file.js';
 import { logFolderOf } from '../../src/store/log/lmdb-log.js';
 import { rejection } from '../store/log-contract.js';
-import { removeFolder, temporaryFolder } from '../store/temporary-folder.js';
+import { temporaryFolder } from '../support/process.js';
 
 let dir = '';
 test.before.each(() => {
   dir = temporaryFolder();
 });
-test.after.each(() => removeFolder(dir));
 
 test('a folder without a log has the record 0, and a damaged log has none', async () => {
   const lines: string[] = [];

@@ -193,9 +193,7 @@ test('a dispute is printed with its reporters, and those that its text names', a
     printed(
       'disputes-decide',
       { decision: 'uphold', dispute_id },
-      {
-        decideDispute: async () => granted({ ...view!, ...over }),
-      },
+      { decideDispute: async () => granted({ ...view!, ...over }) },
     );
   const reporter = `Peer 0 (peer-0): 3 events, lowering, last ${epoch}, weight 0.25`;
   assert.equal(await decide(), [

@@ -26,65 +26,60 @@ test('the published schema names every event type, verdict and status of a dispu
 });
 
 test('an export has every kind of record of a player, fits the schema, and is audited without a name', async () => {
-  const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
-  try {
-    const askOperator = asksOf({ group: node.group, version: 'test', pseudonymise: () => null });
-    const [reporter, other] = [await registerPeer(node.url), await registerPeer(node.url)];
-    const player_id = newPlayer();
-    const subject_hash = hash('sha256', player_id + salt, 'hex');
-    assert.ok((await node.group.changeOrigin('add', 'list', 'test')).ok);
-    await reporter.submit({ player_id, schema_version: '1.1.0', reference: 'ticket 1' });
-    await other.submit({ player_id, schema_version: '1.1.0', origin: 'list' });
-    const path = `/api/v1/subjects/${subject_hash}`;
-    const opened = await ask(node.url, `${path}/disputes`, { key: other.key, json: { text: 'not so' } });
-    const decided = await node.group.decideDispute('uphold', opened.body.dispute_id, [reporter.peerId], 'test');
-    assert.ok(decided.ok);
-    const untilMs = Date.now() + 3_600_000;
-    const subject = Buffer.from(subject_hash, 'hex');
-    for (const note of ['first', 'second'])
-      assert.ok((await node.group.allowPlayer(subject, untilMs, note, 'test')).ok);
-    assert.is((await ask(node.url, path, { method: 'DELETE', key: other.key })).status, 202);
-    const unknown = await askOperator('subject-export', { subject_hash: 'ab'.repeat(32) });
-    assert.is(unknown.ok ? 'exported' : unknown.code, 'subject_not_found');
-    const answer = await askOperator('subject-export', { subject_hash, by: 'alice' });
-    assert.ok(answer.ok);
-    const { value } = answer;
-    const validate = new Ajv2020({ allowUnionTypes: true, validateFormats: false }).compile(schema);
-    assert.ok(validate(JSON.parse(JSON.stringify(value))), JSON.stringify(validate.errors));
-    assert.equal(
-      value.events.map(({ origin, reference, void: isVoid }) => [origin, reference, isVoid]),
-      [
-        ['list', null, false],
-        [null, 'ticket 1', true],
-      ],
-    );
-    assert.equal(
-      value.sums.map(({ origin, events, void: isVoid }) => [origin, events, isVoid]),
-      [
-        [null, 1, true],
-        ['list', 1, false],
-      ],
-    );
-    // The player is the first of the group.
-    assert.ok(value.sums.every(({ lowering }) => lowering > 0));
-    assert.equal(
-      value.disputes.map(({ text, status }) => [text, status]),
-      [['not so', 'upheld']],
-    );
-    assert.equal(
-      value.erasure_requests.map(({ peer_id }) => peer_id),
-      [other.peerId],
-    );
-    assert.is(value.score!.event_count, 2);
-    assert.equal([value.allow_list?.note, value.past_allow_list.map(({ note }) => note)], ['second', ['first']]);
-    const actions = value.audit.map(({ action }) => action);
-    const allowed = ['player_allowed', 'player_allowed'];
-    assert.equal(actions, ['dispute_opened', 'dispute_upheld', ...allowed, 'erasure_requested', 'subject_exported']);
-    const { actor, target } = value.audit.at(-1)!;
-    assert.equal([actor, target], ['operator:alice', hash('sha256', value.receipt + subject_hash, 'hex')]);
-  } finally {
-    await node.close();
-  }
+  await using node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
+  const askOperator = asksOf({ group: node.group, version: 'test', pseudonymise: () => null });
+  const [reporter, other] = [await registerPeer(node.url), await registerPeer(node.url)];
+  const player_id = newPlayer();
+  const subject_hash = hash('sha256', player_id + salt, 'hex');
+  assert.ok((await node.group.changeOrigin('add', 'list', 'test')).ok);
+  await reporter.submit({ player_id, schema_version: '1.1.0', reference: 'ticket 1' });
+  await other.submit({ player_id, schema_version: '1.1.0', origin: 'list' });
+  const path = `/api/v1/subjects/${subject_hash}`;
+  const opened = await ask(node.url, `${path}/disputes`, { key: other.key, json: { text: 'not so' } });
+  const decided = await node.group.decideDispute('uphold', opened.body.dispute_id, [reporter.peerId], 'test');
+  assert.ok(decided.ok);
+  const untilMs = Date.now() + 3_600_000;
+  const subject = Buffer.from(subject_hash, 'hex');
+  for (const note of ['first', 'second']) assert.ok((await node.group.allowPlayer(subject, untilMs, note, 'test')).ok);
+  assert.is((await ask(node.url, path, { method: 'DELETE', key: other.key })).status, 202);
+  const unknown = await askOperator('subject-export', { subject_hash: 'ab'.repeat(32) });
+  assert.is(unknown.ok ? 'exported' : unknown.code, 'subject_not_found');
+  const answer = await askOperator('subject-export', { subject_hash, by: 'alice' });
+  assert.ok(answer.ok);
+  const { value } = answer;
+  const validate = new Ajv2020({ allowUnionTypes: true, validateFormats: false }).compile(schema);
+  assert.ok(validate(JSON.parse(JSON.stringify(value))), JSON.stringify(validate.errors));
+  assert.equal(
+    value.events.map(({ origin, reference, void: isVoid }) => [origin, reference, isVoid]),
+    [
+      ['list', null, false],
+      [null, 'ticket 1', true],
+    ],
+  );
+  assert.equal(
+    value.sums.map(({ origin, events, void: isVoid }) => [origin, events, isVoid]),
+    [
+      [null, 1, true],
+      ['list', 1, false],
+    ],
+  );
+  // The player is the first of the group.
+  assert.ok(value.sums.every(({ lowering }) => lowering > 0));
+  assert.equal(
+    value.disputes.map(({ text, status }) => [text, status]),
+    [['not so', 'upheld']],
+  );
+  assert.equal(
+    value.erasure_requests.map(({ peer_id }) => peer_id),
+    [other.peerId],
+  );
+  assert.is(value.score!.event_count, 2);
+  assert.equal([value.allow_list?.note, value.past_allow_list.map(({ note }) => note)], ['second', ['first']]);
+  const actions = value.audit.map(({ action }) => action);
+  const allowed = ['player_allowed', 'player_allowed'];
+  assert.equal(actions, ['dispute_opened', 'dispute_upheld', ...allowed, 'erasure_requested', 'subject_exported']);
+  const { actor, target } = value.audit.at(-1)!;
+  assert.equal([actor, target], ['operator:alice', hash('sha256', value.receipt + subject_hash, 'hex')]);
 });
 
 test('an export holds the text of a rejected dispute that is in the log alone, and its decision', async () => {

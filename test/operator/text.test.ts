@@ -88,12 +88,7 @@ test('an intact chain is counted across pages and ends with its head', async () 
 });
 
 test('an empty chain holds and ends with 64 zeros', async () => {
-  assert.equal(await verifyChain(pagesOf([])), {
-    ok: true,
-    entries: 0,
-    head_hash: '0'.repeat(64),
-    first_broken: null,
-  });
+  assert.equal(await verifyChain(pagesOf([])), { ok: true, entries: 0, head_hash: '0'.repeat(64), first_broken: null });
 });
 
 test('every edit, removal and exchange of entries is found where it is', async () => {

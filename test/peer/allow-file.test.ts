@@ -1,17 +1,15 @@
 /** The sidecar's allow list on disk and in memory. */
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AllowFile } from '../../src/peer/sidecar/allow-file.js';
+import { temporaryFolder } from '../support/process.js';
 
-const dir = mkdtempSync(join(tmpdir(), 'ptf-allow-'));
+const dir = temporaryFolder();
 const path = join(dir, 'allow.json');
 const [one, other] = ['a'.repeat(64), 'b'.repeat(64)];
 const later = Date.now() + 3_600_000;
-
-test.after(() => rmSync(dir, { recursive: true }));
 
 test('an entry that cannot be written is not on the list, and one that cannot be removed stays', async () => {
   const file = await AllowFile.open(path);

@@ -1,13 +1,13 @@
 /**
  * The one-file examples for other languages: compiled where Debian has the toolchain, and run beside a real sidecar.
  */
-import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode, type TestNode } from '../../src/testing.js';
+import { execute, type Ran } from '../support/child-process.js';
 import { until } from '../support/until.js';
 import { endChildren, PeerWorld, SidecarProcess } from './peer-world.js';
 
@@ -15,12 +15,6 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const examples = join(root, 'examples', 'sidecar');
 const gson = '/usr/share/java/gson.jar';
 const timeoutMs = 300_000;
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 interface Example {
   readonly file: string;
@@ -70,16 +64,11 @@ test.before(async () => {
 test.after(async () => {
   endChildren();
   await node.close();
-  world.remove();
 });
 
 function run([command = '', ...args]: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<Ran> {
   const all = { PATH: process.env.PATH, HOME: cwd, GOCACHE: join(cwd, 'go-cache'), ...env };
-  return new Promise((resolve) => {
-    execFile(command, args, { cwd, env: all, timeout: timeoutMs }, (error, out, err) => {
-      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, out, err });
-    });
-  });
+  return execute(command, args, { cwd, env: all, timeout: timeoutMs });
 }
 
 async function missingOf(needs: readonly string[]): Promise<string | undefined> {
@@ -99,9 +88,7 @@ function folderOf(file: string): string {
   return folder;
 }
 
-async function reports(player: string): Promise<number> {
-  return (await node.client().explain(player))?.event_count ?? 0;
-}
+const reports = async (player: string): Promise<number> => (await node.client().explain(player))?.event_count ?? 0;
 
 for (const { file, needs, compile, run: command } of programs) {
   test(`the example ${file} reads a match, reports a player once, and lets players pass without a sidecar`, async () => {

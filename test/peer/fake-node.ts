@@ -10,7 +10,7 @@ export interface Asked {
   readonly text: string;
 }
 
-export interface FakeNode {
+export interface FakeNode extends AsyncDisposable {
   readonly url: string;
   readonly asked: readonly Asked[];
   close(): Promise<void>;
@@ -50,7 +50,8 @@ export async function fakeNode(answer: (asked: Asked) => FakeAnswer | null): Pro
     server.closeAllConnections();
     await new Promise<void>((resolve) => server.close(() => resolve()));
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, close };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, asked, close, [Symbol.asyncDispose]: close };
 }
 
 /** The answer of `GET /peers`. */

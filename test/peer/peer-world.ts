@@ -3,29 +3,16 @@
  * one of its own, and a proxy that records every byte that leaves for the node.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request as forward, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { runPeerCommand } from '../../src/peer/cli/peer-command.js';
+import { type Ran, type Running, watched } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 
 export const peerEntry = fileURLToPath(new URL('../../src/ptf-peer.js', import.meta.url));
-
-export interface Ran {
-  readonly code: number | string | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-export interface Running {
-  readonly child: ChildProcess;
-  readonly ended: Promise<Ran>;
-  out(): string;
-  err(): string;
-}
 
 export interface ConfigMembers {
   readonly url: string;
@@ -39,7 +26,7 @@ const never = new AbortController().signal;
 const children = new Set<ChildProcess>();
 
 export class PeerWorld {
-  readonly folder = mkdtempSync(join(tmpdir(), 'ptf-peer-'));
+  readonly folder = temporaryFolder();
   readonly configPath = join(this.folder, 'config', 'config.json');
   readonly stateDir = join(this.folder, 'state');
 
@@ -96,19 +83,8 @@ export class PeerWorld {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     children.add(child);
-    let out = '';
-    let err = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      err += text;
-    });
-    const ended = once(child, 'close').then(([code, signal]) => {
-      children.delete(child);
-      return { code: (code ?? signal) as number | string | null, out, err };
-    });
-    return { child, ended, out: () => out, err: () => err };
+    child.once('close', () => children.delete(child));
+    return watched(child);
   }
 
   /** The text of every file below the state folder. */
@@ -117,10 +93,6 @@ export class PeerWorld {
       .filter((one) => one.isFile())
       .map((one) => readFileSync(join(one.parentPath, one.name), 'latin1'))
       .join('\n');
-  }
-
-  remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 

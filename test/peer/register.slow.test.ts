@@ -18,7 +18,6 @@ test.after(() => node.close());
 test.before.each(() => {
   world = new PeerWorld();
 });
-test.after.each(() => world.remove());
 
 const salt = () => ({ PTF_PEER_GROUP_SALT: node.groupSalt });
 const register = (...more: string[]) => ['register', '--url', node.url, '--name', 'Arena', '--game', 'arena', ...more];

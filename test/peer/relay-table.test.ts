@@ -10,9 +10,7 @@ import { temporaryFolder } from '../support/process.js';
 
 const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
 
-function trust(verdict: TrustValues['verdict']): TrustValues {
-  return { score: 50, confidence: 0.5, verdict, known: true };
-}
+const trust = (verdict: TrustValues['verdict']): TrustValues => ({ score: 50, confidence: 0.5, verdict, known: true });
 
 class Relay {
   readonly folder = temporaryFolder();

@@ -7,8 +7,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { subjectHash } from '../../src/client/ids/subject.js';
 import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import type { Running } from '../support/child-process.js';
 import { until } from '../support/until.js';
-import { endChildren, PeerWorld, type Running } from './peer-world.js';
+import { endChildren, PeerWorld } from './peer-world.js';
 
 interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -74,10 +75,7 @@ test.before.each(async () => {
   world = new PeerWorld();
   world.writeConfig({ url: node.url, ...peers[0]!, groupSalt: node.groupSalt });
 });
-test.after.each(async () => {
-  await receiver.close();
-  world.remove();
-});
+test.after.each(() => receiver.close());
 
 const hashOf = (id: string) => subjectHash(id, node.groupSalt);
 

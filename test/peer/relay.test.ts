@@ -10,6 +10,7 @@ import { saltCheckOf } from '../../src/client/ids/salt-check.js';
 import type { PeerConfig } from '../../src/peer/config/peer-config.js';
 import { relayFolder, relayVerdicts } from '../../src/peer/relay/relay.js';
 import { frame, rowOf } from '../client/stream-double.js';
+import { closing } from '../support/closing.js';
 import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 import { fakeNode } from './fake-node.js';
@@ -59,13 +60,13 @@ function hasRecorded(journal: string): boolean {
 }
 
 test('changes are delivered in their order and counted, and an address that is gone ends the relay', async () => {
-  const node = await fakeNode(() => ({ stream: stream() }));
+  await using node = await fakeNode(() => ({ stream: stream() }));
   for (const [newOnly, status, delivered] of [
     [false, 204, [A, B]],
     [true, 204, [B]],
     [true, 410, []],
   ] as const) {
-    const receiver = await fakeNode(() => ({ status, body: {} }));
+    await using receiver = await fakeNode(() => ({ status, body: {} }));
     const got = () => receiver.asked.map(({ text }) => JSON.parse(text).data.subject_hash);
     const ending = new AbortController();
     const lines: string[] = [];
@@ -85,9 +86,7 @@ test('changes are delivered in their order and counted, and an address that is g
     }
     assert.is(lines.filter((line) => line === 'follows the stream').length, status === 410 ? lines.length - 1 : 1);
     assert.is(lines.at(-1), `delivered ${delivered.length} webhooks`);
-    await receiver.close();
   }
-  await node.close();
 });
 
 /** Relays the stream to a receiver that rejects the webhook about A as invalid. */
@@ -144,12 +143,12 @@ test('a relay that cannot set a rejected webhook aside ends before the next one'
 });
 
 test('a relay on the folder of a running one is refused, and a journal on a failed disk is said to be that', async () => {
-  const node = await fakeNode(() => ({ stream: stream() }));
+  await using node = await fakeNode(() => ({ stream: stream() }));
   const stateDir = temporaryFolder();
   const config = { ...member, url: node.url, stateDir, path: stateDir };
   let journal = '';
   // The journal cannot be written from the first webhook on.
-  const receiver = await fakeNode(() => {
+  await using receiver = await fakeNode(() => {
     mkdirSync(journal, { recursive: true });
     return { status: 204, body: {} };
   });
@@ -169,17 +168,17 @@ test('a relay on the folder of a running one is refused, and a journal on a fail
     `stream: ${disk} (spool_failed)`,
   );
   assert.is(second, 'spool_in_use');
-  await receiver.close();
-  await node.close();
 });
 
 test('groups that share a webhook and a folder have a journal each, which the next start continues', async () => {
   const resumedFrom: unknown[] = [];
-  const node = createServer(async ({ headers }, response) => {
-    resumedFrom.push(headers['last-event-id']);
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for await (const piece of stream()) response.write(piece);
-  }).listen(0, '127.0.0.1');
+  await using node = closing(
+    createServer(async ({ headers }, response) => {
+      resumedFrom.push(headers['last-event-id']);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for await (const piece of stream()) response.write(piece);
+    }).listen(0, '127.0.0.1'),
+  );
   await once(node, 'listening');
   const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
   const receiver = await fakeNode(() => ({ status: 204, body: {} }));
@@ -201,7 +200,6 @@ test('groups that share a webhook and a folder have a journal each, which the ne
   assert.type(resumedFrom[2], 'string');
   await receiver.close();
   node.closeAllConnections();
-  node.close();
 });
 
 test.run();

@@ -12,7 +12,6 @@ import { endChildren, PeerWorld, RecordingProxy, SidecarProcess } from './peer-w
 let node: TestNode;
 let proxy: RecordingProxy;
 let peer: TestPeer;
-const worlds: PeerWorld[] = [];
 
 test.before(async () => {
   node = await startTestNode();
@@ -23,12 +22,10 @@ test.after(async () => {
   endChildren();
   await proxy.close();
   await node.close();
-  for (const world of worlds) world.remove();
 });
 
 function newWorld(more: Partial<Parameters<PeerWorld['writeConfig']>[0]> = {}): PeerWorld {
   const world = new PeerWorld();
-  worlds.push(world);
   world.writeConfig({ url: proxy.url, ...peer, groupSalt: node.groupSalt, ...more });
   return world;
 }

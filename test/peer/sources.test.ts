@@ -5,7 +5,6 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync,
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sqlite from 'node-sqlite3-wasm';
 import { test } from 'uvu';
@@ -13,6 +12,8 @@ import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import { sourceOf } from '../../src/peer/sources/source.js';
 import { PolledList } from '../../src/peer/watch/polled-list.js';
+import { watched } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 import { brief } from './import/plans.js';
 import { PeerWorld } from './peer-world.js';
@@ -26,7 +27,7 @@ const asked: IncomingHttpHeaders[] = [];
 const address = (path = '/bans.csv') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 
 test.before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-sources-'));
+  folder = temporaryFolder();
   server = createServer((request, response) => {
     asked.push(request.headers);
     const { status, body, headers = {}, isCut = false } = answer;
@@ -43,7 +44,6 @@ test.before(async () => {
 test.after(() => {
   server.closeAllConnections();
   server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function failure(work: Promise<unknown>): Promise<string> {
@@ -88,12 +88,9 @@ async function readInput(list: string | null): Promise<string> {
     ${list === null ? 'ending.abort()' : "process.stdout.write('reads ')"};
     process.stdout.write(label + ': ' + (await found));`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { timeout: 20_000 });
-  let out = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    if (out === '' && list !== null) child.stdin.end(list);
-    out += text;
-  });
-  await once(child, 'exit');
+  const { ended } = watched(child);
+  if (list !== null) child.stdout.once('data', () => child.stdin.end(list));
+  const { out } = await ended;
   child.stdin.destroy();
   return out;
 }
@@ -181,26 +178,22 @@ test('a table of a SQLite file is read as any table of its tool, and the file st
   }
   database.close();
   const world = new PeerWorld();
-  try {
-    const before = readdirSync(folder);
-    const read = async (table: string) => world.run(['import', path, '--table', table, '--dry-run', '--json']);
-    const bans = JSON.parse((await read('litebans_bans')).out);
-    assert.equal(brief(bans), ['2 0a0b0c0d-1111-4222-8333-444455556601 send']);
-    const mutes = JSON.parse((await read('litebans_mutes')).out);
-    assert.equal([mutes.events, mutes.left_out], [[], { mute: 1 }]);
-    const none = await world.run(['import', path, '--dry-run']);
-    assert.equal(
-      [none.code, /--table must be one of .*litebans_bans, litebans_mutes/.test(none.err)],
-      [2, true],
-      none.err,
-    );
-    assert.equal(readdirSync(folder), before);
-    writeFileSync(`${path}-wal`, 'x');
-    const { code, out, err } = await read('litebans_bans');
-    assert.equal([code, (out + err).includes('sqlite3 -csv')], [3, true], out + err);
-  } finally {
-    world.remove();
-  }
+  const before = readdirSync(folder);
+  const read = async (table: string) => world.run(['import', path, '--table', table, '--dry-run', '--json']);
+  const bans = JSON.parse((await read('litebans_bans')).out);
+  assert.equal(brief(bans), ['2 0a0b0c0d-1111-4222-8333-444455556601 send']);
+  const mutes = JSON.parse((await read('litebans_mutes')).out);
+  assert.equal([mutes.events, mutes.left_out], [[], { mute: 1 }]);
+  const none = await world.run(['import', path, '--dry-run']);
+  assert.equal(
+    [none.code, /--table must be one of .*litebans_bans, litebans_mutes/.test(none.err)],
+    [2, true],
+    none.err,
+  );
+  assert.equal(readdirSync(folder), before);
+  writeFileSync(`${path}-wal`, 'x');
+  const { code, out, err } = await read('litebans_bans');
+  assert.equal([code, (out + err).includes('sqlite3 -csv')], [3, true], out + err);
 });
 
 test('a SQLite file is read although its tool left an empty journal beside it', async () => {
@@ -233,14 +226,10 @@ test('a list cannot control the terminal that shows its words', async () => {
   const path = join(folder, 'escapes.csv');
   writeFileSync(path, `steam_id,\x1b]52;c;eA==\x07expires,\x9b31m\u202eend\n${A},never,never\n`);
   const world = new PeerWorld();
-  try {
-    const { code, out, err } = await world.run(['import', path, '--dry-run']);
-    assert.is(code, 4, out);
-    assert.match(err, '\\u001b]52;c;');
-    assert.not.match(out + err, /(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
-  } finally {
-    world.remove();
-  }
+  const { code, out, err } = await world.run(['import', path, '--dry-run']);
+  assert.is(code, 4, out);
+  assert.match(err, '\\u001b]52;c;');
+  assert.not.match(out + err, /(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
 });
 
 test('sources that differ in an argument, a query or a table have different keys, and a key shows nothing', async () => {

@@ -44,7 +44,6 @@ test.before.each(() => {
   world.writeConfig(member);
   config = { ...member, signingKey: undefined, stateDir: world.stateDir, path: world.configPath };
 });
-test.after.each(() => world.remove());
 
 /** Answers as a node of which every event of severity 0 is no evidence. */
 function answerTo({ url = '' }: IncomingMessage, text: string): { status: number; body: object } {

@@ -16,21 +16,16 @@ const late = '76561202255225801';
 
 let node: TestNode;
 let peer: TestPeer;
-const worlds: PeerWorld[] = [];
 
 test.before.each(async () => {
   node = await startTestNode();
   peer = (await node.seed({ bad: [bad], good: [good] }))[0]!;
 });
 test.after.each(() => node.close());
-test.after(() => {
-  endChildren();
-  for (const world of worlds) world.remove();
-});
+test.after(endChildren);
 
 function newWorld(): PeerWorld {
   const world = new PeerWorld();
-  worlds.push(world);
   world.writeConfig({ url: node.url, ...peer, groupSalt: node.groupSalt });
   return world;
 }

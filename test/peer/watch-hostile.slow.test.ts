@@ -40,7 +40,6 @@ test('a list with an entry nested too deep is read up to it, and lifts none of t
     assert.is((await running.ended).code, 0);
   } finally {
     endChildren();
-    world.remove();
     await node.close();
   }
 });
@@ -69,7 +68,6 @@ test('a document that has lost the path of its bans ends the watch, which withdr
     assert.is((await node.client(peer).explain(entries[0]!.uuid))?.event_count, 1);
   } finally {
     endChildren();
-    world.remove();
     await node.close();
   }
 });

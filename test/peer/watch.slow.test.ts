@@ -5,8 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import type { Running } from '../support/child-process.js';
 import { until } from '../support/until.js';
-import { endChildren, PeerWorld, RecordingProxy, type Running } from './peer-world.js';
+import { endChildren, PeerWorld, RecordingProxy } from './peer-world.js';
 
 let node: TestNode;
 let proxy: RecordingProxy;
@@ -30,7 +31,6 @@ test.before.each(async () => {
   world.writeConfig({ url: proxy.url, ...peer, groupSalt: node.groupSalt });
   list = join(world.folder, 'banned_user.cfg');
 });
-test.after.each(() => world.remove());
 
 /** A new player: its account number, and its id as all peers write it. */
 function newPlayer(): { readonly line: string; readonly steam3: string; readonly id: string } {
@@ -40,9 +40,7 @@ function newPlayer(): { readonly line: string; readonly steam3: string; readonly
 }
 
 /** How many events of this peer's group count for a player. */
-async function events(id: string): Promise<number> {
-  return (await node.client(peer).explain(id))?.event_count ?? 0;
-}
+const events = async (id: string): Promise<number> => (await node.client(peer).explain(id))?.event_count ?? 0;
 
 /** Starts a watch and resolves once it has read the list. */
 async function watch(...args: string[]): Promise<Running> {

@@ -9,13 +9,7 @@ import { systemRuntime } from '../../src/client/transport/time.js';
 import { changeIdOf, type VerdictChange, webhookSender } from '../../src/peer/relay/webhook.js';
 
 const now = Date.UTC(2026, 10, 27, 12);
-const change: VerdictChange = {
-  id: 'change-1',
-  subject: 'a'.repeat(64),
-  from: 'neutral',
-  to: null,
-  at: now,
-};
+const change: VerdictChange = { id: 'change-1', subject: 'a'.repeat(64), from: 'neutral', to: null, at: now };
 
 interface Reply {
   /** 0: the connection is cut off. */

@@ -139,9 +139,7 @@ const anyText = fc.oneof(
   account.chain(({ spellings }) => fc.constantFrom(...spellings.map(({ text }) => text))),
 );
 
-function canonical({ text, kind, server }: Spelling): string {
-  return normalizePlayerId(text, { kind, server });
-}
+const canonical = ({ text, kind, server }: Spelling): string => normalizePlayerId(text, { kind, server });
 
 test('all spellings of one account give one id', () => {
   fc.assert(

@@ -10,7 +10,7 @@ const salt = 'a salt of sixteen bytes';
 const quota = 3;
 
 test('the erasures of one peer a day are bounded, audited under its name, and end with its suspension', async () => {
-  const node = await startTestNode({ GROUP_SALT: salt, ERASURE_QUOTA_PER_DAY: String(quota) });
+  await using node = await startTestNode({ GROUP_SALT: salt, ERASURE_QUOTA_PER_DAY: String(quota) });
   const [evil, good] = [await registerPeer(node.url, 'Evil'), await registerPeer(node.url, 'Good')];
   const reported = async (): Promise<string> => {
     const player_id = newPlayer();
@@ -47,7 +47,6 @@ test('the erasures of one peer a day are bounded, audited under its name, and en
 
   await setStatus(node, evil.peerId, 'suspended');
   assert.is((await erase(evil, await reported())).status, 403);
-  await node.close();
 });
 
 test.run();

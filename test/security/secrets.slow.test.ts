@@ -49,9 +49,7 @@ async function talk(node: FuzzNode, all: readonly Conversation[], heard: Heard, 
   );
 }
 
-function haystack(where: string, text: string): Haystack {
-  return { where, bytes: Buffer.from(text) };
-}
+const haystack = (where: string, text: string): Haystack => ({ where, bytes: Buffer.from(text) });
 
 test('no key, salt, secret or player id is found in files, output, metrics or errors', async () => {
   const cookie = await new SignJWT({})

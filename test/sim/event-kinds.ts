@@ -19,6 +19,4 @@ export const kinds = ['claims', 'measures'] as const;
 /** Each kind of evidence decays with a half-life of its own. */
 export type EvidenceKind = (typeof kinds)[number];
 
-export function kindOf(type: EventTypeName): EvidenceKind {
-  return type === 'ban_applied' ? 'measures' : 'claims';
-}
+export const kindOf = (type: EventTypeName): EvidenceKind => (type === 'ban_applied' ? 'measures' : 'claims');

@@ -54,9 +54,7 @@ export function newestEvidence(oracle: Oracle, subject: string): number {
   return Math.max(...oracle.eventsOf(subject).map(decaysFrom));
 }
 
-function decaysFrom(event: EventFact): number {
-  return Math.min(event.timestamp, event.receivedAt);
-}
+const decaysFrom = (event: EventFact): number => Math.min(event.timestamp, event.receivedAt);
 
 /**
  * Half-lives by which an event is decayed at a moment, through every scale of its kind that came after it; negative: it
@@ -212,9 +210,7 @@ export function lowerersOf(
 }
 
 /** True if any of its sums is above 0, or may be. */
-export function isSomething({ stands }: Evidence): boolean {
-  return sumNames.some((name) => stands[name] !== false);
-}
+export const isSomething = ({ stands }: Evidence): boolean => sumNames.some((name) => stands[name] !== false);
 
 /** True if it is too close to zero to decide whether it, or a measure of it, counts as evidence at all. */
 export function isAtEdge(evidence: Evidence): boolean {

@@ -207,7 +207,6 @@ export class Facts {
   readonly all: Fact[] = [];
   readonly events = new Map<string, EventFact>();
   readonly withdrawals = new Map<string, WithdrawalFact>();
-  /** Facts about each subject. */
   readonly bySubject = new Map<string, SubjectFact[]>();
   readonly erasures: ErasureFact[] = [];
   readonly peers: PeerFact[] = [];
@@ -257,7 +256,6 @@ export class Facts {
     }
   }
 
-  /** The lists that hold a fact. */
   #listsOf(fact: Fact): Fact[][] {
     const subject = subjectOf(fact);
     if (subject !== null && !this.bySubject.has(subject)) this.bySubject.set(subject, []);

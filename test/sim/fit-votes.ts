@@ -89,18 +89,12 @@ export function strengthOf(n: number, z: number, k: FitNumbers): number {
 }
 
 /** Sums that rounding alone tells apart weigh the same. */
-export function heaviness(vote: number): number {
-  return Math.fround(vote);
-}
+export const heaviness = (vote: number): number => Math.fround(vote);
 
-export function massOf({ lowering, raising, measure = 0 }: Reported): number {
-  return lowering + raising + measure;
-}
+export const massOf = ({ lowering, raising, measure = 0 }: Reported): number => lowering + raising + measure;
 
 /** The bounded amount of claims `c`; at most 1 of it, the strength of a measure. */
-export function saturated(c: number, k: FitNumbers): number {
-  return (k.saturation * c) / (c + k.half);
-}
+export const saturated = (c: number, k: FitNumbers): number => (k.saturation * c) / (c + k.half);
 
 /**
  * The votes of peers and origins. `gate`: by it the heaviest carrier speaks for its origin; null leaves carried votes

@@ -3,32 +3,15 @@
  * right for reasons of their own. Needs the data folder in PTF_SHARED_DATA (with `reference/v3/golden.json.gz` two
  * levels above); without it this file says so.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type ReferenceGroup, referenceGroups } from '../support/reference-groups.js';
 import { type Fitted, fit } from './fit.js';
 import { numbers } from './fit-numbers.js';
 import { type Columns, columns, type Reported } from './fit-votes.js';
 import { judged } from './scores.js';
 
-/** A group: its entries, then every figure of weights (by peer) and of reads (by player). */
-interface Golden extends Readonly<Record<Figure, readonly number[]>> {
-  readonly name: string;
-  readonly pretrusted: readonly number[];
-  readonly players: number;
-  readonly peers: number;
-  readonly prevalence: number;
-  readonly verdict: readonly string[];
-}
-
-type Figure =
-  | ('I' | 'J' | 'lowers' | 'raises' | 'measures' | 'follows' | 'follows_claim')
-  | ('witness' | 'tau' | 'A' | 'B' | 'M' | 'z' | 'finds' | 'finds_claim')
-  | ('score' | 'confidence');
-
-function reportedOf(group: Golden): Reported[] {
+function reportedOf(group: ReferenceGroup): Reported[] {
   return group.I.map((player, e) => ({
     player,
     peer: group.J[e]!,
@@ -74,47 +57,38 @@ test('a carrier without evidence does not take the place of one with the least',
   assert.equal(fit(reported, group, numbers), fit(without, group, numbers));
 });
 
-const dir = process.env.PTF_SHARED_DATA;
-const goldenFile = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'v3', 'golden.json.gz');
-if (goldenFile === undefined || !existsSync(goldenFile)) {
-  process.stdout.write(
-    'SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v3/golden.json.gz two levels above\n',
-  );
-} else {
-  const golden = JSON.parse(gunzipSync(readFileSync(goldenFile)).toString()) as readonly Golden[];
-  for (const group of golden) {
-    const preTrusted = new Set(group.pretrusted);
-    test(`${group.name}, ${preTrusted.size} pre-trusted: all is as in the reference, to 1e-9`, () => {
-      const near = (found: readonly number[], wanted: readonly number[], what: string) => {
-        const off = Math.max(...wanted.map((value, i) => Math.abs(found[i]! - value)));
-        assert.ok(off <= 1e-9, `${what}: off by ${off}`);
-      };
-      const reported = reportedOf(group);
-      const fitted = fit(reported, { peers: group.peers, preTrusted, revoked: new Set() }, numbers);
-      assert.equal(fitted.witness, group.witness);
-      near([fitted.pi], [group.prevalence], 'prevalence');
-      const names = { tau: 'tau', a: 'A', b: 'B', m: 'M', z: 'z', finds: 'finds', findsClaim: 'finds_claim' } as const;
-      for (const [own, name] of Object.entries(names)) near(fitted[own as keyof typeof names], group[name], name);
-      const weightsOf = (j: number) => {
-        const values = Object.fromEntries(columns.map((name) => [name, fitted[name][j]!])) as Columns<number>;
-        return { ...values, witness: fitted.witness[j]! };
-      };
-      const reads = Array.from({ length: group.players }, (_, player) => {
-        const about = reported.filter((one) => one.player === player).sort((p, q) => p.peer - q.peer);
-        const words = about.map(({ peer, lowering, raising, measure = 0 }) => {
-          const who = { peer, sender: peer, isCarried: false, isPreTrusted: preTrusted.has(peer) };
-          return { ...weightsOf(peer), ...who, lowering, raising, measure };
-        });
-        return judged(words, fitted.pi);
+for (const group of referenceGroups()) {
+  const preTrusted = new Set(group.pretrusted);
+  test(`${group.name}, ${preTrusted.size} pre-trusted: all is as in the reference, to 1e-9`, () => {
+    const near = (found: readonly number[], wanted: readonly number[], what: string) => {
+      const off = Math.max(...wanted.map((value, i) => Math.abs(found[i]! - value)));
+      assert.ok(off <= 1e-9, `${what}: off by ${off}`);
+    };
+    const reported = reportedOf(group);
+    const fitted = fit(reported, { peers: group.peers, preTrusted, revoked: new Set() }, numbers);
+    assert.equal(fitted.witness, group.witness);
+    near([fitted.pi], [group.prevalence], 'prevalence');
+    const names = { tau: 'tau', a: 'A', b: 'B', m: 'M', z: 'z', finds: 'finds', findsClaim: 'finds_claim' } as const;
+    for (const [own, name] of Object.entries(names)) near(fitted[own as keyof typeof names], group[name], name);
+    const weightsOf = (j: number) => {
+      const values = Object.fromEntries(columns.map((name) => [name, fitted[name][j]!])) as Columns<number>;
+      return { ...values, witness: fitted.witness[j]! };
+    };
+    const reads = Array.from({ length: group.players }, (_, player) => {
+      const about = reported.filter((one) => one.player === player).sort((p, q) => p.peer - q.peer);
+      const words = about.map(({ peer, lowering, raising, measure = 0 }) => {
+        const who = { peer, sender: peer, isCarried: false, isPreTrusted: preTrusted.has(peer) };
+        return { ...weightsOf(peer), ...who, lowering, raising, measure };
       });
-      for (const what of ['score', 'confidence'] as const) {
-        const found = reads.map((read) => read[what]);
-        near(found, group[what], what);
-      }
-      const verdicts = reads.map(({ verdict }) => verdict);
-      assert.equal(verdicts, group.verdict);
+      return judged(words, fitted.pi);
     });
-  }
+    for (const what of ['score', 'confidence'] as const) {
+      const found = reads.map((read) => read[what]);
+      near(found, group[what], what);
+    }
+    const verdicts = reads.map(({ verdict }) => verdict);
+    assert.equal(verdicts, group.verdict);
+  });
 }
 
 test.run();

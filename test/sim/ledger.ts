@@ -86,12 +86,7 @@ export class Ledger {
     { redacted, retired, revokedSeq }: HeldAgainst,
   ): void {
     const { facts } = this.oracle;
-    const staged = {
-      from: facts.all.length,
-      audited: facts.audited.length,
-      lastSeq,
-      tokens: new Set<Resolve>(),
-    };
+    const staged = { from: facts.all.length, audited: facts.audited.length, lastSeq, tokens: new Set<Resolve>() };
     const seenBy = (token: Resolve): Seen => ({
       repeats: (id) => accepted.get(id)?.repeats === true,
       follows: (event) =>
@@ -204,9 +199,7 @@ export class Ledger {
     if (typeof answer === 'symbol' || expected === again) {
       if (typeof answer !== typeof expected)
         throw new Difference('answer', 'a withdrawal looked at what was rewritten meanwhile');
-    } else if (isWithdrawal(expected)) {
-      same('answer', 'withdrawal', answer, expected);
-    }
+    } else if (isWithdrawal(expected)) same('answer', 'withdrawal', answer, expected);
   }
 
   /** Notes the accepted and refused events of a submission, in the turn that took it. */

@@ -48,9 +48,7 @@ const ownTypes: ReadonlySet<RecordType> = new Set([
   'events_retired',
 ]);
 
-function ownOf(batch: Uint8Array): number {
-  return [...new Batch(batch)].filter(({ type }) => ownTypes.has(type)).length;
-}
+const ownOf = (batch: Uint8Array): number => [...new Batch(batch)].filter(({ type }) => ownTypes.has(type)).length;
 
 function acceptedIn(batch: Uint8Array): [id: string, event: EventAccepted][] {
   return [...new Batch(batch)].flatMap((record) =>

@@ -721,6 +721,4 @@ export class Oracle {
   }
 }
 
-export function no(code: string): { readonly ok: false; readonly code: string } {
-  return { ok: false, code };
-}
+export const no = (code: string): { readonly ok: false; readonly code: string } => ({ ok: false, code });

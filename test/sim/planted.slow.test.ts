@@ -22,15 +22,23 @@ import { drawPlan, type Step } from './steps.js';
 const operations = 1_500;
 const seedsMax = 6;
 
+type Method<T, K extends keyof T> = Extract<T[K], (...args: never[]) => unknown>;
+
 /**
  * Replaces a method of every object of a class, live, in replays and in the replica alike, so that only the oracle can
- * tell.
+ * tell. `replaced` gets the original method of the object, then the arguments.
  */
-function everywhere<T extends object, K extends keyof T>(prototype: T, name: K, make: (original: T[K]) => T[K]): Plant {
+function everywhere<T extends object, K extends keyof T>(
+  prototype: T,
+  name: K,
+  replaced: (original: Method<T, K>, ...args: Parameters<Method<T, K>>) => ReturnType<Method<T, K>>,
+): Plant {
   return {
     begin: () => {
       const original = prototype[name];
-      prototype[name] = make(original);
+      prototype[name] = function (this: T, ...args: Parameters<Method<T, K>>) {
+        return replaced((original as Method<T, K>).bind(this) as Method<T, K>, ...args);
+      } as T[K];
       return () => {
         prototype[name] = original;
       };
@@ -86,65 +94,40 @@ test('a commit that is answered and never written is found', async () => {
 });
 
 test('an event that is answered and never recorded is found by the oracle, though log and state agree', async () => {
-  const plant = everywhere(
-    Turn.prototype,
-    'recordEvent',
-    (record) =>
-      function (this: Turn<unknown>, event, keys) {
-        if (!event.event_id.startsWith('event-7')) record.call(this, event, keys);
-      },
-  );
+  const plant = everywhere(Turn.prototype, 'recordEvent', (record, event, keys) => {
+    if (!event.event_id.startsWith('event-7')) record(event, keys);
+  });
   await mustBeFound(plant, ['records', 'score', 'listing', 'answer', 'counts']);
 });
 
 test('an event that is applied twice is found', async () => {
-  const plant = everywhere(
-    PeerEntries.prototype,
-    'add',
-    (add) =>
-      function (this: PeerEntries, entry, mass, head, follows) {
-        add.call(this, entry, mass, head, follows);
-        if (mass > 0) add.call(this, entry, mass, head, follows);
-      },
-  );
+  const plant = everywhere(PeerEntries.prototype, 'add', (add, entry, mass, head, follows) => {
+    add(entry, mass, head, follows);
+    if (mass > 0) add(entry, mass, head, follows);
+  });
   await mustBeFound(plant, ['score', 'listing', 'answer', 'weights']);
 });
 
 test('a decay that is off by a ten thousandth is found', async () => {
-  const plant = everywhere(
-    MinuteAsOf.prototype,
-    'of',
-    (of) =>
-      function (this: MinuteAsOf, state) {
-        const asOf = of.call(this, state);
-        return { ...asOf, decayFactor: asOf.decayFactor * 1.0001 };
-      },
-  );
+  const plant = everywhere(MinuteAsOf.prototype, 'of', (of, state) => {
+    const asOf = of(state);
+    return { ...asOf, decayFactor: asOf.decayFactor * 1.0001 };
+  });
   await mustBeFound(plant, ['score']);
 });
 
 test('bans that decay with the half-life of reports are found', async () => {
-  const plant = everywhere(
-    MinuteAsOf.prototype,
-    'of',
-    (of) =>
-      function (this: MinuteAsOf, state) {
-        const asOf = of.call(this, state);
-        return { ...asOf, measureFactor: asOf.decayFactor };
-      },
-  );
+  const plant = everywhere(MinuteAsOf.prototype, 'of', (of, state) => {
+    const asOf = of(state);
+    return { ...asOf, measureFactor: asOf.decayFactor };
+  });
   await mustBeFound(plant, ['score']);
 });
 
 test('a ban that follows others, and no longer does so once a snapshot was read, is found', async () => {
-  const plant = everywhere(
-    PeerEntries.prototype,
-    'setFollows',
-    (set) =>
-      function (this: PeerEntries, entry, bits) {
-        set.call(this, entry, bits & FOLLOWS_CLAIM);
-      },
-  );
+  const plant = everywhere(PeerEntries.prototype, 'setFollows', (set, entry, bits) => {
+    set(entry, bits & FOLLOWS_CLAIM);
+  });
   await mustBeFound(plant, ['replay', 'weights', 'follows', 'score', 'damage']);
 });
 
@@ -152,16 +135,11 @@ test('weights that are published again though the evidence moved on are found', 
   const plant: Plant = {
     begin: () => {
       let first: WeightsComputed | null = null;
-      const stale = everywhere(
-        Replica.prototype,
-        'weights',
-        (weights) =>
-          function (this: Replica, upTo, at) {
-            const fresh = weights.call(this, upTo, at);
-            if (first?.tau.length !== fresh.tau.length) first = fresh;
-            return { ...first, basedOnSeq: fresh.basedOnSeq, computedAt: fresh.computedAt };
-          },
-      );
+      const stale = everywhere(Replica.prototype, 'weights', (weights, upTo, at) => {
+        const fresh = weights(upTo, at);
+        if (first?.tau.length !== fresh.tau.length) first = fresh;
+        return { ...first, basedOnSeq: fresh.basedOnSeq, computedAt: fresh.computedAt };
+      });
       return stale.begin!();
     },
   };
@@ -180,25 +158,15 @@ test('a number of the fit of weights that is off by a hundredth is found', async
 });
 
 test('a reader that goes on with the weights before the last ones is found', async () => {
-  const plant = everywhere(
-    PeerWeights.prototype,
-    'refresh',
-    (refresh) =>
-      function (this: PeerWeights, state) {
-        if (state.weights.basedOnSeq === 0) refresh.call(this, state);
-      },
-  );
+  const plant = everywhere(PeerWeights.prototype, 'refresh', (refresh, state) => {
+    if (state.weights.basedOnSeq === 0) refresh(state);
+  });
   await mustBeFound(plant, ['weights', 'score', 'answer', 'records', 'follows']);
 });
 
-const resurrection = everywhere(
-  Subjects.prototype,
-  'remove',
-  (remove) =>
-    function (this: Subjects, subject) {
-      if ((subject[0] ?? 0) % 2 === 0) remove.call(this, subject);
-    },
-);
+const resurrection = everywhere(Subjects.prototype, 'remove', (remove, subject) => {
+  if ((subject[0] ?? 0) % 2 === 0) remove(subject);
+});
 
 test('a subject that reappears after its erasure is found', async () => {
   await mustBeFound(resurrection, ['score', 'answer', 'counts', 'listing']);
@@ -234,7 +202,7 @@ test('an erased subject that a snapshot keeps is found', async () => {
 
 test('events that are counted although they repeat others are found', async () => {
   await mustBeFound(
-    everywhere(RepeatFilter.prototype, 'has', () => () => false),
+    everywhere(RepeatFilter.prototype, 'has', () => false),
     ['score', 'weights', 'follows'],
   );
 });

@@ -123,9 +123,7 @@ const operations: ReadonlySet<Step['do']> = new Set([
   'audit',
 ]);
 
-export function isOperation(step: Step): boolean {
-  return operations.has(step.do);
-}
+export const isOperation = (step: Step): boolean => operations.has(step.do);
 
 /** Origins that events name. */
 const origins = 3;

@@ -24,7 +24,6 @@ export interface Disk {
   freed: Uint8Array[];
   /** Bytes of snapshots whose writing a crash cut short. */
   leftOvers: Uint8Array[];
-  /** The fault of the next append. */
   nextAppend: AppendFault;
   /** True if the next scrub is deferred. */
   deferScrub: boolean;

@@ -27,6 +27,19 @@ async function appendTo(writer: LogWriter, batch: StoredBatch | null, rewrites: 
   await writer.stored();
 }
 
+/** A harness whose writers are claimed one after the other, `earlier` before them, and closed at the end. */
+export function claimedLog(claim: (earlier: number) => Promise<LogWriter>, reader: LogHarness['reader']): LogHarness {
+  const writers: LogWriter[] = [];
+  const writer = async () => {
+    writers.push(await claim(writers.length));
+    return writers.at(-1)!;
+  };
+  const end = async () => {
+    for (const one of writers) await one.close();
+  };
+  return { writer, takeOver: writer, reader, end };
+}
+
 export function testLog(name: string, harness: () => Promise<LogHarness>): void {
   const rule = (text: string, body: (log: LogHarness) => Promise<void>) =>
     test(`${name}: ${text}`, async () => {

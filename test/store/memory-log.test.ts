@@ -6,12 +6,7 @@ import { batchOf, rejection, testLog } from './log-contract.js';
 
 testLog('memory log', async () => {
   const log = new MemoryLog();
-  return {
-    writer: async () => log.claim(),
-    takeOver: async () => log.claim(),
-    reader: () => log,
-    end: async () => {},
-  };
+  return { writer: async () => log.claim(), takeOver: async () => log.claim(), reader: () => log, end: async () => {} };
 });
 
 test('a refused append writes nothing, and one whose answer is lost is in the log', async () => {

@@ -6,7 +6,7 @@ import { blocksIn } from '../support/blocks-in.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { blocksOf, headerOf, testSnapshots } from './snapshots-contract.js';
 
-testSnapshots('memory snapshots', async () => ({ store: new MemorySnapshotStore(), end: async () => {} }));
+testSnapshots('memory snapshots', () => new MemorySnapshotStore());
 
 test('a damaged snapshot fails at its blocks until it is written again', async () => {
   const store = new MemorySnapshotStore();

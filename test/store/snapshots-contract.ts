@@ -9,11 +9,6 @@ import { DamagedError, type SnapshotHeader, type SnapshotStore } from '../../src
 import { blocksIn } from '../support/blocks-in.js';
 import { rejection } from './log-contract.js';
 
-export interface SnapshotsHarness {
-  readonly store: SnapshotStore;
-  end(): Promise<void>;
-}
-
 export function headerOf(seq: number): SnapshotHeader {
   return { version: 1, seq, chain: 'c'.repeat(64), digest: 'd'.repeat(64), epoch: 3 };
 }
@@ -25,16 +20,9 @@ export function blocksOf(seed: number, sizes: readonly number[]): SnapshotBlock[
   }));
 }
 
-export function testSnapshots(name: string, harness: () => Promise<SnapshotsHarness>): void {
+export function testSnapshots(name: string, makeStore: () => SnapshotStore): void {
   const rule = (text: string, body: (store: SnapshotStore) => Promise<void>) =>
-    test(`${name}: ${text}`, async () => {
-      const { store, end } = await harness();
-      try {
-        await body(store);
-      } finally {
-        await end();
-      }
-    });
+    test(`${name}: ${text}`, () => body(makeStore()));
 
   rule('a snapshot comes back as written, blocks in their order', async (store) => {
     const blocks = blocksOf(1, [0, 1, 100, 4_000, 5_000, 300_000, 3, 1_048_576]);

@@ -1,6 +1,6 @@
 /** Shared parts of the backup and restore drills: folders, runs of the command, and the contents of folders. */
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
@@ -8,29 +8,15 @@ import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
+import type { Ran, Running } from './child-process.js';
+import { closing } from './closing.js';
 import { GameServer, type SentEvent } from './game-server.js';
 import { MemorySnapshotStore } from './memory-snapshots.js';
 import { replicaLoaded, startProcess, temporaryFolder } from './process.js';
-import { type PtfProcess, type PtfRun, runPtf } from './ptf.js';
-
-const root = temporaryFolder();
-
-/** Removes all folders of the drills. */
-export function removeAll(): void {
-  rmSync(root, { recursive: true, force: true });
-}
-
-let folders = 0;
-export function newFolder(): string {
-  const dir = join(root, `folder-${folders++}`);
-  mkdirSync(dir);
-  return dir;
-}
+import { runPtf } from './ptf.js';
 
 /** Returns the path of a new backup, which does not exist yet. */
-export function newPlace(): string {
-  return join(root, `backup-${folders++}`);
-}
+export const newPlace = (): string => join(temporaryFolder(), 'backup');
 
 export function events(name: string, from: number, to: number, players = 50): SentEvent[] {
   return Array.from({ length: to - from }, (_, i) => ({
@@ -39,7 +25,7 @@ export function events(name: string, from: number, to: number, players = 50): Se
   }));
 }
 
-export async function done(args: readonly string[], dir: string): Promise<PtfRun> {
+export async function done(args: readonly string[], dir: string): Promise<Ran> {
   const run = await runPtf(args, dir);
   assert.is(run.code, 0, run.out + run.err);
   return run;
@@ -55,13 +41,9 @@ export async function refused(args: readonly string[], dir: string, code: string
 /** Returns the digest of the state of a data folder at a record. Without snapshots, only the log is used. */
 export async function digestAt(dir: string, seq?: number, withSnapshots = false): Promise<string> {
   const salt = Buffer.from(readFileSync(join(dir, 'group-salt'), 'utf8').trim());
-  const log = openLogReader(dir);
-  try {
-    const snapshots = withSnapshots ? new LmdbSnapshotStore(dir) : new MemorySnapshotStore();
-    return stateDigest(recover(log, snapshots, salt, seq ?? lastSeqOf(log))!.follower.state);
-  } finally {
-    await log.close();
-  }
+  await using log = closing(openLogReader(dir));
+  const snapshots = withSnapshots ? new LmdbSnapshotStore(dir) : new MemorySnapshotStore();
+  return stateDigest(recover(log, snapshots, salt, seq ?? lastSeqOf(log))!.follower.state);
 }
 
 export function filesUnder(dir: string): string[] {
@@ -79,12 +61,12 @@ export function subjectOf(player: string, dir: string): Buffer {
 }
 
 /** Waits until the work of a command shows on disk, or the command ends. */
-export async function appears(path: string, { child }: PtfProcess): Promise<void> {
+export async function appears(path: string, { child }: Running): Promise<void> {
   while (!existsSync(path) && child.exitCode === null) await delay(2);
 }
 
 /** Kills the command and all of its processes, if they still run. */
-export function killAll({ child }: PtfProcess): void {
+export function killAll({ child }: Running): void {
   try {
     process.kill(-child.pid!, 'SIGKILL');
   } catch (error) {
@@ -97,7 +79,7 @@ export function killAll({ child }: PtfProcess): void {
  * them.
  */
 export async function lived(count: number, env: Record<string, string> = {}) {
-  const dir = newFolder();
+  const dir = temporaryFolder();
   const node = await startProcess({ DATA_DIR: dir, ...env });
   const peer = await GameServer.register(node.url, 'p');
   for (let from = 0; from < count; from += 500) await peer.send(events('e', from, Math.min(count, from + 500)));

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { decideEvent } from '../../bench/core/decide-event.js';
 import type { SubjectKey } from '../../src/core/columns/packed-keys.js';
 import type { EventSubmission, WithdrawEvent } from '../../src/core/commands.js';
+import type { Decision } from '../../src/core/decision.js';
 import { asOfTime } from '../../src/core/evidence/decay.js';
 import { eventTypeNamed, isMeasure } from '../../src/core/evidence/event-types.js';
 import { type TrustConstants, trustConstants } from '../../src/core/evidence/trust-constants.js';
@@ -11,7 +12,7 @@ import { pairRecordsTo } from '../../src/core/records/pair-records.js';
 import type { EventAccepted, GroupFormed, LogRecord } from '../../src/core/records/records.js';
 import { noteBeginning } from '../../src/core/rules/decide-event.js';
 import { decideCarrier, decideOrigin } from '../../src/core/rules/decide-origin.js';
-import { decideRegistration } from '../../src/core/rules/decide-peer.js';
+import { decidePeerChange, decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { decideRevocation, decideWithdrawal, headOfPair, readAgain } from '../../src/core/rules/decide-removal.js';
 import { decideEpoch, SCORING_VERSION } from '../../src/core/rules/decide-setting.js';
 import { type TrustView, trustOf } from '../../src/core/scoring/score.js';
@@ -20,6 +21,7 @@ import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { PairEvidence } from '../../src/core/tables/peer-entries.js';
 import { computeGroupTrust, type PeerTrust } from '../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../src/core/trust/votes/scratch.js';
+import type { PeerStatus } from '../../src/core/vocabulary.js';
 import type { Outcome } from '../../src/errors.js';
 import { type WeightColumns, weightsOf, weightsRecord } from './weights.js';
 
@@ -49,14 +51,10 @@ export function formedRecord(halfLifeDays = 0): GroupFormed {
 }
 
 /** Returns the subject of a short name. */
-export function subjectOf(name: string): Buffer {
-  return hash('sha256', name, 'buffer');
-}
+export const subjectOf = (name: string): Buffer => hash('sha256', name, 'buffer');
 
 /** Returns the same subject as the key of an event. */
-export function subjectKeyOf(name: string): SubjectKey {
-  return keyOf(subjectOf(name));
-}
+export const subjectKeyOf = (name: string): SubjectKey => keyOf(subjectOf(name));
 
 /** A state under test, and every record that made it. */
 export class Given {
@@ -78,6 +76,12 @@ export class Given {
     }
   }
 
+  /** Applies the records of a decision; returns its outcome. */
+  done<T>({ records, outcome }: Decision<T>, now = t0): Outcome<T> {
+    this.apply(records, now);
+    return outcome;
+  }
+
   /** Registers peers at a time, named `peer-0`, `peer-1`, … with the games g1 and g2. */
   peers(count: number, at = t0, name?: string): this {
     for (let i = 0; i < count; i++) {
@@ -92,6 +96,10 @@ export class Given {
       this.apply(decideRegistration(this.state, bounds, command, at).records, at);
     }
     return this;
+  }
+
+  setStatus(peerId: string, status: PeerStatus, now = t0): Outcome<unknown> {
+    return this.done(decidePeerChange(this.state, { type: 'peer_status', peerId, status, by: 'test' }, now), now);
   }
 
   /** Declares an origin, or removes it. */
@@ -169,8 +177,8 @@ export class Given {
   withdraw(caller: number | null, eventSeq: number, now = t0): string {
     const decision = decideWithdrawal(this.state, this.withdrawal(caller, eventSeq), now);
     if (decision === readAgain) return 'read again';
-    this.apply(decision.records, now);
-    return decision.outcome.ok ? 'ok' : decision.outcome.code;
+    const outcome = this.done(decision, now);
+    return outcome.ok ? 'ok' : outcome.code;
   }
 
   /**

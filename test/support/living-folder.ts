@@ -33,6 +33,4 @@ export function filesOfLiving(dir: string): LivingFile[] {
 }
 
 /** Returns all bytes of a folder's files, one after the other. */
-export function bytesOfLiving(dir: string): Buffer {
-  return Buffer.concat(filesOfLiving(dir).map(({ bytes }) => bytes));
-}
+export const bytesOfLiving = (dir: string): Buffer => Buffer.concat(filesOfLiving(dir).map(({ bytes }) => bytes));

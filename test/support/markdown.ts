@@ -13,7 +13,6 @@ export function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Returns the targets of the links on a page. */
 export function linksOf(page: string): string[] {
   return Array.from(withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target!);
 }
@@ -26,6 +25,4 @@ export function blocksOf(page: string, languages: readonly string[]): string[] {
     .map(([, indent, , text]) => text!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
 }
 
-function withoutCode(page: string): string {
-  return page.replace(/^ *```[\s\S]*?^ *```$/gm, '');
-}
+const withoutCode = (page: string): string => page.replace(/^ *```[\s\S]*?^ *```$/gm, '');

@@ -70,6 +70,4 @@ export class MemorySnapshotStore implements SnapshotStore {
   }
 }
 
-function copyOf(block: SnapshotBlock): SnapshotBlock {
-  return { key: block.key, bytes: new Uint8Array(block.bytes) };
-}
+const copyOf = (block: SnapshotBlock): SnapshotBlock => ({ key: block.key, bytes: new Uint8Array(block.bytes) });

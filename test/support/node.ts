@@ -11,7 +11,7 @@ import type { Address } from '../../src/node/operator-access.js';
 import { subjectKeyOf } from './given.js';
 import { until } from './until.js';
 
-export interface TestNode {
+export interface TestNode extends AsyncDisposable {
   readonly url: string;
   readonly metricsUrl: string | null;
   readonly dashboardUrl: string | null;
@@ -44,17 +44,19 @@ export async function startTestNode(
     ...ports,
   });
   const urlOf = (address: Address | null) => (address === null ? null : `http://${address.host}:${address.port}`);
+  const close = async () => {
+    await node.close();
+    if (overrides.DATA_DIR === undefined) rmSync(dir, { recursive: true, force: true });
+    if (failures.length > 0) throw new Error('the node failed', { cause: failures[0] });
+  };
   return {
     url: `http://${node.address.host}:${node.address.port}`,
     metricsUrl: urlOf(node.metricsAddress),
     dashboardUrl: urlOf(node.dashboardAddress),
     dir,
     group: node.group,
-    async close() {
-      await node.close();
-      if (overrides.DATA_DIR === undefined) rmSync(dir, { recursive: true, force: true });
-      if (failures.length > 0) throw new Error('the node failed', { cause: failures[0] });
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

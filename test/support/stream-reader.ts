@@ -126,9 +126,7 @@ export class StreamReader {
       if (!data.last) return;
       for (const hash of this.table.keys()) if (!this.#named.has(hash)) this.table.delete(hash);
       this.#named = null;
-    } else if (event === 'change') {
-      this.#applyRows(data.changes);
-    }
+    } else if (event === 'change') this.#applyRows(data.changes);
   }
 
   #applyRows(rows: readonly (wire.ChangedPlayer | wire.RemovedPlayer)[]): void {

@@ -1,6 +1,5 @@
 import { ByteStrings } from '../../src/core/columns/byte-strings.js';
 
-/** Returns the texts as `ByteStrings`. */
 export function textsOf(list: readonly string[]): ByteStrings {
   const texts = new ByteStrings();
   for (const text of list) texts.push(text);

@@ -16,9 +16,7 @@ export interface TracedCall {
 }
 
 /** Returns whether strace is installed and permitted. */
-export function canTrace(): boolean {
-  return spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
-}
+export const canTrace = (): boolean => spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
 /**
  * Returns the prefix of a command that traces these calls, with all bytes that they write, into the file `output`. Each
@@ -56,9 +54,7 @@ export function tracedCalls(trace: string): TracedCall[] {
 }
 
 /** Returns bytes as `-xx` prints them. */
-export function escaped(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex').replace(/../g, '\\x$&');
-}
+export const escaped = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex').replace(/../g, '\\x$&');
 
 /** Returns the paths, or other texts, among the arguments of a call. */
 export function pathsIn(args: string): string[] {

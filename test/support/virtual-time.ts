@@ -102,6 +102,4 @@ function isBefore(one: Planned, other: Planned): boolean {
 }
 
 /** Resolves once every promise that can settle now has settled. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,8 +1,5 @@
 /** Calls of the client against a scripted node, in virtual time: budgets, retries, the circuit, signals, the end. */
 import { getEventListeners } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,6 +12,7 @@ import { TransportError, type TransportResponse } from '../../../src/client/tran
 import { TrustClient } from '../../../src/client/trust-client.js';
 import { TrustError } from '../../../src/client/trust-error.js';
 import { EventSpool } from '../../../src/client/write/spool/event-spool.js';
+import { temporaryFolder } from '../../support/process.js';
 import { matchAnswer, refusal, ScriptedTransport, type Step, saltCheckPath } from '../scripted-transport.js';
 import { thrownBy } from '../thrown-by.js';
 import { VirtualRuntime } from '../virtual-runtime.js';
@@ -177,9 +175,7 @@ test('public reads carry no key, writes do', async () => {
 test('with the salt no raw id leaves, and the caller reads the ids that it wrote', async () => {
   const { client, transport, runtime } = scene(
     (request) => (request.method === 'GET' ? matchAnswer(request) : stored),
-    {
-      groupSalt: 'a salt of the group',
-    },
+    { groupSalt: 'a salt of the group' },
   );
   const trust = await runtime.until(client.score('steam:1'));
   await runtime.until(client.submit({ ...event, playerId: 'steam:1' }));
@@ -763,7 +759,7 @@ test('many parallel calls, and many waiters for a spool, are not reported as a l
   const warned: Error[] = [];
   const onWarning = (warning: Error) => warned.push(warning);
   process.on('warning', onWarning);
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const folder = temporaryFolder();
   try {
     const { client, runtime } = scene(() => 'silence');
     const spool = await EventSpool.open({ folder, to: client, runtime });
@@ -777,7 +773,6 @@ test('many parallel calls, and many waiters for a spool, are not reported as a l
     assert.equal(warned, []);
   } finally {
     process.off('warning', onWarning);
-    rmSync(folder, { recursive: true, force: true });
   }
 });
 
@@ -785,7 +780,7 @@ test('one signal of the game may end any number of calls and waits for a spool w
   const warned: Error[] = [];
   const onWarning = (warning: Error) => warned.push(warning);
   process.on('warning', onWarning);
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const folder = temporaryFolder();
   const { client, runtime } = scene(() => 'silence');
   const whenFull = 'wait';
   const spool = await EventSpool.open({ folder, to: client, runtime, whenFull, bytesMax: 300 });
@@ -808,7 +803,6 @@ test('one signal of the game may end any number of calls and waits for a spool w
   } finally {
     await runtime.until(spool.close());
     process.off('warning', onWarning);
-    rmSync(folder, { recursive: true, force: true });
   }
 });
 

@@ -4,15 +4,13 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EventSpool } from '../../../src/client/write/spool/event-spool.js';
 import { startTestNode, type TestNode, type TestPeer } from '../../../src/testing.js';
+import { temporaryFolder } from '../../support/process.js';
 import { Random } from '../../support/random.js';
 
 const rounds = 12;
@@ -67,7 +65,7 @@ async function ownEvents(node: TestNode, peer: TestPeer): Promise<string[]> {
 
 test(`every accepted event arrives once over ${rounds} kills of game server and node (seed ${seed})`, async () => {
   const random = new Random(seed);
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-kill-'));
+  const folder = temporaryFolder();
   const node = await startTestNode();
   const peer = await node.register();
   const accepted: string[] = [];
@@ -91,7 +89,6 @@ test(`every accepted event arrives once over ${rounds} kills of game server and 
   assert.equal(lost, [], `of ${accepted.length} accepted, ${pending} of them delivered at the end`);
   assert.ok(accepted.length > 100);
   await node.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test.run();

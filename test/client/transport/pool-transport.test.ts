@@ -2,16 +2,14 @@
  * Real connections that do not open, or that are all taken: what a call may take holds all the same.
  */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import { addressOf, isUnsent, messageOf, poolTransport } from '../../../src/client/transport/pool-transport.js';
 import { TrustClient } from '../../../src/client/trust-client.js';
 import { EventSpool } from '../../../src/client/write/spool/event-spool.js';
+import { temporaryFolder } from '../../support/process.js';
 
 /** Takes connections and never says a word, so that TLS is not agreed on and no request is answered. */
 let server: Server;
@@ -49,7 +47,7 @@ const clientTo = (scheme: string) => {
 test(`budget, signal and close hold while a connection does not open`, async () => {
   const client = clientTo('https');
   const feed = client.follow();
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  const folder = temporaryFolder();
   const spool = await EventSpool.open({ folder, to: client });
   await spool.add(event);
   const [read = 0, write = 0] = await Promise.all([
@@ -60,7 +58,6 @@ test(`budget, signal and close hold while a connection does not open`, async () 
   assert.ok(write < soonMs, `the write took ${write} ms`);
   const end = await took(Promise.all([feed.close(), spool.close()]).then(() => client.close()));
   assert.ok(end < soonMs, `the end took ${end} ms`);
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test(`a read keeps its budget while every connection is in use`, async () => {

@@ -4,13 +4,14 @@ import * as assert from 'uvu/assert';
 import { generateSigningKey, signingPublicKey } from '../../../src/client/transport/request-signer.js';
 import { TrustClient } from '../../../src/client/trust-client.js';
 import { TrustError } from '../../../src/client/trust-error.js';
+import { closing } from '../../support/closing.js';
 import { startTestNode } from '../../support/node.js';
 import { ScriptedTransport } from '../scripted-transport.js';
 
 const event = { eventType: 'report_cheating', playerId: 'player', gameId: 'arena', severity: 0.5 } as const;
 
 test('a client with a signing key submits, withdraws and erases at a node that requires signatures', async () => {
-  const node = await startTestNode({ REQUEST_SIGNING: 'required', GROUP_SALT: 'a salt of sixteen bytes' });
+  await using node = await startTestNode({ REQUEST_SIGNING: 'required', GROUP_SALT: 'a salt of sixteen bytes' });
   const { signingKey, publicKey } = generateSigningKey();
   const group = { url: node.url, groupSalt: 'a salt of sixteen bytes' };
   const guest = new TrustClient(group);
@@ -29,7 +30,6 @@ test('a client with a signing key submits, withdraws and erases at a node that r
   const error: unknown = await unsigned.submit(event).catch((reason: unknown) => reason);
   assert.ok(error instanceof TrustError && error.code === 'signature_missing' && error.status === 401);
   for (const one of [guest, client, unsigned]) await one.close();
-  await node.close();
 });
 
 test('every attempt has a signature of its own, and reads have none', async () => {
@@ -40,7 +40,9 @@ test('every attempt has a signature of its own, and reads have none', async () =
     const eventId = path.split('/').at(-1);
     return index === 0 ? busy : { status: 200, body: { event_id: eventId, withdrawn_at: '' } };
   });
-  const client = new TrustClient({ url: 'http://node', peerId: 'p', apiKey: 'k', signingKey, transport });
+  await using client = closing(
+    new TrustClient({ url: 'http://node', peerId: 'p', apiKey: 'k', signingKey, transport }),
+  );
   await client.withdraw('event-1');
   const signatures = transport.requests.map(({ headers }) => headers.signature);
   assert.is(signatures.length, 2);
@@ -48,7 +50,6 @@ test('every attempt has a signature of its own, and reads have none', async () =
   assert.is.not(signatures[0], signatures[1]);
   await client.score('player');
   assert.is(transport.requests.at(-1)?.headers.signature, undefined);
-  await client.close();
 });
 
 test('a signing key that is not an Ed25519 key as PEM is refused, and never printed', () => {

@@ -6,9 +6,7 @@ import { Random } from '../../support/random.js';
 
 const separator = ',';
 
-function textsIn(texts: ByteStrings): string[] {
-  return Array.from({ length: texts.count }, (_, i) => texts.text(i));
-}
+const textsIn = (texts: ByteStrings): string[] => Array.from({ length: texts.count }, (_, i) => texts.text(i));
 
 test('a text is split exactly at its separators, whatever is beside them', () => {
   const random = new Random(3);

@@ -25,9 +25,7 @@ test('a peer before half of their beginnings is not first', () => {
   assert.is(noted(40, (n) => n % 2 === 0).has(0), false);
 });
 
-test('a few beginnings prove nothing', () => {
-  assert.is(noted(7, () => true).has(0), false);
-});
+test('a few beginnings prove nothing', () => assert.is(noted(7, () => true).has(0), false));
 
 test('a first peer is heard again once others begin before it', () => {
   const peers = noted(20, () => true);

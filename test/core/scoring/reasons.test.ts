@@ -153,7 +153,7 @@ test('the explanation of a player on the allow list says that nothing else count
 
 test('an explanation says whether pre-trusted peers are among those whose evidence counts', () => {
   const given = twoSided();
-  given.apply(decidePreTrust(given.state, { change: 'add', peerId: 'peer-1', by: 'test' }, t0).records, t0);
+  given.done(decidePreTrust(given.state, { change: 'add', peerId: 'peer-1', by: 'test' }, t0));
   given.event(0, 'p');
   const isPreTrusted = () => explanationOf(given.state, given.row('p'), asOfTime(given.state, t0)).preTrusted;
   assert.is(isPreTrusted(), false);

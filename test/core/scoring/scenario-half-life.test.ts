@@ -46,7 +46,7 @@ test('sums stay through moves of both epochs and an upgrade that separates bans'
     given.event(0, `${name} banned`, { timestamp: at, eventType: 'ban_applied', severity: 0.5 }, at);
   };
   report('old');
-  given.apply(decideScoring(state, at).records, at);
+  given.done(decideScoring(state, at), at);
   assertSums(given, at + dayMs);
   for (let i = 0; i < 8; i++) {
     report(`player ${i}`);
@@ -69,9 +69,9 @@ test('weights stay, and the evidence that an upheld dispute excludes still does 
   for (let i = 0; i < 6; i++) {
     const id = `d${i}`;
     const opening = { disputeId: id, caller: 3, subject: subjectOf(`player-${i}`), text: 'no', by: 'test' };
-    given.apply(decideDisputeOpened(given.state, opening, t0).records, t0);
+    given.done(decideDisputeOpened(given.state, opening, t0));
     const decision = { disputeId: id, decision: 'uphold', peerIds: ['peer-0'], by: 'test' } as const;
-    given.apply(decideDispute(given.state, decision, t0).records, t0);
+    given.done(decideDispute(given.state, decision, t0));
   }
   assert.ok(given.state.disputes.counts.upheld > 0);
   const at = t0 + 5 * dayMs;

@@ -1,7 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../../src/core/evidence/decay.js';
-import { decidePeerChange } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
 import { explanationOf } from '../../../src/core/scoring/explanation.js';
@@ -189,7 +188,7 @@ test('a clock that jumps twenty years ahead and back leaves every score finite a
     given.event(0, 'a');
     given.event(0, 'b', { timestamp: t0 }, jumped);
     given.event(0, 'c', { timestamp: jumped }, jumped);
-    given.apply(decideHalfLife(given.state, 'claims', 14, t0 + dayMs).records, t0 + dayMs);
+    given.done(decideHalfLife(given.state, 'claims', 14, t0 + dayMs), t0 + dayMs);
     for (let i = 0; i < 20; i++) given.event(1, 'd', { timestamp: t0 + dayMs }, t0 + dayMs);
     for (const player of ['a', 'b', 'c', 'd']) {
       const { score, confidence } = scoreAt(given, player, t0 + dayMs);
@@ -203,8 +202,7 @@ test('a clock that jumps twenty years ahead and back leaves every score finite a
 test('a half-life that changes repeatedly under a clock twenty years behind leaves every score finite', () => {
   const behind = t0 - 7305 * dayMs;
   const given = new Given(30).peers(1).weigh();
-  const halfLife = (days: number, now: number) =>
-    given.apply(decideHalfLife(given.state, 'claims', days, now).records, now);
+  const halfLife = (days: number, now: number) => given.done(decideHalfLife(given.state, 'claims', days, now), now);
   const mustBeFinite = (at: number) => {
     const { score, confidence } = scoreAt(given, 'a', at);
     assert.ok(Number.isFinite(score) && Number.isFinite(confidence), `${score}, ${confidence}`);
@@ -215,7 +213,7 @@ test('a half-life that changes repeatedly under a clock twenty years behind leav
   given.event(0, 'a', { timestamp: behind }, behind);
   halfLife(7, behind);
   const erasure = { caller: 0, subject: subjectOf('b'), commitment: '0', by: 'peer-0' };
-  given.apply(decideErasure(given.state, bounds, erasure, behind).records, behind);
+  given.done(decideErasure(given.state, bounds, erasure, behind), behind);
   for (let i = 0; i < 3; i++) {
     halfLife(0, behind);
     halfLife(7, t0);
@@ -234,11 +232,7 @@ test('an event that arrives while the clock is ahead keeps its true time, and la
 test('the evidence of a revoked peer counts for nothing, that of a suspended one stays', () => {
   const given = new Given().peers(2).weigh();
   given.event(0, 'a');
-  const change = (status: 'suspended' | 'revoked') =>
-    given.apply(
-      decidePeerChange(given.state, { type: 'peer_status', peerId: 'peer-0', status, by: 'test' }, t0).records,
-      t0,
-    );
+  const change = (status: 'suspended' | 'revoked') => given.setStatus('peer-0', status);
   const before = scoreAt(given, 'a').score;
   change('suspended');
   assert.is(scoreAt(given, 'a').score, before);

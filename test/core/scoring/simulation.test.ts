@@ -6,7 +6,7 @@ import { type AsOf, asOfTime } from '../../../src/core/evidence/decay.js';
 import { type EventTypeName, eventTypeName } from '../../../src/core/evidence/event-types.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { subjectHex } from '../../../src/core/hashing/pseudonym.js';
-import { decidePeerChange, decidePreTrust } from '../../../src/core/rules/decide-peer.js';
+import { decidePreTrust } from '../../../src/core/rules/decide-peer.js';
 import { decideErasure, decideWithdrawal } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
 import { type HalfLives, ScenarioHalfLife } from '../../../src/core/scoring/scenario-half-life.js';
@@ -65,9 +65,7 @@ function totals({ verdicts: table }: Simulation, side: 'before' | 'after'): numb
 function verdictsOf(state: GroupState, at: number): number[] {
   const moment = asOfTime(state, at);
   const counts = verdicts.map(() => 0);
-  for (let row = 0; row < state.subjects.rows; row++) {
-    counts[verdicts.indexOf(trustOf(state, row, moment).verdict)]!++;
-  }
+  for (let row = 0; row < state.subjects.rows; row++) counts[verdicts.indexOf(trustOf(state, row, moment).verdict)]!++;
   return counts;
 }
 
@@ -95,10 +93,7 @@ test('without a peer the group reads as if the peer were revoked', () => {
   const given = grown();
   const simulation = simulate(given.state, later, { ...nothing, without: [3, 4] }, null, 100);
   for (const peerId of ['peer-3', 'peer-4']) {
-    given.apply(
-      decidePeerChange(given.state, { type: 'peer_status', peerId, status: 'revoked', by: 'test' }, later).records,
-      later,
-    );
+    given.setStatus(peerId, 'revoked', later);
   }
   publish(given, later);
   const moment = asOfTime(given.state, later);
@@ -118,7 +113,7 @@ test('with other pre-trusted peers the group reads as if they were the set, with
   const without = simulate(given.state, later, { ...nothing, preTrusted: [], without: [3] }, null, 100);
   assert.equal(both, without);
   const command = { change: 'add', peerId: 'peer-3', by: 'test' } as const;
-  given.apply(decidePreTrust(given.state, command, later).records, later);
+  given.done(decidePreTrust(given.state, command, later), later);
   publish(given, later);
   assert.ok(simulation.changed.length > 0);
   assert.equal(totals(simulation, 'after'), verdictsOf(given.state, later));
@@ -198,8 +193,8 @@ test('under another half-life sums are those of a group that always had it', () 
     const withdrawn = new Set<number>();
     for (let day = 0; day < 800; day += 4) {
       const now = t0 + day * dayMs;
-      if (day === 400) given.apply(decideHalfLife(given.state, 'claims', 2, now).records, now);
-      if (day === 500) given.apply(decideHalfLife(given.state, 'measures', 4, now).records, now);
+      if (day === 400) given.done(decideHalfLife(given.state, 'claims', 2, now), now);
+      if (day === 500) given.done(decideHalfLife(given.state, 'measures', 4, now), now);
       const event = {
         peer: random.below(3),
         player: `p${random.below(12)}`,
@@ -221,8 +216,8 @@ test('under another half-life sums are those of a group that always had it', () 
       }
       if (day === 200 || day === 600) {
         const command = { caller: -2, subject: subjectOf('p3'), commitment: '00', by: 'test' };
-        given.apply(
-          decideErasure(given.state, { peersMax: 9, erasureQuotaPerDay: 9, erasureMode: 'peer' }, command, now).records,
+        given.done(
+          decideErasure(given.state, { peersMax: 9, erasureQuotaPerDay: 9, erasureMode: 'peer' }, command, now),
           now,
         );
         erasedAt.set('p3', given.state.lastSeq);
@@ -270,7 +265,7 @@ test('evidence without events in the log keeps its present value under another h
   const after10 = t0 + 10 * dayMs;
   given.event(0, 'p', { timestamp: t0 }, t0);
   const left = given.state.lastSeq;
-  given.apply(decideHalfLife(given.state, 'claims', 5, after10).records, after10);
+  given.done(decideHalfLife(given.state, 'claims', 5, after10), after10);
   given.event(0, 'p', { timestamp: after10 }, after10);
   const at = t0 + 20 * dayMs;
   const other = new ScenarioHalfLife(given.state, { claims: 20, measures: null }, at);

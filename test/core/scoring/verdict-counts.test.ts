@@ -19,9 +19,7 @@ function groupOf(untrusted: number, trusted: number, neutral: number): Given {
   return given;
 }
 
-function count({ state }: Given, rowsMax = 1_000) {
-  return countVerdicts(state, asOfTime(state, t0), rowsMax);
-}
+const count = ({ state }: Given, rowsMax = 1_000) => countVerdicts(state, asOfTime(state, t0), rowsMax);
 
 test('every player is counted once, under the verdict that a read gives', () => {
   const given = groupOf(2, 3, 4);

@@ -30,10 +30,10 @@ function lived(seed: number, steps: number): Given {
       if (decision !== readAgain) given.apply(decision.records, now);
     } else if (choice === 1) {
       const erasure = { caller: -2, subject: subjectOf(`p${random.below(50)}`), commitment: 'c', by: 't' };
-      given.apply(decideErasure(given.state, bounds, erasure, now).records, now);
+      given.done(decideErasure(given.state, bounds, erasure, now), now);
     } else if (choice === 2) {
-      given.apply(
-        decideHalfLife(given.state, random.pick(['claims', 'measures'] as const), 1 + random.below(5), now).records,
+      given.done(
+        decideHalfLife(given.state, random.pick(['claims', 'measures'] as const), 1 + random.below(5), now),
         now,
       );
     } else {
@@ -140,7 +140,7 @@ test('erasures that wait for the operator come back from a snapshot', () => {
   const given = new Given().peers(2);
   given.event(0, 'a');
   const command = { caller: 1, subject: subjectOf('a'), commitment: 'c', by: 'peer-1' };
-  given.apply(decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, command, t0).records, t0);
+  given.done(decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, command, t0));
   const loaded = loadSnapshot(snapshotBlocks(given.state), salt);
   assert.is(loaded.erasureRequests.pending, 1);
   assert.equal(loaded.erasureRequests.all(), given.state.erasureRequests.all());

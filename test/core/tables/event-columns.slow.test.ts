@@ -33,10 +33,10 @@ function lived(seed: number, players: number): { given: Given; batches: Batch[] 
       const choice = random.below(200);
       if (choice === 0) {
         const erasure = { caller: -2, subject: subjectOf(player), commitment: 'c', by: 't' };
-        given.apply(decideErasure(given.state, bounds, erasure, now).records, now);
+        given.done(decideErasure(given.state, bounds, erasure, now), now);
       } else if (choice === 1) {
-        given.apply(
-          decideHalfLife(given.state, random.pick(['claims', 'measures'] as const), 1 + random.below(5), now).records,
+        given.done(
+          decideHalfLife(given.state, random.pick(['claims', 'measures'] as const), 1 + random.below(5), now),
           now,
         );
       } else {
@@ -53,13 +53,9 @@ function lived(seed: number, players: number): { given: Given; batches: Batch[] 
   return { given, batches };
 }
 
-function recordsFrom(given: Given, from: number): LogRecord[] {
-  return given.records.slice(from).map(({ record }) => record);
-}
+const recordsFrom = (given: Given, from: number): LogRecord[] => given.records.slice(from).map(({ record }) => record);
 
-function fresh(given: Given): GroupState {
-  return new GroupState(given.records[0]!.record as GroupFormed, salt);
-}
+const fresh = (given: Given): GroupState => new GroupState(given.records[0]!.record as GroupFormed, salt);
 
 /** Takes a batch in by columns where they take any; returns how many events these held. */
 function takeIn(state: GroupState, batch: Batch, columns: EventColumns): number {

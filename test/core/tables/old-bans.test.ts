@@ -13,7 +13,7 @@ import { dayMs, Given, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 
 const second = () => new Given(30, 2).peers(2);
-const upgrade = (given: Given, now = t0) => given.apply(decideScoring(given.state, now).records, now);
+const upgrade = (given: Given, now = t0) => given.done(decideScoring(given.state, now), now);
 
 function send(given: Given, eventType: EventTypeName, more: object = {}, now = t0): number {
   const sent = given.event(0, 'a', { eventType, timestamp: now, ...more }, now);
@@ -62,7 +62,7 @@ test('after any events, withdrawals and half-lives the bans that stand become me
         assert.is(given.withdraw(0, one.seq), 'ok');
         one.isWithdrawn = true;
       } else if (random.below(12) === 0) {
-        given.apply(decideHalfLife(given.state, 'claims', 1 + random.below(40), t0).records, t0);
+        given.done(decideHalfLife(given.state, 'claims', 1 + random.below(40), t0));
       } else {
         const type = random.pick(['ban_applied', 'report_cheating', 'ban_lifted', 'commendation'] as const);
         const severity = random.pick([1, 0.5, 0]);

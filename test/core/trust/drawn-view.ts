@@ -8,9 +8,7 @@ import { Random } from '../../support/random.js';
 import { weightsOf } from '../../support/weights.js';
 
 /** The bits of a row's hash. */
-export function homeOf(row: number): number {
-  return Math.imul(row + 1, 0x9e3779b1) >>> (32 - HOME_BITS);
-}
+export const homeOf = (row: number): number => Math.imul(row + 1, 0x9e3779b1) >>> (32 - HOME_BITS);
 
 export interface Drawn {
   /** From 1 on: the more, the more players have the first peers, and the fewer the last. */

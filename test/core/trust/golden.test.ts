@@ -3,52 +3,21 @@
  * PTF_SHARED_DATA (with `reference/v3/golden.json.gz` two levels above); without it this file says so and leaves the
  * comparison out.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type EvidenceColumns, peerTrustOf } from '../../../bench/quality/evidence-columns.js';
 import { evidenceColumns, readOut } from '../../../bench/quality/readout.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
-
-/** A small group with every figure of weights and reads; entries are in no order. */
-interface Golden {
-  readonly name: string;
-  readonly pretrusted: readonly number[];
-  readonly players: number;
-  readonly peers: number;
-  readonly I: readonly number[];
-  readonly J: readonly number[];
-  readonly lowers: readonly number[];
-  readonly raises: readonly number[];
-  readonly measures: readonly number[];
-  readonly follows: readonly number[];
-  readonly follows_claim: readonly number[];
-  readonly witness: readonly number[];
-  readonly tau: readonly number[];
-  readonly A: readonly number[];
-  readonly B: readonly number[];
-  readonly M: readonly number[];
-  readonly z: readonly number[];
-  readonly finds: readonly number[];
-  readonly finds_claim: readonly number[];
-  readonly prevalence: number;
-  readonly score: readonly number[];
-  readonly confidence: readonly number[];
-  readonly verdict: readonly string[];
-}
+import { type ReferenceGroup, referenceGroups } from '../../support/reference-groups.js';
 
 const tolerance = 1e-9;
-const dir = process.env.PTF_SHARED_DATA;
-const goldenFile = dir === undefined ? undefined : join(dir, '..', '..', 'reference', 'v3', 'golden.json.gz');
 
 function near(actual: number, expected: number, what: string): void {
   assert.ok(Math.abs(actual - expected) <= tolerance, `${what}: ${actual}, expected ${expected}`);
 }
 
 /** Returns the entries of a group, sorted by player and peer. */
-function columnsOf(group: Golden): EvidenceColumns {
+function columnsOf(group: ReferenceGroup): EvidenceColumns {
   const order = group.I.map((_, e) => e).sort((e, f) => group.I[e]! - group.I[f]! || group.J[e]! - group.J[f]!);
   const column = (values: readonly number[]) => Float64Array.from(order, (e) => values[e]!);
   const offsets = new Uint32Array(group.players + 1);
@@ -87,36 +56,29 @@ test('a set becomes one entry per player and peer, with its severities summed by
   assert.equal([...evidence.raising], [1, 0, 0]);
 });
 
-if (goldenFile === undefined || !existsSync(goldenFile)) {
-  process.stdout.write(
-    'SKIPPED: PTF_SHARED_DATA names no data folder with a reference/v3/golden.json.gz two levels above\n',
-  );
-} else {
-  const golden = JSON.parse(gunzipSync(readFileSync(goldenFile)).toString()) as readonly Golden[];
-  for (const group of golden) {
-    const name = `${group.name}${group.pretrusted.length > 0 ? ' with a pre-trusted peer' : ''}`;
-    test(`${name}: every peer and player as in the reference to 1e-9`, () => {
-      const evidence = columnsOf(group);
-      const preTrusted = Uint8Array.from({ length: group.peers }, (_, j) => (group.pretrusted.includes(j) ? 1 : 0));
-      const facts = { preTrusted, excluded: new Uint8Array(group.peers) };
-      const trust = peerTrustOf(evidence, facts);
-      assert.equal([...trust.witness], group.witness, 'witness groups');
-      near(trust.pi, group.prevalence, 'prevalence');
-      const columns = { tau: trust.tau, A: trust.a, B: trust.b, M: trust.measures.m, z: trust.z } as const;
-      for (let j = 0; j < group.peers; j++) {
-        for (const column of ['tau', 'A', 'B', 'M', 'z'] as const)
-          near(columns[column][j]!, group[column][j]!, `peer ${j} ${column}`);
-        near(trust.measures.finds[j]!, group.finds[j]!, `peer ${j} finds`);
-        near(trust.measures.findsClaim[j]!, group.finds_claim[j]!, `peer ${j} finds_claim`);
-      }
-      const readings = readOut(evidence, facts, trust);
-      for (let i = 0; i < group.players; i++) {
-        near(readings.score[i]!, group.score[i]!, `player ${i} score`);
-        near(readings.confidence[i]!, group.confidence[i]!, `player ${i} confidence`);
-        assert.is(readings.verdict[i], group.verdict[i], `player ${i} verdict`);
-      }
-    });
-  }
+for (const group of referenceGroups()) {
+  const name = `${group.name}${group.pretrusted.length > 0 ? ' with a pre-trusted peer' : ''}`;
+  test(`${name}: every peer and player as in the reference to 1e-9`, () => {
+    const evidence = columnsOf(group);
+    const preTrusted = Uint8Array.from({ length: group.peers }, (_, j) => (group.pretrusted.includes(j) ? 1 : 0));
+    const facts = { preTrusted, excluded: new Uint8Array(group.peers) };
+    const trust = peerTrustOf(evidence, facts);
+    assert.equal([...trust.witness], group.witness, 'witness groups');
+    near(trust.pi, group.prevalence, 'prevalence');
+    const columns = { tau: trust.tau, A: trust.a, B: trust.b, M: trust.measures.m, z: trust.z } as const;
+    for (let j = 0; j < group.peers; j++) {
+      for (const column of ['tau', 'A', 'B', 'M', 'z'] as const)
+        near(columns[column][j]!, group[column][j]!, `peer ${j} ${column}`);
+      near(trust.measures.finds[j]!, group.finds[j]!, `peer ${j} finds`);
+      near(trust.measures.findsClaim[j]!, group.finds_claim[j]!, `peer ${j} finds_claim`);
+    }
+    const readings = readOut(evidence, facts, trust);
+    for (let i = 0; i < group.players; i++) {
+      near(readings.score[i]!, group.score[i]!, `player ${i} score`);
+      near(readings.confidence[i]!, group.confidence[i]!, `player ${i} confidence`);
+      assert.is(readings.verdict[i], group.verdict[i], `player ${i} verdict`);
+    }
+  });
 }
 
 test.run();

@@ -225,9 +225,7 @@ test('another order of players and entries gives the same values to rounding', (
   const forth = trustOf(9, rows);
   const back = trustOf(9, rows.map((row) => row.toReversed()).reverse());
   for (const column of ['tau', 'a', 'b', 'z', 'weight'] as const) {
-    for (let j = 0; j < 9; j++) {
-      assert.ok(Math.abs(forth[column][j]! - back[column][j]!) < 1e-9, `${column} of ${j}`);
-    }
+    for (let j = 0; j < 9; j++) assert.ok(Math.abs(forth[column][j]! - back[column][j]!) < 1e-9, `${column} of ${j}`);
   }
 });
 

@@ -47,7 +47,7 @@ test('an export is complete unless events are left once its bound of records was
 test('an entry of the allow list is exported as such until it ends, and then among those that ended', async () => {
   const given = new Given().peers(1);
   const [subject, until] = [subjectOf('p'), t0 + hourMs];
-  given.apply(decideAllowed(given.state, { subject, id: 'i', until, note: 'case 1', by: 'op' }, t0).records, t0);
+  given.done(decideAllowed(given.state, { subject, id: 'i', until, note: 'case 1', by: 'op' }, t0));
   const records: GroupPool['records'] = async (seqs) => seqs.map((seq) => given.records[seq - 1]!);
   const noted = async (at: number) => {
     given.peers(1, at);

@@ -32,9 +32,7 @@ function event(eventId: string, player: string, more: Partial<EventSubmission> =
   };
 }
 
-function submit(...events: EventSubmission[]): Command {
-  return { type: 'submit', caller: null, events };
-}
+const submit = (...events: EventSubmission[]): Command => ({ type: 'submit', caller: null, events });
 
 function erase(player: string): Command {
   return { type: 'erase', caller: -2, subject: subjectOf(player), commitment: 'c', by: 't' };

@@ -14,7 +14,6 @@ interface Node {
   readonly admission: Admission;
 }
 
-/** The holder that floods the node. */
 const flood: Holder = 'flood';
 
 /** A node that has taken a turn of one batch, which a commit of `commitMs` followed. */

@@ -11,6 +11,7 @@ import type { DiskGauge, DiskUse } from '../../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { Replica } from '../../../src/group/replica/replica.js';
 import { timers } from '../../../src/node/system.js';
+import { deferred } from '../../support/deferred.js';
 import { bounds, formedRecord, salt, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
@@ -57,10 +58,7 @@ export async function grown(
   const replica = new Replica(log, snapshots, salt);
   const calls: string[] = [];
   const observed: string[] = [];
-  let pass: () => void = assert.unreachable;
-  const passed = new Promise<void>((resolve) => {
-    pass = resolve;
-  });
+  const { promise: passed, resolve: pass } = deferred();
   const pool: Partial<GroupPool> = {
     async snapshot(upTo, epoch) {
       const made = await replica.snapshot(upTo, epoch);

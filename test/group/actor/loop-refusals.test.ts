@@ -8,6 +8,7 @@ import type { Answer, Command } from '../../../src/group/actor-commands.js';
 import type { Timers } from '../../../src/group/ports/clock.js';
 import { limits } from '../../../src/limits.js';
 import { timers } from '../../../src/node/system.js';
+import { deferred } from '../../support/deferred.js';
 import { subjectOf } from '../../support/given.js';
 import { grown, refusedAs } from './grown-loop.js';
 
@@ -97,10 +98,7 @@ test('a commit into the reserve is answered once the disk holds it', async () =>
   let isFull = false;
   const { writer, submit } = await grown(undefined, { reserve: { during: (act) => act(isFull) } });
   isFull = true;
-  let store = () => {};
-  const stored = new Promise<void>((resolve) => {
-    store = resolve;
-  });
+  const { promise: stored, resolve: store } = deferred();
   writer.stored = () => stored;
   let isAnswered = false;
   const answer = submit('e2').then(() => {
@@ -124,10 +122,7 @@ test('while a commit takes too long writes are refused, and reads wait for its e
     timers: { ...timers, later },
   });
   const append = writer.append.bind(writer);
-  let arrive = () => {};
-  const arrived = new Promise<void>((resolve) => {
-    arrive = resolve;
-  });
+  const { promise: arrived, resolve: arrive } = deferred();
   writer.append = async (...batch) => {
     await arrived;
     await append(...batch);

@@ -169,10 +169,7 @@ test('a loop that another one replaces refuses its waiting commands', async () =
 // Found by review: a write in flight made the loop answer every later erasure before its bytes had left the log.
 test('a loop that leads again answers an erasure once it is complete, also if a write was in flight', async () => {
   const { loop, writer, pass, submit, erase } = await grown();
-  let arrive = () => {};
-  const arrived = new Promise<void>((resolve) => {
-    arrive = resolve;
-  });
+  const { promise: arrived, resolve: arrive } = deferred();
   const append = writer.append.bind(writer);
   writer.append = async (...batch) => {
     await arrived;
@@ -262,10 +259,8 @@ test('a follower makes no snapshot of a player whom the leader erases, until its
 
 test('a follower at rest makes the snapshot that an erasure forbade once its files hold the end of it', async () => {
   const { loop, actor, files, made, slots } = await followerOfErasure(1);
-  let store: () => void = () => undefined;
-  files.stored = new Promise((resolve) => {
-    store = resolve;
-  });
+  const { promise, resolve: store } = deferred();
+  files.stored = promise;
   files.storingFrom = slots[0]!.firstSeq;
   loop.followed(slots);
   await turnOfLoop();

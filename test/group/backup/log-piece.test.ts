@@ -27,9 +27,7 @@ test('a batch that is larger than the memory is a piece of its own', () => {
   assert.equal(pieceFrom(4), { batches: [batch(9, 300)], isInMemory: false });
 });
 
-test('a piece is empty at the end of the log', () => {
-  assert.equal(pieceFrom(11), { batches: [], isInMemory: true });
-});
+test('a piece is empty at the end of the log', () => assert.equal(pieceFrom(11), { batches: [], isInMemory: true }));
 
 test('an incomplete piece is refused', () => {
   const memory = Buffer.alloc(100);

@@ -5,6 +5,7 @@ import { VerdictFeed } from '../../../src/group/feed/change-feed.js';
 import type { FeedPiece, FeedWork } from '../../../src/group/ports/pool.js';
 import type { ChangeRow, ChangeWalk, FeedPosition } from '../../../src/group/verdict-changes.js';
 import { limits } from '../../../src/limits.js';
+import { deferred } from '../../support/deferred.js';
 import { publishedPlayer, publishedPlayers } from '../../support/published-players.js';
 
 const minuteMs = 60_000;
@@ -270,10 +271,8 @@ test('an erasure is asked for behind a piece that is on its way', async () => {
   const world = new World();
   world.listen();
   await world.pass(limits.streamTickMs);
-  let open = () => {};
-  world.gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const { promise, resolve: open } = deferred();
+  world.gate = promise;
   world.seq++;
   await world.pass(limits.streamTickMs);
   const before = world.asked.length;
@@ -359,10 +358,8 @@ test('changes that were requested before the table was cleared are not published
   const { generation } = world.feed.mark!;
   leave();
   await world.pass(limits.streamLingerMs - 1);
-  let open = () => {};
-  world.gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const { promise, resolve: open } = deferred();
+  world.gate = promise;
   // An erasure asks while nobody reads any more, and is answered when the next one does.
   world.answers = [{ rows: [row('a')] }];
   const erased = world.feed.publishErasures();

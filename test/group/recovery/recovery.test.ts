@@ -22,9 +22,7 @@ async function grown(events: number): Promise<Machine> {
   return machine;
 }
 
-function submitted(i: number): Command {
-  return { type: 'submit', caller: 0, events: [eventOf(i)] };
-}
+const submitted = (i: number): Command => ({ type: 'submit', caller: 0, events: [eventOf(i)] });
 
 function eventOf(i: number) {
   return {

@@ -233,9 +233,8 @@ test('a vector becomes a record when a value moved by more than a thousandth, or
   const given = new Given().peers(2);
   given.event(0, 'a');
   const publishes = (tau: number[], at: number) => {
-    const decision = decideWeights(given.state, computed(given, tau, at), at);
-    given.apply(decision.records, at);
-    return decision.outcome.ok && decision.outcome.value;
+    const outcome = given.done(decideWeights(given.state, computed(given, tau, at), at), at);
+    return outcome.ok && outcome.value;
   };
   assert.is(publishes([1, 0.5], t0), true);
   assert.is(publishes([1, 0.5], t0 + 1), false);
@@ -251,9 +250,8 @@ test('a vector is recorded if a witness group changed or the current one is of a
   const given = new Given().peers(2);
   given.apply([{ type: 'weights_published', ...computed(given, [1, 1]), measures: null }], t0);
   const publishes = (witness: number[]) => {
-    const decision = decideWeights(given.state, computed(given, [1, 1], t0, witness), t0);
-    given.apply(decision.records, t0);
-    return decision.outcome.ok && decision.outcome.value;
+    const outcome = given.done(decideWeights(given.state, computed(given, [1, 1], t0, witness), t0));
+    return outcome.ok && outcome.value;
   };
   assert.equal(
     [publishes([0, 1]), publishes([0, 1]), publishes([0, 0]), publishes([0, 0])],

@@ -154,12 +154,7 @@ test('the result of a batch is ASCII-only JSON, whatever its ids and details', (
     [
       null,
       refused('payload_too_large'),
-      {
-        event_id: null,
-        status: 413,
-        code: 'payload_too_large',
-        error: errors.payload_too_large.text,
-      },
+      { event_id: null, status: 413, code: 'payload_too_large', error: errors.payload_too_large.text },
     ],
   ];
   const counts = { accepted: 2, duplicates: 0, rejected: 2 };

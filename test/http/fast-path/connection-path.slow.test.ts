@@ -11,9 +11,10 @@ import { createConnectionPath } from '../../../src/http/fast-path/fast-path.js';
 import { okJson } from '../../../src/http/request/reply.js';
 import { limits } from '../../../src/limits.js';
 import { answersOf } from '../../fuzz/wire.js';
+import { deferred } from '../../support/deferred.js';
 import { until } from '../../support/until.js';
 import { startFace, type TestFace } from '../face.js';
-import { activeKey } from '../group-double.js';
+import { acceptAfter, activeKey } from '../group-double.js';
 import { eventBody } from '../samples.js';
 
 const score = 'GET /api/v1/players/p%C3%A9/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -97,32 +98,24 @@ function talk(port: number, pieces: readonly Buffer[], ends: boolean): Promise<s
 }
 
 /** Without what differs from one request to the next. */
-function settled(text: string): string {
-  return text.replace(/(Date|X-Request-Id): (?!mine)[^\r]*/g, '$1');
-}
+const settled = (text: string): string => text.replace(/(Date|X-Request-Id): (?!mine)[^\r]*/g, '$1');
 
 /** The fields of each answer in the order of their names: neither lane promises another. */
 function fieldsSorted(text: string): string {
   return text.replace(
     /(HTTP\/1\.1 \d+ [^\r]*\r\n)((?:[\w-]+:? ?[^\r]*\r\n)+)/g,
-    (_, status: string, fields: string) => {
-      return status + fields.split('\r\n').filter(Boolean).sort().join('\r\n');
-    },
+    (_, status: string, fields: string) => status + fields.split('\r\n').filter(Boolean).sort().join('\r\n'),
   );
 }
 
 async function onBothLanes(run: (face: TestFace) => Promise<string>): Promise<[string, string]> {
   const texts: string[] = [];
   for (const fastPath of [true, false]) {
-    const face = await startFace({ group: group(), fastPath });
-    try {
-      const text = await run(face);
-      // Throws where something stands between whole answers. None of the requests is a HEAD.
-      answersOf(Buffer.from(text).toString('latin1'), []);
-      texts.push(fieldsSorted(settled(text)));
-    } finally {
-      await face.drain();
-    }
+    await using face = await startFace({ group: group(), fastPath });
+    const text = await run(face);
+    // Throws where something stands between whole answers. None of the requests is a HEAD.
+    answersOf(Buffer.from(text).toString('latin1'), []);
+    texts.push(fieldsSorted(settled(text)));
   }
   return [texts[0]!, texts[1]!];
 }
@@ -144,24 +137,20 @@ for (const [number, conversation] of conversations.entries()) {
 test('a conversation gets the same answers wherever it is cut in two', async () => {
   const whole = Buffer.from([score, unicode, match, peers, write, last].join(''));
   const [expected] = await onBothLanes((face) => talk(face.port, [whole], false));
-  const face = await startFace({ group: group(), fastPath: true });
-  try {
-    for (let from = 1; from < whole.length; from += 64) {
-      const cuts = Array.from({ length: Math.min(64, whole.length - from) }, (_, i) => from + i);
-      const texts = await Promise.all(
-        cuts.map((cut) => talk(face.port, [whole.subarray(0, cut), whole.subarray(cut)], false)),
-      );
-      for (const [i, text] of texts.entries()) assert.is(fieldsSorted(settled(text)), expected, `cut at ${cuts[i]}`);
-    }
-  } finally {
-    await face.drain();
+  await using face = await startFace({ group: group(), fastPath: true });
+  for (let from = 1; from < whole.length; from += 64) {
+    const cuts = Array.from({ length: Math.min(64, whole.length - from) }, (_, i) => from + i);
+    const texts = await Promise.all(
+      cuts.map((cut) => talk(face.port, [whole.subarray(0, cut), whole.subarray(cut)], false)),
+    );
+    for (const [i, text] of texts.entries()) assert.is(fieldsSorted(settled(text)), expected, `cut at ${cuts[i]}`);
   }
 });
 
 test('a waiting request is unchanged, whatever other connections send meanwhile', async () => {
   const submitted: string[] = [];
   const answer: (() => void)[] = [];
-  const face = await startFace({
+  await using face = await startFace({
     group: {
       ...group(),
       submit: (_caller, events) => {
@@ -172,58 +161,50 @@ test('a waiting request is unchanged, whatever other connections send meanwhile'
       },
     },
   });
-  try {
-    const ids = Array.from({ length: 20 }, (_, i) => `a pipeline of ${i}`.replaceAll(' ', '-'));
-    const said = talk(
-      face.port,
-      [Buffer.from([...ids.map((event_id) => writeOf(JSON.stringify({ ...eventBody(), event_id }))), last].join(''))],
-      false,
-    );
-    for (let i = 0; i < ids.length; i++) {
-      await until(() => answer.length === i + 1);
-      // As long as what waits, and longer.
-      await talk(face.port, [Buffer.from([score.repeat(100), last].join(''))], false);
-      answer[i]!();
-    }
-    assert.is((await said).match(/HTTP\/1\.1 201 /g)?.length, ids.length);
-    assert.equal(submitted, ids);
-  } finally {
-    await face.drain();
+  const ids = Array.from({ length: 20 }, (_, i) => `a pipeline of ${i}`.replaceAll(' ', '-'));
+  const said = talk(
+    face.port,
+    [Buffer.from([...ids.map((event_id) => writeOf(JSON.stringify({ ...eventBody(), event_id }))), last].join(''))],
+    false,
+  );
+  for (let i = 0; i < ids.length; i++) {
+    await until(() => answer.length === i + 1);
+    // As long as what waits, and longer.
+    await talk(face.port, [Buffer.from([score.repeat(100), last].join(''))], false);
+    answer[i]!();
   }
+  assert.is((await said).match(/HTTP\/1\.1 201 /g)?.length, ids.length);
+  assert.equal(submitted, ids);
 });
 
 test('a caller that asks without reading is not read from any more, and loses nothing', async () => {
-  const face = await startFace({ group: group(), fastPath: true });
+  await using face = await startFace({ group: group(), fastPath: true });
   const asked = 40_000;
-  try {
-    const socket = connect({ port: face.port, host: '127.0.0.1' });
-    socket.pause();
-    const long = score.replace('\r\n\r\n', `\r\nX-Padding: ${'a'.repeat(1_000)}\r\n\r\n`);
-    const all = Buffer.from(long.repeat(asked));
-    let isTaken = false;
-    socket.write(all, () => {
-      isTaken = true;
+  const socket = connect({ port: face.port, host: '127.0.0.1' });
+  socket.pause();
+  const long = score.replace('\r\n\r\n', `\r\nX-Padding: ${'a'.repeat(1_000)}\r\n\r\n`);
+  const all = Buffer.from(long.repeat(asked));
+  let isTaken = false;
+  socket.write(all, () => {
+    isTaken = true;
+  });
+  // 40 MB of requests and 20 MB of answers are more than all buffers between the two take.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.not(isTaken, 'the caller was read to the end');
+  let answers = 0;
+  socket.setEncoding('latin1');
+  await new Promise<void>((resolve) => {
+    let tail = '';
+    socket.on('data', (chunk: string) => {
+      const text = tail + chunk;
+      const parts = text.split('HTTP/1.1 200 OK');
+      answers += parts.length - 1;
+      tail = parts.at(-1)!.slice(-14);
+      if (answers === asked) resolve();
     });
-    // 40 MB of requests and 20 MB of answers are more than all buffers between the two take.
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    assert.not(isTaken, 'the caller was read to the end');
-    let answers = 0;
-    socket.setEncoding('latin1');
-    await new Promise<void>((resolve) => {
-      let tail = '';
-      socket.on('data', (chunk: string) => {
-        const text = tail + chunk;
-        const parts = text.split('HTTP/1.1 200 OK');
-        answers += parts.length - 1;
-        tail = parts.at(-1)!.slice(-14);
-        if (answers === asked) resolve();
-      });
-      socket.resume();
-    });
-    socket.destroy();
-  } finally {
-    await face.drain();
-  }
+    socket.resume();
+  });
+  socket.destroy();
 });
 
 /** All that comes back to one that says no more until it hears something. */
@@ -257,62 +238,47 @@ async function readsLate(port: number, asked: number, ms: number): Promise<strin
 
 for (const fastPath of [true, false]) {
   test(`a caller that leaves answers unread for long still gets all of them (fast path ${fastPath})`, async () => {
-    const face = await startFace({ group: group(), fastPath });
+    await using face = await startFace({ group: group(), fastPath });
     // More than all buffers between the two take, so that requests are cut where reading stops.
     const asked = 30_000;
     // Several at a time, so that some are looked at for their lateness just when they are read from again.
     const callers = Array.from({ length: 4 }, () => readsLate(face.port, asked, limits.headersTimeoutMs + 2_000));
-    try {
-      for (const text of await Promise.all(callers)) assert.is(text.split('HTTP/1.1 200 OK').length - 1, asked);
-    } finally {
-      await face.drain();
-    }
+    for (const text of await Promise.all(callers)) assert.is(text.split('HTTP/1.1 200 OK').length - 1, asked);
   });
 
   test(`a silent connection gets a reason and ends; an idle one is closed (fast path ${fastPath})`, async () => {
     let writes = 0;
-    const face = await startFace({
+    await using face = await startFace({
       group: {
         ...group(),
-        submit: async (_caller, events) => {
-          writes += 1;
-          return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
-        },
+        submit: acceptAfter(() => writes++),
       },
       fastPath,
     });
-    try {
-      const [silent, resting, late, halved] = await Promise.all([
-        talk(face.port, [], false),
-        talk(face.port, [Buffer.from(score)], false),
-        asksLate(face.port, '', write),
-        asksLate(face.port, write.slice(0, -1), write.slice(-1)),
-      ]);
-      assert.match(silent, /^HTTP\/1\.1 408 [\s\S]*request_timeout/);
-      assert.match(resting, /^HTTP\/1\.1 200 /);
-      assert.not.match(resting, /HTTP\/1\.1 408/);
-      for (const text of [late, halved]) assert.match(text, /^HTTP\/1\.1 408 /);
-      assert.is(writes, 0, 'what nobody is told the outcome of is not done');
-    } finally {
-      await face.drain();
-    }
+    const [silent, resting, late, halved] = await Promise.all([
+      talk(face.port, [], false),
+      talk(face.port, [Buffer.from(score)], false),
+      asksLate(face.port, '', write),
+      asksLate(face.port, write.slice(0, -1), write.slice(-1)),
+    ]);
+    assert.match(silent, /^HTTP\/1\.1 408 [\s\S]*request_timeout/);
+    assert.match(resting, /^HTTP\/1\.1 200 /);
+    assert.not.match(resting, /HTTP\/1\.1 408/);
+    for (const text of [late, halved]) assert.match(text, /^HTTP\/1\.1 408 /);
+    assert.is(writes, 0, 'what nobody is told the outcome of is not done');
   });
 }
 
 test('at the end of the node an answer in progress is sent and says that the connection closes', async () => {
-  let release = (): void => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: released, resolve: release } = deferred();
   let writes = 0;
   const face = await startFace({
     fastPath: true,
     group: {
-      submit: async (_caller, events) => {
+      submit: acceptAfter(() => {
         writes += 1;
-        await released;
-        return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
-      },
+        return released;
+      }),
     },
   });
   const idle = talk(face.port, [], false);

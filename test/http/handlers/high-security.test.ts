@@ -8,7 +8,7 @@ import { activeKey } from '../group-double.js';
 import { eventBody } from '../samples.js';
 
 test('in high-security mode an id of a player in a path or a query must be a subject hash', async () => {
-  const face = await startFace({ highSecurity: true });
+  await using face = await startFace({ highSecurity: true });
   const hashed = 'Ab'.repeat(32);
   for (const read of ['trust-score', 'verdict', 'events']) {
     const raw = await ask(face.url, `/api/v1/players/passport-1/${read}`);
@@ -18,12 +18,11 @@ test('in high-security mode an id of a player in a path or a query must be a sub
   const match = await ask(face.url, `/api/v1/trust-scores?ids=${hashed},passport-1`);
   assert.equal([match.status, match.body.code], [422, 'subject_hash_required']);
   assert.is((await ask(face.url, `/api/v1/trust-scores?ids=${hashed}`)).status, 200);
-  await face.drain();
 });
 
 test('an id that the identity mode forbids reaches the group as no subject', async () => {
   const subjects: (string | null)[] = [];
-  const face = await startFace({
+  await using face = await startFace({
     highSecurity: true,
     group: {
       submit: async (_caller, events) => {
@@ -43,7 +42,6 @@ test('an id that the identity mode forbids reaches the group as no subject', asy
   const events = players.map((player_id, i) => eventBody({ player_id, event_id: `e${i}` }));
   await ask(face.url, '/api/v1/events/batch', { key: activeKey, json: { events } });
   assert.equal(subjects.slice(2), [null, 'cd'.repeat(32), null, 'ef'.repeat(32)]);
-  await face.drain();
 });
 
 test.run();

@@ -25,12 +25,8 @@ function token(of: Token = {}): Promise<string> {
 }
 
 async function register(options: FaceOptions, headers: Record<string, string>): Promise<Answer> {
-  const face = await startFace(options);
-  try {
-    return await ask(face.url, '/api/v1/peers/register', { json, headers });
-  } finally {
-    await face.drain();
-  }
+  await using face = await startFace(options);
+  return await ask(face.url, '/api/v1/peers/register', { json, headers });
 }
 
 const session: FaceOptions = { settings: { registrationMode: 'session', sessionSecret: secret } };
@@ -94,22 +90,17 @@ test('the hosted form refuses a session that was ended where it was opened', asy
 });
 
 test('the session is checked before the body is read', async () => {
-  const face = await startFace(session);
+  await using face = await startFace(session);
   const { status } = await ask(face.url, '/api/v1/peers/register', { method: 'POST', raw: 'no JSON' });
   assert.is(status, 401);
-  await face.drain();
 });
 
 for (const publishSaltCheck of [true, false]) {
   test(`the list of peers ${publishSaltCheck ? 'shows' : 'hides'} the fingerprint of the salt`, async () => {
-    const face = await startFace({ settings: { publishSaltCheck } });
-    try {
-      const { group } = (await ask(face.url, '/api/v1/peers')).body;
-      // printf 'ptf-salt-checksalt' | sha256sum
-      assert.is(group.salt_check, publishSaltCheck ? 'ac81b493' : null);
-    } finally {
-      await face.drain();
-    }
+    await using face = await startFace({ settings: { publishSaltCheck } });
+    const { group } = (await ask(face.url, '/api/v1/peers')).body;
+    // printf 'ptf-salt-checksalt' | sha256sum
+    assert.is(group.salt_check, publishSaltCheck ? 'ac81b493' : null);
   });
 }
 

@@ -12,6 +12,7 @@ import { refused } from '../../../src/errors.js';
 import type { PeersApi } from '../../../src/group/api.js';
 import { createMetrics, startMetricsServer } from '../../../src/http/metrics/metrics.js';
 import { limits } from '../../../src/limits.js';
+import { closing } from '../../support/closing.js';
 import { until } from '../../support/until.js';
 import { ask, askRaw } from '../exchange.js';
 import { startFace } from '../face.js';
@@ -229,11 +230,8 @@ test('promtool accepts the metrics', async () => {
 });
 
 test('the metrics have their own server, which serves nothing else', async () => {
-  const server = await startMetricsServer(
-    createMetrics(version, groupDouble),
-    '127.0.0.1',
-    0,
-    pino({ level: 'silent' }),
+  await using server = closing(
+    await startMetricsServer(createMetrics(version, groupDouble), '127.0.0.1', 0, pino({ level: 'silent' })),
   );
   const url = `http://${server.host}:${server.port}`;
   const status = async (path: string, method: 'GET' | 'POST' | 'HEAD'): Promise<number> => {
@@ -253,21 +251,19 @@ test('the metrics have their own server, which serves nothing else', async () =>
     ]),
     [404, 404, 405, 200],
   );
-  await server.close();
 });
 
 test('metrics that cannot be read are an empty 500, and the log states the reason', async () => {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
   const failing = { text: () => Promise.reject(new Error('a secret sentence')), contentType: 'text/plain' };
-  const server = await startMetricsServer(failing, '127.0.0.1', 0, log);
+  await using server = closing(await startMetricsServer(failing, '127.0.0.1', 0, log));
   const { statusCode, body } = await request(`http://${server.host}:${server.port}/metrics`);
   assert.equal([statusCode, await body.text()], [500, '']);
   const [{ level, msg, err } = {}, ...others] = logged;
   // pino: 50 is `error`.
   assert.equal([level, msg, others], [50, 'the metrics could not be read', []]);
   assert.match(JSON.stringify(err), /a secret sentence/);
-  await server.close();
 });
 
 test.run();

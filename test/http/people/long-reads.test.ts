@@ -14,52 +14,47 @@ import { ask } from '../exchange.js';
 import { nodeDouble, peerView } from '../group-double.js';
 
 test('a long match has the scores that single reads have, while other matches are answered', async () => {
-  const node = await startTestNode({});
-  try {
-    const registered = await Promise.all(
-      Array.from({ length: limits.readEntriesAtOnce + 2 }, (_, i) =>
-        node.group.register({ peerName: `peer ${i}`, gameIds: ['g'] }, 'test'),
-      ),
-    );
-    const submit = async (index: number, player: string) => {
-      const outcome = registered[index]!;
-      if (!outcome.ok) throw new Error(outcome.code);
-      const event = {
-        schemaVersion: '1.0.0',
-        eventId: `${index}-${player}`,
-        eventType: 'report_cheating' as const,
-        peerId: outcome.value.peer.peerId,
-        subject: subjectKeyOf(player),
-        gameId: 'g',
-        severity: 1,
-        timestamp: Date.now(),
-      };
-      const [decided] = await node.group.submit(outcome.value.peer, [event]);
-      assert.ok(decided?.ok);
+  await using node = await startTestNode({});
+  const registered = await Promise.all(
+    Array.from({ length: limits.readEntriesAtOnce + 2 }, (_, i) =>
+      node.group.register({ peerName: `peer ${i}`, gameIds: ['g'] }, 'test'),
+    ),
+  );
+  const submit = async (index: number, player: string) => {
+    const outcome = registered[index]!;
+    if (!outcome.ok) throw new Error(outcome.code);
+    const event = {
+      schemaVersion: '1.0.0',
+      eventId: `${index}-${player}`,
+      eventType: 'report_cheating' as const,
+      peerId: outcome.value.peer.peerId,
+      subject: subjectKeyOf(player),
+      gameId: 'g',
+      severity: 1,
+      timestamp: Date.now(),
     };
-    const known = ['known-1', 'known-2'];
-    for (const player of known) await Promise.all(registered.map((_, i) => submit(i, player)));
-    for (const [i, player] of ['a', 'b', 'c'].entries()) await submit(i, player);
-    await weightsSettled(node);
-    const hashOf = (player: string) => subjectOf(player).toString('hex');
-    const single = async (player: string) =>
-      (await ask(node.url, `/api/v1/players/${hashOf(player)}/trust-score`)).body;
-    const asked = ['a', 'known-1', 'b', 'known-2', 'known-1', 'c'];
-    const match = (ids: readonly string[]) => ask(node.url, `/api/v1/trust-scores?ids=${ids.map(hashOf).join(',')}`);
-    const [long, ...short] = await Promise.all([match(asked), match(['c', 'b', 'a']), match(['b'])]);
-    for (const [answer, ids] of [
-      [long, asked],
-      [short[0], ['c', 'b', 'a']],
-      [short[1], ['b']],
-    ] as const) {
-      assert.is(answer?.status, 200);
-      assert.equal(answer?.body.data, await Promise.all(ids.map(single)));
-    }
-    const { event_count } = await single('known-1');
-    assert.is(event_count, registered.length);
-  } finally {
-    await node.close();
+    const [decided] = await node.group.submit(outcome.value.peer, [event]);
+    assert.ok(decided?.ok);
+  };
+  const known = ['known-1', 'known-2'];
+  for (const player of known) await Promise.all(registered.map((_, i) => submit(i, player)));
+  for (const [i, player] of ['a', 'b', 'c'].entries()) await submit(i, player);
+  await weightsSettled(node);
+  const hashOf = (player: string) => subjectOf(player).toString('hex');
+  const single = async (player: string) => (await ask(node.url, `/api/v1/players/${hashOf(player)}/trust-score`)).body;
+  const asked = ['a', 'known-1', 'b', 'known-2', 'known-1', 'c'];
+  const match = (ids: readonly string[]) => ask(node.url, `/api/v1/trust-scores?ids=${ids.map(hashOf).join(',')}`);
+  const [long, ...short] = await Promise.all([match(asked), match(['c', 'b', 'a']), match(['b'])]);
+  for (const [answer, ids] of [
+    [long, asked],
+    [short[0], ['c', 'b', 'a']],
+    [short[1], ['b']],
+  ] as const) {
+    assert.is(answer?.status, 200);
+    assert.equal(answer?.body.data, await Promise.all(ids.map(single)));
   }
+  const { event_count } = await single('known-1');
+  assert.is(event_count, registered.length);
 });
 
 test('a long match computes its next piece only when other work has had its turn', async () => {

@@ -20,7 +20,7 @@ async function readerOf(node: TestNode, { key }: PeerClient): Promise<StreamRead
 }
 
 test('a refused erasure tells its reason to the peer that asked, in the stream and beside its events', async () => {
-  const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
+  await using node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
   const [asking, other] = [await registerPeer(node.url, 'Asking'), await registerPeer(node.url, 'Other')];
   const player = newPlayer();
   for (const peer of [asking, other]) assert.is((await peer.submit({ player_id: player })).status, 201);
@@ -66,7 +66,6 @@ test('a refused erasure tells its reason to the peer that asked, in the stream a
   assert.is((await request()).status, 202, 'the peer may ask again');
   assert.is(await refusalFor(asking), undefined);
   for (const reader of [...readers, again]) await reader.close();
-  await node.close();
 });
 
 test.run();

@@ -31,7 +31,7 @@ function reasonsAt({ group }: TestNode): string[] {
 
 test('erasures of players whom others reported are counted per peer, in the audit and after a restart', async () => {
   for (const ERASURE_MODE of ['peer', 'operator']) {
-    const node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE });
+    await using node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE });
     const [one, other] = [await registerPeer(node.url, 'One'), await registerPeer(node.url, 'Other')];
     const countOf = ({ peerId }: PeerClient) => node.group.sharedErasures(node.group.peerById(peerId)!);
     await erase(node, one, await reported(one));
@@ -53,7 +53,6 @@ test('erasures of players whom others reported are counted per peer, in the audi
       'operator',
     );
     assert.is(countOf(one), 2, 'what the operator erases counts for nobody');
-    await node.close();
   }
 });
 
@@ -75,15 +74,14 @@ test('the answer to a waiting erasure states the reason', async () => {
   assert.is((await erase(node, old, await reported(old))).status, 200);
   assert.equal(reasonsAt(node), ['peer_too_new', 'reported_by_others'], 'the operator reads the same reasons later');
   await node.close();
-  const cautious = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
+  await using cautious = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
   const peer = await registerPeer(cautious.url);
   assert.is((await erase(cautious, peer, await reported(peer))).body.reason, 'operator_mode');
   assert.equal(reasonsAt(cautious), ['operator_mode']);
-  await cautious.close();
 });
 
 test('the answer to a refused erasure states whose quota is used up', async () => {
-  const node = await startTestNode({ GROUP_SALT: salt, ERASURE_QUOTA_PER_DAY: '1' });
+  await using node = await startTestNode({ GROUP_SALT: salt, ERASURE_QUOTA_PER_DAY: '1' });
   const peers: PeerClient[] = [];
   for (let i = 0; i < 11; i++) peers.push(await registerPeer(node.url, `Peer ${i}`));
   for (const peer of peers.slice(0, 10)) assert.is((await erase(node, peer, await reported(peer))).status, 200);
@@ -94,7 +92,6 @@ test('the answer to a refused erasure states whose quota is used up', async () =
   );
   const all = await erase(node, peers[10]!, await reported(peers[10]!));
   assert.equal([all.status, all.body.details], [429, { quota: 'group', per_day: 10 }]);
-  await node.close();
 });
 
 test.run();

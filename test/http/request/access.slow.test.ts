@@ -123,7 +123,7 @@ test('with authentication off, the items of a batch may name different peers', a
 });
 
 test('in high-security mode only subject hashes pass, in bodies, too', async () => {
-  const node = await startTestNode({ IDENTITY_MODE: 'high-security' });
+  await using node = await startTestNode({ IDENTITY_MODE: 'high-security' });
   const peer = await registerPeer(node.url);
   assert.is((await ask(node.url, '/api/v1/peers')).body.group.identity_mode, 'high-security');
   const refused = await peer.submit({ player_id: 'passport-1' });
@@ -134,11 +134,10 @@ test('in high-security mode only subject hashes pass, in bodies, too', async () 
   for (const what of ['trust-score', 'verdict', 'events']) {
     assert.is((await ask(node.url, `/api/v1/players/passport-1/${what}`)).body.code, 'subject_hash_required');
   }
-  await node.close();
 });
 
 test('a group with kinds accepts only canonical ids and hashes, and its refusal never contains the id', async () => {
-  const node = await startTestNode({ PLAYER_ID_KINDS: 'steam,minecraft' });
+  await using node = await startTestNode({ PLAYER_ID_KINDS: 'steam,minecraft' });
   const peer = await registerPeer(node.url);
   const canonical = '76561202255225729';
   const odd = 'STEAM_0:1:2147480000';
@@ -177,63 +176,50 @@ test('a group with kinds accepts only canonical ids and hashes, and its refusal 
   const match = (...ids: string[]) => ask(node.url, `/api/v1/trust-scores?ids=${ids.map(encodeURIComponent).join()}`);
   assert.is((await match(canonical, 'ab'.repeat(32))).status, 200);
   isRefusal((await match(canonical, odd)).body);
-  await node.close();
 });
 
 test('the refusal of a key sent as a bearer token names the right header', async () => {
-  const face = await startFace();
-  try {
-    const headers = { Authorization: `Bearer ${activeKey}` };
-    const refused = await ask(face.url, '/api/v1/audit', { headers });
-    assert.equal([refused.status, refused.body.error, refused.body.code], [401, 'missing api key', 'missing_api_key']);
-    assert.is(refused.body.details.expected_header, 'X-Peer-API-Key');
-    assert.match(refused.body.details.hint, /X-Peer-API-Key/);
-    assert.match(refused.headers['www-authenticate'] ?? '', /header="X-Peer-API-Key"/);
-    assert.is((await ask(face.url, '/api/v1/audit')).body.details, undefined);
-  } finally {
-    await face.drain();
-  }
+  await using face = await startFace();
+  const headers = { Authorization: `Bearer ${activeKey}` };
+  const refused = await ask(face.url, '/api/v1/audit', { headers });
+  assert.equal([refused.status, refused.body.error, refused.body.code], [401, 'missing api key', 'missing_api_key']);
+  assert.is(refused.body.details.expected_header, 'X-Peer-API-Key');
+  assert.match(refused.body.details.hint, /X-Peer-API-Key/);
+  assert.match(refused.headers['www-authenticate'] ?? '', /header="X-Peer-API-Key"/);
+  assert.is((await ask(face.url, '/api/v1/audit')).body.details, undefined);
 });
 
 test('the root lists the addresses, and redirects browsers to the description', async () => {
-  const face = await startFace();
-  try {
-    const index = await ask(face.url, '/');
-    assert.is(index.status, 200);
-    for (const path of [index.body.docs, index.body.openapi, index.body.health, index.body.peers]) {
-      assert.is((await ask(face.url, `/${path}`)).status, 200, path);
-    }
-    const browser = await fetch(`${face.url}/`, { headers: { Accept: 'text/html,*/*;q=0.8' }, redirect: 'manual' });
-    assert.equal([browser.status, browser.headers.get('location')], [302, 'docs']);
-    const asked = await ask(face.url, '/', { headers: { Accept: 'text/html' } });
-    assert.is(asked.status, 302);
-  } finally {
-    await face.drain();
+  await using face = await startFace();
+  const index = await ask(face.url, '/');
+  assert.is(index.status, 200);
+  for (const path of [index.body.docs, index.body.openapi, index.body.health, index.body.peers]) {
+    assert.is((await ask(face.url, `/${path}`)).status, 200, path);
   }
+  const browser = await fetch(`${face.url}/`, { headers: { Accept: 'text/html,*/*;q=0.8' }, redirect: 'manual' });
+  assert.equal([browser.status, browser.headers.get('location')], [302, 'docs']);
+  const asked = await ask(face.url, '/', { headers: { Accept: 'text/html' } });
+  assert.is(asked.status, 302);
 });
 
 test('an expectation other than 100-continue is 417, and its body is not waited for', async () => {
-  const face = await startFace();
-  try {
-    for (const [head, status] of [
-      ['GET /api/v1/players/x/trust-score HTTP/1.1\r\nExpect: 200-ok\r\n', 417],
-      ['GET /api/v1/peers HTTP/1.1\r\nExpect: something, 100-continue\r\n', 417],
-      ['POST /api/v1/events HTTP/1.1\r\nExpect: x\r\nContent-Length: 100\r\n', 417],
-      ['DELETE /api/v1/events/x HTTP/1.1\r\nExpect: x\r\nContent-Length: 100\r\n', 417],
-      ['GET /api/v1/peers HTTP/1.1\r\nExpect: 100-Continue\r\nConnection: close\r\n', 200],
-      ['GET /api/v1/peers HTTP/1.0\r\nExpect: x\r\n', 200],
-    ] as const) {
-      const [method, path] = head.split(' ');
-      const [answer] = await askRaw(face.port, [`${head}Host: x\r\n\r\n`], {
-        method: method!,
-        path: path!,
-        until: (text) => text.includes('}'),
-      });
-      assert.is(answer?.status, status, head);
-      if (status === 417) assert.is(JSON.parse(answer?.text ?? '').code, 'expectation_failed');
-    }
-  } finally {
-    await face.drain();
+  await using face = await startFace();
+  for (const [head, status] of [
+    ['GET /api/v1/players/x/trust-score HTTP/1.1\r\nExpect: 200-ok\r\n', 417],
+    ['GET /api/v1/peers HTTP/1.1\r\nExpect: something, 100-continue\r\n', 417],
+    ['POST /api/v1/events HTTP/1.1\r\nExpect: x\r\nContent-Length: 100\r\n', 417],
+    ['DELETE /api/v1/events/x HTTP/1.1\r\nExpect: x\r\nContent-Length: 100\r\n', 417],
+    ['GET /api/v1/peers HTTP/1.1\r\nExpect: 100-Continue\r\nConnection: close\r\n', 200],
+    ['GET /api/v1/peers HTTP/1.0\r\nExpect: x\r\n', 200],
+  ] as const) {
+    const [method, path] = head.split(' ');
+    const [answer] = await askRaw(face.port, [`${head}Host: x\r\n\r\n`], {
+      method: method!,
+      path: path!,
+      until: (text) => text.includes('}'),
+    });
+    assert.is(answer?.status, status, head);
+    if (status === 417) assert.is(JSON.parse(answer?.text ?? '').code, 'expectation_failed');
   }
 });
 

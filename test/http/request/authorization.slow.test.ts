@@ -34,9 +34,7 @@ type Caller = (typeof callers)[number];
 /** The answer to each caller, in the order of `callers`. */
 type Row = readonly [string, string, string, string, string, string, string, string, string];
 
-function all(cell: string): Row {
-  return [cell, cell, cell, cell, cell, cell, cell, cell, cell];
-}
+const all = (cell: string): Row => [cell, cell, cell, cell, cell, cell, cell, cell, cell];
 
 const missing = '401 missing_api_key';
 const invalid = '401 invalid_api_key';

@@ -17,9 +17,7 @@ import {
 } from '../../../src/http/request/request-parameters.js';
 import { canonicalForm } from '../../../src/player-ids/kinds.js';
 
-function read<T>(outcome: Outcome<T>): T | string {
-  return outcome.ok ? outcome.value : outcome.code;
-}
+const read = <T>(outcome: Outcome<T>): T | string => (outcome.ok ? outcome.value : outcome.code);
 
 test('a limit is a whole number from 1 to 200, and 50 if absent', () => {
   assert.is(read(readLimit('')), 50);

@@ -22,12 +22,8 @@ async function withFace(
   },
   run: (face: TestFace) => Promise<void>,
 ): Promise<void> {
-  const face = await startFace({ settings });
-  try {
-    await run(face);
-  } finally {
-    await face.drain();
-  }
+  await using face = await startFace({ settings });
+  await run(face);
 }
 
 /** Asks more often than a second's share is worth, whenever the second began; the last answer of each status. */

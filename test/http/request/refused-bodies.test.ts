@@ -1,12 +1,10 @@
 /** The answer to a refused body or id, and the operator's log line about it. */
 import { hash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
+import { temporaryFolder } from '../../support/process.js';
 import { type Answer, ask } from '../exchange.js';
 import { newPlayer, type PeerClient, registerPeer } from '../peer-client.js';
 
@@ -26,9 +24,7 @@ function submit(more: object): Promise<Answer> {
   return ask(node.url, '/api/v1/events', { key: peer.key, json: { ...peer.event(), ...more } });
 }
 
-function sendBatch(json: unknown): Promise<Answer> {
-  return ask(node.url, '/api/v1/events/batch', { key: peer.key, json });
-}
+const sendBatch = (json: unknown): Promise<Answer> => ask(node.url, '/api/v1/events/batch', { key: peer.key, json });
 
 /** How often ids were refused since the start, by their name. */
 async function refusedIds(): Promise<Record<string, number>> {
@@ -45,13 +41,7 @@ test('the answer to an event with several faults describes them all, the first a
     field: '/event_type',
     violation: 'enum',
     more: [
-      {
-        field: '/severity',
-        violation: 'maximum',
-        actual: 2,
-        limit: 1,
-        error: 'severity must be at most 1; got 2',
-      },
+      { field: '/severity', violation: 'maximum', actual: 2, limit: 1, error: 'severity must be at most 1; got 2' },
       {
         field: '/timestamp',
         violation: 'type',
@@ -140,40 +130,32 @@ test('how often ids were refused is counted, by their name and wherever they sto
 });
 
 test('names and games that were stored before these rules keep loading and stay readable', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-old-names-'));
-  try {
-    const names = { peerName: ' zero\u200bwidth\u0000', gameIds: ['arena, chess', ' x '] };
-    const first = await startTestNode({ DATA_DIR: dir, GROUP_SALT: 'a salt of sixteen bytes' });
-    const registered = await first.group.register(names, 'test');
-    if (!registered.ok) throw new Error(registered.code);
-    const { peer: old, apiKey } = registered.value;
-    const subject = hash('sha256', 'a\u0000ba salt of sixteen bytes', 'buffer');
-    const stored = await first.group.submit(first.group.peerById(old.peerId) ?? null, [
-      {
-        schemaVersion: '1.0.0',
-        eventId: 'old',
-        eventType: 'report_cheating',
-        peerId: old.peerId,
-        subject: { words: new Uint32Array(new Uint8Array(subject).buffer), at: 0 },
-        gameId: 'arena, chess',
-        severity: 1,
-        timestamp: Date.now(),
-      },
-    ]);
-    assert.ok(stored[0]?.ok);
-    await first.close();
-    const second = await startTestNode({ DATA_DIR: dir, GROUP_SALT: 'a salt of sixteen bytes' });
-    try {
-      const { body } = await ask(second.url, '/api/v1/peers');
-      assert.equal([body.data[0].peer_name, body.data[0].game_ids], [names.peerName, names.gameIds]);
-      const events = await ask(second.url, `/api/v1/players/${subject.toString('hex')}/events`, { key: apiKey });
-      assert.equal([events.status, events.body.data[0].game_id], [200, 'arena, chess']);
-    } finally {
-      await second.close();
-    }
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
+  const dir = temporaryFolder();
+  const names = { peerName: ' zero\u200bwidth\u0000', gameIds: ['arena, chess', ' x '] };
+  const first = await startTestNode({ DATA_DIR: dir, GROUP_SALT: 'a salt of sixteen bytes' });
+  const registered = await first.group.register(names, 'test');
+  if (!registered.ok) throw new Error(registered.code);
+  const { peer: old, apiKey } = registered.value;
+  const subject = hash('sha256', 'a\u0000ba salt of sixteen bytes', 'buffer');
+  const stored = await first.group.submit(first.group.peerById(old.peerId) ?? null, [
+    {
+      schemaVersion: '1.0.0',
+      eventId: 'old',
+      eventType: 'report_cheating',
+      peerId: old.peerId,
+      subject: { words: new Uint32Array(new Uint8Array(subject).buffer), at: 0 },
+      gameId: 'arena, chess',
+      severity: 1,
+      timestamp: Date.now(),
+    },
+  ]);
+  assert.ok(stored[0]?.ok);
+  await first.close();
+  await using second = await startTestNode({ DATA_DIR: dir, GROUP_SALT: 'a salt of sixteen bytes' });
+  const { body } = await ask(second.url, '/api/v1/peers');
+  assert.equal([body.data[0].peer_name, body.data[0].game_ids], [names.peerName, names.gameIds]);
+  const events = await ask(second.url, `/api/v1/players/${subject.toString('hex')}/events`, { key: apiKey });
+  assert.equal([events.status, events.body.data[0].game_id], [200, 'arena, chess']);
 });
 
 test.run();

@@ -121,9 +121,7 @@ test('a read of a clustered node names its position', () => {
   assert.equal([headers['X-Applied-Seq'], headers['X-Staleness-Ms']], [7, 12]);
 });
 
-test('a length is counted in bytes', () => {
-  assert.is(sent(score, ok('\u{1F600}'), plain).headers['Content-Length'], 6);
-});
+test('a length is counted in bytes', () => assert.is(sent(score, ok('\u{1F600}'), plain).headers['Content-Length'], 6));
 
 test('the text of a reply has the same content as its fields', () => {
   const exchanges = [plain, { ...plain, keySent: true }, { ...plain, problem: true }, { ...plain, ifNoneMatch: '*' }];

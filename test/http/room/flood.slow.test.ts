@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
 import { ask } from '../exchange.js';
 import { startFace, type TestFace } from '../face.js';
-import { activeKey, peerView } from '../group-double.js';
+import { acceptAfter, activeKey, peerView } from '../group-double.js';
 import { eventBody } from '../samples.js';
 
 const otherKey = 'ptf_dev_other';
@@ -24,10 +24,7 @@ async function overloadedFace(fastPath: boolean) {
       peerByKeyDigest: (digest) => views.get(digest),
       overloaded: true,
       admits: () => state.admits,
-      submit: async (_caller, events) => {
-        state.submitted += 1;
-        return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
-      },
+      submit: acceptAfter(() => state.submitted++),
     },
   });
   return { face, state };

@@ -9,9 +9,7 @@ const full = limits.batchEventsMax;
 const names = ['first', 'flood', 'other', 'small', 'one', 'two', 'bad', 'good', 'a', 'b', 'c', 'd'];
 
 /** Peers are numbers, and addresses texts. */
-function holderOf(name: string): Holder {
-  return names.includes(name) ? names.indexOf(name) : name;
-}
+const holderOf = (name: string): Holder => (names.includes(name) ? names.indexOf(name) : name);
 
 interface Body {
   readonly holder: string;

@@ -11,10 +11,11 @@ import { refused } from '../../../src/errors.js';
 import type { Holder } from '../../../src/group/ports/pool.js';
 import { ConnectionGuard } from '../../../src/http/server/connection-guard.js';
 import { limits } from '../../../src/limits.js';
+import { deferred } from '../../support/deferred.js';
 import { until } from '../../support/until.js';
 import { ask, askRaw } from '../exchange.js';
 import { startFace } from '../face.js';
-import { activeKey, peerView } from '../group-double.js';
+import { acceptAfter, activeKey, peerView } from '../group-double.js';
 import { eventBody } from '../samples.js';
 
 interface Given {
@@ -134,10 +135,7 @@ test('half-sent bodies block no batch of another peer, and end with 408, on the 
   const head = `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n`;
   const halves = [`Content-Length: ${limits.batchBodyBytes}\r\n\r\n{`, 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n'];
   for (const fastPath of [true, false]) {
-    const face = await startFace({
-      fastPath,
-      group: { peerByKeyDigest: (digest) => byDigest.get(digest) },
-    });
+    await using face = await startFace({ fastPath, group: { peerByKeyDigest: (digest) => byDigest.get(digest) } });
     const answers = halves.flatMap((half) =>
       Array.from({ length: limits.arrivingBytes / limits.batchBodyBytes }, async () => {
         const [answer] = await askRaw(face.port, [head + half], { method: 'POST', path: '/api/v1/events/batch' });
@@ -147,7 +145,6 @@ test('half-sent bodies block no batch of another peer, and end with 408, on the 
     const { status } = await ask(face.url, '/api/v1/events/batch', { key: 'ptf_dev_other', json: { events: [{}] } });
     assert.is(status, 200);
     for (const answer of answers) assert.is(await answer, 408);
-    await face.drain();
   }
 });
 
@@ -159,7 +156,7 @@ function countHeads() {
   const count = () => {
     heads.count += 1;
   };
-  const heads = { count: 0, stop: () => unsubscribe('http.server.request.start', count) };
+  const heads = { count: 0, [Symbol.dispose]: () => void unsubscribe('http.server.request.start', count) };
   subscribe('http.server.request.start', count);
   return heads;
 }
@@ -169,6 +166,13 @@ function batchHead(bytes: number): string {
     `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-Api-Key: ${activeKey}\r\n` +
     `Content-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`
   );
+}
+
+/** Connections that are cut off with the block that declares them. */
+class Sockets extends Array<Socket> implements Disposable {
+  [Symbol.dispose](): void {
+    for (const socket of this) socket.destroy();
+  }
 }
 
 /** Sends a body that is read and refused, and leaves the connection open. */
@@ -182,32 +186,27 @@ async function send(port: number, body: Buffer): Promise<Socket> {
 }
 
 test('an idle connection retains nothing of the body that it sent', async () => {
-  const face = await startFace();
+  await using face = await startFace();
   const body = Buffer.from(JSON.stringify('x'.repeat(1_000_000)));
-  const sockets: Socket[] = [];
-  try {
-    sockets.push(await send(face.port, body));
+  using sockets = new Sockets();
+  sockets.push(await send(face.port, body));
+  collect();
+  const before = process.memoryUsage().arrayBuffers;
+  for (let i = 0; i < 24; i++) sockets.push(await send(face.port, body));
+  // Referenced memory never goes; memory that waits to be freed does.
+  await until(() => {
     collect();
-    const before = process.memoryUsage().arrayBuffers;
-    for (let i = 0; i < 24; i++) sockets.push(await send(face.port, body));
-    // Referenced memory never goes; memory that waits to be freed does.
-    await until(() => {
-      collect();
-      return process.memoryUsage().arrayBuffers - before < 6 * body.length;
-    });
-  } finally {
-    for (const socket of sockets) socket.destroy();
-    await face.drain();
-  }
+    return process.memoryUsage().arrayBuffers - before < 6 * body.length;
+  });
 });
 
 test('nor anything of a long answer', async () => {
   const refuse = async (_caller: unknown, events: readonly unknown[]) =>
     events.map(() => refused('duplicate_event', { text: 'x'.repeat(1_000) }));
-  const face = await startFace({ group: { submit: refuse } });
+  await using face = await startFace({ group: { submit: refuse } });
   const body = JSON.stringify({ events: Array.from({ length: 100 }, () => eventBody()) });
-  const sockets: Socket[] = [];
-  const heads = countHeads();
+  using sockets = new Sockets();
+  using heads = countHeads();
   const open = async (): Promise<void> => {
     const socket = connect(face.port, '127.0.0.1');
     sockets.push(socket);
@@ -221,20 +220,14 @@ test('nor anything of a long answer', async () => {
     }
     assert.ok(bytes > 100_000, `${bytes} bytes`);
   };
-  try {
-    for (let i = 0; i < 5; i++) await open();
-    collect();
-    const before = process.memoryUsage().heapUsed;
-    const count = 30;
-    for (let i = 0; i < count; i++) await open();
-    collect();
-    const kept = (process.memoryUsage().heapUsed - before) / count;
-    assert.ok(kept < 50_000, `${kept} bytes of an answer are kept`);
-  } finally {
-    heads.stop();
-    for (const socket of sockets) socket.destroy();
-    await face.drain();
-  }
+  for (let i = 0; i < 5; i++) await open();
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const count = 30;
+  for (let i = 0; i < count; i++) await open();
+  collect();
+  const kept = (process.memoryUsage().heapUsed - before) / count;
+  assert.ok(kept < 50_000, `${kept} bytes of an answer are kept`);
 });
 
 test('a body that came long after its head is gone with the next collection, which need not be a full one', async () => {
@@ -242,43 +235,37 @@ test('a body that came long after its head is gone with the next collection, whi
   const collectYoung = () => {
     for (let i = 0; i < 3; i++) collect({ type: 'minor' });
   };
-  const heads = countHeads();
+  using heads = countHeads();
   let events = 0;
   // A refusal of all events has a short answer.
   const submit = async (_caller: unknown, given: readonly unknown[]) => {
     events += given.length;
     return given.map(() => refused('overloaded'));
   };
-  const face = await startFace({ group: { submit } });
+  await using face = await startFace({ group: { submit } });
   const body = JSON.stringify({ events: Array.from({ length: 200 }, () => eventBody()) });
-  const sockets: Socket[] = [];
-  try {
-    const open = async (count: number): Promise<number> => {
-      const opened = Array.from({ length: count }, () => connect(face.port, '127.0.0.1'));
-      sockets.push(...opened);
-      for (const socket of opened) socket.write(batchHead(body.length));
-      await until(() => heads.count === sockets.length);
-      collect();
-      collectYoung();
-      for (const socket of opened) {
-        socket.write(body);
-        await once(socket, 'data');
-      }
-      collectYoung();
-      const { heapUsed } = process.memoryUsage();
-      collect();
-      return heapUsed - process.memoryUsage().heapUsed;
-    };
-    await open(5);
-    const count = 40;
-    const kept = (await open(count)) / count;
-    assert.is(events, sockets.length * 200);
-    assert.ok(kept < body.length / 2, `${kept} bytes of a body of ${body.length} are kept`);
-  } finally {
-    heads.stop();
-    for (const socket of sockets) socket.destroy();
-    await face.drain();
-  }
+  using sockets = new Sockets();
+  const open = async (count: number): Promise<number> => {
+    const opened = Array.from({ length: count }, () => connect(face.port, '127.0.0.1'));
+    sockets.push(...opened);
+    for (const socket of opened) socket.write(batchHead(body.length));
+    await until(() => heads.count === sockets.length);
+    collect();
+    collectYoung();
+    for (const socket of opened) {
+      socket.write(body);
+      await once(socket, 'data');
+    }
+    collectYoung();
+    const { heapUsed } = process.memoryUsage();
+    collect();
+    return heapUsed - process.memoryUsage().heapUsed;
+  };
+  await open(5);
+  const count = 40;
+  const kept = (await open(count)) / count;
+  assert.is(events, sockets.length * 200);
+  assert.ok(kept < body.length / 2, `${kept} bytes of a body of ${body.length} are kept`);
 });
 
 const ways = [
@@ -288,25 +275,21 @@ const ways = [
 ];
 for (const { way, fastPath, pieces } of ways) {
   test(`nor does one that waits for its commit (${way})`, async () => {
-    let release = (): void => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: released, resolve: release } = deferred();
     let waiting = 0;
-    const face = await startFace({
+    await using face = await startFace({
       fastPath,
       group: {
-        submit: async (_caller, events) => {
+        submit: acceptAfter(() => {
           waiting += 1;
-          await released;
-          return events.map(() => ({ ok: true, value: { receivedAt: 0 } }));
-        },
+          return released;
+        }),
       },
     });
     const paddedBytes = 40_000;
     const body = JSON.stringify({ events: [eventBody()] }).padEnd(paddedBytes);
-    const sockets: Socket[] = [];
-    const heads = countHeads();
+    using sockets = new Sockets();
+    using heads = countHeads();
     const open = async (count: number): Promise<void> => {
       for (let i = 0; i < count; i++) sockets.push(connect(face.port, '127.0.0.1').on('error', () => undefined));
       for (const socket of sockets.slice(-count)) socket.write(batchHead(body.length) + (pieces === 1 ? body : ''));
@@ -325,15 +308,12 @@ for (const { way, fastPath, pieces } of ways) {
       assert.ok(kept < paddedBytes / 2, `${kept} bytes of a request are kept`);
     } finally {
       release();
-      heads.stop();
-      for (const socket of sockets) socket.destroy();
-      await face.drain();
     }
   });
 }
 
 test('an idle connection retains nothing of the bytes that were read from it', async () => {
-  const face = await startFace();
+  await using face = await startFace();
   const marked = { events: 'none', mark: 'x'.repeat(300_000) };
   const read: WeakRef<object>[] = [];
   const parse = JSON.parse;
@@ -342,7 +322,7 @@ test('an idle connection retains nothing of the bytes that were read from it', a
     if (typeof value === 'object' && value !== null && 'mark' in value) read.push(new WeakRef(value));
     return value;
   };
-  const sockets: Socket[] = [];
+  using sockets = new Sockets();
   try {
     for (let i = 0; i < 8; i++) sockets.push(await send(face.port, Buffer.from(JSON.stringify(marked))));
     assert.is(read.length, sockets.length);
@@ -353,8 +333,6 @@ test('an idle connection retains nothing of the bytes that were read from it', a
     });
   } finally {
     JSON.parse = parse;
-    for (const socket of sockets) socket.destroy();
-    await face.drain();
   }
 });
 

@@ -57,20 +57,14 @@ async function readsLate(port: number, sent: string, behind: string, since?: () 
   return Buffer.concat(chunks).toString('latin1');
 }
 
-function statusesOf(text: string): number[] {
-  return answersOf(text, []).map(({ status }) => status);
-}
+const statusesOf = (text: string): number[] => answersOf(text, []).map(({ status }) => status);
 
 for (const fastPath of [true, false]) {
   test(`a caller that sends on after the last answer and reads late gets every answer (fast path ${fastPath})`, async () => {
-    const face = await startFace({ fastPath });
-    try {
-      const texts = await Promise.all(endings.map(([, sent, behind]) => readsLate(face.port, sent, behind)));
-      for (const [place, [what, , , statuses]] of endings.entries())
-        assert.equal(statusesOf(texts[place]!), statuses, what);
-    } finally {
-      await face.drain();
-    }
+    await using face = await startFace({ fastPath });
+    const texts = await Promise.all(endings.map(([, sent, behind]) => readsLate(face.port, sent, behind)));
+    for (const [place, [what, , , statuses]] of endings.entries())
+      assert.equal(statusesOf(texts[place]!), statuses, what);
   });
 
   test(`who sends on while the node ends, and reads late, has every answer (fast path ${fastPath})`, async () => {
@@ -109,22 +103,18 @@ for (const fastPath of [true, false]) {
   });
 
   test(`a caller that never stops sending after the last answer is disconnected (fast path ${fastPath})`, async () => {
-    const face = await startFace({ fastPath });
-    try {
-      const ask = async (everyMs: number, piece: string): Promise<void> => {
-        const socket = connect({ port: face.port, host: '127.0.0.1', allowHalfOpen: true });
-        socket.on('error', () => {}).resume();
-        const closed = new Promise((resolve) => socket.once('close', resolve));
-        socket.write(`${large} HTTP/1.0\r\n\r\n`);
-        const more = setInterval(() => socket.writable && socket.write(piece), everyMs);
-        await closed;
-        clearInterval(more);
-      };
-      // By the time it takes, and by its bytes.
-      await Promise.all([ask(50, 'x'), ask(1, 'x'.repeat(limits.lingerBytes / 8))]);
-    } finally {
-      await face.drain();
-    }
+    await using face = await startFace({ fastPath });
+    const ask = async (everyMs: number, piece: string): Promise<void> => {
+      const socket = connect({ port: face.port, host: '127.0.0.1', allowHalfOpen: true });
+      socket.on('error', () => {}).resume();
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.write(`${large} HTTP/1.0\r\n\r\n`);
+      const more = setInterval(() => socket.writable && socket.write(piece), everyMs);
+      await closed;
+      clearInterval(more);
+    };
+    // By the time it takes, and by its bytes.
+    await Promise.all([ask(50, 'x'), ask(1, 'x'.repeat(limits.lingerBytes / 8))]);
   });
 }
 

@@ -68,7 +68,7 @@ test('a caller that asks for a tunnel and hangs up does no harm', async () => {
 
 test('a tunnel is opened for a node that may have it, however its head arrives', async () => {
   const tunnelled: string[] = [];
-  const taking = await startFace({
+  await using taking = await startFace({
     tunnel: (authority, socket, rest) => {
       tunnelled.push(`${authority} ${rest.toString()}`);
       if (authority === 'a:1') socket.end('tunnel');
@@ -91,14 +91,13 @@ test('a tunnel is opened for a node that may have it, however its head arrives',
   assert.is(await answered([`${head('b')}\r\n`]), 'HTTP/1.1 400');
   assert.is(await answered([head('b'), '\r\n']), 'HTTP/1.1 400');
   assert.equal(tunnelled, ['a:1 rest', 'a:1 ', 'b:1 ', 'b:1 ']);
-  await taking.drain();
 });
 
 test('only so many requests for a tunnel get an answer in a second; the others are reset, and all are counted', async () => {
   const max = limits.tunnelsAnsweredPerS;
   let counted = 0;
   const ignored = { idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} };
-  const flooded = await startFace({ metrics: { ...ignored, requestAnswered: () => void counted++ } });
+  await using flooded = await startFace({ metrics: { ...ignored, requestAnswered: () => void counted++ } });
   const ends = Array.from({ length: 3 * max }, async () => {
     const socket = connect(flooded.port, '127.0.0.1').on('error', () => {});
     let bytes = 0;
@@ -114,7 +113,6 @@ test('only so many requests for a tunnel get an answer in a second; the others a
   assert.ok(answered > 0 && answered <= 2 * max, `${answered} answers`);
   assert.is(counted, ends.length);
   assert.is((await ask(flooded.url, '/api/v1/health')).status, 200);
-  await flooded.drain();
 });
 
 test('a request of HTTP/1.1 without Host is refused, one of HTTP/1.0 is not', async () => {

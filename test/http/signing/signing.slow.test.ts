@@ -1,12 +1,10 @@
 /** Requests that must be signed, the parts that a signature must cover, and the answer to each invalid one. */
 import { hash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
+import { temporaryFolder } from '../../support/process.js';
 import { type Answer, ask, askRaw } from '../exchange.js';
 import { newPlayer, type PeerClient, registerPeer, setStatus } from '../peer-client.js';
 import {
@@ -48,7 +46,6 @@ function eventRequest(peer: PeerClient, more = {}): Unsigned {
   return { method: 'POST', path, key: peer.key, body: JSON.stringify(peer.event(more)) };
 }
 
-/** The status and the code of an answer. */
 function outcomeOf({ status, body }: Answer): string {
   return body?.code === undefined ? String(status) : `${status} ${body.code}`;
 }
@@ -98,7 +95,7 @@ test('other peers need no signature unless the node requires one of all', async 
 });
 
 test('a public key comes with the registration, from the operator, and goes by the operator', async () => {
-  const node = await startTestNode();
+  await using node = await startTestNode();
   const key = newSigningKey();
   const registration = { peer_name: 'Peer', game_ids: ['arena'], public_key: key.publicKey };
   const { body, status } = await ask(node.url, '/api/v1/peers/register', { json: registration });
@@ -127,11 +124,10 @@ test('a public key comes with the registration, from the operator, and goes by t
     tail.value.entries.map(({ action }) => action),
     ['peer_public_key_set', 'peer_public_key_removed'],
   );
-  await node.close();
 });
 
 test('a public key that is not 32 bytes in base64url is refused at registration', async () => {
-  const node = await startTestNode();
+  await using node = await startTestNode();
   const good = newSigningKey().publicKey;
   for (const public_key of ['', good.slice(1), `${good}=`, `${good.slice(0, 42)}B`, `${good.slice(0, 42)}+`, 7, null]) {
     const json = { peer_name: 'Peer', game_ids: ['arena'], public_key };
@@ -139,7 +135,6 @@ test('a public key that is not 32 bytes in base64url is refused at registration'
     assert.is(status, 400, String(public_key));
     assert.is(body.details.field, '/public_key');
   }
-  await node.close();
 });
 
 test('a signature by another key, cut, or of another label is invalid', async () => {
@@ -287,7 +282,7 @@ test('a replayed signature is refused until its own time is over, whatever the c
 });
 
 test('after a restart a repeated erasure is refused, and a repeated event or withdrawal changes nothing', async () => {
-  const DATA_DIR = mkdtempSync(join(tmpdir(), 'ptf-signing-'));
+  const DATA_DIR = temporaryFolder();
   const { node, peer, key } = await signing({ DATA_DIR });
   const player_id = newPlayer();
   const [event, gone] = [peer.event({ player_id }), peer.event({ player_id })];
@@ -303,7 +298,7 @@ test('after a restart a repeated erasure is refused, and a repeated event or wit
   };
   assert.equal(await sendAll(node.url), ['201', '201', '200', '200']);
   await node.close();
-  const again = await startTestNode({ GROUP_SALT: salt, DATA_DIR });
+  await using again = await startTestNode({ GROUP_SALT: salt, DATA_DIR });
   const reported = { ...eventRequest(peer), body: JSON.stringify(peer.event({ player_id })) };
   assert.is(outcomeOf(await sendSigned(again.url, reported, key)), '201');
   assert.equal(await sendAll(again.url), [
@@ -315,8 +310,6 @@ test('after a restart a repeated erasure is refused, and a repeated event or wit
   // The second in which the node started may be the present one.
   const created = Math.floor(Date.now() / 1000) + 1;
   assert.is(outcomeOf(await sendSigned(again.url, erasure, key, { created })), '200');
-  await again.close();
-  rmSync(DATA_DIR, { recursive: true });
 });
 
 test('a proxy that changes case and order of fields, or splits and adds some, breaks no signature', async () => {

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
+import { closing } from '../../support/closing.js';
 import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
 import { differences, type Frame, type PublishedValues, StreamReader } from '../../support/stream-reader.js';
 import { ask } from '../exchange.js';
@@ -17,13 +18,9 @@ const hashOf = (playerId: string): string => hash('sha256', playerId + salt, 'he
 const isLive = ({ event }: Frame): boolean => event === 'heartbeat';
 
 async function withNode(run: (node: TestNode, peers: PeerClient[]) => Promise<void>): Promise<void> {
-  const node = await startTestNode({ GROUP_SALT: salt, WEIGHTS_INTERVAL_MS: '100' });
+  await using node = await startTestNode({ GROUP_SALT: salt, WEIGHTS_INTERVAL_MS: '100' });
   const peers = await Promise.all(['A', 'B', 'C'].map((name) => registerPeer(node.url, name)));
-  try {
-    await run(node, peers);
-  } finally {
-    await node.close();
-  }
+  await run(node, peers);
 }
 
 /** A reader that has caught up. */
@@ -62,21 +59,20 @@ async function holdsNodeValues(
 test('a reader gets the whole group, then each change, and its table equals the answers of the node', async () => {
   await withNode(async (node, [a, b, c]) => {
     for (let i = 0; i < 20; i++) await report(a!, `player ${i}`);
-    const reader = await liveReader(node, a!.key);
+    await using reader = closing(await liveReader(node, a!.key));
     assert.is(reader.frames[0]?.event, 'hello');
     assert.is(reader.table.size, 20);
     for (const peer of [b!, c!]) for (let i = 0; i < 30; i++) await report(peer, `player ${i}`, 2);
     await caughtUp(node, reader);
     assert.is(reader.table.size, 30);
     await holdsNodeValues(node, a!.key, reader.table);
-    await reader.close();
   });
 });
 
 test('a reader that was cut off resumes without a snapshot, and misses nothing', async () => {
   await withNode(async (node, [a, b]) => {
     await report(a!, 'known');
-    const reader = await liveReader(node, a!.key);
+    await using reader = closing(await liveReader(node, a!.key));
     await reader.cut();
     await report(b!, 'known', 5);
     await report(b!, 'new', 5);
@@ -88,7 +84,6 @@ test('a reader that was cut off resumes without a snapshot, and misses nothing',
     assert.is(reader.counts.get('reset'), undefined);
     assert.equal([...reader.table.keys()].sort(), [hashOf('known'), hashOf('new')].sort());
     await holdsNodeValues(node, a!.key, reader.table);
-    await reader.close();
   });
 });
 
@@ -96,7 +91,7 @@ test('an id of another node, or none at all, is answered by a reset and a snapsh
   await withNode(async (node, [a]) => {
     await report(a!, 'player');
     for (const id of ['7-0123456789ab.3', 'nonsense', '1-x', '9'.repeat(300)]) {
-      const reader = new StreamReader(a!.key);
+      await using reader = closing(new StreamReader(a!.key));
       reader.lastEventId = id;
       const live = reader.next(isLive);
       await reader.connect(node.url);
@@ -104,7 +99,6 @@ test('an id of another node, or none at all, is answered by a reset and a snapsh
       const [, reset, snapshot] = reader.frames;
       assert.equal([reset?.event, reset?.data.reason, reset?.id], ['reset', 'unknown_id', '']);
       assert.equal([snapshot?.event, snapshot?.data.last], ['snapshot', true]);
-      await reader.close();
     }
   });
 });
@@ -113,8 +107,8 @@ test('an erased player is sent as erased before the erasure is answered, and an 
   await withNode(async (node, [a]) => {
     await report(a!, 'erased');
     await report(a!, 'stays');
-    const reader = await liveReader(node, a!.key);
-    const absent = await liveReader(node, a!.key);
+    await using reader = closing(await liveReader(node, a!.key));
+    await using absent = closing(await liveReader(node, a!.key));
     await absent.cut();
     const gone = reader.next(({ data }) => data.changes?.some((row: object) => 'gone' in row) === true);
     assert.is(
@@ -128,8 +122,6 @@ test('an erased player is sent as erased before the erasure is answered, and an 
     await live;
     assert.equal(absent.frames.find(({ event }) => event === 'reset')?.data, { reason: 'too_old' });
     assert.equal([...absent.table.keys()], [hashOf('stays')]);
-    await reader.close();
-    await absent.close();
   });
 });
 
@@ -150,15 +142,14 @@ test('a reader ends with its key: suspended, revoked or rotated', async () => {
 test('a node that ends asks its readers to resume', async () => {
   const node = await startTestNode({ GROUP_SALT: salt });
   const peer = await registerPeer(node.url);
-  const reader = await liveReader(node, peer.key);
+  await using reader = closing(await liveReader(node, peer.key));
   await node.close();
   await reader.over;
   assert.equal([reader.frames.at(-1)?.event, reader.frames.at(-1)?.data.reason], ['resume', 'draining']);
-  await reader.close();
 });
 
 test('a peer with the maximum number of readers is refused a further one', async () => {
-  const face = await startFace({ group: {} });
+  await using face = await startFace({ group: {} });
   const sockets = Array.from({ length: limits.streamReadersPerPeer }, () => {
     const socket = connect(face.port, '127.0.0.1');
     socket.write(`GET ${stream} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n\r\n`);
@@ -168,11 +159,10 @@ test('a peer with the maximum number of readers is refused a further one', async
   const { status, body } = await ask(face.url, stream, { key: activeKey });
   assert.equal([status, body.code], [503, 'overloaded']);
   for (const socket of sockets) socket.destroy();
-  await face.drain();
 });
 
 test('a reader that leaves gives its place back at once', async () => {
-  const face = await startFace({ group: {} });
+  await using face = await startFace({ group: {} });
   for (let i = 0; i < 2 * limits.streamReadersPerPeer; i++) {
     const socket = connect(face.port, '127.0.0.1');
     socket.write(`GET ${stream} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n\r\n`);
@@ -182,7 +172,6 @@ test('a reader that leaves gives its place back at once', async () => {
     socket.end();
     await closed;
   }
-  await face.drain();
 });
 
 test('HEAD gives the head of the stream alone', async () => {

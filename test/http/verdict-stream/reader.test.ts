@@ -124,18 +124,7 @@ test('a reader that catches up asks for no more than it reads', async () => {
 });
 
 test('a heartbeat never overtakes a change that is in flight', async () => {
-  const feed = { mark };
-  const pipe = new Pipe(true);
-  const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk: async () => null };
-  const parts = {
-    feed: Object.assign(feed, whole),
-    peer: null,
-    marksOf: () => ({ disputed: false, erasureRefused: undefined }),
-    turn: async () => undefined,
-    onEnd() {},
-    onRows() {},
-  };
-  const reader = new StreamReader(pipe, parts);
+  const { pipe, feed, reader } = readerOf({});
   await reader.start(hello, resumeAt(3));
   Object.assign(feed, { mark: { ...mark, position: 4 } });
   const quiet = performance.now() + limits.streamHeartbeatMs;
@@ -149,24 +138,15 @@ test('a heartbeat never overtakes a change that is in flight', async () => {
 });
 
 test('a piece that was read before an erasure was sent is read again', async () => {
-  const feed = { mark, erasedAt: 0, recent: (since: number) => (since === mark.position ? [] : null) };
+  const recent = (since: number) => (since === mark.position ? [] : null);
   const subjects = ['erased', 'kept'];
   const walk = async (): Promise<ChangeWalk> => {
     // It overtakes the first piece.
-    if (subjects.length === 2) Object.assign(setting.feed, { erasedAt: 4 });
+    if (subjects.length === 2) Object.assign(feed, { erasedAt: 4 });
     return { position: subjects.length === 2 ? 3 : 4, players: publishedPlayers(subjects.shift()!), next: null };
   };
-  const setting = { feed: Object.assign(feed, { walk, listen: () => () => undefined }) };
-  const pipe = new Pipe(true);
-  const parts = {
-    feed: setting.feed,
-    peer: null,
-    marksOf: () => ({ disputed: false, erasureRefused: undefined }),
-    turn: async () => undefined,
-    onEnd() {},
-    onRows() {},
-  };
-  await new StreamReader(pipe, parts).start(hello, '');
+  const { pipe, feed, reader } = readerOf({ feed: { recent, walk } });
+  await reader.start(hello, '');
   assert.not(pipe.text.includes('erased'));
   assert.equal(events(pipe.text), ['hello', 'snapshot', 'heartbeat']);
 });
@@ -245,26 +225,16 @@ test('an id of another node of the same group is resumed by its record and time,
 });
 
 test('a reader that got more from another node waits until this node has sent as much', async () => {
-  const feed = { mark: { ...shared, seq: 4 } };
   const seqs: number[] = [];
   const walk = async (): Promise<ChangeWalk> => {
-    seqs.push(feed.mark.seq);
+    seqs.push(feed.mark!.seq);
     return { position: 3, players: publishedPlayers(), next: null };
   };
-  const pipe = new Pipe(true);
-  const whole = { erasedAt: 0, listen: () => () => undefined, recent: () => [], walk };
-  const parts = {
-    feed: Object.assign(feed, whole),
-    peer: null,
-    marksOf: () => ({ disputed: false, erasureRefused: undefined }),
-    turn: async () => undefined,
-    onEnd() {},
-    onRows() {},
-  };
-  const started = new StreamReader(pipe, parts).start(hello, idElsewhere(6));
+  const { feed, reader } = readerOf({ feed: { mark: { ...shared, seq: 4 }, walk } });
+  const started = reader.start(hello, idElsewhere(6));
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(seqs, []);
-  feed.mark = { ...shared, seq: 6 };
+  Object.assign(feed, { mark: { ...shared, seq: 6 } });
   await started;
   assert.equal(seqs, [6]);
 });

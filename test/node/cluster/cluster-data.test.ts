@@ -16,34 +16,30 @@ import { RECORD_FORMAT } from '../../../src/node/cluster/cluster-folder.js';
 import { loadConfig } from '../../../src/node/config.js';
 import { readMark, writeMark } from '../../../src/store/files/folder-files.js';
 import { rejection } from '../../store/log-contract.js';
-import { removeFolder, temporaryFolder } from '../../store/temporary-folder.js';
 import { startTestNode } from '../../support/node.js';
+import { temporaryFolder } from '../../support/process.js';
 
 const mark = { cluster_id: 'c', node_id: 'n' };
 
 test('a folder of another history is neither exported unawares nor imported, and keeps its mark', async () => {
   const dir = temporaryFolder();
-  try {
-    await (await startTestNode({ DATA_DIR: dir })).close();
-    const outcome = loadConfig({ DATA_DIR: dir }, () => undefined);
-    assert.ok(outcome.ok);
-    if (!outcome.ok) return;
-    const { config } = outcome;
-    const exporting = await rejection(exportData(config, dir));
-    assert.instance(exporting, MoveRefusedError);
-    assert.match(String(exporting), 'belongs to no cluster');
-    const diverged = { ...mark, diverged: true } as const;
-    await writeMark(dir, diverged);
-    const refused = await rejection(exportData(config, dir));
-    assert.instance(refused, MoveRefusedError);
-    assert.match(String(refused), /another history .* export the folder of another node/);
-    assert.match(String(await rejection(importData(config, dir))), 'already belongs to a cluster');
-    assert.equal(readMark(dir), diverged);
-    writeFileSync(join(dir, '.joining'), '');
-    assert.match(String(await rejection(exportData(config, dir))), 'is being replaced: start its node first');
-  } finally {
-    removeFolder(dir);
-  }
+  await (await startTestNode({ DATA_DIR: dir })).close();
+  const outcome = loadConfig({ DATA_DIR: dir }, () => undefined);
+  assert.ok(outcome.ok);
+  if (!outcome.ok) return;
+  const { config } = outcome;
+  const exporting = await rejection(exportData(config, dir));
+  assert.instance(exporting, MoveRefusedError);
+  assert.match(String(exporting), 'belongs to no cluster');
+  const diverged = { ...mark, diverged: true } as const;
+  await writeMark(dir, diverged);
+  const refused = await rejection(exportData(config, dir));
+  assert.instance(refused, MoveRefusedError);
+  assert.match(String(refused), /another history .* export the folder of another node/);
+  assert.match(String(await rejection(importData(config, dir))), 'already belongs to a cluster');
+  assert.equal(readMark(dir), diverged);
+  writeFileSync(join(dir, '.joining'), '');
+  assert.match(String(await rejection(exportData(config, dir))), 'is being replaced: start its node first');
 });
 
 test('a folder begins the log of an empty cluster alone, and keeps its mark only if the log was begun', async () => {
@@ -81,7 +77,6 @@ test('a folder begins the log of an empty cluster alone, and keeps its mark only
     ['revoke', 1],
   ]);
   assert.equal([last_seq, readMark(dir)], [9, { cluster_id: id, node_id: 'n1' }]);
-  removeFolder(dir);
 });
 
 test('a folder that lacks records of its cluster is not exported, unless that cluster is gone', async () => {
@@ -104,23 +99,19 @@ test('a folder is imported for its own group alone, with its kinds of player ids
   const dir = temporaryFolder();
   const kinds = { PLAYER_ID_KINDS: 'steam,minecraft' };
   const salt = 'a salt of sixteen bytes';
-  try {
-    await (await startTestNode({ DATA_DIR: dir, GROUP_SALT: salt, ...kinds })).close();
-    const faultOf = async (env: Record<string, string>, of = salt) => {
-      const outcome = loadConfig({ DATA_DIR: dir, ...env }, () => undefined);
-      if (!outcome.ok) return outcome.problems.map(({ text }) => text).join();
-      return refuseOtherGroup(outcome.config, of, dir).then(
-        () => null,
-        (error: unknown) => `${error}`,
-      );
-    };
-    assert.is(await faultOf(kinds), null);
-    assert.match(`${await faultOf({})}`, 'PLAYER_ID_KINDS is unset, but this data folder belongs to steam,minecraft');
-    assert.match(`${await faultOf({ ...kinds, GROUP_ID: 'other' })}`, 'GROUP_ID is other, but');
-    assert.match(`${await faultOf(kinds, 'another salt of 16 bytes')}`, 'GROUP_SALT is not the salt');
-  } finally {
-    removeFolder(dir);
-  }
+  await (await startTestNode({ DATA_DIR: dir, GROUP_SALT: salt, ...kinds })).close();
+  const faultOf = async (env: Record<string, string>, of = salt) => {
+    const outcome = loadConfig({ DATA_DIR: dir, ...env }, () => undefined);
+    if (!outcome.ok) return outcome.problems.map(({ text }) => text).join();
+    return refuseOtherGroup(outcome.config, of, dir).then(
+      () => null,
+      (error: unknown) => `${error}`,
+    );
+  };
+  assert.is(await faultOf(kinds), null);
+  assert.match(`${await faultOf({})}`, 'PLAYER_ID_KINDS is unset, but this data folder belongs to steam,minecraft');
+  assert.match(`${await faultOf({ ...kinds, GROUP_ID: 'other' })}`, 'GROUP_ID is other, but');
+  assert.match(`${await faultOf(kinds, 'another salt of 16 bytes')}`, 'GROUP_SALT is not the salt');
 });
 
 test.run();

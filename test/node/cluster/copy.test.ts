@@ -23,6 +23,8 @@ import { claimFolder, ownFolder } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { inPieces, Life } from '../../group/life.js';
 import { rejection } from '../../store/log-contract.js';
+import { closing } from '../../support/closing.js';
+import { deferred } from '../../support/deferred.js';
 import { salt, subjectOf } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
@@ -77,10 +79,7 @@ class Node {
     const { pathname, searchParams } = new URL(path, 'http://node');
     const number = (name: string) => Number(searchParams.get(name));
     if (pathname === '/copy') return Buffer.from(JSON.stringify(this.#donor.offer()));
-    let end = () => {};
-    const sent = new Promise<void>((resolve) => {
-      end = resolve;
-    });
+    const { promise: sent, resolve: end } = deferred();
     const piece =
       pathname === '/copy-log'
         ? this.#donor.logPiece(number('from'), number('batches'), sent)
@@ -141,15 +140,11 @@ async function digestOf(dir: string): Promise<string> {
   assert.not.ok(isIncomplete(dir));
   assert.not.ok(readdirSync(dir).includes('.tmp-joining'));
   assert.is(readMark(dir)?.node_id, 'joining');
-  const log = openLogReader(dir);
-  try {
-    const snapshots = new LmdbSnapshotStore(dir);
-    const report = verifyStore(log, snapshots, readExpectedHead(dir)!, 'full');
-    assert.equal(report.faults, []);
-    return stateDigest(recover(log, snapshots, salt, lastSeqOf(log))!.follower.state);
-  } finally {
-    await log.close();
-  }
+  await using log = closing(openLogReader(dir));
+  const snapshots = new LmdbSnapshotStore(dir);
+  const report = verifyStore(log, snapshots, readExpectedHead(dir)!, 'full');
+  assert.equal(report.faults, []);
+  return stateDigest(recover(log, snapshots, salt, lastSeqOf(log))!.follower.state);
 }
 
 test('a copy has the log and the newest snapshot of a follower, and replaces what the folder held', async () => {
@@ -519,10 +514,7 @@ test('the next piece waits until the one before is sent, and pieces keep to the 
     return new Uint8Array(limits.copyPieceBytes);
   };
   const donor = new CopyDonor({ dir: temporaryFolder(), site: () => ({ durableSeq: 9, pool: { logPiece } }) });
-  let sent = () => {};
-  const waiting = new Promise<void>((resolve) => {
-    sent = resolve;
-  });
+  const { promise: waiting, resolve: sent } = deferred();
   const startedAt = performance.now();
   await donor.logPiece(1, 10, waiting);
   const next = donor.logPiece(2, 10, Promise.resolve());

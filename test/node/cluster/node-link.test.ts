@@ -11,6 +11,7 @@ import { limits } from '../../../src/limits.js';
 import { NodeLink, type NodeLinkDeps } from '../../../src/node/cluster/node-link.js';
 import { eachLine } from '../../../src/text-lines.js';
 import { rejection } from '../../store/log-contract.js';
+import { deferred } from '../../support/deferred.js';
 import { until } from '../../support/until.js';
 
 const erase = { name: 'erase', args: [null, ''] } as const;
@@ -329,15 +330,13 @@ test('a node that joins, or lacks the erasure, does not confirm a scrub', async 
 test('a change waits until every node that serves has applied it, or has failed to answer', async () => {
   const { link, deps } = follower();
   const calls: object[] = [];
-  let apply = () => {};
+  const applied = deferred();
   const node = (nodeId: string, role: string) => ({ url: nodeId, role });
   Object.assign(deps.link, {
     call: async (call: { url: string }) => {
       calls.push(call);
       if (call.url === 'one') throw new Error('no answer');
-      await new Promise<void>((resolve) => {
-        apply = resolve;
-      });
+      await applied.promise;
     },
   });
   Object.assign(deps, { others: async () => [node('one', 'leader'), node('three', 'joining'), node('four', 'left')] });
@@ -348,7 +347,7 @@ test('a change waits until every node that serves has applied it, or has failed 
   });
   await turnOfLoop();
   assert.not(isOver, 'the last node has not applied it');
-  apply();
+  applied.resolve();
   await waiting;
   const call = { method: 'GET', path: '/applied?seq=7', timeoutMs: limits.appliedWaitMs };
   assert.equal(calls, [

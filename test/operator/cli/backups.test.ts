@@ -135,14 +135,11 @@ test('a copy that is refused ends with its code, and a restore over a running no
   const dir = temporaryFolder();
   const node = { group: recordedGroup(1).group, version: '1', pseudonymise: () => null };
   const socket = await startOperatorSocket({ dir, log: pino({ level: 'silent' }), ...node });
-  try {
-    assert.is(
-      (await runHere(['restore', '/backup'], dir)).err,
-      `ptf: a node runs on ${dir}; stop it first (folder_in_use)\n`,
-    );
-  } finally {
-    await socket.close();
-  }
+  assert.is(
+    (await runHere(['restore', '/backup'], dir)).err,
+    `ptf: a node runs on ${dir}; stop it first (folder_in_use)\n`,
+  );
+  await socket.close();
 });
 
 test.run();

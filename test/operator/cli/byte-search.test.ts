@@ -1,24 +1,21 @@
 /** The search of a member's files for the marker of a scrub. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { awaitPurged, filesWith } from '../../../src/operator/cli/commands/cluster-command.js';
 import { OperatorError } from '../../../src/operator/cli/node-client.js';
+import { temporaryFolder } from '../../support/process.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'ptf-search-'));
+const folder = temporaryFolder();
 const wal = join(folder, 'member', 'wal');
 const marker = 'ab'.repeat(32);
 const bytes = Buffer.from(marker, 'hex');
 const times = { walPurgeMs: 0, walSearchEveryMs: 1 };
 
-test.before(() => {
-  mkdirSync(wal, { recursive: true });
-});
-test.after(() => rmSync(folder, { recursive: true }));
+test.before(() => void mkdirSync(wal, { recursive: true }));
 
 const codeOf = (searched: Promise<void>) =>
   searched.then(

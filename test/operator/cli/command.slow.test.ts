@@ -1,52 +1,32 @@
 /** The operator command as an operator runs it: a process of its own, against a real node found by its data folder. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditHash, auditStart } from '../../../src/core/records/audit.js';
 import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
+import { type Ran, watched } from '../../support/child-process.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
+import { temporaryFolder } from '../../support/process.js';
+import { ptfEntry } from '../../support/ptf.js';
 import { runHere } from '../run-here.js';
 
-const entry = fileURLToPath(new URL('../../../src/ptf.js', import.meta.url));
 const subject = 'ab'.repeat(32);
 
 let node: TestNode;
 let folder = '';
 test.before(async () => {
   node = await startTestNode();
-  folder = mkdtempSync(join(tmpdir(), 'ptf-command-'));
+  folder = temporaryFolder();
 });
-test.after(async () => {
-  await node.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-interface Run {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
+test.after(() => node.close());
 
 /** Runs the command in an empty folder, with `DATA_DIR` alone in its environment. */
-async function ptf(args: readonly string[], dir: string | null = node.dir, cwd = folder): Promise<Run> {
+async function ptf(args: readonly string[], dir: string | null = node.dir, cwd = folder): Promise<Ran> {
   const env = { PATH: process.env.PATH, ...(dir === null ? {} : { DATA_DIR: dir }) };
-  const child = spawn(process.execPath, [entry, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  await once(child, 'close');
-  return { code: child.exitCode, out, err };
+  return watched(spawn(process.execPath, [ptfEntry, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })).ended;
 }
 
 type Json = Record<string, unknown>;
@@ -90,9 +70,7 @@ async function submit(peer: { id: string; key: string }, eventId: string, url = 
   return response.status;
 }
 
-async function newestAudit(): Promise<Json | undefined> {
-  return rowsOf(await json(['audit', 'tail', '--count', '1']))[0];
-}
+const newestAudit = async (): Promise<Json | undefined> => rowsOf(await json(['audit', 'tail', '--count', '1']))[0];
 
 test('wrong usage ends the process with 2, and a command without its node with 3', async () => {
   const nowhere = join(folder, 'nowhere');
@@ -342,28 +320,24 @@ test('an erasure is done at once, and again there is nothing to erase', async ()
 });
 
 test('if erasures wait for the operator, erase confirms the request of a peer', async () => {
-  const waiting = await startTestNode({ ERASURE_MODE: 'operator' });
-  try {
-    const peer = await addPeer('asks', waiting.dir);
-    assert.is(await submit(peer, 'waiting-1', waiting.url), 201);
-    const asked = await fetch(`${waiting.url}/api/v1/subjects/${subject}`, {
-      method: 'DELETE',
-      headers: { 'X-Peer-API-Key': peer.key },
-    });
-    assert.is(asked.status, 202);
-    assert.is((await json(['status'], 0, waiting.dir)).pending_erasures, 1);
-    const [request] = (await json(['erase', '--pending'], 0, waiting.dir)).data as Record<string, string>[];
-    assert.is(request!.subject_hash, subject);
-    const daysLeft = (Date.parse(request!.due_at!) - Date.parse(request!.requested_at!)) / 86_400_000;
-    assert.is(daysLeft, 30);
-    const run = await ptf(['erase', subject], waiting.dir);
-    assert.is(run.code, 0, run.err);
-    assert.match(run.out, /^events erased +1$/m);
-    assert.is((await json(['status'], 0, waiting.dir)).pending_erasures, 0);
-    assert.is((await fetch(`${waiting.url}/api/v1/players/${subject}/trust-score`)).status, 404);
-  } finally {
-    await waiting.close();
-  }
+  await using waiting = await startTestNode({ ERASURE_MODE: 'operator' });
+  const peer = await addPeer('asks', waiting.dir);
+  assert.is(await submit(peer, 'waiting-1', waiting.url), 201);
+  const asked = await fetch(`${waiting.url}/api/v1/subjects/${subject}`, {
+    method: 'DELETE',
+    headers: { 'X-Peer-API-Key': peer.key },
+  });
+  assert.is(asked.status, 202);
+  assert.is((await json(['status'], 0, waiting.dir)).pending_erasures, 1);
+  const [request] = (await json(['erase', '--pending'], 0, waiting.dir)).data as Record<string, string>[];
+  assert.is(request!.subject_hash, subject);
+  const daysLeft = (Date.parse(request!.due_at!) - Date.parse(request!.requested_at!)) / 86_400_000;
+  assert.is(daysLeft, 30);
+  const run = await ptf(['erase', subject], waiting.dir);
+  assert.is(run.code, 0, run.err);
+  assert.match(run.out, /^events erased +1$/m);
+  assert.is((await json(['status'], 0, waiting.dir)).pending_erasures, 0);
+  assert.is((await fetch(`${waiting.url}/api/v1/players/${subject}/trust-score`)).status, 404);
 });
 
 test('without a node the folder itself is verified, and damage is named', async () => {

@@ -1,14 +1,13 @@
 /** `ptf completion` in the shells themselves: what each offers, and that nothing that was typed is ever run. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { temporaryFolder } from '../../support/process.js';
 import { runHere } from '../run-here.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'ptf-completion-'));
-test.after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 mkdirSync(join(folder, 'inner'));
 const trap = join(folder, 'was-run');

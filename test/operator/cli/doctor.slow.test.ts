@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,13 +12,13 @@ import { startProblems } from '../../../src/workers/verify/preflight.js';
 import { verifyInChild } from '../../../src/workers/verify/verify-runner.js';
 import { registerPeer } from '../../http/peer-client.js';
 import { startTestNode } from '../../support/node.js';
-import { startProcess } from '../../support/process.js';
+import { startProcess, temporaryFolder } from '../../support/process.js';
 import { runPtf } from '../../support/ptf.js';
 import { until } from '../../support/until.js';
 import { runHere } from '../run-here.js';
 
 test('a setting that a start would refuse is an error, even if the store is intact', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  const dir = temporaryFolder();
   const place = join(dir, 'backup');
   const data = join(dir, 'data');
   const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
@@ -41,62 +31,51 @@ test('a setting that a start would refuse is an error, even if the store is inta
     const { checks } = JSON.parse(out) as { checks: Finding[] };
     return checks.filter(({ check }) => check === 'configuration').map(({ text }) => text);
   };
-  try {
-    const node = await startTestNode({ DATA_DIR: data });
-    await registerPeer(node.url);
-    await node.close();
-    assert.match((await textsOf(data)).join(), /^group local, dev/);
-    const other = { groupId: 'other', identityMode: 'high-security', environment: 'staging' } as const;
-    const faults = await textsOf(data, other, 'a salt of another group');
-    assert.equal(
-      faults.map((text) => text.split(' ')[0]),
-      ['GROUP_ID', 'IDENTITY_MODE', 'ENVIRONMENT', 'GROUP_SALT'],
-    );
-    now += 3 * DAY_MS;
-    assert.match((await textsOf(data, { environment: 'staging' })).join(), /more than a day ahead of the newest time/);
-    now -= 3 * DAY_MS;
-    assert.is((await runPtf(['backup', place], data)).code, 0);
-    assert.match((await textsOf(place)).join(), 'is a backup');
-    // A start has its group from a snapshot, and passes damage so far back over.
-    const file = dataFileOf(logFolderOf(data));
-    const content = readFileSync(file);
-    for (let at = content.indexOf('local'); at >= 0; at = content.indexOf('local', at + 1)) content[at]! ^= 1;
-    writeFileSync(file, content);
-    assert.match((await textsOf(data, other)).join(), /^group local, dev/);
-    rmSync(join(data, 'group-salt'));
-    assert.match((await textsOf(data)).join(), 'GROUP_SALT is unset');
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
+  const node = await startTestNode({ DATA_DIR: data });
+  await registerPeer(node.url);
+  await node.close();
+  assert.match((await textsOf(data)).join(), /^group local, dev/);
+  const other = { groupId: 'other', identityMode: 'high-security', environment: 'staging' } as const;
+  const faults = await textsOf(data, other, 'a salt of another group');
+  assert.equal(
+    faults.map((text) => text.split(' ')[0]),
+    ['GROUP_ID', 'IDENTITY_MODE', 'ENVIRONMENT', 'GROUP_SALT'],
+  );
+  now += 3 * DAY_MS;
+  assert.match((await textsOf(data, { environment: 'staging' })).join(), /more than a day ahead of the newest time/);
+  now -= 3 * DAY_MS;
+  assert.is((await runPtf(['backup', place], data)).code, 0);
+  assert.match((await textsOf(place)).join(), 'is a backup');
+  // A start has its group from a snapshot, and passes damage so far back over.
+  const file = dataFileOf(logFolderOf(data));
+  const content = readFileSync(file);
+  for (let at = content.indexOf('local'); at >= 0; at = content.indexOf('local', at + 1)) content[at]! ^= 1;
+  writeFileSync(file, content);
+  assert.match((await textsOf(data, other)).join(), /^group local, dev/);
+  rmSync(join(data, 'group-salt'));
+  assert.match((await textsOf(data)).join(), 'GROUP_SALT is unset');
 });
 
 test('the folder of a node of a cluster is an error for a node that serves its group alone', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
-  try {
-    const node = await startTestNode({ DATA_DIR: dir });
-    await node.close();
-    const mark = join(dir, 'cluster.json');
-    for (const [text, expected] of [
-      [
-        JSON.stringify({ cluster_id: 'c1', node_id: 'n1' }),
-        /belongs to node n1 of the cluster c1, and CLUSTER is none/,
-      ],
-      ['{"cluster_id', /cluster\.json is no JSON document/],
-    ] as const) {
-      writeFileSync(mark, text);
-      const { code, out } = await runPtf(['doctor', '--json'], dir);
-      const { checks } = JSON.parse(out) as { checks: Finding[] };
-      const failed = checks.filter(({ check, result }) => check === 'configuration' && result === 'fail');
-      assert.match(failed.map(({ text: found }) => found).join(), expected);
-      assert.is(code, 1);
-    }
-  } finally {
-    rmSync(dir, { recursive: true });
+  const dir = temporaryFolder();
+  const node = await startTestNode({ DATA_DIR: dir });
+  await node.close();
+  const mark = join(dir, 'cluster.json');
+  for (const [text, expected] of [
+    [JSON.stringify({ cluster_id: 'c1', node_id: 'n1' }), /belongs to node n1 of the cluster c1, and CLUSTER is none/],
+    ['{"cluster_id', /cluster\.json is no JSON document/],
+  ] as const) {
+    writeFileSync(mark, text);
+    const { code, out } = await runPtf(['doctor', '--json'], dir);
+    const { checks } = JSON.parse(out) as { checks: Finding[] };
+    const failed = checks.filter(({ check, result }) => check === 'configuration' && result === 'fail');
+    assert.match(failed.map(({ text: found }) => found).join(), expected);
+    assert.is(code, 1);
   }
 });
 
 test('a healthy folder is found so with its node and without, and damage makes the exit code 1', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  const dir = temporaryFolder();
   const doctor = async (code: number) => {
     const ran = await runHere(['doctor', '--json'], dir, {
       verifyFolder: (folder, mode) => verifyInChild(folder, mode),
@@ -105,65 +84,56 @@ test('a healthy folder is found so with its node and without, and damage makes t
     const { checks } = JSON.parse(ran.out) as { checks: Finding[] };
     return new Map(checks.map((finding) => [finding.check, finding]));
   };
-  try {
-    const node = await startTestNode({ DATA_DIR: dir });
-    const live = await doctor(0);
-    assert.match(live.get('node')!.text, /runs and accepts commands/);
-    assert.is(live.get('permissions')!.result, 'ok');
-    assert.is(live.get('versions')!.result, 'warn', 'the node is of another release than 9.8.7');
-    await node.close();
+  const node = await startTestNode({ DATA_DIR: dir });
+  const live = await doctor(0);
+  assert.match(live.get('node')!.text, /runs and accepts commands/);
+  assert.is(live.get('permissions')!.result, 'ok');
+  assert.is(live.get('versions')!.result, 'warn', 'the node is of another release than 9.8.7');
+  await node.close();
 
-    const stopped = await doctor(1);
-    assert.match(stopped.get('store')!.text, /up to record 1/);
-    assert.equal([stopped.get('folder')!.text, stopped.get('node')!.text], [dir, `no node runs on ${dir}`]);
-    chmodSync(dir, 0o755);
-    assert.is((await doctor(1)).get('permissions')!.result, 'warn');
-    chmodSync(dir, 0o700);
-    const tomorrow = Date.now() / 1000 + 86_400;
-    writeFileSync(join(dir, 'heartbeat'), '');
-    utimesSync(join(dir, 'heartbeat'), tomorrow, tomorrow);
-    assert.is((await doctor(1)).get('clock')!.result, 'fail');
-    rmSync(join(dir, 'heartbeat'));
-    truncateSync(dataFileOf(logFolderOf(dir)), 0);
-    assert.is((await doctor(1)).get('store')!.result, 'fail');
-    const printed = await runHere(['doctor'], dir, { verifyFolder: (folder, mode) => verifyInChild(folder, mode) });
-    assert.match(printed.out, /^fail {2}store {2,}\S/m);
-    assert.match(printed.out, /^ +-> do not change the folder/m);
-    assert.match(printed.err, /^ptf: 2 of \d+ findings must be fixed \(unhealthy\)$/m);
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
+  const stopped = await doctor(1);
+  assert.match(stopped.get('store')!.text, /up to record 1/);
+  assert.equal([stopped.get('folder')!.text, stopped.get('node')!.text], [dir, `no node runs on ${dir}`]);
+  chmodSync(dir, 0o755);
+  assert.is((await doctor(1)).get('permissions')!.result, 'warn');
+  chmodSync(dir, 0o700);
+  const tomorrow = Date.now() / 1000 + 86_400;
+  writeFileSync(join(dir, 'heartbeat'), '');
+  utimesSync(join(dir, 'heartbeat'), tomorrow, tomorrow);
+  assert.is((await doctor(1)).get('clock')!.result, 'fail');
+  rmSync(join(dir, 'heartbeat'));
+  truncateSync(dataFileOf(logFolderOf(dir)), 0);
+  assert.is((await doctor(1)).get('store')!.result, 'fail');
+  const printed = await runHere(['doctor'], dir, { verifyFolder: (folder, mode) => verifyInChild(folder, mode) });
+  assert.match(printed.out, /^fail {2}store {2,}\S/m);
+  assert.match(printed.out, /^ +-> do not change the folder/m);
+  assert.match(printed.err, /^ptf: 2 of \d+ findings must be fixed \(unhealthy\)$/m);
 });
 
 test('the process of the command finds an entry that no node made, and exits with 1', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  const dir = temporaryFolder();
   writeFileSync(join(dir, 'notes.txt'), '');
   const { code, out } = await runPtf(['doctor'], dir);
   assert.is(code, 1, out);
   assert.match(out, new RegExp(`^fail {2}folder {2,}${dir} has the entry notes.txt, which no node made`, 'm'));
-  rmSync(dir, { recursive: true });
 });
 
 test('a dead node is an error, with the absolute folder and the last line that it logged', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ptf-doctor-'));
+  const dir = temporaryFolder();
   const nodeLine = async () => {
     const { code, out } = await runPtf(['doctor', '--json'], dir);
     assert.is(code, 1, out);
     return (JSON.parse(out) as { checks: Finding[] }).checks.find(({ check }) => check === 'node');
   };
-  try {
-    const killed = await startProcess({ DATA_DIR: dir });
-    await until(() => existsSync(join(dir, 'last-line')));
-    await killed.kill('SIGKILL');
-    const { result, text } = (await nodeLine())!;
-    assert.is(result, 'fail');
-    assert.match(text, new RegExp(`^no node runs on ${dir}; its last line, of \\d{4}-\\S+: listening$`));
-    const stopped = await startProcess({ DATA_DIR: dir });
-    await stopped.kill('SIGTERM');
-    assert.match((await nodeLine())!.text, /: stopped$/);
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
+  const killed = await startProcess({ DATA_DIR: dir });
+  await until(() => existsSync(join(dir, 'last-line')));
+  await killed.kill('SIGKILL');
+  const { result, text } = (await nodeLine())!;
+  assert.is(result, 'fail');
+  assert.match(text, new RegExp(`^no node runs on ${dir}; its last line, of \\d{4}-\\S+: listening$`));
+  const stopped = await startProcess({ DATA_DIR: dir });
+  await stopped.kill('SIGTERM');
+  assert.match((await nodeLine())!.text, /: stopped$/);
 });
 
 test.run();

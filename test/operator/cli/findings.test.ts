@@ -63,7 +63,6 @@ const running: StatusValue = {
   check: { running: false, checked_seq: 0, ended_at: null, faults: [] },
 };
 
-/** Result and text of each finding. */
 const textsOf = (findings: readonly Finding[]): string[] => findings.map(({ result, text }) => `${result}: ${text}`);
 
 function one(findings: readonly Finding[], result: Finding['result'], text: RegExp): void {

@@ -1,12 +1,12 @@
 /** The dashboard as an operator uses it: a real node, a real Chromium. A complaint of its console fails the test. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type Test, test as uvuTest } from 'uvu';
 import * as assert from 'uvu/assert';
 import { hashPassword, passwordFile } from '../../../src/operator/dashboard/sessions/password.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
+import { temporaryFolder } from '../../support/process.js';
 import {
   complained,
   drawn,
@@ -40,9 +40,7 @@ let browser: Browser;
 /** The operator's browser, kept from test to test. */
 let seen: Seen;
 
-function url(): string {
-  return `${node.dashboardUrl}/`;
-}
+const url = (): string => `${node.dashboardUrl}/`;
 
 async function signIn(page: Page, word = password, at = url()): Promise<void> {
   await page.goto(at);
@@ -414,7 +412,7 @@ function define(): void {
   test('on a phone, too, a node that takes no writes is seen to', async () => {
     const full = { freeBytes: 0, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
     const name = 'a-group-with-a-name-that-no-phone-is-wide-enough-for';
-    const other = await startTestNode(
+    await using other = await startTestNode(
       { DASHBOARD_PORT: '0', GROUP_ID: name },
       { disk: { freeBytes: () => 0, look: async () => full } },
     );
@@ -424,11 +422,10 @@ function define(): void {
     await narrow.page.locator('.brand').getByText('reads only').waitFor();
     assert.is(await overflowOf(narrow.page), 0);
     await narrow.context.close();
-    await other.close();
   });
 
   test('a page outlives a stop of its node, and leads to the form once there is one again', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'ptf-dashboard-'));
+    const dir = temporaryFolder();
     writeFileSync(join(dir, passwordFile), await hashPassword(password), { mode: 0o600 });
     const before = await startTestNode({ DATA_DIR: dir, DASHBOARD_PORT: '0' });
     const at = `${before.dashboardUrl}/`;
@@ -442,7 +439,6 @@ function define(): void {
     await open.page.getByRole('button', { name: 'Sign in' }).waitFor();
     await open.context.close();
     await after.close();
-    rmSync(dir, { recursive: true });
   });
 
   test('the page is light or dark as the system is', async () => {
@@ -476,9 +472,7 @@ function define(): void {
     await complained(seen, 401);
   });
 
-  test('the console had nothing to complain about', () => {
-    assert.equal(seen.complaints, []);
-  });
+  test('the console had nothing to complain about', () => assert.equal(seen.complaints, []));
 }
 
 testInBrowser(define, 'the dashboard is not used in a browser');

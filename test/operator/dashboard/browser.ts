@@ -26,9 +26,7 @@ export interface Seen {
 export function testInBrowser(define: () => void, otherwise: string): void {
   if (chromiumPath === undefined) {
     process.stdout.write(`SKIPPED: chromium is not installed, so ${otherwise}\n`);
-    test('without a browser the dashboard is tested by its server alone', () => {
-      assert.is(chromiumPath, undefined);
-    });
+    test('without a browser the dashboard is tested by its server alone', () => assert.is(chromiumPath, undefined));
   } else {
     define();
   }

@@ -1,7 +1,6 @@
 /** `ptf dashboard set-password`: from a prompt, from standard input, with a node and without. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,17 +8,18 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isPassword, passwordFile } from '../../../src/operator/dashboard/sessions/password.js';
 import { replaceFile } from '../../../src/store/files/small-file.js';
+import { type Ran, watched } from '../../support/child-process.js';
 import { startTestNode } from '../../support/node.js';
-import { type Ran, runHere } from '../run-here.js';
+import { temporaryFolder } from '../../support/process.js';
+import { runHere } from '../run-here.js';
 
 const entry = fileURLToPath(new URL('../../../../dist/ptf.js', import.meta.url));
 const password = 'correct horse battery';
 
 let dir = '';
 test.before.each(() => {
-  dir = mkdtempSync(join(tmpdir(), 'ptf-password-'));
+  dir = temporaryFolder();
 });
-test.after.each(() => rmSync(dir, { recursive: true, force: true }));
 
 /** As a process, with this on its standard input. */
 async function ptf(input: string, folder = dir): Promise<Ran> {
@@ -28,16 +28,7 @@ async function ptf(input: string, folder = dir): Promise<Ran> {
   // One that refuses its folder reads nothing, and may be gone before this is written.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  await once(child, 'close');
-  return { code: child.exitCode as Ran['code'], out, err };
+  return watched(child).ended;
 }
 
 function signIn({ dashboardUrl }: { readonly dashboardUrl: string | null }, word: string): Promise<Response> {
@@ -63,9 +54,7 @@ async function typed(...answers: readonly string[]): Promise<Ran & { readonly as
   return { ...ran, asked };
 }
 
-function kept(): string {
-  return readFileSync(join(dir, passwordFile), 'utf8').trim();
-}
+const kept = (): string => readFileSync(join(dir, passwordFile), 'utf8').trim();
 
 test('a password on standard input is stored as a hash that its owner alone reads, and printed nowhere', async () => {
   const { code, out, err } = await ptf(`${password}\n`);
@@ -110,12 +99,8 @@ test('before the first start the folder is made, closed to others, and the node 
   const { code, err } = await ptf(`${password}\n`, missing);
   assert.is(code, 0, err);
   assert.is(statSync(missing).mode & 0o777, 0o700);
-  const node = await startTestNode({ DATA_DIR: missing, DASHBOARD_PORT: '0' });
-  try {
-    assert.is((await signIn(node, password)).status, 303);
-  } finally {
-    await node.close();
-  }
+  await using node = await startTestNode({ DATA_DIR: missing, DASHBOARD_PORT: '0' });
+  assert.is((await signIn(node, password)).status, 303);
 });
 
 test("root makes no folder in another user's", async () => {
@@ -129,24 +114,20 @@ test("root makes no folder in another user's", async () => {
 
 test('a running node takes the new password at once, and lets no session of the old one go on', async () => {
   mkdirSync(join(dir, 'data'));
-  const node = await startTestNode({ DATA_DIR: join(dir, 'data'), DASHBOARD_PORT: '0' });
-  try {
-    assert.is((await signIn(node, password)).status, 503);
-    assert.is((await ptf(password, node.dir)).code, 0);
-    const opened = await signIn(node, password);
-    assert.is(opened.status, 303);
-    const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
-    const session = () => fetch(`${node.dashboardUrl}/session`, { headers: { cookie } });
-    assert.is((await session()).status, 200);
-    assert.is((await ptf('another password', node.dir)).code, 0);
-    assert.is((await session()).status, 401);
-    assert.is((await signIn(node, password)).status, 401);
-    // A file that somebody spoiled locks the door instead of opening it.
-    writeFileSync(join(node.dir, passwordFile), 'another password');
-    assert.is((await signIn(node, 'another password')).status, 503);
-  } finally {
-    await node.close();
-  }
+  await using node = await startTestNode({ DATA_DIR: join(dir, 'data'), DASHBOARD_PORT: '0' });
+  assert.is((await signIn(node, password)).status, 503);
+  assert.is((await ptf(password, node.dir)).code, 0);
+  const opened = await signIn(node, password);
+  assert.is(opened.status, 303);
+  const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const session = () => fetch(`${node.dashboardUrl}/session`, { headers: { cookie } });
+  assert.is((await session()).status, 200);
+  assert.is((await ptf('another password', node.dir)).code, 0);
+  assert.is((await session()).status, 401);
+  assert.is((await signIn(node, password)).status, 401);
+  // A file that somebody spoiled locks the door instead of opening it.
+  writeFileSync(join(node.dir, passwordFile), 'another password');
+  assert.is((await signIn(node, 'another password')).status, 503);
 });
 
 test.run();

@@ -2,7 +2,7 @@
  * The dashboard of a group in each of its states, in a real Chromium: over a group that answers as a test wants it, and
  * over a node whose process is stopped. A message on the console fails the test.
  */
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { type Test, test as uvuTest } from 'uvu';
@@ -92,9 +92,7 @@ const weighted = peersOf([
 ]);
 const byWeight = ['Echo', 'Carol', 'Alpha', 'Delta', 'Bravo'];
 
-function namesOf(page: Page): Promise<string[]> {
-  return page.locator('.table tbody .name').allTextContents();
-}
+const namesOf = (page: Page): Promise<string[]> => page.locator('.table tbody .name').allTextContents();
 
 const shared = { players: 30, sharedPlayers: 12, discountedWith: [], oneWitnessWith: [] };
 const colluding = { ...shared, discountedWith: [{ peerId: 'peer-4', sharedPlayers: 5, agreement: 0.9 }] };
@@ -477,7 +475,6 @@ function define(): void {
     const { page } = seen;
     opened.push(async () => {
       await node.kill('SIGKILL');
-      rmSync(dir, { recursive: true });
     });
     await page.clock.install();
     await page.goto(`http://${dashboard.host}:${dashboard.port}/`);

@@ -1,7 +1,5 @@
 /** The operator's socket over time: work that takes longer than a request may, and its end. */
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -13,15 +11,16 @@ import { limits } from '../../../src/limits.js';
 import { callNode, OperatorError } from '../../../src/operator/cli/node-client.js';
 import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
 import { rejectionAs } from '../../store/log-contract.js';
+import { deferred } from '../../support/deferred.js';
+import { temporaryFolder } from '../../support/process.js';
 import { recordedGroup } from '../recorded-group.js';
 
 const log = pino({ level: 'silent' });
 let folder = '';
 
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-operator-'));
+  folder = temporaryFolder();
 });
-test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
 function start(group: OperatorApi) {
   return startOperatorSocket({ dir: folder, log, group, version: '9.8.7', pseudonymise: () => null });
@@ -30,10 +29,7 @@ function start(group: OperatorApi) {
 const rejection = (promise: Promise<unknown>) => rejectionAs(OperatorError, promise);
 
 test('closing does not wait for a verification, and its asker learns that the outcome is unknown', async () => {
-  let asked = (): void => {};
-  const waiting = new Promise<void>((resolve) => {
-    asked = resolve;
-  });
+  const { promise: waiting, resolve: asked } = deferred();
   const verify: OperatorApi['verify'] = () => {
     asked();
     return new Promise(() => {});

@@ -1,16 +1,6 @@
 /** The operator's socket: who may open it, where it lies, and what it says to good and bad requests. */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, request as httpRequest } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
@@ -23,6 +13,7 @@ import { callNode, NoNodeError, OperatorError } from '../../../src/operator/cli/
 import { commandPath } from '../../../src/operator/protocol/socket-path.js';
 import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
 import { rejectionAs } from '../../store/log-contract.js';
+import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
 import { recordedGroup } from '../recorded-group.js';
 
@@ -37,11 +28,10 @@ const unlockDashboard = () => {
 };
 
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-operator-'));
+  folder = temporaryFolder();
 });
 test.after.each(async () => {
   for (const socket of open.splice(0)) await socket.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function start(group: OperatorApi, dir = folder): Promise<OperatorSocket> {

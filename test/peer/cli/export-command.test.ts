@@ -50,7 +50,6 @@ test.before.each(() => {
   world.writeConfig({ url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
   asked = 0;
 });
-test.after.each(() => world.remove());
 
 /** Exports the untrusted among the players of a file with this text. */
 async function exported(text: string, more: readonly string[] = [], ending?: AbortSignal, onErr?: () => void) {

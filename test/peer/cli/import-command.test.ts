@@ -27,7 +27,6 @@ test.before.each(() => {
   world = new PeerWorld();
   world.writeConfig({ url: node.url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
 });
-test.after.each(() => world.remove());
 
 const spool = (name: string) => join(world.stateDir, 'imports', 'spool', name);
 

@@ -14,7 +14,6 @@ test.before.each(() => {
   world = new PeerWorld();
   world.writeConfig({ url: 'http://127.0.0.1:9', peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
 });
-test.after.each(() => world.remove());
 
 test('a command line that is wrong ends with one line, or one document, and exit code 2', async () => {
   for (const [args, error] of [
@@ -92,7 +91,7 @@ test('help and version are printed with exit code 0', async () => {
 });
 
 test('a command that does not end by itself ends with its signal, and says what it served', async () => {
-  const node = await fakeNode(() => groupAnswer());
+  await using node = await fakeNode(() => groupAnswer());
   world.writeConfig({ url: node.url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
   const ended = AbortSignal.abort();
   const socket = join(temporaryFolder(), 'socket');
@@ -119,7 +118,6 @@ test('a command that does not end by itself ends with its signal, and says what 
   assert.equal([relay.code, relay.out, /relay delivered 0 webhooks\n$/.test(relay.err)], [0, '', true], relay.err);
   const watch = await world.run(['watch', join(world.folder, 'bans.csv')], {}, ended);
   assert.equal([watch.code, /bans\.csv does not exist: waiting/.test(watch.err)], [0, true], watch.err);
-  await node.close();
 });
 
 test('the exit code of the doctor says whether a check failed, or no node answers', async () => {
@@ -129,7 +127,7 @@ test('the exit code of the doctor says whether a check failed, or no node answer
     ['00000000', 200, 1, 'salt'],
     ['', 404, 3, 'node'],
   ] as const) {
-    const node = await fakeNode(({ method }) => {
+    await using node = await fakeNode(({ method }) => {
       if (status === 404) return { status, body: { code: 'route_not_found', error: 'no such route' } };
       if (method === 'GET') return groupAnswer({ salt_check });
       return { body: { results: [{ status: 400, code: 'timestamp_in_future', error: 'in the future' }] } };
@@ -143,7 +141,6 @@ test('the exit code of the doctor says whether a check failed, or no node answer
     const lines = (await world.run(['doctor'])).out.split('\n');
     assert.is(lines[0], `ok   configuration: ${findings[0].text}`);
     assert.is(lines.length, findings.length + 1);
-    await node.close();
   }
 });
 

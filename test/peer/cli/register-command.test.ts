@@ -24,10 +24,7 @@ test.before.each(async () => {
     return { status: 201, body: { peer_id: 'new-peer', api_key: 'new-key', status: 'active' } };
   });
 });
-test.after.each(async () => {
-  world.remove();
-  await node.close();
-});
+test.after.each(() => node.close());
 
 const config = () => JSON.parse(readFileSync(world.configPath, 'utf8'));
 const posted = () => node.asked.filter(({ method }) => method === 'POST').map(({ text }) => JSON.parse(text));

@@ -39,24 +39,20 @@ test('a relay needs one http or https address, and a secret that an option names
 
 test('a relay names the file of its secret, of 24 bytes or more, unless it sends to Discord', async () => {
   const world = new PeerWorld();
-  try {
-    world.writeConfig({ url: 'http://127.0.0.1:9', peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
-    const secret = join(world.folder, 'secret');
-    writeFileSync(secret, `whsec_${Buffer.alloc(24, 7).toString('base64')}\n`, { mode: 0o600 });
-    const out = async (...options: readonly string[]) => {
-      const args = ['relay', '--webhook', 'https://h.example/x', ...options];
-      const ran = await world.run(args, {}, AbortSignal.abort());
-      assert.is(ran.code, 0, ran.err);
-      return ran.out;
-    };
-    assert.is(await out('--secret-file', secret), `webhooks are signed with the secret in ${secret}\n`);
-    assert.is(await out('--discord'), '');
-    const own = /^webhooks are signed with the secret in (.*)\n$/.exec(await out())?.[1] ?? '';
-    assert.match(readFileSync(own, 'utf8'), /^whsec_[A-Za-z0-9+/]{32}\n$/);
-    assert.is(statSync(own).mode & 0o777, 0o600);
-  } finally {
-    world.remove();
-  }
+  world.writeConfig({ url: 'http://127.0.0.1:9', peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
+  const secret = join(world.folder, 'secret');
+  writeFileSync(secret, `whsec_${Buffer.alloc(24, 7).toString('base64')}\n`, { mode: 0o600 });
+  const out = async (...options: readonly string[]) => {
+    const args = ['relay', '--webhook', 'https://h.example/x', ...options];
+    const ran = await world.run(args, {}, AbortSignal.abort());
+    assert.is(ran.code, 0, ran.err);
+    return ran.out;
+  };
+  assert.is(await out('--secret-file', secret), `webhooks are signed with the secret in ${secret}\n`);
+  assert.is(await out('--discord'), '');
+  const own = /^webhooks are signed with the secret in (.*)\n$/.exec(await out())?.[1] ?? '';
+  assert.match(readFileSync(own, 'utf8'), /^whsec_[A-Za-z0-9+/]{32}\n$/);
+  assert.is(statSync(own).mode & 0o777, 0o600);
 });
 
 test.run();

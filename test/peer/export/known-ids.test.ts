@@ -41,7 +41,6 @@ test('a list names every untrusted player of the file, over more players than on
   writeFileSync(join(world.folder, 'ids'), `${ids.join('\n')}\n`);
   const { out } = await world.run(['export', '--format', 'squad', '--ids', join(world.folder, 'ids')]);
   assert.equal(out.match(/\b7656\d+/g), ids);
-  world.remove();
 });
 
 test('an export lists who is untrusted enough and not allowed, and a followed one needs more confidence', async () => {
@@ -53,7 +52,7 @@ test('an export lists who is untrusted enough and not allowed, and a followed on
     [subjectHash(C, groupSalt), ['suspicious', 0.9]],
     [subjectHash(D, groupSalt), ['untrusted', 0.9]],
   ]);
-  const node = await fakeNode(({ path }) => {
+  await using node = await fakeNode(({ path }) => {
     if (path.startsWith('/api/v1/peers')) return groupAnswer();
     if (!path.startsWith('/api/v1/trust-scores'))
       return { status: 404, body: { code: 'route_not_found', error: 'no' } };
@@ -93,8 +92,6 @@ test('an export lists who is untrusted enough and not allowed, and a followed on
   const some = await list('ids');
   assert.equal([some.code, some.out, some.err.split('\n').length], [1, `${A}\n`, 3]);
   assert.match(some.err, /^.*ids:2: refused: unknown_form: .*\n1 of 1 players/);
-  world.remove();
-  await node.close();
 });
 
 test.run();

@@ -72,13 +72,9 @@ test('the draft of a file of any name is a description that an import takes', as
   const list = join(world.folder, 'Export of all punishments, arena EU 1 (2026-11-25, final).csv');
   const description = join(world.folder, 'description.json');
   writeFileSync(list, `steam_id,note\n${A},x\n`);
-  try {
-    writeFileSync(description, (await world.run(['describe', list])).out);
-    const { code, out, err } = await world.run(['import', list, '--description', description, '--dry-run']);
-    assert.equal([code, out.includes('1 to send')], [0, true], out + err);
-  } finally {
-    world.remove();
-  }
+  writeFileSync(description, (await world.run(['describe', list])).out);
+  const { code, out, err } = await world.run(['import', list, '--description', description, '--dry-run']);
+  assert.equal([code, out.includes('1 to send')], [0, true], out + err);
 });
 
 test('no element of an XML list is a ban before a person has said which ones are', async () => {
@@ -89,16 +85,12 @@ test('no element of an XML list is a ban before a person has said which ones are
     writeFileSync(description, described);
     return world.run(['import', list, '--dry-run', '--description', description]);
   };
-  try {
-    const { out: draft } = await world.run(['describe', list]);
-    const { code, err } = await imported(draft);
-    assert.equal([code, err.includes('path must lead to the elements that are bans')], [2, true], err);
-    for (const path of ['bans.ban', 'Bans.Ban']) {
-      const { out } = await imported(JSON.stringify({ ...JSON.parse(draft), path }));
-      assert.equal([out.includes(A), out.includes(B)], [true, false], out);
-    }
-  } finally {
-    world.remove();
+  const { out: draft } = await world.run(['describe', list]);
+  const { code, err } = await imported(draft);
+  assert.equal([code, err.includes('path must lead to the elements that are bans')], [2, true], err);
+  for (const path of ['bans.ban', 'Bans.Ban']) {
+    const { out } = await imported(JSON.stringify({ ...JSON.parse(draft), path }));
+    assert.equal([out.includes(A), out.includes(B)], [true, false], out);
   }
 });
 
@@ -114,30 +106,26 @@ test('a list that has no place where a format or a description reads is not read
     writeFileSync(description, JSON.stringify({ ...right, ...more }));
     return ['--description', description];
   };
-  try {
-    const noArray = '1 the list is no JSON array, so that nothing of it can be read false';
-    assert.is(await refused(`{"bans":[{"id":"${A}"}]}`, ...described({ shape: 'json' })), noArray);
-    assert.is(await refused(`{"bans":[{"uuid":"${A}"}]}`, '--format', 'litebans'), noArray);
-    const dump = `INSERT INTO \`one\` (\`id\`) VALUES ('${A}');\nINSERT INTO \`two\` (\`id\`) VALUES ('${B}');\n`;
-    const named = described({ shape: 'sql', recognise: { named: '^three$' } });
-    assert.is(await refused(dump, ...named), '1 the dump has no table of arena, but one, two false');
-    assert.is(await refused(`steam_id\n${A}\n`, ...named), '1 the dump has no table of arena, but none at all false');
-    const noBlock = 'the list is damaged here, so that nothing from this entry on can be read';
-    assert.is(await refused(`id,x\n${A},y\n`, ...described({ shape: 'keyvalues' })), `1 ${noBlock} false`);
-    for (const shape of ['sql', 'keyvalues'] as const) {
-      const recognise = { cells: ['id'] };
-      assert.is(await refused('\n', ...described({ shape, recognise })), '0 undefined false', shape);
-    }
-    assert.is(await refused('"bans" { }', ...described({ shape: 'keyvalues' })), '0 undefined false');
-    assert.is(await refused('[]', ...described({ shape: 'json' })), '0 undefined false');
-    const created = 'CREATE TABLE `three` (`id` int);\nINSERT INTO `two` (`id`) VALUES (1);\n';
-    assert.is(
-      await refused(created, ...described({ shape: 'sql', recognise: { named: '^three$' } })),
-      '0 undefined false',
-    );
-  } finally {
-    world.remove();
+  const noArray = '1 the list is no JSON array, so that nothing of it can be read false';
+  assert.is(await refused(`{"bans":[{"id":"${A}"}]}`, ...described({ shape: 'json' })), noArray);
+  assert.is(await refused(`{"bans":[{"uuid":"${A}"}]}`, '--format', 'litebans'), noArray);
+  const dump = `INSERT INTO \`one\` (\`id\`) VALUES ('${A}');\nINSERT INTO \`two\` (\`id\`) VALUES ('${B}');\n`;
+  const named = described({ shape: 'sql', recognise: { named: '^three$' } });
+  assert.is(await refused(dump, ...named), '1 the dump has no table of arena, but one, two false');
+  assert.is(await refused(`steam_id\n${A}\n`, ...named), '1 the dump has no table of arena, but none at all false');
+  const noBlock = 'the list is damaged here, so that nothing from this entry on can be read';
+  assert.is(await refused(`id,x\n${A},y\n`, ...described({ shape: 'keyvalues' })), `1 ${noBlock} false`);
+  for (const shape of ['sql', 'keyvalues'] as const) {
+    const recognise = { cells: ['id'] };
+    assert.is(await refused('\n', ...described({ shape, recognise })), '0 undefined false', shape);
   }
+  assert.is(await refused('"bans" { }', ...described({ shape: 'keyvalues' })), '0 undefined false');
+  assert.is(await refused('[]', ...described({ shape: 'json' })), '0 undefined false');
+  const created = 'CREATE TABLE `three` (`id` int);\nINSERT INTO `two` (`id`) VALUES (1);\n';
+  assert.is(
+    await refused(created, ...described({ shape: 'sql', recognise: { named: '^three$' } })),
+    '0 undefined false',
+  );
 });
 
 test('a draft leaves to a person what stops an import of the list, also by the values of a cell alone', async () => {
@@ -147,15 +135,11 @@ test('a draft leaves to a person what stops an import of the list, also by the v
     writeFileSync(list, text);
     return JSON.parse((await world.run(['describe', list])).out);
   };
-  try {
-    const { choose, known } = await chosen(`steam_id;zzz;colour\n${A};Mute;red\n`);
-    assert.equal([choose, known], [['zzz'], ['colour']]);
-    assert.equal((await chosen(`{"${A}":"2026-11-22T12:00:00Z"}`)).choose, ['value']);
-    const rows = Array.from({ length: 2_000 }, () => `{"steam_id":"${A}","note":"a long remark"},\n`).join('');
-    assert.equal((await chosen(`[${rows}{"steam_id":"${A}","pardoned_on":"2026-11-22"}]`)).choose, ['pardoned_on']);
-  } finally {
-    world.remove();
-  }
+  const { choose, known } = await chosen(`steam_id;zzz;colour\n${A};Mute;red\n`);
+  assert.equal([choose, known], [['zzz'], ['colour']]);
+  assert.equal((await chosen(`{"${A}":"2026-11-22T12:00:00Z"}`)).choose, ['value']);
+  const rows = Array.from({ length: 2_000 }, () => `{"steam_id":"${A}","note":"a long remark"},\n`).join('');
+  assert.equal((await chosen(`[${rows}{"steam_id":"${A}","pardoned_on":"2026-11-22"}]`)).choose, ['pardoned_on']);
 });
 
 test('a draft is made of the table that an option names, and of no other', async () => {

@@ -16,9 +16,7 @@ const license = (n: number) => `license:${n}123456789abcdef0123456789abcdef01234
 const soon = 1_797_768_000;
 const start = 1_795_176_000;
 
-function bans(text: string, options: Given = {}): string[] {
-  return brief(plan(text, options));
-}
+const bans = (text: string, options: Given = {}): string[] => brief(plan(text, options));
 
 /** The message of the refusal of the whole list, with exit code 4. */
 function refusal(text: string, options: Given = {}): string {
@@ -261,64 +259,60 @@ test('a table without a column for an end, a removal or a type is refused with i
 
 test("a user's description of JSON, XML or KeyValues names each cell and path that the list does not have", async () => {
   const world = new PeerWorld();
-  try {
-    mkdirSync(world.folder, { recursive: true });
-    const [list, file] = [join(world.folder, 'arena.list'), join(world.folder, 'arena.json')];
-    const cell = { end: { cell: 'Until', unit: 's' }, lifted: [{ cell: 'Appeal.At' }], permanent: { cell: 'Ever' } };
-    for (const [shape, path, id, whole, lacking, empty] of [
-      [
-        'json',
-        'bans',
-        'steam_id',
-        `{"bans":[{"steam_id":"${A}","ever":1},{"steam_id":"${B}","until":0,"ever":1,"appeal":{"at":null}}]}`,
-        `{"bans":[{"steam_id":"${A}","until":${soon}}]}`,
-        '{"bans":[]}',
-      ],
-      [
-        'json-lines',
-        undefined,
-        'steam_id',
-        `{"steam_id":"${A}","ever":1}\n{"steam_id":"${B}","until":0,"ever":1,"appeal":{"at":null}}\n`,
-        `{"steam_id":"${A}","until":${soon}}\n`,
-        '\n',
-      ],
-      [
-        'xml',
-        'bans.ban',
-        'steam_id',
-        `<bans><ban steam_id="${A}" ever="1"/><ban steam_id="${B}" until="0" ever="1" appeal.at=""/></bans>`,
-        `<bans><ban steam_id="${A}" until="${soon}"/></bans>`,
-        '<bans></bans>',
-      ],
-      [
-        'keyvalues',
-        undefined,
-        'key',
-        `"${A}" { "reason" "r" "ever" "1" }\n"${B}" { "until" "0" "ever" "1" "appeal.at" "" }\n`,
-        `"${A}" { "until" "${soon}" }\n`,
-        '',
-      ],
-    ] as const) {
-      const ids = [{ cell: id, kind: 'steam' }];
-      const described = { name: 'arena', shape, ids, known: ['reason'], ...cell };
-      writeFileSync(file, JSON.stringify(path === undefined ? described : { ...described, path }));
-      const read = async (text: string, ...more: readonly string[]) => {
-        writeFileSync(list, text);
-        return world.run(['import', list, '--dry-run', '--json', '--description', file, ...more]);
-      };
-      assert.is((await read(whole)).code, 0, shape);
-      const stopped = await read(lacking);
-      assert.equal([stopped.code, /the list lacks ever, appeal\.at,/.test(stopped.out)], [4, true], stopped.out);
-      const passed = await read(lacking, '--ignore', 'ever', '--ignore', 'appeal.at');
-      assert.is(JSON.parse(passed.out).events.length, 1, passed.out);
-      assert.is((await read(empty)).code, 0, `${shape} without entries`);
-      if (path === undefined) continue;
-      writeFileSync(file, JSON.stringify({ ...described, path: 'list.entry' }));
-      const elsewhere = await read(whole);
-      assert.equal([elsewhere.code, /the list lacks list\.entry,/.test(elsewhere.out)], [4, true], elsewhere.out);
-    }
-  } finally {
-    world.remove();
+  mkdirSync(world.folder, { recursive: true });
+  const [list, file] = [join(world.folder, 'arena.list'), join(world.folder, 'arena.json')];
+  const cell = { end: { cell: 'Until', unit: 's' }, lifted: [{ cell: 'Appeal.At' }], permanent: { cell: 'Ever' } };
+  for (const [shape, path, id, whole, lacking, empty] of [
+    [
+      'json',
+      'bans',
+      'steam_id',
+      `{"bans":[{"steam_id":"${A}","ever":1},{"steam_id":"${B}","until":0,"ever":1,"appeal":{"at":null}}]}`,
+      `{"bans":[{"steam_id":"${A}","until":${soon}}]}`,
+      '{"bans":[]}',
+    ],
+    [
+      'json-lines',
+      undefined,
+      'steam_id',
+      `{"steam_id":"${A}","ever":1}\n{"steam_id":"${B}","until":0,"ever":1,"appeal":{"at":null}}\n`,
+      `{"steam_id":"${A}","until":${soon}}\n`,
+      '\n',
+    ],
+    [
+      'xml',
+      'bans.ban',
+      'steam_id',
+      `<bans><ban steam_id="${A}" ever="1"/><ban steam_id="${B}" until="0" ever="1" appeal.at=""/></bans>`,
+      `<bans><ban steam_id="${A}" until="${soon}"/></bans>`,
+      '<bans></bans>',
+    ],
+    [
+      'keyvalues',
+      undefined,
+      'key',
+      `"${A}" { "reason" "r" "ever" "1" }\n"${B}" { "until" "0" "ever" "1" "appeal.at" "" }\n`,
+      `"${A}" { "until" "${soon}" }\n`,
+      '',
+    ],
+  ] as const) {
+    const ids = [{ cell: id, kind: 'steam' }];
+    const described = { name: 'arena', shape, ids, known: ['reason'], ...cell };
+    writeFileSync(file, JSON.stringify(path === undefined ? described : { ...described, path }));
+    const read = async (text: string, ...more: readonly string[]) => {
+      writeFileSync(list, text);
+      return world.run(['import', list, '--dry-run', '--json', '--description', file, ...more]);
+    };
+    assert.is((await read(whole)).code, 0, shape);
+    const stopped = await read(lacking);
+    assert.equal([stopped.code, /the list lacks ever, appeal\.at,/.test(stopped.out)], [4, true], stopped.out);
+    const passed = await read(lacking, '--ignore', 'ever', '--ignore', 'appeal.at');
+    assert.is(JSON.parse(passed.out).events.length, 1, passed.out);
+    assert.is((await read(empty)).code, 0, `${shape} without entries`);
+    if (path === undefined) continue;
+    writeFileSync(file, JSON.stringify({ ...described, path: 'list.entry' }));
+    const elsewhere = await read(whole);
+    assert.equal([elsewhere.code, /the list lacks list\.entry,/.test(elsewhere.out)], [4, true], elsewhere.out);
   }
 });
 
@@ -364,110 +358,94 @@ test('no two tools have one name and one shape, and each says what every cell of
 
 test('a draft names what a person must choose, and completed it reads the list', async () => {
   const world = new PeerWorld();
-  try {
-    mkdirSync(world.folder, { recursive: true });
-    const [list, file] = [join(world.folder, 'arena.csv'), join(world.folder, 'arena.json')];
-    writeFileSync(
-      list,
-      `account,steam_id,sanction,minutes,colour\n1,${A},ban,0,red\n2,${B},chat,60,red\n3,${C},ban,60,red\n`,
-    );
-    const stopped = await world.run(['import', list, '--dry-run']);
-    assert.is(stopped.code, 4);
-    assert.match(stopped.err, /sanction, minutes means.*--ignore/);
-    const drafted = await world.run(['describe', list]);
-    const draft = JSON.parse(drafted.out);
-    assert.equal(
-      [draft.shape, draft.ids, draft.choose],
-      ['csv', [{ cell: 'steam_id', kind: 'steam' }], ['sanction', 'minutes']],
-    );
-    writeFileSync(file, drafted.out);
-    const open = await world.run(['import', list, '--dry-run', '--description', file]);
-    assert.equal([open.code, /choose still holds sanction, minutes/.test(open.err)], [2, true], open.err);
-    const { choose: _, ...rest } = draft;
-    const type = { cell: 'sanction', kinds: { ban: 'ban' }, others: { chat: 'mute' } };
-    writeFileSync(file, JSON.stringify({ ...rest, length: { cell: 'minutes', unit: 'min' }, type }));
-    const read = JSON.parse((await world.run(['import', list, '--dry-run', '--json', '--description', file])).out);
-    assert.equal(brief(read), [`2 ${A} send`, `4 ${C} send`]);
-    assert.equal(read.left_out, { mute: 1 });
-    writeFileSync(file, JSON.stringify({ ...rest, shape: 'table' }));
-    const wrong = await world.run(['import', list, '--dry-run', '--description', file]);
-    assert.equal([wrong.code, /shape must be one of csv/.test(wrong.err)], [2, true], wrong.err);
-    assert.ok(readFileSync(list).length > 0);
-  } finally {
-    world.remove();
-  }
+  mkdirSync(world.folder, { recursive: true });
+  const [list, file] = [join(world.folder, 'arena.csv'), join(world.folder, 'arena.json')];
+  writeFileSync(
+    list,
+    `account,steam_id,sanction,minutes,colour\n1,${A},ban,0,red\n2,${B},chat,60,red\n3,${C},ban,60,red\n`,
+  );
+  const stopped = await world.run(['import', list, '--dry-run']);
+  assert.is(stopped.code, 4);
+  assert.match(stopped.err, /sanction, minutes means.*--ignore/);
+  const drafted = await world.run(['describe', list]);
+  const draft = JSON.parse(drafted.out);
+  assert.equal(
+    [draft.shape, draft.ids, draft.choose],
+    ['csv', [{ cell: 'steam_id', kind: 'steam' }], ['sanction', 'minutes']],
+  );
+  writeFileSync(file, drafted.out);
+  const open = await world.run(['import', list, '--dry-run', '--description', file]);
+  assert.equal([open.code, /choose still holds sanction, minutes/.test(open.err)], [2, true], open.err);
+  const { choose: _, ...rest } = draft;
+  const type = { cell: 'sanction', kinds: { ban: 'ban' }, others: { chat: 'mute' } };
+  writeFileSync(file, JSON.stringify({ ...rest, length: { cell: 'minutes', unit: 'min' }, type }));
+  const read = JSON.parse((await world.run(['import', list, '--dry-run', '--json', '--description', file])).out);
+  assert.equal(brief(read), [`2 ${A} send`, `4 ${C} send`]);
+  assert.equal(read.left_out, { mute: 1 });
+  writeFileSync(file, JSON.stringify({ ...rest, shape: 'table' }));
+  const wrong = await world.run(['import', list, '--dry-run', '--description', file]);
+  assert.equal([wrong.code, /shape must be one of csv/.test(wrong.err)], [2, true], wrong.err);
+  assert.ok(readFileSync(list).length > 0);
 });
 
 test('a draft that finds no accounts leaves every cell to choose', async () => {
   const world = new PeerWorld();
-  try {
-    mkdirSync(world.folder, { recursive: true });
-    const list = join(world.folder, 'bans.csv');
-    writeFileSync(list, `account,place,ban_length,why\n${A},2026-11-20T12:00:00Z,0,aim\n`);
-    const { ids, known, choose } = JSON.parse((await world.run(['describe', list])).out);
-    assert.equal([ids, known, choose], [[], [], ['account', 'place', 'ban_length', 'why']]);
-  } finally {
-    world.remove();
-  }
+  mkdirSync(world.folder, { recursive: true });
+  const list = join(world.folder, 'bans.csv');
+  writeFileSync(list, `account,place,ban_length,why\n${A},2026-11-20T12:00:00Z,0,aim\n`);
+  const { ids, known, choose } = JSON.parse((await world.run(['describe', list])).out);
+  assert.equal([ids, known, choose], [[], [], ['account', 'place', 'ban_length', 'why']]);
 });
 
 test('the description that the guide shows is accepted, and leaves the mutes out by name', async () => {
   const guide = readFileSync(new URL('../../../../docs/GAME-SERVERS.md', import.meta.url), 'utf8');
   const shown = blocksOf(guide, ['json']).find((block) => block.includes('"shape"')) ?? '';
   const world = new PeerWorld();
-  try {
-    mkdirSync(world.folder, { recursive: true });
-    const [list, file] = [join(world.folder, 'bans.csv'), join(world.folder, 'bans.json')];
-    const cells = 'account,ban_length,why,kind,added,removed_by';
-    writeFileSync(
-      list,
-      `${cells}\n${A},0,,ban,2026-11-21,\n${B},60,,mute,2026-11-21,\n${C},0,,ban,2026-11-21,moderator\n`,
-    );
-    writeFileSync(file, shown);
-    const read = JSON.parse((await world.run(['import', list, '--dry-run', '--json', '--description', file])).out);
-    assert.equal(brief(read), [`2 ${A} send`, `4 ${C} lifted`]);
-    assert.equal(read.left_out, { mute: 1 });
-  } finally {
-    world.remove();
-  }
+  mkdirSync(world.folder, { recursive: true });
+  const [list, file] = [join(world.folder, 'bans.csv'), join(world.folder, 'bans.json')];
+  const cells = 'account,ban_length,why,kind,added,removed_by';
+  writeFileSync(
+    list,
+    `${cells}\n${A},0,,ban,2026-11-21,\n${B},60,,mute,2026-11-21,\n${C},0,,ban,2026-11-21,moderator\n`,
+  );
+  writeFileSync(file, shown);
+  const read = JSON.parse((await world.run(['import', list, '--dry-run', '--json', '--description', file])).out);
+  assert.equal(brief(read), [`2 ${A} send`, `4 ${C} lifted`]);
+  assert.equal(read.left_out, { mute: 1 });
 });
 
 test('a description of a user fails with a reason, and its names and values have any case', async () => {
   const world = new PeerWorld();
-  try {
-    mkdirSync(world.folder, { recursive: true });
-    const [list, file] = [join(world.folder, 'arena.csv'), join(world.folder, 'arena.json')];
-    const read = async (description: object, text: string) => {
-      writeFileSync(list, text);
-      writeFileSync(file, JSON.stringify({ name: 'arena', shape: 'csv', ids: [{ cell: 'Steam_ID' }], ...description }));
-      return world.run(['import', list, '--dry-run', '--json', '--description', file]);
-    };
-    const given = {
-      start: { cell: 'Since', unit: 's' },
-      lifted: [{ cell: 'State', is: ['Over'] }],
-      type: { cell: 'Kind', kinds: { Ban: 'ban' }, others: { Chat: 'mute' } },
-    };
-    const text = `Steam_ID,Since,State,Kind\n${A},${start},Over,BAN\n${B},${start},,Ban\n${C},${start},,CHAT\n`;
-    const right = await read(given, text);
-    assert.equal(brief(JSON.parse(right.out)), [`2 ${A} lifted`, `3 ${B} send`], right.err);
-    const lacking = await read({ ...given, end: { cell: 'Until', unit: 's' } }, text);
-    const printed = lacking.out + lacking.err;
-    assert.equal([lacking.code, /the list lacks until,/.test(printed)], [4, true], printed);
-    for (const [fault, description] of [
-      [/recognise must name the table/, { shape: 'sql' }],
-      [/line has no group Steam_ID/, { shape: 'lines', line: '^(?<id>\\d+)$' }],
-      [/kinds must be ban/, { type: { cell: 'kind', kinds: { x: 'mute' } } }],
-      [/is and not must be lists/, { lifted: [{ cell: 'state', is: 'over' }] }],
-    ] as const) {
-      const { code, out, err } = await read(description, text);
-      assert.equal([code, fault.test(out + err)], [2, true], out + err);
-    }
-    const dump = `INSERT INTO \`gs_bans\` (\`Steam_ID\`) VALUES ('${A}');\n`;
-    const sql = await read({ shape: 'sql', recognise: { named: '^gs_bans$' } }, dump);
-    assert.equal(brief(JSON.parse(sql.out)), [`1 ${A} send`], sql.err);
-  } finally {
-    world.remove();
+  mkdirSync(world.folder, { recursive: true });
+  const [list, file] = [join(world.folder, 'arena.csv'), join(world.folder, 'arena.json')];
+  const read = async (description: object, text: string) => {
+    writeFileSync(list, text);
+    writeFileSync(file, JSON.stringify({ name: 'arena', shape: 'csv', ids: [{ cell: 'Steam_ID' }], ...description }));
+    return world.run(['import', list, '--dry-run', '--json', '--description', file]);
+  };
+  const given = {
+    start: { cell: 'Since', unit: 's' },
+    lifted: [{ cell: 'State', is: ['Over'] }],
+    type: { cell: 'Kind', kinds: { Ban: 'ban' }, others: { Chat: 'mute' } },
+  };
+  const text = `Steam_ID,Since,State,Kind\n${A},${start},Over,BAN\n${B},${start},,Ban\n${C},${start},,CHAT\n`;
+  const right = await read(given, text);
+  assert.equal(brief(JSON.parse(right.out)), [`2 ${A} lifted`, `3 ${B} send`], right.err);
+  const lacking = await read({ ...given, end: { cell: 'Until', unit: 's' } }, text);
+  const printed = lacking.out + lacking.err;
+  assert.equal([lacking.code, /the list lacks until,/.test(printed)], [4, true], printed);
+  for (const [fault, description] of [
+    [/recognise must name the table/, { shape: 'sql' }],
+    [/line has no group Steam_ID/, { shape: 'lines', line: '^(?<id>\\d+)$' }],
+    [/kinds must be ban/, { type: { cell: 'kind', kinds: { x: 'mute' } } }],
+    [/is and not must be lists/, { lifted: [{ cell: 'state', is: 'over' }] }],
+  ] as const) {
+    const { code, out, err } = await read(description, text);
+    assert.equal([code, fault.test(out + err)], [2, true], out + err);
   }
+  const dump = `INSERT INTO \`gs_bans\` (\`Steam_ID\`) VALUES ('${A}');\n`;
+  const sql = await read({ shape: 'sql', recognise: { named: '^gs_bans$' } }, dump);
+  assert.equal(brief(JSON.parse(sql.out)), [`1 ${A} send`], sql.err);
 });
 
 test('lists of a megabyte in one cell, or nested without end, end with a line and never with a failure', () => {

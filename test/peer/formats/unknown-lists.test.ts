@@ -7,9 +7,7 @@ const uuid = (n: number) => `0a0b0c0d-1111-4222-8333-44445555660${n}`;
 const ticks = (seconds: number) => BigInt(seconds) * 10_000_000n + 621_355_968_000_000_000n;
 const [start, soon, over] = [1_795_176_000, 1_797_768_000, 1_795_348_800];
 
-function bans(text: string, options: Given = {}): string[] {
-  return brief(plan(text, options));
-}
+const bans = (text: string, options: Given = {}): string[] => brief(plan(text, options));
 
 function refusal(text: string, options: Given = {}): string {
   let read: PlanDocument;

@@ -31,7 +31,6 @@ test.before.each(async () => {
   const { peerId, apiKey } = await node.register('importer');
   world.writeConfig({ url: proxy.url, peerId, apiKey, groupSalt });
 });
-test.after.each(() => world.remove());
 
 function list(name: string, text: string): string {
   const file = join(world.folder, name);

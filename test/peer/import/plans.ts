@@ -35,9 +35,7 @@ function folderOf(set: string): string | undefined {
 export const samples = folderOf('ban-lists');
 export const samples2 = folderOf('ban-lists-2');
 
-export function sample(name: string, folder = samples): Buffer {
-  return readFileSync(join(folder ?? '', name));
-}
+export const sample = (name: string, folder = samples): Buffer => readFileSync(join(folder ?? '', name));
 
 /** The origin of a list and the way in which it is read. */
 export interface Given extends Partial<PlanOptions> {

@@ -1,7 +1,6 @@
 /** An import against a node that stops in the middle: it ends with the reason, and the next one sends the rest. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,13 +11,13 @@ import { wireEvent } from '../../../src/client/write/client-event.js';
 import type { PlanEntry } from '../../../src/peer/import/plan.js';
 import { type Sent, sendEntries } from '../../../src/peer/import/send.js';
 import { VirtualRuntime } from '../../client/virtual-runtime.js';
+import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
 
 let folder = '';
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-import-'));
+  folder = temporaryFolder();
 });
-test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
 const entries = (count: number): PlanEntry[] =>
   Array.from({ length: count }, (_, i) => ({
@@ -115,6 +114,7 @@ function pausing(): Runtime {
 
 test('a node that accepts nothing for half a minute ends an import with its last error', async () => {
   for (const count of [10, 1]) {
+    folder = temporaryFolder();
     let tries = 0;
     const ending = new AbortController();
     const before = async () => {
@@ -125,7 +125,6 @@ test('a node that accepts nothing for half a minute ends an import with its last
     const sent = await importThrough(count, 0, error, more);
     assert.equal([sent.obstacle?.code, sent.delivered, sent.waiting], ['unreachable', 0, count]);
     assert.ok(tries > 3, `${tries} tries`);
-    rmSync(folder, { recursive: true });
   }
 });
 

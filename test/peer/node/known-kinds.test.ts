@@ -69,7 +69,7 @@ test('an identity token is what it is, also if it looks like an account, and bef
 test('kinds are stored when they change, and read again only for their node and the salt of its group', async () => {
   const stateDir = join(temporaryFolder(), 'state');
   let kinds = ['steam'];
-  const node = await fakeNode(() => groupAnswer({ player_id_kinds: kinds }));
+  await using node = await fakeNode(() => groupAnswer({ player_id_kinds: kinds }));
   const reader = new NodeReader(node.url);
   const path = join(stateDir, 'group.json');
   const open = (address = node.url) => KnownKinds.open({ ...config, stateDir, url: address });
@@ -94,13 +94,12 @@ test('kinds are stored when they change, and read again only for their node and 
     assert.is((await open()).kinds, null, text);
   }
   await reader.close();
-  await node.close();
 });
 
 test('the kinds of another group, at whose node the address leads for a moment, are neither used nor stored', async () => {
   const stateDir = join(temporaryFolder(), 'state');
   let group: object = { player_id_kinds: ['minecraft'], salt_check: '00000000' };
-  const node = await fakeNode(() => groupAnswer(group));
+  await using node = await fakeNode(() => groupAnswer(group));
   const reader = new NodeReader(node.url);
   const kinds = await KnownKinds.open({ ...config, stateDir, url: node.url });
   const fault = await kinds.learn(reader).catch(({ code }) => code);
@@ -109,7 +108,6 @@ test('the kinds of another group, at whose node the address leads for a moment, 
   await kinds.learn(reader);
   assert.equal([kinds.kinds, kinds.isFresh], [['steam'], true]);
   await reader.close();
-  await node.close();
 });
 
 test('a command takes the kinds of the group whose salt it has, and none of a group that knows tokens', async () => {
@@ -120,13 +118,12 @@ test('a command takes the kinds of the group whose salt it has, and none of a gr
     [{ player_id_kinds: ['steam'], salt_check: '00000000' }, 'salt_mismatch 2'],
     [{ player_id_kinds: ['steam'], identity_mode: 'high-security' }, 'wrong_usage 2'],
   ] as const) {
-    const node = await fakeNode(() => groupAnswer(group));
+    await using node = await fakeNode(() => groupAnswer(group));
     const kinds = await groupKinds(node.url, salt).catch((error) => {
       const { code, exitCode } = error instanceof TrustError ? endOf(error) : error;
       return `${code} ${exitCode}`;
     });
     assert.equal(kinds, found);
-    await node.close();
   }
 });
 

@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import type { TrustError } from '../../../src/client/trust-error.js';
 import { RelayJournal } from '../../../src/peer/relay/relay-journal.js';
+import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 
 const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
@@ -37,7 +38,7 @@ test('a last line that a kill tore is cut off, and a journal with another damage
 
 test('deliveries count from the last id on, each is on disk at once, and an id is written once', async () => {
   const path = newPath();
-  const journal = await RelayJournal.open(path);
+  await using journal = closing(await RelayJournal.open(path));
   assert.equal([journal.lastEventId, journal.deliveredSinceId(A)], ['', 0]);
   await journal.delivered(A, 'suspicious');
   await journal.delivered(A, 'untrusted');
@@ -50,7 +51,6 @@ test('deliveries count from the last id on, each is on disk at once, and an id i
   const lines = [{ s: A, v: 'suspicious' }, { s: A, v: 'untrusted' }, { s: B, v: null }, { id: 'id-1' }];
   assert.is(readFileSync(path, 'utf8'), text(...lines));
   assert.is(statSync(path).mode & 0o777, 0o600);
-  await journal.close();
 });
 
 test('a journal begins with all verdicts, and is rewritten as those once it is long', async () => {
@@ -70,7 +70,7 @@ test('a journal begins with all verdicts, and is rewritten as those once it is l
     [many, players.length],
   ] as const) {
     writeFileSync(path, text(...lines));
-    const journal = await RelayJournal.open(path);
+    await using journal = closing(await RelayJournal.open(path));
     await journal.reached('full');
     assert.is(size(), lines.length + 1);
     await journal.reached('too long');
@@ -78,7 +78,6 @@ test('a journal begins with all verdicts, and is rewritten as those once it is l
     await journal.delivered(B, null);
     await journal.reached('next');
     assert.is(size(), verdicts + 3, 'the journal grows again');
-    await journal.close();
   }
   assert.is((await RelayJournal.open(path)).verdicts.size, players.length);
 });
@@ -117,7 +116,7 @@ const roomFor =
 
 test('a line that a full disk cut is neither joined with the next one nor counted', async () => {
   const path = newPath();
-  const journal = await RelayJournal.open(path);
+  await using journal = closing(await RelayJournal.open(path));
   await journal.delivered(A, 'untrusted');
   for (const bytes of [0, 1, 70, 1_000]) {
     await onFullDisk(roomFor(bytes), () => journal.delivered(B, 'trusted'));
@@ -127,13 +126,12 @@ test('a line that a full disk cut is neither joined with the next one nor counte
   await journal.delivered(B, 'trusted');
   await journal.reached('id-1');
   assert.is(readFileSync(path, 'utf8'), text({ s: A, v: 'untrusted' }, { s: B, v: 'trusted' }, { id: 'id-1' }));
-  await journal.close();
 });
 
 test('a rewrite that failed leaves whole lines, in the old file and in the new one', async () => {
   for (const remains of ['old', 'new'] as const) {
     const path = newPath();
-    const journal = await RelayJournal.open(path);
+    await using journal = closing(await RelayJournal.open(path));
     await journal.delivered(A, 'suspicious');
     await journal.delivered(A, 'untrusted');
     journal.verdicts.set(A, 'untrusted');
@@ -150,7 +148,6 @@ test('a rewrite that failed leaves whole lines, in the old file and in the new o
     const before = remains === 'old' ? [{ s: A, v: 'suspicious' }] : [];
     const id = remains === 'old' ? [] : [{ id: 'id-1' }];
     assert.is(readFileSync(path, 'utf8'), text(...before, { s: A, v: 'untrusted' }, ...id, { s: B, v: 'trusted' }));
-    await journal.close();
   }
 });
 

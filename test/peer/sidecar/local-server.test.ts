@@ -11,6 +11,7 @@ import { TrustError } from '../../../src/client/trust-error.js';
 import { PeerError } from '../../../src/peer/peer-error.js';
 import { type LocalServerOptions, startLocalServer, tokenIn } from '../../../src/peer/sidecar/local-server.js';
 import type { Sidecar } from '../../../src/peer/sidecar/sidecar.js';
+import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 
 const token = 'a-token-of-the-test-that-is-long-enough';
@@ -47,7 +48,7 @@ const started = (more: Partial<LocalServerOptions> = {}) =>
   });
 
 test('each route passes on what it was asked, and answers what the sidecar answered', async () => {
-  const server = await started();
+  await using server = closing(await started());
   const ask = async (method: string, path: string, body?: object, key = token) => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
       method,
@@ -56,27 +57,23 @@ test('each route passes on what it was asked, and answers what the sidecar answe
     });
     return [response.status, await response.json()];
   };
-  try {
-    assert.equal(await ask('GET', '/v1/status'), [200, { state: 'ok' }]);
-    assert.equal(await ask('GET', '/v1/players/steam:1'), [200, { player_id: 'steam:1' }]);
-    const many = await ask('GET', '/v1/players?id=a&id=b');
-    assert.equal(many, [200, { data: [{ player_id: 'a' }, { player_id: 'b' }] }]);
-    assert.equal(await ask('GET', '/v1/persons?id=a&id=b'), [200, { verdict: 'neutral' }]);
-    const report = { event_type: 'report_cheating', player_id: 'a', severity: 0.5 };
-    const reported = await ask('POST', '/v1/reports', report);
-    assert.equal(reported, [202, { event_id: 'e1', event_ids: ['e1', 'e2'], status: 'spooled' }]);
-    assert.equal(await ask('DELETE', '/v1/allow/a'), [200, { player_id: 'a', removed: true }]);
-    const names = asked.map((one) => (one as unknown[])[0]);
-    assert.equal(names, ['player', 'players', 'person', 'report', 'disallow']);
-    assert.equal(asked[1], ['players', ['a', 'b']]);
-    assert.is((await ask('GET', '/v1/status', undefined, `${token}x`))[0], 401);
-    assert.is((await fetch(`http://127.0.0.1:${server.port}/v1/status`)).status, 401);
-    assert.is((await ask('POST', '/v1/status', {}))[0], 405);
-    assert.is((await ask('GET', '/v1/other'))[0], 404);
-    assert.is(asked.length, 5);
-  } finally {
-    await server.close();
-  }
+  assert.equal(await ask('GET', '/v1/status'), [200, { state: 'ok' }]);
+  assert.equal(await ask('GET', '/v1/players/steam:1'), [200, { player_id: 'steam:1' }]);
+  const many = await ask('GET', '/v1/players?id=a&id=b');
+  assert.equal(many, [200, { data: [{ player_id: 'a' }, { player_id: 'b' }] }]);
+  assert.equal(await ask('GET', '/v1/persons?id=a&id=b'), [200, { verdict: 'neutral' }]);
+  const report = { event_type: 'report_cheating', player_id: 'a', severity: 0.5 };
+  const reported = await ask('POST', '/v1/reports', report);
+  assert.equal(reported, [202, { event_id: 'e1', event_ids: ['e1', 'e2'], status: 'spooled' }]);
+  assert.equal(await ask('DELETE', '/v1/allow/a'), [200, { player_id: 'a', removed: true }]);
+  const names = asked.map((one) => (one as unknown[])[0]);
+  assert.equal(names, ['player', 'players', 'person', 'report', 'disallow']);
+  assert.equal(asked[1], ['players', ['a', 'b']]);
+  assert.is((await ask('GET', '/v1/status', undefined, `${token}x`))[0], 401);
+  assert.is((await fetch(`http://127.0.0.1:${server.port}/v1/status`)).status, 401);
+  assert.is((await ask('POST', '/v1/status', {}))[0], 405);
+  assert.is((await ask('GET', '/v1/other'))[0], 404);
+  assert.is(asked.length, 5);
 });
 
 test('a refused call has its status, code and headers, and reaches the sidecar only if its ids are valid', async () => {
@@ -100,7 +97,7 @@ test('a refused call has its status, code and headers, and reaches the sidecar o
     throw failures.disk;
   };
   const refusing = { player, players, allow } as unknown as Sidecar;
-  const server = await started({ sidecar: refusing, log: (line) => log.push(line) });
+  await using server = closing(await started({ sidecar: refusing, log: (line) => log.push(line) }));
   const ask = async (method: string, path: string, authorization = `Bearer ${token}`, body: string | null = null) => {
     const headers = { authorization, connection: 'close' };
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });
@@ -157,6 +154,17 @@ test('a refused call has its status, code and headers, and reaches the sidecar o
   } finally {
     await server.close();
   }
+  assert.equal((await ask('GET', '/v1/players?ids=a%2Cb,c&id=d,e')).text, '{"data":["a","b","c","d,e"]}');
+  assert.is((await ask('GET', '/v1/status', 'x')).headers.get('www-authenticate'), 'Bearer');
+  const { headers } = await ask('GET', '/v1/reports');
+  assert.equal([headers.get('allow'), headers.get('www-authenticate')], ['POST', null]);
+  assert.equal([headers.get('content-type'), headers.get('cache-control')], ['application/json', 'no-store']);
+  assert.equal(log, []);
+  for (const path of ['/v1/players/other', '/v1/players/defect']) {
+    const { result, text } = await ask('GET', path);
+    assert.equal([...result, text.includes('secret')], [500, 'internal_error', false]);
+  }
+  assert.equal(log, ['a request failed: TrustError', 'a request failed: RangeError']);
 });
 
 test('game servers without a token get their answers at a secret path alone, and a ban of a day', async () => {
@@ -208,20 +216,17 @@ test('a Unix socket is for its owner alone, one left behind is replaced, and an 
   renameSync(`${socketPath}.killed`, socketPath);
   killed.close();
   await once(killed, 'close');
-  const server = await started({ socketPath });
+  await using server = closing(await started({ socketPath }));
   const refusal = (more: Partial<LocalServerOptions>) =>
     started(more).then(
       () => 'started',
       ({ code, message }) => `${code}: ${message}`,
     );
-  try {
-    assert.is(statSync(socketPath).mode & 0o777, 0o600);
-    const status = await new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${token}` };
-      const asking = request({ socketPath, path: '/v1/status', headers, agent: false }, (response) => {
-        response.resume().once('end', () => resolve(response.statusCode));
-      });
-      asking.once('error', reject).end();
+  assert.is(statSync(socketPath).mode & 0o777, 0o600);
+  const status = await new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const asking = request({ socketPath, path: '/v1/status', headers, agent: false }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode));
     });
     assert.is(status, 200);
     const taken = `address_in_use: another process listens on ${socketPath}`;

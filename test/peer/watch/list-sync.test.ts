@@ -1,6 +1,5 @@
 /** A watch's interpretation of a list: bans that begin, end, are lifted or doubted, and the complete part of a file. */
-import { appendFileSync, copyFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, copyFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,6 +9,7 @@ import { ListFile } from '../../../src/peer/watch/list-file.js';
 import { changesOf, type ListedBan, type Look } from '../../../src/peer/watch/list-sync.js';
 import { type StandingBan, WatchState } from '../../../src/peer/watch/watch-state.js';
 import { wholeTextOf } from '../../../src/peer/watch/whole-text.js';
+import { temporaryFolder } from '../../support/process.js';
 
 const now = Date.UTC(2026, 10, 26);
 const still: Look = { now, stillMs: 60_000, isWhole: true, isRotated: false, allowMassLift: false };
@@ -95,36 +95,32 @@ test('the loss of half of a list, and an empty list, withdraw nothing at any siz
 });
 
 test('bans that are reported after the loss of half of a list do not make it believed, nor does a restart', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-state-'));
-  try {
-    const names = Array.from({ length: 100 }, (_, n) => `ban-${n}`);
-    const left = Object.fromEntries(names.slice(50).map((name) => [name, 'send' as const]));
-    const path = join(folder, 'state.json');
-    let state = await WatchState.open(path);
-    const look = async (bans: Readonly<Record<string, EntryState>>, more: Partial<Look> = {}) => {
-      const changes = changesOf(listed(bans), state.standing, { ...still, ...more });
-      const mark = changes.isAccepted ? 'present' : 'fresh';
-      for (const { ban, person } of changes.begun) {
-        state.standing.set(ban, { eventId: ban, expiresAt: null, person, mark });
-      }
-      state.mark(changes.doubted, 'doubted');
-      state.mark(changes.returned, mark);
-      for (const ban of changes.lifted) state.lift(ban);
-      await state.save();
-      state = await WatchState.open(path);
-      return [changes.lifted.length, changes.doubts];
-    };
-    assert.equal(await look(Object.fromEntries(names.map((name) => [name, 'send' as const]))), [0, 0]);
-    assert.equal(await look({ ...left, early: 'send' }, { stillMs: 0 }), [0, 0]);
-    assert.equal(await look({ ...left, early: 'send' }), [0, 50], 'a ban reported before the decision');
-    assert.equal(await look({ ...left, early: 'send', one: 'send' }), [0, 50], 'and one after it');
-    assert.equal(await look({ ...left, one: 'send' }), [1, 50], 'one that is missing since counts');
-    assert.equal(await look({ ...left, 'ban-0': 'send' }), [1, 49]);
-    assert.equal(await look(left), [1, 49], 'a ban that returned counts again');
-    assert.equal(await look(left, { allowMassLift: true }), [49, 0]);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = temporaryFolder();
+  const names = Array.from({ length: 100 }, (_, n) => `ban-${n}`);
+  const left = Object.fromEntries(names.slice(50).map((name) => [name, 'send' as const]));
+  const path = join(folder, 'state.json');
+  let state = await WatchState.open(path);
+  const look = async (bans: Readonly<Record<string, EntryState>>, more: Partial<Look> = {}) => {
+    const changes = changesOf(listed(bans), state.standing, { ...still, ...more });
+    const mark = changes.isAccepted ? 'present' : 'fresh';
+    for (const { ban, person } of changes.begun) {
+      state.standing.set(ban, { eventId: ban, expiresAt: null, person, mark });
+    }
+    state.mark(changes.doubted, 'doubted');
+    state.mark(changes.returned, mark);
+    for (const ban of changes.lifted) state.lift(ban);
+    await state.save();
+    state = await WatchState.open(path);
+    return [changes.lifted.length, changes.doubts];
+  };
+  assert.equal(await look(Object.fromEntries(names.map((name) => [name, 'send' as const]))), [0, 0]);
+  assert.equal(await look({ ...left, early: 'send' }, { stillMs: 0 }), [0, 0]);
+  assert.equal(await look({ ...left, early: 'send' }), [0, 50], 'a ban reported before the decision');
+  assert.equal(await look({ ...left, early: 'send', one: 'send' }), [0, 50], 'and one after it');
+  assert.equal(await look({ ...left, one: 'send' }), [1, 50], 'one that is missing since counts');
+  assert.equal(await look({ ...left, 'ban-0': 'send' }), [1, 49]);
+  assert.equal(await look(left), [1, 49], 'a ban that returned counts again');
+  assert.equal(await look(left, { allowMassLift: true }), [49, 0]);
 });
 
 test('missing bans are judged once the list is unchanged, doubted ones withdrawn only from a whole list', () => {
@@ -200,7 +196,7 @@ test('a file that has more text than its size is being written, and one too larg
   const look = (path: string) => new ListFile(path, () => 0).look();
   // A file of the kernel has the size 0.
   assert.is(await look('/proc/version'), null);
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-list-'));
+  const folder = temporaryFolder();
   const path = join(folder, 'large.cfg');
   try {
     const failure = (work: Promise<unknown>): Promise<string> =>
@@ -218,63 +214,55 @@ test('a file that has more text than its size is being written, and one too larg
 });
 
 test('a list is still from the time at which it was first read as it is', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-list-'));
+  const folder = temporaryFolder();
   const path = join(folder, 'bans.cfg');
   let now = 5_000;
-  try {
-    const file = new ListFile(path, () => now);
-    const stillMs = async () => (await file.look())?.stillMs;
-    writeFileSync(path, 'one\n');
-    assert.is(await stillMs(), 0);
-    now += 1_500;
-    assert.is(await stillMs(), 1_500);
-    appendFileSync(path, 'two\n');
-    assert.is(await stillMs(), 0);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const file = new ListFile(path, () => now);
+  const stillMs = async () => (await file.look())?.stillMs;
+  writeFileSync(path, 'one\n');
+  assert.is(await stillMs(), 0);
+  now += 1_500;
+  assert.is(await stillMs(), 1_500);
+  appendFileSync(path, 'two\n');
+  assert.is(await stillMs(), 0);
 });
 
 test('a rotation is reported until the list after it was accepted, in either way', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-list-'));
+  const folder = temporaryFolder();
   const path = join(folder, 'bans.cfg');
-  try {
-    const file = new ListFile(path, () => 0);
-    const look = async () => {
-      const found = await file.look();
-      return [found?.bytes.toString(), found?.isRotated];
-    };
-    assert.is(await file.look(), null);
-    writeFileSync(path, 'one\n');
-    assert.equal(await look(), ['one\n', false]);
-    file.accept();
-    appendFileSync(path, 'two\n');
-    assert.equal(await look(), ['one\ntwo\n', false], 'an append is none');
-    file.accept();
-    copyFileSync(path, `${path}.bak`);
-    appendFileSync(path, 'more\n');
-    assert.equal(await look(), ['one\ntwo\nmore\n', false], 'nor is one after a copy');
-    file.accept();
-    renameSync(path, `${path}.1`);
-    writeFileSync(path, '');
-    assert.equal(await look(), ['', true], 'moved away');
-    appendFileSync(path, 'three\n');
-    assert.equal(await look(), ['three\n', true], 'the empty list was never accepted');
-    file.accept();
-    copyFileSync(path, `${path}.2`);
-    truncateSync(path, 0);
-    appendFileSync(path, 'fours\n');
-    assert.equal(await look(), ['fours\n', true], 'copied, emptied and as long as before');
-    file.accept();
-    writeFileSync(path, 'x\n');
-    assert.equal(await look(), ['x\n', false], 'written anew');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const file = new ListFile(path, () => 0);
+  const look = async () => {
+    const found = await file.look();
+    return [found?.bytes.toString(), found?.isRotated];
+  };
+  assert.is(await file.look(), null);
+  writeFileSync(path, 'one\n');
+  assert.equal(await look(), ['one\n', false]);
+  file.accept();
+  appendFileSync(path, 'two\n');
+  assert.equal(await look(), ['one\ntwo\n', false], 'an append is none');
+  file.accept();
+  copyFileSync(path, `${path}.bak`);
+  appendFileSync(path, 'more\n');
+  assert.equal(await look(), ['one\ntwo\nmore\n', false], 'nor is one after a copy');
+  file.accept();
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, '');
+  assert.equal(await look(), ['', true], 'moved away');
+  appendFileSync(path, 'three\n');
+  assert.equal(await look(), ['three\n', true], 'the empty list was never accepted');
+  file.accept();
+  copyFileSync(path, `${path}.2`);
+  truncateSync(path, 0);
+  appendFileSync(path, 'fours\n');
+  assert.equal(await look(), ['fours\n', true], 'copied, emptied and as long as before');
+  file.accept();
+  writeFileSync(path, 'x\n');
+  assert.equal(await look(), ['x\n', false], 'written anew');
 });
 
 test('reports that the node has refused since the last save are saved, and the caller waits for it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'ptf-state-'));
+  const folder = temporaryFolder();
   const path = join(folder, 'state.json');
   const state = await WatchState.open(path);
   state.standing.set('ban', { eventId: 'ban', expiresAt: null, person: 'ban', mark: 'present' });
@@ -284,7 +272,6 @@ test('reports that the node has refused since the last save are saved, and the c
   state.refused.add('ban');
   await state.saveRefused();
   assert.is((await WatchState.open(path)).standing.size, 0);
-  rmSync(folder, { recursive: true });
 });
 
 test.run();

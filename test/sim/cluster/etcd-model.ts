@@ -256,9 +256,7 @@ export class ModelClient implements EtcdCalls {
         if (!(error instanceof EtcdError) || !passing.has(error.code)) throw error;
         this.#avoid(at);
         if (this.#timers.elapsed() >= endMs) throw unavailable(error);
-        if (tries % this.#etcd.members.length === 0) {
-          await this.pause(limits.etcdRetryMs);
-        }
+        if (tries % this.#etcd.members.length === 0) await this.pause(limits.etcdRetryMs);
         if (this.#timers.elapsed() >= endMs) throw unavailable(error);
       }
     }
@@ -309,9 +307,7 @@ export class ModelClient implements EtcdCalls {
   }
 }
 
-function refused(): EtcdError {
-  return new EtcdError(status.UNAVAILABLE, 'the member refuses the connection');
-}
+const refused = (): EtcdError => new EtcdError(status.UNAVAILABLE, 'the member refuses the connection');
 
 function unavailable(error: Error): SharedLogUnavailableError {
   return new SharedLogUnavailableError(`etcd does not answer: ${error.message}`, { cause: error });

@@ -257,10 +257,6 @@ export class EtcdStore {
 }
 
 /** Strings in Latin-1 have the order of their bytes. */
-function nameOf(key: Buffer): string {
-  return key.toString('latin1');
-}
+const nameOf = (key: Buffer): string => key.toString('latin1');
 
-function keyOf(name: string): Buffer {
-  return Buffer.from(name, 'latin1');
-}
+const keyOf = (name: string): Buffer => Buffer.from(name, 'latin1');

@@ -8,9 +8,7 @@ import type { Life } from './life.js';
 export const goodLink = { lost: 0, late: 0, lateAnswers: 0, unanswered: 0 };
 
 /** Names the link between two nodes. */
-export function linkOf(one: number, other: number): string {
-  return [one, other].sort().join('-');
-}
+export const linkOf = (one: number, other: number): string => [one, other].sort().join('-');
 
 /** Undoes a fault after `minMs` to `maxMs`. */
 function later(life: Life, minMs: number, maxMs: number, undo: () => void): void {

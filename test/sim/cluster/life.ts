@@ -165,9 +165,7 @@ export class Life {
       random: this.random,
       leaseS: this.#leaseS,
       others: () =>
-        this.nodes.filter((other, at) => {
-          return at !== i && !other.process.isDead && !this.cutLinks.has(linkOf(i, at));
-        }),
+        this.nodes.filter((other, at) => at !== i && !other.process.isDead && !this.cutLinks.has(linkOf(i, at))),
       onEnd: (reason) => {
         this.note(`${disk.nodeId}: ${reason}`);
         this.count('restarts of their own');

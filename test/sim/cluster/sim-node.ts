@@ -311,12 +311,7 @@ export class SimNode {
     const pool = new SimPool(disk.log, snapshots, salt, process, () => undefined);
     pool.filesStored = () => writer.stored();
     const clock = { now: () => this.#now() };
-    const guard = new ClockGuard({
-      clock,
-      timers: process,
-      seenAt: 0,
-      onChange: () => this.#loop?.writableChanged(),
-    });
+    const guard = new ClockGuard({ clock, timers: process, seenAt: 0, onChange: () => this.#loop?.writableChanged() });
     const use = () => ({ freeBytes: this.#freeBytes, logBytes: 1, snapshotsBytes: 1, newestSnapshotBytes: 1 });
     const diskWatch = new DiskWatch({
       gauge: { look: async () => use(), freeBytes: () => this.#freeBytes },

@@ -1,6 +1,5 @@
 /** The folder of a backup: which it may take, when it is one, and that a failed one leaves nothing. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -13,12 +12,12 @@ import {
   readManifest,
   storeOf,
 } from '../../../src/store/backup/backup-folder.js';
+import { temporaryFolder } from '../../support/process.js';
 
 let dir = '';
 test.before.each(() => {
-  dir = join(mkdtempSync(join(tmpdir(), 'ptf-backup-')), 'target');
+  dir = join(temporaryFolder(), 'target');
 });
-test.after.each(() => rmSync(join(dir, '..'), { recursive: true, force: true }));
 
 test('a folder is a backup once it is finished, for its owner alone', async () => {
   const backup = new NewBackup(join(dir, 'deep'));

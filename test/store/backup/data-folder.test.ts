@@ -1,17 +1,16 @@
 /** Which folders a node, and a command, may take for a data folder: a slip must not close or fill another one. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeDataFolder } from '../../../src/store/backup/backup-folder.js';
 import { Restoring } from '../../../src/store/backup/restore-folder.js';
+import { temporaryFolder } from '../../support/process.js';
 
 let dir = '';
 test.before.each(() => {
-  dir = join(mkdtempSync(join(tmpdir(), 'ptf-folder-')), 'data');
+  dir = join(temporaryFolder(), 'data');
 });
-test.after.each(() => rmSync(join(dir, '..'), { recursive: true, force: true }));
 
 function refusal(): string {
   try {

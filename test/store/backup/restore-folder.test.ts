@@ -24,8 +24,9 @@ import {
   refusalOfTarget,
 } from '../../../src/store/backup/restore-folder.js';
 import { claimFolder, epochOf, FolderOwnedError, ownFolder, passEpochOn } from '../../../src/store/ownership/owner.js';
+import { closing } from '../../support/closing.js';
+import { temporaryFolder } from '../../support/process.js';
 import { rejection } from '../log-contract.js';
-import { removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const report: RestoreReport = {
   data_dir: 'd',
@@ -83,10 +84,7 @@ function planned(): { readonly dir: string; readonly steps: readonly (readonly [
 test('interrupted after any step, the remainder of a restore leads to the same folder', async () => {
   for (let done = 0; ; done++) {
     const { dir, steps } = planned();
-    if (done > steps.length) {
-      removeFolder(dir);
-      return;
-    }
+    if (done > steps.length) return;
     mkdirSync(join(dir, 'replaced-then'), { recursive: true });
     for (const [from, to] of steps.slice(0, done)) renameSync(join(dir, from), join(dir, to));
     const isOver = done === steps.length;
@@ -94,7 +92,6 @@ test('interrupted after any step, the remainder of a restore leads to the same f
     assert.equal(await finishRestore(dir), isOver ? null : { ...report, resumed: true });
     rmSync(join(dir, '.tmp-restored'), { recursive: true, force: true });
     assert.equal(contents(dir), wanted, `after ${done} steps`);
-    removeFolder(dir);
   }
 });
 
@@ -109,7 +106,6 @@ test('a restore without a plan has changed nothing, and is restarted', async () 
   fill(restoring.store, built);
   await restoring.finish(report, 'replaced-then');
   assert.equal(contents(dir), { ...wanted, ...reported(report) });
-  removeFolder(dir);
 });
 
 test('folders that earlier restores moved aside do not disturb, and stay', async () => {
@@ -121,7 +117,6 @@ test('folders that earlier restores moved aside do not disturb, and stay', async
   await restoring.finish(nothingReplaced, null);
   assert.equal(contents(dir), { ...built, ...reported(nothingReplaced), 'replaced-before/log/data.mdb': 'older' });
   assert.equal(contentOf(dir).sort(), ['group-salt', 'head.json', 'log', 'restored.json']);
-  removeFolder(dir);
 });
 
 test('a folder with content, or one that a node or another restore owns, is left unchanged', async () => {
@@ -138,7 +133,6 @@ test('a folder with content, or one that a node or another restore owns, is left
   const other = await claimFolder(restoring.store);
   assert.instance(await rejection(Restoring.begin(dir, true)), FolderOwnedError);
   await other.close();
-  removeFolder(dir);
 });
 
 test('a restore into a backup is refused, and leaves that backup whole', async () => {
@@ -149,7 +143,6 @@ test('a restore into a backup is refused, and leaves that backup whole', async (
   assert.instance(refusal, NotEmptyError);
   assert.match(String(refusal), 'it is a backup; name another --data-dir');
   assert.equal(contents(dir), backup);
-  removeFolder(dir);
 });
 
 test('one entry of a node makes a folder full, and a restore closes the folder to others', async () => {
@@ -170,7 +163,6 @@ test('one entry of a node makes a folder full, and a restore closes the folder t
   }
   fill(dir, { 'backup.json': '{}' });
   assert.match(refusalOfTarget(dir) ?? '', /is a backup, not a data folder/);
-  removeFolder(dir);
 });
 
 test('a restore into an empty folder moves nothing aside', async () => {
@@ -180,7 +172,6 @@ test('a restore into an empty folder moves nothing aside', async () => {
   await restoring.finish(report, 'replaced-then');
   assert.equal(contents(dir), { ...built, ...reported(report) });
   assert.not(readdirSync(dir).includes('replaced-then'));
-  removeFolder(dir);
 });
 
 test('a restore leaves a folder alone that a node owns and has not opened yet', async () => {
@@ -189,7 +180,6 @@ test('a restore leaves a folder alone that a node owns and has not opened yet', 
   assert.instance(await rejection(Restoring.begin(dir, true)), FolderOwnedError);
   assert.is(halfRestored(dir), undefined);
   await owner.release();
-  removeFolder(dir);
 });
 
 test('the epochs of a copy continue from those of its source', async () => {
@@ -201,10 +191,8 @@ test('the epochs of a copy continue from those of its source', async () => {
   assert.is(await epochOf(dir), 8);
   const copy = temporaryFolder();
   cpSync(dir, copy, { recursive: true });
-  const next = await claimFolder(copy);
+  await using next = closing(await claimFolder(copy));
   assert.is(next.epoch, 9);
-  await next.close();
-  for (const folder of [dir, copy]) removeFolder(folder);
 });
 
 test('a restore that fails while files are moved into place keeps its plan for a continuation', async () => {
@@ -222,7 +210,6 @@ test('a restore that fails while files are moved into place keeps its plan for a
   assert.is((await finishRestore(dir))?.resumed, true);
   assert.is(contents(dir)['log/data.mdb'], 'new');
   assert.is(contents(join(dir, 'replaced-then'))['log/data.mdb'], 'old');
-  removeFolder(join(dir, '..'));
 });
 
 test.run();

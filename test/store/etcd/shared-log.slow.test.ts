@@ -12,8 +12,9 @@ import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
-import { batchOf, rejection, testLog } from '../log-contract.js';
-import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
+import { temporaryFolder } from '../../support/process.js';
+import { deadProcess } from '../dead-process.js';
+import { batchOf, claimedLog, rejection, testLog } from '../log-contract.js';
 
 const why = noEtcd();
 const noHooks: ConstructorParameters<typeof SharedLogWriter>[4] = {
@@ -77,23 +78,13 @@ if (why !== undefined) {
   testLog('log shared by etcd', async () => {
     const dir = temporaryFolder();
     const prefix = `/test/${++logs}/`;
-    const writers: SharedLogWriter[] = [];
-    const claim = async () => {
+    const claim = async (earlier: number) => {
       const log = openLog(prefix);
       const writer = new SharedLogWriter(await claimFolder(dir, deadProcess()), starting(log), salt, timers, noHooks);
-      writer.lead(await leadOn(log, `n${writers.length}`));
-      writers.push(writer);
+      writer.lead(await leadOn(log, `n${earlier}`));
       return writer;
     };
-    return {
-      writer: claim,
-      takeOver: claim,
-      reader: () => openLogReader(dir),
-      end: async () => {
-        for (const writer of writers) await writer.close();
-        removeFolder(dir);
-      },
-    };
+    return claimedLog(claim, () => openLogReader(dir));
   });
 
   test('another node reads the batches and rewrites of a leader in order, at every size', async () => {

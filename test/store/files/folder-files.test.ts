@@ -6,13 +6,12 @@ import * as assert from 'uvu/assert';
 import { DamagedError } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import * as files from '../../../src/store/files/folder-files.js';
-import { removeFolder, temporaryFolder } from '../temporary-folder.js';
+import { temporaryFolder } from '../../support/process.js';
 
 let dir = '';
 test.before.each(() => {
   dir = temporaryFolder();
 });
-test.after.each(() => removeFolder(dir));
 
 test('a folder that is marked for a cluster is refused by a node without one', async () => {
   assert.equal([files.readMark(dir), files.refusalOfMarked(dir)], [null, undefined]);

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../../src/group/ports/storage.js';
 import * as lmdb from '../../../src/store/files/lmdb-file.js';
-import { removeFolder, temporaryFolder } from '../temporary-folder.js';
+import { temporaryFolder } from '../../support/process.js';
 
 /** A meta page as `lmdb-file.ts` describes it. Unset members are those of a valid page. */
 function metaPage({ flags = 8, magic = 0xbeefc0de, version = 2, pageBytes = 512, lastPage = 1, txn = 1 }): Buffer {
@@ -70,7 +70,6 @@ test('a missing, empty or cut file, and meta pages that are not those of the las
   assert.is(damageOf(one, metaPage({ txn: 2, lastPage: 2 })), short);
   assert.is(damageOf(metaPage({ lastPage: 2 }), two), null, 'the older page does not count');
   assert.is(damageOf(metaPage({ txn: 2, lastPage: 2 }), one), short);
-  removeFolder(dir);
 });
 
 test('the newest meta page gives the trees of the newest commit', () => {
@@ -86,7 +85,6 @@ test('the newest meta page gives the trees of the newest commit', () => {
   }
   assert.is(lmdb.treeOf(Buffer.alloc(47)), undefined);
   assert.equal(lmdb.treeOf(Buffer.alloc(48)), { depth: 0, root: 0 });
-  removeFolder(dir);
 });
 
 test('a path is there, is not there, or cannot be looked up', () => {
@@ -96,7 +94,6 @@ test('a path is there, is not there, or cannot be looked up', () => {
   const paths = ['file', 'folder', 'none', 'file/below'].map((name) => lmdb.isThere(join(dir, name)));
   assert.equal(paths, [true, true, false, false]);
   assert.throws(() => lmdb.isThere(join(dir, 'x'.repeat(300))), /ENAMETOOLONG/);
-  removeFolder(dir);
 });
 
 test.run();

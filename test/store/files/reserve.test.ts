@@ -7,7 +7,7 @@ import { DiskFullError } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import { Reserve, refuseIfFull, refuseWithoutCommitSpace } from '../../../src/store/files/full-disk.js';
 import { SmallDisk } from '../../faults/small-disk.js';
-import { temporaryFolder } from '../temporary-folder.js';
+import { temporaryFolder } from '../../support/process.js';
 
 const sizeIn = (dir: string) => statSync(join(dir, 'reserve'), { throwIfNoEntry: false })?.size;
 

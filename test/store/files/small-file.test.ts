@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readIfThere, rereader } from '../../../src/store/files/small-file.js';
-import { removeFolder, temporaryFolder } from '../temporary-folder.js';
+import { temporaryFolder } from '../../support/process.js';
 
 test('a file that cannot be read counts as unchanged, a missing one does not', () => {
   const folder = temporaryFolder();
@@ -20,7 +20,6 @@ test('a file that cannot be read counts as unchanged, a missing one does not', (
   assert.is(read(), 'text');
   rmdirSync(path);
   assert.is(read(), null);
-  removeFolder(folder);
 });
 
 test.run();

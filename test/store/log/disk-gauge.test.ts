@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FolderGauge } from '../../../src/store/log/disk-gauge.js';
-import { removeFolder, temporaryFolder } from '../temporary-folder.js';
+import { temporaryFolder } from '../../support/process.js';
 
 const seq = (number: number) => String(number).padStart(16, '0');
 
@@ -33,7 +33,6 @@ test('the log, all snapshots and the newest complete one count, and what is no s
   make('snapshot-1', 1_000_000);
   make(`a-snapshot-${seq(1)}`, 1_000_000);
   assert.equal(await look(), { logBytes: 1, snapshotsBytes: 111_110, newestSnapshotBytes: 100 });
-  removeFolder(dir);
 });
 
 test.run();

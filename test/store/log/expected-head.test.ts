@@ -5,12 +5,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError } from '../../../src/group/ports/storage.js';
 import { readExpectedHead, writeExpectedHead } from '../../../src/store/files/folder-files.js';
-import { removeFolder, temporaryFolder } from '../temporary-folder.js';
+import { temporaryFolder } from '../../support/process.js';
 
 test('a folder that never had a head has none', () => {
   const dir = temporaryFolder();
   assert.is(readExpectedHead(dir), null);
-  removeFolder(dir);
 });
 
 test('the newest head is read back, synced or not, and no other file is left', async () => {
@@ -20,7 +19,6 @@ test('the newest head is read back, synced or not, and no other file is left', a
   assert.equal(readExpectedHead(dir), { lastSeq: 2 ** 53 - 1, chain: 'bb' });
   assert.equal(readdirSync(dir), ['head.json']);
   assert.is(statSync(join(dir, 'head.json')).mode & 0o777, 0o600);
-  removeFolder(dir);
 });
 
 test('an empty head file, as a power cut can leave it, is none', async () => {
@@ -29,7 +27,6 @@ test('an empty head file, as a power cut can leave it, is none', async () => {
   assert.is(readExpectedHead(dir), null);
   await writeExpectedHead(dir, { lastSeq: 3, chain: 'cc' });
   assert.equal(readExpectedHead(dir), { lastSeq: 3, chain: 'cc' });
-  removeFolder(dir);
 });
 
 test('a head file that holds no head is damage and named', () => {
@@ -41,7 +38,6 @@ test('a head file that holds no head is damage and named', () => {
       (error: unknown) => error instanceof DamagedError && error.message.includes('head.json'),
     );
   }
-  removeFolder(dir);
 });
 
 test.run();

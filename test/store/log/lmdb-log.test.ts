@@ -6,18 +6,14 @@ import * as assert from 'uvu/assert';
 import { DamagedError } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import { newestMeta, withFile } from '../../../src/store/files/lmdb-file.js';
-import {
-  LmdbLogReader,
-  type LmdbLogWriter,
-  logFolderOf,
-  openLogReader,
-  tryWriting,
-} from '../../../src/store/log/lmdb-log.js';
+import { LmdbLogReader, logFolderOf, openLogReader, tryWriting } from '../../../src/store/log/lmdb-log.js';
 import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../../src/store/log/log-environment.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
-import { batchOf, rejection, testLog } from '../log-contract.js';
-import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
+import { closing } from '../../support/closing.js';
+import { temporaryFolder } from '../../support/process.js';
+import { deadProcess } from '../dead-process.js';
+import { batchOf, claimedLog, rejection, testLog } from '../log-contract.js';
 
 const newestTxnOf = (file: string) => withFile(file, newestMeta)?.txn ?? 0;
 
@@ -41,21 +37,10 @@ function namesFile(file: string, what = ''): (error: unknown) => boolean {
 
 testLog('lmdb log', async () => {
   const dir = temporaryFolder();
-  const writers: LmdbLogWriter[] = [];
-  const claim = async () => {
-    const writer = await claimFolder(dir, deadProcess());
-    writers.push(writer);
-    return writer;
-  };
-  return {
-    writer: claim,
-    takeOver: claim,
-    reader: () => openLogReader(dir),
-    end: async () => {
-      for (const writer of writers) await writer.close();
-      removeFolder(dir);
-    },
-  };
+  return claimedLog(
+    () => claimFolder(dir, deadProcess()),
+    () => openLogReader(dir),
+  );
 });
 
 test('a log is the same after it was closed and opened again', async () => {
@@ -64,16 +49,14 @@ test('a log is the same after it was closed and opened again', async () => {
   await first.append(batchOf(1, 200_000), []);
   await first.append(batchOf(300), []);
   await first.close();
-  const second = await claimFolder(dir);
+  await using second = closing(await claimFolder(dir));
   assert.equal(second.from(0, 10, 1e9), [batchOf(1, 200_000), batchOf(300)]);
   await second.append(batchOf(301), []);
-  await second.close();
-  removeFolder(dir);
 });
 
 test('a commit begins in the same turn of the event loop, without waiting for later reads', async () => {
   const { dir, file } = await leftLog();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   const rest = new Int32Array(new SharedArrayBuffer(4));
   for (let seq = 21; seq <= 25; seq += 1) {
     const before = newestTxnOf(file);
@@ -84,8 +67,6 @@ test('a commit begins in the same turn of the event loop, without waiting for la
     assert.ok(newestTxnOf(file) > before);
     await appended;
   }
-  await writer.close();
-  removeFolder(dir);
 });
 
 test('a reader of a folder without a log names the missing file', () => {
@@ -94,7 +75,6 @@ test('a reader of a folder without a log names the missing file', () => {
     () => openLogReader(dir),
     (error: unknown) => error instanceof DamagedError && error.message.includes(join(dir, 'log', 'data.mdb')),
   );
-  removeFolder(dir);
 });
 
 test('pages that make no sense to LMDB are damage of a named file, to a reader and to a claim', async () => {
@@ -108,7 +88,6 @@ test('pages that make no sense to LMDB are damage of a named file, to a reader a
   writeFileSync(file, content);
   assert.throws(() => openLogReader(dir).last(), namesFile(file));
   assert.ok(namesFile(file)(await rejection(claimFolder(dir))));
-  removeFolder(dir);
 });
 
 test('errors of LMDB and the system name the file: damage for invalid pages, else the original error', () => {
@@ -136,7 +115,6 @@ test('a meta page that lost its number is damage, or the state of an older commi
     assert.throws(() => openLogReader(dir), namesFile(file, 'meta pages'));
     assert.ok(namesFile(file, 'meta pages')(await rejection(claimFolder(dir))));
   }
-  removeFolder(dir);
 });
 
 test('a reader that is alone changes nothing, and a database that cannot be found is damage', async () => {
@@ -152,7 +130,6 @@ test('a reader that is alone changes nothing, and a database that cannot be foun
   assert.throws(() => openLogReader(dir, { alone: true }), namesFile(file, '"moved" is missing'));
   assert.match((await verifyFolder(dir, 'full')).faults[0]!, '"moved" is missing');
   assert.is(Buffer.compare(readFileSync(file), content), 0);
-  removeFolder(dir);
 });
 
 test('a log whose pages hold fewer batches than it counts is damage', async () => {
@@ -168,7 +145,6 @@ test('a log whose pages hold fewer batches than it counts is damage', async () =
   }
   writeFileSync(file, content);
   assert.throws(() => count(openLogReader(dir)), namesFile(file, 'batches'));
-  removeFolder(dir);
 });
 
 test('counting the batches reads few keys in one transaction', async () => {
@@ -193,21 +169,19 @@ test('counting the batches reads few keys in one transaction', async () => {
     inOne = 0;
     resetReadTxn();
   };
-  const reader = new LmdbLogReader(environment);
+  await using reader = closing(new LmdbLogReader(environment));
   count(reader);
   assert.ok(read.reduce((sum, keys) => sum + keys) >= batches);
   assert.ok(Math.max(...read) <= limits.catchUpBatches, `${read}`);
-  await reader.close();
-  removeFolder(dir);
 });
 
 test('a log that is written to during the count is intact, and its free space can be overwritten', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   const batches = 2 * limits.catchUpBatches + 7;
   await writer.appendAll(Array.from({ length: batches }, (_, i) => batchOf(i + 1, 3_000)));
   const environment = openLogEnvironment(logFolderOf(dir));
-  const reader = new LmdbLogReader(environment);
+  await using reader = closing(new LmdbLogReader(environment));
   let steps = 0;
   for (const _ of reader.checkCount()) {
     steps += 1;
@@ -219,9 +193,6 @@ test('a log that is written to during the count is intact, and its free space ca
     await writer.scrub();
   }
   assert.is(steps, 3);
-  await reader.close();
-  await writer.close();
-  removeFolder(dir);
 });
 
 test('a key out of order at the end of a step of the count is damage, and the count ends', async () => {
@@ -238,7 +209,6 @@ test('a key out of order at the end of a step of the count is damage, and the co
     }
     writeFileSync(file, content);
     assert.throws(() => count(openLogReader(dir)), namesFile(file));
-    removeFolder(dir);
   }
 });
 
@@ -252,7 +222,6 @@ test('a batch whose key is out of its order is damage, and no end of the log', a
   }
   writeFileSync(file, content);
   assert.throws(() => openLogReader(dir).from(1, 100, 1e9), namesFile(file, 'misplaced'));
-  removeFolder(dir);
 });
 
 test('a tried write is aborted, to the last byte', async () => {
@@ -260,23 +229,20 @@ test('a tried write is aborted, to the last byte', async () => {
   const whole = readFileSync(file);
   await tryWriting(dir);
   assert.is(Buffer.compare(readFileSync(file), whole), 0);
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   assert.equal(writer.from(0, 100, 1e9).length, 20);
-  await writer.close();
-  removeFolder(dir);
 });
 
 test("an owner's record that makes no sense is damage of a named file", async () => {
   const { dir, file } = await leftLog();
   writeFileSync(file, Buffer.from(readFileSync(file, 'latin1').replaceAll('"pid":', '"pid";'), 'latin1'));
   assert.ok(namesFile(file, "owner's record")(await rejection(claimFolder(dir))));
-  removeFolder(dir);
 });
 
 test('reading does not make the file grow while batches are rewritten', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
-  const reader = openLogReader(dir);
+  await using writer = closing(await claimFolder(dir));
+  await using reader = closing(openLogReader(dir));
   for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, 5_000), []);
   const { lastPage } = writer.pages();
   for (let round = 0; round < 200; round += 1) {
@@ -287,9 +253,6 @@ test('reading does not make the file grow while batches are rewritten', async ()
   }
   // A rewrite of 2 pages and its leaf, root and free list: each commit can use what the one before the last freed.
   assert.ok(writer.pages().lastPage <= lastPage + 40, `${lastPage} -> ${writer.pages().lastPage}`);
-  await reader.close();
-  await writer.close();
-  removeFolder(dir);
 });
 
 test.run();

@@ -16,13 +16,9 @@ export function marked(seq: number, size: number): Buffer {
   return bytes;
 }
 
-export function marksIn(bytes: Buffer): Set<string> {
-  return new Set(bytes.toString('latin1').match(MARK));
-}
+export const marksIn = (bytes: Buffer): Set<string> => new Set(bytes.toString('latin1').match(MARK));
 
-export function marksInFile(dir: string): Set<string> {
-  return marksIn(readFileSync(join(logFolderOf(dir), 'data.mdb')));
-}
+export const marksInFile = (dir: string): Set<string> => marksIn(readFileSync(join(logFolderOf(dir), 'data.mdb')));
 
 /** Small values share a leaf page, those above 2,018 bytes have overflow pages of their own. */
 const SIZES = [40, 200, 700, 1_900, 2_010, 2_060, 5_000, 300_000];

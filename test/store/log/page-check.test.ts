@@ -109,13 +109,9 @@ function valueIn(bytes: Buffer, page: number, index = -1): number {
 }
 
 /** The list of a page that holds lists: where its newest one starts. */
-function newestList({ bytes, list }: Layout): number {
-  return valueIn(bytes, list);
-}
+const newestList = ({ bytes, list }: Layout): number => valueIn(bytes, list);
 
-test('a log that nothing damaged passes', async () => {
-  assert.is(await saysOf(() => undefined), '');
-});
+test('a log that nothing damaged passes', async () => assert.is(await saysOf(() => undefined), ''));
 
 test('a leaf that lost its newest batch is named', async () => {
   const said = await saysOf(({ bytes, leaf }) => bytes.writeUInt16LE(bytes.readUInt16LE(leaf + 20) - 2, leaf + 20));

@@ -11,15 +11,16 @@ import { type LmdbLogWriter, logFolderOf } from '../../../src/store/log/lmdb-log
 import { openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import { scrubFreePages } from '../../../src/store/log/scrub.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { closing } from '../../support/closing.js';
+import { temporaryFolder } from '../../support/process.js';
 import { batchOf } from '../log-contract.js';
-import { removeFolder, temporaryFolder } from '../temporary-folder.js';
 import { assertErased, erasureOf, fill, marked, marksInFile } from './marked-batches.js';
 
 const readerEntry = fileURLToPath(new URL('../read-log.js', import.meta.url));
 const withoutDescriptors = fileURLToPath(new URL('../scrub-without-descriptors.js', import.meta.url));
 test('a scrub leaves no replaced byte in values of every size, during reads and appends', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   await fill(writer, 1, 300);
   const worker = new Worker(readerEntry, { workerData: dir });
   await new Promise((resolve) => worker.once('message', resolve));
@@ -38,8 +39,6 @@ test('a scrub leaves no replaced byte in values of every size, during reads and 
   worker.postMessage('end');
   await once(worker, 'message');
   await worker.terminate();
-  await writer.close();
-  removeFolder(dir);
 });
 
 /** How many pages the file grows by in so many rounds of an erasure, each scrubbed. */
@@ -57,7 +56,7 @@ async function grownBy(writer: LmdbLogWriter, firstSeq: number, rounds: number, 
 
 test('erasing and scrubbing over and over makes the file no larger than the batches that are added', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   await fill(writer, 1, 100);
   await writer.scrub();
   // 69 pages of 280,000 bytes, taken twice while the old ones cannot be used yet, and again while free ones lie apart.
@@ -66,13 +65,11 @@ test('erasing and scrubbing over and over makes the file no larger than the batc
   // 60 batches of some 40 bytes take a page or two, and each of these can take a branch's along.
   const grown = await grownBy(writer, 2_000, 30, 280_000);
   assert.ok(grown <= 4, `${grown} pages later`);
-  await writer.close();
-  removeFolder(dir);
 });
 
 test('a file with much free space does not grow further, however often it is scrubbed', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   const count = 150;
   for (let seq = 1; seq <= count; seq += 1)
     await writer.append({ firstSeq: seq, bytes: Buffer.alloc(200_000, '.') }, []);
@@ -85,8 +82,6 @@ test('a file with much free space does not grow further, however often it is scr
   assert.ok(writer.pages().freePages > 7_000, 'a list of free pages takes 14 of them at least');
   const grown = await grownBy(writer, 1_000, 10, 2_900);
   assert.ok(grown <= 1, `${grown} pages`);
-  await writer.close();
-  removeFolder(dir);
 });
 
 /** Batches of one page each, appended in few commits. */
@@ -99,7 +94,7 @@ async function fillPages(writer: LmdbLogWriter, count: number): Promise<void> {
 
 test('a scrub continues while single pages are free, though appends beside it make the file grow', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   const count = 8_000;
   await fillPages(writer, count);
   // Every second page of the file is free afterwards, so that a run of pages finds no place but at the end.
@@ -124,13 +119,11 @@ test('a scrub continues while single pages are free, though appends beside it ma
     'erased values that are left',
   );
   assert.is(new Set(batches).size, count / 2, 'values that were kept');
-  await writer.close();
-  removeFolder(dir);
 });
 
 test('a scrub ends while small batches are appended without a pause', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   await fill(writer, 1, 100);
   await writer.append(null, erasureOf(1, 100).rewrites);
   const before = writer.pages().lastPage;
@@ -143,13 +136,11 @@ test('a scrub ends while small batches are appended without a pause', async () =
   await beside;
   assert.ok(writer.pages().lastPage - before < 400, `${writer.pages().lastPage - before} pages`);
   assertErased(dir, erasureOf(1, 100).seqs, []);
-  await writer.close();
-  removeFolder(dir);
 });
 
 test('a reader that begins during a scrub defers it without growth of the file', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   await fillPages(writer, 2_000);
   const seqs = Array.from({ length: 1_000 }, (_, i) => 2 * i + 1);
   await writer.append(
@@ -179,8 +170,6 @@ test('a reader that begins during a scrub defers it without growth of the file',
     [],
   );
   await environment.root.close();
-  await writer.close();
-  removeFolder(dir);
 });
 
 test('a scrub that finds no descriptor left is put off, and ends nothing', async () => {
@@ -188,7 +177,6 @@ test('a scrub that finds no descriptor left is put off, and ends nothing', async
   const limited = ['-c', 'ulimit -n 100 && exec "$0" "$@"', process.execPath, withoutDescriptors, dir];
   const child = spawn('sh', limited, { stdio: ['ignore', 'pipe', 'inherit'] });
   assert.is(await text(child.stdout), 'without: ScrubDeferredError\nwith: done\n');
-  removeFolder(dir);
 });
 
 test.run();

@@ -10,22 +10,22 @@ import { openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import { scrubFreePages } from '../../../src/store/log/scrub.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { inFastFolder } from '../../faults/fault.js';
+import { closing } from '../../support/closing.js';
+import { deadProcess } from '../dead-process.js';
 import { rejection } from '../log-contract.js';
-import { deadProcess } from '../temporary-folder.js';
 import { assertErased, erasureOf, fill, marked, marksInFile } from './marked-batches.js';
 
 test('without a scrub the replaced bytes stay in the file, which is why there is one', () =>
   inFastFolder(async (dir) => {
-    const writer = await claimFolder(dir);
+    await using writer = closing(await claimFolder(dir));
     await fill(writer, 1, 60);
     await writer.append(null, erasureOf(1, 60).rewrites);
     assert.ok(marksInFile(dir).has('mark-000001-0000'));
-    await writer.close();
   }));
 
 test('a reader that stays on old pages defers the scrub, which erases once the reader ends', () =>
   inFastFolder(async (dir) => {
-    const writer = await claimFolder(dir);
+    await using writer = closing(await claimFolder(dir));
     await fill(writer, 1, 60);
     const environment = openLogEnvironment(logFolderOf(dir));
     const reader = environment.root.useReadTransaction();
@@ -39,12 +39,11 @@ test('a reader that stays on old pages defers the scrub, which erases once the r
     await writer.scrub();
     assertErased(dir, seqs, []);
     await environment.root.close();
-    await writer.close();
   }));
 
 test('a scrub also overwrites pages that an interrupted commit left behind the last page', () =>
   inFastFolder(async (dir) => {
-    const writer = await claimFolder(dir);
+    await using writer = closing(await claimFolder(dir));
     await fill(writer, 1, 60);
     await writer.scrub();
     const file = join(logFolderOf(dir), 'data.mdb');
@@ -56,20 +55,17 @@ test('a scrub also overwrites pages that an interrupted commit left behind the l
     assertErased(dir, [...seqs, 999], []);
     const bytes = readFileSync(file).toString('latin1');
     assert.not(bytes.includes('mark-000999'));
-    await writer.close();
   }));
 
 test('an owner that died between erasing and scrubbing leaves the next one able to scrub', () =>
   inFastFolder(async (dir) => {
-    const first = await claimFolder(dir, deadProcess());
+    await using first = closing(await claimFolder(dir, deadProcess()));
     await fill(first, 1, 90);
     const { seqs, rewrites } = erasureOf(1, 90);
     await first.append(null, rewrites);
-    const second = await claimFolder(dir, deadProcess());
+    await using second = closing(await claimFolder(dir, deadProcess()));
     await second.scrub();
     assertErased(dir, seqs, []);
-    await second.close();
-    await first.close();
   }));
 
 test('pages of zeros that an interrupted scrub left are given back at the next start', () =>
@@ -86,29 +82,27 @@ test('pages of zeros that an interrupted scrub left are given back at the next s
 
 test('a fenced owner cannot scrub', () =>
   inFastFolder(async (dir) => {
-    const first = await claimFolder(dir, deadProcess());
+    await using first = closing(await claimFolder(dir, deadProcess()));
     await fill(first, 1, 5);
     const second = await claimFolder(dir, deadProcess());
     assert.ok((await rejection(first.scrub())) instanceof OwnerLostError);
-    await first.close();
     await second.close();
   }));
 
 test('the file holds the pages it counts after every commit of scrubs and rewrites', () =>
   inFastFolder(async (dir) => {
-    const writer = await claimFolder(dir);
+    await using writer = closing(await claimFolder(dir));
     for (let round = 0; round < 20; round += 1) {
       await fill(writer, round * 10 + 1, 10);
       await writer.append(null, erasureOf(round * 10 + 1, 10).rewrites);
       if (round % 4 === 0) await writer.scrub();
       checkEnvironmentFile(join(logFolderOf(dir), 'data.mdb'));
     }
-    await writer.close();
   }));
 
 test('a scrub of hundreds of free pages makes the file no larger, and gives back what it claimed', () =>
   inFastFolder(async (dir) => {
-    const writer = await claimFolder(dir);
+    await using writer = closing(await claimFolder(dir));
     const seqs = Array.from({ length: 600 }, (_, i) => i + 1);
     await Promise.all(seqs.map((seq) => writer.append({ firstSeq: seq, bytes: marked(seq, 3_000) }, [])));
     await writer.append(
@@ -121,16 +115,14 @@ test('a scrub of hundreds of free pages makes the file no larger, and gives back
     const environment = openLogEnvironment(logFolderOf(dir));
     assert.equal([...environment.scrub.getKeys()], []);
     await environment.root.close();
-    await writer.close();
   }));
 
 test('a scrub that is aborted is deferred to the next start', () =>
   inFastFolder(async (dir) => {
-    const writer = await claimFolder(dir);
+    await using writer = closing(await claimFolder(dir));
     await fill(writer, 1, 10);
     const deferred = await rejection(writer.scrub(AbortSignal.abort()));
     assert.ok(deferred instanceof ScrubDeferredError && /the node is shutting down/.test(deferred.message));
-    await writer.close();
   }));
 
 test.run();

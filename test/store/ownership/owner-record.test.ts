@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as records from '../../../src/store/ownership/owner-record.js';
-import { removeFolder, temporaryFolder } from '../temporary-folder.js';
+import { temporaryFolder } from '../../support/process.js';
 
 let dir = '';
 test.before.each(() => {
   dir = temporaryFolder();
 });
-test.after.each(() => removeFolder(dir));
 
 const me = records.thisProcess();
 const recordAt = (epoch: number) => records.recordOf(me, epoch);

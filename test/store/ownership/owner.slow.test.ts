@@ -1,7 +1,7 @@
 /** One owner per data folder: a living one refuses, a dead one does not block, a fenced one writes nothing. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,9 +16,11 @@ import { HiddenCommitError } from '../../../src/store/log/log-environment.js';
 import { checkPages } from '../../../src/store/log/page-check.js';
 import { claimFolder, FolderOwnedError } from '../../../src/store/ownership/owner.js';
 import { type ProcessIdentity, thisProcess } from '../../../src/store/ownership/owner-record.js';
+import { closing } from '../../support/closing.js';
+import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
+import { deadProcess } from '../dead-process.js';
 import { batchOf, rejection } from '../log-contract.js';
-import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const ownerEntry = fileURLToPath(new URL('../own-folder.js', import.meta.url));
 const hideEntry = fileURLToPath(new URL('../hide-commit.js', import.meta.url));
@@ -39,9 +41,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** As another machine or container would say it: this one cannot look it up. */
-function elsewhere(): ProcessIdentity {
-  return { ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' };
-}
+const elsewhere = (): ProcessIdentity => ({ ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' });
 
 test('a claim that fails at its end stops its heartbeat', async () => {
   const dir = temporaryFolder();
@@ -62,7 +62,7 @@ test('a claim that fails at its end stops its heartbeat', async () => {
     assert.equal(rejected, []);
   } finally {
     process.off('unhandledRejection', note);
-    removeFolder(`${dir}-gone`);
+    rmSync(`${dir}-gone`, { recursive: true });
   }
 });
 
@@ -81,7 +81,6 @@ test('a first claim that is killed at any time leaves a folder that the next one
       readdirSync(dir).filter((name) => name.startsWith('.tmp')),
       [],
     );
-    removeFolder(dir);
   }
 });
 
@@ -94,7 +93,6 @@ test('a living owner refuses a second one, and is named', async () => {
   assert.match(error.message, dir);
   assert.match(error.message, `process ${child.pid}`);
   await end(child);
-  removeFolder(dir);
 });
 
 test('an owner that was killed does not block the next start, at once', async () => {
@@ -102,11 +100,9 @@ test('an owner that was killed does not block the next start, at once', async ()
   const { child } = await starter(dir);
   await end(child);
   const started = performance.now();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   assert.is(writer.epoch, 2);
   assert.ok(performance.now() - started < limits.ownerSilentMs, 'without watching its heartbeat');
-  await writer.close();
-  removeFolder(dir);
 });
 
 test('an owner elsewhere with a heartbeat refuses a start, and a silent one is taken over', async () => {
@@ -122,17 +118,15 @@ test('an owner elsewhere with a heartbeat refuses a start, and a silent one is t
   });
   assert.match(beat, /^1 \d+\n$/);
   await first.abandon();
-  const second = await claimFolder(dir, thisProcess(), TIMES);
+  await using second = closing(await claimFolder(dir, thisProcess(), TIMES));
   assert.is(second.epoch, 2);
-  await second.close();
-  removeFolder(dir);
 });
 
 test('after a takeover no append of the old owner is written, and its heartbeat stops', async () => {
   const dir = temporaryFolder();
   const first = await claimFolder(dir, deadProcess(), TIMES);
   await first.append(batchOf(1), []);
-  const second = await claimFolder(dir, deadProcess(), TIMES);
+  await using second = closing(await claimFolder(dir, deadProcess(), TIMES));
   await second.append(batchOf(2), []);
   for (const seq of [2, 3, 4]) {
     assert.ok((await rejection(first.append(batchOf(seq, 70), [batchOf(1, 10)]))) instanceof OwnerLostError);
@@ -147,8 +141,6 @@ test('after a takeover no append of the old owner is written, and its heartbeat 
     (await rejection(claimFolder(dir, elsewhere(), TIMES))) instanceof FolderOwnedError,
     'closing the old one released nothing of the new one',
   );
-  await second.close();
-  removeFolder(dir);
 });
 
 test('exactly one of many starts on the folder of a dead owner wins, in this process', async () => {
@@ -164,7 +156,6 @@ test('exactly one of many starts on the folder of a dead owner wins, in this pro
     await won[0]!.append(batchOf(round + 1), []);
     await won[0]!.close();
   }
-  removeFolder(dir);
 });
 
 test('exactly one of many processes that start on a killed owner wins', async () => {
@@ -183,10 +174,8 @@ test('exactly one of many processes that start on a killed owner wins', async ()
     last = winners[0]!;
   }
   await end(last.child);
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   assert.equal(storedSeqs(writer), [1, 2, 3, 4, 5], 'each owner wrote one batch, keyed by its epoch');
-  await writer.close();
-  removeFolder(dir);
 });
 
 /**
@@ -196,9 +185,7 @@ function hide(dir: string): void {
   assert.is(spawnSync(process.execPath, [hideEntry, dir], { stdio: 'inherit' }).status, 0);
 }
 
-function storedSeqs(log: LogReader): number[] {
-  return log.from(0, 100, 1e6).map(({ firstSeq }) => firstSeq);
-}
+const storedSeqs = (log: LogReader): number[] => log.from(0, 100, 1e6).map(({ firstSeq }) => firstSeq);
 
 // Found beside `faults -- retire`: a process that opened the log while the node wrote made it lose a batch that was
 // acknowledged.
@@ -212,11 +199,9 @@ test('a commit that another process hid is not overwritten: the next one is refu
   assert.ok((await rejection(writer.append(null, [rewrite]))) instanceof HiddenCommitError);
   await writer.close();
   checkPages(dataFileOf(logFolderOf(dir)));
-  const next = await claimFolder(dir, deadProcess());
+  await using next = closing(await claimFolder(dir, deadProcess()));
   assert.equal(storedSeqs(next), [1, 2]);
   await next.append(batchOf(3), []);
-  await next.close();
-  removeFolder(dir);
 });
 
 // Found by `faults -- takeover`: two starts owned one folder, both under epoch 220 (round 367 of seed 1), and a
@@ -228,11 +213,9 @@ test('a claim does not overwrite a commit that another process hid', async () =>
   hide(dir);
   assert.ok((await rejection(claimFolder(dir, deadProcess()))) instanceof HiddenCommitError);
   await writer.close();
-  const next = await claimFolder(dir, deadProcess());
+  await using next = closing(await claimFolder(dir, deadProcess()));
   assert.is(next.epoch, 3);
   assert.equal(storedSeqs(next), [1, 2]);
-  await next.close();
-  removeFolder(dir);
 });
 
 // Found by `faults -- takeover`, round 367 of seed 1: each of two owners under one epoch could write.
@@ -250,7 +233,6 @@ test('an owner whose claim was hidden is fenced by the next one', async () => {
   await next.append(batchOf(3), []);
   assert.equal(storedSeqs(next), [1, 2, 3]);
   for (const writer of [first, hidden, next]) await writer.close();
-  removeFolder(dir);
 });
 
 test.run();

@@ -9,9 +9,11 @@ import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { OWNER_KEY, openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import * as owners from '../../../src/store/ownership/owner.js';
 import { ownerFileOf, processStartOf, readOwner, thisProcess } from '../../../src/store/ownership/owner-record.js';
+import { closing } from '../../support/closing.js';
+import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
+import { deadProcess } from '../dead-process.js';
 import { batchOf, rejection } from '../log-contract.js';
-import { deadProcess, removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const { adoptFolder, claimFolder, FolderOwnedError, ownFolder, refuseLiving } = owners;
 /** Silence that no busy machine makes of a heart that beats. */
@@ -20,9 +22,7 @@ const times = { heartbeatMs: 5, ownerSilentMs: 1_000 };
 const briefly = { heartbeatMs: 5, ownerSilentMs: 20 };
 
 /** As another machine or container would say it: this one cannot look it up. */
-function elsewhere() {
-  return { ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' };
-}
+const elsewhere = () => ({ ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' });
 
 /** Returns the number of the last heartbeat of an epoch; 0 for none. */
 function beatOf(dir: string, epoch: number): number {
@@ -36,7 +36,6 @@ test('an owner of another boot or container lives by its heartbeat, whatever pro
     const owner = await ownFolder(dir, { ...deadProcess(), ...other }, times);
     assert.instance(await rejection(refuseLiving(dir, undefined, times)), FolderOwnedError, JSON.stringify(other));
     await owner.release();
-    removeFolder(dir);
   }
 });
 
@@ -54,7 +53,6 @@ test('an owner that runs here on another folder makes this one a copy, which can
   assert.match(String(await rejection(adoptFolder(dir))), /is in use by process \d+ \(since .*stop that node first/);
   assert.match(String(await rejection(refuseLiving(dir))), /is in use by process \d+ \(since .*one node per folder/);
   for (const one of [owner, next]) await one.release();
-  removeFolder(dir);
 });
 
 test('a system without processes tells a dead owner by its number, and a silent one by its heart', async () => {
@@ -73,7 +71,6 @@ test('a system without processes tells a dead owner by its number, and a silent 
     assert.is(error instanceof FolderOwnedError, isWatched, JSON.stringify(identity));
     await owner.stop();
     if (isWatched) assert.is(await refuseLiving(dir, own, briefly), 1);
-    removeFolder(dir);
   }
 });
 
@@ -95,35 +92,28 @@ test('a folder is released once, and not by an owner that was stopped or has a s
   const { ino } = statSync(ownerFileOf(dir, 6));
   await third.release();
   assert.is(statSync(ownerFileOf(dir, 6)).ino, ino, 'its file is written once');
-  removeFolder(dir);
 });
 
 test('the data folder is created for its owner alone', async () => {
   const dir = join(temporaryFolder(), 'data');
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   assert.is(statSync(dir).mode & 0o777, 0o700);
   assert.is(writer.epoch, 1);
-  await writer.close();
-  removeFolder(join(dir, '..'));
 });
 
 test('an owner in this process refuses a second one too', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   assert.ok((await rejection(claimFolder(dir))) instanceof FolderOwnedError);
   await writer.append(batchOf(1), []);
   assert.equal(writer.last(), batchOf(1));
-  await writer.close();
-  removeFolder(dir);
 });
 
 test('a released folder is free at once, also for one that cannot look its owner up', async () => {
   const dir = temporaryFolder();
   await (await claimFolder(dir)).close();
-  const writer = await claimFolder(dir, elsewhere(), { heartbeatMs: 1_000, ownerSilentMs: 60_000 });
+  await using writer = closing(await claimFolder(dir, elsewhere(), { heartbeatMs: 1_000, ownerSilentMs: 60_000 }));
   assert.is(writer.epoch, 2);
-  await writer.close();
-  removeFolder(dir);
 });
 
 test('an old heartbeat file of another owner does not protect a dead one', async () => {
@@ -132,10 +122,8 @@ test('an old heartbeat file of another owner does not protect a dead one', async
   await first.abandon();
   let beat = 0;
   const stranger = setInterval(() => writeFileSync(join(dir, 'heartbeat'), `7 ${beat++}\n`), 1);
-  const second = await claimFolder(dir, thisProcess(), briefly).finally(() => clearInterval(stranger));
+  await using second = closing(await claimFolder(dir, thisProcess(), briefly).finally(() => clearInterval(stranger)));
   assert.is(second.epoch, 2);
-  await second.close();
-  removeFolder(dir);
 });
 
 test('an owner that writes nothing is notified once of a takeover', async () => {
@@ -150,9 +138,8 @@ test('an owner that writes nothing is notified once of a takeover', async () => 
   await until(() => beatOf(dir, 2) > 3);
   assert.is(reported.length, 1);
   assert.ok(reported[0] instanceof OwnerLostError);
-  await first.close();
   await second.close();
-  removeFolder(dir);
+  await first.close();
 });
 
 test('an owner file that a power cut emptied delays a start no longer than a silent owner', async () => {
@@ -167,7 +154,6 @@ test('an owner file that a power cut emptied delays a start no longer than a sil
     readdirSync(dir).filter((name) => name.startsWith('owner-')),
     ['owner-3.json'],
   );
-  removeFolder(dir);
 });
 
 test('a folder that lost the file of its last owner is claimed with the epoch after that one', async () => {
@@ -183,10 +169,8 @@ test('a folder that lost the file of its last owner is claimed with the epoch af
   assert.instance(await rejection(claimFolder(dir)), FolderOwnedError);
   await next.close();
   assert.not.ok(isLost);
-  const last = await claimFolder(dir);
+  await using last = closing(await claimFolder(dir));
   assert.is(last.epoch, 5);
-  await last.close();
-  removeFolder(dir);
 });
 
 test('an owned folder is refused before its log is opened, and its files stay unchanged', async () => {
@@ -196,11 +180,9 @@ test('an owned folder is refused before its log is opened, and its files stay un
   assert.not.ok(existsSync(logFolderOf(dir)));
   await folder.release();
   mkdirSync(join(dir, '.tmp-log-7'));
-  const next = await claimFolder(dir);
+  await using next = closing(await claimFolder(dir));
   assert.not.ok(existsSync(join(dir, '.tmp-log-7')), 'the remains of an interrupted start');
   assert.is(next.epoch, 2);
-  await next.close();
-  removeFolder(dir);
 });
 
 // Found by flips: round 6738 of seed 20261171. The folder was "in use" by a process that had died.
@@ -213,7 +195,6 @@ test('an owner whose version is damaged is damage, and no owner that lives', asy
   assert.ok(error instanceof DamagedError);
   assert.match(error.message, /data\.mdb: the owner's record and its version differ/);
   await environment.root.close();
-  removeFolder(dir);
 });
 
 test('a log that was cut is damage, and claiming it does not end the process', async () => {
@@ -224,21 +205,18 @@ test('a log that was cut is damage, and claiming it does not end the process', a
   const file = join(dir, 'log', 'data.mdb');
   writeFileSync(file, readFileSync(file).subarray(0, 20_480));
   assert.ok((await rejection(claimFolder(dir))) instanceof DamagedError);
-  removeFolder(dir);
 });
 
 test('a living owner in another container is not taken for that of a copy, nor its folder adopted', async () => {
   const dir = temporaryFolder();
   // Its number is that of a process here, too, which has not opened the folder.
-  const writer = await claimFolder(dir, { ...elsewhere(), pid: process.ppid }, times);
+  await using writer = closing(await claimFolder(dir, { ...elsewhere(), pid: process.ppid }, times));
   const claimed = await rejection(claimFolder(dir, thisProcess(), times));
   assert.instance(claimed, FolderOwnedError);
   assert.not.match((claimed as Error).message, /is a copy of the folder of a running node/);
   assert.instance(await rejection(adoptFolder(dir, thisProcess(), times)), FolderOwnedError);
   // Nothing was taken from it.
   await writer.append(batchOf(1), []);
-  await writer.close();
-  removeFolder(dir);
 });
 
 test.run();

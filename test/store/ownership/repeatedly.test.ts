@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { repeatedly } from '../../../src/store/ownership/owner.js';
+import { deferred } from '../../support/deferred.js';
 
 // Repeated work keeps no process alive, so this does.
 const awake = setInterval(() => undefined, 1_000);
@@ -9,53 +10,44 @@ test.after(() => clearInterval(awake));
 
 /** Resolves once other work of 1 ms has come ten times. */
 async function tenIntervals(): Promise<void> {
-  const passed = gate();
+  const passed = deferred();
   let begun = 0;
   const stop = repeatedly(async () => {
     begun += 1;
-    if (begun === 10) passed.open();
+    if (begun === 10) passed.resolve();
   }, 1);
-  await passed.opened;
+  await passed.promise;
   await stop();
 }
 
-/** A promise with its resolver. */
-function gate(): { readonly opened: Promise<void>; open(): void } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open: () => open() };
-}
-
 test('work that lasts longer than its interval is not begun a second time meanwhile', async () => {
-  const first = gate();
-  const second = gate();
+  const first = deferred();
+  const second = deferred();
   let begun = 0;
   const stop = repeatedly(async () => {
     begun += 1;
-    if (begun === 2) second.open();
-    await first.opened;
+    if (begun === 2) second.resolve();
+    await first.promise;
   }, 1);
   assert.is(begun, 1);
   await tenIntervals();
   assert.is(begun, 1);
-  first.open();
-  await second.opened;
+  first.resolve();
+  await second.promise;
   await stop();
 });
 
 test('the end waits for running work, and no work begins after it', async () => {
-  const working = gate();
+  const working = deferred();
   let begun = 0;
   let isOver = false;
   const stop = repeatedly(async () => {
     begun += 1;
-    await working.opened;
+    await working.promise;
     isOver = true;
   }, 1);
   const stopped = stop();
-  working.open();
+  working.resolve();
   await stopped;
   assert.ok(isOver);
   await tenIntervals();

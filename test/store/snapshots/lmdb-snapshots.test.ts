@@ -1,6 +1,6 @@
 /** Snapshots in LMDB keep the port's contract; interrupted writes, cut files and flipped bits are found. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import fs, { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import fs, { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,24 +10,20 @@ import * as assert from 'uvu/assert';
 import { DamagedError } from '../../../src/group/ports/storage.js';
 import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { blocksIn } from '../../support/blocks-in.js';
+import { temporaryFolder } from '../../support/process.js';
 import { rejection } from '../log-contract.js';
 import { blocksOf, headerOf, testSnapshots } from '../snapshots-contract.js';
-import { removeFolder, temporaryFolder } from '../temporary-folder.js';
 
 const readerEntry = fileURLToPath(new URL('../read-snapshots.js', import.meta.url));
 const SIZES = [10, 5_000, 40, 1_500, 70_000, 3];
 
-testSnapshots('lmdb snapshots', async () => {
-  const dir = temporaryFolder();
-  return { store: new LmdbSnapshotStore(dir), end: async () => removeFolder(dir) };
-});
+testSnapshots('lmdb snapshots', () => new LmdbSnapshotStore(temporaryFolder()));
 
 async function withSnapshot(body: (dir: string, store: LmdbSnapshotStore, file: string) => unknown): Promise<void> {
   const dir = temporaryFolder();
   const store = new LmdbSnapshotStore(dir);
   await store.write(headerOf(9), blocksOf(4, SIZES));
   await body(dir, store, join(dir, 'snapshot-0000000000000009', 'data.mdb'));
-  removeFolder(dir);
 }
 
 test('each block is written by itself, so that no call writes more than one', () =>
@@ -56,7 +52,6 @@ test('little of a snapshot waits for the disk while it is written, so that commi
   const file = join(dir, 'snapshot-0000000000000009', 'data.mdb');
   const steps = [...grownTo, fs.statSync(file).size].map((size, i) => size - (grownTo[i - 1] ?? 0));
   assert.ok(Math.max(...steps) < 1_400_000, `bytes written from one sync to the next: ${steps}`);
-  removeFolder(dir);
 });
 
 test('a snapshot that fails leaves nothing behind', async () => {
@@ -67,7 +62,6 @@ test('a snapshot that fails leaves nothing behind', async () => {
   }
   assert.match(String(await rejection(new LmdbSnapshotStore(dir).write(headerOf(9), failing()))), 'as told');
   assert.equal(readdirSync(dir), []);
-  removeFolder(dir);
 });
 
 const isDamage = (error: unknown) =>
@@ -130,7 +124,7 @@ function openedAmid(store: LmdbSnapshotStore, change: () => void): unknown {
 
 test('a snapshot that its owner removes while it is opened is missing, and no folder takes its place', () =>
   withSnapshot((dir, store, file) => {
-    const error = openedAmid(store, () => removeFolder(dirname(file)));
+    const error = openedAmid(store, () => rmSync(dirname(file), { recursive: true }));
     assert.ok(error instanceof DamagedError);
     assert.match(String(error), 'the file is missing');
     assert.equal(readdirSync(dir), []);
@@ -212,7 +206,6 @@ test('a snapshot that was killed while being written is not listed and is swept'
   assert.equal(store.list(), [3]);
   await store.sweep();
   assert.equal(readdirSync(dir).sort(), ['head.json', 'snapshot-0000000000000003']);
-  removeFolder(dir);
 });
 
 test('a replacement that was killed half-way leaves the old snapshot in place after a sweep', async () => {
@@ -222,7 +215,6 @@ test('a replacement that was killed half-way leaves the old snapshot in place af
   renameSync(join(dir, 'snapshot-0000000000000003'), join(dir, '.old-snapshot-0000000000000003'));
   await store.sweep();
   assert.equal(blocksIn(store, 3), blocksOf(1, [10]));
-  removeFolder(dir);
 });
 
 test('a failed write leaves the earlier content and no other file', async () => {
@@ -238,7 +230,6 @@ test('a failed write leaves the earlier content and no other file', async () => 
   }
   assert.equal(readdirSync(dir), ['snapshot-0000000000000003']);
   assert.equal(blocksIn(store, 3), blocksOf(1, [10]));
-  removeFolder(dir);
 });
 
 // A thread that is ended amid one of these transactions never ends, and neither does its process.
@@ -259,7 +250,6 @@ test('an aborted write gives up between two blocks, begins no further transactio
   assert.match(String(await rejection(store.write(headerOf(4), blocks()))), 'aborted');
   assert.is(taken, 3, 'none is begun');
   assert.equal(readdirSync(dir), []);
-  removeFolder(dir);
 });
 
 test('a borrowed block is used before any writer is asked again, since writers read from LMDB', async () => {
@@ -270,7 +260,6 @@ test('a borrowed block is used before any writer is asked again, since writers r
   const store = new LmdbSnapshotStore(dir, () => source.readHeader(3).seq !== 3);
   await store.write(headerOf(12), source.borrowBlocks(9));
   assert.equal(blocksIn(store, 12), blocksOf(4, SIZES));
-  removeFolder(dir);
 });
 
 const RELATIVES = ['.old-snapshot-0000000000000003', '.tmp-snapshot-0000000000000003'];
@@ -285,7 +274,6 @@ test('a removed snapshot does not come back from leftovers of its replacement', 
   assert.equal(readdirSync(dir), []);
   await store.sweep();
   assert.equal(store.list(), []);
-  removeFolder(dir);
 });
 
 test('a snapshot whose replacement never came is listed, read and removed where it was pushed to', async () => {
@@ -298,7 +286,6 @@ test('a snapshot whose replacement never came is listed, read and removed where 
   for (const seq of store.list()) await store.remove(seq);
   await store.sweep();
   assert.equal(readdirSync(dir), []);
-  removeFolder(dir);
 });
 
 test('a snapshot on a file system that cannot be written is read all the same', async () => {

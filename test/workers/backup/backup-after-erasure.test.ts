@@ -18,6 +18,7 @@ import { copyIntoFolder } from '../../../src/workers/backup/copy-folder.js';
 import { inFastFolder } from '../../faults/fault.js';
 import { Life } from '../../group/life.js';
 import { withBounds } from '../../sim/profile.js';
+import { closing } from '../../support/closing.js';
 import { salt, subjectOf } from '../../support/given.js';
 
 const context = {
@@ -37,9 +38,8 @@ async function groupIn(dataDir: string) {
 }
 
 async function writeSnapshot(dataDir: string, seq: number): Promise<void> {
-  const log = openLogReader(dataDir);
+  await using log = closing(openLogReader(dataDir));
   await new Replica(log, new LmdbSnapshotStore(dataDir), salt).snapshot(seq, epochOf(dataDir));
-  await log.close();
 }
 
 const refusal = (work: Promise<unknown>) => work.then(() => null, refusalOf);

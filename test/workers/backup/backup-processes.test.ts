@@ -1,5 +1,5 @@
 /** The process of a backup as its caller sees it, and the verification of any folder. */
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -45,7 +45,6 @@ test('a refusal of the process that makes a backup reaches the caller with its o
   const task = { dataDir: dir, dir: join(dir, 'backup'), version: '0' };
   const error = `${dir} has no store`;
   assert.equal(await backUpInChild(task, quiet), { ok: false, code: 'no_store', error });
-  rmSync(dir, { recursive: true, force: true });
 });
 
 test('a process that makes a backup reports its progress, and then the manifest', async () => {

@@ -15,8 +15,8 @@ import { restoreInChild, verifyAny } from '../../../src/workers/backup/backup-pr
 import { backUp, restore } from '../../../src/workers/backup/backup-task.js';
 import { PiscinaPool } from '../../../src/workers/pool/piscina-pool.js';
 import { inFastFolder } from '../../faults/fault.js';
-import { removeFolder, temporaryFolder } from '../../store/temporary-folder.js';
 import { formedRecord, salt, t0 } from '../../support/given.js';
+import { temporaryFolder } from '../../support/process.js';
 
 function context(isCancelled = false) {
   const phases = new Set<string>();
@@ -43,7 +43,6 @@ test.before(async () => {
   writeFileSync(join(dataDir, 'group-salt'), salt);
   await backUp({ dataDir, dir: join(given, 'backup'), version: '7' }, context());
 });
-test.after(() => removeFolder(given));
 
 function withBackup(run: (folders: { root: string; dataDir: string; dir: string }) => Promise<void>): Promise<void> {
   return inFastFolder(async (root) => {

@@ -10,17 +10,14 @@ import { logFolderOf, openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { type CopyHooks, copyIntoFolder } from '../../../src/workers/backup/copy-folder.js';
 import { inPieces, Life } from '../../group/life.js';
 import { rejection } from '../../store/log-contract.js';
+import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 
 const progress = () => undefined;
 
 async function lastIn(dir: string): Promise<number> {
-  const log = openLogReader(dir);
-  try {
-    return lastSeqOf(log);
-  } finally {
-    await log.close();
-  }
+  await using log = closing(openLogReader(dir));
+  return lastSeqOf(log);
 }
 
 test('no record is written until the caller has noted that the log changes, asked once', async () => {

@@ -1,6 +1,6 @@
 /** The pools of threads: while one starts, the pieces of the log that one reads, and signatures. */
 import { sign } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,6 +16,8 @@ import { PiscinaPool } from '../../../src/workers/pool/piscina-pool.js';
 import { ReadQueue } from '../../../src/workers/pool/read-queue.js';
 import { newSigningKey } from '../../http/signing/signer.js';
 import { rejection } from '../../store/log-contract.js';
+import { closing } from '../../support/closing.js';
+import { deferred } from '../../support/deferred.js';
 import { formedRecord, salt, t0 } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
 
@@ -41,19 +43,14 @@ test('a read is queued once the thread has loaded, so that the time of the load 
     queued += 1;
     return run(...read);
   };
-  const pool = new PiscinaPool(folder, { replica: entry, reader: entry }, undefined, queue);
-  try {
-    const reads = [1, 2, 3].map((seq) => pool.records([seq]));
-    // A read that waited for no load would be queued within these turns.
-    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
-    const queuedEarly = queued;
-    writeFileSync(gate, '');
-    assert.equal(await Promise.all(reads), [[1], [2], [3]]);
-    assert.equal([queuedEarly, queued], [0, 3]);
-  } finally {
-    await pool.close();
-    rmSync(dir, { recursive: true, force: true });
-  }
+  await using pool = closing(new PiscinaPool(folder, { replica: entry, reader: entry }, undefined, queue));
+  const reads = [1, 2, 3].map((seq) => pool.records([seq]));
+  // A read that waited for no load would be queued within these turns.
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  const queuedEarly = queued;
+  writeFileSync(gate, '');
+  assert.equal(await Promise.all(reads), [[1], [2], [3]]);
+  assert.equal([queuedEarly, queued], [0, 3]);
 });
 
 test('a thread verifies a batch of signatures, each by its own key, and replies in their order', async () => {
@@ -96,7 +93,6 @@ test('a piece of the log comes in memory that the threads share, or alone if it 
   } finally {
     await pool.close();
     await writer.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 });
 
@@ -110,29 +106,21 @@ test('a task starts once the files hold every acknowledged batch, unless an eras
       .join(''),
   );
   const entry = pathToFileURL(file);
-  const pool = new PiscinaPool({ dir, salt: new Uint8Array(16) }, { replica: entry, reader: entry });
-  let store: () => void = () => undefined;
-  const stored = new Promise<void>((resolve) => {
-    store = resolve;
-  });
+  await using pool = closing(new PiscinaPool({ dir, salt: new Uint8Array(16) }, { replica: entry, reader: entry }));
+  const { promise: stored, resolve: store } = deferred();
   const done: string[] = [];
-  try {
-    pool.filesStored = () => stored.then(() => void done.push('stored'));
-    await pool.check(() => undefined, new AbortController().signal).catch(() => undefined);
-    assert.equal(done, [], 'a check of the files starts at once');
-    const feed = { generation: 'g', upTo: 7, at: 1, asOf: 1, erasedOnly: true };
-    await Promise.all([pool.follow(7), pool.snapshot(7, 1), pool.publishChanges(feed)]);
-    const tasks = [pool.verdicts(7, 1), pool.records([7])].map((task) => task.then(() => done.push('task')));
-    store();
-    await Promise.all(tasks);
-    assert.equal(done, ['stored', 'stored', 'task', 'task']);
-    pool.filesStored = () => Promise.reject(new Error('no space left'));
-    for (const task of [pool.verdicts(7, 1), pool.records([7])])
-      assert.is(await task.catch((error: Error) => error.message), 'no space left');
-  } finally {
-    await pool.close();
-    rmSync(dir, { recursive: true, force: true });
-  }
+  pool.filesStored = () => stored.then(() => void done.push('stored'));
+  await pool.check(() => undefined, new AbortController().signal).catch(() => undefined);
+  assert.equal(done, [], 'a check of the files starts at once');
+  const feed = { generation: 'g', upTo: 7, at: 1, asOf: 1, erasedOnly: true };
+  await Promise.all([pool.follow(7), pool.snapshot(7, 1), pool.publishChanges(feed)]);
+  const tasks = [pool.verdicts(7, 1), pool.records([7])].map((task) => task.then(() => done.push('task')));
+  store();
+  await Promise.all(tasks);
+  assert.equal(done, ['stored', 'stored', 'task', 'task']);
+  pool.filesStored = () => Promise.reject(new Error('no space left'));
+  for (const task of [pool.verdicts(7, 1), pool.records([7])])
+    assert.is(await task.catch((error: Error) => error.message), 'no space left');
 });
 
 /** A folder whose log has one record, the formation of a group, with its owner. */
@@ -157,13 +145,12 @@ test('a pool that is closed ends the snapshot under way, and writes none', async
     await pool.close();
     assert.equal([await made, new LmdbSnapshotStore(dir).list()], isClosed ? ['ended', []] : [1, [1]]);
     await writer.close();
-    rmSync(dir, { recursive: true, force: true });
   }
 });
 
 test('on Linux the replica runs at the lowest priority, and the main thread at its own', async () => {
   if (process.platform !== 'linux') return;
-  const { dir, writer, pool } = await formedFolder();
+  const { writer, pool } = await formedFolder();
   const before = getPriority();
   await pool.follow(1);
   const niceOf = (task: string) =>
@@ -172,7 +159,6 @@ test('on Linux the replica runs at the lowest priority, and the main thread at i
   assert.is(getPriority(), before);
   await pool.close();
   await writer.close();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 /** Runs with a pool whose workers execute `code`, and with a function that replaces the code of the next ones. */
@@ -196,7 +182,6 @@ async function withWorkers(
     await run(pool, replace, () => existsSync(join(dir, 'closed')));
   } finally {
     await pool.close(1, 1);
-    rmSync(dir, { recursive: true, force: true });
   }
 }
 

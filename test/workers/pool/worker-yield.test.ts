@@ -26,9 +26,7 @@ test('on a single core a computation sleeps after each tenth of a millisecond of
   assert.ok(sleeps.length >= 90 && sleeps.length <= 100, `${sleeps.length} sleeps in 10 ms of work`);
 });
 
-test('with a core to spare a computation never sleeps', () => {
-  assert.equal(sleepsOf(2, 1_000), []);
-});
+test('with a core to spare a computation never sleeps', () => assert.equal(sleepsOf(2, 1_000), []));
 
 test('the yield of the system returns', () => {
   const yieldCore = workerYield(1);

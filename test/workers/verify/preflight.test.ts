@@ -10,17 +10,17 @@ import { writeClockSeen } from '../../../src/store/files/folder-files.js';
 import { claimFolder } from '../../../src/store/ownership/owner.js';
 import { startProblems } from '../../../src/workers/verify/preflight.js';
 import { inFastFolder } from '../../faults/fault.js';
+import { closing } from '../../support/closing.js';
 import { t0 } from '../../support/given.js';
 
 const identity: GroupIdentity = { groupId: 'g', identityMode: 'privacy-first', environment: 'prod' };
 const salt = 's'.repeat(limits.saltBytesMin);
 
 async function formed(dir: string, of: GroupIdentity | null): Promise<void> {
-  const writer = await claimFolder(dir);
+  await using writer = closing(await claimFolder(dir));
   const formation = { halfLifeDays: 1, banHalfLifeDays: 6, salt: Buffer.from(salt) };
   const random = { bytes: (count: number) => new Uint8Array(count), uuid: () => '' };
   if (of !== null) await formGroup({ identity: of, ...formation }, writer, { now: () => t0 }, random);
-  await writer.close();
 }
 
 test('another group or salt, a clock far ahead, a backup and a half restored folder are named', () =>

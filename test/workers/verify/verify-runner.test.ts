@@ -1,5 +1,5 @@
 /** The verifying process as its parent sees it. */
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { VerifyReport } from '../../../src/group/api.js';
@@ -22,14 +22,10 @@ function children(): readonly number[] {
 /** Verifies a folder in which nothing is yet, while a signal ends the first process that does. */
 async function verifiedUnder(signal: NodeJS.Signals): Promise<VerifyReport> {
   const dir = temporaryFolder();
-  try {
-    const verified = verifyInChild(dir, 'start');
-    await until(() => children().length > 0);
-    process.kill(children()[0]!, signal);
-    return await verified;
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
+  const verified = verifyInChild(dir, 'start');
+  await until(() => children().length > 0);
+  process.kill(children()[0]!, signal);
+  return await verified;
 }
 
 if (process.platform === 'linux') {
@@ -46,7 +42,6 @@ if (process.platform === 'linux') {
     // After the name, which may hold blanks, are the state, the parent and the group.
     assert.is(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[2], String(pid));
     assert.ok((await verified).ok);
-    rmSync(dir, { recursive: true });
   });
 
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {

@@ -5,7 +5,6 @@ import { getEventListeners } from 'node:events';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmdirSync,
@@ -13,7 +12,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -23,18 +21,21 @@ import { type DeliveryResult, type TrustEvent, wireEvent } from '../../../../src
 import { EventSpool, type SpoolOptions } from '../../../../src/client/write/spool/event-spool.js';
 import type { SpoolTarget } from '../../../../src/client/write/spool/progress.js';
 import type { EventBody } from '../../../../src/contract/request-bodies.js';
+import { closing } from '../../../support/closing.js';
+import { deferred } from '../../../support/deferred.js';
+import { temporaryFolder } from '../../../support/process.js';
 import { until } from '../../../support/until.js';
+import { codeOf } from '../../code-of.js';
 import { thrownBy } from '../../thrown-by.js';
 import { VirtualRuntime } from '../../virtual-runtime.js';
 
 let folder = '';
 const spools: EventSpool[] = [];
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  folder = temporaryFolder();
 });
 test.after.each(async () => {
   for (const spool of spools.splice(0)) await spool.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const accepted = (event: EventBody): DeliveryResult => ({
@@ -88,14 +89,6 @@ const event = (eventId: string, more: Partial<TrustEvent> = {}): TrustEvent => (
   ...more,
 });
 const ids = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `e-${from + index}`);
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  const error: unknown = await work.then(
-    () => 'no error',
-    (reason: unknown) => reason,
-  );
-  return error instanceof TrustError ? error.code : String(error);
-}
 
 test('no event is prepared before the node is ready, and none is accepted where it never is', async () => {
   const order: string[] = [];
@@ -265,10 +258,11 @@ test('a batch that is refused as a whole is halved until the faulty event is alo
 
 test('a batch that does not get through in time is sent in smaller ones, which grow again', async () => {
   for (const slow of [new TrustError('timeout', 'slow'), new TrustError('request_timeout', 'slow', { status: 408 })]) {
+    folder = temporaryFolder();
     const node = new Node();
     node.fail = (events) => (events.length > 100 ? slow : null);
     const runtime = new VirtualRuntime();
-    const spool = await opened(node, { runtime });
+    await using spool = closing(await opened(node, { runtime }));
     const sent = ids(1_000).map((id) => ({ ...event(id) }));
     await Promise.all(sent.map((one) => spool.add(one)));
     await runtime.until(spool.drained());
@@ -276,8 +270,6 @@ test('a batch that does not get through in time is sent in smaller ones, which g
     const sizes = node.batches.map(({ length }) => length);
     assert.equal(sizes.slice(0, 4), [500, 250, 125, 63]);
     assert.ok(Math.max(...sizes.slice(4)) > 100, 'it is tried again with more');
-    await spool.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 });
 
@@ -399,10 +391,8 @@ if (hasFullDevice) {
 
 test('a full spool refuses, and takes events again when there is room', async () => {
   const node = new Node();
-  let open: () => void = () => undefined;
-  node.gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const { promise, resolve: open } = deferred();
+  node.gate = promise;
   const spool = await opened(node, { bytesMax: 1_000 });
   const outcomes = [];
   for (const id of ids(10)) outcomes.push(await codeOf(spool.add(event(id))));
@@ -428,10 +418,8 @@ test('a spool without a folder is refused, also for an empty path, which is the 
 
 test('a full spool that waits delays the adder, in order, until there is room or it gives up', async () => {
   const node = new Node();
-  let open: () => void = () => undefined;
-  node.gate = new Promise((resolve) => {
-    open = resolve;
-  });
+  const { promise, resolve: open } = deferred();
+  node.gate = promise;
   const spool = await opened(node, { bytesMax: 1_000, whenFull: 'wait' });
   const adding = ids(50).map((id) => spool.add(event(id)));
   const reason = new Error('enough');
@@ -541,9 +529,8 @@ test('a caller that waits for room gets it even if the events before it could no
 test('an event that never fits is refused, whatever a full spool does', async () => {
   for (const whenFull of ['refuse', 'wait'] as const) {
     const runtime = new VirtualRuntime();
-    const spool = await opened(new Node(), { runtime, bytesMax: 100, whenFull });
+    await using spool = closing(await opened(new Node(), { runtime, bytesMax: 100, whenFull }));
     assert.is(await runtime.until(codeOf(spool.add(event('e')))), 'invalid_argument');
-    await spool.close();
   }
 });
 
@@ -601,9 +588,7 @@ test('a folder that cannot be a spool is refused with a code, and leaves nothing
 });
 
 /** How many files this process holds open, where the system says it. */
-function openFiles(): number {
-  return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0;
-}
+const openFiles = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
 
 test('of several that start together one gets the folder', async () => {
   for (let round = 0; round < 4; round++) {
@@ -617,9 +602,7 @@ test('of several that start together one gets the folder', async () => {
   }
 });
 
-function codeIn(error: unknown): unknown {
-  return error instanceof TrustError ? error.code : error;
-}
+const codeIn = (error: unknown): unknown => (error instanceof TrustError ? error.code : error);
 
 test('drained gives up with its signal, and rejects where the spool is closed first', async () => {
   const node = new Node();

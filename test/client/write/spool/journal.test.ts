@@ -5,7 +5,6 @@
 import {
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -14,7 +13,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type FileHandle, open as openFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -27,13 +25,14 @@ import {
   piecesOf,
   RECORD_EXTRA_BYTES,
 } from '../../../../src/client/write/spool/spool-record.js';
+import { closing } from '../../../support/closing.js';
+import { temporaryFolder } from '../../../support/process.js';
 import { Random } from '../../../support/random.js';
 
 let folder = '';
 test.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'ptf-spool-'));
+  folder = temporaryFolder();
 });
-test.after.each(() => rmSync(folder, { recursive: true, force: true }));
 
 const open = (where = folder) => Journal.open(where);
 const payloads = (...texts: string[]) => texts.map((text) => Buffer.from(text));
@@ -65,22 +64,20 @@ test('records come back in order, with their numbers, before and after a restart
     ],
   );
   await journal.close();
-  const again = await open();
+  await using again = closing(await open());
   assert.equal(again.cuts, []);
   assert.is(await again.append(payloads('d')), 4);
   assert.equal(await texts(again), ['a', 'b', 'c', 'd']);
   assert.is(files().length, 1);
-  await again.close();
 });
 
 test('a read is bounded in count and in bytes, but gives at least one record', async () => {
-  const journal = await open();
+  await using journal = closing(await open());
   await journal.append(payloads('x'.repeat(100), 'y'.repeat(100), 'z'));
   assert.is((await journal.read(1, 2, 1_000)).entries.length, 2);
   assert.is((await journal.read(1, 9, 150)).entries.length, 1);
   assert.is((await journal.read(1, 9, 1)).entries.length, 1);
   assert.is((await journal.read(4, 9, 1_000)).entries.length, 0);
-  await journal.close();
 });
 
 /** Returns the prototype of all file handles. */
@@ -114,15 +111,14 @@ test('a file that gets no further writes is deleted once everything in it is del
   assert.equal(await texts(journal, 2), ['b']);
   await journal.close();
   writeFileSync(join(folder, 'delivered'), encodeRecord(2, Buffer.alloc(0)));
-  const again = await open();
+  await using again = closing(await open());
   await appendInVain(again).catch(() => undefined);
   assert.is(await again.append(payloads('c')), 3);
   assert.equal(files(), ['0000000000000003.events'], 'what was through before the start goes for the next file');
-  await again.close();
 });
 
 test('records that are appended during a read are not damage, and appear in the next read', async () => {
-  const journal = await open();
+  await using journal = closing(await open());
   await journal.append(payloads('a'));
   const handles = await handlesOf(join(folder, files()[0]!));
   const { read } = handles;
@@ -142,11 +138,10 @@ test('records that are appended during a read are not damage, and appear in the 
     handles.read = read;
   }
   assert.equal(await texts(journal), ['a', 'b']);
-  await journal.close();
 });
 
 test('a full file is followed by another, and goes once everything in it is through', async () => {
-  const journal = await open();
+  await using journal = closing(await open());
   const large = 'x'.repeat(16_000);
   const count = Math.ceil((2.5 * bounds.spoolSegmentBytes) / large.length);
   for (let index = 0; index < count; index++) await journal.append(payloads(`${index}:${large}`));
@@ -162,7 +157,6 @@ test('a full file is followed by another, and goes once everything in it is thro
   assert.is(files().length, 2);
   await journal.passed(count);
   assert.is(files().length, 1, 'the file that is written stays');
-  await journal.close();
 });
 
 test('after a cut anywhere the complete records before it stay, and numbering continues after them', async () => {
@@ -187,9 +181,8 @@ test('after a cut anywhere the complete records before it stay, and numbering co
     assert.is(after.cuts.length, isClean ? 0 : 1, `at ${length}`);
     await after.append(payloads('next'));
     await after.close();
-    const last = await open(torn);
+    await using last = closing(await open(torn));
     assert.equal([(await texts(last)).at(-1), last.cuts], ['next', []], `at ${length}`);
-    await last.close();
   }
 });
 
@@ -210,7 +203,7 @@ test('one flipped bit costs one record: the others are read as they were written
     const where = join(folder, `flip-${bit}`);
     mkdirSync(where);
     writeFileSync(join(where, name!), flipped);
-    const after = await open(where);
+    await using after = closing(await open(where));
     const found = await texts(after);
     const hit = ends.findIndex((end) => byte < end);
     if (byte === good.byteLength - 1) {
@@ -222,7 +215,6 @@ test('one flipped bit costs one record: the others are read as they were written
       await after.append(payloads('next'));
       assert.equal(await texts(after, 4), ['next'], `bit ${bit}`);
     }
-    await after.close();
   }
 });
 
@@ -243,7 +235,7 @@ test('if a disk damages a part of a file, the records around it are read with th
     const where = join(folder, `spoiled-${round}`);
     mkdirSync(where);
     writeFileSync(join(where, name!), spoiled);
-    const after = await open(where);
+    await using after = closing(await open(where));
     assert.is(after.nextSeq, 201, `round ${round}`);
     const found = await texts(after);
     assert.is(found.length, 200);
@@ -252,7 +244,6 @@ test('if a disk damages a part of a file, the records around it are read with th
     for (const [index, text] of found.entries()) if (text !== 'damaged') assert.is(text, written[index]);
     const dataHit = hit.reduce((sum, index) => sum + RECORD_EXTRA_BYTES + written[index]!.length, 0);
     assert.ok(dataHit <= length + 2 * 340, `round ${round}: no more than what was spoiled`);
-    await after.close();
   }
 });
 
@@ -284,14 +275,13 @@ test('a delivered file with a damaged record is set aside; a damaged end before 
   const bytes = readFileSync(path);
   bytes.fill(0, bytes.byteLength - 20_000);
   writeFileSync(path, bytes);
-  const after = await open();
+  await using after = closing(await open());
   const found = await texts(after);
   assert.equal([found.length, found.filter((text) => text === 'damaged').length, after.cuts], [count, 2, []]);
   await after.passed(count);
   const [aside, next, ...others] = files();
   assert.match(aside!, new RegExp(`^${first}\\..{8}\\.damaged$`));
   assert.equal([next, others], [second, []]);
-  await after.close();
 });
 
 // Found by review: numbers come again, and a second file took the place of the first, with events in it.
@@ -327,7 +317,7 @@ test('a file of an earlier version is refused and stays as it is', async () => {
 
 test('scattered damage is passed one after the other, and every other record is read', async () => {
   const written = Array.from({ length: 400 }, (_, index) => `record ${index}`);
-  const journal = await open();
+  await using journal = closing(await open());
   await journal.append(payloads(...written));
   const path = join(folder, files()[0]!);
   const bytes = readFileSync(path);
@@ -341,11 +331,10 @@ test('scattered damage is passed one after the other, and every other record is 
     await texts(journal),
     written.map((text, index) => (index % 2 === 1 ? 'damaged' : text)),
   );
-  await journal.close();
 });
 
 test('a record that is damaged or cut off while the journal is open is skipped', async () => {
-  const journal = await open();
+  await using journal = closing(await open());
   await journal.append(payloads('first', 'second', 'third', 'fourth'));
   const path = join(folder, files()[0]!);
   const bytes = readFileSync(path);
@@ -356,7 +345,6 @@ test('a record that is damaged or cut off while the journal is open is skipped',
   assert.equal(await journal.read(2, 10, 1_000), { entries: [], damage: { seq: 2, count: 1, bytes: 34 } });
   truncateSync(path, 110);
   assert.equal(await texts(journal), ['first', 'damaged', 'third', 'damaged']);
-  await journal.close();
 });
 
 test("damage between records counts by their numbers, at a file's end by line breaks, and torn never", () => {
@@ -439,9 +427,8 @@ test('records of a file that a later one begins again count once', async () => {
   await second.append(payloads('C'));
   await second.close();
   copyFileSync(join(other, files(other)[0]!), join(folder, files(other)[0]!));
-  const joined = await open();
+  await using joined = closing(await open());
   assert.equal(await texts(joined), ['a', 'b', 'C']);
-  await joined.close();
 });
 
 test('the mark is the last one set; a damaged one counts as none, so that nothing is left out', async () => {
@@ -460,9 +447,8 @@ test('the mark is the last one set; a damaged one counts as none, so that nothin
     const torn = Buffer.from(bytes);
     torn[1 + random.below(26)]! ^= 1 + random.below(255);
     writeFileSync(path, torn);
-    const after = await open();
+    await using after = closing(await open());
     assert.equal([after.through, after.waiting], [0, 12], `round ${round}`);
-    await after.close();
   }
 });
 

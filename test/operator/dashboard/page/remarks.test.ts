@@ -42,9 +42,7 @@ function textsOf(changed: Partial<ListedPeerValue>, facts = group): string[] {
   return remarksOf({ ...sound, ...changed }, facts).map(({ text }) => text);
 }
 
-test('a peer that counts and agrees has no remark', () => {
-  assert.equal(textsOf({}), []);
-});
+test('a peer that counts and agrees has no remark', () => assert.equal(textsOf({}), []));
 
 test('a revoked peer has weight 0 because it is revoked, whatever else is true of it', () => {
   assert.equal(textsOf({ weight: 0, status: 'revoked', signals: null }), ['weight 0: revoked']);

@@ -12,6 +12,7 @@ import type { Answer, Command } from '../../../src/group/actor-commands.js';
 import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { limits } from '../../../src/limits.js';
 import { timers } from '../../../src/node/system.js';
+import { deferred } from '../../support/deferred.js';
 import { bounds, salt, subjectOf } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';

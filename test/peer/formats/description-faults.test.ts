@@ -148,15 +148,11 @@ test('a draft is made of the table that an option names, and of no other', async
   const insert = (table: string, cell: string) =>
     `INSERT INTO \`${table}\` (\`steam_id\`, \`${cell}\`) VALUES ('${A}', '1');\n`;
   writeFileSync(dump, insert('one', 'until_one') + insert('two', 'until_two'));
-  try {
-    const { out } = await world.run(['describe', dump, '--table', 'two']);
-    assert.match(out, 'until_two');
-    assert.not.match(out, 'until_one');
-    const { code, err } = await world.run(['describe', dump, '--table', 'three']);
-    assert.equal([code, err.includes(`--table must be one of ${dump}: one, two`)], [2, true], err);
-  } finally {
-    world.remove();
-  }
+  const { out } = await world.run(['describe', dump, '--table', 'two']);
+  assert.match(out, 'until_two');
+  assert.not.match(out, 'until_one');
+  const { code, err } = await world.run(['describe', dump, '--table', 'three']);
+  assert.equal([code, err.includes(`--table must be one of ${dump}: one, two`)], [2, true], err);
 });
 
 test('a draft of a table of SQLite reads that table, and what is no list is refused', async () => {
@@ -166,26 +162,22 @@ test('a draft of a table of SQLite reads that table, and what is no list is refu
   database.exec('CREATE TABLE own (steam_id TEXT, colour TEXT)');
   database.run('INSERT INTO own VALUES (?, ?)', [A, 'red']);
   database.close();
-  try {
-    const draft = await world.run(['describe', file, '--table', 'own']);
-    writeFileSync(described, draft.out);
-    const { out } = await world.run(['import', file, '--table', 'own', '--description', described, '--dry-run']);
-    assert.match(out, '1 to send', draft.err);
-    const unnamed = await world.run(['describe', file]);
-    assert.equal([unnamed.code, unnamed.err.includes('--table must be one of')], [2, true], unnamed.err);
-    for (const [text, why] of [
-      ['', 'has no named cells to describe'],
-      [`${A}\n`, 'has no named cells to describe; its first row holds values'],
-      ['\n\x7fELF\x02\x01\x01\0\0\n', 'is no text'],
-      ['[]', 'has no named cells to describe'],
-      ['<a/>', 'has no named cells to describe'],
-    ] as const) {
-      writeFileSync(described, text);
-      const { code, err } = await world.run(['describe', described]);
-      assert.equal([code, err.includes(why)], [4, true], text + err);
-    }
-  } finally {
-    world.remove();
+  const draft = await world.run(['describe', file, '--table', 'own']);
+  writeFileSync(described, draft.out);
+  const { out } = await world.run(['import', file, '--table', 'own', '--description', described, '--dry-run']);
+  assert.match(out, '1 to send', draft.err);
+  const unnamed = await world.run(['describe', file]);
+  assert.equal([unnamed.code, unnamed.err.includes('--table must be one of')], [2, true], unnamed.err);
+  for (const [text, why] of [
+    ['', 'has no named cells to describe'],
+    [`${A}\n`, 'has no named cells to describe; its first row holds values'],
+    ['\n\x7fELF\x02\x01\x01\0\0\n', 'is no text'],
+    ['[]', 'has no named cells to describe'],
+    ['<a/>', 'has no named cells to describe'],
+  ] as const) {
+    writeFileSync(described, text);
+    const { code, err } = await world.run(['describe', described]);
+    assert.equal([code, err.includes(why)], [4, true], text + err);
   }
 });
 

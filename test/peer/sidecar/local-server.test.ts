@@ -106,65 +106,50 @@ test('a refused call has its status, code and headers, and reaches the sidecar o
   };
   const most = bounds.sidecarReadPlayers;
   const many = (count: number) => `/v1/players?ids=${Array(count).fill('a').join()}`;
-  try {
-    for (const [method, path, result, authorization, body] of [
-      ['GET', '/v1/status', [401, 'missing_token'], ''],
-      ['GET', '/v1/status', [401, 'invalid_token'], `Basic ${token}`],
-      ['GET', '/v1/players/full', [503, 'spool_full'], `bearer ${token}`],
-      ['GET', '/v1/players/disk', [503, 'spool_failed']],
-      ['GET', '/v1/players/file', [503, 'spool_failed']],
-      ['GET', '/v1/players/closed', [503, 'closed']],
-      ['GET', '/v1/players/id', [400, 'invalid_parameter']],
-      ['GET', '/v1/players/%ff', [400, 'invalid_parameter']],
-      ['GET', '/v1/players', [400, 'invalid_parameter']],
-      ['GET', '/v1/players?ids=', [400, 'invalid_parameter']],
-      ['GET', many(most), [200, undefined]],
-      ['GET', many(most + 1), [400, 'invalid_parameter']],
-      ['HEAD', many(1), [200, '']],
-      ['HEAD', '/v1/reports', [405, '']],
-      ['POST', '/v1/allow', [503, 'spool_failed'], undefined, '{"player_id":"a","until":"2099-01-01T00:00:00Z"}'],
-      ['GET', '/answers/secret/squad', [404, 'route_not_found']],
-      ['POST', '/v1/reports', [413, 'payload_too_large'], undefined, 'x'.repeat(bounds.sidecarBodyBytes + 1)],
-      ['POST', '/v1/reports', [400, 'malformed_json'], undefined, 'x'.repeat(bounds.sidecarBodyBytes)],
-    ] as const) {
-      assert.equal((await ask(method, path, authorization, body)).result, result, `${method} ${path}`);
-    }
-    assert.equal((await ask('GET', '/v1/players?ids=a%2Cb,c&id=d,e')).text, '{"data":["a","b","c","d,e"]}');
-    assert.is((await ask('GET', '/v1/status', 'x')).headers.get('www-authenticate'), 'Bearer');
-    const { headers } = await ask('GET', '/v1/reports');
-    assert.equal([headers.get('allow'), headers.get('www-authenticate')], ['POST', null]);
-    assert.equal([headers.get('content-type'), headers.get('cache-control')], ['application/json', 'no-store']);
-    assert.match((await ask('GET', '/v1/players/disk')).text, 'the disk is full (ENOSPC): free disk space');
-    const leaving = connect(server.port, '127.0.0.1');
-    const head = `POST /v1/reports HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-length: 9`;
-    leaving.write(`${head}\r\nexpect: 100-continue\r\n\r\n`);
-    await once(leaving, 'data');
-    leaving.destroy();
-    for (let turn = 0; turn < 3; turn++) await ask('GET', '/v1/other');
-    assert.equal(log, []);
-    for (const path of ['/v1/players/other', '/v1/players/defect', '/v1/players/system']) {
-      const { result, text } = await ask('GET', path);
-      assert.equal([...result, text.includes('secret')], [500, 'internal_error', false]);
-    }
-    const names = ['TrustError', 'RangeError', 'EMFILE'];
-    assert.equal(
-      log,
-      names.map((name) => `a request failed: ${name}`),
-    );
-  } finally {
-    await server.close();
+  for (const [method, path, result, authorization, body] of [
+    ['GET', '/v1/status', [401, 'missing_token'], ''],
+    ['GET', '/v1/status', [401, 'invalid_token'], `Basic ${token}`],
+    ['GET', '/v1/players/full', [503, 'spool_full'], `bearer ${token}`],
+    ['GET', '/v1/players/disk', [503, 'spool_failed']],
+    ['GET', '/v1/players/file', [503, 'spool_failed']],
+    ['GET', '/v1/players/closed', [503, 'closed']],
+    ['GET', '/v1/players/id', [400, 'invalid_parameter']],
+    ['GET', '/v1/players/%ff', [400, 'invalid_parameter']],
+    ['GET', '/v1/players', [400, 'invalid_parameter']],
+    ['GET', '/v1/players?ids=', [400, 'invalid_parameter']],
+    ['GET', many(most), [200, undefined]],
+    ['GET', many(most + 1), [400, 'invalid_parameter']],
+    ['HEAD', many(1), [200, '']],
+    ['HEAD', '/v1/reports', [405, '']],
+    ['POST', '/v1/allow', [503, 'spool_failed'], undefined, '{"player_id":"a","until":"2099-01-01T00:00:00Z"}'],
+    ['GET', '/answers/secret/squad', [404, 'route_not_found']],
+    ['POST', '/v1/reports', [413, 'payload_too_large'], undefined, 'x'.repeat(bounds.sidecarBodyBytes + 1)],
+    ['POST', '/v1/reports', [400, 'malformed_json'], undefined, 'x'.repeat(bounds.sidecarBodyBytes)],
+  ] as const) {
+    assert.equal((await ask(method, path, authorization, body)).result, result, `${method} ${path}`);
   }
   assert.equal((await ask('GET', '/v1/players?ids=a%2Cb,c&id=d,e')).text, '{"data":["a","b","c","d,e"]}');
   assert.is((await ask('GET', '/v1/status', 'x')).headers.get('www-authenticate'), 'Bearer');
   const { headers } = await ask('GET', '/v1/reports');
   assert.equal([headers.get('allow'), headers.get('www-authenticate')], ['POST', null]);
   assert.equal([headers.get('content-type'), headers.get('cache-control')], ['application/json', 'no-store']);
+  assert.match((await ask('GET', '/v1/players/disk')).text, 'the disk is full (ENOSPC): free disk space');
+  const leaving = connect(server.port, '127.0.0.1');
+  const head = `POST /v1/reports HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\ncontent-length: 9`;
+  leaving.write(`${head}\r\nexpect: 100-continue\r\n\r\n`);
+  await once(leaving, 'data');
+  leaving.destroy();
+  for (let turn = 0; turn < 3; turn++) await ask('GET', '/v1/other');
   assert.equal(log, []);
-  for (const path of ['/v1/players/other', '/v1/players/defect']) {
+  for (const path of ['/v1/players/other', '/v1/players/defect', '/v1/players/system']) {
     const { result, text } = await ask('GET', path);
     assert.equal([...result, text.includes('secret')], [500, 'internal_error', false]);
   }
-  assert.equal(log, ['a request failed: TrustError', 'a request failed: RangeError']);
+  const names = ['TrustError', 'RangeError', 'EMFILE'];
+  assert.equal(
+    log,
+    names.map((name) => `a request failed: ${name}`),
+  );
 });
 
 test('game servers without a token get their answers at a secret path alone, and a ban of a day', async () => {
@@ -177,35 +162,33 @@ test('game servers without a token get their answers at a secret path alone, and
   const asking = {
     barred: async (ids?: readonly string[]) => (ids === undefined ? all : ids.includes(barred) ? [{ verdict }] : []),
   };
-  const server = await started({ sidecar: asking as unknown as Sidecar, pathSecret: 'a-secret-of-the-test' });
+  await using server = closing(
+    await started({ sidecar: asking as unknown as Sidecar, pathSecret: 'a-secret-of-the-test' }),
+  );
   const ask = async (path: string, method = 'GET') => {
     const response = await fetch(`http://127.0.0.1:${server.port}/answers/${path}`, { method });
     return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
   };
   const endOf = (text = '') => Math.abs(Number(text) - bounds.answeredBanS - Date.now() / 1_000) < 600;
-  try {
-    const squad = await ask('a-secret-of-the-test/squad');
-    const lines = /^76561202255225729:(\d+) \/\/untrusted in .*\nx:\d+ \/\/suspicious in the group of servers\n$/.exec(
-      squad.text,
-    );
-    assert.equal([squad.status, squad.type, endOf(lines?.[1])], [200, 'text/plain; charset=utf-8', true]);
-    const rust = JSON.parse((await ask(`a-secret-of-the-test/rust/${barred}`)).text);
-    assert.equal([rust.steamId, endOf(rust.expiryDate)], [barred, true]);
-    for (verdict of ['untrusted', 'suspicious']) {
-      const { reason } = JSON.parse((await ask(`a-secret-of-the-test/rust/${barred}`)).text);
-      assert.is(reason, `${verdict} in the group of servers`);
-    }
-    for (const [path, status, method] of [
-      [`a-secret-of-the-test/rust/${barred.replace('29', '30')}`, 404],
-      ['a-secret-of-the-test/rust/7', 404],
-      ['a-secret-of-the-test/squad', 405, 'POST'],
-      ['another-secret/squad', 401],
-      ['a-secret-of-the-test/', 401],
-    ] as const) {
-      assert.is((await ask(path, method)).status, status, path);
-    }
-  } finally {
-    await server.close();
+  const squad = await ask('a-secret-of-the-test/squad');
+  const lines = /^76561202255225729:(\d+) \/\/untrusted in .*\nx:\d+ \/\/suspicious in the group of servers\n$/.exec(
+    squad.text,
+  );
+  assert.equal([squad.status, squad.type, endOf(lines?.[1])], [200, 'text/plain; charset=utf-8', true]);
+  const rust = JSON.parse((await ask(`a-secret-of-the-test/rust/${barred}`)).text);
+  assert.equal([rust.steamId, endOf(rust.expiryDate)], [barred, true]);
+  for (verdict of ['untrusted', 'suspicious']) {
+    const { reason } = JSON.parse((await ask(`a-secret-of-the-test/rust/${barred}`)).text);
+    assert.is(reason, `${verdict} in the group of servers`);
+  }
+  for (const [path, status, method] of [
+    [`a-secret-of-the-test/rust/${barred.replace('29', '30')}`, 404],
+    ['a-secret-of-the-test/rust/7', 404],
+    ['a-secret-of-the-test/squad', 405, 'POST'],
+    ['another-secret/squad', 401],
+    ['a-secret-of-the-test/', 401],
+  ] as const) {
+    assert.is((await ask(path, method)).status, status, path);
   }
 });
 
@@ -228,21 +211,20 @@ test('a Unix socket is for its owner alone, one left behind is replaced, and an 
     const asking = request({ socketPath, path: '/v1/status', headers, agent: false }, (response) => {
       response.resume().once('end', () => resolve(response.statusCode));
     });
-    assert.is(status, 200);
-    const taken = `address_in_use: another process listens on ${socketPath}`;
-    assert.is(await refusal({ socketPath }), taken);
-    const port = `address_in_use: another process listens on 127.0.0.1:${server.port}`;
-    assert.is(await refusal({ port: server.port }), port);
-    const longest = socketPath.padEnd(bounds.socketPathBytes, 'x');
-    const tooLong = `wrong_usage: --socket must have at most ${bounds.socketPathBytes} bytes, and has 108: name another`;
-    assert.is(await refusal({ socketPath: `${longest}x` }), tooLong);
-    assert.is(await refusal({ socketPath: `${longest.slice(0, -1)}é` }), tooLong);
-    assert.equal(readdirSync(dirname(socketPath)), ['socket'], 'no truncated path');
-    await (await started({ socketPath: longest })).close();
-    assert.match(await refusal({ socketPath: `${socketPath}.d/socket` }), /^cannot_listen: cannot listen on .*: E/);
-  } finally {
-    await server.close();
-  }
+    asking.once('error', reject).end();
+  });
+  assert.is(status, 200);
+  const taken = `address_in_use: another process listens on ${socketPath}`;
+  assert.is(await refusal({ socketPath }), taken);
+  const port = `address_in_use: another process listens on 127.0.0.1:${server.port}`;
+  assert.is(await refusal({ port: server.port }), port);
+  const longest = socketPath.padEnd(bounds.socketPathBytes, 'x');
+  const tooLong = `wrong_usage: --socket must have at most ${bounds.socketPathBytes} bytes, and has 108: name another`;
+  assert.is(await refusal({ socketPath: `${longest}x` }), tooLong);
+  assert.is(await refusal({ socketPath: `${longest.slice(0, -1)}é` }), tooLong);
+  assert.equal(readdirSync(dirname(socketPath)), ['socket'], 'no truncated path');
+  await (await started({ socketPath: longest })).close();
+  assert.match(await refusal({ socketPath: `${socketPath}.d/socket` }), /^cannot_listen: cannot listen on .*: E/);
 });
 
 test('a file that is no socket stays as it is, although the path of a socket names it', async () => {

@@ -149,12 +149,15 @@ export class PlayerVotes {
     return found;
   }
 
-  /** Counts witnesses whose share of lowering evidence, rounded, is above `above`, in [0, 1], or is any (`ALL`). */
-  witnesses(witness: Uint16Array, above: number): number {
+  /**
+   * Counts witnesses whose share of lowering evidence, rounded, is above `above`, in [0, 1], or is any (`ALL`): up to
+   * `most` of them.
+   */
+  witnesses(witness: Uint16Array, above: number, most = Number.POSITIVE_INFINITY): number {
     const { count, peer, share, weight } = this;
     const speakers = this.#speakersOf(witness);
     let found = 0;
-    for (let e = 0; e < count; e++) {
+    for (let e = 0; e < count && found < most; e++) {
       const j = peer[e]!;
       if (this.isCarried && this.silent[e] === 1) continue;
       const counts = roundForComparison(share[e]!) > above && weight[e]! > k.witnessWeightMin;

@@ -47,6 +47,7 @@ export function publishedFigures(view: TrustView): Pick<TrustView, 'score' | 'co
 function roundedWithin(value: number, unit: number, step: number, bounds: readonly number[]): number {
   const nearest = Math.round((value * unit) / step) * step;
   // The bounds are multiples of all steps and belong to the values above them, so only rounding up can cross one.
+  if (nearest < value * unit) return nearest;
   for (const bound of bounds) if (value < bound && nearest >= bound * unit) return nearest - step;
   return nearest;
 }
@@ -55,6 +56,7 @@ const playerVotes = new PlayerVotes();
 
 export function trustOf(state: EvidenceView, row: number, asOf: AsOf) {
   const { witness } = state.peerWeights;
+  const { summaryPeersMin: few } = limits;
   const { confidence, events } = readVotes(state, row, asOf);
   const score = scoreOf(state.peerWeights);
   // The number of witnesses matters only for a score this low.
@@ -70,7 +72,7 @@ export function trustOf(state: EvidenceView, row: number, asOf: AsOf) {
     /** Time of the newest change of this player in ms since 1970, rounded down to the hour. */
     updatedAt: state.subjects.updatedAt(row),
     /** Fewer witnesses than `summaryPeersMin` speak: exact figures would name the peer that reported. */
-    isCoarse: playerVotes.witnesses(witness, ALL) < limits.summaryPeersMin,
+    isCoarse: playerVotes.count < few || playerVotes.witnesses(witness, ALL, few) < few,
   };
 }
 

@@ -107,7 +107,7 @@ export interface MatchIds {
 export function readIds(query: string): Outcome<MatchIds> {
   const raw = singleRaw(query, 'ids');
   if (!raw.ok) return raw;
-  const single = rawQueryValues(query, 'id');
+  const single = query.includes('&') || raw.value === undefined ? rawQueryValues(query, 'id') : [];
   const value = raw.value ?? '';
   const isPlain = single.length === 0 && !(value.includes('%') || value.includes('"') || value.includes('\\'));
   matchIds.clear();

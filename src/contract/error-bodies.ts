@@ -3,7 +3,7 @@ import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
 import { limits } from '../limits.js';
 import { eventId } from '../validation/identifiers.js';
 import { type Schema, shape } from '../validation/schema.js';
-import { dateTime } from './fields.js';
+import { dateTime, mark } from './fields.js';
 
 const errorCodes = Object.keys(errors) as ErrorCode[];
 
@@ -89,11 +89,7 @@ export const unavailableSchema = {
   additionalProperties: false,
   properties: {
     reason: { type: 'string', description: 'Why the node does not serve requests now.' },
-    recorded: {
-      type: 'boolean',
-      const: true,
-      description: 'The change is recorded but not complete yet, or may have been recorded.',
-    },
+    recorded: mark('The change is recorded but not complete yet, or may have been recorded.'),
     role: { type: 'string', description: 'Role of a node of a cluster: `leader`, `follower`, `joining` or `left`.' },
   },
 } as const;

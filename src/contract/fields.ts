@@ -7,6 +7,11 @@ export const dateTime = { type: 'string', format: 'date-time', examples: ['2026-
 
 export const count = { type: 'integer', minimum: 0 } as const;
 
+/** A member that says something by its presence: it is either `true` or absent. */
+export function mark(description: string) {
+  return { type: 'boolean', const: true, description } as const;
+}
+
 export const hashHex = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
 
 export const peerId = { type: 'string', minLength: 1, maxLength: limits.peerIdLength } as const;

@@ -5,7 +5,7 @@ import { limits } from '../limits.js';
 import { eventId, gameId, playerId } from '../validation/identifiers.js';
 import { type FromSchema, shape } from '../validation/schema.js';
 import { errorCodeSchema, errorDetailsSchema } from './error-bodies.js';
-import { count, dateTime, eventProperties, hashHex, laterEventProperties, nextCursor } from './fields.js';
+import { count, dateTime, eventProperties, hashHex, laterEventProperties, mark, nextCursor } from './fields.js';
 
 const noEvidence = {
   type: 'boolean',
@@ -18,12 +18,9 @@ export const storedEventSchema = shape(
   {
     ...eventProperties,
     ...laterEventProperties,
-    disputed: {
-      type: 'boolean',
-      const: true,
-      description:
-        'Present while the event is disputed, or the operator upheld a dispute: the event then does not count.',
-    },
+    disputed: mark(
+      'Present while the event is disputed, or the operator upheld a dispute: the event then does not count.',
+    ),
     game_id: {
       type: 'string',
       description: 'The game id with which the event was accepted.',
@@ -141,12 +138,9 @@ const confidence = {
   description: '0 means no signal. At most 4 decimals; a multiple of .05 if fewer than three witnesses speak.',
 } as const;
 
-const allowed = {
-  type: 'boolean',
-  const: true,
-  description:
-    "Present only for a player on the group's allow list: score, confidence and verdict are then neutral, whatever was reported.",
-} as const;
+const allowed = mark(
+  "Present only for a player on the group's allow list: score, confidence and verdict are then neutral, whatever was reported.",
+);
 
 const updatedAt = { ...dateTime, description: 'Time of the newest change of the player, cut to the hour.' } as const;
 

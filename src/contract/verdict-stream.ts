@@ -1,7 +1,7 @@
 /** Declares the data of the events of `GET /api/v1/verdicts/stream` (docs/VERDICT-STREAM.md). */
 import { identityModes, verdicts } from '../core/vocabulary.js';
 import { type FromSchema, type Schema, shape } from '../validation/schema.js';
-import { count, dateTime, hashHex } from './fields.js';
+import { count, dateTime, hashHex, mark } from './fields.js';
 
 /** The schema of an object to which later versions may add members. */
 function extensible<
@@ -19,22 +19,15 @@ export const changedPlayerSchema = extensible(
     score: { type: 'number', minimum: 0, maximum: 100 },
     confidence: { type: 'number', minimum: 0, maximum: 1 },
     verdict: { type: 'string', enum: verdicts },
-    disputed: {
-      type: 'boolean',
-      const: true,
-      description:
-        'Present only for readers with the key of a peer whose events about the player are disputed, or are void since the operator upheld a dispute.',
-    },
+    disputed: mark(
+      'Present only for readers with the key of a peer whose events about the player are disputed, or are void since the operator upheld a dispute.',
+    ),
     erasure_refused: {
       type: 'string',
       description:
         'Present only for readers with the key of a peer whose request to erase the player was refused: the reason of the operator.',
     },
-    allowed: {
-      type: 'boolean',
-      const: true,
-      description: "Present only for a player on the group's allow list, who is neutral whatever was reported.",
-    },
+    allowed: mark("Present only for a player on the group's allow list, who is neutral whatever was reported."),
   },
   ['disputed', 'erasure_refused', 'allowed'],
 );
@@ -45,11 +38,7 @@ export const removedPlayerSchema = extensible(
   {
     subject_hash: hashHex,
     gone: { type: 'boolean', const: true },
-    subject_erased: {
-      type: 'boolean',
-      const: true,
-      description: 'Present only for readers with the key of a peer whose events the erasure deleted.',
-    },
+    subject_erased: mark('Present only for readers with the key of a peer whose events the erasure deleted.'),
   },
   ['subject_erased'],
 );

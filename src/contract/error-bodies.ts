@@ -27,82 +27,52 @@ const violationProperties = {
 
 export const violationSchema = shape({ ...violationProperties, error: errorText }, ['actual', 'limit']);
 
-export const violationsSchema = shape(
-  {
-    ...violationProperties,
-    more: {
-      type: 'array',
-      minItems: 1,
-      maxItems: limits.furtherFaultsMax,
-      description: `Further faults of the same body. In a batch only the first ${limits.batchFaultsExplained} faulty events have them.`,
-      items: violationSchema,
-    },
-  },
-  ['actual', 'limit', 'more'],
-);
-
-export const invalidParameterSchema = shape({
-  parameter: { type: 'string', description: 'The parameter whose id contains forbidden characters.' },
-  violation: { type: 'string', const: 'pattern' },
-});
-
-export const duplicateSchema = {
-  anyOf: [
-    shape(
-      {
-        event_id: eventId,
-        originally_received_at: dateTime,
-        reason: {
-          type: 'string',
-          const: 'subject_erased',
-          description: 'The event is no longer stored: an erasure of its player deleted it. Its id stays taken.',
-        },
+/** The schema of the `details` of each code that has some. */
+export const detailsByCode = {
+  schema_validation_failed: shape(
+    {
+      ...violationProperties,
+      more: {
+        type: 'array',
+        minItems: 1,
+        maxItems: limits.furtherFaultsMax,
+        description: `Further faults of the same body. In a batch only the first ${limits.batchFaultsExplained} faulty events have them.`,
+        items: violationSchema,
       },
-      ['reason'],
-    ),
-    shape({
-      event_id: eventId,
-      owner: { type: 'string', const: 'other', description: "Another peer's event has this id." },
-    }),
-  ],
-} as const;
-
-export const duplicateDisputeSchema = shape({
-  dispute_id: { type: 'string', format: 'uuid', description: 'The dispute that is open.' },
-});
-
-export const rateLimitSchema = shape(
-  {
-    limit: { type: 'string', description: 'Which limit was reached.' },
-    per_s: { type: 'number', description: 'Number of requests that the limit allows per second.' },
-    per_hour: { type: 'number', description: 'Number of requests that the limit allows per hour.' },
-  },
-  ['per_s', 'per_hour'],
-);
-
-export const internalErrorSchema = shape({
-  request_id: { type: 'string', description: "Identifies the line in the node's log for the operator." },
-});
-
-export const unavailableSchema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    reason: { type: 'string', description: 'Why the node does not serve requests now.' },
-    recorded: mark('The change is recorded but not complete yet, or may have been recorded.'),
-    role: { type: 'string', description: 'Role of a node of a cluster: `leader`, `follower`, `joining` or `left`.' },
-  },
-} as const;
-
-const detailsByCode = {
-  schema_validation_failed: violationsSchema,
-  invalid_parameter: invalidParameterSchema,
+    },
+    ['actual', 'limit', 'more'],
+  ),
+  invalid_parameter: shape({
+    parameter: { type: 'string', description: 'The parameter whose id contains forbidden characters.' },
+    violation: { type: 'string', const: 'pattern' },
+  }),
   missing_api_key: {
     ...shape({ expected_header: { type: 'string', const: 'X-Peer-API-Key' }, hint: { type: 'string' } }),
     description: 'Present if the request has an Authorization header, which is ignored.',
   },
-  duplicate_event: duplicateSchema,
-  duplicate_dispute: duplicateDisputeSchema,
+  duplicate_event: {
+    anyOf: [
+      shape(
+        {
+          event_id: eventId,
+          originally_received_at: dateTime,
+          reason: {
+            type: 'string',
+            const: 'subject_erased',
+            description: 'The event is no longer stored: an erasure of its player deleted it. Its id stays taken.',
+          },
+        },
+        ['reason'],
+      ),
+      shape({
+        event_id: eventId,
+        owner: { type: 'string', const: 'other', description: "Another peer's event has this id." },
+      }),
+    ],
+  },
+  duplicate_dispute: shape({
+    dispute_id: { type: 'string', format: 'uuid', description: 'The dispute that is open.' },
+  }),
   player_id_not_canonical: shape({
     canonical_forms: {
       type: 'array',
@@ -115,9 +85,26 @@ const detailsByCode = {
     quota: { type: 'string', enum: ['peer', 'group'], description: 'Whose quota is used up.' },
     per_day: { type: 'integer', description: 'Erasures that the quota allows in 24 hours, including waiting ones.' },
   }),
-  rate_limited: rateLimitSchema,
-  internal_error: internalErrorSchema,
-  dependency_unavailable: unavailableSchema,
+  rate_limited: shape(
+    {
+      limit: { type: 'string', description: 'Which limit was reached.' },
+      per_s: { type: 'number', description: 'Number of requests that the limit allows per second.' },
+      per_hour: { type: 'number', description: 'Number of requests that the limit allows per hour.' },
+    },
+    ['per_s', 'per_hour'],
+  ),
+  internal_error: shape({
+    request_id: { type: 'string', description: "Identifies the line in the node's log for the operator." },
+  }),
+  dependency_unavailable: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      reason: { type: 'string', description: 'Why the node does not serve requests now.' },
+      recorded: mark('The change is recorded but not complete yet, or may have been recorded.'),
+      role: { type: 'string', description: 'Role of a node of a cluster: `leader`, `follower`, `joining` or `left`.' },
+    },
+  },
 } as const satisfies Record<keyof ErrorDetails, Schema>;
 
 /** Codes whose `details` may be absent. */

@@ -8,32 +8,13 @@
  */
 import './require-node.js';
 
-export type {
-  CallOptions,
-  ErasedSubject,
-  Fallback,
-  Feed,
-  FeedPhase,
-  FeedState,
-  FollowOptions,
-  ReadOptions,
-  RegisteredPeer,
-  Registration,
-  SubmitManyOptions,
-} from './call-types.js';
+export type * from './call-types.js';
 export type { TrustClientOptions } from './client-options.js';
 export { type NormalizeOptions, normalizePlayerId } from './ids/normalize.js';
 export { isSubjectHash, subjectHash } from './ids/subject.js';
 export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-trust.js';
 export { AllowList, type AllowListEntry } from './policy/client-allow-list.js';
-export {
-  type Decision,
-  type DecisionReason,
-  type PolicyMode,
-  type PolicyOptions,
-  type PolicyTally,
-  TrustPolicy,
-} from './policy/policy.js';
+export * from './policy/policy.js';
 export { type PoolTransportOptions, poolTransport } from './transport/pool-transport.js';
 export { generateSigningKey, type SigningKeyPair, signingPublicKey } from './transport/request-signer.js';
 export type { Runtime } from './transport/time.js';
@@ -59,9 +40,5 @@ export type {
   SubmitManyOutcome,
   TrustEvent,
 } from './write/client-event.js';
-export {
-  EventSpool,
-  type FullPolicy,
-  type SpoolOptions,
-} from './write/spool/event-spool.js';
-export type { SetAsideEvent, SpoolPhase, SpoolProgress, SpoolTarget } from './write/spool/progress.js';
+export * from './write/spool/event-spool.js';
+export type * from './write/spool/progress.js';

@@ -23,6 +23,8 @@ const playersToCompare = 30;
 /** Weights below this are displayed as `0.000`. */
 const displayedAsZero = 0.0005;
 
+const sharesNobody = 'shares no player with other peers';
+
 export function groupFactsOf(peers: readonly ListedPeerValue[]): GroupFacts {
   const reporters = (players: number) => peers.filter(({ signals }) => (signals?.players ?? 0) >= players).length;
   return {
@@ -41,48 +43,35 @@ export const witnessHints: Readonly<Record<WitnessReason, string>> = {
 
 /** Returns the operator's note first, then what should be checked: the weight, one-witness peers, discounts. */
 export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
-  const { signals } = peer;
-  const remarks: Remark[] = peer.note === null ? [] : [{ text: `note: ${peer.note}`, hint: null }];
-  if (isWeightless(peer)) {
-    remarks.push({ text: `weight 0: ${whyWeightless(peer, group)}`, hint: null });
-  } else if (agreesWithNobody(peer, group)) {
-    remarks.push({ text: 'shares no player with other peers', hint: 'most likely it uses another salt' });
-  }
-  const { too_old: tooOld } = peer;
-  if (tooOld !== null) {
-    const [events, are] = tooOld.events === 1 ? ['event', 'is'] : [`${count(tooOld.events)} events`, 'are'];
-    remarks.push({
-      text: `its last ${events} ${are} too old to count, the newest dated ${tooOld.newest.slice(0, 10)}`,
-      hint: 'seconds taken for milliseconds?',
-    });
-  }
-  const { finds, m } = peer;
-  if (m < repeatsBelow && signals !== null && signals.players > 0 && peer.status !== 'revoked') {
-    const text =
-      finds < repeatsBelow
-        ? 'bans after others had, or nearly everybody'
-        : 'bans players whom the others speak well of';
-    remarks.push({ text: `${text}: its bans hardly count`, hint: null });
-  }
-  const witnesses = signals?.one_witness_with ?? [];
-  if (witnesses.length > 0) {
-    remarks.push({
-      text: `one witness with ${witnesses[0]!.peer_id}${witnesses.length > 1 ? ` and ${witnesses.length - 1} more` : ''}`,
-      hint: witnessHints[witnesses[0]!.reason],
-    });
-  }
-  const erasures = peer.shared_erasures;
-  if (erasures > 0) {
-    remarks.push({
+  const { signals, status, note, too_old, finds, m, shared_erasures: erasures } = peer;
+  const repeats = m < repeatsBelow && signals !== null && signals.players > 0 && status !== 'revoked';
+  const how =
+    finds < repeatsBelow ? 'bans after others had, or nearly everybody' : 'bans players whom the others speak well of';
+  const [witness, ...others] = signals?.one_witness_with ?? [];
+  const discounted = group.hasOneReporter ? 0 : (signals?.discounted_with.length ?? 0);
+  const remarks: readonly (Remark | false)[] = [
+    note !== null && { text: `note: ${note}`, hint: null },
+    isWeightless(peer)
+      ? { text: `weight 0: ${whyWeightless(peer, group)}`, hint: null }
+      : agreesWithNobody(peer, group) && { text: sharesNobody, hint: 'most likely it uses another salt' },
+    too_old !== null && { text: tooOldText(too_old), hint: 'seconds taken for milliseconds?' },
+    repeats && { text: `${how}: its bans hardly count`, hint: null },
+    witness !== undefined && {
+      text: `one witness with ${witness.peer_id}${others.length > 0 ? ` and ${others.length} more` : ''}`,
+      hint: witnessHints[witness.reason],
+    },
+    erasures > 0 && {
       text: `${plural(erasures, 'erasure')} of players that others reported`,
       hint: 'check whether ERASURE_MODE=operator is the better choice',
-    });
-  }
-  const discounted = group.hasOneReporter ? 0 : (signals?.discounted_with.length ?? 0);
-  if (discounted > 0) {
-    remarks.push({ text: `discounted with ${plural(discounted, 'peer')}`, hint: 'perhaps they collude' });
-  }
-  return remarks;
+    },
+    discounted > 0 && { text: `discounted with ${plural(discounted, 'peer')}`, hint: 'perhaps they collude' },
+  ];
+  return remarks.filter((one) => one !== false);
+}
+
+function tooOldText({ events, newest }: NonNullable<ListedPeerValue['too_old']>): string {
+  const [what, are] = events === 1 ? ['event', 'is'] : [`${count(events)} events`, 'are'];
+  return `its last ${what} ${are} too old to count, the newest dated ${newest.slice(0, 10)}`;
 }
 
 /** Why an active peer that reports has no weight; undefined if it has weight. */
@@ -110,7 +99,7 @@ function whyWeightless(peer: ListedPeerValue, group: GroupFacts): string {
   if (signals === null) return 'not computed yet';
   if (signals.players === 0) return 'has reported no player';
   if (group.hasOneReporter) return 'no other peer has reported a player';
-  if (agreesWithNobody(peer, group)) return 'shares no player with other peers; check its salt and ids';
+  if (agreesWithNobody(peer, group)) return `${sharesNobody}; check its salt and ids`;
   if (signals.shared_players === 0) return `too few players yet: no two peers have reported ${playersToCompare} each`;
   const shared = plural(signals.shared_players, 'shared player');
   // The weight is the product of both values: the smaller one is the cause of a low weight.

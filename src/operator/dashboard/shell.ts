@@ -1,6 +1,7 @@
 /** The documents of the dashboard, without script or style: the sign-in form, and the shell that modules fill. */
 import type { GroupIdentity } from '../../group/api.js';
 import { limits } from '../../limits.js';
+import { plural } from '../../operations/text-table.js';
 
 export type SignInNotice =
   | { readonly why: 'ended' | 'wrong' | 'unset' | 'name' | 'cross_site' }
@@ -53,12 +54,7 @@ const noticeTexts = {
 
 function noticeText(notice: SignInNotice): string {
   if (notice.why !== 'too_many') return noticeTexts[notice.why];
-  return `Too many failed attempts. Try again in ${minutes(notice.retryAfterS)}, or run <code>ptf dashboard unlock</code> on the node’s machine.`;
-}
-
-function minutes(seconds: number): string {
-  const count = Math.ceil(seconds / 60);
-  return count === 1 ? '1 minute' : `${count} minutes`;
+  return `Too many failed attempts. Try again in ${plural(Math.ceil(notice.retryAfterS / 60), 'minute')}, or run <code>ptf dashboard unlock</code> on the node’s machine.`;
 }
 
 export function appPage({ groupId }: GroupIdentity): string {

@@ -16,7 +16,7 @@ import { Authentication } from './authentication.js';
 import { answerWith, type DashboardDeps, type DashboardMiddleware, type DashboardState, page } from './context.js';
 import { DashboardUpdates } from './dashboard-updates.js';
 import { appPage } from './shell.js';
-import type { SessionValue, WeightHistoryValue } from './wire.js';
+import type { SessionValue } from './wire.js';
 
 const policy = {
   useDefaults: false,
@@ -118,9 +118,7 @@ function dashboardRoutes({ group, clock }: DashboardDeps, ask: Ask, watch: Dashb
 
   router.get('/peers/:id/history', (ctx) => {
     const peer = group.peerById(ctx.params.id ?? '');
-    const found: Outcome<WeightHistoryValue> =
-      peer === undefined ? refused('unknown_peer') : granted(watch.weights.value(peer, clock.now()));
-    answerWith(ctx, found);
+    answerWith(ctx, peer === undefined ? refused('unknown_peer') : granted(watch.weights.value(peer, clock.now())));
   });
 
   router.post('/audit-check', async (ctx) => answerWith(ctx, await checkedChain(ask)));

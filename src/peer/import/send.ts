@@ -23,11 +23,7 @@ export interface SendOptions {
   readonly runtime?: Runtime | undefined;
 }
 
-export interface Sent {
-  readonly delivered: number;
-  readonly duplicates: number;
-  /** Number of delivered events that are stored but are no evidence. */
-  readonly uncounted: number;
+export interface Sent extends Pick<SpoolProgress, 'delivered' | 'duplicates' | 'uncounted'> {
   /** Events that the node refused for good. */
   readonly refused: readonly Refused[];
   /** Number of events of an earlier, interrupted import that the node refused for good. */

@@ -8,9 +8,10 @@
  */
 import './require-node.js';
 
+export type { NormalizeOptions } from '../player-ids/player-id.js';
 export type * from './call-types.js';
 export type { TrustClientOptions } from './client-options.js';
-export { type NormalizeOptions, normalizePlayerId } from './ids/normalize.js';
+export { normalizePlayerId } from './ids/normalize.js';
 export { isSubjectHash, subjectHash } from './ids/subject.js';
 export type { PlayerTrust, TrustSource, TrustValues, Verdict } from './player-trust.js';
 export { AllowList, type AllowListEntry } from './policy/client-allow-list.js';

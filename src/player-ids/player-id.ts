@@ -6,13 +6,13 @@ import { steamForm, steamNumber } from './steam.js';
 import { floodgateForm, looksLikeMinecraft, productUserId, readMinecraft, undashed } from './uuids.js';
 import { xboxNumber, xboxOfHex } from './xbox.js';
 
-/** Facts about an id besides its text. */
-export interface PlayerIdHints {
+/** Facts about an id besides its text. @public */
+export interface NormalizeOptions {
   /** The kind of this id, such as `steam`. Without it, only spellings that no other platform uses are accepted. */
   readonly kind?: string | undefined;
-  /** The kinds that the group uses; an id of another kind is refused. Default: all kinds. */
+  /** The kinds that the group uses; an id of another kind is refused. Default: any kind. */
   readonly kinds?: readonly string[] | undefined;
-  /** The server in offline mode that created a Minecraft UUID of version 3. */
+  /** The name of the server in offline mode that created a Minecraft UUID of version 3. */
   readonly server?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ interface Found {
 }
 
 /** Returns the canonical form of a player id, or the reason why it has none. */
-export function readPlayerId(id: string, { kind, kinds, server }: PlayerIdHints = {}): PlayerIdResult {
+export function readPlayerId(id: string, { kind, kinds, server }: NormalizeOptions = {}): PlayerIdResult {
   const text = withColon(id.trim(), kind);
   if (text === '') return refusal('empty');
   if (text.length > inputMax) return refusal('too_long');

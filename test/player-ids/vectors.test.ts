@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert';
 import { normalizePlayerId } from '../../src/client/ids/normalize.js';
 import { TrustError } from '../../src/client/trust-error.js';
 import { playerIdRefusals } from '../../src/player-ids/id-refusals.js';
-import { type PlayerIdHints, readPlayerId } from '../../src/player-ids/player-id.js';
+import { type NormalizeOptions, readPlayerId } from '../../src/player-ids/player-id.js';
 
-interface Hinted extends PlayerIdHints {
+interface Hinted extends NormalizeOptions {
   readonly id: string;
 }
 

@@ -1,5 +1,5 @@
 /** Converts player ids to their canonical form by the rules in `src/player-ids`; a refusal is a `TrustError`. */
-import { readPlayerId } from '../../player-ids/player-id.js';
+import { type NormalizeOptions, readPlayerId } from '../../player-ids/player-id.js';
 import { invalidArgument } from '../trust-error.js';
 import { isSubjectHash } from './subject.js';
 
@@ -33,14 +33,4 @@ export function normalizePlayerId(id: string, options: NormalizeOptions = {}): s
 export function normalizedFor(kinds: readonly string[] | null | undefined, id: string): string {
   if (kinds === null || kinds === undefined || typeof id !== 'string' || isSubjectHash(id)) return id;
   return normalizePlayerId(id, { kinds });
-}
-
-/** Facts about an id besides its text. @public */
-export interface NormalizeOptions {
-  /** The kind of this id, such as `steam`. Without it, only spellings that no other platform uses are accepted. */
-  readonly kind?: string | undefined;
-  /** The kinds that the group uses; an id of another kind is refused. Default: any kind. */
-  readonly kinds?: readonly string[] | undefined;
-  /** The name of the server in offline mode that created a Minecraft UUID of version 3. */
-  readonly server?: string | undefined;
 }

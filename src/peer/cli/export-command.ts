@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { bounds } from '../../client/bounds.js';
 import { pause, systemRuntime } from '../../client/transport/time.js';
 import { TrustClient } from '../../client/trust-client.js';
-import { type PlayerIdHints, readPlayerId } from '../../player-ids/player-id.js';
+import { type NormalizeOptions, readPlayerId } from '../../player-ids/player-id.js';
 import { replaceSmallFile } from '../config/peer-file.js';
 import { nativeLists } from '../export/native-lists.js';
 import type { Player } from '../formats/player-of.js';
@@ -185,7 +185,7 @@ async function untrusted(
  * Reads the ids: canonical ones with their kinds, each once, in the order of the file. The text of a line after a
  * comma, a semicolon or a tab is ignored.
  */
-export function knownIds(text: string, hints: PlayerIdHints) {
+export function knownIds(text: string, hints: NormalizeOptions) {
   const players = new Map<string, string>();
   const refused: Refused[] = [];
   const refuse = (line: number, reason: string) => void refused.push({ line, reason });

@@ -320,7 +320,6 @@ const longAllowed: Readonly<Record<string, string>> = {
   'src/core/records/records.ts': 'one declaration for each record, read from top to bottom',
   'src/core/tables/peer-entries.ts': 'the one layout of an entry; each access to it has a method',
   'src/contract/response-bodies.ts': 'one schema for each body that the service answers with',
-  'src/client/trust-client.ts': 'one method for each call of the client',
   'src/contract/routes.ts': 'one table of all routes, read from top to bottom',
   'src/group/api.ts': 'the whole interface of a group, read from top to bottom',
   'src/group/group.ts': 'one method for each call of the API',

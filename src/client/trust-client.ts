@@ -27,21 +27,8 @@ import { abortable, linked, notify, onAbort } from './transport/listeners.js';
 import { ReadFloor } from './transport/read-floor.js';
 import { AgeClock, pause, within } from './transport/time.js';
 import { invalidArgument, namingEach, TrustError, type TrustErrorFacts } from './trust-error.js';
-import {
-  acceptedOutcome,
-  batchesOf,
-  checkEventId,
-  countedOutcome,
-  type DeliveryResult,
-  duplicateOutcome,
-  type EventOutcome,
-  expectEvent,
-  isOfAnotherPeer,
-  resultsOf,
-  type SubmitManyOutcome,
-  type TrustEvent,
-  wireEvent,
-} from './write/client-event.js';
+import type { DeliveryResult, EventOutcome, SubmitManyOutcome, TrustEvent } from './write/client-event.js';
+import * as clientEvent from './write/client-event.js';
 import { deliverAll } from './write/deliver-all.js';
 
 const api = '/api/v1';
@@ -160,13 +147,13 @@ export class TrustClient {
       const { apiKey: key } = this.#settings;
       const ask = { method: 'POST', path: '/events', json: body, key, repeat: 'always' } as const;
       const answer = await this.#call(ask, options, { hashes: true, deadlineMs });
-      expectEvent(answer, body.event_id);
-      return acceptedOutcome(body.event_id, answer.body);
+      clientEvent.expectEvent(answer, body.event_id);
+      return clientEvent.acceptedOutcome(body.event_id, answer.body);
     } catch (error) {
       const isStored =
-        error instanceof TrustError && error.code === 'duplicate_event' && !isOfAnotherPeer(error.details);
+        error instanceof TrustError && error.code === 'duplicate_event' && !clientEvent.isOfAnotherPeer(error.details);
       if (!isStored) throw error;
-      return duplicateOutcome(body.event_id, error.details);
+      return clientEvent.duplicateOutcome(body.event_id, error.details);
     }
   }
 
@@ -184,14 +171,14 @@ export class TrustClient {
     const call = { size: bounds.eventsPerCall };
     if (this.#lacksKinds) await this.#groupKnown(options);
     const bodies = namingEach('events', events, (event) => this.prepare(event));
-    for (const batch of batchesOf(bodies)) {
+    for (const batch of clientEvent.batchesOf(bodies)) {
       const deliver = (part: readonly EventBody[], leftMs: number) =>
         this.#deliver(part, options, Math.min(attemptMs, leftMs));
       const wait = (ms: number) => this.#during(options.signal, (signal) => pause(runtime, ms, signal));
       results.push(...(await deliverAll(batch, { deliver, wait, runtime, deadlineMs, call })));
       notify((done: number) => onProgress?.(done, events.length), results.length);
     }
-    return countedOutcome(results);
+    return clientEvent.countedOutcome(results);
   }
 
   /**
@@ -211,7 +198,7 @@ export class TrustClient {
   prepare(event: TrustEvent): EventBody {
     const { peerId, runtime } = this.#settings;
     if (peerId === undefined) throw invalidArgument('peerId is required to submit');
-    return wireEvent(event, peerId, (playerId) => this.subjectOf(playerId), runtime);
+    return clientEvent.wireEvent(event, peerId, (playerId) => this.subjectOf(playerId), runtime);
   }
 
   /**
@@ -226,15 +213,15 @@ export class TrustClient {
     const { apiKey, peerId } = this.#settings;
     const ask = { method: 'POST', path: '/events/batch', json: { events }, key: apiKey, repeat: 'always' } as const;
     const { body } = await this.#call(ask, options, { hashes: true, deadlineMs });
-    return resultsOf(body, events, peerId);
+    return clientEvent.resultsOf(body, events, peerId);
   }
 
   /** Withdraws an own event. Resolves also if an earlier attempt of this call withdrew it and its answer was lost. */
   async withdraw(eventId: string, options: CallOptions = {}): Promise<void> {
-    checkEventId(eventId);
+    clientEvent.checkEventId(eventId);
     const ask = { method: 'DELETE', path: `/events/${eventId}`, key: this.#settings.apiKey, repeat: 'always' } as const;
     try {
-      expectEvent(await this.#call(ask, options), eventId);
+      clientEvent.expectEvent(await this.#call(ask, options), eventId);
     } catch (error) {
       const done = error instanceof TrustError && error.code === 'event_not_found' && error.outcomeUnknown;
       if (!done) throw error;

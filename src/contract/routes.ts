@@ -128,6 +128,8 @@ const description = { ...probe, cache: 'public' } as const;
 const keyed = { auth: 'required', cache: 'none', whileNotReady: false, query: [] } as const;
 const read = { method: 'GET', tag: 'Players', auth: 'optional', cache: 'public', whileNotReady: false } as const;
 const pageQuery = ['limit', 'cursor'] as const;
+const keyedList = { ...keyed, method: 'GET', query: pageQuery } as const;
+const keyedPost = { ...keyed, method: 'POST' } as const;
 
 export const routes = {
   getIndex: {
@@ -175,9 +177,7 @@ export const routes = {
     codes: ['invalid_parameter'],
   },
   listAudit: {
-    ...keyed,
-    method: 'GET',
-    query: pageQuery,
+    ...keyedList,
     path: '/api/v1/audit',
     tag: 'Service',
     summary: 'The audit log, oldest first',
@@ -185,8 +185,7 @@ export const routes = {
     codes: [...keyCodes, 'invalid_parameter', 'overloaded'],
   },
   submitEvent: {
-    ...keyed,
-    method: 'POST',
+    ...keyedPost,
     path: '/api/v1/events',
     tag: 'Events',
     summary: 'Submit one trust event',
@@ -208,8 +207,7 @@ export const routes = {
     ],
   },
   submitEvents: {
-    ...keyed,
-    method: 'POST',
+    ...keyedPost,
     path: '/api/v1/events/batch',
     tag: 'Events',
     summary: 'Submit many trust events in one durable commit',
@@ -233,9 +231,7 @@ export const routes = {
     codes: [...writeCodes, 'invalid_parameter', 'event_not_found', 'overloaded'],
   },
   listErasedEvents: {
-    ...keyed,
-    method: 'GET',
-    query: pageQuery,
+    ...keyedList,
     path: '/api/v1/events/erased',
     tag: 'Events',
     summary: "The caller's events that were deleted by an erasure of their player",
@@ -258,8 +254,7 @@ export const routes = {
     codes: [...writeCodes, 'invalid_parameter', 'subject_not_found', 'erasure_quota_exceeded', 'overloaded'],
   },
   openDispute: {
-    ...keyed,
-    method: 'POST',
+    ...keyedPost,
     path: '/api/v1/subjects/{hash}/disputes',
     tag: 'Subjects',
     summary: 'Dispute the events about a subject; the operator decides',

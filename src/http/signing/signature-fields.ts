@@ -127,9 +127,7 @@ export function bodyCheckOf(field: string | string[] | undefined): Outcome<BodyC
 }
 
 /** Returns the digests of the field; none if one of a known algorithm is malformed. */
-function digestsOf(
-  field: string | string[] | undefined,
-): { readonly algorithm: string; readonly digest: Uint8Array }[] {
+function digestsOf(field: string | string[] | undefined) {
   const stated: { algorithm: string; digest: Uint8Array }[] = [];
   for (const [name, [value]] of dictionaryOf(field) ?? []) {
     const algorithm = algorithms.get(name);

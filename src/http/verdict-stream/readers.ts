@@ -153,14 +153,11 @@ interface MarkedRow extends ChangeRow {
 }
 
 /** One frame for all readers, and one for each peer that lost events or sees a mark. Empty without rows. */
-function framesByPeer(
-  rows: readonly MarkedRow[],
-  frameOf: (texts: readonly string[]) => string,
-): (peer: number | null) => Buffer {
+function framesByPeer(rows: readonly MarkedRow[], frameOf: (texts: readonly string[]) => string) {
   const special = new Set(rows.flatMap(({ peers = [], disputed = [] }) => [...peers, ...disputed]));
   for (const { refused = [] } of rows) for (const { peers } of refused) for (const peer of peers) special.add(peer);
   const made = new Map<number | null, Buffer>();
-  return (peer) => {
+  return (peer: number | null): Buffer => {
     const reader = peer !== null && special.has(peer) ? peer : null;
     return getOrMake(made, reader, () => {
       const texts = rows.flatMap((row) => rowText(row, reader));

@@ -137,10 +137,7 @@ async function isSynchronised(): Promise<boolean | null> {
   return runs === null ? null : (await fileFacts('/run/systemd/timesync/synchronized', 'synchronized')) !== null;
 }
 
-async function surroundingsOf(
-  dir: string,
-  { address, folders }: checks.ConfigurationFacts,
-): Promise<checks.Surroundings> {
+async function surroundingsOf(dir: string, { address, folders }: checks.ConfigurationFacts) {
   const others = [...new Set(folders.map((folder) => resolve(folder)))].filter((folder) => folder !== dir);
   const running = await Promise.all(others.map(isRunning));
   const nodes = others.filter((_, i) => running[i]);

@@ -24,7 +24,10 @@ interface Throttled {
   events: number;
 }
 
-/** `soon` calls a function after all that follows at once from the present call. */
+/**
+ * Monotonic time in ms, and timers that do not keep the process alive. `soon` calls a function after all that follows
+ * at once from the present call.
+ */
 export interface TurnTime {
   readonly now: () => number;
   readonly soon: (run: () => void) => void;
@@ -32,7 +35,7 @@ export interface TurnTime {
   readonly after: (ms: number, run: () => void) => void;
 }
 
-const systemTime: TurnTime = {
+export const systemTime: TurnTime = {
   now: () => performance.now(),
   // Microtasks run before the next tick that is set in one.
   soon: (run) => queueMicrotask(() => nextTick(run)),

@@ -6,17 +6,10 @@ import { getOrMake } from '../../core/get-or-make.js';
 import type { Holder } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 import type { ArrivingBody, BodyAdmission, BodyStart } from '../request/request.js';
+import { systemTime, type TurnTime } from '../room/work-turns.js';
 import { pauseReads } from './node-http.js';
 
 export type GuardBounds = Readonly<Record<keyof typeof limits, number>>;
-
-/** Monotonic time in ms, and timers that do not keep the process alive. */
-export interface GuardTime {
-  now(): number;
-  after(ms: number, run: () => void): void;
-}
-
-const systemTime: GuardTime = { now: () => performance.now(), after: (ms, run) => void setTimeout(run, ms).unref() };
 
 export interface Arrived {
   readonly request: { readonly complete: boolean } | undefined;
@@ -71,7 +64,7 @@ export class ConnectionGuard implements BodyAdmission {
   constructor(
     private readonly server: GuardedServer,
     private readonly bounds: GuardBounds = limits,
-    private readonly time: GuardTime = systemTime,
+    private readonly time: Pick<TurnTime, 'now' | 'after'> = systemTime,
   ) {}
 
   start(): void {

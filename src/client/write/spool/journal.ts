@@ -3,16 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, rename, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bounds } from '../../bounds.js';
-import {
-  deliveredIn,
-  encodeRecord,
-  fileNameOf,
-  type Piece,
-  piecesOf,
-  RECORD_EXTRA_BYTES,
-  recordFiles,
-  refuseEarlier,
-} from './spool-record.js';
+import * as records from './spool-record.js';
 
 interface Segment {
   readonly path: string;
@@ -28,7 +19,7 @@ export interface Entry {
   readonly payload: Buffer;
 }
 
-export type Stretch = Pick<Piece, 'seq' | 'count' | 'bytes'>;
+export type Stretch = Pick<records.Piece, 'seq' | 'count' | 'bytes'>;
 
 /** Consecutive records; none if the first requested one is damaged, with the damaged ones after it. */
 export interface Read {
@@ -69,9 +60,9 @@ export class Journal {
     const path = join(folder, 'delivered');
     const mark = await open(path, 'r+').catch(() => open(path, 'w+', 0o600));
     try {
-      const { buffer } = await mark.read(Buffer.alloc(RECORD_EXTRA_BYTES), 0, RECORD_EXTRA_BYTES, 0);
-      const journal = new Journal(folder, mark, deliveredIn(buffer));
-      const files = recordFiles(await readdir(folder));
+      const { buffer } = await mark.read(Buffer.alloc(records.RECORD_EXTRA_BYTES), 0, records.RECORD_EXTRA_BYTES, 0);
+      const journal = new Journal(folder, mark, records.deliveredIn(buffer));
+      const files = records.recordFiles(await readdir(folder));
       for (const { name, firstSeq, end } of files) await journal.#recover(join(folder, name), firstSeq, end);
       journal.through = Math.max(journal.through, (files[0]?.firstSeq ?? 1) - 1);
       journal.nextSeq = Math.max(journal.through + 1, journal.#segments.at(-1)?.end ?? 1);
@@ -91,9 +82,9 @@ export class Journal {
   /** Checks a file record by record up to the first record of the next file; cuts off a torn end. */
   async #recover(path: string, firstSeq: number, nextStart: number): Promise<void> {
     const bytes = await readFile(path);
-    refuseEarlier(path, bytes);
+    records.refuseEarlier(path, bytes);
     const segment = { path, firstSeq, end: firstSeq, bytes: 0, isDamaged: false };
-    for (const { seq, count, at, bytes: length, payload } of piecesOf(bytes, firstSeq, nextStart)) {
+    for (const { seq, count, at, bytes: length, payload } of records.piecesOf(bytes, firstSeq, nextStart)) {
       segment.end = seq + count;
       segment.bytes = at + length;
       segment.isDamaged ||= payload === null;
@@ -109,7 +100,7 @@ export class Journal {
   async append(payloads: readonly Buffer[]): Promise<number> {
     const firstSeq = this.nextSeq;
     const { segment, handle } = await this.#writable();
-    const bytes = Buffer.concat(payloads.map((payload, index) => encodeRecord(firstSeq + index, payload)));
+    const bytes = Buffer.concat(payloads.map((payload, index) => records.encodeRecord(firstSeq + index, payload)));
     try {
       await writeAll(handle, bytes, segment.bytes);
       await handle.datasync();
@@ -138,7 +129,7 @@ export class Journal {
     const bytes = await bytesOf(segment.path, start.offset, size);
     const entries: Entry[] = [];
     let roomBytes = bytesMax;
-    for (const { seq: next, count, at, bytes: length, payload } of piecesOf(bytes, start.seq, end)) {
+    for (const { seq: next, count, at, bytes: length, payload } of records.piecesOf(bytes, start.seq, end)) {
       if (next + count <= from) continue;
       if (entries.length > 0 && (payload === null || entries.length === countMax || length > roomBytes)) break;
       roomBytes -= length;
@@ -166,7 +157,7 @@ export class Journal {
 
   /** A number that cannot be written counts all the same: see `mark`. */
   async #writeMark(): Promise<void> {
-    await this.mark.write(encodeRecord(this.through, Buffer.alloc(0)), 0, null, 0).catch(() => undefined);
+    await this.mark.write(records.encodeRecord(this.through, Buffer.alloc(0)), 0, null, 0).catch(() => undefined);
   }
 
   async #drop(): Promise<void> {
@@ -199,7 +190,7 @@ export class Journal {
     await this.#closeActive();
     // On a full disk, files that are no longer needed may be the only room left.
     await this.#drop().catch(() => undefined);
-    const path = join(this.folder, fileNameOf(this.nextSeq));
+    const path = join(this.folder, records.fileNameOf(this.nextSeq));
     const handle = await open(path, 'w+', 0o600);
     try {
       await syncFolder(this.folder);

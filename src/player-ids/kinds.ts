@@ -12,29 +12,24 @@ interface Kind {
   readonly read: (text: string, server?: string) => Reading;
 }
 
-const platforms: ReadonlyMap<string, Kind> = new Map([
-  ['steam', { form: 'the decimal SteamID64 of 17 digits', read: readSteam }],
-  ['minecraft', { form: 'the UUID of version 4 in lower case with dashes', read: readMinecraft }],
-  [
-    'minecraft-offline',
-    {
+const platforms: ReadonlyMap<string, Kind> = new Map(
+  Object.entries<Kind>({
+    steam: { form: 'the decimal SteamID64 of 17 digits', read: readSteam },
+    minecraft: { form: 'the UUID of version 4 in lower case with dashes', read: readMinecraft },
+    'minecraft-offline': {
       form: 'minecraft-offline:<server>:<uuid>, with the UUID of version 3 in lower case with dashes',
       read: readMinecraftOffline,
     },
-  ],
-  ['xbox', { form: 'the decimal XUID of 16 digits', read: (text) => floodgateForm(text) ?? readXbox(text) }],
-  ['eos', { form: 'the ProductUserId of 32 hexadecimal digits in lower case', read: readEos }],
-]);
+    xbox: { form: 'the decimal XUID of 16 digits', read: (text) => floodgateForm(text) ?? readXbox(text) },
+    eos: { form: 'the ProductUserId of 32 hexadecimal digits in lower case', read: readEos },
+  }),
+);
 
-const aliases: ReadonlyMap<string, string> = new Map([
-  ['steamid', 'steam'],
-  ['steamid64', 'steam'],
-  ['steam64', 'steam'],
-  ['xbl', 'xbox'],
-  ['xuid', 'xbox'],
-  ['uuid', 'minecraft'],
-  ['eosid', 'eos'],
-]);
+const aliases: ReadonlyMap<string, string> = new Map(
+  Object.entries({ steam: 'steamid steamid64 steam64', xbox: 'xbl xuid', minecraft: 'uuid', eos: 'eosid' }).flatMap(
+    ([kind, names]) => names.split(' ').map((name) => [name, kind] as const),
+  ),
+);
 
 const kindName = /^[a-z][a-z0-9_-]{0,31}$/;
 const blank = /\s/;

@@ -7,7 +7,6 @@ import { auditPages, type ChainReport, verifyChain } from '../protocol/audit-cha
 import { type CommandContext, examples, type Rendered, showing } from './command-context.js';
 import { groupOf } from './operation-commands.js';
 
-/** Adds `ptf audit verify` and `ptf export`. */
 export function addAuditReaders(program: Command, session: CommandContext): void {
   groupOf(program, 'audit')
     .command('verify')

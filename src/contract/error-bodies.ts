@@ -2,7 +2,7 @@
 import { type ErrorCode, type ErrorDetails, errors } from '../errors.js';
 import { limits } from '../limits.js';
 import { eventId } from '../validation/identifiers.js';
-import { type Schema, shape } from '../validation/schema.js';
+import { type FromSchema, type Schema, shape } from '../validation/schema.js';
 import { dateTime, mark } from './fields.js';
 
 const errorCodes = Object.keys(errors) as ErrorCode[];
@@ -149,10 +149,4 @@ export const problemSchema = {
   description:
     'Problem details (RFC 9457) with the members of the plain error as extensions. Sent if `Accept` asks for this type.',
 };
-
-export interface ProblemBody extends ErrorBody {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-}
+export type ProblemBody = FromSchema<typeof problemSchema>;

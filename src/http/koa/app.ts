@@ -2,7 +2,6 @@
  * Creates the Koa application, which finds the route of a request, calls its endpoint and sends the reply. Its only
  * rules of the contract are 404, 405 and `OPTIONS`: any other would be missing on the fast path.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Route } from '../../contract/routes.js';
@@ -21,10 +20,7 @@ interface State extends Koa.DefaultState {
 
 type Context = Koa.ParameterizedContext<State>;
 
-export function createApplication(
-  endpoints: Endpoints,
-  deps: AnsweringDeps,
-): (request: IncomingMessage, response: ServerResponse) => unknown {
+export function createApplication(endpoints: Endpoints, deps: AnsweringDeps) {
   const app = new Koa<State>();
   app.use(async (ctx, next) => {
     ctx.respond = false;

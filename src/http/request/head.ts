@@ -1,5 +1,4 @@
 /** Checks the size of a request's head, parses its target and decodes percent-encoding, before the route is known. */
-import type { ErrorCode } from '../../errors.js';
 import { limits } from '../../limits.js';
 
 export interface Target {
@@ -13,10 +12,7 @@ export interface Target {
  * Returns the refusal of a request's head, or undefined. A head over `limits.headBytes` is refused for its larger part
  * (414 or 431), over `limits.headerCount` fields with 431. Every character of `rawHeaders` and of the URL is one byte.
  */
-export function headRefusal(
-  url: string,
-  rawHeaders: readonly string[],
-): Extract<ErrorCode, 'uri_too_long' | 'headers_too_large'> | undefined {
+export function headRefusal(url: string, rawHeaders: readonly string[]) {
   let headerBytes = 0;
   for (const part of rawHeaders) headerBytes += part.length;
   if (url.length + headerBytes > limits.headBytes)

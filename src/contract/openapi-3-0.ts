@@ -1,4 +1,5 @@
 /** Converts the OpenAPI 3.1 document to OpenAPI 3.0.3, for generators that do not read 3.1 yet. Pure. */
+import { isDeepStrictEqual } from 'node:util';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -21,10 +22,6 @@ function typeKeywords(type: unknown, values: readonly unknown[] | undefined): Js
   return { ...(others.length === 0 ? {} : { type: others[0] }), ...named, ...(isNullable ? { nullable: true } : {}) };
 }
 
-function isEqual(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
 /** Returns the branches of a union without references and inner unions. */
 function branchesOf(union: readonly unknown[], named: Json): Json[] {
   return union.flatMap((branch) => {
@@ -39,14 +36,14 @@ function branchesOf(union: readonly unknown[], named: Json): Json[] {
 /** One schema for every value of a union, of which most generators make no usable code. `named`: in 3.1 form. */
 function unitedOf(union: readonly unknown[], named: Json): Json {
   const [first = {}] = union;
-  if (isObject(first) && union.every((branch) => isEqual(branch, first))) return first;
-  const same = Object.entries(named).find(([, schema]) => isObject(schema) && isEqual(schema.anyOf, union));
+  if (isObject(first) && union.every((branch) => isDeepStrictEqual(branch, first))) return first;
+  const same = Object.entries(named).find(([, schema]) => isObject(schema) && isDeepStrictEqual(schema.anyOf, union));
   if (same !== undefined) return { $ref: `#/components/schemas/${same[0]}` };
   const all = branchesOf(union, named);
   const branches = all.filter(({ type }) => type !== 'null');
   const [some = {}, ...others] = branches;
   const united = Object.fromEntries(
-    Object.entries(some).filter(([key, value]) => others.every((branch) => isEqual(branch[key], value))),
+    Object.entries(some).filter(([key, value]) => others.every((branch) => isDeepStrictEqual(branch[key], value))),
   );
   if (branches.length < all.length && united.type !== undefined) united.type = [united.type, 'null'].flat();
   const values = branches.map((branch) => (branch.const === undefined ? branch.enum : [branch.const]));

@@ -27,15 +27,10 @@ export interface Read {
   readonly damage: Stretch | null;
 }
 
-/** The torn end of a file that a start cut off. */
-export interface Cut {
-  readonly file: string;
-  readonly bytes: number;
-}
-
 export class Journal {
   readonly #segments: Segment[] = [];
-  readonly cuts: Cut[] = [];
+  /** The torn ends of files that the start cut off. */
+  readonly cuts: { readonly file: string; readonly bytes: number }[] = [];
   nextSeq = 1;
   /** Size of the records after `through` at the start. */
   waitingBytes = 0;

@@ -33,6 +33,7 @@ function seqOf(id: string): number {
 }
 
 export class VerdictFeed {
+  readonly #options: FeedOptions;
   readonly #stop = new AbortController();
   /** The node that is read, and those that failed since a stream was last current. */
   #node = 0;
@@ -40,7 +41,7 @@ export class VerdictFeed {
   #ended: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
   #phase: FeedPhase = 'connecting';
-  #lastEventId: string;
+  #lastEventId = '';
   #asOf: number | null = null;
   /** The node's clock at the hello event, and the arrival of that event by the `AgeClock`. */
   #hello = { nodeMs: 0, cameAt: 0 };
@@ -59,7 +60,8 @@ export class VerdictFeed {
   /** Ends the wait of a refused feed. */
   #resumed = withResolve();
 
-  constructor(private readonly options: FeedOptions) {
+  constructor(options: FeedOptions) {
+    this.#options = options;
     this.#lastEventId = options.resumeFrom ?? '';
   }
 
@@ -69,7 +71,7 @@ export class VerdictFeed {
   }
 
   get state(): FeedState {
-    const { table } = this.options;
+    const { table } = this.#options;
     return {
       phase: this.#phase,
       asOf: this.asOf,
@@ -85,12 +87,12 @@ export class VerdictFeed {
 
   /** Time up to which all verdicts are known, by this machine's clock. */
   get asOf(): number | null {
-    return this.#asOf === null ? null : this.options.ages.wallAt(this.#asOf);
+    return this.#asOf === null ? null : this.#options.ages.wallAt(this.#asOf);
   }
 
   get isFresh(): boolean {
     const { asOf } = this;
-    return this.#phase === 'live' && asOf !== null && this.options.runtime.now() - asOf <= this.#silentMs;
+    return this.#phase === 'live' && asOf !== null && this.#options.runtime.now() - asOf <= this.#silentMs;
   }
 
   live(): Promise<void> {
@@ -102,7 +104,7 @@ export class VerdictFeed {
     if (this.#phase !== 'refused') return;
     this.#failures = 0;
     this.#refusals = 0;
-    this.options.salt?.askAgain();
+    this.#options.salt?.askAgain();
     this.#live = withResolve();
     this.#become('connecting');
     this.#resumed.resolve();
@@ -126,7 +128,7 @@ export class VerdictFeed {
     this.#live.reject(closed);
     this.#live = withResolve();
     this.#live.reject(closed);
-    if (this.#asOf !== null) this.options.table.orphan(this.#asOf);
+    if (this.#asOf !== null) this.#options.table.orphan(this.#asOf);
   }
 
   /** Silence after which the stream counts as lost; data that counts as current is never older. */
@@ -139,7 +141,7 @@ export class VerdictFeed {
   }
 
   async #run(): Promise<void> {
-    const { runtime } = this.options;
+    const { runtime } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const error = await this.#connection(signal);
@@ -166,13 +168,13 @@ export class VerdictFeed {
     if (code === 'salt_mismatch') return true;
     const isRefusal = (status === 401 || status === 403) && code !== 'unexpected_answer';
     this.#refusals = isRefusal ? this.#refusals + 1 : 0;
-    return this.#refusals >= this.options.transports.length;
+    return this.#refusals >= this.#options.transports.length;
   }
 
   /** Moves on after a failure. False if all nodes have failed; the preferred one is then next again. */
   #moveOn(): boolean {
     this.#failed.add(this.#node);
-    const next = this.options.transports.findIndex((_, index) => !this.#failed.has(index));
+    const next = this.#options.transports.findIndex((_, index) => !this.#failed.has(index));
     if (next < 0) this.#failed.clear();
     this.#node = Math.max(0, next);
     return next >= 0;
@@ -182,29 +184,29 @@ export class VerdictFeed {
   async #refused(error: TrustError, signal: AbortSignal): Promise<void> {
     this.#live.reject(error);
     this.#become('refused');
-    if (this.options.onState === undefined && !this.#isAwaited) warnOnce(error);
+    if (this.#options.onState === undefined && !this.#isAwaited) warnOnce(error);
     this.#resumed = withResolve();
     await abortable(this.#resumed.promise, signal).catch(() => undefined);
   }
 
   async #connection(outer: AbortSignal): Promise<TrustError> {
-    const { key } = this.options;
+    const { key } = this.#options;
     const { controller, release } = linked(outer);
-    const life = silenceOf(this.options.runtime, controller, 'was silent');
-    const news = silenceOf(this.options.runtime, controller, 'sent no change');
+    const life = silenceOf(this.#options.runtime, controller, 'was silent');
+    const news = silenceOf(this.#options.runtime, controller, 'sent no change');
     try {
       life.expectWithin(bounds.streamOpenMs);
       const headers: Record<string, string> = { accept: 'text/event-stream' };
       if (key !== undefined) headers['x-peer-api-key'] = key;
       if (this.#lastEventId !== '') headers['last-event-id'] = this.#lastEventId;
       const request = { method: 'GET', path: '/api/v1/verdicts/stream', headers, signal: controller.signal } as const;
-      const response = await answerOf(this.options.transports[this.#node]!, request);
-      if (response.status !== 200) return await refused(response, this.options.runtime.now());
+      const response = await answerOf(this.#options.transports[this.#node]!, request);
+      if (response.status !== 200) return await refused(response, this.#options.runtime.now());
       if (!/^text\/event-stream\b/i.test(response.header('content-type') ?? '')) {
         return refusal('the answer is not an event stream');
       }
       // Verified once a node answers, and before anything is read, so that the table is still empty.
-      await this.options.salt?.verify(controller.signal);
+      await this.#options.salt?.verify(controller.signal);
       this.#connections++;
       this.#heartbeatMs = bounds.streamOpenMs;
       return await this.#read(response, life, news);
@@ -218,7 +220,7 @@ export class VerdictFeed {
       news.stop();
       release();
       controller.abort();
-      this.options.table.streamBroke();
+      this.#options.table.streamBroke();
     }
   }
 
@@ -243,7 +245,7 @@ export class VerdictFeed {
       parser.feed(decoder.decode(chunk, { stream: true }));
       for (const message of messages) {
         const failed = this.#onMessage(message, news);
-        const settled = this.options.table.settle?.(this.#lastEventId);
+        const settled = this.#options.table.settle?.(this.#lastEventId);
         if (settled !== undefined) {
           // While this loop does not read, a silence does not mean that the node is gone.
           life.stop();
@@ -261,11 +263,11 @@ export class VerdictFeed {
 
   /** Returns an error if the connection cannot be used any longer. */
   #onMessage(message: EventSourceMessage, news: Silence): TrustError | undefined {
-    const now = this.options.ages.ms();
+    const now = this.#options.ages.ms();
     const { nodeMs, cameAt } = this.#hello;
     // If the node's clock was set meanwhile, the computed time may lie in the future.
     const timeAt = (at: number) => Math.min(now, cameAt + at - nodeMs);
-    const { table, onErased, floor } = this.options;
+    const { table, onErased, floor } = this.#options;
     if (message.event === 'snapshot' && message.id !== undefined && !floor.admits(seqOf(message.id))) {
       return new TrustError('behind', 'the snapshot is older than data read from another node');
     }
@@ -279,7 +281,7 @@ export class VerdictFeed {
   }
 
   #follow(effect: FrameEffect): TrustError | undefined {
-    const { ages, floor, table } = this.options;
+    const { ages, floor, table } = this.#options;
     switch (effect.kind) {
       case 'hello':
         this.#heartbeatMs = Math.min(effect.heartbeatMs, bounds.streamHeartbeatMsMax);
@@ -317,7 +319,7 @@ export class VerdictFeed {
   #become(phase: FeedPhase): void {
     if (phase === this.#phase) return;
     this.#phase = phase;
-    notify(this.options.onState, this.state);
+    notify(this.#options.onState, this.state);
   }
 }
 

@@ -463,6 +463,8 @@ export const limits = {
   appendPatienceMs: 1_500,
   /** Commands of a node's callers in progress at the leader, each of which may take a connection. */
   linkForwardsMax: 96,
+  /** Further ones, each the only one of its holder, so that a few holders cannot keep out the next. */
+  linkFirstForwardsMax: 24,
   /** Connections from other nodes, and the time for which one may be idle. */
   linkConnectionsMax: 1_024,
   /** Connections whose handshake has not ended: of one address, in all, and the time for which one may take. */

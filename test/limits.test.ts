@@ -4,11 +4,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../src/limits.js';
 
+const forwards = limits.linkForwardsMax + limits.linkFirstForwardsMax;
+
 const relations: readonly (readonly [name: string, holds: boolean])[] = [
   ['headBytes < parserHeadBytes', limits.headBytes < limits.parserHeadBytes],
   ['a change waits for longer than the default lease', limits.leaseSDefault * 1_000 < limits.leaderWaitMs],
-  ['commands of callers leave connections for the nodes', 8 * limits.linkForwardsMax < limits.linkConnectionsMax],
-  ['four nodes of one address connect at once', 4 * limits.linkForwardsMax <= limits.linkHandshakesPerAddressMax],
+  ['commands of callers leave connections for the nodes', 8 * forwards < limits.linkConnectionsMax],
+  ['four nodes of one address connect at once', 4 * forwards <= limits.linkHandshakesPerAddressMax],
   ['a joining node that hangs makes the call of another one time out', limits.linkSilentMs < limits.copyAnswerMs],
   ['an earlier leader may wait for the other nodes and answer', limits.appliedWaitMs < limits.forwardGraceMs],
   ['a batch fits in one turn', limits.batchEventsMax <= limits.turnEvents],

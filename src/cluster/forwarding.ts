@@ -130,10 +130,10 @@ export class ForwardRoom {
     this.#waiting.take(begin, ({ holder }) => !this.#hasRoom(holder));
   }
 
-  /** A holder with many commands in progress leaves room for others. However little is left, each may have one. */
+  /** A holder with many commands in progress leaves room for others. From a reserve, each may have one. */
   #hasRoom(holder: string): boolean {
     const left = limits.linkForwardsMax - this.#runningInAll;
-    return (this.#running.get(holder) ?? 0) < Math.max(1, 2 * left);
+    return left > -limits.linkFirstForwardsMax && (this.#running.get(holder) ?? 0) < Math.max(1, 2 * left);
   }
 
   #count(holder: string, change: 1 | -1): void {

@@ -67,6 +67,11 @@ test('a holder has a place of its own however many others hold all of them, and 
   assert.is(countOf('last'), 1);
   await end('last');
   assert.is(countOf('last'), 2, 'its next command takes its place');
+  const more = Array.from({ length: limits.linkFirstForwardsMax }, (_, i) => `further ${i}`);
+  for (const holder of more) sendTimes(holder, 1);
+  await turn();
+  const all = [...holders, ...more].reduce((sum, holder) => sum + countOf(holder), countOf('last') - 1);
+  assert.is(all, limits.linkForwardsMax + limits.linkFirstForwardsMax, 'as many as the link bears');
 });
 
 test('a command that gets no room in time fails as unsent, and leaves nothing behind', async () => {

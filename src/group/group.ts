@@ -156,7 +156,10 @@ export function createGroup({ identity, current, verdicts, check, cluster, inFor
       return { peers: peers.size, players: subjects.size, events: eventCount };
     },
 
-    peerByKeyDigest: (digestHex) => viewOf(stateNow().peers.byKey(digestHex, clock.now())),
+    peerByKeyDigest(digestHex) {
+      const peer = stateNow().peers.byKey(digestHex, clock.now());
+      return peer && peerView(stateNow(), peer, digestHex);
+    },
     peerById: (peerId) => viewOf(stateNow().peers.byId(peerId)),
 
     delayedEventCount({ index }) {

@@ -81,7 +81,7 @@ export type Changes = { readonly [N in ChangeName]: (...args: ChangeArgs<N>) => 
 export interface ChangeCall<N extends ChangeName = ChangeName> {
   readonly name: N;
   readonly args: readonly unknown[];
-  /** Digest of the caller's key as the sending node knows it; an earlier release sends none. */
+  /** Digest of the key with which the caller was let in; an earlier release sends none. */
   readonly key?: string;
 }
 

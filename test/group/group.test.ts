@@ -123,6 +123,10 @@ test('a key is issued once, names its environment, and is found by its digest al
   assert.is(group.peerByKeyDigest(sha256(apiKey))?.peerId, peer.peerId);
   const rotated = resultOf(await group.rotateKey(peer.peerId, 0, 'test'));
   assert.is(group.peerByKeyDigest(sha256(apiKey)), undefined);
+  const later = resultOf(await group.rotateKey(peer.peerId, 60_000, 'test'));
+  // During an overlap each key is known by itself.
+  for (const key of [rotated.apiKey, later.apiKey])
+    assert.is(group.peerByKeyDigest(sha256(key))?.keyDigest, sha256(key));
   assert.is(group.peerByKeyDigest(sha256(rotated.apiKey))?.index, 1);
   assert.is(codeOf(await group.rotateKey('nobody', 0, 'test')), 'unknown_peer');
 });

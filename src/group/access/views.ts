@@ -11,7 +11,8 @@ import { NO_KEY, type WitnessPair } from '../../core/vocabulary.js';
 import { limits } from '../../limits.js';
 import type { WeightsSignals } from '../ports/pool.js';
 
-export function peerView(state: GroupState, peer: Peer) {
+/** `keyDigest`: of the key that the caller has used. */
+export function peerView(state: GroupState, peer: Peer, keyDigest = peer.keyDigest) {
   const { index, peerId, peerName, gameIds, status, registeredAt, publicKey = null, contactEmail, eventCount } = peer;
   const { tau, a, b, m, finds, published } = state.peerWeights;
   const preTrusted = state.preTrusted.includes(index);
@@ -30,8 +31,8 @@ export function peerView(state: GroupState, peer: Peer) {
     lastEventAt: state.hourlyCounts.lastHourOf(index),
     /** Null if the registration gave none. Never public. */
     contactEmail,
-    /** SHA-256 of its present key, hex. Only for the link between nodes. */
-    keyDigest: peer.keyDigest,
+    /** SHA-256 of the key that it used, otherwise of its present one, hex. Only for the link between nodes. */
+    keyDigest,
     /** Words of the operator, for operators only; null if there are none. */
     note: peer.note ?? null,
     preTrusted,

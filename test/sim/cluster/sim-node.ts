@@ -15,7 +15,7 @@ import type { AcceptedEvent, EventSubmission } from '../../../src/group/api.js';
 import { GroupCalls, submitAll } from '../../../src/group/calls.js';
 import { ClockGuard } from '../../../src/group/health/clock-guard.js';
 import { DiskWatch } from '../../../src/group/health/disk-watch.js';
-import { SharedLogUnavailableError } from '../../../src/group/ports/shared-log.js';
+import { LogLostError, SharedLogUnavailableError } from '../../../src/group/ports/shared-log.js';
 import { type LogWriter, OwnerLostError, type StoredBatch } from '../../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { noLeader } from '../../../src/group/refusals.js';
@@ -189,7 +189,8 @@ export class SimNode {
       member: this.member,
       link: {
         // The only request of the duties is the scrub of another node.
-        call: ({ url, body, timeoutMs }) => this.#callScrub(url, (body as { readonly seq: number }).seq, timeoutMs),
+        call: ({ url, body, timeoutMs, signal }) =>
+          this.#callScrub(url, (body as { readonly seq: number }).seq, timeoutMs, signal!),
       },
       timers: process,
       nodeId,
@@ -423,8 +424,9 @@ export class SimNode {
   }
 
   /** Asks another node to overwrite replaced records, as `POST /scrub` does. */
-  #callScrub(url: string, seq: number, timeoutMs: number): Promise<never> {
+  #callScrub(url: string, seq: number, timeoutMs: number, signal: AbortSignal): Promise<never> {
     return new Promise<never>((resolve, reject) => {
+      signal.addEventListener('abort', () => this.process.later(() => reject(new Error(`${url} is given up`)), 1));
       const node = this.#deps.others().find(({ nodeId }) => nodeId === url);
       this.process.later(() => reject(new Error(`${url} does not answer`)), node === undefined ? 1 : timeoutMs);
       node?.process.later(() => {
@@ -445,6 +447,8 @@ export class SimNode {
   }
 
   #loopFailed(error: unknown): void {
+    // No fault takes slots from etcd, so that the progress check then fails.
+    if (error instanceof LogLostError) return void this.member.stepDown(error.message, Number.POSITIVE_INFINITY);
     if (error instanceof OwnerLostError || error instanceof SharedLogUnavailableError) {
       void this.member.demote(error.message);
       return;

@@ -1,4 +1,5 @@
 /** The cache that the stream feeds, against a double of the node's side, in virtual time. */
+import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
@@ -79,6 +80,13 @@ test('after the snapshot reads are local, of players with and without events', a
   assert.is(trusts[0]?.asOf, made.runtime.now());
   assert.is(made.feed.state.phase, 'live');
   assert.ok(made.feed.state.complete);
+});
+
+test('a feed, which callers may log, shows neither the key nor the salt', async () => {
+  const apiKey = 'the-key-of-the-peer';
+  const { feed } = await following({}, { apiKey });
+  const printed = inspect(feed, { depth: 9 }) + JSON.stringify(feed);
+  assert.equal([printed.includes(apiKey), printed.includes(salt)], [false, false]);
 });
 
 test('a group without players has a snapshot too', async () => {

@@ -110,7 +110,7 @@ function urlsOf(url: string | readonly string[]): readonly string[] {
   if (urls.length === 0 || urls.length > bounds.nodes)
     throw invalidArgument(`url must be 1 to ${bounds.nodes} addresses`);
   for (const one of urls) {
-    if (!/^https?:\/\//.test(one) || !URL.canParse(one))
+    if (typeof one !== 'string' || !/^https?:\/\//.test(one) || !URL.canParse(one))
       throw invalidArgument('url must be an http or https address, such as https://trust.example.net');
   }
   if (new Set(urls.map((one) => new URL(one).href)).size < urls.length)

@@ -1,9 +1,9 @@
 /** A relay whose node answers as the test says. */
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { saltCheckOf } from '../../src/client/ids/salt-check.js';
@@ -168,6 +168,18 @@ test('a relay on the folder of a running one is refused, and a journal on a fail
     `stream: ${disk} (spool_failed)`,
   );
   assert.is(second, 'spool_in_use');
+});
+
+test('a relay whose journal is damaged gives the folder back', async () => {
+  const stateDir = temporaryFolder();
+  const config = { ...member, url: 'http://127.0.0.1:9', stateDir, path: stateDir };
+  const url = 'http://127.0.0.1:9/hook';
+  const path = journalOf(config, url);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, 'damaged\n');
+  const webhook = { url, secret: '', discord: true, newOnly: false, signal: new AbortController().signal };
+  const refused = () => relayVerdicts({ config, ...webhook, log: () => undefined }).catch(({ code }) => code);
+  assert.equal([await refused(), await refused()], ['wrong_usage', 'wrong_usage']);
 });
 
 test('groups that share a webhook and a folder have a journal each, which the next start continues', async () => {

@@ -53,6 +53,11 @@ async function failure(work: Promise<unknown>): Promise<string> {
   return `${error?.code} ${error?.message}`;
 }
 
+test('a list that cannot be read is no failed disk', async () => {
+  const read = sourceOf([folder], false, {}).then((source) => source.read(never));
+  assert.is(await failure(read), `wrong_usage ${folder} cannot be read: EISDIR`);
+});
+
 test('an address is asked with the headers of a file, and again only under a condition', async () => {
   const headerFile = join(folder, 'headers');
   writeFileSync(headerFile, 'Authorization: Bearer secret-token\nX-List: one\n');

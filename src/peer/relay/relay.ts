@@ -35,7 +35,11 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const release = await claimFolder(folder, runtime);
   // Event ids and subject hashes of one group mean nothing in another.
-  const journal = await RelayJournal.open(join(folder, `journal-${saltCheckOf(config.groupSalt)}.ndjson`));
+  const path = join(folder, `journal-${saltCheckOf(config.groupSalt)}.ndjson`);
+  const journal = await RelayJournal.open(path).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
   const ending = new AbortController();
   const signal = AbortSignal.any([options.signal, ending.signal]);
   const say = problemLog(log, 'webhooks are accepted again');

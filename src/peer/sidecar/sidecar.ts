@@ -273,7 +273,7 @@ export class Sidecar {
       return done;
     } catch (error) {
       const { code, message: text } = refusalOf(error);
-      if (code === 'spool_failed' || code === 'spool_full') this.#unwritten = { code, text };
+      if (code === 'spool_failed') this.#unwritten = { code, text };
       throw error;
     }
   }

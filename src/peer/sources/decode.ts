@@ -3,6 +3,7 @@ import { isAscii } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { bounds } from '../../client/bounds.js';
+import { codeOf } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 
 export interface Decoded {
@@ -59,10 +60,15 @@ function encodingOfZeros(bytes: Uint8Array): Decoded['encoding'] | null {
 }
 
 export async function fileBytes(path: string): Promise<Buffer> {
-  const found = await stat(path);
-  if (found.size > bounds.importFileBytes) throw tooLarge(path);
-  // A pipe does not state its size.
-  return found.isFile() ? readFile(path) : collected(createReadStream(path));
+  try {
+    const found = await stat(path);
+    if (found.size > bounds.importFileBytes) throw tooLarge(path);
+    // A pipe does not state its size.
+    return await (found.isFile() ? readFile(path) : collected(createReadStream(path)));
+  } catch (error) {
+    const code = codeOf(error);
+    throw code === undefined ? error : wrongUsage(`${path} cannot be read: ${code}`);
+  }
 }
 
 /** Joins the chunks. Rejects with what `refusal` returns if they have more than `bytesMax`. */

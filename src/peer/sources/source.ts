@@ -132,7 +132,7 @@ function headersIn(text: string | undefined, file: string): Record<string, strin
   if (text === undefined) throw wrongUsage(`there is no ${file}`);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const headers = lines.map((line) => {
-    const [, name, value] = /^([\w-]+):\s*([\t -~\x80-\xff]+?)\s*$/.exec(line) ?? [];
+    const [, name, value] = /^([\w-]+):[\t ]*([!-~\x80-\xff][\t -~\x80-\xff]*)$/.exec(line.trimEnd()) ?? [];
     if (name === undefined) throw wrongUsage(`each line of ${file} must be "Name: value", in letters of Latin-1`);
     return [name, value!];
   });

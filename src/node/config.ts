@@ -163,9 +163,9 @@ function checkPorts(config: Config, settings: Settings): void {
     { name: 'METRICS_PORT', port: config.metricsPort, host: config.metricsHost },
     { name: 'DASHBOARD_PORT', port: config.dashboardPort, host: config.dashboardHost },
   ].filter(({ port }) => port !== null && port !== 0);
-  const isEverywhere = (host: string) => host === '0.0.0.0' || host === '::';
+  const holds = (host: string, other: string) => host === '::' || (host === '0.0.0.0' && !other.includes(':'));
   for (const { name, port, host } of listeners) {
-    const meets = (one: string) => one === host || isEverywhere(one) || isEverywhere(host);
+    const meets = (one: string) => one === host || holds(one, host) || holds(host, one);
     const first = listeners.find((one) => one.port === port && meets(one.host))!.name;
     if (first !== name) settings.note(name, `is the port of ${first} on the same address; choose another`);
   }

@@ -29,7 +29,11 @@ export const peerOperations = {
   /** `ptf peers list` is in `operator/cli/operation-commands.ts`, as it shares its remarks with the dashboard. */
   'peers-list': operation({
     request: shape(
-      { ...page(limits.peersMaxCeiling), status: { enum: peerStatuses }, weight_below: { type: 'number', minimum: 0 } },
+      {
+        ...page(limits.peersMaxCeiling),
+        status: { enum: peerStatuses },
+        weight_below: { type: 'number', minimum: 0, maximum: Number.MAX_VALUE },
+      },
       ['status', 'weight_below'],
     ),
     dashboard: true,

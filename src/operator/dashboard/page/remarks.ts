@@ -23,8 +23,6 @@ const playersToCompare = 30;
 /** Weights below this are displayed as `0.000`. */
 const displayedAsZero = 0.0005;
 
-const sharesNobody = 'shares no player with other peers';
-
 export function groupFactsOf(peers: readonly ListedPeerValue[]): GroupFacts {
   const reporters = (players: number) => peers.filter(({ signals }) => (signals?.players ?? 0) >= players).length;
   return {
@@ -53,7 +51,10 @@ export function remarksOf(peer: ListedPeerValue, group: GroupFacts): Remark[] {
     note !== null && { text: `note: ${note}`, hint: null },
     isWeightless(peer)
       ? { text: `weight 0: ${whyWeightless(peer, group)}`, hint: null }
-      : agreesWithNobody(peer, group) && { text: sharesNobody, hint: 'most likely it uses another salt' },
+      : agreesWithNobody(peer, group) && {
+          text: 'shares no player with other peers',
+          hint: 'most likely it uses another salt',
+        },
     too_old !== null && { text: tooOldText(too_old), hint: 'seconds taken for milliseconds?' },
     repeats && { text: `${how}: its bans hardly count`, hint: null },
     witness !== undefined && {
@@ -99,7 +100,7 @@ function whyWeightless(peer: ListedPeerValue, group: GroupFacts): string {
   if (signals === null) return 'not computed yet';
   if (signals.players === 0) return 'has reported no player';
   if (group.hasOneReporter) return 'no other peer has reported a player';
-  if (agreesWithNobody(peer, group)) return `${sharesNobody}; check its salt and ids`;
+  if (agreesWithNobody(peer, group)) return 'shares no player with other peers; check its salt and ids';
   if (signals.shared_players === 0) return `too few players yet: no two peers have reported ${playersToCompare} each`;
   const shared = plural(signals.shared_players, 'shared player');
   // The weight is the product of both values: the smaller one is the cause of a low weight.

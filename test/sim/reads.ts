@@ -69,7 +69,7 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
   }
   const views = group.peers(0, facts.peers.length + 1);
   same('peers', 'number of peers', views.length, facts.peers.length);
-  for (const [place, { number: index, peerId, peerName, gameIds, at }] of facts.peers.entries()) {
+  for (const [place, { number: index, peerId, peerName, gameIds, at, keyDigest }] of facts.peers.entries()) {
     const { tau, a, b, m, finds, weight, ...found } = views[place]!;
     const weights = oracle.weightsOf(index);
     const { tau: gate, measured } = weights;
@@ -90,6 +90,7 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
       eventCount: eventCounts.get(index) ?? 0,
       lastEventAt: lastHours.get(index) ?? null,
       contactEmail: null,
+      keyDigest: facts.keys.findLast(({ peer }) => peer === index)?.keyDigest ?? keyDigest,
       note: null,
       preTrusted: preTrusted.includes(index),
     };
@@ -98,8 +99,9 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
     same('peers', `shared erasures of peer ${index}`, shared, oracle.sharedErasuresOf(peerId));
   }
   for (const { keyDigest } of [...facts.peers, ...facts.keys].slice(-keysTried)) {
-    const found = group.peerByKeyDigest(keyDigest)?.index ?? -1;
-    same('keys', 'peer of a key', found, oracle.peerOfKey(keyDigest, now));
+    const found = group.peerByKeyDigest(keyDigest);
+    same('keys', 'peer of a key', found?.index ?? -1, oracle.peerOfKey(keyDigest, now));
+    if (found !== undefined) same('keys', 'key of a caller', found.keyDigest, keyDigest);
   }
   const { events, players } = group.counts();
   same('counts', 'events and players', [events, players], [facts.events.size, oracle.subjects.length]);

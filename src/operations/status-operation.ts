@@ -162,7 +162,7 @@ export const alertRules: Readonly<Record<string, readonly [text: string, fires: 
     ({ counts: { events, players } }) =>
       (events > 0.8 * limits.eventIdsMax && events) || (players > 0.8 * limits.subjectsMax && players),
   ],
-  PtfClusterNoLeader: ['no node is known to lead; writes may be refused.', ({ cluster }) => cluster?.hasLeader === false],
+  PtfClusterNoLeader: ['no leader is known; writes may be refused.', ({ cluster }) => cluster?.hasLeader === false],
   PtfClusterNodeLeft: ['has left its group because of its disk or its log.', ({ cluster }) => cluster?.role === 'left'],
   PtfClusterNodeRefused: [
     '{value} nodes may not join: another secret, or the NODE_ID of a living node.',

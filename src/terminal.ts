@@ -74,6 +74,11 @@ export function usageText(error: CommanderError, missing: string): string {
   return `${(error.code === 'commander.help' ? missing : own).replace(/\.$/, '')}; see --help`;
 }
 
+/** Returns the words of a command line that may be options: none behind `--` is one. */
+export function optionsOf(args: readonly string[]): readonly string[] {
+  return args.slice(0, [...args, '--'].indexOf('--'));
+}
+
 const redrawMs = 100;
 const barLength = 24;
 

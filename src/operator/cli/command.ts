@@ -8,7 +8,7 @@ import { hasCode, messageOf } from '../../errors.js';
 import { DiskFullError, UnreadError } from '../../group/ports/storage.js';
 import { checkRequest } from '../../operations/table.js';
 import { printable } from '../../operations/text-table.js';
-import { usageText, writesTo } from '../../terminal.js';
+import { optionsOf, usageText, writesTo } from '../../terminal.js';
 import { violationTexts } from '../../validation/validator.js';
 import { addBackups } from './backups.js';
 import { type CommandContext, type CommandDeps, examples, type Rendered } from './command-context.js';
@@ -26,8 +26,7 @@ export type ExitCode = 0 | 1 | 2 | 3;
 
 /** Runs one command line (without interpreter and script) and prints the result. Never rejects. */
 export async function runCommand(args: readonly string[], deps: CommandDeps): Promise<ExitCode> {
-  // Nothing behind `--` is an option.
-  const options = args.slice(0, [...args, '--'].indexOf('--'));
+  const options = optionsOf(args);
   const json = options.includes('--json');
   const width = options.includes('--wide') ? Number.POSITIVE_INFINITY : deps.terminal.width;
   const results: Rendered[] = [];

@@ -1,7 +1,7 @@
 /** Runs `ptf-peer`: a command line becomes output and an exit code. Streams, environment and signals are arguments. */
 import { Command, CommanderError } from 'commander';
 import { TrustError } from '../../client/trust-error.js';
-import { usageText, writesTo } from '../../terminal.js';
+import { optionsOf, usageText, writesTo } from '../../terminal.js';
 import { loadPeerConfig } from '../config/peer-config.js';
 import { codeOf } from '../config/peer-file.js';
 import { diskError, type ExitCode, endOf, PeerError, wrongUsage } from '../peer-error.js';
@@ -34,9 +34,8 @@ export async function runPeerCommand(args: readonly string[], world: PeerDeps): 
     // Help or version was requested, and is printed already.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const end = peerErrorOf(error);
-    // The words after -- are a command of the user.
-    const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
-    if (own.includes('--json')) deps.terminal.out(`${JSON.stringify({ error: end.message, code: end.code })}\n`);
+    if (optionsOf(args).includes('--json'))
+      deps.terminal.out(`${JSON.stringify({ error: end.message, code: end.code })}\n`);
     else deps.terminal.err(`ptf-peer: ${end.message} (${end.code})\n`);
     return end.exitCode;
   }

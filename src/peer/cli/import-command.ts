@@ -44,7 +44,8 @@ often it is imported: where it was lifted and imposed anew, only --restate repor
 The same ban has the same event id in every import, so that a second import changes nothing, and an interrupted one
 goes on where it stopped. Names, reasons, addresses and admins never leave this machine.
 
-Exit codes: 0 done, 1 some lines refused, 2 wrong usage, 3 node unreachable, peer refused or disk failed, 4 format not recognised
+Exit codes: 0 done, 1 some lines refused, 2 wrong usage, 3 node unreachable, peer refused or disk failed,
+            4 format not recognised
 
 Examples:
   ptf-peer import banned-players.json --dry-run

@@ -64,7 +64,8 @@ async function addressOf({ webhook, webhookFile }: RelayCommandOptions): Promise
   }
   const text = webhook ?? (await readSmallFile(webhookFile!))?.trim();
   if (text === undefined) throw wrongUsage(`there is no ${webhookFile}`);
-  if (/^https?:\/\/[^/?#\\@]+(?:[/?#]|$)/.test(text) && URL.canParse(text)) return text;
+  const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && url.username + url.password === '') return text;
   const form = 'an http or https address without a user and a password, which would not be sent';
   throw wrongUsage(`${webhookFile ?? '--webhook'} must name ${form}`);
 }

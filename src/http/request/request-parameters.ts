@@ -107,6 +107,7 @@ export interface MatchIds {
 export function readIds(query: string): Outcome<MatchIds> {
   const raw = singleRaw(query, 'ids');
   if (!raw.ok) return raw;
+  // A query of one parameter, which `ids` is, may have thousands of characters and is not searched again.
   const single = query.includes('&') || raw.value === undefined ? rawQueryValues(query, 'id') : [];
   const value = raw.value ?? '';
   const isPlain = single.length === 0 && !(value.includes('%') || value.includes('"') || value.includes('\\'));

@@ -94,7 +94,7 @@ export class NodeLink {
         forwarder.send({ ...call, waitMs }),
       );
     } catch (error) {
-      // Report a silent leader once: the cause, such as a wrong ADVERTISE_URL, is for the operator.
+      // Reported once for a silent leader: the cause, such as a wrong ADVERTISE_URL, is for the operator.
       if (this.#silentLeader !== url) this.deps.onFailure('a command to the leader', error);
       this.#silentLeader = url;
       if (error instanceof LinkError && error.isUnsent) return error;

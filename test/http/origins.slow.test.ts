@@ -138,7 +138,7 @@ test('a peer lists its own events and those that it carries, newest first, page 
     const player_id = newPlayer();
     const sent: string[] = [];
     for (let i = 0; i < 9; i++) {
-      const labels = [{}, { origin: 'a', reference: `r-${i}` }, { origin: 'b' }][i % 3];
+      const labels = [{}, { origin: 'a', reference: `case ${i}` }, { origin: 'b' }][i % 3];
       const { status, body } = await peer.submit({
         schema_version: '1.1.0',
         player_id,
@@ -166,9 +166,9 @@ test('a peer lists its own events and those that it carries, newest first, page 
       sent,
     );
     assert.equal(seen.map(({ origin }) => origin ?? 'own').slice(0, 3), ['b', 'a', 'own']);
-    assert.is(seen[1]!.reference, 'r-7');
+    assert.is(seen[1]!.reference, 'case 7');
     const open = await ask(node.url, `/api/v1/players/${player_id}/events`);
-    assert.not(open.text.includes('r-7'));
+    assert.not(open.text.includes('case 7'));
     assert.is(open.body.total, 18);
     assert.equal(open.body.summary, [{ event_type: 'other', count: 18 }], 'two peers, whatever they carry');
     const wrong = await ask(node.url, `/api/v1/players/${newPlayer()}x/events?cursor=${cursor ?? 'MTpldmVudHM6MQ'}`, {

@@ -171,7 +171,7 @@ test('other kinds of player ids than the folder was formed with are refused, and
   assert.is(await first.kill('SIGTERM'), 0);
   for (const kinds of ['', 'steam', 'minecraft,steam']) {
     const { output } = await refusal({ DATA_DIR: dir, PLAYER_ID_KINDS: kinds });
-    assert.match(output, /PLAYER_ID_KINDS is .*, but this data folder belongs to steam,minecraft/);
+    assert.match(output, /PLAYER_ID_KINDS is .*, but steam,minecraft in the group/);
   }
   const again = await startProcess({ DATA_DIR: dir, PLAYER_ID_KINDS: 'steam,minecraft' });
   assert.is(await again.kill('SIGTERM'), 0);

@@ -80,6 +80,7 @@ const words: Readonly<Record<string, string>> = {
 
 /** Returns one sentence without a secret. `url`: the node's address. */
 export function plainWords(error: TrustError, url: string): string {
+  if (error.cause instanceof PeerError) return error.cause.message;
   const known = diskFault(error) ?? words[error.code];
   if (known !== undefined) return known;
   if (error.status === undefined && isRetryable(error)) return `the node at ${url} does not answer: ${error.message}`;

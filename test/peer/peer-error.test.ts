@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TrustError } from '../../src/client/trust-error.js';
-import { type PeerError, talkingTo, uncountedText } from '../../src/peer/peer-error.js';
+import { PeerError, talkingTo, uncountedText } from '../../src/peer/peer-error.js';
 
 const url = 'http://node';
 
@@ -17,6 +17,7 @@ test('a failed call to the node ends a command with the code, plain words and an
     [new TrustError('unreachable', 'it is down', { cause: refused }), /does not answer: it is down$/, 3],
     [new TrustError('spool_failed', 'x', { cause: refused }), /^\/f: this user has no permission \(EACCES\): make/, 3],
     [new TrustError('spool_failed', 'x', { cause: new Error('x') }), /^the disk failed or is full: free disk/, 3],
+    [new TrustError('spool_failed', 'x', { cause: new PeerError('spool_failed', 'f: full', 3) }), /^f: full$/, 3],
     [new TrustError('invalid_argument', 'the id is empty'), /^the id is empty$/, 2],
     [new TrustError('salt_mismatch', 'another salt'), /^another salt$/, 2],
   ];

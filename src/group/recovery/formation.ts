@@ -54,9 +54,7 @@ export async function formGroup(
   return new Follower(state, batch.chain);
 }
 
-function kindsText(kinds: readonly string[] | undefined): string {
-  return kinds === undefined ? 'unset' : kinds.join(',');
-}
+const kindsText = (kinds: readonly string[] | undefined): string => kinds?.join(',') ?? 'unset';
 
 export function formationProblems(
   { identity, salt }: Omit<Formation, 'halfLifeDays' | 'banHalfLifeDays'>,
@@ -64,7 +62,8 @@ export function formationProblems(
 ): string[] {
   const problems: string[] = [];
   const differs = (variable: string, was: string, is: string) => {
-    if (was !== is) problems.push(`${variable} is ${is}, but this data folder belongs to ${was}`);
+    if (was === is) return;
+    problems.push(`${variable} is ${is}, but ${was} in the group of this data folder: keep that, or change DATA_DIR`);
   };
   differs('GROUP_ID', formed.group_id, identity.groupId);
   differs('IDENTITY_MODE', formed.identity_mode, identity.identityMode);

@@ -273,9 +273,8 @@ class ListWatch {
 
   #tell({ refused, unread }: ImportPlan, doubted: number): void {
     const { log } = this.parts.options;
-    if (doubted > 0 && doubted !== this.#doubted) {
+    if (doubted > 0 && doubted !== this.#doubted)
       log(`${doubted} bans are missing at once: nothing is withdrawn; if they are lifted, run with --allow-mass-lift`);
-    }
     this.#doubted = doubted;
     if (unread !== null && unread.line !== this.#unread) {
       log(`line ${unread.line}: ${unread.reason}; no ban counts as lifted because it is missing`);
@@ -302,7 +301,7 @@ function withdrawalsOf({ state, client, spool, options, say }: WithdrawalParts) 
   let running: Promise<void> | null = null;
   const run = async () => {
     let withdrawn = 0;
-    while (state.owed.size > 0 && !signal.aborted) {
+    for (let isStored = state.owed.size === 0; !isStored && !signal.aborted; ) {
       try {
         await spool.drained({ signal });
         for (const eventId of state.owed) {
@@ -314,12 +313,13 @@ function withdrawalsOf({ state, client, spool, options, say }: WithdrawalParts) 
           withdrawn++;
         }
         await state.save();
+        isStored = state.owed.size === 0;
         say(null);
       } catch (error) {
         // A watch that fails closes the spool; the next one withdraws what the state owes.
         if (signal.aborted || (error instanceof TrustError && error.code === 'closed')) return;
         // Nobody awaits this run: a state that could not be stored, as on a full disk, is said and stored later.
-        say(error instanceof TrustError ? error : new TrustError('spool_failed', String(error)));
+        say(error instanceof TrustError ? error : new TrustError('spool_failed', `${error}`, { cause: error }));
         await pause(runtime, bounds.withdrawPauseMs, signal).catch(() => undefined);
       }
     }

@@ -46,9 +46,11 @@ test('a folder names each setting in which its group differs from the configured
   const problems = (changes: Partial<GroupIdentity>, key: Uint8Array = salt) =>
     formationProblems({ identity: { ...own, ...changes }, salt: key }, record);
   assert.equal(problems({}), []);
-  assert.equal(problems({ groupId: 'h' }), ['GROUP_ID is h, but this data folder belongs to g']);
+  assert.equal(problems({ groupId: 'h' }), [
+    'GROUP_ID is h, but g in the group of this data folder: keep that, or change DATA_DIR',
+  ]);
   assert.equal(problems({ playerIdKinds: ['xbox', 'steam'] }), [
-    'PLAYER_ID_KINDS is xbox,steam, but this data folder belongs to steam,xbox',
+    'PLAYER_ID_KINDS is xbox,steam, but steam,xbox in the group of this data folder: keep that, or change DATA_DIR',
   ]);
   const others = problems({ identityMode: 'high-security', environment: 'prod' }, Buffer.alloc(16));
   assert.equal(
@@ -56,7 +58,7 @@ test('a folder names each setting in which its group differs from the configured
     ['IDENTITY_MODE', 'ENVIRONMENT', 'GROUP_SALT'],
   );
   const { record: opaque } = await formed();
-  assert.match(formationProblems({ identity: own, salt }, opaque)[0]!, 'belongs to unset');
+  assert.match(formationProblems({ identity: own, salt }, opaque)[0]!, 'but unset in the group');
 });
 
 test('an empty log leads to no state, and one that ends before a record that it held is damaged', async () => {

@@ -109,7 +109,7 @@ test('a folder is imported for its own group alone, with its kinds of player ids
     );
   };
   assert.is(await faultOf(kinds), null);
-  assert.match(`${await faultOf({})}`, 'PLAYER_ID_KINDS is unset, but this data folder belongs to steam,minecraft');
+  assert.match(`${await faultOf({})}`, 'PLAYER_ID_KINDS is unset, but steam,minecraft in the group');
   assert.match(`${await faultOf({ ...kinds, GROUP_ID: 'other' })}`, 'GROUP_ID is other, but');
   assert.match(`${await faultOf(kinds, 'another salt of 16 bytes')}`, 'GROUP_SALT is not the salt');
 });

@@ -1,5 +1,5 @@
 /** A watch of a list: what it reports and withdraws, and what it says, beside a node whose answers the test gives. */
-import { copyFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -66,6 +66,31 @@ test('a ban that leaves the list is withdrawn however often that fails, and has 
     watch.write(...ids.slice(1));
     await watch.untilStill(() => watch.withdrawn.length === 1);
     assert.equal(watch.withdrawn, watch.reported.slice(-1));
+  });
+});
+
+test('a withdrawal that a failed disk loses is stored once the disk works', async () => {
+  const watch = begun();
+  const [folder, aside] = ['watch', 'aside'].map((name) => join(watch.folder, 'state', name)) as [string, string];
+  watch.write(...ids);
+  await watch.run(async () => {
+    await watch.said('reported 5 bans');
+    await watch.untilPresent();
+    watch.refuses = ({ method }) => {
+      if (method !== 'DELETE') return undefined;
+      renameSync(folder, aside);
+      writeFileSync(folder, 'in the way');
+      watch.refuses = () => undefined;
+      return { status: 404, body: { code: 'event_not_found', error: 'no' } };
+    };
+    watch.write(...ids.slice(1));
+    await watch.untilStill(() => watch.lines.length > 0);
+    assert.match(watch.lines.splice(0).join(), /^the disk failed or is full: free disk space, .* \(spool_failed\)$/);
+    rmSync(folder);
+    renameSync(aside, folder);
+    const lines = await watch.said('withdrew 1 bans that were lifted');
+    assert.equal(lines, ['works again', 'withdrew 1 bans that were lifted']);
+    assert.is((await watch.state()).owed.size, 0);
   });
 });
 

@@ -82,7 +82,19 @@ test('a ban that the list names twice has the severity of the longer one that st
 test('the dry run prints the severity that would be sent, and a later import has the same event id', () => {
   const list = `${A}:${Math.floor((now + 15 * day) / 1_000)} //x\n`;
   const plan = importPlan(list);
-  assert.match([...planLines('Bans.cfg', plan)].join(''), /severity 0\.50, weight 1\.00/);
+  const until = 'until 2026-12-10T00:00:00.000Z';
+  assert.equal(
+    [...planLines('Bans.cfg', plan)],
+    [`Bans.cfg:1: send steam ${A} since an unknown time ${until}, severity 0.50, weight 1.00\n`],
+  );
+  const dated = importPlan(`steam_id,banned_at,reason\n${A},${iso(-1)},\nnobody,,\n`);
+  assert.equal(
+    [...planLines('a.csv', dated)],
+    [
+      `a.csv:2: send steam ${A} since 2026-11-24T00:00:00.000Z, severity 1.00, weight 1.00 (decay leaves 100 % of its weight)\n`,
+      'a.csv:3: refused: malformed: the text does not have a form of its kind\n',
+    ],
+  );
   const from = { peerId: 'peer', groupSalt: 'salt', list: plan.list, gameId: 'arena' };
   const [first, later] = [plan, importPlan(list, { now: now + 7.5 * day })].map(({ entries }) =>
     eventOf(entries[0]!, from),

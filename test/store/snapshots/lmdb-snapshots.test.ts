@@ -252,6 +252,21 @@ test('an aborted write gives up between two blocks, begins no further transactio
   assert.equal(readdirSync(dir), []);
 });
 
+test('a write gives up at whichever of its steps its writer must end, and leaves nothing', async () => {
+  const dir = temporaryFolder();
+  let asked = 0;
+  for (let granted = 0; granted < SIZES.length + 3; granted++) {
+    asked = 0;
+    const store = new LmdbSnapshotStore(dir, () => ++asked > granted);
+    assert.match(String(await rejection(store.write(headerOf(3), blocksOf(4, SIZES)))), 'aborted');
+    assert.equal(readdirSync(dir), []);
+  }
+  // Before the first block, before each, before the header and before the name.
+  asked = 0;
+  await new LmdbSnapshotStore(dir, () => ++asked > SIZES.length + 3).write(headerOf(3), blocksOf(4, SIZES));
+  assert.is(asked, SIZES.length + 3);
+});
+
 test('a borrowed block is used before any writer is asked again, since writers read from LMDB', async () => {
   const dir = temporaryFolder();
   const source = new LmdbSnapshotStore(dir);

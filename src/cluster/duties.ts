@@ -4,11 +4,12 @@ import type { MemberStatus } from '../group/cluster-api.js';
 import { every } from '../group/ports/clock.js';
 import { type Fence, type NodeView, SharedLogUnavailableError } from '../group/ports/shared-log.js';
 import { OwnerLostError, ScrubDeferredError } from '../group/ports/storage.js';
+import { formatReadByAll } from '../group/record-format.js';
 import { limits } from '../limits.js';
 import type { LinkClient } from './link-client.js';
 import type { ClusterMember, MemberDeps } from './member.js';
 
-export interface DutiesDeps extends Pick<MemberDeps, 'log' | 'timers' | 'nodeId' | 'format' | 'now' | 'note'> {
+export interface DutiesDeps extends Pick<MemberDeps, 'log' | 'timers' | 'nodeId' | 'now' | 'note'> {
   readonly member: ClusterMember;
   readonly link: Pick<LinkClient, 'call'>;
   /** Returns the bytes appended to the shared log since the start. */
@@ -173,8 +174,8 @@ export class LeaderDuties {
 
   /** Permits records of a newer format once every live node reads them. Until then an upgrade can be reverted. */
   async #raiseFormat(fence: Fence, nodes: readonly NodeView[]): Promise<void> {
-    const { log, member, format, formatRaised, note } = this.deps;
-    const readByAll = Math.min(format, ...nodes.map((node) => node.format));
+    const { log, member, formatRaised, note } = this.deps;
+    const readByAll = formatReadByAll(nodes);
     const before = member.writeFormat;
     if (readByAll <= before) return;
     await log.raiseFormat(fence, readByAll);

@@ -1,7 +1,6 @@
 /** Decides whether this node follows, campaigns or leads. A `MemberGroup` applies the role to the group. */
 import { countOf } from '../core/records/batch.js';
 import { messageOf } from '../errors.js';
-import { formatOfCommand } from '../group/actor-commands.js';
 import { type ClusterHealth, type ClusterRole, unknownStalenessMs } from '../group/cluster-api.js';
 import { every, type Timers, waitOf } from '../group/ports/clock.js';
 import {
@@ -14,6 +13,7 @@ import {
   type Slot,
 } from '../group/ports/shared-log.js';
 import { DivergedError } from '../group/ports/storage.js';
+import { mayWrite, RECORD_FORMAT, refusalOfFormat } from '../group/record-format.js';
 import { limits } from '../limits.js';
 import { Lease } from './lease.js';
 
@@ -49,8 +49,6 @@ export interface MemberDeps {
   readonly nodeId: string;
   readonly url: string;
   readonly version: string;
-  /** The newest format of records that this release reads. */
-  readonly format: number;
   readonly leaseS: number;
   readonly etcdQuotaBytes: number;
   readonly stalenessMaxMs: number;
@@ -344,11 +342,11 @@ export class ClusterMember implements ClusterHealth {
   }
 
   view(): NodeView {
-    const { nodeId, url, version, format, site } = this.deps;
+    const { nodeId, url, version, site } = this.deps;
     const { appliedSeq: applied, durableSeq: durable, snapshotSeq: snapshot } = site;
     const at = { applied, durable, snapshot, started: this.#started };
     const weights = this.role === 'leader' ? { weights: site.weights } : {};
-    return { nodeId, url, role: this.role, version, format, ...at, reason: this.reason, ...weights };
+    return { nodeId, url, role: this.role, version, format: RECORD_FORMAT, ...at, reason: this.reason, ...weights };
   }
 
   async #run(): Promise<void> {
@@ -411,10 +409,9 @@ export class ClusterMember implements ClusterHealth {
       this.#answered();
       if (this.#ended) return;
       this.writeFormat = view.format;
-      if (view.format > this.deps.format) {
-        // The other nodes were upgraded while this node was away.
-        return await this.retire(`this release cannot read records of format ${view.format}`);
-      }
+      // The other nodes may have been upgraded while this node was away.
+      const unreadable = refusalOfFormat(view.format);
+      if (unreadable !== null) return await this.retire(unreadable);
       if (view.trimmed > this.appliedSeq) return this.#rejoin("the shared log begins after this node's last record");
       // The node would answer reads from a log that the group does not have.
       if ((view.slots[0]?.firstSeq ?? 0) > this.appliedSeq + 1)
@@ -434,7 +431,7 @@ export class ClusterMember implements ClusterHealth {
       }
       // The first leader logs the settings just after it formed the group. A group of an older release logs none before
       // all nodes are upgraded; its nodes may differ until then, and refusing them would stop a rolling upgrade.
-      this.#isCompared ||= hasSettings || view.format < formatOfCommand('setting');
+      this.#isCompared ||= hasSettings || !mayWrite('setting', view.format);
       // No erasure waited for a node that starts or returns: its files must have lost the players before it serves.
       if (this.#confirmedAt === Number.NEGATIVE_INFINITY) await this.deps.site.stored();
       this.#confirmedAt = Math.max(this.#confirmedAt, askedAt);

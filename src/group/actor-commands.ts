@@ -1,6 +1,6 @@
 /** Declares the commands of a group's actor, the answer to each, and the format of records that a command needs. */
 import type * as asked from '../core/commands.js';
-import { type PeerChangeType, peerChanges } from '../core/peers/peer-changes.js';
+import type { PeerChangeType } from '../core/peers/peer-changes.js';
 import type { readAgain } from '../core/rules/decide-removal.js';
 import type { ComputedWeights } from '../core/rules/decide-setting.js';
 import type { PendingReason } from '../core/vocabulary.js';
@@ -77,12 +77,10 @@ export interface Answers extends Record<PeerChangeType, Outcome<number>> {
 export type Answer = Answers[keyof Answers];
 
 /**
- * The format of the records that a command writes, if not 1. A release that adds a type of record, or a member that
- * earlier ones must not ignore, raises it. Format 2 is the third version of scoring; format 3 has settings and refused
- * erasures.
+ * The format of the records that a command writes, if not 1; that of a change of a peer stands in `peerChanges`. A
+ * command whose type of record, or whose member of one, no release has written yet takes the format after the last
+ * release's. Format 2 is the third version of scoring; format 3 has settings, refused erasures and notes.
  */
-const commandFormats: Partial<Record<Command['type'], number>> = { scoring: 2, setting: 3, refuse_erasure: 3 };
-
-export function formatOfCommand(type: Command['type']): number {
-  return peerChanges[type as PeerChangeType]?.format ?? commandFormats[type] ?? 1;
-}
+export const commandFormats = { scoring: 2, setting: 3, refuse_erasure: 3 } satisfies Partial<
+  Record<Command['type'], number>
+>;

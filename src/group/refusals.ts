@@ -47,15 +47,6 @@ export function logUnreachable(isUnknown = false): Refusal {
   return refused('dependency_unavailable', { text, details, retryAfterS: limits.noLeaderRetryAfterS });
 }
 
-export function mixedReleases(): Refusal {
-  const text = 'a node of the group runs an older release; this command is accepted once all nodes are upgraded';
-  return refused('dependency_unavailable', { text, details: { reason: 'mixed_releases' } });
-}
-
-export function isOfMixedReleases({ details }: Refusal): boolean {
-  return details !== undefined && 'reason' in details && details.reason === 'mixed_releases';
-}
-
 /** Returns the seconds of `Retry-After`; undefined if the status (other than 429 and 503) does not have the header. */
 export function retryAfterOf({ code, retryAfterS }: Refusal): number | undefined {
   const { status } = errors[code];

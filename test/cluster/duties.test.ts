@@ -6,6 +6,7 @@ import type { LinkClient } from '../../src/cluster/link-client.js';
 import type { ClusterMember } from '../../src/cluster/member.js';
 import { type NodeView, type SharedLog, SharedLogUnavailableError } from '../../src/group/ports/shared-log.js';
 import { OwnerLostError, ScrubDeferredError } from '../../src/group/ports/storage.js';
+import { RECORD_FORMAT } from '../../src/group/record-format.js';
 import { limits } from '../../src/limits.js';
 import { timers } from '../../src/node/system.js';
 import { withBounds } from '../sim/profile.js';
@@ -61,7 +62,6 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
     link: { call: async ({ url }: { url: string }) => void asked.push(url) } as unknown as LinkClient,
     timers,
     nodeId: 'n0',
-    format: 2,
     appendedBytes: () => 0,
     durableSeq: () => 1,
     members: async () => [],
@@ -78,15 +78,15 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
 }
 
 test('records of a newer format are written once every live node reads them', async () => {
-  const world = worldOf([nodeOf('n0', 2), nodeOf('n1', 1)]);
+  const world = worldOf([nodeOf('n0', RECORD_FORMAT), nodeOf('n1', 1)]);
   world.duties.start();
   await until(() => world.trims() > 0);
   assert.equal([world.raised, world.member.writeFormat], [[], 1]);
-  world.nodes[1] = nodeOf('n1', 3);
+  world.nodes[1] = nodeOf('n1', RECORD_FORMAT + 1);
   await until(() => world.raised.length > 0);
   await world.duties.stop();
   // The format rises to the newest one of this release.
-  assert.equal([world.raised, world.member.writeFormat], [[2], 2]);
+  assert.equal([world.raised, world.member.writeFormat], [[RECORD_FORMAT], RECORD_FORMAT]);
   assert.equal(world.asked, ['format raised'], 'the configuration that waited for the format is applied');
 });
 
@@ -111,7 +111,7 @@ test('settings that wait for a newer format are written later if etcd was silent
       await until(() => looks > 2);
       await duties.stop();
     });
-    assert.equal([failures, member.writeFormat], [[failure], 2]);
+    assert.equal([failures, member.writeFormat], [[failure], RECORD_FORMAT]);
     return tries;
   };
   assert.is(await triesAfter(new SharedLogUnavailableError('etcd does not answer')), 2);

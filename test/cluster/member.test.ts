@@ -46,7 +46,7 @@ function memberOver(
   const site: Partial<MemberGroup> = Object.assign(more.site ?? {}, { ...defaults, weights, ...more.site });
   const member = new ClusterMember({
     ...{ log: log as SharedLog, site: site as MemberGroup, nodeId: 'n1', url: 'http://127.0.0.1:1', version: '0' },
-    ...{ format: 1, leaseS: 3, etcdQuotaBytes: 1e9, stalenessMaxMs: 5_000, allowStaleReads: false },
+    ...{ leaseS: 3, etcdQuotaBytes: 1e9, stalenessMaxMs: 5_000, allowStaleReads: false },
     timers: time,
     now: () => 0,
     note: () => undefined,
@@ -398,7 +398,7 @@ test('a node that follows before the log has the settings is refused once they d
       if (looks === 2) Object.assign(site, { refusal: 'PEERS_MAX differs', hasSettings: true });
       return { leader: leaderOf('1'), format };
     };
-    const member = memberOver(view, { site, deps: { format: 3, onRefused: (reason) => reasons.push(reason) } });
+    const member = memberOver(view, { site, deps: { onRefused: (reason) => reasons.push(reason) } });
     member.lease.start();
     member.start(null);
     await time.until(() => reasons.length > 0 || looks === 4);

@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Refusal, refused } from '../../src/errors.js';
+import { isOfMixedReleases, mixedReleases } from '../../src/group/record-format.js';
 import * as refusals from '../../src/group/refusals.js';
 import { limits } from '../../src/limits.js';
 
@@ -19,12 +20,12 @@ test('a refusal names its reason, and a caller asks again soon where another nod
     [refusals.noLeader(), 'no_leader', undefined, soon],
     [refusals.logUnreachable(), 'dependency_unavailable', { reason: 'log_unreachable' }, soon],
     [refusals.logUnreachable(true), 'dependency_unavailable', { reason: 'log_unreachable', recorded: true }, soon],
-    [refusals.mixedReleases(), 'dependency_unavailable', { reason: 'mixed_releases' }, usual],
+    [mixedReleases(), 'dependency_unavailable', { reason: 'mixed_releases' }, usual],
   ];
   for (const [refusal, code, details, retryAfterS] of rows) {
     const { text } = refusal;
     assert.equal([refusal.code, refusal.details, refusals.retryAfterOf(refusal)], [code, details, retryAfterS], text);
-    assert.is(refusals.isOfMixedReleases(refusal), refusal === rows.at(-1)![0], text);
+    assert.is(isOfMixedReleases(refusal), refusal === rows.at(-1)![0], text);
   }
   assert.match(refusals.logUnreachable(true).text!, 'may have been recorded');
   assert.match(refusals.logUnreachable().text!, 'writes are refused');

@@ -7,7 +7,8 @@ import { type GroupSettings, settingNames } from '../../src/core/settings.js';
 import type { Group } from '../../src/group/group.js';
 import { SharedLogUnavailableError } from '../../src/group/ports/shared-log.js';
 import { DamagedError } from '../../src/group/ports/storage.js';
-import { logUnreachable, mixedReleases } from '../../src/group/refusals.js';
+import { mixedReleases } from '../../src/group/record-format.js';
+import { logUnreachable } from '../../src/group/refusals.js';
 import { type Config, loadConfig } from '../../src/node/config.js';
 import {
   applyConfiguration,

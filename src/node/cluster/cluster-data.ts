@@ -12,7 +12,7 @@ import { refuseLiving } from '../../store/ownership/owner.js';
 import { verifyInChild } from '../../workers/verify/verify-runner.js';
 import { type Config, identityOf } from '../config.js';
 import { version } from '../version.js';
-import { openEtcdLog, RECORD_FORMAT } from './cluster-folder.js';
+import { openEtcdLog } from './cluster-folder.js';
 import { isIncomplete, removeUnfinished } from './copy-fetch.js';
 import { scrubIfDue } from './local-scrub.js';
 
@@ -59,7 +59,7 @@ export async function beginLogAfter(lastSeq: number, { log, dir, nodeId }: Empty
     }
     const clusterId = randomUUID();
     await writeMark(dir, { cluster_id: clusterId, node_id: nodeId });
-    await log.begin(fence, clusterId, lastSeq, RECORD_FORMAT).catch((error: unknown) => {
+    await log.begin(fence, clusterId, lastSeq).catch((error: unknown) => {
       // Without a log in etcd, the folder remains the one of a node without a cluster.
       rmSync(markFile(dir));
       throw error;

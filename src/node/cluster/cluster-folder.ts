@@ -10,9 +10,6 @@ import { SlotCipher } from '../../store/etcd/slot-codec.js';
 import type { Config } from '../config.js';
 import { StartRefusedError } from '../startup.js';
 
-/** The newest format of records that this release reads. A new group begins with it. */
-export const RECORD_FORMAT = 3;
-
 export function settingsOf({ nodeId, advertiseUrl, clusterSecret, salt, etcdEndpoints }: Config) {
   if (nodeId === null || advertiseUrl === null || clusterSecret === null || salt === null || etcdEndpoints === null) {
     throw new Error('cluster: the configuration lacks a required setting');

@@ -14,6 +14,7 @@ import type { GroupApi } from '../../group/api.js';
 import { type Clock, every, type Timers } from '../../group/ports/clock.js';
 import { type Fence, LogLostError, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DiskFullError, OwnerLostError, StoreEndedError } from '../../group/ports/storage.js';
+import { refusalOfFormat } from '../../group/record-format.js';
 import { lastSeqOf } from '../../group/recovery/recovery.js';
 import { logUnreachable, noLeader } from '../../group/refusals.js';
 import { limits } from '../../limits.js';
@@ -28,7 +29,7 @@ import { within } from '../../workers/within.js';
 import type { Config } from '../config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../startup.js';
 import { version } from '../version.js';
-import { membersOf, openEtcdLog, RECORD_FORMAT, settingsOf } from './cluster-folder.js';
+import { membersOf, openEtcdLog, settingsOf } from './cluster-folder.js';
 import { CopyDonor } from './copy-donor.js';
 import { fetchCopy, fetchMissing, isIncomplete, removeUnfinished } from './copy-fetch.js';
 import { LocalScrub } from './local-scrub.js';
@@ -82,7 +83,7 @@ export class ClusterNode {
       logger.error({ err: error }, `${what} failed and will be tried again`);
     const members = () => membersOf(log);
     const now = () => clock.now();
-    const shared = { log, nodeId: settings.nodeId, format: RECORD_FORMAT, timers, members, now, note, onFailure };
+    const shared = { log, nodeId: settings.nodeId, timers, members, now, note, onFailure };
     this.member = new ClusterMember({
       ...shared,
       site: this.#site,
@@ -180,11 +181,8 @@ export class ClusterNode {
     this.member.lease.start();
     await this.#join(hasOwn ? limits.etcdOwnStartMs : Number.POSITIVE_INFINITY);
     const { trimmed, format, slots } = await this.#retried(() => this.#log.view((lastSeq ?? 0) + 1, 1));
-    if (format > RECORD_FORMAT) {
-      throw new StartRefusedError(
-        `the group writes records of format ${format}, and this release reads formats up to ${RECORD_FORMAT}: install a newer release`,
-      );
-    }
+    const unreadable = refusalOfFormat(format);
+    if (unreadable !== null) throw new StartRefusedError(unreadable);
     const follows = lastSeq !== null && trimmed <= lastSeq && (slots[0]?.firstSeq ?? 0) <= lastSeq + 1;
     if (follows && !mustFetch) return;
     if (clusterId === null) throw new StartRefusedError(`the store in ${this.dir} is damaged`);
@@ -294,7 +292,7 @@ export class ClusterNode {
     const leader = { nodeId, url, since: this.ports.clock.now(), cause: 'the node forms the group' };
     const fence = await this.#log.campaign(leader, lease);
     if (fence === null) return;
-    if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0, RECORD_FORMAT);
+    if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0);
     // An earlier leader may have formed the group and crashed.
     if ((await this.#log.view(1)).slots.length > 0) {
       return void (await this.#log.resign({ fence, cause: 'the group was already formed' }));

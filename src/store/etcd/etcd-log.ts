@@ -17,6 +17,7 @@ import {
   type WalSettings,
 } from '../../group/ports/shared-log.js';
 import { DamagedError, OwnerLostError } from '../../group/ports/storage.js';
+import { RECORD_FORMAT } from '../../group/record-format.js';
 import { limits } from '../../limits.js';
 import { type EtcdClient, withLease } from './etcd-client.js';
 import type { EtcdKeys } from './etcd-keys.js';
@@ -221,7 +222,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
   }
 
   /** Rejects with `OwnerLostError` if the fence is no longer valid, or if a log was begun already. */
-  async begin(fence: Fence, clusterId: string, trimmed: number, format: number): Promise<void> {
+  async begin(fence: Fence, clusterId: string, trimmed: number): Promise<void> {
     const { keys } = this;
     await this.#fenced(
       fence,
@@ -230,7 +231,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
         etcd.putText(keys.cluster, clusterId),
         etcd.putText(keys.trimmed, trimmed),
         etcd.putText(keys.floor, trimmed),
-        etcd.putText(keys.format, format),
+        etcd.putText(keys.format, RECORD_FORMAT),
       ],
     );
   }

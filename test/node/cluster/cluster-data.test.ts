@@ -12,7 +12,6 @@ import {
   refuseBehind,
   refuseOtherGroup,
 } from '../../../src/node/cluster/cluster-data.js';
-import { RECORD_FORMAT } from '../../../src/node/cluster/cluster-folder.js';
 import { loadConfig } from '../../../src/node/config.js';
 import { readMark, writeMark } from '../../../src/store/files/folder-files.js';
 import { rejection } from '../../store/log-contract.js';
@@ -73,7 +72,7 @@ test('a folder begins the log of an empty cluster alone, and keeps its mark only
   const { cluster_id: id, last_seq } = await begin({});
   assert.equal(calls, [
     ['grant', 1, 10],
-    [{ revision: '7' }, id, 9, RECORD_FORMAT],
+    [{ revision: '7' }, id, 9],
     ['revoke', 1],
   ]);
   assert.equal([last_seq, readMark(dir)], [9, { cluster_id: id, node_id: 'n1' }]);

@@ -13,7 +13,7 @@ import {
   type SharedView,
 } from '../../../src/group/ports/shared-log.js';
 import { DiskFullError, OwnerLostError, type StoredBatch, StoreEndedError } from '../../../src/group/ports/storage.js';
-import { RECORD_FORMAT } from '../../../src/node/cluster/cluster-folder.js';
+import { RECORD_FORMAT } from '../../../src/group/record-format.js';
 import { ClusterNode } from '../../../src/node/cluster/cluster-node.js';
 import { loadConfig } from '../../../src/node/config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../../../src/node/startup.js';
@@ -74,7 +74,7 @@ async function nodeOver(given: { mark?: ClusterMark; log?: Partial<EtcdLog>; vie
       return { revision: '7' };
     },
     resign: async ({ cause }) => void calls.push(`resign: ${cause}`),
-    begin: async (_fence, _id, seq, format) => void calls.push(`begin ${seq} ${format}`),
+    begin: async (_fence, _id, seq) => void calls.push(`begin ${seq}`),
     client: { close: () => calls.push('close') } as unknown as EtcdLog['client'],
     ...given.log,
   };
@@ -101,7 +101,11 @@ test('a folder of no cluster or another one, a damaged one, and a log of a newer
       /belongs to the shared log d, but etcd has the log c under ETCD_PREFIX/,
     ],
     [{ mark, log: etcdHas(null) }, 5, /belongs to the shared log c, but etcd has no log under ETCD_PREFIX/],
-    [{ view: { format: RECORD_FORMAT + 1 } }, 0, /format 4, and this release reads formats up to 3: install a newer/],
+    [
+      { view: { format: RECORD_FORMAT + 1 } },
+      0,
+      /format \d+, and this release reads formats up to \d+: install a newer/,
+    ],
     [
       { mark: { ...mark, cluster_id: null as unknown as string }, log: etcdHas(null) },
       null,
@@ -268,7 +272,7 @@ test('the first node of a group begins the shared log, and marks its folder', as
   const { node, dir, calls, log } = await preparedNode({ log: { clusterId: async () => null } });
   log.clusterId = async () => (calls.some((call) => call.startsWith('begin')) ? 'new' : null);
   await node.begin();
-  assert.equal(calls, ['campaign true', `begin 0 ${RECORD_FORMAT}`]);
+  assert.equal(calls, ['campaign true', 'begin 0']);
   assert.equal(readMark(dir), { ...mark, cluster_id: 'new' });
   const later = await preparedNode();
   await later.node.begin();

@@ -168,7 +168,6 @@ export class SimNode {
       nodeId,
       url: nodeId,
       version: '1',
-      format: 2,
       leaseS,
       etcdQuotaBytes: limits.etcdQuotaBytes,
       stalenessMaxMs: 5_000,
@@ -194,7 +193,6 @@ export class SimNode {
       },
       timers: process,
       nodeId,
-      format: 2,
       appendedBytes: () => this.#writer?.appendedBytes ?? 0,
       durableSeq: () => this.site.durableSeq,
       members: async () =>

@@ -36,7 +36,7 @@ test('an empty log has no leader, no slots and no nodes, and the first format', 
 test('a slot is appended behind the previous one, or at the edge of the log, and only once', async () => {
   const { log, lead, seqs } = given();
   const fence = lead('a');
-  await log.begin(fence, 'id', 4, 3);
+  await log.begin(fence, 'id', 4);
   const there = (seq: number) => `the slot at record ${seq} was refused: another turn is in the log there`;
   const lost = (seq: number) => new LogLostError(seq).message;
   for (const [firstSeq, previous, refusal] of [
@@ -58,7 +58,7 @@ test('a slot is appended behind the previous one, or at the edge of the log, and
 test('a slot at the edge needs no previous one, but a leader', async () => {
   const { log, lead } = given();
   const [old, fence] = [lead('a'), lead('b')];
-  await log.begin(fence, 'id', 8, 3);
+  await log.begin(fence, 'id', 8);
   const lost = 'the slot at record 9 was refused: another node leads now';
   assert.is(refusedAs(await rejection(log.append(old, slotOf(9), 7))), lost);
   await log.append(fence, slotOf(9), 7);
@@ -72,7 +72,7 @@ test('a slot at the edge needs no previous one, but a leader', async () => {
 test('an append without an answer is repeated, and recognizes the slot that it has written', async () => {
   const { log, calls, lead, loseAnswer, pauses } = given();
   const fence = lead('a');
-  await log.begin(fence, 'id', 0, 3);
+  await log.begin(fence, 'id', 0);
   loseAnswer();
   await log.append(fence, slotOf(1), 0);
   assert.equal([pauses, (await log.view(1)).slots], [[limits.etcdRetryMs], [slotOf(1)]]);
@@ -97,7 +97,7 @@ test('an append without an answer is repeated, and recognizes the slot that it h
 test('the parts of a long slot are written by the leader alone, and a missing one is damage', async () => {
   const { log, store, lead, seqs } = given();
   const [old, fence] = [lead('a'), lead('b')];
-  await log.begin(fence, 'id', 0, 3);
+  await log.begin(fence, 'id', 0);
   assert.is(refusedAs(await rejection(log.append(old, long, 0))), 'another node leads now');
   assert.is(store.range({ key: keys.part(1, 0) }).count, '0');
   await log.append(fence, long, 0);
@@ -112,7 +112,7 @@ test('the parts of a long slot are written by the leader alone, and a missing on
 test('a long slot that is trimmed while it is read is no damage: the next view begins after it', async () => {
   const { log, calls, lead } = given();
   const fence = lead('a');
-  await log.begin(fence, 'id', 0, 3);
+  await log.begin(fence, 'id', 0);
   await log.append(fence, long, 0);
   await log.append(fence, slotOf(2), 1);
   const { range } = calls;
@@ -129,12 +129,12 @@ test('a long slot that is trimmed while it is read is no damage: the next view b
 test('a log is begun once, and only the leader begins it, raises its format and trims it', async () => {
   const { log, lead, text, seqs, put, compacted, store } = given();
   const [old, fence] = [lead('a'), lead('b')];
-  const acts = [(by: Fence) => log.begin(by, 'id', 2, 3), (by: Fence) => log.raiseFormat(by, 4)];
+  const acts = [(by: Fence) => log.begin(by, 'id', 2), (by: Fence) => log.raiseFormat(by, 4)];
   for (const act of acts) {
     assert.is(refusedAs(await rejection(act(old))), 'another node leads now');
     await act(fence);
   }
-  assert.instance(await rejection(log.begin(fence, 'other', 7, 3)), OwnerLostError);
+  assert.instance(await rejection(log.begin(fence, 'other', 7)), OwnerLostError);
   const { leader, trimmed, format } = await log.view(1);
   assert.equal(leader, { nodeId: 'b', url: 'http://x', since: 1, cause: 'a test', fence });
   assert.equal([trimmed, text(keys.floor), format, await log.clusterId()], [2, '2', 4, 'id']);
@@ -272,7 +272,7 @@ test('the notes of a scrub are read as written, and a newer scrub that is due ou
 test("a watch hears each answer's slots in order, no deletion, and ends at a slot that cannot be read", async () => {
   const { log, store, calls, lead, put } = given();
   const fence = lead('a');
-  await log.begin(fence, 'id', 0, 3);
+  await log.begin(fence, 'id', 0);
   await log.append(fence, long, 0);
   await log.append(fence, slotOf(2), 1);
   let answer: (response: WatchResponse) => void = () => undefined;

@@ -90,7 +90,7 @@ if (why !== undefined) {
   test('another node reads the batches and rewrites of a leader in order, at every size', async () => {
     const log = openLog('/test/read/');
     const fence = await leadOn(log, 'a');
-    await log.begin(fence, 'id', 0, 3);
+    await log.begin(fence, 'id', 0);
     const slots = [100, 128 * 1024, 3_000_000].map((size, i) => ({
       firstSeq: i + 1,
       bytes: batchOf(i + 1, size).bytes,
@@ -121,7 +121,7 @@ if (why !== undefined) {
   test('of two leaders only the newer one writes, and a slot is written once', async () => {
     const log = openLog('/test/fence/');
     const first = await leadOn(log, 'a');
-    await log.begin(first, 'id', 0, 3);
+    await log.begin(first, 'id', 0);
     const slot = (seq: number, size = 10) => ({ ...batchOf(seq, size), redactions: [] });
     await log.append(first, slot(1), 0);
     assert.ok((await rejection(log.append(first, slot(1, 20), 0))) instanceof OwnerLostError);

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { FairQueue } from '../core/fair-queue.js';
 import { limits } from '../limits.js';
-import { type LinkClient, LinkError, LinkStatusError } from './link-client.js';
+import { type LinkClient, LinkError } from './link-client.js';
 
 /** One line of the answer to commands, which comes once its command is decided. */
 export interface CommandAnswer {
@@ -28,7 +28,6 @@ export class Forwarder {
   /** Those of this turn of the event loop. */
   #next: Sent[] = [];
   #length = 0;
-  #takesSeveral = true;
 
   constructor(
     private readonly link: Pick<LinkClient, 'lines'>,
@@ -41,7 +40,7 @@ export class Forwarder {
   /** Rejects with `LinkError`. */
   send(command: object): Promise<CommandAnswer> {
     const line = JSON.stringify(command);
-    if (!this.#takesSeveral || this.#length + line.length > limits.clusterTurnBytes) this.#flush();
+    if (this.#length + line.length > limits.clusterTurnBytes) this.#flush();
     if (this.#next.length === 0) setImmediate(() => this.#flush());
     this.#length += line.length;
     return new Promise((resolve, reject) => this.#next.push({ line, resolve, reject }));
@@ -65,13 +64,7 @@ export class Forwarder {
     const body = sent.map(({ line }) => line).join('\n');
     const call = { url, method: 'POST', path: '/commands', body, timeoutMs: limits.forwardMs, signal } as const;
     const fail = (error: unknown): void => {
-      if (sent.length > 1 && error instanceof LinkStatusError) {
-        // A node before 2026-12 refuses several lines, and has executed none of them.
-        this.#takesSeveral = false;
-        for (const one of sent) this.#request([one]);
-      } else {
-        for (const { reject } of sent) reject(error);
-      }
+      for (const { reject } of sent) reject(error);
     };
     const settle = (line: string): void => {
       const { at = 0, ...answer } = JSON.parse(line) as CommandAnswer;

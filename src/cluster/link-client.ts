@@ -20,9 +20,6 @@ export class LinkError extends NamedError {
   }
 }
 
-/** The node answered with another status than 200. */
-export class LinkStatusError extends LinkError {}
-
 export interface LinkCall {
   /** Origin of the node's public port. */
   readonly url: string;
@@ -72,7 +69,7 @@ export class LinkClient {
       throw new LinkError(`${call.url}: ${messageOf(error)}`, false, { cause: error });
     });
     if (!isRefused) return body as T;
-    throw new LinkStatusError(`${call.path}: ${response.statusCode} ${String(body)}`, false);
+    throw new LinkError(`${call.path}: ${response.statusCode} ${String(body)}`, false);
   }
 
   close(): void {

@@ -81,7 +81,7 @@ export type Changes = { readonly [N in ChangeName]: (...args: ChangeArgs<N>) => 
 export interface ChangeCall<N extends ChangeName = ChangeName> {
   readonly name: N;
   readonly args: readonly unknown[];
-  /** Digest of the key with which the caller was let in; an earlier release sends none. */
+  /** Digest of the key with which the caller was let in; absent if no peer asks. */
   readonly key?: string;
 }
 
@@ -117,8 +117,9 @@ export function execute<N extends ChangeName>(
   const [first] = decoded;
   if (codecs[0] === caller && isRefusal(first)) return Promise.resolve(refusalOf(name, args, first));
   // The sending node may be behind, and the key have been replaced because it was stolen.
-  const isReplaced = key !== undefined && group.peerByKeyDigest(key)?.peerId !== args[0];
-  if (isReplaced) return Promise.resolve(refusalOf(name, args, refused('invalid_api_key')));
+  const isOfPeer = codecs[0] === caller && args[0] !== null;
+  if (isOfPeer && group.peerByKeyDigest(key ?? '')?.peerId !== args[0])
+    return Promise.resolve(refusalOf(name, args, refused('invalid_api_key')));
   const methods: Changes = group;
   return methods[name](...(decoded as ChangeArgs<N>));
 }

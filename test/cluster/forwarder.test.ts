@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CommandAnswer, Forwarder } from '../../src/cluster/forwarding.js';
-import { type LinkCall, LinkError, LinkStatusError } from '../../src/cluster/link-client.js';
+import { type LinkCall, LinkError } from '../../src/cluster/link-client.js';
 import { limits } from '../../src/limits.js';
 import { rejectionAs } from '../store/log-contract.js';
 
@@ -25,26 +25,6 @@ function forwarderOf() {
     });
   return { forwarder: new Forwarder({ lines }, 'https://leader.example'), requests };
 }
-
-test('a leader of an earlier release, which refuses several commands, gets each in a request of its own', async () => {
-  const { forwarder, requests } = forwarderOf();
-  const sent = [forwarder.send({ n: 1 }), forwarder.send({ n: 2 })];
-  await turn();
-  requests.shift()!.fail(new LinkStatusError('/commands: 500', false));
-  await turn();
-  assert.equal(
-    requests.map(({ commands }) => commands),
-    [[{ n: 1 }], [{ n: 2 }]],
-  );
-  requests[0]!.answer({ value: null, seq: 0 });
-  requests[1]!.fail(new LinkStatusError('/commands: 404', false));
-  assert.equal(await sent[0], { value: null, seq: 0 });
-  assert.match((await rejectionAs(LinkError, sent[1]!)).message, '404');
-  void forwarder.send({ n: 3 });
-  void forwarder.send({ n: 4 });
-  await turn();
-  assert.is(requests.length, 4);
-});
 
 test('the commands of one turn share a request, and each is answered by its own line', async () => {
   const { forwarder, requests } = forwarderOf();

@@ -1,17 +1,20 @@
 /** Converts the state without its tables to one JSON value of snapshots, which the digest covers, and back. */
 import { GroupState } from '../state.js';
-import type { HourlyCount } from '../tables/hourly-counts.js';
 
-export interface SnapshotMeta extends ReturnType<typeof metaOf> {
-  /** Number of players, so that a load can reserve memory. Absent in older snapshots, as are the other fields below. */
-  readonly players?: number;
-  readonly measured?: number;
-  /** Number and sum of the hashes of event contents. */
-  readonly repeats?: { readonly count: number; readonly sum: number };
-  /** If absent, all events count as older than an hour. */
-  readonly hourlyCounts?: readonly HourlyCount[];
-  readonly sentAt?: Readonly<GroupState['sentAt']>;
-  readonly rejections?: readonly number[];
+export type SnapshotMeta = ReturnType<typeof snapshotMetaOf>;
+
+/** Returns the whole block. `players`, `measured` and `repeats` count rows of tables, of which a load lacks none. */
+export function snapshotMetaOf(state: GroupState) {
+  const { subjects, repeats, hourlyCounts, sentAt, disputes } = state;
+  return {
+    ...metaOf(state),
+    players: subjects.size,
+    measured: subjects.entries.measured,
+    repeats: { count: repeats.size, sum: repeats.sum },
+    hourlyCounts: hourlyCounts.all,
+    sentAt,
+    rejections: disputes.rejections,
+  };
 }
 
 /** Returns the part that the digest covers. Features that the group never used are undefined: absent from JSON. */
@@ -118,17 +121,14 @@ export function stateFrom(meta: SnapshotMeta, salt: Uint8Array): GroupState {
   if (meta.scoring !== undefined) state.restoreScoring(meta.scoring);
   for (const [seq, erasure] of meta.erasures) state.erasures.set(seq, erasure);
   for (const [eventSeq, withdrawal] of meta.withdrawals) state.withdrawals.set(eventSeq, withdrawal);
-  for (const [subject, requests] of meta.pendingErasures) {
-    if (!Array.isArray(requests.refused)) throw new Error('snapshot: requests for an erasure of an earlier release');
-    state.erasureRequests.set(subject, requests);
-  }
+  for (const [subject, requests] of meta.pendingErasures) state.erasureRequests.set(subject, requests);
   for (const [peer, count] of meta.sharedErasures ?? []) state.sharedErasures.set(peer, count);
   for (const [subject, allowed] of meta.allowed ?? []) state.allowed.restore(subject, allowed);
-  state.disputes.rejections = [...(meta.rejections ?? [])];
+  state.disputes.rejections = [...meta.rejections];
   state.disputesBy = new Map(meta.disputesBy);
   state.erasuresBy = new Map(meta.erasuresBy);
   state.retired = meta.retired ?? state.retired;
-  for (const count of meta.hourlyCounts ?? []) state.hourlyCounts.restore(count);
+  for (const count of meta.hourlyCounts) state.hourlyCounts.restore(count);
   Object.assign(state.sentAt, meta.sentAt);
   state.peerWeights.refresh(state);
   return state;

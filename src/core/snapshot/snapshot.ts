@@ -20,9 +20,9 @@ import type { GroupState } from '../state.js';
 import { type KeyColumns, keyColumns } from '../tables/event-columns.js';
 import { noEvidence } from '../tables/peer-entries.js';
 import type { Subjects } from '../tables/subjects.js';
-import { metaOf, type SnapshotMeta, stateFrom } from './snapshot-meta.js';
+import { type SnapshotMeta, snapshotMetaOf, stateFrom } from './snapshot-meta.js';
 
-export const SNAPSHOT_VERSION = 2;
+export const SNAPSHOT_VERSION = 3;
 
 export interface SnapshotBlock {
   readonly key: string;
@@ -92,16 +92,7 @@ class Blocks {
 export function* snapshotBlocks(state: GroupState): Generator<SnapshotBlock> {
   if (state.countsBansAsClaims) throw new Error('snapshot: the state is of an earlier version of scoring');
   const { times, auditSeqs, erasedEvents, eventIds, repeats, subjects } = state;
-  const meta: SnapshotMeta = {
-    ...metaOf(state),
-    players: subjects.size,
-    measured: subjects.entries.measured,
-    repeats: { count: repeats.size, sum: repeats.sum },
-    hourlyCounts: state.hourlyCounts.all,
-    sentAt: state.sentAt,
-    rejections: state.disputes.rejections,
-  };
-  yield { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
+  yield { key: 'meta', bytes: Buffer.from(JSON.stringify(snapshotMetaOf(state))) };
   yield* new Blocks('times').of(upTo(times.seqs.length), TIME_BYTES, (i, to) => {
     to.f64(times.seqs.at(i));
     to.f64(times.ats.at(i));
@@ -172,20 +163,15 @@ export function metaIn({ key, bytes }: SnapshotBlock): SnapshotMeta | null {
 /** Throws if the blocks are not a whole snapshot of this version. */
 export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array): GroupState {
   let state: GroupState | null = null;
-  let audited = 0;
-  // Snapshots of earlier releases have no such field.
-  let repeats = { count: 0, sum: 0 };
-  let measured = 0;
+  let expected = { audited: 0, measured: 0, repeats: { count: 0, sum: 0 } };
   for (const block of blocks) {
     const meta = metaIn(block);
     if (meta !== null) {
-      audited = meta.audited;
-      repeats = meta.repeats ?? repeats;
-      measured = meta.measured ?? 0;
+      expected = meta;
       state = stateFrom(meta, salt);
       state.eventIds.reserve(meta.eventCount);
-      state.subjects.reserve(meta.players ?? 0);
-      state.repeats.reserve(repeats.count);
+      state.subjects.reserve(meta.players);
+      state.repeats.reserve(meta.repeats.count);
       continue;
     }
     const { key, bytes } = block;
@@ -195,6 +181,7 @@ export function loadSnapshot(blocks: Iterable<SnapshotBlock>, salt: Uint8Array):
     load(state, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   }
   if (state === null) throw new Error('snapshot: no meta block');
+  const { audited, measured, repeats } = expected;
   if (state.auditSeqs.length !== audited) throw new Error('snapshot: audit blocks are missing');
   if (state.eventIds.size !== state.eventCount) throw new Error('snapshot: event id blocks are missing');
   if (state.repeats.size !== repeats.count || state.repeats.sum !== repeats.sum) {

@@ -26,7 +26,7 @@ export interface Scrubbed {
   readonly detail: string;
   /**
    * Hex of random bytes that the scrub wrote before etcd began new write-ahead logs: a file that still contains them
-   * may contain erased data. Null if an older release made the scrub.
+   * may contain erased data. Null if no scrub got so far yet.
    */
   readonly marker: string | null;
 }

@@ -298,7 +298,7 @@ export class EtcdLog<C extends EtcdCalls = EtcdClient> implements SharedLog {
 
   async scrubbed(): Promise<Scrubbed | null> {
     const found = await this.#textAt(this.keys.scrubbed);
-    return found === null ? null : { marker: null, ...JSON.parse(found) };
+    return found === null ? null : JSON.parse(found);
   }
 
   async putScrubbed(ended: Scrubbed): Promise<void> {

@@ -5,8 +5,7 @@ import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
 import type { GroupFormed } from '../../../src/core/records/records.js';
 import { decideErasure, decideWithdrawal, readAgain } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
-import { loadSnapshot, metaIn, type SnapshotBlock, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
-import type { SnapshotMeta } from '../../../src/core/snapshot/snapshot-meta.js';
+import { loadSnapshot, type SnapshotBlock, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../../src/core/state.js';
 import type { PeerEntries } from '../../../src/core/tables/peer-entries.js';
@@ -120,14 +119,6 @@ function copied(state: GroupState): SnapshotBlock[] {
   return Array.from(snapshotBlocks(state), ({ key, bytes }) => ({ key, bytes: bytes.slice() }));
 }
 
-/** The blocks with another meta block. */
-function withMeta(blocks: readonly SnapshotBlock[], change: (meta: SnapshotMeta) => object): SnapshotBlock[] {
-  return blocks.map((block) => {
-    const meta = metaIn(block);
-    return meta === null ? block : { key: block.key, bytes: Buffer.from(JSON.stringify(change(meta))) };
-  });
-}
-
 test('a player with more peers than fit in a block has a larger block of its own', () =>
   withBounds({ snapshotBlockBytes: 100 }, async () => {
     const given = new Given().peers(4);
@@ -146,14 +137,6 @@ test('erasures that wait for the operator come back from a snapshot', () => {
   assert.equal(loaded.erasureRequests.all(), given.state.erasureRequests.all());
 });
 
-test('a snapshot of an earlier release, which counts neither players nor bans nor repeats, is loaded', () => {
-  const given = new Given().peers(1);
-  given.event(0, 'a');
-  const blocks = copied(given.state).filter(({ key }) => !key.startsWith('repeats/'));
-  const older = withMeta(blocks, ({ players, measured, repeats, ...meta }) => meta);
-  assert.is(stateDigest(loadSnapshot(older, salt)), stateDigest(given.state));
-});
-
 test('the refusal of a snapshot says what is wrong with it', () => {
   const blocks = copied(lived(3, 100).state);
   const refused = (wrong: SnapshotBlock[]) => {
@@ -170,8 +153,6 @@ test('the refusal of a snapshot says what is wrong with it', () => {
   assert.is(refused([...blocks, unknown]), 'snapshot: unknown block rows/00000000');
   const withoutPlayers = blocks.filter(({ key }) => !key.startsWith('players/'));
   assert.is(refused(withoutPlayers), 'snapshot: a ban belongs to no pair');
-  const asked = withMeta(blocks, (meta) => ({ ...meta, pendingErasures: [['aa', [7]]] }));
-  assert.is(refused(asked), 'snapshot: requests for an erasure of an earlier release');
   for (const head of [-1, 0.5, Number.NaN, limits.seqMax + 1]) {
     const damaged = blocks.map(({ key, bytes }) => {
       const other = Buffer.from(bytes);

@@ -1,7 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadSnapshot, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
-import type { GroupState } from '../../../src/core/state.js';
 import { HourlyCounts } from '../../../src/core/tables/hourly-counts.js';
 import { HOUR_MS } from '../../../src/limits.js';
 import { Given, salt } from '../../support/given.js';
@@ -48,25 +47,17 @@ test('a clock that steps back over a whole hour includes no event that is second
   assert.is(counts.asOf(0, 2, noon + HOUR_MS), 2);
 });
 
-test('a replay and a snapshot lead to the same counts, and a snapshot without any counts all as old', () => {
+test('a replay and a snapshot lead to the same counts', () => {
   const given = new Given(30).peers(1);
   const at = given.state.lastAt;
   const hour = at - (at % HOUR_MS) + HOUR_MS;
   given.event(0, 'a', {}, hour);
   given.event(0, 'b', {}, hour + HOUR_MS);
   const { state } = given;
-  const blocks = [...copied(state)];
-  const loaded = loadSnapshot(blocks, salt);
+  const loaded = loadSnapshot(snapshotBlocks(state), salt);
   assert.equal(loaded.hourlyCounts.all, state.hourlyCounts.all);
   assert.is(loaded.hourlyCounts.asOf(0, 2, hour + HOUR_MS), 0);
   assert.is(loaded.hourlyCounts.asOf(0, 2, hour + 2 * HOUR_MS), 1);
-  const { hourlyCounts: _, ...meta } = JSON.parse(Buffer.from(blocks[0]!.bytes).toString());
-  blocks[0] = { key: 'meta', bytes: Buffer.from(JSON.stringify(meta)) };
-  assert.is(loadSnapshot(blocks, salt).hourlyCounts.asOf(0, 2, hour + HOUR_MS), 2);
 });
-
-function* copied(state: GroupState) {
-  for (const { key, bytes } of snapshotBlocks(state)) yield { key, bytes: new Uint8Array(bytes) };
-}
 
 test.run();

@@ -252,6 +252,7 @@ test('each of several commands is answered once it is decided, and a failed one 
     withdraw: async () => answer,
     dispute: () => Promise.reject(new Error('the disk')),
     peerById: () => ({ status: 'active' }),
+    peerByKeyDigest: () => ({ peerId: 'p' }),
   };
   Object.assign(deps, { group: () => group });
   Object.assign(deps.site, { appliedSeq: 7 });

@@ -65,11 +65,11 @@ export interface ViolationDetails {
   readonly error: string;
 }
 
-/** `contract/error-bodies.ts` describes the members. */
+/** The types of the schemas in `contract/error-bodies.ts`, which this file may not import; a test compares them. */
 export interface ErrorDetails {
   readonly schema_validation_failed: Omit<ViolationDetails, 'error'> & { readonly more?: readonly ViolationDetails[] };
   readonly invalid_parameter: { readonly parameter: string; readonly violation: 'pattern' };
-  readonly missing_api_key: { readonly expected_header: string; readonly hint: string };
+  readonly missing_api_key: { readonly expected_header: 'X-Peer-API-Key'; readonly hint: string };
   readonly duplicate_event:
     | { readonly event_id: string; readonly originally_received_at: string; readonly reason?: 'subject_erased' }
     | { readonly event_id: string; readonly owner: 'other' };
@@ -80,11 +80,7 @@ export interface ErrorDetails {
   readonly erasure_quota_exceeded: { readonly quota: 'peer' | 'group'; readonly per_day: number };
   readonly rate_limited: { readonly limit: string; readonly per_s?: number; readonly per_hour?: number };
   readonly internal_error: { readonly request_id: string };
-  readonly dependency_unavailable: {
-    readonly reason?: string | undefined;
-    readonly recorded?: true;
-    readonly role?: string;
-  };
+  readonly dependency_unavailable: { readonly reason?: string; readonly recorded?: true; readonly role?: string };
 }
 
 /** An understood but refused request. Refusals are returned and never thrown; a broken invariant throws instead. */

@@ -70,12 +70,14 @@ export type FromSchema<S> = S extends { readonly const: infer Value }
       ? FromEach<Branch>
       : S extends { readonly properties: infer Properties; readonly required: readonly (infer Required)[] }
         ? ObjectOf<Properties, Required>
-        : S extends { readonly items: infer Item }
-          ? readonly FromSchema<Item>[]
-          : S extends { readonly type: readonly (infer Name)[] }
-            ? Primitive<Name>
-            : S extends { readonly type: infer Name }
+        : S extends { readonly properties: infer Properties }
+          ? ObjectOf<Properties, never>
+          : S extends { readonly items: infer Item }
+            ? readonly FromSchema<Item>[]
+            : S extends { readonly type: readonly (infer Name)[] }
               ? Primitive<Name>
-              : unknown;
+              : S extends { readonly type: infer Name }
+                ? Primitive<Name>
+                : unknown;
 
 type FromEach<Branch> = Branch extends unknown ? FromSchema<Branch> : never;

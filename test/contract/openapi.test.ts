@@ -1,11 +1,24 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { errorSchema } from '../../src/contract/error-bodies.js';
+import { type detailsByCode, errorSchema } from '../../src/contract/error-bodies.js';
 import { openApiDocument } from '../../src/contract/openapi.js';
 import { everyRoute, type Route, routes } from '../../src/contract/routes.js';
 import { changedPlayerSchema } from '../../src/contract/verdict-stream.js';
-import { errors } from '../../src/errors.js';
+import { type ErrorDetails, errors } from '../../src/errors.js';
+import type { FromSchema } from '../../src/validation/schema.js';
 import { validatorOf } from '../../src/validation/validator.js';
+
+/** A type without intersections. */
+type Plain<T> = T extends object ? { readonly [Name in keyof T]: Plain<T[Name]> } : T;
+type IsSame<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Described = typeof detailsByCode;
+type Differing = {
+  [Code in keyof Described]: IsSame<Plain<ErrorDetails[Code]>, Plain<FromSchema<Described[Code]>>> extends true
+    ? never
+    : Code;
+}[keyof Described];
+// The schemas of details and the types that refusals use are the same: `npm run types` names a code where they differ.
+true satisfies [Differing] extends [never] ? true : Differing;
 
 interface Response {
   readonly description: string;

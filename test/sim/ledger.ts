@@ -9,7 +9,7 @@ import type { GroupState } from '../../src/core/state.js';
 import type { Outcome } from '../../src/errors.js';
 import type { Resolve } from '../../src/group/actor/turn.js';
 import type { Answer, Command } from '../../src/group/actor-commands.js';
-import type { WeightsComputed } from '../../src/group/ports/pool.js';
+import type { WeightsWithSignals } from '../../src/group/ports/pool.js';
 import { Difference, same } from './difference.js';
 import { decideFollows, lowerersOf } from './evidence.js';
 import type { AuditedFact, EventFact, Fact } from './facts.js';
@@ -60,7 +60,7 @@ export class Ledger {
   #audited = new Map<Resolve, AuditedFact>();
   #listed = new Map<Resolve, Listed | undefined>();
   /** The weights that the pool computed: no others may be published. */
-  #computed: WeightsComputed[] = [];
+  #computed: WeightsWithSignals[] = [];
 
   constructor(oracle: Oracle, lastSeq: number) {
     this.oracle = oracle;
@@ -141,8 +141,8 @@ export class Ledger {
   }
 
   /** The replica computed weights from the log up to a record that is durable. */
-  computed(upTo: number, weights: WeightsComputed): void {
-    const { basedOnSeq } = weights;
+  computed(upTo: number, weights: WeightsWithSignals): void {
+    const { based_on_seq: basedOnSeq } = weights;
     // A replica that was loaded meanwhile may stand at a commit that nobody was told of yet.
     if (basedOnSeq < upTo || basedOnSeq > (this.#staged?.lastSeq ?? this.durableSeq)) {
       throw new Difference('weights', `weights for record ${upTo} are based on ${basedOnSeq}`);
@@ -153,11 +153,11 @@ export class Ledger {
   /** Published is what was computed, in the order in which it was. */
   #mustBeComputed(published: ComputedWeights): void {
     const { based_on_seq: basedOnSeq, computed_at: computedAt } = published;
-    const at = this.#computed.findIndex((one) => one.basedOnSeq === basedOnSeq && one.computedAt === computedAt);
+    const at = this.#computed.findIndex((one) => one.based_on_seq === basedOnSeq && one.computed_at === computedAt);
     const found = this.#computed.splice(0, at + 1).at(-1);
     if (at < 0 || found === undefined)
       throw new Difference('weights', `nobody computed those for record ${basedOnSeq}`);
-    const numbersOf = (weights: Pick<WeightsComputed, 'pi' | 'tau' | 'a' | 'b' | 'z' | 'witness' | 'measures'>) => {
+    const numbersOf = (weights: ComputedWeights) => {
       const flat = { ...weights, ...weights.measures };
       return [weights.pi, ...columns.flatMap((name) => [...flat[name]]), ...weights.witness];
     };

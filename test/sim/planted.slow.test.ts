@@ -12,7 +12,7 @@ import { RepeatFilter } from '../../src/core/tables/repeat-filter.js';
 import { Subjects } from '../../src/core/tables/subjects.js';
 import { Turn } from '../../src/group/actor/turn.js';
 import { MinuteAsOf } from '../../src/group/as-of.js';
-import type { WeightsComputed } from '../../src/group/ports/pool.js';
+import type { WeightsWithSignals } from '../../src/group/ports/pool.js';
 import { Replica } from '../../src/group/replica/replica.js';
 import { type Plant, run } from './run.js';
 import { shorten } from './shorten.js';
@@ -134,11 +134,11 @@ test('a ban that follows others, and no longer does so once a snapshot was read,
 test('weights that are published again though the evidence moved on are found', async () => {
   const plant: Plant = {
     begin: () => {
-      let first: WeightsComputed | null = null;
+      let first: WeightsWithSignals | null = null;
       const stale = everywhere(Replica.prototype, 'weights', (weights, upTo, at) => {
         const fresh = weights(upTo, at);
         if (first?.tau.length !== fresh.tau.length) first = fresh;
-        return { ...first, basedOnSeq: fresh.basedOnSeq, computedAt: fresh.computedAt };
+        return { ...first, based_on_seq: fresh.based_on_seq, computed_at: fresh.computed_at };
       });
       return stale.begin!();
     },

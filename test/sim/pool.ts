@@ -26,7 +26,7 @@ import {
   type SimulationWork,
   type SnapshotMade,
   type WalkWork,
-  type WeightsComputed,
+  type WeightsWithSignals,
 } from '../../src/group/ports/pool.js';
 import type { LogReader, SnapshotStore } from '../../src/group/ports/storage.js';
 import { Replica } from '../../src/group/replica/replica.js';
@@ -52,7 +52,7 @@ export class SimPool implements GroupPool {
   readonly #snapshots: SnapshotStore;
   readonly #salt: Uint8Array;
   readonly #process: Pick<Process, 'work'>;
-  readonly #onWeights: (upTo: number, computed: WeightsComputed) => void;
+  readonly #onWeights: (upTo: number, computed: WeightsWithSignals) => void;
   #replica: Replica;
   /** Resolves once the files hold every acknowledged batch, as in the pool of a node. */
   filesStored: (() => Promise<void>) | null = null;
@@ -64,7 +64,7 @@ export class SimPool implements GroupPool {
     snapshots: SnapshotStore,
     salt: Uint8Array,
     process: Pick<Process, 'work'>,
-    onWeights: (upTo: number, computed: WeightsComputed) => void,
+    onWeights: (upTo: number, computed: WeightsWithSignals) => void,
   ) {
     this.#log = log;
     this.#snapshots = snapshots;
@@ -93,7 +93,7 @@ export class SimPool implements GroupPool {
     return this.#run('replica', 'redact', () => this.#replica.redact(work));
   }
 
-  weights(upTo: number, at: number): Promise<WeightsComputed> {
+  weights(upTo: number, at: number): Promise<WeightsWithSignals> {
     return this.#run('replica', 'weights', () => {
       const computed = this.#replica.weights(upTo, at);
       this.#onWeights(upTo, computed);

@@ -6,7 +6,7 @@ import { createHash, type Hash, hash } from 'node:crypto';
 import { BatchWriter, chainStart } from '../../src/core/records/batch.js';
 import type { GroupFormed } from '../../src/core/records/records.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
-import type { WeightsComputed } from '../../src/group/ports/pool.js';
+import type { WeightsWithSignals } from '../../src/group/ports/pool.js';
 import type { ExpectedHead } from '../../src/group/recovery/verification.js';
 import { formedRecord, t0 } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';
@@ -309,7 +309,7 @@ class Run {
   }
 
   /** Compares where the replica is exactly at the oracle's position. A finding must not get lost in the pool. */
-  #compareWeights(upTo: number, computed: WeightsComputed): void {
+  #compareWeights(upTo: number, computed: WeightsWithSignals): void {
     this.#ledger.computed(upTo, computed);
     if (upTo !== this.#ledger.lastSeq || this.#ledger.isInFlight) {
       this.#count('weights not compared: the oracle is ahead');

@@ -8,7 +8,7 @@ import { GroupLoop } from '../../src/group/actor/loop.js';
 import { VerdictFeed } from '../../src/group/feed/change-feed.js';
 import { createGroup, type Group } from '../../src/group/group.js';
 import { DiskWatch } from '../../src/group/health/disk-watch.js';
-import type { WeightsComputed } from '../../src/group/ports/pool.js';
+import type { WeightsWithSignals } from '../../src/group/ports/pool.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { BackgroundCheck } from '../../src/group/recovery/scheduled-check.js';
 import type { ExpectedHead } from '../../src/group/recovery/verification.js';
@@ -30,7 +30,7 @@ export interface NodeDeps {
   readonly profile: Profile;
   readonly watch: Watch;
   readonly expected: ExpectedHead | null;
-  readonly onWeights: (upTo: number, computed: WeightsComputed) => void;
+  readonly onWeights: (upTo: number, computed: WeightsWithSignals) => void;
   readonly count: (what: string) => void;
 }
 

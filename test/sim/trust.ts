@@ -44,8 +44,8 @@ export type Compared =
   /** Compared with what the evidence may be as well: the least of it decides, as where a median is drawn. */
   | 'compared at an edge';
 
-export function checkWeights(oracle: Oracle, computed: Weights & { readonly computedAt: number }): Compared {
-  const { pi, computedAt } = computed;
+export function checkWeights(oracle: Oracle, computed: Weights & { readonly computed_at: number }): Compared {
+  const { pi, computed_at: computedAt } = computed;
   const most = { tau: 1, a: 3.5, b: 3.5, z: 1, m: 4, finds: 1, findsClaim: 1, measured: 1, judged: 1 };
   const unsound = columns.find(
     (name) => !Array.from(computed[name]).every((value) => value >= 0 && value <= most[name]),

@@ -3,9 +3,10 @@ import type { RepeatCheck, RepeatFound } from '../../core/commands.js';
 import type { EventTypeName } from '../../core/evidence/event-types.js';
 import type { PairRecord } from '../../core/records/pair-records.js';
 import type { DecidedEvent, LogRecord } from '../../core/records/records.js';
+import type { ComputedWeights } from '../../core/rules/decide-setting.js';
 import type { VerdictCounts } from '../../core/scoring/score.js';
 import type { Scenario, Simulation } from '../../core/scoring/simulation.js';
-import type { DiscountedPair, PeerTrust } from '../../core/trust/peer-trust.js';
+import type { DiscountedPair } from '../../core/trust/peer-trust.js';
 import type { WitnessPair } from '../../core/vocabulary.js';
 import { NamedError } from '../../errors.js';
 import type { ChangePiece, ChangeWalk, ResumeFrom } from '../verdict-changes.js';
@@ -184,9 +185,7 @@ export interface LogPieceQuery {
   readonly limit: number;
 }
 
-export interface WeightsComputed extends Pick<PeerTrust, 'pi' | 'tau' | 'a' | 'b' | 'z' | 'witness' | 'measures'> {
-  readonly basedOnSeq: number;
-  readonly computedAt: number;
+export interface WeightsWithSignals extends ComputedWeights {
   readonly signals: WeightsSignals;
 }
 
@@ -217,7 +216,7 @@ export interface GroupPool {
   follow(upTo: number): Promise<void>;
   redact(work: RedactionWork): Promise<RedactionPiece>;
   /** Computes peer weights from the state at `upTo`, evidence decayed to `at` (ms since 1970). */
-  weights(upTo: number, at: number): Promise<WeightsComputed>;
+  weights(upTo: number, at: number): Promise<WeightsWithSignals>;
   /** Counts verdicts in the state at `upTo`, as reads at `at` (ms since 1970) see them. */
   verdicts(upTo: number, at: number): Promise<VerdictCounts>;
   simulate(work: SimulationWork, onProgress: OnProgress): Promise<Simulation>;

@@ -110,7 +110,7 @@ export class Replica {
     return redactPiece(this.log, work, (eventId) => idTags.of(eventId));
   }
 
-  weights(upTo: number, at: number): pool.WeightsComputed {
+  weights(upTo: number, at: number): pool.WeightsWithSignals {
     const { state } = this.follow(upTo);
     const trust = computeGroupTrust(state, at, this.#constantsOf(state), this.#scratch, state.relations);
     const { tau, a, b, z, witness, measures, pi, pairs, witnessPairs } = trust;
@@ -119,7 +119,7 @@ export class Replica {
     if (![tau, a, b, z, m, finds, findsClaim].every((column) => column.every(Number.isFinite)))
       throw new Error('replica: a weight is not a number');
     const signals = { pairs, witnessPairs, reported, shared };
-    return { basedOnSeq: state.lastSeq, computedAt: at, pi, tau, a, b, z, witness, measures, signals };
+    return { based_on_seq: state.lastSeq, computed_at: at, pi, tau, a, b, z, witness, measures, signals };
   }
 
   /** Neither the state nor the store changes. */

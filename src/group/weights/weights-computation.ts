@@ -3,7 +3,7 @@ import { limits } from '../../limits.js';
 import type { Answers, Command } from '../actor-commands.js';
 import type { Clock, Timers } from '../ports/clock.js';
 import type { GroupObserver } from '../ports/observer.js';
-import type { GroupPool, WeightsComputed, WeightsSignals } from '../ports/pool.js';
+import type { GroupPool, WeightsSignals, WeightsWithSignals } from '../ports/pool.js';
 import type { LogWriter } from '../ports/storage.js';
 
 export type PublishWeights = Extract<Command, { type: 'publish_weights' }>;
@@ -75,7 +75,8 @@ export class WeightsWork {
       if (this.site.ending()) return;
       if (this.site.readOnly()) return this.schedule.ended(timers.elapsed() - started);
       const durationMs = timers.elapsed() - started;
-      const published = this.#publish(computed);
+      const { signals: _signals, ...weights } = computed;
+      const published = this.site.publish({ type: 'publish_weights', weights }, weights.tau.length * 59);
       if (published === null) throw new Error('the mailbox is full');
       // The status must not report weights as computed before they are published.
       const answer = await published;
@@ -89,11 +90,6 @@ export class WeightsWork {
       onFailure('computing peer weights', error);
     }
     this.plan();
-  }
-
-  #publish({ basedOnSeq, computedAt, signals: _signals, ...columns }: WeightsComputed) {
-    const weights = { based_on_seq: basedOnSeq, computed_at: computedAt, ...columns };
-    return this.site.publish({ type: 'publish_weights', weights }, columns.tau.length * 59);
   }
 }
 
@@ -140,12 +136,12 @@ export class WeightsSchedule {
     this.#startedAt = now;
   }
 
-  computed({ basedOnSeq, computedAt, signals }: WeightsComputed, durationMs: number, computeMs = durationMs): void {
+  computed(computed: WeightsWithSignals, durationMs: number, computeMs = durationMs): void {
     this.#computeMs = computeMs;
-    this.basedOnSeq = Math.max(this.basedOnSeq, basedOnSeq);
-    this.computedAt = computedAt;
-    this.#hourFrom = computedAt;
-    this.signals = signals;
+    this.basedOnSeq = Math.max(this.basedOnSeq, computed.based_on_seq);
+    this.computedAt = computed.computed_at;
+    this.#hourFrom = computed.computed_at;
+    this.signals = computed.signals;
     this.ended(durationMs);
   }
 

@@ -110,7 +110,8 @@ export function healthHandlers({ node, version }: Pick<HttpDeps, 'node' | 'versi
     const { cluster } = node;
     if (!ready || !writable) {
       // The reason why a node left the cluster says more than the staleness that follows from it.
-      const details = cluster === null ? { reason } : { reason: cluster.reason ?? reason, role: cluster.role };
+      const why = cluster?.reason ?? reason;
+      const details = { ...(why !== undefined && { reason: why }), ...(cluster && { role: cluster.role }) };
       return refusalReply(refused('dependency_unavailable', { details }));
     }
     // An exact number would reveal when an event came. One is rounded up and the other down, so that a lag still shows.

@@ -93,7 +93,8 @@ export class CheckedEndpoint<Id extends OperationId> implements Endpoint {
   answer(incoming: Incoming): MaybeAsync<ApiReply> {
     const { node } = this.deps;
     if (!node.isReady && !this.route.whileNotReady) {
-      return refusalReply(refused('dependency_unavailable', { details: { reason: node.health().reason } }));
+      const { reason } = node.health();
+      return refusalReply(refused('dependency_unavailable', { details: reason === undefined ? {} : { reason } }));
     }
     const { cluster } = node;
     if (cluster === null || !this.#isRead) return this.#answerReady(incoming);

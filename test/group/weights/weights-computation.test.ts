@@ -23,7 +23,7 @@ function timedWork(site: Partial<WeightsSite> = {}) {
     said.push(name);
     elapsed += ms;
   };
-  const computed = { basedOnSeq: 5, computedAt: t0, ...weightsOf(0), signals };
+  const computed = { ...weightsOf(0), based_on_seq: 5, computed_at: t0, signals };
   const deps = {
     pool: {
       follow: (upTo: number) => step(`follow ${upTo}`, 3_000),

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { decideWeights } from '../../../src/core/rules/decide-setting.js';
 import { granted, type Outcome, refused } from '../../../src/errors.js';
 import type { Timers } from '../../../src/group/ports/clock.js';
-import type { GroupPool, WeightsComputed } from '../../../src/group/ports/pool.js';
+import type { GroupPool, WeightsWithSignals } from '../../../src/group/ports/pool.js';
 import { WeightsSchedule, type WeightsSite, WeightsWork } from '../../../src/group/weights/weights-computation.js';
 import { limits } from '../../../src/limits.js';
 import { dayMs, Given, t0 } from '../../support/given.js';
@@ -14,7 +14,7 @@ const signals = { pairs: [], witnessPairs: [], reported: new Uint32Array(0), sha
 
 function ran(schedule: WeightsSchedule, seq: number, from: number, to: number): void {
   schedule.started(from);
-  schedule.computed({ basedOnSeq: seq, computedAt: from, ...weightsOf(0), signals }, to - from);
+  schedule.computed({ ...weightsOf(0), based_on_seq: seq, computed_at: from, signals }, to - from);
 }
 
 test('weights are computed at once after a change, then at most once an interval', () => {
@@ -69,7 +69,7 @@ function workOn(
 // Health said that weights took account of all events one commit before they were in force: reads in between knew
 // nothing of them.
 test('weights count as computed once their record is durable, and not before', async () => {
-  const computed: WeightsComputed = { basedOnSeq: 5, computedAt: t0, ...weightsOf(0), signals };
+  const computed: WeightsWithSignals = { ...weightsOf(0), based_on_seq: 5, computed_at: t0, signals };
   const pool = { follow: async () => undefined, weights: async () => computed };
   let durable = (): void => undefined;
   const outcome = new Promise<Outcome<boolean>>((resolve) => {
@@ -94,7 +94,7 @@ test('a computation is planned after each one, and after one that failed', async
     follow: async () => undefined,
     weights: async () => {
       if (isFailing) throw new Error('the thread ended');
-      return { basedOnSeq: 5, computedAt: now, ...weightsOf(0), signals };
+      return { ...weightsOf(0), based_on_seq: 5, computed_at: now, signals };
     },
   };
   const later: Timers['later'] = (run, ms) => {
@@ -126,7 +126,7 @@ test('a node that ends or may not write publishes nothing, and weights that no t
     follow: async () => void computations++,
     weights: async () => {
       meanwhile();
-      return { basedOnSeq: 5, computedAt: t0, ...weightsOf(3), signals };
+      return { ...weightsOf(3), based_on_seq: 5, computed_at: t0, signals };
     },
   };
   const later: Timers['later'] = (_, ms) => {
@@ -215,7 +215,7 @@ test('evidence of a peer without weights waits a tenth of a second, or ten times
   const startsAfter = (computeMs: number, newVoiceSeq: number): number => {
     schedule.started(t0);
     schedule.computed(
-      { ...computed(new Given().peers(2), [1, 1]), basedOnSeq: 4, computedAt: t0, signals },
+      { ...computed(new Given().peers(2), [1, 1]), based_on_seq: 4, computed_at: t0, signals },
       1,
       computeMs,
     );

@@ -1,4 +1,7 @@
-/** Describes what an operator should check about a peer, and its status, for the dashboard and for `ptf`. */
+/**
+ * Describes what an operator should check about a peer, and its status, for the dashboard and for `ptf`. A browser can
+ * load the modules of this folder alone.
+ */
 import type { WitnessReason } from '../../../core/vocabulary.js';
 import type { ListedPeerValue } from '../../../operations/peer-operations.js';
 import { count, plural } from './format.js';

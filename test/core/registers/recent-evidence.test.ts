@@ -22,7 +22,7 @@ test('a noted event is known by its whole content, until it or its player is for
   recent.forget(16);
   assert.equal([recent.seqOf(content(6)), recent.seqOf(content(7))], [0, 17]);
   recent.note(content(8, { row: 4 }), 18);
-  recent.forgetSubject(3, 18);
+  recent.forgetSubject(3, 17);
   assert.equal([recent.seqOf(content(7)), recent.seqOf(content(8, { row: 4 }))], [0, 18]);
   assert.ok(recent.hasNoneSince(7, 17), 'its number still proves that nothing came after it');
   recent.note(content(7), 20);
@@ -51,7 +51,7 @@ test('no event of a hash came since a record only if the memory reaches back to 
 test('after very many erasures the events of their players stay forgotten, and those of others known', () => {
   const recent = new RecentEvidence();
   recent.note(content(7), 1);
-  recent.note(content(8, { row: 9 }), 2);
+  recent.note(content(8, { row: 9 }), 3);
   recent.note(content(9, { row: 10 }), 4);
   for (let row = 9; row <= 9 + 4_096; row++) recent.forgetSubject(row, 3);
   assert.equal([recent.seqOf(content(7)), recent.seqOf(content(8, { row: 9 }))], [1, 0]);

@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
-import type { Endpoints } from '../koa/endpoints.js';
+import type { Endpoints } from '../handlers/endpoints.js';
 import { exchangeOf, failureReply, incomingOf, recordAnswer, sendReply, targetOf } from '../request/answering.js';
 import { bodyText, parseJson } from '../request/body.js';
 import { parseTarget } from '../request/head.js';

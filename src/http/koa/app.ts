@@ -6,11 +6,11 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Route } from '../../contract/routes.js';
 import { hasCode, refused } from '../../errors.js';
+import type { Endpoints } from '../handlers/endpoints.js';
 import { type AnsweringDeps, exchangeOf, failureReply, incomingOf, sendReply, targetOf } from '../request/answering.js';
 import type { Target } from '../request/head.js';
 import { type Exchange, refusalReply } from '../request/reply.js';
 import type { ApiReply } from '../request/request.js';
-import type { Endpoints } from './endpoints.js';
 
 interface State extends Koa.DefaultState {
   target: Target;

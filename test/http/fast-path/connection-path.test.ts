@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
 import { type Outcome, refused } from '../../../src/errors.js';
 import { createConnectionPath, createFastPath } from '../../../src/http/fast-path/fast-path.js';
-import type { Endpoints } from '../../../src/http/koa/endpoints.js';
+import type { Endpoints } from '../../../src/http/handlers/endpoints.js';
 import type { Incoming } from '../../../src/http/request/pipeline.js';
 import { okJson } from '../../../src/http/request/reply.js';
 import type { ApiReply, MaybeAsync } from '../../../src/http/request/request.js';

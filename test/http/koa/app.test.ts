@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Endpoints } from '../../../src/http/handlers/endpoints.js';
 import { createApplication } from '../../../src/http/koa/app.js';
-import type { Endpoints } from '../../../src/http/koa/endpoints.js';
 import type { AnsweringDeps } from '../../../src/http/request/answering.js';
 
 async function serving(deps: AnsweringDeps, ask: (port: number) => Promise<void>): Promise<void> {

@@ -1,10 +1,6 @@
 /** Creates the endpoint of every operation, for Koa and the fast path: its checks joined with its handler. */
 import { type OperationId, routes } from '../../contract/routes.js';
 import type { HttpDeps } from '../deps.js';
-import { docsHandlers, healthHandlers } from '../handlers/docs-handlers.js';
-import { eventHandlers } from '../handlers/event-handlers.js';
-import { peerHandlers } from '../handlers/peer-handlers.js';
-import { playerHandlers, streamHandlers, subjectHandlers } from '../handlers/player-handlers.js';
 import { CheckedEndpoint, type Endpoint } from '../request/pipeline.js';
 import { createRateLimits } from '../request/rate-limits.js';
 import type { BodyAdmission, Handlers } from '../request/request.js';
@@ -13,6 +9,10 @@ import type { ReadTurns } from '../room/read-turns.js';
 import type { WorkTurns } from '../room/work-turns.js';
 import { RequestVerifier } from '../signing/request-verifier.js';
 import type { StreamReaders } from '../verdict-stream/readers.js';
+import { docsHandlers, healthHandlers } from './docs-handlers.js';
+import { eventHandlers } from './event-handlers.js';
+import { peerHandlers } from './peer-handlers.js';
+import { playerHandlers, streamHandlers, subjectHandlers } from './player-handlers.js';
 
 export type Endpoints = Readonly<Record<OperationId, Endpoint>>;
 

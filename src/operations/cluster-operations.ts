@@ -78,7 +78,7 @@ export const clusterOperations = {
     },
   }),
 
-  /** `ptf cluster scrub` can also search a member's files: see `operator/cli/commands/cluster-command.ts`. */
+  /** `ptf cluster scrub` can also search a member's files: see `operator/cli/cluster-command.ts`. */
   'cluster-scrub': operation({
     request: shape({ snapshot_count: count(1, limits.walSnapshotEntriesMax), max_wals: count(1, limits.walFilesMax) }, [
       'snapshot_count',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { awaitPurged, filesWith } from '../../../src/operator/cli/commands/cluster-command.js';
+import { awaitPurged, filesWith } from '../../../src/operator/cli/cluster-command.js';
 import { OperatorError } from '../../../src/operator/cli/node-client.js';
 import { temporaryFolder } from '../../support/process.js';
 
@@ -51,7 +51,7 @@ test('a folder that is not of an etcd member is refused', async () => {
 });
 
 test('a member whose folder this user may not open is not taken for another folder', () => {
-  const module = new URL('../../../src/operator/cli/commands/cluster-command.js', import.meta.url);
+  const module = new URL('../../../src/operator/cli/cluster-command.js', import.meta.url);
   const search = `awaitPurged(${JSON.stringify(folder)}, '${marker}')`;
   const script = `import('${module.href}').then(({ awaitPurged }) => ${search}).catch(({ code }) => console.log(code))`;
   const nobody = {

@@ -1,10 +1,10 @@
 /** `ptf dashboard set-password` stores the hash in the data folder, whether or not a node runs; creates the folder. */
 import type { Command } from 'commander';
-import { limits } from '../../../limits.js';
-import { hashPassword, passwordFile, passwordProblem } from '../../dashboard/sessions/password.js';
-import { type CommandContext, examples } from '../command-context.js';
-import { OperatorError } from '../node-client.js';
-import { groupOf } from '../operation-commands.js';
+import { limits } from '../../limits.js';
+import { hashPassword, passwordFile, passwordProblem } from '../dashboard/sessions/password.js';
+import { type CommandContext, examples } from './command-context.js';
+import { OperatorError } from './node-client.js';
+import { groupOf } from './operation-commands.js';
 
 export function addDashboard(program: Command, session: CommandContext): void {
   groupOf(program, 'dashboard')

@@ -3,12 +3,12 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { hasCode } from '../../../errors.js';
-import { limits } from '../../../limits.js';
-import { countUpTo } from '../../../operations/arguments.js';
-import { type CommandContext, examples, type MovedData, showing } from '../command-context.js';
-import { OperatorError } from '../node-client.js';
-import { groupOf } from '../operation-commands.js';
+import { hasCode } from '../../errors.js';
+import { limits } from '../../limits.js';
+import { countUpTo } from '../../operations/arguments.js';
+import { type CommandContext, examples, type MovedData, showing } from './command-context.js';
+import { OperatorError } from './node-client.js';
+import { groupOf } from './operation-commands.js';
 
 interface ScrubOptions {
   readonly search?: string;

@@ -7,10 +7,11 @@ import { loggedSettings } from '../core/rules/decide-setting.js';
 import { GroupActor } from '../group/actor/actor.js';
 import { GroupLoop } from '../group/actor/loop.js';
 import type { Resolve } from '../group/actor/turn.js';
-import type { GroupApi } from '../group/api.js';
+import type { GroupApi, GroupNode } from '../group/api.js';
 import type { CurrentLoop } from '../group/calls.js';
 import { VerdictFeed } from '../group/feed/change-feed.js';
 import { createGroup } from '../group/group.js';
+import { recoveringHealth } from '../group/group-health.js';
 import { ClockGuard, clockProblem } from '../group/health/clock-guard.js';
 import type { Clock } from '../group/ports/clock.js';
 import type { DiskGauge, LogWriter } from '../group/ports/storage.js';
@@ -39,7 +40,6 @@ import { type Address, openOperatorAccess, urlOf } from './operator-access.js';
 import { Closers, windDown } from './shutdown.js';
 import * as startup from './startup.js';
 import { random, sinceBoot, clock as systemClock, timers } from './system.js';
-import { ThisNode } from './this-node.js';
 import { backgroundCheck, clockReported, clockWatch, diskWatch, rememberHeads, retention } from './upkeep.js';
 import { version } from './version.js';
 
@@ -206,10 +206,20 @@ type PartsOf = Pick<Start, 'config' | 'ports' | 'clock' | 'dir' | 'cluster'> & {
 
 function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: PartsOf) {
   const { environment, identityMode, playerIdKinds: kinds } = config;
-  const identity = identityOf(config);
   const salt = Buffer.from(saltText);
-  // A node that joins a cluster reports its role before it has recovered.
-  const node = new ThisNode(identity, cluster?.member ?? null);
+  const node: GroupNode & { readonly group: GroupApi } = {
+    identity: identityOf(config),
+    // A node that joins a cluster reports its role before it has recovered.
+    cluster: cluster?.member ?? null,
+    get group() {
+      if (parts.group === null) throw new Error('node: the group was asked before it is recovered');
+      return parts.group;
+    },
+    get isReady() {
+      return parts.group?.isReady === true;
+    },
+    health: () => parts.group?.health() ?? recoveringHealth,
+  };
   const metrics = createMetrics(version, () => node.group);
   const isCanonical = kinds === null ? null : (playerId: string) => isCanonicalPlayerId(playerId, kinds);
   const pseudonyms = new Pseudonyms(saltText, identityMode, isCanonical);
@@ -249,6 +259,7 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
   const parts = {
     ...{ salt, node, metrics, pseudonyms, passwordHash, sessions, pool, face },
     address: null as Address | null,
+    group: null as GroupApi | null,
     async drain(): Promise<void> {
       if (parts.address !== null) drained ??= face.drain();
       await drained;
@@ -327,7 +338,7 @@ async function openGroup(start: Start, parts: Parts) {
   const group = createGroup({ identity, current, verdicts: feed, check, cluster: health, inForce, clock, random });
   /** The API for callers; in a cluster it forwards commands to the leader. */
   const api = cluster?.groupOver(group) ?? group;
-  node.recovered(api);
+  parts.group = api;
   const reload = async () => {
     const startedAt = performance.now();
     const again = recover(writer, snapshots, parts.salt, lastSeqOf(writer));

@@ -38,19 +38,19 @@ test('a node of a cluster answers while it waits for etcd, and is gone once that
     const ending = new AbortController();
     const dir = temporaryFolder();
     const starting = rejection(start({ ...member, PORT: `${port}`, DATA_DIR: dir }, { ending: ending.signal }));
-    const health = () => fetch(`http://127.0.0.1:${port}/api/v1/health`);
-    let status = 0;
+    const ask = (path: string) => fetch(`http://127.0.0.1:${port}/api/v1/${path}`);
+    let answer: Response | null = null;
     await until(async () => {
-      status = await health().then(
-        (answer) => answer.status,
-        () => 0,
-      );
-      return status > 0;
+      answer = await ask('health').catch(() => null);
+      return answer !== null;
     });
-    assert.is(status, 503);
+    assert.is(answer!.status, 503);
+    const { details } = (await answer!.json()) as { details: unknown };
+    assert.equal(details, { reason: 'recovering', role: 'joining' });
+    assert.is((await ask('peers')).status, 503);
     ending.abort();
     assert.instance(await starting, StartEndedError);
-    assert.instance(await rejection(health()), TypeError);
+    assert.instance(await rejection(ask('health')), TypeError);
   }));
 
 test('a node of a cluster waits for nothing on a folder that another node owns', async () => {

@@ -13,7 +13,7 @@ import { compile, projects, root } from './lib/compile.mjs';
 if (!compile(projects.main, { ifStale: true })) process.exit(1);
 const { Extractor, ExtractorConfig } = await import('@microsoft/api-extractor');
 
-const entries = { client: 'dist/client/entry.d.ts', testing: 'dist/testing.d.ts' };
+const entries = { client: 'dist/client/entry.d.ts', testing: 'dist/testing/test-node.d.ts' };
 
 /**
  * Types documented elsewhere: the OpenAPI document has those of the contract, the client's part of the page has its

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestNode, type TestNode, type TestPeer } from '../src/testing.js';
+import { startTestNode, type TestNode, type TestPeer } from '../src/testing/test-node.js';
 import { execute, type Ran } from './support/child-process.js';
 import { temporaryFolder } from './support/process.js';
 

@@ -47,7 +47,7 @@ for (const args of [['dist/main.js'], ['bin/ptf.mjs', 'status'], ['bin/ptf-peer.
   });
 }
 
-for (const entry of ['client/entry.js', 'testing.js']) {
+for (const entry of ['client/entry.js', 'testing/test-node.js']) {
   test(`on Node 18 an import of ${entry} rejects with the required version`, async () => {
     const script = `import('./dist/${entry}').catch(({ code, message }) => console.log(code, message))`;
     const { out } = await runOld(['-e', script]);

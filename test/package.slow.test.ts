@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestNode, type TestNode, type TestPeer } from '../src/testing.js';
+import { startTestNode, type TestNode, type TestPeer } from '../src/testing/test-node.js';
 import { execute, type Ran, watched } from './support/child-process.js';
 import { temporaryFolder } from './support/process.js';
 import { until } from './support/until.js';
@@ -88,7 +88,7 @@ test('the package contains the listed files, and neither sources nor tests nor s
   for (const wanted of [
     'dist/client/entry.js',
     'dist/client/entry.d.ts',
-    'dist/testing.js',
+    'dist/testing/test-node.js',
     'examples/quick-start.sh',
     'README.md',
     'LICENSE',

@@ -30,8 +30,8 @@ const outside = [
 ];
 
 /**
- * The parts of `src` (a folder, a file at its top, or a file of `node/`) and the other parts that each may import, if
- * only a type.
+ * The parts of `src` (a folder, a file at its top, or a file of `node/` or `testing/`) and the other parts that each
+ * may import, if only a type.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   limits: [],
@@ -83,8 +83,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   peer: ['client', 'player-ids', 'terminal'],
   'ptf-peer': ['peer', 'terminal'],
   terminal: [],
-  testing: ['client'],
-  'test-node': ['main'],
+  'testing/test-node': ['client'],
+  'testing/test-node-process': ['main'],
 };
 
 /** The packages for game servers, which must run without the service: no package of the service, nothing native. */
@@ -156,8 +156,8 @@ const processAllowed: Readonly<Record<string, string>> = {
   'src/require-open-files.ts': 'ends the process where it may open too few files',
   'src/client/require-node.ts': 'asks which Node runs the game server',
   'src/client/transport/listeners.ts': 'warns the process of a refusal that no listener learns of',
-  'src/testing.ts': 'a tool of tests: the nodes that it starts must not outlive the process that did',
-  'src/test-node.ts': 'the entry of a process of its own: its channel to the parent, its end',
+  'src/testing/test-node.ts': 'a tool of tests: the nodes that it starts must not outlive the process that did',
+  'src/testing/test-node-process.ts': 'the entry of a process of its own: its channel to the parent, its end',
   'src/store/ownership/owner-record.ts': 'its pid, and signal 0, tell a living owner of a data folder from a dead one',
   'src/workers/pool/replica-worker.ts': 'a worker entry: on Linux a priority is that of a thread',
   'src/workers/backup/backup-process.ts':
@@ -204,7 +204,7 @@ function typeImportsOf(text: string): string[] {
 
 function partOf(path: string): string {
   const [, part = '', file = ''] = path.replace(/\.ts$/, '').split('/');
-  return part === 'node' ? `node/${file}` : part;
+  return part === 'node' || part === 'testing' ? `${part}/${file}` : part;
 }
 
 function packageOf(specifier: string): string {

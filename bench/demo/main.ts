@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import type { TrustClient } from '../../src/client/trust-client.js';
-import { startTestNode, type TestNode } from '../../src/testing.js';
+import { startTestNode, type TestNode } from '../../src/testing/test-node.js';
 import { endBySignals, temporaryFolder } from '../ending.js';
 import { randomFrom } from '../quality/random.js';
 import { wholeNumber } from '../scenario.js';

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { poolTransport } from '../../src/client/transport/pool-transport.js';
 import { TransportError } from '../../src/client/transport/transport.js';
 import { EventSpool } from '../../src/client/write/spool/event-spool.js';
-import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import { startTestNode, type TestNode, type TestPeer } from '../../src/testing/test-node.js';
 import { closing } from '../support/closing.js';
 import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';

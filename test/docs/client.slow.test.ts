@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestNode } from '../../src/testing.js';
+import { startTestNode } from '../../src/testing/test-node.js';
 import { temporaryFolder } from '../support/process.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

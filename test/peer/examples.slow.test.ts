@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestNode, type TestNode } from '../../src/testing.js';
+import { startTestNode, type TestNode } from '../../src/testing/test-node.js';
 import { execute, type Ran } from '../support/child-process.js';
 import { until } from '../support/until.js';
 import { endChildren, PeerWorld, SidecarProcess } from './peer-world.js';

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { generateSigningKey } from '../../src/client/transport/request-signer.js';
 import { TrustClient } from '../../src/client/trust-client.js';
-import { startTestNode, type TestNode } from '../../src/testing.js';
+import { startTestNode, type TestNode } from '../../src/testing/test-node.js';
 import { PeerWorld } from './peer-world.js';
 
 let node: TestNode;

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { subjectHash } from '../../src/client/ids/subject.js';
-import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import { startTestNode, type TestNode, type TestPeer } from '../../src/testing/test-node.js';
 import type { Running } from '../support/child-process.js';
 import { until } from '../support/until.js';
 import { endChildren, PeerWorld } from './peer-world.js';

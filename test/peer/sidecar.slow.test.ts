@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import { startTestNode, type TestNode, type TestPeer } from '../../src/testing/test-node.js';
 import { runPtf } from '../support/ptf.js';
 import { until } from '../support/until.js';
 import { endChildren, PeerWorld, RecordingProxy, SidecarProcess } from './peer-world.js';

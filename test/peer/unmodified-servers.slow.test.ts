@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import { startTestNode, type TestNode, type TestPeer } from '../../src/testing/test-node.js';
 import { until } from '../support/until.js';
 import { endChildren, PeerWorld, SidecarProcess } from './peer-world.js';
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
-import { startTestNode } from '../../src/testing.js';
+import { startTestNode } from '../../src/testing/test-node.js';
 import { until } from '../support/until.js';
 import { endChildren, PeerWorld } from './peer-world.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestNode, type TestNode, type TestPeer } from '../../src/testing.js';
+import { startTestNode, type TestNode, type TestPeer } from '../../src/testing/test-node.js';
 import type { Running } from '../support/child-process.js';
 import { until } from '../support/until.js';
 import { endChildren, PeerWorld, RecordingProxy } from './peer-world.js';

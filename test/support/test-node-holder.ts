@@ -3,7 +3,7 @@
  * waits.
  */
 import { argv, stdout } from 'node:process';
-import { startTestNode } from '../../src/testing.js';
+import { startTestNode } from '../../src/testing/test-node.js';
 
 const node = await startTestNode({ folder: argv[2]! });
 stdout.write(`${node.url} ${/"pid":(\d+)/.exec(node.output)![1]}\n`);

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EventSpool } from '../../../src/client/write/spool/event-spool.js';
-import { startTestNode, type TestNode, type TestPeer } from '../../../src/testing.js';
+import { startTestNode, type TestNode, type TestPeer } from '../../../src/testing/test-node.js';
 import { temporaryFolder } from '../../support/process.js';
 import { Random } from '../../support/random.js';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { subjectHash } from '../../../src/client/ids/subject.js';
-import { startTestNode, type TestNode } from '../../../src/testing.js';
+import { startTestNode, type TestNode } from '../../../src/testing/test-node.js';
 import { lists } from '../formats/lists.js';
 import { endChildren, PeerWorld, RecordingProxy } from '../peer-world.js';
 import { importPlan } from './plans.js';

@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DAY_MS } from '../src/limits.js';
-import { startTestNode } from '../src/testing.js';
-import { temporaryFolder } from './support/process.js';
+import { DAY_MS } from '../../src/limits.js';
+import { startTestNode } from '../../src/testing/test-node.js';
+import { temporaryFolder } from '../support/process.js';
 
 let folder = '';
 test.before.each(() => {

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestNode } from '../src/testing.js';
-import { watched } from './support/child-process.js';
-import { temporaryFolder } from './support/process.js';
-import { until } from './support/until.js';
+import { startTestNode } from '../../src/testing/test-node.js';
+import { watched } from '../support/child-process.js';
+import { temporaryFolder } from '../support/process.js';
+import { until } from '../support/until.js';
 
-const entry = fileURLToPath(new URL('../src/test-node.js', import.meta.url));
-const holder = fileURLToPath(new URL('./support/test-node-holder.js', import.meta.url));
+const entry = fileURLToPath(new URL('../../src/testing/test-node-process.js', import.meta.url));
+const holder = fileURLToPath(new URL('../support/test-node-holder.js', import.meta.url));
 let folder = '';
 test.before.each(() => {
   folder = temporaryFolder();

@@ -3,7 +3,7 @@
  * its own, so that a game server's tests run against the service itself and can stop it.
  * @packageDocumentation
  */
-import './client/require-node.js';
+import '../client/require-node.js';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { TrustClientOptions } from './client/client-options.js';
-import { subjectHash } from './client/ids/subject.js';
-import { TrustClient } from './client/trust-client.js';
+import type { TrustClientOptions } from '../client/client-options.js';
+import { subjectHash } from '../client/ids/subject.js';
+import { TrustClient } from '../client/trust-client.js';
 
 /** The options of a test node. @public */
 export interface TestNodeOptions {
@@ -51,7 +51,7 @@ export interface Seed {
   readonly peers?: number | undefined;
 }
 
-const entry = fileURLToPath(new URL('./test-node.js', import.meta.url));
+const entry = fileURLToPath(new URL('./test-node-process.js', import.meta.url));
 /** Log levels at which a node does not write the line that reports its start. */
 const quietLevels = ['warn', 'error', 'fatal', 'silent'];
 const startTimeoutMs = 60_000;

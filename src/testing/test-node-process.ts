@@ -4,4 +4,4 @@ process.on('disconnect', end);
 // The other process may have ended before this one listened.
 if (!process.connected) end();
 
-await import('./main.js');
+await import('../main.js');

@@ -7,8 +7,8 @@ import { probe } from '../../bench/load/probes.js';
 const tickMs = 250;
 const answerMs = 2;
 
-/** Collects the messages of a server that reports what it has stored at every tick. */
-async function heardOf(seed: number) {
+/** Probes a server that reports what it has stored at every tick: when it sent, and the summaries of both delays. */
+async function runProbe(seed: number) {
   let nowMs = 0;
   const sent: number[] = [];
   const { sinceSent, sinceStored } = await probe({
@@ -33,7 +33,7 @@ async function heardOf(seed: number) {
 }
 
 test('changes reach a server that sends in ticks at any time of its tick', async () => {
-  const { sinceSent, sinceStored } = await heardOf(1);
+  const { sinceSent, sinceStored } = await runProbe(1);
   // Uniform over a tick: the mean is half of one, and a tenth wait for less than a tenth of one.
   assert.ok(Math.abs(at(sinceStored, 50) / 1000 - tickMs / 2) < tickMs / 10, `${at(sinceStored, 50)} us`);
   assert.ok(at(sinceStored, 5) / 1000 < tickMs / 10, `${at(sinceStored, 5)} us`);
@@ -42,7 +42,7 @@ test('changes reach a server that sends in ticks at any time of its tick', async
 });
 
 test('the same seed pauses alike, another seed otherwise', async () => {
-  const [one, again, other] = [await heardOf(1), await heardOf(1), await heardOf(2)];
+  const [one, again, other] = [await runProbe(1), await runProbe(1), await runProbe(2)];
   assert.equal(again.sent, one.sent);
   assert.not.equal(other.sent, one.sent);
 });

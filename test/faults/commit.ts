@@ -184,7 +184,7 @@ async function check(
   }
 }
 
-const nothingTold = (): Acknowledged => ({
+const nothingAcknowledged = (): Acknowledged => ({
   peers: [],
   events: new Set(),
   withdrawn: new Set(),
@@ -196,8 +196,8 @@ const nothingTold = (): Acknowledged => ({
  * The commit that forms the group goes wrong: there is no node then, and the next start forms the group or finds it
  * formed.
  */
-async function playFormation(dir: string, fault: CommitFault, place: Place): Promise<void> {
-  const { say, isStrict } = place;
+async function playFormation(dir: string, fault: CommitFault, reporter: Reporter): Promise<void> {
+  const { say, isStrict } = reporter;
   const starting = startOn(dir, fault, 0);
   const outcome = starting.running.then(
     (running) => running,
@@ -223,11 +223,11 @@ async function playFormation(dir: string, fault: CommitFault, place: Place): Pro
   await owner.abandon();
   if (isFormed !== (fault === 'lost' || fault === 'delayed')) say(`the group is ${isFormed ? '' : 'not '}formed`);
   // A whole life on what was left.
-  await playRound(dir, 'none', -1, place);
+  await playRound(dir, 'none', -1, reporter);
 }
 
 /** Where a fault of a round is reported, and whether a late one counts. */
-interface Place {
+interface Reporter {
   readonly say: (what: string) => void;
   readonly isStrict: boolean;
 }
@@ -238,8 +238,8 @@ interface Played {
   readonly happened: CommitFault;
 }
 
-async function playRound(dir: string, fault: CommitFault, at: number, { say, isStrict }: Place): Promise<Played> {
-  const acknowledged = nothingTold();
+async function playRound(dir: string, fault: CommitFault, at: number, { say, isStrict }: Reporter): Promise<Played> {
+  const acknowledged = nothingAcknowledged();
   const running = await startOn(dir, fault, at).running;
   const { node, log } = running;
   const living = live(running, acknowledged);
@@ -272,23 +272,25 @@ async function playRound(dir: string, fault: CommitFault, at: number, { say, isS
 }
 
 /** Every fault at every index: those of the commit that forms the group first, the others in an order from the seed. */
-function placesOf(commits: number, random: Random): { readonly fault: CommitFault; readonly at: number }[] {
+function plannedFaults(commits: number, random: Random): { readonly fault: CommitFault; readonly at: number }[] {
   const first = commitFaults.map((fault) => ({ fault, at: 0 }));
-  const places = commitFaults.flatMap((fault) => Array.from({ length: commits - 1 }, (_, i) => ({ fault, at: i + 1 })));
-  for (let i = places.length - 1; i > 0; i--) {
+  const planned = commitFaults.flatMap((fault) =>
+    Array.from({ length: commits - 1 }, (_, i) => ({ fault, at: i + 1 })),
+  );
+  for (let i = planned.length - 1; i > 0; i--) {
     const j = random.below(i + 1);
-    [places[i], places[j]] = [places[j]!, places[i]!];
+    [planned[i], planned[j]] = [planned[j]!, planned[i]!];
   }
-  return [...first, ...places];
+  return [...first, ...planned];
 }
 
 /** One fault at one index, and the name under which it counts. */
-async function playPlace(dir: string, fault: CommitFault, at: number, place: Place): Promise<string> {
+async function playFault(dir: string, fault: CommitFault, at: number, reporter: Reporter): Promise<string> {
   if (at === 0) {
-    await playFormation(dir, fault, place);
+    await playFormation(dir, fault, reporter);
     return `${fault}, of the commit that forms the group`;
   }
-  const { happened } = await playRound(dir, fault, at, place);
+  const { happened } = await playRound(dir, fault, at, reporter);
   return happened === 'none' ? `${fault}, behind the end of its life` : fault;
 }
 
@@ -299,15 +301,15 @@ async function run(rounds: Rounds): Promise<Findings> {
     const whole = { say: (what: string) => tally.break(`without a fault: ${what}`), isStrict };
     const { commits } = await playRound(`${root}/whole`, 'none', -1, whole);
     tally.add('commits and scrubs of a life', commits);
-    const places = placesOf(commits, new Random(rounds.seed));
+    const planned = plannedFaults(commits, new Random(rounds.seed));
     for (const round of rounds) {
-      const { fault, at } = places[round % places.length]!;
-      const place = { say: (what: string) => tally.break(`round ${round}, ${fault} at ${at}: ${what}`), isStrict };
+      const { fault, at } = planned[round % planned.length]!;
+      const reporter = { say: (what: string) => tally.break(`round ${round}, ${fault} at ${at}: ${what}`), isStrict };
       try {
-        tally.add(await playPlace(`${root}/${round}`, fault, at, place));
+        tally.add(await playFault(`${root}/${round}`, fault, at, reporter));
       } catch (error) {
         // A start on what the fault left, for one.
-        place.say(error instanceof Error ? error.message : String(error));
+        reporter.say(error instanceof Error ? error.message : String(error));
       }
     }
   });

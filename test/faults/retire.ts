@@ -92,7 +92,7 @@ function oldEvents(state: GroupState, batch: number, now: number): LogRecord[] {
  * The state that a start on the folder would serve, as what it says of the old events' players; and whether all old
  * ones have left.
  */
-async function stands(dir: string): Promise<{ readonly sums: string; readonly isDone: boolean }> {
+async function readState(dir: string): Promise<{ readonly sums: string; readonly isDone: boolean }> {
   await using log = closing(openLogReader(dir));
   const { state } = recovered(dir, log).follower;
   return { sums: sumsOf(state), isDone: state.retired.seq > batches * batchEvents && !state.retired.open };
@@ -157,7 +157,7 @@ class Leaving {
       node.child.kill('SIGKILL');
       await node.ended;
     }
-    const { sums, isDone } = await stands(this.#dir);
+    const { sums, isDone } = await readState(this.#dir);
     if (sums !== this.#sums) this.#tally.break(`${place}: what the old events said of players has changed`);
     return isDone;
   }
@@ -190,8 +190,8 @@ class Leaving {
     for (const file of filesWithMark(this.#dir)) say(`${file} holds an old event`);
     const report = await verifyInChild(this.#dir, 'full');
     if (!report.ok) say(report.faults.join('; '));
-    if ((await stands(this.#dir)).sums !== this.#sums) say('what the old events said of players has changed');
-    this.#tally.add('retirements whole');
+    if ((await readState(this.#dir)).sums !== this.#sums) say('what the old events said of players has changed');
+    this.#tally.add('retention runs intact');
     this.#tally.add('acknowledged events', this.#acknowledged.length);
   }
 
@@ -208,12 +208,12 @@ async function run(rounds: Rounds): Promise<Findings> {
     const pristine = join(root, 'pristine');
     await fillOld(pristine);
     if (filesWithMark(pristine).length === 0) throw new Error('the search finds no old event where there are some');
-    const { sums } = await stands(pristine);
+    const { sums } = await readState(pristine);
     let leaving: Leaving | null = null;
     for (const round of rounds) {
       leaving ??= new Leaving(tally, pristine, join(root, 'data'), sums);
       const isDone = await leaving.live(`round ${round}`, () => delay(random.below(killWithinMs)));
-      tally.add(isDone ? 'kills behind the retirement' : 'kills amid a retirement');
+      tally.add(isDone ? 'kills after a retention run' : 'kills during a retention run');
       if (!isDone) continue;
       await leaving.lookOver(`round ${round}`);
       leaving = null;
@@ -222,8 +222,8 @@ async function run(rounds: Rounds): Promise<Findings> {
     // others.
     if (leaving !== null && (await leaving.end())) await leaving.lookOver('the end');
   });
-  for (const name of ['retirements whole', 'acknowledged events']) tally.need(name);
-  if (rounds.strict) tally.need('kills amid a retirement');
+  for (const name of ['retention runs intact', 'acknowledged events']) tally.need(name);
+  if (rounds.strict) tally.need('kills during a retention run');
   return tally.findings();
 }
 

@@ -200,7 +200,7 @@ class Run {
 
   #retire(before: number, now: number): void {
     if (!this.#node.retireBefore(before, now)) return;
-    this.#count('retirements');
+    this.#count('retention runs');
     this.#ledger.oracle.mayLeave(before, now);
   }
 

@@ -187,7 +187,7 @@ export class SimNode {
       [this.actor.answering, 'a turn is under way'],
       [erasures.size > 0, 'erasures are under way'],
       [withdrawals.size > 0, 'withdrawals are under way'],
-      [retired.open, 'a retirement is under way'],
+      [retired.open, 'a retention run is under way'],
       [evidenceSeq > this.loop.weights.basedOnSeq, 'weights are behind'],
     ] as const;
     const holding = reasons.filter(([holds]) => holds);

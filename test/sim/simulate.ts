@@ -41,7 +41,7 @@ const printed = [
   'events known to be erased',
   'told of an erasure',
   'searches for erased bytes',
-  'retirements',
+  'retention runs',
   'events retired',
   'weights done',
   'origin done',

@@ -19,8 +19,8 @@ export interface View {
   refresh?(): unknown;
 }
 
-/** Number of overviews between two reads of a plot. */
-export const plotBeats = 5;
+/** Number of refreshes of a view per read of its plots. */
+export const refreshesPerPlot = 5;
 
 export function drawnView(view: View): Child {
   return html`<div>

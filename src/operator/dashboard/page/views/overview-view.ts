@@ -2,7 +2,7 @@
 import type { ListedPeerValue } from '../../../../operations/peer-operations.js';
 import type { HistoryValue, OverviewValue } from '../../wire.js';
 import { Chart } from '../chart.js';
-import { Loaded, plotBeats, type View, type ViewContext } from '../draw.js';
+import { Loaded, refreshesPerPlot, type View, type ViewContext } from '../draw.js';
 import { asOf, bytes, compact, count, halfLife, milliseconds, percent, plural, rate, span } from '../format.js';
 import { badge, bar, type Child, card, empty, facts, html, link, timeAgo } from '../html.js';
 import { groupFactsOf, weightlessReason } from '../remarks.js';
@@ -16,14 +16,14 @@ export function overviewView({ live, peers }: ViewContext): View {
     const { at, events_per_s, reads_per_s, event_ms_p99, read_ms_p99 } = await get<HistoryValue>('history');
     return { rates: [at, events_per_s, reads_per_s], latencies: [at, event_ms_p99, read_ms_p99] };
   });
-  let beats = 0;
+  let refreshes = 0;
 
   return {
     title: 'Overview',
     refresh() {
       if (live.overview === null) return;
       void listed.refresh();
-      if (beats++ % plotBeats === 0) void plots.refresh();
+      if (refreshes++ % refreshesPerPlot === 0) void plots.refresh();
     },
     draw() {
       const { overview } = live;

@@ -3,7 +3,7 @@ import type { ListedPeerValue } from '../../../../operations/peer-operations.js'
 import type { WeightHistoryValue } from '../../wire.js';
 import { Chart } from '../chart.js';
 import { ask, showKey } from '../dialog.js';
-import { Loaded, plotBeats, type View, type ViewContext } from '../draw.js';
+import { Loaded, refreshesPerPlot, type View, type ViewContext } from '../draw.js';
 import { count, plural } from '../format.js';
 import {
   badge,
@@ -46,11 +46,12 @@ export function peerView({ peers, argument: peerId }: ViewContext): View {
     const { at, weight, gate } = await get<WeightHistoryValue>(`peers/${encodeURIComponent(peerId)}/history`);
     return [at, weight, gate];
   });
-  let beats = 0;
+  let refreshes = 0;
 
   async function refresh(): Promise<void> {
     await all.refresh();
-    if (all.value?.some(({ peer_id }) => peer_id === peerId) && beats++ % plotBeats === 0) await weights.refresh();
+    if (all.value?.some(({ peer_id }) => peer_id === peerId) && refreshes++ % refreshesPerPlot === 0)
+      await weights.refresh();
   }
 
   async function change(peer: ListedPeerValue, status: keyof typeof changes): Promise<void> {

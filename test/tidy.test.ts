@@ -30,8 +30,8 @@ const outside = [
 ];
 
 /**
- * The parts of `src` (a folder, a file at its top, or a file of `node/` or `testing/`) and the other parts that each
- * may import, if only a type.
+ * The parts of `src` (a folder, a file at its top, or a file of a folder that is listed by itself) and the other parts
+ * that each may import, if only a type.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   limits: [],
@@ -79,11 +79,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Aside: of the service it knows the types of the contract, see `forbiddenImports`.
   'player-ids': [],
   client: ['node-version', 'player-ids'],
+  'client/entry': ['client', 'player-ids'],
+  'client/for-peer': ['client'],
   // The command on the peer's side, shipped with the client: nothing of the service, nothing native.
-  peer: ['client', 'player-ids', 'terminal'],
+  peer: ['client/entry', 'client/for-peer', 'player-ids', 'terminal'],
   'ptf-peer': ['peer', 'terminal'],
   terminal: [],
-  'testing/test-node': ['client'],
+  'testing/test-node': ['client', 'client/entry'],
   'testing/test-node-process': ['main'],
 };
 
@@ -204,7 +206,7 @@ function typeImportsOf(text: string): string[] {
 
 function partOf(path: string): string {
   const [, part = '', file = ''] = path.replace(/\.ts$/, '').split('/');
-  return part === 'node' || part === 'testing' ? `${part}/${file}` : part;
+  return mayImport[`${part}/${file}`] === undefined ? part : `${part}/${file}`;
 }
 
 function packageOf(specifier: string): string {
@@ -514,6 +516,8 @@ test('the checks above detect their faults', () => {
     faults('src/client/a.ts', "import type { A } from '../http/deps.js';\nimport { limits } from '../limits.js';"),
     2,
   );
+  assert.is(faults('src/peer/cli/a.ts', "import { a } from '../../client/for-peer.js';"), 0);
+  assert.is(faults('src/peer/cli/a.ts', "import { a } from '../../client/bounds.js';"), 1);
   assert.is(faults('src/client/a.ts', "import { open } from 'lmdb';\nimport { pid } from 'node:process';"), 2);
 
   const retired = (path: string, text: string): string[] => retiredIn({ path, text });

@@ -1,5 +1,6 @@
 /** Declares the only error type of `ptf-peer`. An error never contains a key, a salt or a raw player id. */
-import { isRetryable, TrustError } from '../client/trust-error.js';
+import { TrustError } from '../client/entry.js';
+import { isRetryable } from '../client/for-peer.js';
 
 /** 0 done, 1 some lines or checks refused, 2 wrong usage, 3 node, peer or disk failed, 4 format unknown. */
 export type ExitCode = 0 | 1 | 2 | 3 | 4;

@@ -11,9 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { TrustClientOptions } from '../client/client-options.js';
-import { subjectHash } from '../client/ids/subject.js';
-import { TrustClient } from '../client/trust-client.js';
+import { subjectHash, TrustClient, type TrustClientOptions } from '../client/entry.js';
 
 /** The options of a test node. @public */
 export interface TestNodeOptions {

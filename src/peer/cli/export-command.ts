@@ -2,9 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { bounds } from '../../client/bounds.js';
-import { pause, systemRuntime } from '../../client/transport/time.js';
-import { TrustClient } from '../../client/trust-client.js';
+import { TrustClient } from '../../client/entry.js';
+import { bounds, pause, systemRuntime } from '../../client/for-peer.js';
 import { type NormalizeOptions, readPlayerId } from '../../player-ids/player-id.js';
 import { replaceSmallFile } from '../config/peer-file.js';
 import { nativeLists } from '../export/native-lists.js';

@@ -1,6 +1,6 @@
 /** Runs `ptf-peer`: a command line becomes output and an exit code. Streams, environment and signals are arguments. */
 import { Command, CommanderError } from 'commander';
-import { TrustError } from '../../client/trust-error.js';
+import { TrustError } from '../../client/entry.js';
 import { optionsOf, usageText, writesTo } from '../../terminal.js';
 import { loadPeerConfig } from '../config/peer-config.js';
 import { codeOf } from '../config/peer-file.js';

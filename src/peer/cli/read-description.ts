@@ -1,6 +1,6 @@
 /** Reads a description of the user's own, and says what is wrong with one. */
 import { readFileSync } from 'node:fs';
-import { isRecord, jsonIn } from '../../client/json-text.js';
+import { isRecord, jsonIn } from '../../client/for-peer.js';
 import { type Description, lengthUnits, shapes } from '../formats/description.js';
 import { wrongUsage } from '../peer-error.js';
 

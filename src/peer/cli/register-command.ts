@@ -1,9 +1,8 @@
 /** `ptf-peer register`: registers a peer with its node, or takes over one, and writes the configuration. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { bounds } from '../../client/bounds.js';
-import { secretText } from '../../client/ids/subject.js';
-import { TrustClient } from '../../client/trust-client.js';
+import { TrustClient } from '../../client/entry.js';
+import { bounds, secretText } from '../../client/for-peer.js';
 import { type ConfigFile, configPathOf, variableOf } from '../config/peer-config.js';
 import { readSmallFile, replaceSmallFile, reserveRoom } from '../config/peer-file.js';
 import { verifiedGroup } from '../node/known-kinds.js';

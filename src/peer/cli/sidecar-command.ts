@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { isIPv4, isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { bounds } from '../../client/bounds.js';
+import { bounds } from '../../client/for-peer.js';
 import { wrongUsage } from '../peer-error.js';
 import { checkToken, startLocalServer, tokenIn } from '../sidecar/local-server.js';
 import { Sidecar } from '../sidecar/sidecar.js';

@@ -1,10 +1,7 @@
 /** Reads a peer's configuration, a file overridden by environment variables. No error shows the value of a secret. */
 import { join, resolve } from 'node:path';
-import { bounds } from '../../client/bounds.js';
-import { secretText } from '../../client/ids/subject.js';
-import { isRecord, jsonIn } from '../../client/json-text.js';
-import { signingPublicKey } from '../../client/transport/request-signer.js';
-import { TrustError } from '../../client/trust-error.js';
+import { signingPublicKey, TrustError } from '../../client/entry.js';
+import { bounds, isRecord, jsonIn, secretText } from '../../client/for-peer.js';
 import { wrongUsage } from '../peer-error.js';
 import { readSmallFile } from './peer-file.js';
 

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { bounds } from '../../client/bounds.js';
-import { syncFolder } from '../../client/write/spool/journal.js';
+import { bounds, syncFolder } from '../../client/for-peer.js';
 import { diskError, wrongUsage } from '../peer-error.js';
 
 /** Returns the text of a small file; undefined if there is none. Throws `wrong_usage` if it cannot be read. */

@@ -1,9 +1,8 @@
 /** Runs the checks of `ptf-peer doctor`. They change nothing: its events have a time that every node refuses. */
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { bounds } from '../../client/bounds.js';
-import { isRetryable, TrustError } from '../../client/trust-error.js';
-import { inspectSpool } from '../../client/write/spool/spool-record.js';
+import { TrustError } from '../../client/entry.js';
+import { bounds, inspectSpool, isRetryable } from '../../client/for-peer.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { codeOf, isOpenToOthers, reserveRoom } from '../config/peer-file.js';
 import { saltFault } from '../node/known-kinds.js';

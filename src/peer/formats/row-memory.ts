@@ -1,5 +1,5 @@
 /** Remembers what each row of a list came to, so that the next read of a changed list interprets new rows alone. */
-import { bounds } from '../../client/bounds.js';
+import { bounds } from '../../client/for-peer.js';
 import type { ListRow, RowRefusal } from './list-row.js';
 
 export interface KnownRow {

@@ -1,6 +1,6 @@
 /** Builds the event that reports an entry of a plan, with an event id that follows from the ban. */
 import * as crypto from 'node:crypto';
-import type { TrustEvent } from '../../client/write/client-event.js';
+import type { TrustEvent } from '../../client/entry.js';
 import type { RowKind } from '../formats/list-row.js';
 import type { PlanEntry } from './plan.js';
 

@@ -1,13 +1,8 @@
 /** Sends the entries of a plan through a spool on disk, so that an interrupted import continues where it stopped. */
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
-import { bounds } from '../../client/bounds.js';
-import { isRecord, jsonIn } from '../../client/json-text.js';
-import { abortable } from '../../client/transport/listeners.js';
-import { type Runtime, systemRuntime } from '../../client/transport/time.js';
-import { TrustError } from '../../client/trust-error.js';
-import { EventSpool } from '../../client/write/spool/event-spool.js';
-import type { SpoolProgress, SpoolTarget } from '../../client/write/spool/progress.js';
+import { EventSpool, type Runtime, type SpoolProgress, type SpoolTarget, TrustError } from '../../client/entry.js';
+import { abortable, bounds, isRecord, jsonIn, systemRuntime } from '../../client/for-peer.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { type EventOptions, eventOf } from './event-of.js';
 import type { PlanEntry, Refused } from './plan.js';

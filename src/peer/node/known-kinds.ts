@@ -1,10 +1,7 @@
 /** Keeps the kinds of ids that the node states on disk, so that ids can also be converted while it is down. */
 import { join } from 'node:path';
-import { normalizePlayerId } from '../../client/ids/normalize.js';
-import { saltCheckOf } from '../../client/ids/salt-check.js';
-import { isSubjectHash } from '../../client/ids/subject.js';
-import { isRecord, jsonIn } from '../../client/json-text.js';
-import { TrustError } from '../../client/trust-error.js';
+import { isSubjectHash, normalizePlayerId, TrustError } from '../../client/entry.js';
+import { isRecord, jsonIn, saltCheckOf } from '../../client/for-peer.js';
 import type { PlayerIdRefusal } from '../../player-ids/id-refusals.js';
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { PeerConfig } from '../config/peer-config.js';

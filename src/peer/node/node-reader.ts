@@ -1,14 +1,6 @@
 /** Reads public facts about a node, its group and its peers that the client has no call for. */
-import { bounds } from '../../client/bounds.js';
-import type { TrustClientOptions } from '../../client/client-options.js';
-import { isRecord } from '../../client/json-text.js';
-import { Caller, readText } from '../../client/transport/caller.js';
-import { poolTransport } from '../../client/transport/pool-transport.js';
-import { ReadFloor } from '../../client/transport/read-floor.js';
-import { systemRuntime } from '../../client/transport/time.js';
-import { answerOf, type Transport } from '../../client/transport/transport.js';
-import { TrustClient } from '../../client/trust-client.js';
-import { TrustError } from '../../client/trust-error.js';
+import { poolTransport, type Transport, TrustClient, type TrustClientOptions, TrustError } from '../../client/entry.js';
+import { answerOf, bounds, Caller, isRecord, ReadFloor, readText, systemRuntime } from '../../client/for-peer.js';
 import type { PeerConfig } from '../config/peer-config.js';
 
 /** From `GET /peers`. An older node may lack members: the salt check is null, the list of kinds empty. */

@@ -1,10 +1,7 @@
 /** Records the deliveries of a relay on disk, as synced lines with subject hashes, rewritten when they have grown. */
 import { type FileHandle, open, truncate } from 'node:fs/promises';
-import { bounds } from '../../client/bounds.js';
-import { isSubjectHash } from '../../client/ids/subject.js';
-import { isRecord, jsonIn } from '../../client/json-text.js';
-import type { Verdict } from '../../client/player-trust.js';
-import { TrustError } from '../../client/trust-error.js';
+import { isSubjectHash, TrustError, type Verdict } from '../../client/entry.js';
+import { bounds, isRecord, jsonIn } from '../../client/for-peer.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 

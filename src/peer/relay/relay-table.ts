@@ -1,6 +1,6 @@
 /** Turns the verdict stream into changes for a relay. The stream is read further only once these are delivered. */
-import type { StreamTable } from '../../client/feed/stream-frames.js';
-import type { TrustValues } from '../../client/player-trust.js';
+import type { TrustValues } from '../../client/entry.js';
+import type { StreamTable } from '../../client/for-peer.js';
 import { type RelayJournal, setVerdict } from './relay-journal.js';
 import { type ChangeDraft, changeIdOf, type VerdictChange } from './webhook.js';
 

@@ -2,13 +2,17 @@
 import { hash } from 'node:crypto';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bounds } from '../../client/bounds.js';
-import { VerdictFeed } from '../../client/feed/live-feed.js';
-import { saltCheckOf } from '../../client/ids/salt-check.js';
-import { poolTransport } from '../../client/transport/pool-transport.js';
-import { ReadFloor } from '../../client/transport/read-floor.js';
-import { AgeClock, pause, systemRuntime as runtime } from '../../client/transport/time.js';
-import { claimFolder } from '../../client/write/spool/claim.js';
+import { poolTransport } from '../../client/entry.js';
+import {
+  AgeClock,
+  bounds,
+  claimFolder,
+  pause,
+  ReadFloor,
+  systemRuntime as runtime,
+  saltCheckOf,
+  VerdictFeed,
+} from '../../client/for-peer.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { problemLog } from '../node/problem-log.js';
 import { plainWords } from '../peer-error.js';

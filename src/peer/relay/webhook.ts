@@ -2,11 +2,8 @@
 import { hash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { request } from 'undici';
-import { bounds } from '../../client/bounds.js';
-import { isRecord, jsonIn } from '../../client/json-text.js';
-import type { TrustValues, Verdict } from '../../client/player-trust.js';
-import { retryAfterMs } from '../../client/transport/caller.js';
-import { fullJitterMs, pause, type Runtime } from '../../client/transport/time.js';
+import type { Runtime, TrustValues, Verdict } from '../../client/entry.js';
+import { bounds, fullJitterMs, isRecord, jsonIn, pause, retryAfterMs } from '../../client/for-peer.js';
 import { PeerError } from '../peer-error.js';
 
 export interface WebhookOptions {

@@ -1,8 +1,6 @@
 /** Stores the sidecar's allow list on disk: subject hashes, dates and notes; raw player ids never reach the file. */
-import { bounds } from '../../client/bounds.js';
-import { isSubjectHash } from '../../client/ids/subject.js';
-import { isRecord, jsonIn } from '../../client/json-text.js';
-import { AllowList, type AllowListEntry } from '../../client/policy/client-allow-list.js';
+import { AllowList, type AllowListEntry, isSubjectHash } from '../../client/entry.js';
+import { bounds, isRecord, jsonIn } from '../../client/for-peer.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 

@@ -1,5 +1,5 @@
 /** Declares a refusal of the sidecar, whose body has the form of those of the node. */
-import { TrustError } from '../../client/trust-error.js';
+import { TrustError } from '../../client/entry.js';
 import { diskError, PeerError } from '../peer-error.js';
 
 export class LocalError extends Error {

@@ -1,8 +1,6 @@
 /** Checks the request bodies of the sidecar: reports and entries of the allow list. */
-import { bounds } from '../../client/bounds.js';
-import { isRecord, jsonIn } from '../../client/json-text.js';
-import type { AllowListEntry } from '../../client/policy/client-allow-list.js';
-import type { EventType, TrustEvent } from '../../client/write/client-event.js';
+import type { AllowListEntry, EventType, TrustEvent } from '../../client/entry.js';
+import { bounds, isRecord, jsonIn } from '../../client/for-peer.js';
 import { timeOf } from '../formats/reading/time-cells.js';
 import { LocalError, memberFault } from './local-error.js';
 

@@ -1,16 +1,18 @@
 /** Implements the sidecar of a game server. Raw ids are hashed at once: client, spool and allow list get hashes. */
 import * as crypto from 'node:crypto';
 import { join } from 'node:path';
-import { bounds } from '../../client/bounds.js';
-import type { Feed } from '../../client/call-types.js';
-import { saltCheckOf } from '../../client/ids/salt-check.js';
-import { isSubjectHash } from '../../client/ids/subject.js';
-import type { PlayerTrust } from '../../client/player-trust.js';
-import type { AllowListEntry } from '../../client/policy/client-allow-list.js';
-import { type PolicyMode, TrustPolicy } from '../../client/policy/policy.js';
-import type { TrustClient } from '../../client/trust-client.js';
-import { TrustError } from '../../client/trust-error.js';
-import { EventSpool } from '../../client/write/spool/event-spool.js';
+import {
+  type AllowListEntry,
+  EventSpool,
+  type Feed,
+  isSubjectHash,
+  type PlayerTrust,
+  type PolicyMode,
+  type TrustClient,
+  TrustError,
+  TrustPolicy,
+} from '../../client/entry.js';
+import { bounds, saltCheckOf } from '../../client/for-peer.js';
 import { readPlayerId } from '../../player-ids/player-id.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import { playersOf } from '../formats/player-of.js';

@@ -2,7 +2,7 @@
 import { isAscii } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { bounds } from '../../client/bounds.js';
+import { bounds } from '../../client/for-peer.js';
 import { codeOf } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 

@@ -2,8 +2,7 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { basename, extname, resolve } from 'node:path';
-import { bounds } from '../../client/bounds.js';
-import { abortable } from '../../client/transport/listeners.js';
+import { abortable, bounds } from '../../client/for-peer.js';
 import { readSmallFile } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { collected, fileBytes, unreachable } from './decode.js';

@@ -2,7 +2,7 @@
 import { mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bounds } from '../../client/bounds.js';
+import { bounds } from '../../client/for-peer.js';
 import { codeOf } from '../config/peer-file.js';
 import { PeerError, wrongUsage } from '../peer-error.js';
 import { fileBytes, tooLarge, unreachable } from './decode.js';

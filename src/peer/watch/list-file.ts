@@ -2,7 +2,7 @@
 import type { Stats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { bounds } from '../../client/bounds.js';
+import { bounds } from '../../client/for-peer.js';
 import { codeOf } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 import { unreachable } from '../sources/decode.js';

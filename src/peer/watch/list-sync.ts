@@ -1,5 +1,5 @@
 /** Compares a list with the reported bans: finds new, expired and lifted ones. Pure. */
-import { bounds } from '../../client/bounds.js';
+import { bounds } from '../../client/for-peer.js';
 import type { EntryState, PlanEntry } from '../import/plan.js';
 import type { StandingBan } from './watch-state.js';
 

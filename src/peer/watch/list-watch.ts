@@ -1,12 +1,8 @@
 /** Follows a native ban list. Its state changes once the data are stored: a kill loses nothing and repeats nothing. */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { bounds } from '../../client/bounds.js';
-import { pause, type Runtime, systemRuntime } from '../../client/transport/time.js';
-import type { TrustClient } from '../../client/trust-client.js';
-import { TrustError } from '../../client/trust-error.js';
-import { EventSpool } from '../../client/write/spool/event-spool.js';
-import type { SpoolProgress } from '../../client/write/spool/progress.js';
+import { EventSpool, type Runtime, type SpoolProgress, type TrustClient, TrustError } from '../../client/entry.js';
+import { bounds, pause, systemRuntime } from '../../client/for-peer.js';
 import type { PeerConfig } from '../config/peer-config.js';
 import type { Player } from '../formats/player-of.js';
 import { RowMemory } from '../formats/row-memory.js';

@@ -1,5 +1,5 @@
 /** Reads a list that is no plain file at intervals, behind the interface of `ListFile`. */
-import { bounds } from '../../client/bounds.js';
+import { bounds } from '../../client/for-peer.js';
 import type { Source } from '../sources/source.js';
 import type { ListText } from './list-file.js';
 

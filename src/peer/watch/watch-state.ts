@@ -1,5 +1,5 @@
 /** Stores the reported bans and pending withdrawals of a watch: event ids and dates, no player id and no line. */
-import { bounds } from '../../client/bounds.js';
+import { bounds } from '../../client/for-peer.js';
 import { readSmallFile, replaceSmallFile } from '../config/peer-file.js';
 import { wrongUsage } from '../peer-error.js';
 

@@ -1,5 +1,5 @@
 /** Finds the part of a list that is certainly complete: half a line is never read, nor half a document that changes. */
-import { jsonIn } from '../../client/json-text.js';
+import { jsonIn } from '../../client/for-peer.js';
 import type { Description } from '../formats/description.js';
 
 /**

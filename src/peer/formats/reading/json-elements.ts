@@ -1,6 +1,6 @@
 /** Reads the elements of a JSON array, or the members of an object. Numbers keep their text: ids exceed a double. */
 import { visit } from 'jsonc-parser';
-import { bounds } from '../../../client/bounds.js';
+import { bounds } from '../../../client/for-peer.js';
 import { cellTooLong, type Json, objectOf, type RecordSink } from './records.js';
 
 export interface ElementSink extends Pick<RecordSink, 'damaged' | 'isRepeated'> {

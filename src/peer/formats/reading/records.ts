@@ -1,5 +1,5 @@
 /** Declares the records that every reader of a shape passes on, and what the readers share. */
-import { bounds } from '../../../client/bounds.js';
+import { bounds } from '../../../client/for-peer.js';
 import { names } from '../names.js';
 
 type JsonObject = { readonly [key: string]: Json | undefined };

@@ -1,5 +1,5 @@
 /** Reads the rows that the INSERT statements of a dump write. No other statement is executed or read. */
-import { bounds } from '../../../client/bounds.js';
+import { bounds } from '../../../client/for-peer.js';
 import { breaksIn, cellTooLong, type RecordSink } from './records.js';
 
 /** The tokens without an end mark. Their counts are bounded, since a match that long may overflow the regex stack. */

@@ -4,7 +4,6 @@
  */
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import type { ProbeTask } from './probe-thread.js';
 
 /** A connection that never fails its process, whatever the other side does. */
 export function open(
@@ -90,6 +89,15 @@ export async function drip(sockets: readonly Socket[], scripts: readonly string[
 export interface Probe {
   /** Ends it; resolves to the latencies in ms of all that it asked, each from when its request was due. */
   end(): Promise<number[]>;
+}
+
+/** The data of the thread of a probe. */
+export interface ProbeTask {
+  readonly port: number;
+  readonly request: string;
+  readonly everyMs: number;
+  /** Its one number is 0 until the probe is to end. */
+  readonly over: Int32Array;
 }
 
 /**

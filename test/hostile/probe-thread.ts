@@ -4,15 +4,7 @@
  */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import { open } from './clients.js';
-
-export interface ProbeTask {
-  readonly port: number;
-  readonly request: string;
-  readonly everyMs: number;
-  /** Its one number is 0 until the probe is to end. */
-  readonly over: Int32Array;
-}
+import { open, type ProbeTask } from './clients.js';
 
 const { port, request, everyMs, over } = workerData as ProbeTask;
 const socket = await open(port);

@@ -2,7 +2,22 @@
 import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
-import type { Life } from './life.js';
+import type { Random } from '../../support/random.js';
+import type { VirtualTime } from '../../support/virtual-time.js';
+import type { EtcdModel } from './etcd-model.js';
+import type { NodeDisk, SimNode } from './sim-node.js';
+
+/** The parts of a simulated life that faults act on. */
+interface FaultTarget {
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly etcd: EtcdModel;
+  readonly disks: readonly NodeDisk[];
+  readonly nodes: readonly SimNode[];
+  readonly cutLinks: Set<string>;
+  killNode(i: number, downMs: number): void;
+  holdsLog(i: number): boolean;
+}
 
 /** A link that passes every call and every answer. */
 export const goodLink = { lost: 0, late: 0, lateAnswers: 0, unanswered: 0 };
@@ -11,19 +26,19 @@ export const goodLink = { lost: 0, late: 0, lateAnswers: 0, unanswered: 0 };
 export const linkOf = (one: number, other: number): string => [one, other].sort().join('-');
 
 /** Undoes a fault after `minMs` to `maxMs`. */
-function later(life: Life, minMs: number, maxMs: number, undo: () => void): void {
+function later(life: FaultTarget, minMs: number, maxMs: number, undo: () => void): void {
   life.time.later(undo, minMs + life.random.below(maxMs - minMs));
 }
 
 /** Chooses a node whose process runs, more often the leader; null if there is none. */
-function victim({ nodes, random }: Life): number | null {
+function victim({ nodes, random }: FaultTarget): number | null {
   const running = nodes.flatMap(({ isUp }, i) => (isUp ? [i] : []));
   const leader = running.find((i) => nodes[i]!.member.isLeader);
   if (leader !== undefined && random.below(2) === 0) return leader;
   return running.length === 0 ? null : random.pick(running);
 }
 
-function onNode(act: (life: Life, i: number) => void): (life: Life) => void {
+function onNode(act: (life: FaultTarget, i: number) => void): (life: FaultTarget) => void {
   return (life) => {
     const i = victim(life);
     if (i !== null) act(life, i);
@@ -99,11 +114,11 @@ export const faults = {
   compaction: ({ etcd: { store } }) => {
     if (store.isCompactable) store.compact(String(store.revision));
   },
-} satisfies Record<string, (life: Life) => void>;
+} satisfies Record<string, (life: FaultTarget) => void>;
 
 export type FaultName = keyof typeof faults;
 
-function stopMember(life: Life, state: 'down' | 'paused'): void {
+function stopMember(life: FaultTarget, state: 'down' | 'paused'): void {
   const at = life.random.below(life.etcd.members.length);
   if (life.etcd.members[at]!.state !== 'up') return;
   life.etcd.setMember(at, state);

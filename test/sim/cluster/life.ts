@@ -59,7 +59,7 @@ export function live(options: LifeOptions): Promise<LifeResult> {
   return withBounds(bounds, () => new Life(options).run());
 }
 
-export class Life {
+class Life {
   readonly time = new VirtualTime();
   readonly random: Random;
   readonly etcd: EtcdModel;

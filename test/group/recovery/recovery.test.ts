@@ -5,7 +5,7 @@ import { metaIn, SNAPSHOT_VERSION } from '../../../src/core/snapshot/snapshot.js
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import type { Command } from '../../../src/group/actor-commands.js';
 import type { LogReader, StoredBatch } from '../../../src/group/ports/storage.js';
-import { lastSeqOf, mustReach, recover } from '../../../src/group/recovery/recovery.js';
+import { Follower, lastSeqOf, mustReach, recover } from '../../../src/group/recovery/recovery.js';
 import { Replica } from '../../../src/group/replica/replica.js';
 import { limits } from '../../../src/limits.js';
 import { blocksIn } from '../../support/blocks-in.js';
@@ -48,6 +48,13 @@ test('recovery starts from the newest snapshot and continues with the tail', asy
   const recovered = recover(machine.log, machine.snapshots, salt, lastSeqOf(machine.log))!;
   assert.is(recovered.snapshotSeq, 12);
   assert.is(stateDigest(recovered.follower.state), stateDigest(machine.actor.state));
+});
+
+test('a state knows that no record before it carries sums only if nothing was retired before', async () => {
+  const { state } = (await grown(1)).actor;
+  assert.is(new Follower(state, new Uint8Array(32)).carriesSums(1), false);
+  state.retired = { ...state.retired, seq: 1 };
+  assert.is(new Follower(state, new Uint8Array(32)).carriesSums(1), undefined);
 });
 
 test('no snapshot is made of a record that the log shows and that is not known to be durable', async () => {

@@ -173,6 +173,19 @@ test('an outage of every member is one of the shared log once the time of the ca
     });
   }));
 
+test('a call that every member refused at once is tried again after a pause, and at the next member without', () =>
+  withMembers(async (client, ...members) => {
+    const pauses: (readonly [triesBefore: number, ms: number])[] = [];
+    client.pause = async (ms) => void pauses.push([members.reduce((n, { asked }) => n + asked.length, 0), ms]);
+    for (const member of members) member.codes = [status.UNAVAILABLE, status.UNAVAILABLE];
+    await client.range({ key }, 60_000);
+    const ms = limits.etcdRetryMs;
+    assert.equal(pauses, [
+      [2, ms],
+      [4, ms],
+    ]);
+  }));
+
 test('an error that an earlier attempt explains is a success, and a full database is an outage of the log', () =>
   withMembers(async (client, first) => {
     const { OUT_OF_RANGE, FAILED_PRECONDITION, NOT_FOUND, RESOURCE_EXHAUSTED, INVALID_ARGUMENT } = status;

@@ -146,6 +146,19 @@ test('of those that wait in a full queue, the holder with the most reads loses o
   }
 });
 
+test('a holder that would have as many reads as the largest one takes no place from it in a full queue', async () => {
+  const { queue, ask, end } = controlled();
+  const running = ask('records', 'runs', 0);
+  const refused: Holder[] = [];
+  const waiting = [1, 1, ...Array.from({ length: limits.readersQueueMax - 2 }, (_, n) => n + 2)];
+  const all = waiting.map((holder, n) => ask('records', `w${n}`, holder).catch(() => void refused.push(holder)));
+  assert.instance(await refusal(ask('records', 'other', 2)), PoolBusyError);
+  assert.equal(refused, []);
+  queue.refuseAll();
+  await end('runs');
+  await Promise.all([running, ...all]);
+});
+
 test('the time of a holder’s reads counts for as long as any read runs', async () => {
   const { queue, begun, ask, end, clock } = controlled(longMs, 2);
   const long = ask('own', 'long', 1);

@@ -21,7 +21,14 @@ const [A, B] = ['76561202255225729', '76561202255225730'] as const;
 const never = new AbortController().signal;
 let folder = '';
 let server: Server;
-let answer: { status: number; body: string; headers?: Record<string, string>; isCut?: boolean; isHeld?: boolean };
+let answer: {
+  status: number;
+  body: string;
+  headers?: Record<string, string>;
+  isCut?: boolean;
+  isHeld?: boolean;
+  isOpen?: boolean;
+};
 const asked: IncomingHttpHeaders[] = [];
 const address = (path = '/bans.csv') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 
@@ -36,7 +43,8 @@ test.before(async () => {
     }
     if (answer.isHeld === true) return;
     response.writeHead(status, isCut ? { 'content-length': '1000' } : headers);
-    response.write(body, () => (isCut ? response.destroy() : response.end()));
+    if (answer.isOpen === true) response.write(body);
+    else response.write(body, () => (isCut ? response.destroy() : response.end()));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
@@ -52,6 +60,14 @@ async function failure(work: Promise<unknown>): Promise<string> {
   );
   return `${error?.code} ${error?.message}`;
 }
+
+test('an answer that is no list is not read to its end', async () => {
+  server.closeIdleConnections();
+  answer = { status: 500, body: 'x', isOpen: true };
+  const source = await sourceOf([address()], false, {});
+  assert.match(await failure(source.read(never)), /answers with status 500$/);
+  await until(() => new Promise<boolean>((resolve) => server.getConnections((_, count) => resolve(count === 0))));
+});
 
 test('a list that cannot be read is no failed disk', async () => {
   const read = sourceOf([folder], false, {}).then((source) => source.read(never));

@@ -65,8 +65,10 @@ test('an answer that is no list is not read to its end', async () => {
   server.closeIdleConnections();
   answer = { status: 500, body: 'x', isOpen: true };
   const source = await sourceOf([address()], false, {});
+  const begun = performance.now();
   assert.match(await failure(source.read(never)), /answers with status 500$/);
   await until(() => new Promise<boolean>((resolve) => server.getConnections((_, count) => resolve(count === 0))));
+  assert.ok(performance.now() - begun < 10_000, 'else the collector ends it, or the time of a read');
 });
 
 test('a list that cannot be read is no failed disk', async () => {

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { LinkClient } from '../../src/cluster/link-client.js';
 import { LinkAuthority } from '../../src/cluster/link-security.js';
 import { LinkServer } from '../../src/cluster/link-server.js';
+import { limits } from '../../src/limits.js';
 import { withBounds } from '../sim/profile.js';
 import { closing } from '../support/closing.js';
 import { until } from '../support/until.js';
@@ -97,10 +98,13 @@ test('a connection in its handshake closes when the other end closes its half, a
   const { socket } = await asked(url);
   socket.end();
   await until(() => node.openCount === 0);
-  await withBounds({ linkHandshakeMs: 20 }, async () => {
+  assert.is(limits.linkHandshakeMs, 2_000);
+  await withBounds({ linkHandshakeMs: 500 }, async () => {
     await using slow = closing(new Node());
     await asked(await slow.listen());
+    const begun = performance.now();
     await until(() => slow.openCount === 0);
+    assert.ok(performance.now() - begun < 4_500, 'the handshake has no more time than its bound');
   });
 });
 

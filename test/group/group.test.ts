@@ -40,19 +40,21 @@ async function started(peers = 2, erasureMode: 'peer' | 'operator' = 'peer') {
 
 let sent = 0;
 
-async function report({ group, machine }: MachineGroup, peer: PeerView, player: string, more = {}): Promise<string> {
-  const event: EventSubmission = {
-    schemaVersion: '1.0.0',
-    eventId: `event-${sent++}`,
-    eventType: 'report_cheating',
-    peerId: peer.peerId,
-    subject: subjectKeyOf(player),
-    gameId: 'g1',
-    severity: 1,
-    timestamp: machine.now - sent,
-    ...more,
-  };
-  const [outcome] = await group.submit(peer, [event]);
+const reportOf = ({ machine }: MachineGroup, peer: PeerView, player: string, more = {}): EventSubmission => ({
+  schemaVersion: '1.0.0',
+  eventId: `event-${sent++}`,
+  eventType: 'report_cheating',
+  peerId: peer.peerId,
+  subject: subjectKeyOf(player),
+  gameId: 'g1',
+  severity: 1,
+  timestamp: machine.now - sent,
+  ...more,
+});
+
+async function report(made: MachineGroup, peer: PeerView, player: string, more = {}): Promise<string> {
+  const event = reportOf(made, peer, player, more);
+  const [outcome] = await made.group.submit(peer, [event]);
   assert.is(codeOf(outcome!), 'ok');
   return event.eventId;
 }
@@ -455,6 +457,23 @@ test('an operator purges all idle peers however many turns it takes, and changes
   });
   loop.admit = admit;
   assert.equal(resultOf(await group.purgePeers(1, 'op')), [peers[0]!.peerId]);
+});
+
+test('the walk of the log for a repeated event is charged to the holder of the call', async () => {
+  const made = await started(2);
+  const { group, loop, machine, peers } = made;
+  const holders: unknown[] = [];
+  const { repeats } = loop.pool;
+  loop.pool.repeats = (query) => {
+    holders.push(query.holder);
+    return repeats!(query);
+  };
+  await report(made, peers[1]!, 'p', { timestamp: t0 });
+  for (const holder of [undefined, 77]) {
+    machine.restart();
+    await group.submit(peers[1]!, [reportOf(made, peers[1]!, 'p', { timestamp: t0 })], holder);
+  }
+  assert.equal(holders, [peers[1]!.index, 77]);
 });
 
 test('one simulation and one verification run at a time, even after a failure; a busy pool is overload', async () => {

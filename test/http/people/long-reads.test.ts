@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { Pseudonyms } from '../../../src/core/hashing/pseudonym.js';
 import type { PeersApi } from '../../../src/group/api.js';
 import { playerHandlers } from '../../../src/http/handlers/player-handlers.js';
-import type { ApiRequest } from '../../../src/http/request/request.js';
+import type { ApiReply, ApiRequest } from '../../../src/http/request/request.js';
 import { ReadTurns } from '../../../src/http/room/read-turns.js';
 import { limits } from '../../../src/limits.js';
 import { subjectKeyOf, subjectOf } from '../../support/given.js';
@@ -75,6 +75,32 @@ test('a long match computes its next piece only when other work has had its turn
     pending.shift()?.();
   }
   assert.is((await answered).status, 200);
+});
+
+test('a long read of one player waits for its turn, and a short one does not', async () => {
+  let reads = 0;
+  const group = { isLongRead: () => true, trust: () => void reads++ };
+  const pending: (() => void)[] = [];
+  const turns = new ReadTurns((run) => void pending.push(run));
+  const deps = { node: nodeDouble(group), pseudonyms: new Pseudonyms('salt', 'privacy-first') };
+  const { getTrustScore, getVerdict } = playerHandlers(deps, turns);
+  const request = {
+    params: { id: 'a' },
+    query: '',
+    caller: peerView(0),
+    remote: {},
+  } as unknown as ApiRequest<undefined>;
+  const answers = [getTrustScore, getVerdict].map((read) => Promise.resolve(read(request)));
+  for (const expected of [0, 1, 2]) {
+    await turnOfLoop();
+    assert.is(reads, expected);
+    pending.shift()?.();
+  }
+  for (const answer of answers) assert.is((await answer).status, 404);
+  group.isLongRead = () => false;
+  const short = playerHandlers({ ...deps, node: nodeDouble(group) }, turns);
+  assert.is((short.getVerdict(request) as ApiReply).status, 404);
+  assert.is(reads, 3);
 });
 
 test.run();

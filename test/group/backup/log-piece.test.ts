@@ -23,6 +23,12 @@ test('a piece has the batches that fit into the memory, up to the limit', () => 
   assert.equal(pieceFrom(1, { bytes: 12 + 10 + 12 + 19 }).batches, [batch(1, 10)]);
 });
 
+test('a batch is its first number as a double, its length in 32 bits and its bytes, little-endian', () => {
+  const memory = Buffer.alloc(100);
+  const length = writePiece(logOf([batch(3, 2)]), 3, 1, memory) as number;
+  assert.is(memory.toString('hex', 0, length), `${'0000000000000840'}${'02000000'}0303`);
+});
+
 test('a batch that is larger than the memory is a piece of its own', () => {
   assert.equal(pieceFrom(4), { batches: [batch(9, 300)], isInMemory: false });
 });

@@ -4,6 +4,7 @@ import fs, { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { crc32 } from 'node:zlib';
 import { open } from 'lmdb';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -33,6 +34,16 @@ test('each block is written by itself, so that no call writes more than one', ()
     await environment.close();
     assert.is(lastTxnId, SIZES.length + 1, 'the blocks, and the header');
   }));
+
+test('a block has its checksum, the length of its name in 16 bits, its name and its bytes', async () => {
+  const dir = temporaryFolder();
+  await new LmdbSnapshotStore(dir).write(headerOf(9), [{ key: 'ab', bytes: Buffer.of(7) }]);
+  const environment = open(join(dir, 'snapshot-0000000000000009'), { noSubdir: false, keyEncoding: 'binary' });
+  const value = environment.getBinary(Buffer.of(0, 0, 0, 1))!;
+  await environment.close();
+  const body = Buffer.from('\0\x02ab\x07', 'latin1');
+  assert.is(value.toString('hex'), `${crc32(body, 1).toString(16).padStart(8, '0')}${body.toString('hex')}`);
+});
 
 test('little of a snapshot waits for the disk while it is written, so that commits do not wait', async () => {
   const dir = temporaryFolder();

@@ -265,6 +265,16 @@ const impure =
   /(?<!\bnew )\bDate\b|\bDate\b(?!\([^)\s])|\b(?:setTimeout|setInterval|setImmediate|queueMicrotask|Promise|async|await|process|performance|console|fetch|globalThis)\b|\bMath\.random\b|\brandom(?:Bytes|UUID|Int|Fill\w*)\b|\bgetRandomValues\b/;
 /** Private members of Node's sockets and requests, and the way to find members that have a symbol for a name. */
 const privateSlot = /(?<!this)\._[a-z]|\bgetOwnPropertySymbols\b|\bReflect\.(?:get|set|ownKeys)\b|\bprocess\.binding\b/;
+/** Waits for a time: a timer, a thread that sleeps, or a condition that reads the clock. */
+const sleep =
+  /(?<!\.)\bsetTimeout\(|^import (?!\{ setImmediate as \w+ \}).*'(?:node:)?timers|\bAtomics\.wait\(|\buntil\(.*\bnow\(/;
+/** Fast tests with a timer or a sleep that is not their own, and why. */
+const sleepAllowed: Readonly<Record<string, string>> = {
+  'test/bench/lag.test.ts': 'a server that answers late, for a load in real time',
+  'test/store/log/lmdb-log.test.ts': 'looks at a file again and again while the event loop stands still',
+  'test/tidy.test.ts': 'the samples of this rule',
+  'test/weights.test.ts': 'a timer without a delay in a worker, which is the subject of the test',
+};
 const ownTimers = /\b(?:setTimeout|setInterval|setImmediate)\b/;
 const inexact = /\*\*|\bMath\.(?:pow|exp|expm1|log\w*|cbrt|hypot|a?(?:sin|cos|tan)h?|atan2)\b/;
 
@@ -475,13 +485,14 @@ test('nothing is left for later, left out, or exported by default', () => {
     [],
   );
   assert.equal(findInCode(sourcesUnder('test'), /\btest\.(?:skip|only)\b/), []);
-  // A fast test waits for a condition, or replaces the clock.
-  const fixedSleep = /\bsetTimeout\b[^}]*\} from 'node:timers|\bsetTimeout\((?:resolve|turn|done), [\w.* ]+\)/;
-  const fast = sourcesUnder('test', /(?<!\.slow)\.test\.ts$/);
-  assert.equal(findInCode(fast, fixedSleep, withoutComments), []);
   // The runner knows the tests of uvu's own `test` alone.
   assert.equal(findInCode(sourcesUnder('test'), /\bsuite\b.* from 'uvu'/, withoutComments), []);
   assert.equal(findInCode(everything, /\bexport default\b|@ts-(?:ignore|nocheck)/), []);
+});
+
+test('a fast test waits for a condition or replaces the clock, and never sleeps', () => {
+  const fast = sourcesUnder('test', /(?<!\.slow)\.test\.ts$/).filter(({ path }) => sleepAllowed[path] === undefined);
+  assert.equal(findInCode(fast, sleep, withoutComments), []);
 });
 
 test('versions are exact, and the lock file names no host', () => {
@@ -549,6 +560,20 @@ test('the checks above detect their faults', () => {
   assert.equal(found(privateSlot, 'const a = socket._handle;'), ['a.ts:1: ._h']);
   assert.equal(found(inexact, 'const a = 2 ** b + Math.sqrt(c);'), ['a.ts:1: **']);
   assert.equal(found(inexact, 'const a = Math.log2(b);'), ['a.ts:1: Math.log2']);
+
+  const sleeps = (text: string): number => findInCode([{ path: 'a.ts', text }], sleep, withoutComments).length;
+  for (const text of [
+    'await new Promise((r) => setTimeout(r, 20));',
+    "const code = 'setTimeout(end, 20)';",
+    "import { setTimeout as delay } from 'node:timers/promises';",
+    "import { scheduler } from 'timers/promises';",
+    "import * as timers from 'timers';",
+    'Atomics.wait(never, 0, 0, 20);',
+    'await until(() => performance.now() > 20);',
+  ])
+    assert.is(sleeps(text), 1, text);
+  assert.is(sleeps("import { setImmediate as turn } from 'node:timers/promises';"), 0);
+  assert.is(sleeps('socket.setTimeout(20); await until(() => isOver); // setTimeout(end, 20)'), 0);
 });
 
 test.run();

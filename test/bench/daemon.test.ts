@@ -57,7 +57,7 @@ test('a server that is not installed is noted as absent', async () => {
 
 test('a server that has cleanup to do is not killed before it, even if the bench is interrupted', async () => {
   const given = join(folder, 'given');
-  const shell = `exec 2>>${given}; trap "sleep 0.2; echo given >&2; exit" QUIT; : > ready; while :; do sleep 0.05; done`;
+  const shell = `exec 2>>${given}; trap "echo given >&2; exit" QUIT; : > ready; while :; do sleep 0.05; done`;
   const script = `import { existsSync } from 'node:fs';
     import { Daemon } from '${daemon}';
     const one = new Daemon({ calmly: 'SIGINT', atOnce: 'SIGQUIT' });

@@ -1,8 +1,11 @@
 /** Bytes on the wire: heads and bodies that no client library would send, and what closes a connection. */
-import { connect } from 'node:net';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
+import { until } from '../../support/until.js';
 import { ask, askRaw } from '../exchange.js';
 import { startFace, type TestFace } from '../face.js';
 import { activeKey } from '../group-double.js';
@@ -75,21 +78,33 @@ test('a tunnel is opened for a node that may have it, however its head arrives',
       return authority === 'a:1';
     },
   });
-  const answered = (pieces: readonly string[]) =>
-    new Promise<string>((resolve) => {
-      const socket = connect(taking.port, '127.0.0.1');
-      let text = '';
-      socket.on('data', (chunk) => {
-        text += chunk.toString();
-      });
-      socket.once('close', () => resolve(text.slice(0, 'HTTP/1.1 400'.length)));
-      for (const [i, piece] of pieces.entries()) setTimeout(() => socket.write(piece), 100 * i);
+  // The node's side of the last connection; the node runs in this process.
+  let served: Socket | undefined;
+  const accept = (message: unknown) => {
+    served = (message as { socket: Socket }).socket;
+  };
+  subscribe('net.server.socket', accept);
+  const answered = async (pieces: readonly string[]) => {
+    served = undefined;
+    const socket = connect(taking.port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
     });
+    const closed = once(socket, 'close');
+    for (const piece of pieces) {
+      await until(() => served?.bytesRead === socket.bytesWritten);
+      socket.write(piece);
+    }
+    await closed;
+    return text.slice(0, 'HTTP/1.1 400'.length);
+  };
   const head = (authority: string) => `CONNECT ${authority}:1 HTTP/1.1\r\n${host}`;
   assert.is(await answered([`${head('a')}\r\nrest`]), 'tunnel');
   assert.is(await answered([head('a'), '\r\n']), 'tunnel');
   assert.is(await answered([`${head('b')}\r\n`]), 'HTTP/1.1 400');
   assert.is(await answered([head('b'), '\r\n']), 'HTTP/1.1 400');
+  unsubscribe('net.server.socket', accept);
   assert.equal(tunnelled, ['a:1 rest', 'a:1 ', 'b:1 ', 'b:1 ']);
 });
 

@@ -20,6 +20,7 @@ import { closing } from '../../support/closing.js';
 import { deferred } from '../../support/deferred.js';
 import { formedRecord, salt, t0 } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
+import { until } from '../../support/until.js';
 
 test('a read is queued once the thread has loaded, so that the time of the load refuses none', async () => {
   const dir = temporaryFolder();
@@ -161,25 +162,31 @@ test('on Linux the replica runs at the lowest priority, and the main thread at i
   await writer.close();
 });
 
-/** Runs with a pool whose workers execute `code`, and with a function that replaces the code of the next ones. */
+/**
+ * Runs with a pool whose workers execute `code`, and with a function that replaces the code of the next ones. A worker
+ * that closes makes the file `closing` in the folder, waits for `gate`, and makes `closed`.
+ */
 async function withWorkers(
   code: string,
-  run: (pool: PiscinaPool, replace: (code: string) => void, isClosed: () => boolean) => Promise<void>,
+  run: (pool: PiscinaPool, replace: (code: string) => void, dir: string) => Promise<void>,
   timeoutMs?: number,
 ): Promise<void> {
   const dir = temporaryFolder();
   const file = join(dir, 'workers.mjs');
-  const ends = `import { writeFileSync } from 'node:fs'; import { workerData } from 'node:worker_threads';
+  const ends = `import { existsSync, writeFileSync } from 'node:fs'; import { workerData } from 'node:worker_threads';
+    import { until } from '${new URL('../../support/until.js', import.meta.url)}';
     export const loaded = () => {};
-    export const close = () => new Promise((closed) => setTimeout(closed, 20)).then(() => {
+    export const close = async () => {
+      writeFileSync(workerData.dir + '/closing', '');
+      await until(() => existsSync(workerData.dir + '/gate'));
       writeFileSync(workerData.dir + '/closed', '');
-    });`;
+    };`;
   const replace = (next: string) => writeFileSync(file, `${ends} ${next}`);
   replace(code);
   const entry = pathToFileURL(file);
   const pool = new PiscinaPool({ dir, salt }, { replica: entry, reader: entry }, timeoutMs);
   try {
-    await run(pool, replace, () => existsSync(join(dir, 'closed')));
+    await run(pool, replace, dir);
   } finally {
     await pool.close(1, 1);
   }
@@ -240,7 +247,7 @@ test('a simulation ends after its progress, its error ends no worker, and a work
     for (let done = 1; done <= 3; done++) progress.postMessage([done, 3]);
     return calls;
   }`;
-  return withWorkers(code, async (pool, _replace, isClosed) => {
+  return withWorkers(code, async (pool, _replace, dir) => {
     const seen: unknown[] = [];
     const simulate = (work: unknown) => pool.simulate(work as never, (...progress) => seen.push(progress));
     assert.is(await simulate(7), 1);
@@ -251,8 +258,11 @@ test('a simulation ends after its progress, its error ends no worker, and a work
     ]);
     assert.is(await messageOf(simulate(null)), 'no scenario');
     assert.is(await simulate(7), 3, 'the worker lives on');
-    await pool.close(60_000, 60_000);
-    assert.ok(isClosed());
+    const closed = pool.close(60_000, 60_000);
+    await until(() => existsSync(join(dir, 'closing')));
+    writeFileSync(join(dir, 'gate'), '');
+    await closed;
+    assert.ok(existsSync(join(dir, 'closed')));
   });
 });
 

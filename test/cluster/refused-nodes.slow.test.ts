@@ -45,6 +45,15 @@ if (missing !== undefined) {
     assert.is(details?.role, 'joining');
     assert.is((await node.ask('GET', '/ready')).status, 503);
   };
+  /** Resolves to the status once it lists a refused node, which is a little later than the node's own report. */
+  const statusOfRefusal = async (node: ClusterNode) => {
+    let status = await statusAt(node);
+    await until(async () => {
+      status = await statusAt(node);
+      return status.refused.length > 0;
+    });
+    return status;
+  };
 
   test.before(async () => {
     etcd = await EtcdMembers.start({ count: 1 });
@@ -62,7 +71,7 @@ if (missing !== undefined) {
     const stranger = await make('n2', 'n2', { CLUSTER_SECRET: 'another secret with more than enough bytes' });
     const reason = /^CLUSTER_SECRET differs from the secret of the group/;
     await refusalOf(stranger, reason);
-    const { nodes: places, refused } = await statusAt(first);
+    const { nodes: places, refused } = await statusOfRefusal(first);
     assert.equal(places.map(({ node_id: id }) => id).sort(), ['n0', 'n1']);
     assert.equal([refused.length, refused[0]!.node_id, refused[0]!.url], [1, 'n2', stranger.url]);
     assert.match(refused[0]!.reason, reason);
@@ -80,7 +89,7 @@ if (missing !== undefined) {
     await Promise.all([first.ready(), second.ready()]);
     const twin = await make('n1', 'twin');
     await refusalOf(twin, /^NODE_ID n1 belongs to a living node: stop that node, or set another NODE_ID/);
-    const status = await statusAt(first);
+    const status = await statusOfRefusal(first);
     assert.is(status.nodes.find(({ node_id: id }) => id === 'n1')?.url, second.url);
     assert.equal(
       status.refused.map(({ node_id: id, url }) => [id, url]),
@@ -101,8 +110,8 @@ if (missing !== undefined) {
       const answer = await twin.ask('GET', '/health').catch(() => null);
       return /^NODE_ID n1/.test(String((answer?.body.details as { reason?: string } | undefined)?.reason));
     });
-    assert.is((await second.ask('GET', '/ready')).status, 200);
-    assert.is((await statusAt(first)).refused[0]?.url, twin.url);
+    await second.ready();
+    assert.is((await statusOfRefusal(first)).refused[0]?.url, twin.url);
   });
 }
 

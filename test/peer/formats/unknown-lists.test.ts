@@ -9,6 +9,12 @@ const [start, soon, over] = [1_795_176_000, 1_797_768_000, 1_795_348_800];
 
 const bans = (text: string, options: Given = {}): string[] => brief(plan(text, options));
 
+/** The time of the process since then, which other processes do not lengthen. */
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
 function refusal(text: string, options: Given = {}): string {
   let read: PlanDocument;
   try {
@@ -149,9 +155,9 @@ test('a table without a header loses no first row, and the line with the separat
   assert.match(refusal(`${A},name,${start}\n${B},name,${start}\n`), 'its first row holds values');
   assert.match(refusal(`name,STEAM_0:1:2147480000\nother,STEAM_0:1:2147480001\n`), 'its first row holds values');
   assert.equal(bans(`sep=;\nsteam_id;name\n${A};a,b\n`), [`3 ${A} send`]);
-  const started = performance.now();
+  const before = process.cpuUsage();
   refusal(`${'0123456789abcdef'.repeat(600)}x,name\n1,2\n`);
-  assert.ok(performance.now() - started < 1_000, 'a long name of a column takes long');
+  assert.ok(cpuMsSince(before) < 1_000, 'a long name of a column takes long');
 });
 
 test('a line of ids may have a comment, unless the comment may state an end', () => {
@@ -203,12 +209,12 @@ test('Squad: the first id of a line is banned, and neither its admin nor a playe
 });
 
 test('Squad: a line without an id is refused in linear time', () => {
-  const started = performance.now();
+  const before = process.cpuUsage();
   for (const part of [' Banned:', ' Banned:   7', '/ ', 'f', ':1 ', ' ']) {
     const line = `//${part.repeat(65_000 / part.length)}x`;
     assert.is(plan(`${A}:0\n${`${line}\n`.repeat(8)}`).events.length, 1, part);
   }
-  assert.ok(performance.now() - started < 5_000, 'a long line takes long');
+  assert.ok(cpuMsSince(before) < 5_000, 'a long line takes long');
 });
 
 test('BattlEye: a number in front of an id is no id', () => {
@@ -335,9 +341,9 @@ test('calls in a dump may have no arguments, and deep ones are damage', () => {
 
 test('SCP:SL: a long line is read in linear time, and a name that holds an id and an end is refused', () => {
   const line = (name: string, end = ticks(soon)) => `${name};${A}@steam;${end};r;Admin;${ticks(start)}\n`;
-  const began = performance.now();
+  const before = process.cpuUsage();
   const long = plan(line('x') + line(';1;123456789012345678'.repeat(3_000)) + line('x;'.repeat(30_000)));
-  assert.ok(performance.now() - began < 1_000);
+  assert.ok(cpuMsSince(before) < 1_000);
   assert.equal([brief(long), long.refused.length], [[`1 ${A} send`], 2]);
   for (const name of [`a;${C}@steam;${ticks(soon)};b`, `a;${C}@steam;${ticks(soon)}`]) {
     const list = plan(line('x') + line(name));

@@ -21,6 +21,8 @@ import {
 } from './result.js';
 import { median } from './statistics.js';
 
+type Sense = 'at least' | 'at most';
+
 export class Report {
   readonly #options: Readonly<Record<string, unknown>>;
   readonly #hasOwnLoad: boolean;
@@ -64,21 +66,24 @@ export class Report {
 
   /**
    * Adds a goal that `value` must reach. The goal counts as not measured if `value` is null or no number, or if the
-   * caller chose the load.
+   * caller chose the load. `floor`: what a simpler program may cost at most, if that is not the goal. It is printed
+   * beside the goal and judges nothing.
    */
-  goal(figure: string, value: number | null, sense: 'at least' | 'at most', bound: number, unit: string): void {
-    this.#judge(figure, this.#hasOwnLoad ? null : value, sense, bound, unit);
+  goal(figure: string, value: number | null, sense: Sense, bound: number, unit: string, floor?: number): void {
+    this.#judge(figure, this.#hasOwnLoad ? null : value, sense, bound, unit, floor);
   }
 
-  #judge(figure: string, value: number | null, sense: 'at least' | 'at most', bound: number, unit: string): void {
+  #judge(figure: string, value: number | null, sense: Sense, bound: number, unit: string, floor?: number): void {
     const isKnown = value !== null && Number.isFinite(value);
-    const met = !isKnown ? null : sense === 'at least' ? value >= bound : value <= bound;
-    const goal = `${sense} ${plain(bound)}${unit}`;
-    this.#measured.goals.push({ figure, goal, reached: met === null ? null : `${plain(value!)}${unit}`, met });
+    const holds = (limit: number) => (sense === 'at least' ? value! >= limit : value! <= limit);
+    const goal = `${sense} ${plain(bound)}${unit}${floor === undefined ? '' : `, floor ${plain(floor)}${unit}`}`;
+    const missed = isKnown && floor !== undefined && !holds(floor) ? ', misses the floor' : '';
+    const reached = isKnown ? `${plain(value)}${unit}${missed}` : null;
+    this.#measured.goals.push({ figure, goal, reached, met: isKnown ? holds(bound) : null });
   }
 
   /** Adds a goal that fails the run if `value` misses it. */
-  rule(figure: string, value: number, sense: 'at least' | 'at most', bound: number, unit: string): void {
+  rule(figure: string, value: number, sense: Sense, bound: number, unit: string): void {
     this.#judge(figure, value, sense, bound, unit);
     const { met, goal, reached } = this.#measured.goals.at(-1)!;
     if (met === false) this.fault(`${figure}: ${reached}, and ${goal} is the rule`);

@@ -37,7 +37,7 @@ export const memory = measured({
     const { reads, events } = await costBySize(run, sizes);
 
     const ofMap = subjects.bytesPerRow / map.bytesPerRow;
-    to.goal('state per player', subjects.bytesPerRow, 'at most', 136, ' bytes');
+    to.goal('state per player', subjects.bytesPerRow, 'at most', 136, ' bytes', 140);
     to.goal('state per player, of that in a Map of objects', ofMap, 'at most', 0.25, 'x');
     to.goal('event_id memory, an event', ids.bytesPerRow, 'at most', 24, ' bytes');
     to.goal('event-loop stall while growing', Math.max(subjects.worstTurnMs, ids.worstTurnMs), 'at most', 6, ' ms');

@@ -41,12 +41,16 @@ test('a goal is met, missed or not measured', () => {
     report.goal('b', 11, 'at most', 10, ' ms');
     report.goal('c', null, 'at least', 1, 'x');
     report.goal('d', Number.NaN, 'at most', 1, 'x');
+    report.goal('e', 13, 'at least', 12, 'x', 14);
+    report.goal('f', 1.4, 'at most', 1.2, 'x', 1.5);
   });
   assert.equal(
     goals.map(({ met }) => met),
-    [true, false, null, null],
+    [true, false, null, null, true, false],
   );
   assert.equal([goals[1]!.goal, goals[1]!.reached, goals[2]!.reached], ['at most 10 ms', '11 ms', null]);
+  assert.equal([goals[4]!.goal, goals[4]!.reached], ['at least 12x, floor 14x', '13x, misses the floor']);
+  assert.equal([goals[5]!.goal, goals[5]!.reached], ['at most 1.2x, floor 1.5x', '1.4x']);
 });
 
 test('a ratio to a server that answered nothing meets no goal', () => {

@@ -147,7 +147,7 @@ test('a result compares with itself, not with one of another scenario, and resul
   assert.is((await run('compare', read, match)).code, 1);
   const table = await run('table', read, match);
   assert.is(table.code, 0, table.out);
-  assert.match(table.out, '| GET score against bare node:http, req/s | at least 0.95x |');
+  assert.match(table.out, '| GET score against bare node:http, req/s | at least 0.95x, floor 0.85x |');
 });
 
 test.run();

@@ -1,5 +1,5 @@
 /**
- * Compares two results of one scenario: the change of each figure, and whether it exceeds the spread of the windows.
+ * Compares two results of one measurement: the change of each figure, and whether it exceeds the spread of the windows.
  * Gives no verdict where more than the node differs.
  */
 import { at } from './load/latency.js';

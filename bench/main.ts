@@ -1,37 +1,37 @@
 /**
- * The bench program: one subcommand per scenario. A new scenario is a file that exports a `Scenario`, and one entry in
+ * The bench program: one subcommand per measurement. A new one is a file that exports a `Measurement`, and one entry in
  * the list below.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { compareFiles } from './compare.js';
 import { endBySignals } from './ending.js';
+import type { Measurement } from './measurement.js';
+import { client } from './measurements/client.js';
+import { cluster } from './measurements/cluster.js';
+import { database } from './measurements/database.js';
+import { importing } from './measurements/import.js';
+import { join } from './measurements/join.js';
+import { memory } from './measurements/memory.js';
+import { mixed } from './measurements/mixed.js';
+import { neighbour } from './measurements/neighbour.js';
+import { overload } from './measurements/overload.js';
+import { peers } from './measurements/peers.js';
+import { match, read } from './measurements/reads.js';
+import { recompute } from './measurements/recompute.js';
+import { recover } from './measurements/recover.js';
+import { sidecar } from './measurements/sidecar.js';
+import { small } from './measurements/small.js';
+import { snapshot } from './measurements/snapshot.js';
+import { soak } from './measurements/soak.js';
+import { steps } from './measurements/steps.js';
+import { stream } from './measurements/stream.js';
+import { batch, ingest, repeats, signing } from './measurements/writes.js';
 import { quality } from './quality/run.js';
 import { replay } from './replay.js';
 import { goalsTable, readResult } from './result.js';
-import type { Scenario } from './scenario.js';
-import { client } from './scenarios/client.js';
-import { cluster } from './scenarios/cluster.js';
-import { database } from './scenarios/database.js';
-import { importing } from './scenarios/import.js';
-import { join } from './scenarios/join.js';
-import { memory } from './scenarios/memory.js';
-import { mixed } from './scenarios/mixed.js';
-import { neighbour } from './scenarios/neighbour.js';
-import { overload } from './scenarios/overload.js';
-import { peers } from './scenarios/peers.js';
-import { match, read } from './scenarios/reads.js';
-import { recompute } from './scenarios/recompute.js';
-import { recover } from './scenarios/recover.js';
-import { sidecar } from './scenarios/sidecar.js';
-import { small } from './scenarios/small.js';
-import { snapshot } from './scenarios/snapshot.js';
-import { soak } from './scenarios/soak.js';
-import { steps } from './scenarios/steps.js';
-import { stream } from './scenarios/stream.js';
-import { batch, ingest, repeats, signing } from './scenarios/writes.js';
 
-const scenarios: readonly Scenario[] = [
+const measurements: readonly Measurement[] = [
   read,
   match,
   client,
@@ -66,14 +66,14 @@ const program = new Command('bench').description('Measures a node of this servic
 
 program
   .command('list')
-  .description('list all scenarios')
+  .description('list all measurements')
   .action(() => {
-    for (const scenario of scenarios) console.log(`${scenario.name.padEnd(12)}${scenario.summary}`);
+    for (const measurement of measurements) console.log(`${measurement.name.padEnd(12)}${measurement.summary}`);
   });
 
 program
   .command('compare')
-  .description('compare two results of one scenario')
+  .description('compare two results of one measurement')
   .argument('<before>', 'a result written with --json')
   .argument('<after>', 'a later result')
   .action((before: string, after: string) => console.log(compareFiles(before, after)));
@@ -84,8 +84,8 @@ program
   .argument('<files...>', 'results written with --json')
   .action((files: readonly string[]) => console.log(goalsTable(files.map(readResult))));
 
-for (const scenario of scenarios) {
-  scenario.define(program.command(scenario.name).description(scenario.summary));
+for (const measurement of measurements) {
+  measurement.define(program.command(measurement.name).description(measurement.summary));
 }
 
 endBySignals();
@@ -96,6 +96,6 @@ try {
   console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
   // The exit of a server is reported a moment after the first unanswered request.
   await delay(fallHeardMs);
-  // The exit handler ends whatever the scenario started and could not end.
+  // The exit handler ends whatever the measurement started and could not end.
   process.exit(1);
 }

@@ -7,12 +7,12 @@ import type { Command } from 'commander';
 import { ApiClient } from './api-client.js';
 import { type Batch, makeBatches, readScores, registerPeers, settled } from './data/sent-set.js';
 import { loadTrustSet, type TrustSet } from './data/trust-set.js';
+import { fileToWrite, type Measurement, wholeNumber } from './measurement.js';
 import { buildNode, OwnNode } from './own-node.js';
 import { inParallel } from './progress.js';
 import { randomFrom, shuffle } from './quality/random.js';
 import { readingsOf } from './quality/through-node.js';
 import { writeJson } from './result.js';
-import { fileToWrite, type Scenario, wholeNumber } from './scenario.js';
 import { quality } from './statistics.js';
 
 const answerTimeoutMs = 5_000;
@@ -34,7 +34,7 @@ interface ReplayOptions {
 
 type ReplayReport = Awaited<ReturnType<typeof play>>;
 
-export const replay: Scenario = {
+export const replay: Measurement = {
   name: 'replay',
   summary: 'send a data set to a node, read all scores back and judge them against the truth',
   define(command: Command): void {

@@ -1,5 +1,5 @@
 /**
- * Collects the results of a scenario: figures (each with its windows, so that two results can be compared), goals,
+ * Collects the results of a measurement: figures (each with its windows, so that two results can be compared), goals,
  * latencies and values over time. They are printed as tables and written as JSON and as a page.
  */
 
@@ -40,13 +40,13 @@ export class Report {
 
   /** A null option was not given. */
   constructor(
-    readonly scenario: string,
+    readonly measurement: string,
     options: object,
   ) {
     this.#options = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null));
     this.#hasOwnLoad = ['rate', 'connections'].some((name) => name in this.#options);
     if (this.#hasOwnLoad)
-      this.note('goals apply to the default load of each scenario: none is judged with --rate or --connections');
+      this.note('goals apply to the default load of each measurement: none is judged with --rate or --connections');
   }
 
   note(text: string): void {
@@ -110,7 +110,7 @@ export class Report {
     const strangers = strangersNote(cache_read_ns, taken_by_host);
     return {
       format: resultFormat,
-      scenario: this.scenario,
+      scenario: this.measurement,
       started_at: this.#startedAt,
       environment: { ...this.#environment, pinning: pinning(), cache_read_ns, taken_by_host },
       options: this.#options,

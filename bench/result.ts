@@ -38,6 +38,7 @@ export interface Course {
 
 export interface Result {
   readonly format: typeof resultFormat;
+  /** The name of the measurement. */
   readonly scenario: string;
   readonly started_at: string;
   readonly environment: Environment & {
@@ -164,7 +165,7 @@ type WrittenFigure = Omit<Figure, 'value' | 'windows'> & { value: number | null;
 export function readResult(file: string): Result {
   const document = parsed(file);
   const fault = faultOf(document);
-  if (fault !== null) throw new Error(`${file} is not a result of a scenario, written with --json: ${fault}`);
+  if (fault !== null) throw new Error(`${file} is not a result of a measurement, written with --json: ${fault}`);
   const result = document as Omit<Result, 'figures'> & { figures: readonly WrittenFigure[] };
   const known = (value: number | null) => value ?? Number.NaN;
   const figures = result.figures.map((figure) => ({
@@ -185,7 +186,7 @@ function parsed(file: string): unknown {
   try {
     return JSON.parse(content);
   } catch {
-    throw new Error(`${file} is not JSON: expected a result of a scenario, written with --json`);
+    throw new Error(`${file} is not JSON: expected a result of a measurement, written with --json`);
   }
 }
 

@@ -1,26 +1,25 @@
 /**
- * One run of a scenario that measures speed: its options, its report and its servers. Every such scenario has the same
- * shape: a name, a summary, a default load, and `measure`, which gets this object. The run stops every server at its
- * end.
+ * One run of a measurement of speed: its options, its report and its servers. Each has the same shape:
+ * a name, a summary, a default load, and `measure`, which gets this object. The run stops every server at its end.
  */
 import type { Command } from 'commander';
 import type { Kind } from './load/drive.js';
 import { only } from './load/requests.js';
 import { leaveUnpinned, pinLoad } from './machine.js';
-import { copyOf, type FilledOptions, filledNode, type RunningNode, startNode } from './node-target.js';
-import { buildNode } from './own-node.js';
-import { type OutputOptions, Report, writeResult } from './report.js';
 import {
   addOutputOptions,
   connectionCount,
   folderToWrite,
+  type Measurement,
   peerCount,
   positive,
   requestRate,
-  type Scenario,
   seedMeans,
   wholeNumber,
-} from './scenario.js';
+} from './measurement.js';
+import { copyOf, type FilledOptions, filledNode, type RunningNode, startNode } from './node-target.js';
+import { buildNode } from './own-node.js';
+import { type OutputOptions, Report, writeResult } from './report.js';
 import { profileInto } from './server-process.js';
 import { ratios } from './statistics.js';
 import type { Target } from './target.js';
@@ -42,16 +41,16 @@ import {
 export interface LoadOptions {
   /** Seconds of load for each series, all windows together. */
   readonly seconds: number;
-  /** Null: the scenario's default. */
+  /** Null: the measurement's default. */
   readonly connections: number | null;
-  /** Requests a second. Null: the scenario's default. */
+  /** Requests a second. Null: the measurement's default. */
   readonly rate: number | null;
   readonly players: number;
   readonly peers: number;
   readonly seed: number;
 }
 
-export interface SpeedScenario {
+export interface SpeedMeasurement {
   readonly name: string;
   readonly summary: string;
   readonly players: number;
@@ -59,7 +58,7 @@ export interface SpeedScenario {
   readonly peers?: number;
   /** Default 10. */
   readonly seconds?: number;
-  /** A long scenario takes `--minutes` instead of `--seconds`, with this default. */
+  /** A long measurement takes `--minutes` instead of `--seconds`, with this default. */
   readonly minutes?: number;
   /** Lets server and load run on any core. */
   readonly unpinned?: true;
@@ -188,16 +187,16 @@ type GivenOptions = Partial<LoadOptions> &
     readonly profile?: string;
   };
 
-/** Returns the scenario as a command, with the options that all speed scenarios share. */
-export function measured(scenario: SpeedScenario): Scenario {
-  const { name, summary, players, peers = 20, seconds = 10, minutes, unpinned } = scenario;
+/** Returns the measurement as a command, with the options that all speed measurements share. */
+export function measured(measurement: SpeedMeasurement): Measurement {
+  const { name, summary, players, peers = 20, seconds = 10, minutes, unpinned } = measurement;
   return {
     name,
     summary,
     define(command: Command): void {
       addOutputOptions(command)
-        .option('--connections <n>', "replaces the scenario's default", connectionCount)
-        .option('--rate <n>', "requests a second of an open loop, replaces the scenario's default", requestRate)
+        .option('--connections <n>', "replaces the measurement's default", connectionCount)
+        .option('--rate <n>', "requests a second of an open loop, replaces the measurement's default", requestRate)
         .option('--players <n>', 'players that have events', wholeNumber(1), players)
         .option('--peers <n>', 'peers that sent them', peerCount, peers)
         .option('--seed <n>', seedMeans, wholeNumber(0), 1)
@@ -222,7 +221,7 @@ export function measured(scenario: SpeedScenario): Scenario {
           new Report(name, { ...own, profile: profile === undefined ? null : true }),
         );
         try {
-          await scenario.measure(run);
+          await measurement.measure(run);
         } finally {
           await run.stop();
         }

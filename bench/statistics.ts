@@ -1,4 +1,4 @@
-/** The statistics of all scenarios: medians, means, ratios, and the fit of probabilities of "bad" to a known truth. */
+/** Statistics of all measurements: medians, means, ratios, and the fit of probabilities of "bad" to a known truth. */
 
 export interface Quality {
   /** Area under the ROC curve, 0 to 1; ties count half. NaN if the truth has only one class. */

@@ -7,7 +7,7 @@ import { Latencies } from './latency.js';
 
 export interface Kind<Request extends string | Uint8Array = string | Uint8Array> {
   readonly name: string;
-  /** Expected statuses: those of a success, and of refusals that the scenario provokes. */
+  /** Expected statuses: those of a success, and of refusals that the measurement provokes. */
   readonly expects: readonly number[];
   /**
    * Returns request number `i`, head and body. The same number gives the same request except for its peer. The number

@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { isLifeFolder } from '../data/life-set.js';
 import { environment } from '../machine.js';
+import { addOutputOptions, type Measurement, wholeNumber } from '../measurement.js';
 import { buildNode } from '../own-node.js';
 import { writeFile, writeJson } from '../result.js';
-import { addOutputOptions, type Scenario, wholeNumber } from '../scenario.js';
 import { judgePopulations } from './goals.js';
 import { type LifeRowOptions, makeLifeRows } from './life/rows.js';
 import { type LifeKind, lifeAttemptKinds, lifeKinds, lifeSize } from './life/simulator.js';
@@ -48,7 +48,7 @@ const peersMin = 4;
 const usual = { seeds: 20, size: { peers: 10, players: 2000 } };
 const usualOfLife = { seeds: 1, size: lifeSize };
 
-export const quality: Scenario = {
+export const quality: Measurement = {
   name: 'quality',
   summary: 'scores and verdicts on data sets and under attack, beside the methods of the field',
   define(command: Command): void {

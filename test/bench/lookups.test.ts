@@ -1,7 +1,7 @@
 /** The statistics that the client's bench computes from its lookups. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { lookUp } from '../../bench/scenarios/client.js';
+import { lookUp } from '../../bench/measurements/client.js';
 import type { TrustClient } from '../../src/client/trust-client.js';
 
 test('each window of lookups has latencies of its own: those of a rehearsal are in no other', async () => {

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { fileToWrite, folderToWrite, type Measurement } from '../../bench/measurement.js';
+import { soak } from '../../bench/measurements/soak.js';
 import { foldersOf, quality } from '../../bench/quality/run.js';
 import { replay } from '../../bench/replay.js';
 import { Report } from '../../bench/report.js';
 import { type Result, writeFile } from '../../bench/result.js';
 import { measured } from '../../bench/run.js';
-import { fileToWrite, folderToWrite, type Scenario } from '../../bench/scenario.js';
-import { soak } from '../../bench/scenarios/soak.js';
 import { temporaryFolder } from '../support/process.js';
 
 const folder = temporaryFolder();
@@ -35,43 +35,45 @@ test('a folder to write into is there, or can be made in one that is', () => {
   }
 });
 
-function scenarioOf(measure: () => Promise<void>): Scenario {
+function measurementOf(measure: () => Promise<void>): Measurement {
   return measured({ name: 'some', summary: '', players: 1, measure });
 }
 
 /** Returns the exit code and the message with which commander ends the process. */
-async function refusalOf(scenario: Scenario, ...args: readonly string[]): Promise<[code: number, text: string]> {
+async function refusalOf(measurement: Measurement, ...args: readonly string[]): Promise<[code: number, text: string]> {
   let text = '';
-  const command = new Command(scenario.name).exitOverride().configureOutput({ writeErr: (words) => (text += words) });
-  scenario.define(command);
+  const command = new Command(measurement.name)
+    .exitOverride()
+    .configureOutput({ writeErr: (words) => (text += words) });
+  measurement.define(command);
   try {
     await command.parseAsync(args, { from: 'user' });
   } catch (error) {
     return [(error as { exitCode: number }).exitCode, text];
   }
-  throw new Error(`${scenario.name} ran`);
+  throw new Error(`${measurement.name} ran`);
 }
 
 test('a run whose result cannot be written does not begin, and ends as for any other wrong option', async () => {
   const run = () => Promise.reject(new Error('it began'));
-  const given = [scenarioOf(run), soak, quality];
+  const given = [measurementOf(run), soak, quality];
   const missing = join(folder, 'missing', 'result');
-  for (const [scenario, option] of [
-    ...given.flatMap((scenario) => [[scenario, '--json'] as const, [scenario, '--html'] as const]),
+  for (const [measurement, option] of [
+    ...given.flatMap((measurement) => [[measurement, '--json'] as const, [measurement, '--html'] as const]),
     [replay, '--json'] as const,
   ]) {
-    const [code, text] = await refusalOf(scenario, option, missing);
+    const [code, text] = await refusalOf(measurement, option, missing);
     assert.match(
       text,
       new RegExp(`option '${option} .*argument '${missing}' is invalid. the folder .* does not exist`),
     );
-    assert.is(code, (await refusalOf(scenario, '--seed', 'x'))[0]);
+    assert.is(code, (await refusalOf(measurement, '--seed', 'x'))[0]);
   }
 });
 
 test('an empty value, as of an unset variable, is refused', async () => {
   const run = () => Promise.reject(new Error('it began'));
-  const some = scenarioOf(run);
+  const some = measurementOf(run);
   for (const [option, value] of [
     ['--json', ''],
     ['--html', ''],
@@ -86,8 +88,8 @@ test('an empty value, as of an unset variable, is refused', async () => {
 test('one file for the result and its page is refused, however it is named', async () => {
   const run = () => Promise.reject(new Error('it began'));
   const file = join(folder, 'both');
-  for (const scenario of [scenarioOf(run), soak, quality]) {
-    const [code, text] = await refusalOf(scenario, '--json', file, '--html', `${folder}/./both`);
+  for (const measurement of [measurementOf(run), soak, quality]) {
+    const [code, text] = await refusalOf(measurement, '--json', file, '--html', `${folder}/./both`);
     assert.match(text, /--json and --html name the same file/);
     assert.is(code, 1);
   }
@@ -95,17 +97,20 @@ test('one file for the result and its page is refused, however it is named', asy
 
 test('a load that no generator and no machine can make is refused with the possible range', async () => {
   const run = () => Promise.reject(new Error('it began'));
-  for (const scenario of [scenarioOf(run), soak]) {
-    assert.match((await refusalOf(scenario, '--rate', '2e7'))[1], 'expected a number above 0 and up to 1000000.');
-    assert.match((await refusalOf(scenario, '--rate', '0'))[1], 'expected a number above 0 and up to 1000000.');
-    assert.match((await refusalOf(scenario, '--connections', '30000'))[1], 'expected a whole number from 1 to 10000.');
+  for (const measurement of [measurementOf(run), soak]) {
+    assert.match((await refusalOf(measurement, '--rate', '2e7'))[1], 'expected a number above 0 and up to 1000000.');
+    assert.match((await refusalOf(measurement, '--rate', '0'))[1], 'expected a number above 0 and up to 1000000.');
+    assert.match(
+      (await refusalOf(measurement, '--connections', '30000'))[1],
+      'expected a whole number from 1 to 10000.',
+    );
   }
 });
 
 test('more peers than a group can have are refused', async () => {
   const run = () => Promise.reject(new Error('it began'));
-  for (const scenario of [scenarioOf(run), soak]) {
-    const [, text] = await refusalOf(scenario, '--peers', '65536');
+  for (const measurement of [measurementOf(run), soak]) {
+    const [, text] = await refusalOf(measurement, '--peers', '65536');
     assert.match(text, 'expected a whole number from 1 to 65535.');
   }
 });
@@ -153,7 +158,7 @@ test('a file that cannot be written is named', () => {
   assert.throws(() => writeFile('/dev/full', 'text'), /^\/dev\/full cannot be written: ENOSPC/);
 });
 
-test("goals are judged at the load that is a scenario's own", () => {
+test("goals are judged at the load that is a measurement's own", () => {
   const verdictAt = (rate: number | null) => {
     const report = new Report('soak', { rate, connections: null });
     report.goal('a', 1, 'at most', 2, '');
@@ -166,7 +171,7 @@ test('a result says where server profiles were written, and says nothing without
   const optionsOf = async (...args: readonly string[]) => {
     const json = join(folder, 'profiled.json');
     const command = new Command('some');
-    scenarioOf(async () => undefined).define(command);
+    measurementOf(async () => undefined).define(command);
     await command.parseAsync(['--no-pin', '--json', json, ...args], { from: 'user' });
     return (JSON.parse(readFileSync(json, 'utf8')) as Result).options;
   };

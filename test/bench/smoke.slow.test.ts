@@ -1,4 +1,4 @@
-/** Every scenario runs, on a small group and for a moment: that it works, never how fast. */
+/** Every measurement runs, on a small group and for a moment: that it works, never how fast. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ interface Expected {
   readonly judged: number;
 }
 
-const scenarios: Readonly<Record<string, Expected>> = {
+const measurements: Readonly<Record<string, Expected>> = {
   read: { figure: 'read, node / bare node:http', goals: 2, judged: 1 },
   match: { figure: 'scores/s by match calls / single GETs on bare node:http', goals: 1, judged: 1 },
   stream: { figure: 'a snapshot: CPU', goals: 0, judged: 0 },
@@ -71,7 +71,7 @@ const scenarios: Readonly<Record<string, Expected>> = {
 /** A figure of one run must not be part of a name: the next run could not be compared with it. */
 const measuredRate = /at \d+\/s|\d+ batches/;
 
-for (const [name, { figure, goals, judged }] of Object.entries(scenarios)) {
+for (const [name, { figure, goals, judged }] of Object.entries(measurements)) {
   test(`${name} runs, and its result has the expected figures`, async () => {
     const [json, html] = [join(dir, `${name}.json`), join(dir, `${name}.html`)];
     const { code, out } = await run(name, ...(inMinutes[name] ?? briefly), '--json', json, '--html', html);
@@ -139,7 +139,7 @@ test('quality reads through HTTP equal those of the computation alone, except fo
   assert.is(verdictsThatDiffer, 0);
 });
 
-test('a result compares with itself, not with one of another scenario, and results make a table', async () => {
+test('a result compares with itself, not with one of another measurement, and results make a table', async () => {
   const [read, match] = [join(dir, 'read.json'), join(dir, 'match.json')];
   const same = await run('compare', read, read);
   assert.is(same.code, 0, same.out);

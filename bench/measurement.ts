@@ -1,14 +1,14 @@
-/** Defines a scenario of the bench, and the option parsers that scenarios share. */
+/** Defines a measurement of the bench, and the option parsers that measurements share. */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { limits } from '../src/limits.js';
 
-export interface Scenario {
+export interface Measurement {
   readonly name: string;
   /** One line for `list` and `--help`. */
   readonly summary: string;
-  /** Adds the scenario's options and action to the subcommand that `main.ts` made. */
+  /** Adds the measurement's options and action to the subcommand that `main.ts` made. */
   define(command: Command): void;
 }
 

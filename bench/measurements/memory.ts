@@ -11,7 +11,7 @@ import { ratios } from '../statistics.js';
 import { cpuUsOf } from '../windows.js';
 
 const fewPlayers = 10_000;
-/** A Map of more players would not fit into every machine that runs this scenario. */
+/** A Map of more players would not fit into every machine that runs this measurement. */
 const mapPlayersMax = 1_000_000;
 const tableNames = { subjects: 'players', map: 'players in a Map of objects', 'event-ids': 'event ids' } as const;
 

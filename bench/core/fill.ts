@@ -14,7 +14,7 @@ import type { Outcome } from '../../src/errors.js';
 import type { LogWriter } from '../../src/group/ports/storage.js';
 import { type Follower, lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { limits } from '../../src/limits.js';
-import { claimFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 import { eventId, fixedTimestamp, gameId, playerId } from '../load/requests.js';
 import type { OnProgress } from '../progress.js';
@@ -32,7 +32,7 @@ export interface FillTask extends Population {
 /** Resolves to the number of events. */
 export async function fill(task: FillTask, onProgress: OnProgress): Promise<number> {
   const salt = Buffer.from(task.salt);
-  const writer = await claimFolder(task.dir);
+  const writer = await acquireFolder(task.dir);
   const snapshots = new LmdbSnapshotStore(task.dir);
   const { follower } = recover(writer, snapshots, salt, lastSeqOf(writer))!;
   const { state } = follower;

@@ -20,7 +20,7 @@ import { exchangeOf } from '../../src/http/request/answering.js';
 import { parseJson } from '../../src/http/request/body.js';
 import { okJson, replyText, wireReply } from '../../src/http/request/reply.js';
 import { readIds } from '../../src/http/request/request-parameters.js';
-import { claimFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../src/store/ownership/owner.js';
 import { parseUtcDateTime } from '../../src/validation/formats.js';
 import { validatorOf } from '../../src/validation/validator.js';
 import { eventId, eventKind, matchPlayers, mix, playerId, scoreKind } from '../load/requests.js';
@@ -191,7 +191,7 @@ async function logCost(
   const sealing = cost('seal: chain and CRC', Math.ceil(events / batch), () => {
     return filled(decided).seal(1, benchTime, nonce, chainStart);
   });
-  const writer = await claimFolder(folder);
+  const writer = await acquireFolder(folder);
   try {
     const commits = 200;
     let usedUs = 0;

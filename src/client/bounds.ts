@@ -80,9 +80,9 @@ export const bounds = {
   spoolRefusedMs: 30_000,
   /** Upper bound of a requested pause of the spool: longer than for the stream, because no caller waits. */
   spoolRetryAfterMsMax: 5 * MINUTE_MS,
-  /** How often to retry the claim on a folder whose owner may be about to exit. */
-  spoolClaimTries: 5,
-  spoolClaimPauseMs: 50,
+  /** How often to retry to acquire a folder whose owner may be about to exit. */
+  spoolAcquireTries: 5,
+  spoolAcquirePauseMs: 50,
   /** `sun_path` of a Unix socket holds 107 bytes; longer paths are truncated silently. */
   socketPathBytes: 107,
 

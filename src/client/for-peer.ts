@@ -14,6 +14,6 @@ export { ReadFloor } from './transport/read-floor.js';
 export { AgeClock, fullJitterMs, pause, systemRuntime } from './transport/time.js';
 export { answerOf } from './transport/transport.js';
 export { isRetryable } from './trust-error.js';
-export { claimFolder, isAnswered } from './write/spool/claim.js';
+export { acquireFolder, isAnswered } from './write/spool/folder-owner.js';
 export { syncFolder } from './write/spool/journal.js';
 export { inspectSpool } from './write/spool/spool-record.js';

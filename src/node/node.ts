@@ -1,4 +1,4 @@
-/** Starts a node and connects its parts. A node of a cluster listens before it claims its folder, another one after. */
+/** Starts a node and connects its parts. A node of a cluster listens before it acquires its folder, others after. */
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { GroupBounds } from '../core/commands.js';
@@ -120,7 +120,7 @@ export async function startNode(config: Config, ports: NodePorts): Promise<Runni
   }
 }
 
-/** The folder is claimed later: its contents may have to be fetched from another node first. */
+/** The folder is acquired later: its contents may have to be fetched from another node first. */
 async function openCluster(
   config: Config,
   ports: Pick<NodePorts, 'log' | 'onFatal' | 'ending'> & { readonly clock: Clock },

@@ -53,8 +53,8 @@ if (missing !== undefined || process.platform !== 'linux') {
 
   async function report(node: ClusterNode, { id, key }: typeof victim, player = 'player'): Promise<number> {
     const timestamp = new Date().toISOString();
-    const claim = { schema_version: '1.0.0', event_type: 'report_cheating', game_id: 'g', severity: 0.5, timestamp };
-    const event = { ...claim, event_id: `e-${events++}`, peer_id: id, player_id: player };
+    const common = { schema_version: '1.0.0', event_type: 'report_cheating', game_id: 'g', severity: 0.5, timestamp };
+    const event = { ...common, event_id: `e-${events++}`, peer_id: id, player_id: player };
     return (await node.ask('POST', '/events', event, key)).status;
   }
 

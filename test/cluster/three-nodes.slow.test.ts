@@ -10,7 +10,7 @@ import { LinkAuthority } from '../../src/cluster/link-security.js';
 import { Batch, BatchWriter, NONCE_BYTES } from '../../src/core/records/batch.js';
 import { limits } from '../../src/limits.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
-import { claimFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../src/store/ownership/owner.js';
 import { deadProcess } from '../store/dead-process.js';
 import { beginPtf } from '../support/ptf.js';
 import { differences, StreamReader } from '../support/stream-reader.js';
@@ -264,7 +264,7 @@ if (missing !== undefined) {
     const fork = new BatchWriter();
     for (const record of next) fork.add(record);
     const { firstSeq, bytes } = fork.seal(seq + 1, next.at + 1, randomBytes(NONCE_BYTES), last.chain);
-    const files = await claimFolder(forked.dir, deadProcess());
+    const files = await acquireFolder(forked.dir, deadProcess());
     await files.append({ firstSeq, bytes }, []);
     await files.close();
     forked.start();

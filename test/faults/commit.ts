@@ -7,7 +7,7 @@ import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
-import { claimFolder, ownFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder, ownFolder } from '../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 import { verifyFolder } from '../../src/workers/verify/verify-folder.js';
 import { deadProcess } from '../store/dead-process.js';
@@ -217,8 +217,8 @@ async function playFormation(dir: string, fault: CommitFault, reporter: Reporter
   if ((running === null) !== (fault !== 'delayed')) say(`a node ${running === null ? 'did not start' : 'started'}`);
   const ms = endedAt - (log.faultAt ?? endedAt);
   if (running === null && isStrict && ms > stopWithinMs) say(`it took ${Math.round(ms)} ms to refuse the start`);
-  // Acknowledged writes are present once the folder is claimed, and not before.
-  const owner = await claimFolder(dir, deadProcess());
+  // Acknowledged writes are present once the folder is acquired, and not before.
+  const owner = await acquireFolder(dir, deadProcess());
   const isFormed = lastSeqOf(owner) > 0;
   await owner.abandon();
   if (isFormed !== (fault === 'lost' || fault === 'delayed')) say(`the group is ${isFormed ? '' : 'not '}formed`);

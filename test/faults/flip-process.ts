@@ -10,7 +10,7 @@ import { passwordFile } from '../../src/operator/dashboard/sessions/password.js'
 import { Sessions } from '../../src/operator/dashboard/sessions/sessions.js';
 import { SignIn, SignInAttempts } from '../../src/operator/dashboard/sessions/sign-in.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
-import { claimFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../src/store/ownership/owner.js';
 import { verifyFolder, verifyForStart } from '../../src/workers/verify/verify-folder.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import type { Damage, Outcome, Pristine, Task } from './flips.js';
@@ -48,9 +48,9 @@ async function start(): Promise<Outcome> {
   const report = await verifyForStart(dir);
   if (!report.ok) return { type: 'refused', said: report.faults.join('; ') };
   process.send?.('verified');
-  let writer: Awaited<ReturnType<typeof claimFolder>>;
+  let writer: Awaited<ReturnType<typeof acquireFolder>>;
   try {
-    writer = await claimFolder(dir);
+    writer = await acquireFolder(dir);
   } catch (error) {
     return { type: 'refused', said: error instanceof Error ? error.message : String(error) };
   }

@@ -1,21 +1,21 @@
 /**
- * Entry of a process that races for the data folder in its arguments, by messages from its parent: it claims the
+ * Entry of a process that races for the data folder in its arguments, by messages from its parent: it acquires the
  * folder, appends to its log, reads it and leaves it as a process does that dies, time and again.
  */
 import { OwnerLostError } from '../../src/group/ports/storage.js';
 import type { LmdbLogWriter } from '../../src/store/log/lmdb-log.js';
-import { claimFolder, FolderOwnedError } from '../../src/store/ownership/owner.js';
+import { acquireFolder, FolderOwnedError } from '../../src/store/ownership/owner.js';
 import { deadProcess } from '../store/dead-process.js';
 import { batchOf } from '../store/log-contract.js';
 
 export type RacerTask =
-  | { readonly type: 'claim'; readonly dir: string }
+  | { readonly type: 'acquire'; readonly dir: string }
   | { readonly type: 'write'; readonly from: number; readonly count: number }
   | { readonly type: 'read'; readonly from: number }
   | { readonly type: 'leave' };
 
 export type RacerAnswer =
-  | { readonly type: 'claimed'; readonly epoch: number | null }
+  | { readonly type: 'acquired'; readonly epoch: number | null }
   | { readonly type: 'written'; readonly acknowledged: number[]; readonly fenced: boolean }
   | { readonly type: 'found'; readonly seqs: number[] }
   | { readonly type: 'left' }
@@ -23,12 +23,12 @@ export type RacerAnswer =
 
 let owner: LmdbLogWriter | null = null;
 
-async function claim(dir: string): Promise<RacerAnswer> {
+async function acquire(dir: string): Promise<RacerAnswer> {
   try {
-    owner = await claimFolder(dir, deadProcess());
-    return { type: 'claimed', epoch: owner.epoch };
+    owner = await acquireFolder(dir, deadProcess());
+    return { type: 'acquired', epoch: owner.epoch };
   } catch (error) {
-    if (error instanceof FolderOwnedError) return { type: 'claimed', epoch: null };
+    if (error instanceof FolderOwnedError) return { type: 'acquired', epoch: null };
     throw error;
   }
 }
@@ -51,8 +51,8 @@ async function write(from: number, count: number): Promise<RacerAnswer> {
 
 async function answer(task: RacerTask): Promise<RacerAnswer> {
   switch (task.type) {
-    case 'claim':
-      return claim(task.dir);
+    case 'acquire':
+      return acquire(task.dir);
     case 'write':
       return write(task.from, task.count);
     case 'read':

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { OwnerLostError } from '../../src/group/ports/storage.js';
-import { claimFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../src/store/ownership/owner.js';
 import { deadProcess } from '../store/dead-process.js';
 import { batchOf } from '../store/log-contract.js';
 import type { RacerAnswer, RacerTask } from './racer-process.js';
@@ -25,13 +25,13 @@ export interface Owner {
 }
 
 /**
- * Claims a folder; to it every owner is one that died. Rejects with `FolderOwnedError`, or resolves to null, where
+ * Acquires a folder; to it every owner is one that died. Rejects with `FolderOwnedError`, or resolves to null, where
  * another one wins.
  */
-export type Claim = (dir: string) => Promise<Owner | null>;
+export type Acquire = (dir: string) => Promise<Owner | null>;
 
-export const claimHere: Claim = async (dir) => {
-  const owner = await claimFolder(dir, deadProcess());
+export const acquireHere: Acquire = async (dir) => {
+  const owner = await acquireFolder(dir, deadProcess());
   return {
     epoch: owner.epoch,
     async write(from, count) {
@@ -54,20 +54,20 @@ export const claimHere: Claim = async (dir) => {
 
 const entry = fileURLToPath(new URL('./racer-process.js', import.meta.url));
 
-/** Processes that claim folders; one that is done with a folder is there for the next. */
+/** Processes that acquire folders; one that is done with a folder is there for the next. */
 export class RacerProcesses {
   readonly #idle: ChildProcess[] = [];
   readonly #all: ChildProcess[] = [];
 
-  readonly claim: Claim = async (dir) => {
+  readonly acquire: Acquire = async (dir) => {
     const child = this.#idle.pop() ?? this.#start();
-    const claimed = await this.#ask(child, { type: 'claim', dir }, 'claimed');
-    if (claimed.epoch === null) {
+    const acquired = await this.#ask(child, { type: 'acquire', dir }, 'acquired');
+    if (acquired.epoch === null) {
       this.#idle.push(child);
       return null;
     }
     return {
-      epoch: claimed.epoch,
+      epoch: acquired.epoch,
       write: (from, count) => this.#ask(child, { type: 'write', from, count }, 'written'),
       seqsFrom: async (from) => (await this.#ask(child, { type: 'read', from }, 'found')).seqs,
       leave: async () => {

@@ -15,7 +15,7 @@ import { formGroup } from '../../src/group/recovery/formation.js';
 import type { Follower } from '../../src/group/recovery/recovery.js';
 import { clock, random } from '../../src/node/system.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
-import { claimFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../src/store/ownership/owner.js';
 import { verifyInChild } from '../../src/workers/verify/verify-runner.js';
 import { closing } from '../support/closing.js';
 import { subjectKeyOf, subjectOf } from '../support/given.js';
@@ -40,7 +40,7 @@ const mark = 'an-old-event';
 /** Fills the folder `dir` with events that were received three days ago. */
 async function fillOld(dir: string): Promise<void> {
   const now = clock.now() - 3 * dayMs;
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
   const formation = { identity, halfLifeDays: 30, banHalfLifeDays: 180, salt: Buffer.from(lifeSalt) };
   const follower: Follower = await formGroup(formation, writer, { now: () => now }, random);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { FolderOwnedError } from '../../src/store/ownership/owner.js';
 import { Random } from '../support/random.js';
 import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
-import { type Claim, claimHere, type Owner, RacerProcesses } from './racers.js';
+import { type Acquire, acquireHere, type Owner, RacerProcesses } from './racers.js';
 
 const startersMax = 4;
 const writesMax = 6;
@@ -16,14 +16,14 @@ const racesPerFolder = 200;
 class Race {
   readonly #tally: Tally;
   readonly #random: Random;
-  readonly #claim: Claim;
+  readonly #acquire: Acquire;
   /** Number of the next batch. */
   #next = 1;
 
-  constructor(tally: Tally, random: Random, claim: Claim) {
+  constructor(tally: Tally, random: Random, acquire: Acquire) {
     this.#tally = tally;
     this.#random = random;
-    this.#claim = claim;
+    this.#acquire = acquire;
   }
 
   /** One race on `dir`, whose owner is `owner`; answers the next owner. */
@@ -32,9 +32,11 @@ class Race {
     const starters = 2 + this.#random.below(startersMax - 1);
     const writing = owner.write(from, this.#random.below(writesMax + 1));
     // To every starter this process is one that died: what the heartbeat and the process table say is another test's.
-    const claims = await Promise.allSettled(Array.from({ length: starters }, () => this.#claim(dir)));
-    const won = claims.flatMap((claim) => (claim.status === 'fulfilled' && claim.value !== null ? [claim.value] : []));
-    const odd = claims.flatMap((claim) => (claim.status === 'rejected' ? [claim.reason] : []));
+    const attempts = await Promise.allSettled(Array.from({ length: starters }, () => this.#acquire(dir)));
+    const won = attempts.flatMap((attempt) =>
+      attempt.status === 'fulfilled' && attempt.value !== null ? [attempt.value] : [],
+    );
+    const odd = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
     for (const error of odd) if (!(error instanceof FolderOwnedError)) this.#refused(error);
     if (won.length === 0) won.push(await this.#again(dir));
     // A starter may come after the winner, whom it takes for dead as well: the last to win is the owner.
@@ -63,7 +65,7 @@ class Race {
     return winner;
   }
 
-  /** Among the winners of one epoch, of which one hid the claim of the others, exactly one can write. */
+  /** Among the winners of one epoch, of which one hid the acquisition of the others, exactly one can write. */
   async #onlyOne(won: readonly Owner[], round: number): Promise<Owner> {
     if (won.length === 1) return won[0]!;
     this.#tally.add('epochs that more than one start won');
@@ -77,13 +79,13 @@ class Race {
 
   /** A start may fail where others open the folder at the same moment; it may not win what is not its own. */
   #refused(error: unknown): void {
-    if (this.#claim === claimHere) throw error;
+    if (this.#acquire === acquireHere) throw error;
     this.#tally.add('starts that failed amid a race of processes');
   }
 
   /** The start that follows where all have failed. */
   async #again(dir: string): Promise<Owner> {
-    const owner = await this.#claim(dir);
+    const owner = await this.#acquire(dir);
     if (owner === null) throw new Error('nobody owns the folder, and nobody can');
     return owner;
   }
@@ -100,8 +102,8 @@ async function run(rounds: Rounds): Promise<Findings> {
   const random = new Random(rounds.seed);
   const processes = new RacerProcesses();
   await inFastFolder(async (root) => {
-    let claim = claimHere;
-    let race = new Race(tally, random, claim);
+    let acquire = acquireHere;
+    let race = new Race(tally, random, acquire);
     let owner: Owner | null = null;
     for (const round of rounds) {
       const folder = Math.floor(round / racesPerFolder);
@@ -109,11 +111,11 @@ async function run(rounds: Rounds): Promise<Findings> {
       if (round % racesPerFolder === 0) {
         await owner?.leave();
         // In the long form, processes race for every other folder.
-        claim = rounds.strict && folder % 2 === 1 ? processes.claim : claimHere;
-        race = new Race(tally, random, claim);
-        owner = await claim(dir);
+        acquire = rounds.strict && folder % 2 === 1 ? processes.acquire : acquireHere;
+        race = new Race(tally, random, acquire);
+        owner = await acquire(dir);
       }
-      tally.add(claim === claimHere ? 'races in one process' : 'races of processes');
+      tally.add(acquire === acquireHere ? 'races in one process' : 'races of processes');
       try {
         owner = await race.run(dir, owner!, round);
       } catch (error) {

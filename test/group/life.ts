@@ -174,7 +174,7 @@ export function copyLog(log: LogReader, sink: LogSink, progress: CopyProgress): 
 
 /** A copy to be filled. `between` happens after each transaction. */
 export function sinkInto(copy: MemoryLog, between: () => Promise<void> = async () => {}): LogSink {
-  const writer = copy.claim();
+  const writer = copy.acquire();
   return {
     async add(batches) {
       for (const batch of batches) await writer.append(batch, []);

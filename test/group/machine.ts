@@ -59,7 +59,7 @@ export class Machine {
     const first = new BatchWriter();
     first.add(formed);
     const batch = first.seal(1, t0, nonce, chainStart);
-    await log.claim().append({ firstSeq: 1, bytes: batch.bytes }, []);
+    await log.acquire().append({ firstSeq: 1, bytes: batch.bytes }, []);
     machine.restart();
     return machine;
   }
@@ -73,7 +73,7 @@ export class Machine {
 
   /** A new owner recovers from what is stored; everything in flight is gone. */
   restart(): void {
-    this.#writer = this.log.claim();
+    this.#writer = this.log.acquire();
     const { follower } = recover(this.#writer, this.snapshots, salt, lastSeqOf(this.#writer))!;
     this.actor = new GroupActor(follower.state, follower.chain, this.bounds);
     this.#waiting = this.actor.removal.resume();

@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/node/config.js';
 import { type NodePorts, type RunningNode, startNode } from '../../src/node/node.js';
 import { StartEndedError, StartRefusedError } from '../../src/node/startup.js';
 import { writeMark } from '../../src/store/files/folder-files.js';
-import { claimFolder, ownFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder, ownFolder } from '../../src/store/ownership/owner.js';
 import { thisProcess } from '../../src/store/ownership/owner-record.js';
 import { withBounds } from '../sim/profile.js';
 import { rejection } from '../store/log-contract.js';
@@ -55,7 +55,7 @@ test('a node of a cluster answers while it waits for etcd, and is gone once that
 
 test('a node of a cluster waits for nothing on a folder that another node owns', async () => {
   const dir = temporaryFolder();
-  const owner = await claimFolder(dir);
+  const owner = await acquireFolder(dir);
   const refused = await rejection(start({ ...member, DATA_DIR: dir }, { ending: AbortSignal.abort() }));
   assert.instance(refused, StartRefusedError);
   await owner.close();
@@ -76,7 +76,7 @@ test('a node of a cluster whose etcd is silent serves the data that it has, and 
     const alive = setInterval(() => undefined, 1_000);
     await node.close().finally(() => clearInterval(alive));
   });
-  await using next = closing(await claimFolder(dir));
+  await using next = closing(await acquireFolder(dir));
   assert.is(next.last()?.firstSeq, lastSeq);
 });
 

@@ -7,7 +7,7 @@ import { formGroup } from '../../src/group/recovery/formation.js';
 import { limits } from '../../src/limits.js';
 import { folderWork } from '../../src/node/operator-folder.js';
 import { OperatorError } from '../../src/operator/cli/node-client.js';
-import { claimFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../src/store/ownership/owner.js';
 import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 
@@ -40,7 +40,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
 
 /** Makes the store of a group that a node with the salt may open. */
 async function formed(folder: string): Promise<string> {
-  const writer = await claimFolder(folder);
+  const writer = await acquireFolder(folder);
   const identity = { groupId: 'local', identityMode: 'privacy-first', environment: 'dev' } as const;
   const random = { bytes: (count: number) => new Uint8Array(count), uuid: () => '' };
   const formation = { identity, halfLifeDays: 30, banHalfLifeDays: 180, salt: Buffer.from(salt) };
@@ -97,7 +97,7 @@ test('a secret is stored for its owner alone, in a folder that is made for it', 
 test('a folder without a store, or whose node runs, is not adopted; another one is free', async () => {
   const { adoptFolder } = workOf();
   assert.is(await refusal(adoptFolder(dir)), `1 no_store ${dir} holds no store`);
-  const writer = await claimFolder(dir);
+  const writer = await acquireFolder(dir);
   assert.match(await refusal(adoptFolder(dir)), `1 folder_in_use the data folder ${dir} is in use by process`);
   await writer.close();
   assert.is(await adoptFolder(dir), 'free');
@@ -111,7 +111,7 @@ test('data moves only with the settings of a cluster, from a folder that is inta
   writeFileSync(join(dir, '.joining'), '');
   assert.is(await refusal(moveData('import', dir)), `1 move_refused ${dir} contains no store`);
   assert.match(await refusal(moveData('export', dir)), `1 move_refused the data in ${dir} is being replaced`);
-  const writer = await claimFolder(dir);
+  const writer = await acquireFolder(dir);
   assert.match(await refusal(moveData('import', dir)), `1 folder_in_use the data folder ${dir} is in use by process`);
   await writer.close();
 });

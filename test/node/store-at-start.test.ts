@@ -71,7 +71,7 @@ test('a start continues the log of its own group, and logs each snapshot that it
   const [stored, snapshots] = [new MemoryLog(), new MemorySnapshotStore()];
   const { lines, log } = heard();
   const started = (of: Formation = formation) =>
-    recoverOrForm({ formation: of, clock: { now: () => t0 } }, stored.claim(), snapshots, log);
+    recoverOrForm({ formation: of, clock: { now: () => t0 } }, stored.acquire(), snapshots, log);
   const { follower, snapshotSeq } = await started();
   assert.equal([snapshotSeq, lines], [0, []]);
   const { lastSeq } = follower.state;

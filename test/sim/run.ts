@@ -145,7 +145,7 @@ class Run {
     const first = new BatchWriter();
     first.add(this.#formed);
     const batch = first.seal(1, t0, this.#world.bytes(16), chainStart);
-    await this.#disk.log.claim().append({ firstSeq: 1, bytes: batch.bytes }, []);
+    await this.#disk.log.acquire().append({ firstSeq: 1, bytes: batch.bytes }, []);
   }
 
   async #take(step: Step): Promise<void> {

@@ -75,7 +75,7 @@ export class SimLog implements LogWriter {
   constructor(disk: Disk, process: Process) {
     this.#disk = disk;
     this.#process = process;
-    this.#writer = disk.log.claim();
+    this.#writer = disk.log.acquire();
     this.epoch = this.#writer.epoch;
   }
 

@@ -27,11 +27,14 @@ async function appendTo(writer: LogWriter, batch: StoredBatch | null, rewrites: 
   await writer.stored();
 }
 
-/** A harness whose writers are claimed one after the other, `earlier` before them, and closed at the end. */
-export function claimedLog(claim: (earlier: number) => Promise<LogWriter>, reader: LogHarness['reader']): LogHarness {
+/** A harness whose writers are acquired one after the other, `earlier` before them, and closed at the end. */
+export function acquiredLog(
+  acquire: (earlier: number) => Promise<LogWriter>,
+  reader: LogHarness['reader'],
+): LogHarness {
   const writers: LogWriter[] = [];
   const writer = async () => {
-    writers.push(await claim(writers.length));
+    writers.push(await acquire(writers.length));
     return writers.at(-1)!;
   };
   const end = async () => {

@@ -1,12 +1,12 @@
 /**
- * Claims the data folder it is given, says `owner <epoch>` or `refused`, and as owner writes one batch keyed by its
+ * Acquires the data folder it is given, says `owner <epoch>` or `refused`, and as owner writes one batch keyed by its
  * epoch and stays until it is ended.
  */
-import { claimFolder, FolderOwnedError } from '../../src/store/ownership/owner.js';
+import { acquireFolder, FolderOwnedError } from '../../src/store/ownership/owner.js';
 import { batchOf } from './log-contract.js';
 
 try {
-  const writer = await claimFolder(process.argv[2] ?? '');
+  const writer = await acquireFolder(process.argv[2] ?? '');
   await writer.append(batchOf(writer.epoch), []);
   process.stdout.write(`owner ${writer.epoch}\n`);
   process.stdin.resume();

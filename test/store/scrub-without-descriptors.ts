@@ -3,9 +3,9 @@
  * then again.
  */
 import { closeSync, openSync } from 'node:fs';
-import { claimFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../src/store/ownership/owner.js';
 
-const writer = await claimFolder(process.argv[2]!);
+const writer = await acquireFolder(process.argv[2]!);
 for (let seq = 1; seq <= 30; seq++) await writer.append({ firstSeq: seq, bytes: Buffer.alloc(3_000) }, []);
 await writer.append(null, [{ firstSeq: 7, bytes: Buffer.alloc(2_500) }]);
 

@@ -4,7 +4,7 @@ import { type LogReader, type LogWriter, OwnerLostError, type StoredBatch } from
 /** Outcome of an append: written, refused (nothing written), or written with the answer lost. */
 export type AppendFault = 'ok' | 'refuse' | 'lose';
 
-/** The part that survives when a node dies. Each new writer claims the log from the one before. */
+/** The part that survives when a node dies. Each new writer acquires the log from the one before. */
 export class MemoryLog implements LogReader {
   readonly #batches: StoredBatch[] = [];
   #epoch = 0;
@@ -16,7 +16,7 @@ export class MemoryLog implements LogReader {
     this.#beforeAppend = beforeAppend;
   }
 
-  claim(): MemoryLogWriter {
+  acquire(): MemoryLogWriter {
     this.#epoch += 1;
     return new MemoryLogWriter(this, this.#epoch);
   }
@@ -93,7 +93,7 @@ export class MemoryLogWriter implements LogWriter {
   readonly storingFrom = null;
   readonly #log: MemoryLog;
 
-  /** Created by `MemoryLog.claim`. */
+  /** Created by `MemoryLog.acquire`. */
   constructor(log: MemoryLog, epoch: number) {
     this.#log = log;
     this.epoch = epoch;

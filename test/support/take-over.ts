@@ -1,6 +1,6 @@
 /** Takes over the data folder of a running node, as another machine does when the node is paused. */
 import type { LmdbLogWriter } from '../../src/store/log/lmdb-log.js';
-import { claimFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../src/store/ownership/owner.js';
 import { thisProcess } from '../../src/store/ownership/owner-record.js';
 import { until } from './until.js';
 
@@ -12,7 +12,7 @@ export async function takeOver(dir: string): Promise<LmdbLogWriter> {
   let taken: LmdbLogWriter | undefined;
   // A heartbeat within this short silence shows that the node is alive; try again.
   await until(async () => {
-    taken = await claimFolder(dir, elsewhere, impatient).catch(() => undefined);
+    taken = await acquireFolder(dir, elsewhere, impatient).catch(() => undefined);
     return taken !== undefined;
   });
   return taken!;

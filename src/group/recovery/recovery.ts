@@ -103,7 +103,7 @@ export function mustReach(log: LogReader, seq: number): void {
   const lastSeq = lastSeqOf(log);
   if (lastSeq >= seq) return;
   throw new DamagedError(
-    `the log ends at record ${lastSeq} now that it is claimed, though it held record ${seq} before: its file is damaged`,
+    `the log ends at record ${lastSeq} now that it is acquired, though it held record ${seq} before: its file is damaged`,
   );
 }
 

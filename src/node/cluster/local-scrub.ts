@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ScrubDeferredError, StoreEndedError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { withFile } from '../../store/files/lmdb-file.js';
-import { claimFolder } from '../../store/ownership/owner.js';
+import { acquireFolder } from '../../store/ownership/owner.js';
 
 function fileOf(dir: string): string {
   return join(dir, 'scrub-due');
@@ -20,7 +20,7 @@ export function markScrubDue(dir: string): void {
 /** Overwrites free space if that is due. No node may run on the folder: one without a cluster ignores the mark. */
 export async function scrubIfDue(dir: string): Promise<void> {
   if (!existsSync(fileOf(dir))) return;
-  const writer = await claimFolder(dir);
+  const writer = await acquireFolder(dir);
   await writer.scrub().finally(() => writer.close());
   rmSync(fileOf(dir));
 }

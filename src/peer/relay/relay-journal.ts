@@ -23,7 +23,7 @@ export class RelayJournal {
   /** Size of the file before an append that has not succeeded, and may have left half a line; else null. */
   #tornAt: number | null = null;
 
-  /** The path is in a folder that exists and that the process has claimed. */
+  /** The path is in a folder that exists and that the process has acquired. */
   private constructor(private readonly path: string) {}
 
   /** Cuts off a last line that a kill tore. Rejects with `wrong_usage` if another line is damaged. */

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { poolTransport } from '../../client/entry.js';
 import {
   AgeClock,
+  acquireFolder,
   bounds,
-  claimFolder,
   pause,
   ReadFloor,
   systemRuntime as runtime,
@@ -37,7 +37,7 @@ export async function relayVerdicts(options: RelayOptions): Promise<void> {
   const { config, url, log } = options;
   const folder = relayFolder(config, url);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const release = await claimFolder(folder, runtime);
+  const release = await acquireFolder(folder, runtime);
   // Event ids and subject hashes of one group mean nothing in another.
   const path = join(folder, `journal-${saltCheckOf(config.groupSalt)}.ndjson`);
   const journal = await RelayJournal.open(path).catch(async (error: unknown) => {

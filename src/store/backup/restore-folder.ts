@@ -72,7 +72,7 @@ export class Restoring {
       throw new NotEmptyError(`${dataDir} is not empty; --replace moves its contents aside`);
     }
     rmSync(staging, { recursive: true, force: true });
-    // Created before the owner is looked up: a node that starts meanwhile sees it after it has claimed the folder.
+    // Created before the owner is looked up: a node that starts meanwhile sees it after it has acquired the folder.
     mkdirSync(restoring.store, { recursive: true, mode: 0o700 });
     try {
       await refuseOwned(dataDir);

@@ -73,7 +73,7 @@ export function putOwner(dir: string, record: OwnerRecord): boolean {
   } finally {
     rmSync(aside, { force: true });
   }
-  // A paused claimant may link an epoch that others have already passed.
+  // A paused process may link an epoch that others have already passed.
   const isNewest = newestEpoch(dir) === record.epoch;
   const stale = isNewest ? epochsIn(dir).filter((epoch) => epoch < record.epoch) : [record.epoch];
   for (const epoch of stale) rmSync(ownerFileOf(dir, epoch), { force: true });

@@ -1,4 +1,4 @@
-/** Claims a data folder by a file and a heartbeat, then by its epoch in LMDB, which fences earlier owners. */
+/** Acquires a data folder by a file and a heartbeat, then by its epoch in LMDB, which fences earlier owners. */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ export class OwnedFolder {
         for (const path of [records.ownerFileOf(this.dir, this.record.epoch), this.dir]) await syncPath(path);
         const inLog = fence(environment, this.record);
         if (inLog < this.record.epoch) break;
-        await this.#claimAfter(inLog);
+        await this.#acquireAfter(inLog);
       }
       const writer = new LmdbLogWriter(environment, this.record.epoch, this);
       await writer.tidy();
@@ -65,7 +65,7 @@ export class OwnedFolder {
   }
 
   /** Rejects with `FolderOwnedError` for a later owner. Else the log's owner lost its file, and the fence stops it. */
-  async #claimAfter(epoch: number): Promise<void> {
+  async #acquireAfter(epoch: number): Promise<void> {
     const record = { ...this.record, epoch: epoch + 1 };
     // The heart would take the new file for another owner's.
     await this.#stopHeart();
@@ -112,7 +112,7 @@ export async function ownFolder(
 }
 
 /** Becomes the owner as `ownFolder` does, and opens the log. */
-export async function claimFolder(...owner: Parameters<typeof ownFolder>): Promise<LmdbLogWriter> {
+export async function acquireFolder(...owner: Parameters<typeof ownFolder>): Promise<LmdbLogWriter> {
   const folder = await ownFolder(...owner);
   try {
     return await folder.openLog();
@@ -195,7 +195,7 @@ function isCopy(dir: string, owner: records.OwnerRecord, identity: records.Proce
 }
 
 /**
- * Removes the owner of a copied data folder whose owner runs on the original, so that a node may claim the copy.
+ * Removes the owner of a copied data folder whose owner runs on the original, so that a node may acquire the copy.
  * Rejects with `FolderOwnedError` if the owner works on this very folder, or if this cannot be determined. Changes
  * nothing if the folder has no running owner.
  */

@@ -11,7 +11,7 @@ import { contentOf, finishRestore, heldStore, Restoring } from '../../store/back
 import { readExpectedHead } from '../../store/files/folder-files.js';
 import { dataFileOf, isThere } from '../../store/files/lmdb-file.js';
 import { type LmdbLogReader, logFolderOf, openLogReader } from '../../store/log/lmdb-log.js';
-import { claimFolder, epochOf, passEpochOn } from '../../store/ownership/owner.js';
+import { acquireFolder, epochOf, passEpochOn } from '../../store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 import { backingUp, type CopyContext, CopyError, refuseIfCancelled, verifyWritten } from './backup-context.js';
 import { copyIntoFolder } from './copy-folder.js';
@@ -138,7 +138,7 @@ async function restoreTo(
   old: LogReader | null,
   context: CopyContext,
 ): Promise<RestoredLog> {
-  const writer = await claimFolder(store);
+  const writer = await acquireFolder(store);
   try {
     return await restoreLog({
       backup,

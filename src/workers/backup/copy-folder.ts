@@ -12,7 +12,7 @@ import {
 import { ScrubDeferredError } from '../../group/ports/storage.js';
 import { batchFrom } from '../../group/recovery/recovery.js';
 import { writeExpectedHead } from '../../store/files/folder-files.js';
-import { claimFolder } from '../../store/ownership/owner.js';
+import { acquireFolder } from '../../store/ownership/owner.js';
 
 export interface CopiedInto extends CopiedLog {
   readonly isRewritten: boolean;
@@ -36,7 +36,7 @@ export async function copyIntoFolder(
   source: LogSource,
   { progress, beforeChange, scrubDeferred, signal }: CopyHooks,
 ): Promise<CopiedInto> {
-  const writer = await claimFolder(dir);
+  const writer = await acquireFolder(dir);
   try {
     let before: Promise<void> | undefined;
     let isRewritten = false;

@@ -6,8 +6,8 @@ import { type Holder, PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 
 /**
- * In the order of their turns at the same claim: single records (a withdrawal, the audit), listings with a key and the
- * log for a joining node, public listings.
+ * In the order of their turns where holders are charged the same: single records (a withdrawal, the audit), listings
+ * with a key and the log for a joining node, public listings.
  */
 export type ReadClass = 'records' | 'own' | 'public';
 

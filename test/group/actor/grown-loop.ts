@@ -50,7 +50,7 @@ export async function grown(
   const log = new MemoryLog();
   const first = new BatchWriter();
   first.add(formedRecord(30));
-  const writer = log.claim();
+  const writer = log.acquire();
   await writer.append(first.seal(1, t0, Buffer.alloc(NONCE_BYTES), chainStart), []);
   const snapshots = new MemorySnapshotStore();
   const { follower } = recover(writer, snapshots, salt, lastSeqOf(writer))!;

@@ -223,7 +223,7 @@ test('a command whose records an older node could not read is refused until ever
 async function followerOfErasure(snapshotEvery: number) {
   const { deps, writer, pass, erase } = await grown();
   const copy = (from: number) => writer.from(from, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
-  const own = new MemoryLog().claim();
+  const own = new MemoryLog().acquire();
   for (const batch of copy(0)) await own.append(batch, []);
   const formed = lastSeqOf(own);
   pass();

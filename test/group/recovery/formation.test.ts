@@ -16,7 +16,7 @@ async function formed(playerIdKinds?: readonly string[]) {
   const kinds = playerIdKinds === undefined ? {} : { playerIdKinds };
   const formation = { identity: { ...identity, ...kinds }, halfLifeDays: 30, banHalfLifeDays: 90, salt };
   const random = { bytes: (count: number) => Buffer.alloc(count, 3), uuid: () => '' };
-  const follower = await formGroup(formation, log.claim(), { now: () => t0 }, random);
+  const follower = await formGroup(formation, log.acquire(), { now: () => t0 }, random);
   return { log, follower, record: formationOf(log) };
 }
 
@@ -32,7 +32,7 @@ test('the first record of a group states its identity, and recovery leads to the
 });
 
 test('a group is formed once its first record is stored', async () => {
-  const writer = new MemoryLog().claim();
+  const writer = new MemoryLog().acquire();
   writer.stored = () => Promise.reject(new Error('no space left'));
   const random = { bytes: (count: number) => Buffer.alloc(count), uuid: () => '' };
   const formation = { identity, halfLifeDays: 30, banHalfLifeDays: 90, salt };

@@ -244,11 +244,11 @@ test('a batch under the number of another one is found, also by a start', async 
   assert.throws(() => recover(moved, machine.snapshots, Buffer.alloc(0), 7), /found the batch of record 7/);
 });
 
-test('a log that lost records between its verification and its claim is damage', async () => {
+test('a log that lost records between its verification and its acquisition is damage', async () => {
   const machine = await grown(5);
   mustReach(machine.log, 7);
   mustReach(machine.log, 0);
-  assert.throws(() => mustReach(logOf([]), 7), /ends at record 0 now that it is claimed, though it held record 7/);
+  assert.throws(() => mustReach(logOf([]), 7), /ends at record 0 now that it is acquired, though it held record 7/);
 });
 
 test('a snapshot whose content does not match its digest is found', async () => {

@@ -27,7 +27,7 @@ const bounds = { rowsMax: 7, lookedAtMax: 11, touchedMax: 1_000 };
 class World {
   readonly given = new Given(1).peers(4).weigh({ a: [3, 3, 3, 3], b: [3, 3, 3, 3], z: [1, 1, 1, 1] });
   readonly log = new MemoryLog();
-  readonly #writer = this.log.claim();
+  readonly #writer = this.log.acquire();
   readonly #tables: ChangeTable[] = [];
   #logged = 0;
   #chain = chainStart;

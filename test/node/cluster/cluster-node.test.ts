@@ -262,7 +262,7 @@ async function preparedNode(given: Parameters<typeof nodeOver>[0] = {}) {
   await prepared.node.prepare(0);
   prepared.calls.length = 0;
   const local = new MemoryLog();
-  const own = local.claim();
+  const own = local.acquire();
   const appendAll = (batches: readonly StoredBatch[]) => Promise.all(batches.map((batch) => own.append(batch, [])));
   const writer = prepared.node.wrap(Object.assign(own, { appendAll }) as unknown as LmdbLogWriter);
   return { ...prepared, local, writer };

@@ -19,7 +19,7 @@ import { CopyDonor } from '../../../src/node/cluster/copy-donor.js';
 import { fetchCopy, fetchMissing, isIncomplete } from '../../../src/node/cluster/copy-fetch.js';
 import { readExpectedHead, readMark, writeMark } from '../../../src/store/files/folder-files.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
-import { claimFolder, ownFolder } from '../../../src/store/ownership/owner.js';
+import { acquireFolder, ownFolder } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { inPieces, Life } from '../../group/life.js';
 import { rejection } from '../../store/log-contract.js';
@@ -154,7 +154,7 @@ test('a copy has the log and the newest snapshot of a follower, and replaces wha
   await snapshotOf(life, follower.dir);
   await life.report(10, 30);
   const dir = temporaryFolder();
-  await (await claimFolder(dir)).close();
+  await (await acquireFolder(dir)).close();
   writeFileSync(join(dir, 'dashboard-password'), 'its own');
   await fetchInto(dir, [leader, follower]);
   assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
@@ -393,7 +393,7 @@ test('a snapshot goes if an erasure that its log already has left the log since'
   await life.act({ type: 'erase', player: 'player 1' });
   const erased = log.from(1, 1_000, 1e9).find((stored) => typesIn(stored).includes('subject_erased'))!;
   assert.ok(batchFrom(erased).lastSeq < life.machine.actor.durableSeq);
-  const writer = await claimFolder(dir);
+  const writer = await acquireFolder(dir);
   await writer.appendAll([...before.filter(({ firstSeq }) => firstSeq < erased.firstSeq), erased]);
   await writer.close();
   assert.is(new LmdbSnapshotStore(dir).list().length, 1);
@@ -469,7 +469,7 @@ test('an aborted copy leaves the folder as it was', async () => {
     throw new Error('the call was aborted');
   };
   const dir = temporaryFolder();
-  await (await claimFolder(dir)).close();
+  await (await acquireFolder(dir)).close();
   const before = readdirSync(dir).sort();
   const error = await fetchInto(dir, [node], [], ending).catch((reason: unknown) => reason);
   assert.is((error as Error).name, 'AbortError');

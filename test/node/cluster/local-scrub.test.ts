@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ScrubDeferredError } from '../../../src/group/ports/storage.js';
 import { LocalScrub, markScrubDue, scrubIfDue } from '../../../src/node/cluster/local-scrub.js';
-import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../../src/store/ownership/owner.js';
 import { inFastFolder } from '../../faults/fault.js';
 import { withBounds } from '../../sim/profile.js';
 import { assertErased, erasureOf, fill, marksInFile } from '../../store/log/marked-batches.js';
@@ -110,7 +110,7 @@ test('a mark is on the disk with its folder before the replaced records are, als
 
 test('a folder that leaves its cluster is overwritten if that is due, since a node alone would not do it', () =>
   inFastFolder(async (dir) => {
-    const writer = await claimFolder(dir);
+    const writer = await acquireFolder(dir);
     await fill(writer, 1, 60);
     const { seqs, rewrites } = erasureOf(1, 60);
     await writer.append(null, rewrites);
@@ -121,7 +121,7 @@ test('a folder that leaves its cluster is overwritten if that is due, since a no
     await scrubIfDue(dir);
     assertErased(dir, seqs, []);
     assert.not(existsSync(join(dir, 'scrub-due')));
-    await (await claimFolder(dir)).close();
+    await (await acquireFolder(dir)).close();
   }));
 
 test('a stop aborts the scrub that runs, reports nothing, and begins no other', async () => {

@@ -402,6 +402,6 @@ function formedLog(): MemoryLog {
   for (const { record } of given.records) batch.add(record);
   const sealed = batch.seal(1, t0, new Uint8Array(16), chainStart);
   const log = new MemoryLog();
-  void log.claim().append({ firstSeq: 1, bytes: sealed.bytes }, []);
+  void log.acquire().append({ firstSeq: 1, bytes: sealed.bytes }, []);
   return log;
 }

@@ -80,7 +80,7 @@ class SimOwnLog implements OwnLog {
   constructor(disk: NodeDisk, process: NodeProcess) {
     this.#disk = disk;
     this.#process = process;
-    this.#writer = disk.log.claim();
+    this.#writer = disk.log.acquire();
   }
 
   get epoch(): number {
@@ -274,7 +274,7 @@ export class SimNode {
     const donor = others().find((node) => node.isUp && lastSeqOf(node.#deps.disk.log) >= trimmed);
     if (donor === undefined) return this.#pause(limits.joinRetryMs);
     const copy = new MemoryLog();
-    const writer = copy.claim();
+    const writer = copy.acquire();
     for (const batch of donor.#deps.disk.log.from(0, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)) {
       await writer.append(batch, []);
     }

@@ -23,7 +23,13 @@ import {
   Restoring,
   refusalOfTarget,
 } from '../../../src/store/backup/restore-folder.js';
-import { claimFolder, epochOf, FolderOwnedError, ownFolder, passEpochOn } from '../../../src/store/ownership/owner.js';
+import {
+  acquireFolder,
+  epochOf,
+  FolderOwnedError,
+  ownFolder,
+  passEpochOn,
+} from '../../../src/store/ownership/owner.js';
 import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 import { rejection } from '../log-contract.js';
@@ -125,12 +131,12 @@ test('a folder with content, or one that a node or another restore owns, is left
   assert.instance(await rejection(Restoring.begin(dir, false)), NotEmptyError);
   assert.equal(contents(dir), { file: 'x' });
 
-  const owner = await claimFolder(dir);
+  const owner = await acquireFolder(dir);
   assert.instance(await rejection(Restoring.begin(dir, true)), FolderOwnedError);
   assert.is(halfRestored(dir), undefined);
   await owner.close();
   const restoring = await Restoring.begin(dir, true);
-  const other = await claimFolder(restoring.store);
+  const other = await acquireFolder(restoring.store);
   assert.instance(await rejection(Restoring.begin(dir, true)), FolderOwnedError);
   await other.close();
 });
@@ -185,13 +191,13 @@ test('a restore leaves a folder alone that a node owns and has not opened yet', 
 test('the epochs of a copy continue from those of its source', async () => {
   const dir = temporaryFolder();
   await passEpochOn(dir, 7);
-  const owner = await claimFolder(dir);
+  const owner = await acquireFolder(dir);
   assert.is(owner.epoch, 8);
   await owner.close();
   assert.is(await epochOf(dir), 8);
   const copy = temporaryFolder();
   cpSync(dir, copy, { recursive: true });
-  await using next = closing(await claimFolder(copy));
+  await using next = closing(await acquireFolder(copy));
   assert.is(next.epoch, 9);
 });
 

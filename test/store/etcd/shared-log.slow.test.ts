@@ -11,10 +11,10 @@ import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
 import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
-import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../../src/store/ownership/owner.js';
 import { temporaryFolder } from '../../support/process.js';
 import { deadProcess } from '../dead-process.js';
-import { batchOf, claimedLog, rejection, testLog } from '../log-contract.js';
+import { acquiredLog, batchOf, rejection, testLog } from '../log-contract.js';
 
 const why = noEtcd();
 const noHooks: ConstructorParameters<typeof SharedLogWriter>[4] = {
@@ -78,13 +78,13 @@ if (why !== undefined) {
   testLog('log shared by etcd', async () => {
     const dir = temporaryFolder();
     const prefix = `/test/${++logs}/`;
-    const claim = async (earlier: number) => {
+    const acquire = async (earlier: number) => {
       const log = openLog(prefix);
-      const writer = new SharedLogWriter(await claimFolder(dir, deadProcess()), starting(log), salt, timers, noHooks);
+      const writer = new SharedLogWriter(await acquireFolder(dir, deadProcess()), starting(log), salt, timers, noHooks);
       writer.lead(await leadOn(log, `n${earlier}`));
       return writer;
     };
-    return claimedLog(claim, () => openLogReader(dir));
+    return acquiredLog(acquire, () => openLogReader(dir));
   });
 
   test('another node reads the batches and rewrites of a leader in order, at every size', async () => {

@@ -40,9 +40,9 @@ test('work on a full disk finds the space of the reserve, which is filled again 
     const taken = () => Promise.reject(new Error(`the reserve holds ${sizeIn(small.path)}`));
     const refused = await reserve.ifFull(taken).catch((error: Error) => error.message);
     assert.is(refused, `the reserve holds ${limits.reserveBytes}`);
-    const write = async () => writeFileSync(join(small.path, 'claim'), Buffer.alloc(65_536, 1));
+    const write = async () => writeFileSync(join(small.path, 'acquired'), Buffer.alloc(65_536, 1));
     await reserve.ifFull(write);
-    assert.is(statSync(join(small.path, 'claim')).size, 65_536);
+    assert.is(statSync(join(small.path, 'acquired')).size, 65_536);
   } finally {
     small.unmount();
   }

@@ -8,19 +8,19 @@ import { limits } from '../../../src/limits.js';
 import { newestMeta, withFile } from '../../../src/store/files/lmdb-file.js';
 import { LmdbLogReader, logFolderOf, openLogReader, tryWriting } from '../../../src/store/log/lmdb-log.js';
 import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../../src/store/log/log-environment.js';
-import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
 import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 import { deadProcess } from '../dead-process.js';
-import { batchOf, claimedLog, rejection, testLog } from '../log-contract.js';
+import { acquiredLog, batchOf, rejection, testLog } from '../log-contract.js';
 
 const newestTxnOf = (file: string) => withFile(file, newestMeta)?.txn ?? 0;
 
 /** A folder with a log of some batches, closed. */
 async function leftLog(): Promise<{ readonly dir: string; readonly file: string; readonly pageBytes: number }> {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  const writer = await acquireFolder(dir);
   for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, 3_000), []);
   const { pageBytes } = writer.pages();
   await writer.close();
@@ -37,26 +37,26 @@ function namesFile(file: string, what = ''): (error: unknown) => boolean {
 
 testLog('lmdb log', async () => {
   const dir = temporaryFolder();
-  return claimedLog(
-    () => claimFolder(dir, deadProcess()),
+  return acquiredLog(
+    () => acquireFolder(dir, deadProcess()),
     () => openLogReader(dir),
   );
 });
 
 test('a log is the same after it was closed and opened again', async () => {
   const dir = temporaryFolder();
-  const first = await claimFolder(dir);
+  const first = await acquireFolder(dir);
   await first.append(batchOf(1, 200_000), []);
   await first.append(batchOf(300), []);
   await first.close();
-  await using second = closing(await claimFolder(dir));
+  await using second = closing(await acquireFolder(dir));
   assert.equal(second.from(0, 10, 1e9), [batchOf(1, 200_000), batchOf(300)]);
   await second.append(batchOf(301), []);
 });
 
 test('a commit begins in the same turn of the event loop, without waiting for later reads', async () => {
   const { dir, file } = await leftLog();
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   const rest = new Int32Array(new SharedArrayBuffer(4));
   for (let seq = 21; seq <= 25; seq += 1) {
     const before = newestTxnOf(file);
@@ -77,7 +77,7 @@ test('a reader of a folder without a log names the missing file', () => {
   );
 });
 
-test('pages that make no sense to LMDB are damage of a named file, to a reader and to a claim', async () => {
+test('pages that make no sense to LMDB are damage of a named file, to a reader and to the next owner', async () => {
   const { dir, file, pageBytes } = await leftLog();
   const content = readFileSync(file);
   // The kind of a page stands at byte 18 of its header: a leaf (2) that says that it is a run of a value's pages (4).
@@ -87,7 +87,7 @@ test('pages that make no sense to LMDB are damage of a named file, to a reader a
   }
   writeFileSync(file, content);
   assert.throws(() => openLogReader(dir).last(), namesFile(file));
-  assert.ok(namesFile(file)(await rejection(claimFolder(dir))));
+  assert.ok(namesFile(file)(await rejection(acquireFolder(dir))));
 });
 
 test('errors of LMDB and the system name the file: damage for invalid pages, else the original error', () => {
@@ -113,7 +113,7 @@ test('a meta page that lost its number is damage, or the state of an older commi
     content.writeBigUInt64LE(lost, newest + txnAt);
     writeFileSync(file, content);
     assert.throws(() => openLogReader(dir), namesFile(file, 'meta pages'));
-    assert.ok(namesFile(file, 'meta pages')(await rejection(claimFolder(dir))));
+    assert.ok(namesFile(file, 'meta pages')(await rejection(acquireFolder(dir))));
   }
 });
 
@@ -149,7 +149,7 @@ test('a log whose pages hold fewer batches than it counts is damage', async () =
 
 test('counting the batches reads few keys in one transaction', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  const writer = await acquireFolder(dir);
   const batches = 2 * limits.catchUpBatches + 7;
   await writer.appendAll(Array.from({ length: batches }, (_, i) => batchOf(i + 1)));
   await writer.close();
@@ -177,7 +177,7 @@ test('counting the batches reads few keys in one transaction', async () => {
 
 test('a log that is written to during the count is intact, and its free space can be overwritten', async () => {
   const dir = temporaryFolder();
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   const batches = 2 * limits.catchUpBatches + 7;
   await writer.appendAll(Array.from({ length: batches }, (_, i) => batchOf(i + 1, 3_000)));
   const environment = openLogEnvironment(logFolderOf(dir));
@@ -198,7 +198,7 @@ test('a log that is written to during the count is intact, and its free space ca
 test('a key out of order at the end of a step of the count is damage, and the count ends', async () => {
   for (const steps of [1, 2]) {
     const dir = temporaryFolder();
-    const writer = await claimFolder(dir);
+    const writer = await acquireFolder(dir);
     await writer.appendAll(Array.from({ length: 3 * limits.catchUpBatches }, (_, i) => batchOf(i + 1, 3_000)));
     await writer.close();
     const file = join(dir, 'log', 'data.mdb');
@@ -229,19 +229,19 @@ test('a tried write is aborted, to the last byte', async () => {
   const whole = readFileSync(file);
   await tryWriting(dir);
   assert.is(Buffer.compare(readFileSync(file), whole), 0);
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   assert.equal(writer.from(0, 100, 1e9).length, 20);
 });
 
 test("an owner's record that makes no sense is damage of a named file", async () => {
   const { dir, file } = await leftLog();
   writeFileSync(file, Buffer.from(readFileSync(file, 'latin1').replaceAll('"pid":', '"pid";'), 'latin1'));
-  assert.ok(namesFile(file, "owner's record")(await rejection(claimFolder(dir))));
+  assert.ok(namesFile(file, "owner's record")(await rejection(acquireFolder(dir))));
 });
 
 test('reading does not make the file grow while batches are rewritten', async () => {
   const dir = temporaryFolder();
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   await using reader = closing(openLogReader(dir));
   for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, 5_000), []);
   const { lastPage } = writer.pages();

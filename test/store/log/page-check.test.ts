@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { DamagedError, type StoredBatch } from '../../../src/group/ports/storage.js';
 import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log.js';
 import { checkPages } from '../../../src/store/log/page-check.js';
-import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
 import { inFastFolder } from '../../faults/fault.js';
 import { Random } from '../../support/random.js';
@@ -22,7 +22,9 @@ interface GivenLog {
 }
 
 function inLog(work: (log: GivenLog) => Promise<void>): Promise<void> {
-  return inFastFolder(async (dir) => work({ dir, file: join(dir, 'log', 'data.mdb'), writer: await claimFolder(dir) }));
+  return inFastFolder(async (dir) =>
+    work({ dir, file: join(dir, 'log', 'data.mdb'), writer: await acquireFolder(dir) }),
+  );
 }
 
 test('a log is intact after every commit of a long life with rewrites, scrubs and restarts', () =>
@@ -43,7 +45,7 @@ test('a log is intact after every commit of a long life with rewrites, scrubs an
       if (step % 100 === 50) await writer.scrub();
       if (step % 100 === 75) {
         await writer.close();
-        writer = await claimFolder(dir);
+        writer = await acquireFolder(dir);
       }
       checkPages(file);
     }

@@ -10,7 +10,7 @@ import { ScrubDeferredError } from '../../../src/group/ports/storage.js';
 import { type LmdbLogWriter, logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import { scrubFreePages } from '../../../src/store/log/scrub.js';
-import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../../src/store/ownership/owner.js';
 import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 import { batchOf } from '../log-contract.js';
@@ -20,7 +20,7 @@ const readerEntry = fileURLToPath(new URL('../read-log.js', import.meta.url));
 const withoutDescriptors = fileURLToPath(new URL('../scrub-without-descriptors.js', import.meta.url));
 test('a scrub leaves no replaced byte in values of every size, during reads and appends', async () => {
   const dir = temporaryFolder();
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   await fill(writer, 1, 300);
   const worker = new Worker(readerEntry, { workerData: dir });
   await new Promise((resolve) => worker.once('message', resolve));
@@ -56,7 +56,7 @@ async function grownBy(writer: LmdbLogWriter, firstSeq: number, rounds: number, 
 
 test('erasing and scrubbing over and over makes the file no larger than the batches that are added', async () => {
   const dir = temporaryFolder();
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   await fill(writer, 1, 100);
   await writer.scrub();
   // 69 pages of 280,000 bytes, taken twice while the old ones cannot be used yet, and again while free ones lie apart.
@@ -69,7 +69,7 @@ test('erasing and scrubbing over and over makes the file no larger than the batc
 
 test('a file with much free space does not grow further, however often it is scrubbed', async () => {
   const dir = temporaryFolder();
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   const count = 150;
   for (let seq = 1; seq <= count; seq += 1)
     await writer.append({ firstSeq: seq, bytes: Buffer.alloc(200_000, '.') }, []);
@@ -94,7 +94,7 @@ async function fillPages(writer: LmdbLogWriter, count: number): Promise<void> {
 
 test('a scrub continues while single pages are free, though appends beside it make the file grow', async () => {
   const dir = temporaryFolder();
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   const count = 8_000;
   await fillPages(writer, count);
   // Every second page of the file is free afterwards, so that a run of pages finds no place but at the end.
@@ -123,7 +123,7 @@ test('a scrub continues while single pages are free, though appends beside it ma
 
 test('a scrub ends while small batches are appended without a pause', async () => {
   const dir = temporaryFolder();
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   await fill(writer, 1, 100);
   await writer.append(null, erasureOf(1, 100).rewrites);
   const before = writer.pages().lastPage;
@@ -140,7 +140,7 @@ test('a scrub ends while small batches are appended without a pause', async () =
 
 test('a reader that begins during a scrub defers it without growth of the file', async () => {
   const dir = temporaryFolder();
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   await fillPages(writer, 2_000);
   const seqs = Array.from({ length: 1_000 }, (_, i) => 2 * i + 1);
   await writer.append(

@@ -8,7 +8,7 @@ import { checkEnvironmentFile } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf } from '../../../src/store/log/lmdb-log.js';
 import { openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import { scrubFreePages } from '../../../src/store/log/scrub.js';
-import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../../src/store/ownership/owner.js';
 import { inFastFolder } from '../../faults/fault.js';
 import { closing } from '../../support/closing.js';
 import { deadProcess } from '../dead-process.js';
@@ -17,7 +17,7 @@ import { assertErased, erasureOf, fill, marked, marksInFile } from './marked-bat
 
 test('without a scrub the replaced bytes stay in the file, which is why there is one', () =>
   inFastFolder(async (dir) => {
-    await using writer = closing(await claimFolder(dir));
+    await using writer = closing(await acquireFolder(dir));
     await fill(writer, 1, 60);
     await writer.append(null, erasureOf(1, 60).rewrites);
     assert.ok(marksInFile(dir).has('mark-000001-0000'));
@@ -25,7 +25,7 @@ test('without a scrub the replaced bytes stay in the file, which is why there is
 
 test('a reader that stays on old pages defers the scrub, which erases once the reader ends', () =>
   inFastFolder(async (dir) => {
-    await using writer = closing(await claimFolder(dir));
+    await using writer = closing(await acquireFolder(dir));
     await fill(writer, 1, 60);
     const environment = openLogEnvironment(logFolderOf(dir));
     const reader = environment.root.useReadTransaction();
@@ -43,7 +43,7 @@ test('a reader that stays on old pages defers the scrub, which erases once the r
 
 test('a scrub also overwrites pages that an interrupted commit left behind the last page', () =>
   inFastFolder(async (dir) => {
-    await using writer = closing(await claimFolder(dir));
+    await using writer = closing(await acquireFolder(dir));
     await fill(writer, 1, 60);
     await writer.scrub();
     const file = join(logFolderOf(dir), 'data.mdb');
@@ -59,22 +59,22 @@ test('a scrub also overwrites pages that an interrupted commit left behind the l
 
 test('an owner that died between erasing and scrubbing leaves the next one able to scrub', () =>
   inFastFolder(async (dir) => {
-    await using first = closing(await claimFolder(dir, deadProcess()));
+    await using first = closing(await acquireFolder(dir, deadProcess()));
     await fill(first, 1, 90);
     const { seqs, rewrites } = erasureOf(1, 90);
     await first.append(null, rewrites);
-    await using second = closing(await claimFolder(dir, deadProcess()));
+    await using second = closing(await acquireFolder(dir, deadProcess()));
     await second.scrub();
     assertErased(dir, seqs, []);
   }));
 
 test('pages of zeros that an interrupted scrub left are given back at the next start', () =>
   inFastFolder(async (dir) => {
-    await (await claimFolder(dir)).close();
+    await (await acquireFolder(dir)).close();
     const environment = openLogEnvironment(logFolderOf(dir));
     for (let page = 0; page < 100; page += 1)
       await environment.scrub.put(Buffer.from([0, 0, 0, page]), Buffer.alloc(4_072));
-    const writer = await claimFolder(dir);
+    const writer = await acquireFolder(dir);
     assert.equal([...environment.scrub.getKeys()], []);
     await writer.close();
     await environment.root.close();
@@ -82,16 +82,16 @@ test('pages of zeros that an interrupted scrub left are given back at the next s
 
 test('a fenced owner cannot scrub', () =>
   inFastFolder(async (dir) => {
-    await using first = closing(await claimFolder(dir, deadProcess()));
+    await using first = closing(await acquireFolder(dir, deadProcess()));
     await fill(first, 1, 5);
-    const second = await claimFolder(dir, deadProcess());
+    const second = await acquireFolder(dir, deadProcess());
     assert.ok((await rejection(first.scrub())) instanceof OwnerLostError);
     await second.close();
   }));
 
 test('the file holds the pages it counts after every commit of scrubs and rewrites', () =>
   inFastFolder(async (dir) => {
-    await using writer = closing(await claimFolder(dir));
+    await using writer = closing(await acquireFolder(dir));
     for (let round = 0; round < 20; round += 1) {
       await fill(writer, round * 10 + 1, 10);
       await writer.append(null, erasureOf(round * 10 + 1, 10).rewrites);
@@ -102,7 +102,7 @@ test('the file holds the pages it counts after every commit of scrubs and rewrit
 
 test('a scrub of hundreds of free pages makes the file no larger, and gives back what it claimed', () =>
   inFastFolder(async (dir) => {
-    await using writer = closing(await claimFolder(dir));
+    await using writer = closing(await acquireFolder(dir));
     const seqs = Array.from({ length: 600 }, (_, i) => i + 1);
     await Promise.all(seqs.map((seq) => writer.append({ firstSeq: seq, bytes: marked(seq, 3_000) }, [])));
     await writer.append(
@@ -119,7 +119,7 @@ test('a scrub of hundreds of free pages makes the file no larger, and gives back
 
 test('a scrub that is aborted is deferred to the next start', () =>
   inFastFolder(async (dir) => {
-    await using writer = closing(await claimFolder(dir));
+    await using writer = closing(await acquireFolder(dir));
     await fill(writer, 1, 10);
     const deferred = await rejection(writer.scrub(AbortSignal.abort()));
     assert.ok(deferred instanceof ScrubDeferredError && /the node is shutting down/.test(deferred.message));

@@ -14,7 +14,7 @@ import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf, openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { HiddenCommitError } from '../../../src/store/log/log-environment.js';
 import { checkPages } from '../../../src/store/log/page-check.js';
-import { claimFolder, FolderOwnedError } from '../../../src/store/ownership/owner.js';
+import { acquireFolder, FolderOwnedError } from '../../../src/store/ownership/owner.js';
 import { type ProcessIdentity, thisProcess } from '../../../src/store/ownership/owner-record.js';
 import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
@@ -27,7 +27,7 @@ const hideEntry = fileURLToPath(new URL('../hide-commit.js', import.meta.url));
 /** Silence that no busy machine makes of a heart that beats. */
 const TIMES = { heartbeatMs: 20, ownerSilentMs: 1_000 };
 
-/** Starts a process that claims the folder; resolves with its first line. */
+/** Starts a process that acquires the folder; resolves with its first line. */
 async function starter(dir: string): Promise<{ child: ChildProcess; line: string }> {
   const child = spawn(process.execPath, [ownerEntry, dir], { stdio: ['pipe', 'pipe', 'inherit'] });
   const [line] = await once(createInterface({ input: child.stdout! }), 'line');
@@ -43,7 +43,7 @@ async function end(child: ChildProcess): Promise<void> {
 /** As another machine or container would say it: this one cannot look it up. */
 const elsewhere = (): ProcessIdentity => ({ ...thisProcess(), pid: 1, pidNamespace: 'pid:[1]' });
 
-test('a claim that fails at its end stops its heartbeat', async () => {
+test('an acquisition that fails at its end stops its heartbeat', async () => {
   const dir = temporaryFolder();
   const rejected: unknown[] = [];
   const note = (error: unknown) => rejected.push(error);
@@ -57,7 +57,7 @@ test('a claim that fails at its end stops its heartbeat', async () => {
     },
   };
   try {
-    assert.match(String(await rejection(claimFolder(dir, thisProcess(), times))), 'ENOENT');
+    assert.match(String(await rejection(acquireFolder(dir, thisProcess(), times))), 'ENOENT');
     await delay(5 * TIMES.heartbeatMs);
     assert.equal(rejected, []);
   } finally {
@@ -66,7 +66,7 @@ test('a claim that fails at its end stops its heartbeat', async () => {
   }
 });
 
-test('a first claim that is killed at any time leaves a folder that the next one claims', async () => {
+test('a first acquisition that is killed at any time leaves a folder that the next one acquires', async () => {
   for (let round = 0; round < 8; round++) {
     const dir = temporaryFolder();
     const child = spawn(process.execPath, [ownerEntry, dir], { stdio: ['pipe', 'ignore', 'inherit'] });
@@ -76,7 +76,7 @@ test('a first claim that is killed at any time leaves a folder that the next one
     await end(child);
     // The file in its place is whole, and can be read as it is.
     if (existsSync(logFolderOf(dir))) await openLogReader(dir, { alone: true }).close();
-    await (await claimFolder(dir)).close();
+    await (await acquireFolder(dir)).close();
     assert.equal(
       readdirSync(dir).filter((name) => name.startsWith('.tmp')),
       [],
@@ -88,7 +88,7 @@ test('a living owner refuses a second one, and is named', async () => {
   const dir = temporaryFolder();
   const { child, line } = await starter(dir);
   assert.is(line, 'owner 1');
-  const error = await rejection(claimFolder(dir));
+  const error = await rejection(acquireFolder(dir));
   assert.ok(error instanceof FolderOwnedError);
   assert.match(error.message, dir);
   assert.match(error.message, `process ${child.pid}`);
@@ -100,15 +100,15 @@ test('an owner that was killed does not block the next start, at once', async ()
   const { child } = await starter(dir);
   await end(child);
   const started = performance.now();
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   assert.is(writer.epoch, 2);
   assert.ok(performance.now() - started < limits.ownerSilentMs, 'without watching its heartbeat');
 });
 
 test('an owner elsewhere with a heartbeat refuses a start, and a silent one is taken over', async () => {
   const dir = temporaryFolder();
-  const first = await claimFolder(dir, elsewhere(), TIMES);
-  assert.ok((await rejection(claimFolder(dir, thisProcess(), TIMES))) instanceof FolderOwnedError);
+  const first = await acquireFolder(dir, elsewhere(), TIMES);
+  assert.ok((await rejection(acquireFolder(dir, thisProcess(), TIMES))) instanceof FolderOwnedError);
   // Closed without its release: the record of epoch 1 says that it owns, and nothing beats.
   let beat = '';
   // Not amid a beat.
@@ -118,15 +118,15 @@ test('an owner elsewhere with a heartbeat refuses a start, and a silent one is t
   });
   assert.match(beat, /^1 \d+\n$/);
   await first.abandon();
-  await using second = closing(await claimFolder(dir, thisProcess(), TIMES));
+  await using second = closing(await acquireFolder(dir, thisProcess(), TIMES));
   assert.is(second.epoch, 2);
 });
 
 test('after a takeover no append of the old owner is written, and its heartbeat stops', async () => {
   const dir = temporaryFolder();
-  const first = await claimFolder(dir, deadProcess(), TIMES);
+  const first = await acquireFolder(dir, deadProcess(), TIMES);
   await first.append(batchOf(1), []);
-  await using second = closing(await claimFolder(dir, deadProcess(), TIMES));
+  await using second = closing(await acquireFolder(dir, deadProcess(), TIMES));
   await second.append(batchOf(2), []);
   for (const seq of [2, 3, 4]) {
     assert.ok((await rejection(first.append(batchOf(seq, 70), [batchOf(1, 10)]))) instanceof OwnerLostError);
@@ -138,18 +138,20 @@ test('after a takeover no append of the old owner is written, and its heartbeat 
   const heartbeat = join(dir, 'heartbeat');
   await until(() => existsSync(heartbeat) && readFileSync(heartbeat, 'utf8').startsWith('2 '));
   assert.ok(
-    (await rejection(claimFolder(dir, elsewhere(), TIMES))) instanceof FolderOwnedError,
+    (await rejection(acquireFolder(dir, elsewhere(), TIMES))) instanceof FolderOwnedError,
     'closing the old one released nothing of the new one',
   );
 });
 
 test('exactly one of many starts on the folder of a dead owner wins, in this process', async () => {
   const dir = temporaryFolder();
-  await (await claimFolder(dir, deadProcess())).abandon();
+  await (await acquireFolder(dir, deadProcess())).abandon();
   for (let round = 0; round < 30; round += 1) {
-    const claims = await Promise.allSettled(Array.from({ length: 4 }, () => claimFolder(dir, thisProcess(), TIMES)));
-    const won = claims.filter((claim) => claim.status === 'fulfilled').map((claim) => claim.value);
-    const lost = claims.filter((claim) => claim.status === 'rejected').map((claim) => claim.reason);
+    const attempts = await Promise.allSettled(
+      Array.from({ length: 4 }, () => acquireFolder(dir, thisProcess(), TIMES)),
+    );
+    const won = attempts.filter((attempt) => attempt.status === 'fulfilled').map((attempt) => attempt.value);
+    const lost = attempts.filter((attempt) => attempt.status === 'rejected').map((attempt) => attempt.reason);
     assert.is(won.length, 1);
     assert.ok(lost.every((error) => error instanceof FolderOwnedError));
     assert.is(won[0]!.epoch, round + 2);
@@ -174,7 +176,7 @@ test('exactly one of many processes that start on a killed owner wins', async ()
     last = winners[0]!;
   }
   await end(last.child);
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   assert.equal(storedSeqs(writer), [1, 2, 3, 4, 5], 'each owner wrote one batch, keyed by its epoch');
 });
 
@@ -191,7 +193,7 @@ const storedSeqs = (log: LogReader): number[] => log.from(0, 100, 1e6).map(({ fi
 // acknowledged.
 test('a commit that another process hid is not overwritten: the next one is refused', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir, deadProcess());
+  const writer = await acquireFolder(dir, deadProcess());
   for (const seq of [1, 2]) await writer.append(batchOf(seq), []);
   hide(dir);
   assert.ok((await rejection(writer.append(batchOf(3), []))) instanceof HiddenCommitError);
@@ -199,35 +201,35 @@ test('a commit that another process hid is not overwritten: the next one is refu
   assert.ok((await rejection(writer.append(null, [rewrite]))) instanceof HiddenCommitError);
   await writer.close();
   checkPages(dataFileOf(logFolderOf(dir)));
-  await using next = closing(await claimFolder(dir, deadProcess()));
+  await using next = closing(await acquireFolder(dir, deadProcess()));
   assert.equal(storedSeqs(next), [1, 2]);
   await next.append(batchOf(3), []);
 });
 
 // Found by `faults -- takeover`: two starts owned one folder, both under epoch 220 (round 367 of seed 1), and a
 // takeover lost the last commit before it (races of processes, which no seed repeats).
-test('a claim does not overwrite a commit that another process hid', async () => {
+test('an acquisition does not overwrite a commit that another process hid', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir, deadProcess());
+  const writer = await acquireFolder(dir, deadProcess());
   for (const seq of [1, 2]) await writer.append(batchOf(seq), []);
   hide(dir);
-  assert.ok((await rejection(claimFolder(dir, deadProcess()))) instanceof HiddenCommitError);
+  assert.ok((await rejection(acquireFolder(dir, deadProcess()))) instanceof HiddenCommitError);
   await writer.close();
-  await using next = closing(await claimFolder(dir, deadProcess()));
+  await using next = closing(await acquireFolder(dir, deadProcess()));
   assert.is(next.epoch, 3);
   assert.equal(storedSeqs(next), [1, 2]);
 });
 
 // Found by `faults -- takeover`, round 367 of seed 1: each of two owners under one epoch could write.
-test('an owner whose claim was hidden is fenced by the next one', async () => {
+test('an owner whose acquisition was hidden is fenced by the next one', async () => {
   const dir = temporaryFolder();
-  const first = await claimFolder(dir, deadProcess());
+  const first = await acquireFolder(dir, deadProcess());
   await first.append(batchOf(1), []);
-  const hidden = await claimFolder(dir, deadProcess());
+  const hidden = await acquireFolder(dir, deadProcess());
   hide(dir);
-  // It looks for its newest batch and its own claim, and finds both.
+  // It looks for its newest batch and its own acquisition, and finds both.
   await first.append(batchOf(2), []);
-  const next = await claimFolder(dir, deadProcess());
+  const next = await acquireFolder(dir, deadProcess());
   assert.is(next.epoch, hidden.epoch + 1);
   assert.ok((await rejection(hidden.append(batchOf(3), []))) instanceof OwnerLostError);
   await next.append(batchOf(3), []);

@@ -1,4 +1,4 @@
-/** Tells a living owner of a data folder from a dead one, and claims the folder of a dead one. */
+/** Tells a living owner of a data folder from a dead one, and acquires the folder of a dead one. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -15,7 +15,7 @@ import { until } from '../../support/until.js';
 import { deadProcess } from '../dead-process.js';
 import { batchOf, rejection } from '../log-contract.js';
 
-const { adoptFolder, claimFolder, FolderOwnedError, ownFolder, refuseLiving } = owners;
+const { adoptFolder, acquireFolder, FolderOwnedError, ownFolder, refuseLiving } = owners;
 /** Silence that no busy machine makes of a heart that beats. */
 const times = { heartbeatMs: 5, ownerSilentMs: 1_000 };
 /** For an owner whose heart never beats. */
@@ -44,7 +44,7 @@ test('an owner that runs here on another folder makes this one a copy, which can
   assert.is(await adoptFolder(dir), 'free');
   const parent = { ...thisProcess(), pid: process.ppid, processStart: processStartOf(process.ppid) };
   const owner = await ownFolder(dir, parent, times);
-  const refused = String(await rejection(claimFolder(dir)));
+  const refused = String(await rejection(acquireFolder(dir)));
   assert.match(refused, `${dir} is a copy of the folder of a running node, process ${process.ppid} (since 2`);
   assert.is(await adoptFolder(dir), 'adopted');
   assert.is(readOwner(dir)?.released, true);
@@ -96,44 +96,44 @@ test('a folder is released once, and not by an owner that was stopped or has a s
 
 test('the data folder is created for its owner alone', async () => {
   const dir = join(temporaryFolder(), 'data');
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   assert.is(statSync(dir).mode & 0o777, 0o700);
   assert.is(writer.epoch, 1);
 });
 
 test('an owner in this process refuses a second one too', async () => {
   const dir = temporaryFolder();
-  await using writer = closing(await claimFolder(dir));
-  assert.ok((await rejection(claimFolder(dir))) instanceof FolderOwnedError);
+  await using writer = closing(await acquireFolder(dir));
+  assert.ok((await rejection(acquireFolder(dir))) instanceof FolderOwnedError);
   await writer.append(batchOf(1), []);
   assert.equal(writer.last(), batchOf(1));
 });
 
 test('a released folder is free at once, also for one that cannot look its owner up', async () => {
   const dir = temporaryFolder();
-  await (await claimFolder(dir)).close();
-  await using writer = closing(await claimFolder(dir, elsewhere(), { heartbeatMs: 1_000, ownerSilentMs: 60_000 }));
+  await (await acquireFolder(dir)).close();
+  await using writer = closing(await acquireFolder(dir, elsewhere(), { heartbeatMs: 1_000, ownerSilentMs: 60_000 }));
   assert.is(writer.epoch, 2);
 });
 
 test('an old heartbeat file of another owner does not protect a dead one', async () => {
   const dir = temporaryFolder();
-  const first = await claimFolder(dir, elsewhere(), times);
+  const first = await acquireFolder(dir, elsewhere(), times);
   await first.abandon();
   let beat = 0;
   const stranger = setInterval(() => writeFileSync(join(dir, 'heartbeat'), `7 ${beat++}\n`), 1);
-  await using second = closing(await claimFolder(dir, thisProcess(), briefly).finally(() => clearInterval(stranger)));
+  await using second = closing(await acquireFolder(dir, thisProcess(), briefly).finally(() => clearInterval(stranger)));
   assert.is(second.epoch, 2);
 });
 
 test('an owner that writes nothing is notified once of a takeover', async () => {
   const dir = temporaryFolder();
   const reported: unknown[] = [];
-  const first = await claimFolder(dir, deadProcess(), times, (error) => reported.push(error));
+  const first = await acquireFolder(dir, deadProcess(), times, (error) => reported.push(error));
   // So that its heart has beaten as an owner's.
   await until(() => beatOf(dir, 1) > 0);
   assert.equal(reported, []);
-  const second = await claimFolder(dir, thisProcess(), times);
+  const second = await acquireFolder(dir, thisProcess(), times);
   await until(() => reported.length > 0);
   await until(() => beatOf(dir, 2) > 3);
   assert.is(reported.length, 1);
@@ -144,10 +144,10 @@ test('an owner that writes nothing is notified once of a takeover', async () => 
 
 test('an owner file that a power cut emptied delays a start no longer than a silent owner', async () => {
   const dir = temporaryFolder();
-  await (await claimFolder(dir)).abandon();
+  await (await acquireFolder(dir)).abandon();
   writeFileSync(ownerFileOf(dir, 1), '');
   writeFileSync(ownerFileOf(dir, 2), '');
-  const next = await claimFolder(dir, thisProcess(), briefly);
+  const next = await acquireFolder(dir, thisProcess(), briefly);
   assert.is(next.epoch, 3);
   await next.close();
   assert.equal(
@@ -156,31 +156,31 @@ test('an owner file that a power cut emptied delays a start no longer than a sil
   );
 });
 
-test('a folder that lost the file of its last owner is claimed with the epoch after that one', async () => {
+test('a folder that lost the file of its last owner is acquired with the epoch after that one', async () => {
   const dir = temporaryFolder();
-  for (let epoch = 1; epoch <= 3; epoch++) await (await claimFolder(dir)).close();
+  for (let epoch = 1; epoch <= 3; epoch++) await (await acquireFolder(dir)).close();
   rmSync(ownerFileOf(dir, 3));
   let isLost = false;
-  const next = await claimFolder(dir, thisProcess(), times, () => {
+  const next = await acquireFolder(dir, thisProcess(), times, () => {
     isLost = true;
   });
   assert.is(next.epoch, 4);
   await until(() => beatOf(dir, 4) > 2);
-  assert.instance(await rejection(claimFolder(dir)), FolderOwnedError);
+  assert.instance(await rejection(acquireFolder(dir)), FolderOwnedError);
   await next.close();
   assert.not.ok(isLost);
-  await using last = closing(await claimFolder(dir));
+  await using last = closing(await acquireFolder(dir));
   assert.is(last.epoch, 5);
 });
 
 test('an owned folder is refused before its log is opened, and its files stay unchanged', async () => {
   const dir = temporaryFolder();
   const folder = await ownFolder(dir);
-  assert.instance(await rejection(claimFolder(dir)), FolderOwnedError);
+  assert.instance(await rejection(acquireFolder(dir)), FolderOwnedError);
   assert.not.ok(existsSync(logFolderOf(dir)));
   await folder.release();
   mkdirSync(join(dir, '.tmp-log-7'));
-  await using next = closing(await claimFolder(dir));
+  await using next = closing(await acquireFolder(dir));
   assert.not.ok(existsSync(join(dir, '.tmp-log-7')), 'the remains of an interrupted start');
   assert.is(next.epoch, 2);
 });
@@ -188,32 +188,32 @@ test('an owned folder is refused before its log is opened, and its files stay un
 // Found by flips: round 6738 of seed 20261171. The folder was "in use" by a process that had died.
 test('an owner whose version is damaged is damage, and no owner that lives', async () => {
   const dir = temporaryFolder();
-  await (await claimFolder(dir, deadProcess())).abandon();
+  await (await acquireFolder(dir, deadProcess())).abandon();
   const environment = openLogEnvironment(logFolderOf(dir));
   await environment.meta.put(OWNER_KEY, environment.meta.getBinary(OWNER_KEY)!, 129);
-  const error = await rejection(claimFolder(dir));
+  const error = await rejection(acquireFolder(dir));
   assert.ok(error instanceof DamagedError);
   assert.match(error.message, /data\.mdb: the owner's record and its version differ/);
   await environment.root.close();
 });
 
-test('a log that was cut is damage, and claiming it does not end the process', async () => {
+test('a log that was cut is damage, and acquiring it does not end the process', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  const writer = await acquireFolder(dir);
   await writer.append(batchOf(1, 50_000), []);
   await writer.close();
   const file = join(dir, 'log', 'data.mdb');
   writeFileSync(file, readFileSync(file).subarray(0, 20_480));
-  assert.ok((await rejection(claimFolder(dir))) instanceof DamagedError);
+  assert.ok((await rejection(acquireFolder(dir))) instanceof DamagedError);
 });
 
 test('a living owner in another container is not taken for that of a copy, nor its folder adopted', async () => {
   const dir = temporaryFolder();
   // Its number is that of a process here, too, which has not opened the folder.
-  await using writer = closing(await claimFolder(dir, { ...elsewhere(), pid: process.ppid }, times));
-  const claimed = await rejection(claimFolder(dir, thisProcess(), times));
-  assert.instance(claimed, FolderOwnedError);
-  assert.not.match((claimed as Error).message, /is a copy of the folder of a running node/);
+  await using writer = closing(await acquireFolder(dir, { ...elsewhere(), pid: process.ppid }, times));
+  const refused = await rejection(acquireFolder(dir, thisProcess(), times));
+  assert.instance(refused, FolderOwnedError);
+  assert.not.match((refused as Error).message, /is a copy of the folder of a running node/);
   assert.instance(await rejection(adoptFolder(dir, thisProcess(), times)), FolderOwnedError);
   // Nothing was taken from it.
   await writer.append(batchOf(1), []);

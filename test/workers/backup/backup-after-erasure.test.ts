@@ -10,7 +10,7 @@ import { Replica } from '../../../src/group/replica/replica.js';
 import { storeOf } from '../../../src/store/backup/backup-folder.js';
 import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf, openLogReader } from '../../../src/store/log/lmdb-log.js';
-import { claimFolder, epochOf } from '../../../src/store/ownership/owner.js';
+import { acquireFolder, epochOf } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { refusalOf } from '../../../src/workers/backup/backup-context.js';
 import { backUp, restore } from '../../../src/workers/backup/backup-task.js';
@@ -79,7 +79,7 @@ test('a restore erases again who was erased after the backup', () =>
     assert.equal([log.includes(subjectOf('player 0')), log.includes(subjectOf('player 1'))], [true, false]);
 
     rmSync(logFolderOf(storeOf(dir)), { recursive: true });
-    await (await claimFolder(storeOf(dir))).close();
+    await (await acquireFolder(storeOf(dir))).close();
     const empty = await refusal(restore({ ...task, dataDir: join(root, 'empty') }, context));
     assert.equal(empty, { ok: false, code: 'store_damaged', error: 'the log of the backup is empty' });
   }));

@@ -8,7 +8,7 @@ import type { CopyStatus, RestoreTask } from '../../../src/group/backup/backup-t
 import { writeExpectedHead } from '../../../src/store/files/folder-files.js';
 import { dataFileOf } from '../../../src/store/files/lmdb-file.js';
 import { logFolderOf, openLogReader } from '../../../src/store/log/lmdb-log.js';
-import { claimFolder, epochOf } from '../../../src/store/ownership/owner.js';
+import { acquireFolder, epochOf } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { refusalOf } from '../../../src/workers/backup/backup-context.js';
 import { restoreInChild, verifyAny } from '../../../src/workers/backup/backup-processes.js';
@@ -31,7 +31,7 @@ let given = '';
 test.before(async () => {
   given = temporaryFolder();
   const dataDir = join(given, 'data');
-  const writer = await claimFolder(dataDir);
+  const writer = await acquireFolder(dataDir);
   const batch = new BatchWriter();
   batch.add(formedRecord());
   const { bytes } = batch.seal(1, t0, Buffer.alloc(NONCE_BYTES), chainStart);

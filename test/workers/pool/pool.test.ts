@@ -10,7 +10,7 @@ import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/
 import { batchesIn } from '../../../src/group/backup/copy-store.js';
 import { PoolBusyError } from '../../../src/group/ports/pool.js';
 import { limits } from '../../../src/limits.js';
-import { claimFolder, epochOf } from '../../../src/store/ownership/owner.js';
+import { acquireFolder, epochOf } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { PiscinaPool } from '../../../src/workers/pool/piscina-pool.js';
 import { ReadQueue } from '../../../src/workers/pool/read-queue.js';
@@ -76,7 +76,7 @@ test('a thread verifies a batch of signatures, each by its own key, and replies 
 
 test('a piece of the log comes in memory that the threads share, or alone if it is larger', async () => {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  const writer = await acquireFolder(dir);
   const batch = (firstSeq: number, length: number) => ({ firstSeq, bytes: new Uint8Array(length).fill(firstSeq) });
   const large = batch(3, limits.copyPieceBytes);
   await writer.appendAll([batch(1, 10), batch(2, 20), large]);
@@ -127,7 +127,7 @@ test('a task starts once the files hold every acknowledged batch, unless an eras
 /** A folder whose log has one record, the formation of a group, with its owner. */
 async function formedFolder() {
   const dir = temporaryFolder();
-  const writer = await claimFolder(dir);
+  const writer = await acquireFolder(dir);
   const batch = new BatchWriter();
   batch.add(formedRecord());
   const { bytes } = batch.seal(1, t0, Buffer.alloc(NONCE_BYTES), chainStart);

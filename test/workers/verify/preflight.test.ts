@@ -7,7 +7,7 @@ import type { GroupIdentity } from '../../../src/group/api.js';
 import { formGroup } from '../../../src/group/recovery/formation.js';
 import { limits } from '../../../src/limits.js';
 import { writeClockSeen } from '../../../src/store/files/folder-files.js';
-import { claimFolder } from '../../../src/store/ownership/owner.js';
+import { acquireFolder } from '../../../src/store/ownership/owner.js';
 import { startProblems } from '../../../src/workers/verify/preflight.js';
 import { inFastFolder } from '../../faults/fault.js';
 import { closing } from '../../support/closing.js';
@@ -17,7 +17,7 @@ const identity: GroupIdentity = { groupId: 'g', identityMode: 'privacy-first', e
 const salt = 's'.repeat(limits.saltBytesMin);
 
 async function formed(dir: string, of: GroupIdentity | null): Promise<void> {
-  await using writer = closing(await claimFolder(dir));
+  await using writer = closing(await acquireFolder(dir));
   const formation = { halfLifeDays: 1, banHalfLifeDays: 6, salt: Buffer.from(salt) };
   const random = { bytes: (count: number) => new Uint8Array(count), uuid: () => '' };
   if (of !== null) await formGroup({ identity: of, ...formation }, writer, { now: () => t0 }, random);

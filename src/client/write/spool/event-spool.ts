@@ -7,8 +7,8 @@ import { abortable, onAbort, withResolve } from '../../transport/listeners.js';
 import { type Runtime, systemRuntime } from '../../transport/time.js';
 import { invalidArgument, TrustError } from '../../trust-error.js';
 import type { TrustEvent } from '../client-event.js';
-import { claimFolder, type Release } from './claim.js';
 import { Delivery } from './delivery.js';
+import { acquireFolder, type Release } from './folder-owner.js';
 import { Journal } from './journal.js';
 import type { SetAsideEvent, SpoolProgress, SpoolTarget } from './progress.js';
 import { RECORD_EXTRA_BYTES, recordsBytes } from './spool-record.js';
@@ -96,7 +96,7 @@ export class EventSpool {
     let release: Release | undefined;
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      release = await claimFolder(folder, runtime);
+      release = await acquireFolder(folder, runtime);
       const journal = await Journal.open(folder);
       const delivery = new Delivery({ folder, to, journal, runtime, onProgress, onSetAside });
       const spool = new EventSpool(options, release, journal, delivery);

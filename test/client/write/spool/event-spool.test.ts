@@ -1,5 +1,5 @@
 /**
- * The spool against a node that does as it is told: order, rejects, trouble, a full disk's share, restarts, the claim.
+ * The spool against a node that does as it is told: order, rejects, trouble, a full disk's share, restarts, the owner.
  */
 import { getEventListeners } from 'node:events';
 import {

@@ -1,6 +1,6 @@
 /**
- * Claims a spool's folder for one process: the owner listens on a Unix socket in the folder, so that the kernel itself
- * shows whether the owner is alive. Each process first creates its own socket and then looks at the others
+ * Acquires a spool's folder for one process: the owner listens on a Unix socket in the folder, so that the kernel
+ * itself shows whether the owner is alive. Each process first creates its own socket and then looks at the others
  * (docs/decisions/0162-spool.md).
  */
 import { once } from 'node:events';
@@ -13,19 +13,19 @@ import { invalidArgument, TrustError } from '../../trust-error.js';
 
 const pattern = /^claim-[0-9a-f]{8}\.sock$/;
 
-/** Releases a claimed folder. */
+/** Releases an acquired folder. */
 export type Release = () => Promise<void>;
 
-/** Claims the folder for this process; rejects with `spool_in_use` if another process has claimed it. */
-export async function claimFolder(folder: string, runtime: Runtime): Promise<Release> {
+/** Acquires the folder for this process; rejects with `spool_in_use` if another process owns it. */
+export async function acquireFolder(folder: string, runtime: Runtime): Promise<Release> {
   for (let attempt = 0; ; attempt++) {
     const release = await tryOnce(folder, runtime);
     if (release !== null) return release;
     // Two processes that start at the same time may each have found the other and withdrawn.
-    if (attempt === bounds.spoolClaimTries) {
+    if (attempt === bounds.spoolAcquireTries) {
       throw new TrustError('spool_in_use', `another process uses the spool in ${folder}`);
     }
-    await pause(runtime, fullJitterMs(runtime, attempt, bounds.spoolClaimPauseMs, bounds.backoffCapMs));
+    await pause(runtime, fullJitterMs(runtime, attempt, bounds.spoolAcquirePauseMs, bounds.backoffCapMs));
   }
 }
 

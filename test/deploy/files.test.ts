@@ -87,10 +87,15 @@ test('probes ask for a path that is served without a key, on the port that is li
 });
 
 test('a service manager waits longer than a stopping node may take', () => {
-  const grace = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]) * 1000;
-  assert.ok(grace(compose, /stop_grace_period: (\d+)s/) > limits.shutdownMs);
-  assert.ok(grace(kubernetes, /terminationGracePeriodSeconds: (\d+)/) > limits.shutdownMs);
-  assert.ok(grace(unit, /^TimeoutStopSec=(\d+)$/m) > limits.shutdownMs);
+  for (const [text, pattern] of [
+    [compose, /stop_grace_period: (\d+)s/],
+    [fileOf('deploy/cluster/compose.yml'), /stop_grace_period: (\d+)s/],
+    [kubernetes, /terminationGracePeriodSeconds: (\d+)/],
+    [fileOf('deploy/cluster/kubernetes.yml'), /terminationGracePeriodSeconds: (\d+)/],
+    [unit, /^TimeoutStopSec=(\d+)$/m],
+  ] as const) {
+    assert.ok(Number(pattern.exec(text)?.[1]) * 1000 > limits.shutdownMs, String(pattern));
+  }
   assert.match(unit, /^RestartPreventExitStatus=2$/m);
 });
 

@@ -13,7 +13,6 @@ import { startTestNode, type TestNode, weightsSettled } from '../support/node.js
 
 const fileOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const watching = fileOf('docs/operating/watch.md');
-const rules = fileOf('deploy/alerts.yml');
 
 interface Dashboard {
   readonly panels: readonly {
@@ -24,7 +23,9 @@ interface Dashboard {
     readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
   }[];
 }
-const { panels } = JSON.parse(fileOf('deploy/grafana.json')) as Dashboard;
+const dashboardOf = (path: string) => JSON.parse(fileOf(path)) as Dashboard;
+const { panels } = dashboardOf('deploy/grafana.json');
+const panelsOfCluster = dashboardOf('deploy/cluster/grafana.json').panels;
 
 /** One rule with its lines; the form that the file keeps to. */
 interface Rule {
@@ -32,14 +33,16 @@ interface Rule {
   readonly expr: string;
   readonly text: string;
 }
-const alerts: readonly Rule[] = rules
-  .split(/^ {6}- alert: /m)
-  .slice(1)
-  .map((text) => ({
-    name: text.slice(0, text.indexOf('\n')),
-    expr: /^ {8}expr: ([\s\S]*?)^ {8}\w/m.exec(text)?.[1] ?? '',
-    text,
-  }));
+const rulesIn = (path: string): readonly Rule[] =>
+  fileOf(path)
+    .split(/^ {6}- alert: /m)
+    .slice(1)
+    .map((text) => ({
+      name: text.slice(0, text.indexOf('\n')),
+      expr: /^ {8}expr: ([\s\S]*?)^ {8}\w/m.exec(text)?.[1] ?? '',
+      text,
+    }));
+const alerts = rulesIn('deploy/alerts.yml');
 
 let node: TestNode;
 let exposed = '';
@@ -124,22 +127,23 @@ test('every metric and label on the dashboard exists in a node', () => {
 });
 
 test('panels have numbers of their own and lie beside each other, not upon each other', () => {
-  assert.is(new Set(panels.map(({ id }) => id)).size, panels.length);
-  const taken = new Map<string, string>();
-  for (const { title, gridPos: at } of panels) {
-    assert.ok(at.x + at.w <= 24, title);
-    for (let x = at.x; x < at.x + at.w; x++) {
-      for (let y = at.y; y < at.y + at.h; y++) {
-        assert.not(taken.has(`${x} ${y}`), `${title} lies upon ${taken.get(`${x} ${y}`)}`);
-        taken.set(`${x} ${y}`, title);
+  for (const one of [panels, panelsOfCluster]) {
+    assert.is(new Set(one.map(({ id }) => id)).size, one.length);
+    const taken = new Map<string, string>();
+    for (const { title, gridPos: at } of one) {
+      assert.ok(at.x + at.w <= 24, title);
+      for (let x = at.x; x < at.x + at.w; x++) {
+        for (let y = at.y; y < at.y + at.h; y++) {
+          assert.not(taken.has(`${x} ${y}`), `${title} lies upon ${taken.get(`${x} ${y}`)}`);
+          taken.set(`${x} ${y}`, title);
+        }
       }
     }
   }
 });
 
 test('no chart draws bytes on the axis of another unit', () => {
-  const cluster = JSON.parse(fileOf('deploy/cluster/grafana.json')) as Dashboard;
-  const mixed = [...panels, ...cluster.panels].filter(({ targets = [], fieldConfig }) => {
+  const mixed = [...panels, ...panelsOfCluster].filter(({ targets = [], fieldConfig }) => {
     const apart = fieldConfig?.overrides.map(({ matcher }) => matcher.options) ?? [];
     const onOne = targets.filter(({ legendFormat }) => !apart.includes(legendFormat));
     const bytes = onOne.filter(({ expr }) => /_bytes(?:_total)?\b/.test(expr));
@@ -200,20 +204,25 @@ test('promtool accepts the rules', () => promtool('check', 'rules', 'deploy/aler
 test('alerts fire upon the series of a fault, and stay quiet upon those of a group that is well', () =>
   promtool('test', 'rules', 'test/deploy/alerts.promtool.yml', 'test/deploy/alerts-of-days.promtool.yml'));
 
-test('every alert links to its runbook in operating/watch.md, and every runbook belongs to an alert', () => {
-  const anchors = anchorsOf(watching);
-  for (const { name, text } of alerts) {
-    const link = /runbook_url: (\S+)/.exec(text)?.[1];
-    assert.is(link, `docs/operating/watch.md#alert-${name.toLowerCase()}`);
-    assert.ok(anchors.has(link!.split('#')[1]!), `${name} has no heading`);
-    assert.match(text, /severity: (?:page|ticket)\b/, name);
-  }
-  const described = Array.from(watching.matchAll(/^### Alert (\w+)$/gm), ([, name]) => name);
-  assert.equal(
-    described,
-    alerts.map(({ name }) => name),
-  );
-});
+for (const [path, rules] of [
+  ['docs/operating/watch.md', alerts],
+  ['docs/operating/cluster.md', rulesIn('deploy/cluster/alerts.yml')],
+] as const) {
+  test(`every alert links to its runbook in ${path}, and every runbook belongs to an alert`, () => {
+    const page = fileOf(path);
+    const anchors = anchorsOf(page);
+    for (const { name, text } of rules) {
+      const link = /runbook_url: (\S+)/.exec(text)?.[1];
+      assert.is(link, `${path}#alert-${name.toLowerCase()}`);
+      assert.ok(anchors.has(link!.split('#')[1]!), `${name} has no heading`);
+      assert.match(text, /severity: (?:page|ticket)\b/, name);
+    }
+    assert.equal(
+      Array.from(page.matchAll(/^### Alert (\w+)$/gm), ([, name]) => name),
+      rules.map(({ name }) => name),
+    );
+  });
+}
 
 test('the table of operating/watch.md has every metric of a node, and no other', () => {
   const [, after = ''] = watching.split('\n## Metrics\n');

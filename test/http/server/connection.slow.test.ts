@@ -131,21 +131,6 @@ test('requests behind a write are answered once and in order, also after the cal
   }
 });
 
-test('a request for another protocol gets an HTTP answer that ends the connection', async () => {
-  await onBothLanes(async (face) => {
-    const socket = await opened(face.port);
-    const all = received(socket);
-    const upgrade = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
-    socket.write(upgrade + peersRead);
-    const expected = ['HTTP/1.1 200', 'Connection: close'];
-    assert.equal((await all).match(/HTTP\/1\.1 \d+|Connection: .*/g), expected);
-    const other = await opened(face.port);
-    const rest = received(other);
-    other.end(`${upgrade.replace('Connection: upgrade\r\n', '')}GET #x HTTP/1.1\r\n\r\n`);
-    assert.equal((await rest).match(/HTTP\/1\.1 \d+|Connection: .*/g), expected, 'garbage behind it');
-  });
-});
-
 test('after an answer that ends the connection no request is carried out or refused', async () => {
   let submitted = 0;
   const submit = acceptAfter(() => submitted++);
@@ -168,15 +153,6 @@ test('after an answer that ends the connection no request is carried out or refu
     { submit },
   );
   assert.is(submitted, 0);
-});
-
-test('requests before a tunnel are answered before the tunnel is refused', async () => {
-  await onBothLanes(async (face) => {
-    const health = 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n';
-    const tunnel = 'CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n';
-    const answers = await statusesOf(face.port, `${health}${submission()}${health}${tunnel}`, true);
-    assert.equal(answers, [200, 201, 200, 400]);
-  });
 });
 
 test('a caller that sends CONNECT after an event and resets early ends no other connection', async () => {

@@ -283,16 +283,23 @@ test('requests before a tunnel are answered before the tunnel is refused', async
   const tunnel = `CONNECT x:80 HTTP/1.1\r\n${host}\r\n`;
   const answered = await codes([health + health + tunnel], { path: '/api/v1/health' });
   assert.equal(answered, [[200], [200], [400, 'invalid_parameter']]);
+  const event = JSON.stringify(eventBody());
+  const write = `${submission(`Content-Length: ${event.length}\r\n`)}${event}`;
+  assert.equal(await codes([write + write + tunnel], events), [[201], [201], [400, 'invalid_parameter']]);
 });
 
 test('a request for another protocol gets an answer that ends the connection', async () => {
   const upgrade = `GET /api/v1/health HTTP/1.1\r\n${host}Connection: upgrade\r\nUpgrade: websocket\r\n\r\n`;
   const next = `GET /api/v1/peers HTTP/1.1\r\n${host}\r\n`;
-  const answers = await askRaw(face.port, [upgrade + next], { path: '/api/v1/health' });
-  assert.equal(
-    answers.map(({ status, headers }) => [status, headers.connection]),
-    [[200, 'close']],
-  );
+  const garbage = `${upgrade.replace('Connection: upgrade\r\n', '')}GET #x HTTP/1.1\r\n\r\n`;
+  for (const bytes of [upgrade + next, garbage]) {
+    const answers = await askRaw(face.port, [bytes], { path: '/api/v1/health' });
+    assert.equal(
+      answers.map(({ status, headers }) => [status, headers.connection]),
+      [[200, 'close']],
+      bytes,
+    );
+  }
 });
 
 test('a request id of the caller is answered where it is harmless', async () => {

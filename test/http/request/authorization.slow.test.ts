@@ -1,6 +1,6 @@
 /**
- * Every operation against every kind of caller, each cell from one table. The wire's own rules about keys stand in
- * `access.slow.test.ts`.
+ * Every operation against every kind of caller, each cell from one table. The texts of refusals and what holds without
+ * authentication stand in `access.slow.test.ts`.
  */
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
@@ -30,6 +30,16 @@ const callers = [
   'off, bad key',
 ] as const;
 type Caller = (typeof callers)[number];
+
+/** Keys that get the same as a caller of the table. */
+const variants = {
+  'empty key': ['no key', () => ''],
+  'longer key': ['bad key', (keys) => `${keys.owner}x`],
+  'key in lower case': ['bad key', (keys) => keys.owner!.toLowerCase()],
+  'off, empty key': ['off', () => ''],
+  'off, suspended': ['off', (keys) => keys.suspended],
+  'off, owner': ['owner', (keys) => keys.owner],
+} as const satisfies Readonly<Record<string, readonly [Caller, (keys: Group['keys']) => string | undefined]>>;
 
 /** The answer to each caller, in the order of `callers`. */
 type Row = readonly [string, string, string, string, string, string, string, string, string];
@@ -186,9 +196,15 @@ test('every cell of the authorization table is enforced', async () => {
   const on = await groupWith('true');
   const off = await groupWith('false');
   for (const [id, row] of Object.entries(table) as [OperationId, Row][]) {
+    const groupOf = (caller: string) => (caller.startsWith('off') ? off : on);
     for (const [place, caller] of callers.entries()) {
-      const group = caller.startsWith('off') ? off : on;
+      const group = groupOf(caller);
       assert.is(cellOf(id, await call(group, id, group.keys[caller])), row[place], `${id}, ${caller}`);
+    }
+    for (const [variant, [caller, keyOf]] of Object.entries(variants)) {
+      const group = groupOf(variant);
+      const cell = row[callers.indexOf(caller)];
+      assert.is(cellOf(id, await call(group, id, keyOf(group.keys))), cell, `${id}, ${variant}`);
     }
   }
   await on.node.close();

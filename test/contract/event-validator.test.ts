@@ -14,7 +14,7 @@ function textsOf(more: object, moreMax?: number): readonly string[] {
 
 test('origin and reference are fields of schema versions from 1.1.0 on, and unknown before', () => {
   const later = ['1.1.0', '1.1.1', '1.1.1-rc.1', '1.2.0', '1.10.0', '2.0.0', '2.1.0', '10.0.0', '1.1.0+build'];
-  const earlier = ['0.0.0', '0.1.0', '0.2.0', '0.9.9', '1.0.0', '1.0.9', '1.1.0-rc.1', '1.1.0-0'];
+  const earlier = ['0.0.0', '0.1.0', '0.2.0', '0.9.9', '1.0.0', '1.0.9', '1.0.99', '1.1.0-rc.1', '1.1.0-0'];
   for (const field of ['origin', 'reference']) {
     for (const schema_version of later) assert.equal(textsOf({ schema_version, [field]: 'x' }), [], schema_version);
     for (const schema_version of earlier) {

@@ -22,35 +22,22 @@ test('origin and reference are unknown fields before schema version 1.1.0, and t
   await withNode(async (node) => {
     await declare(node, 'list');
     const peer = await registerPeer(node.url);
-    for (const [version, isTaken] of [
-      ['0.9.0', false],
-      ['1.0.0', false],
-      ['1.0.99', false],
-      ['1.1.0-rc.1', false],
-      ['1.1.0', true],
-      ['1.1.0+build', true],
-      ['1.1.1-rc.1', true],
-      ['1.2.0', true],
-      ['1.10.0', true],
-    ] as const) {
-      for (const field of [{ origin: 'list' }, { reference: 'ticket-1' }]) {
-        const { status, body } = await peer.submit({ schema_version: version, player_id: newPlayer(), ...field });
-        const [name] = Object.keys(field);
-        if (isTaken) assert.is(status, 201, `${version} ${name}`);
-        else
-          assert.equal(
-            [status, body.code, body.details.field, body.details.violation, body.error],
-            [
-              400,
-              'schema_validation_failed',
-              `/${name}`,
-              'additionalProperties',
-              `${name} is a field from schema_version 1.1.0 on`,
-            ],
-            version,
-          );
-        if (isTaken) assert.is(body[name!], Object.values(field)[0]);
-      }
+    // Which versions have them is tested with the validator of events.
+    for (const [name, value] of Object.entries({ origin: 'list', reference: 'ticket-1' })) {
+      const submit = (schema_version: string) => peer.submit({ schema_version, player_id: newPlayer(), [name]: value });
+      const { status, body } = await submit('1.0.0');
+      assert.equal(
+        [status, body.code, body.details.field, body.details.violation, body.error],
+        [
+          400,
+          'schema_validation_failed',
+          `/${name}`,
+          'additionalProperties',
+          `${name} is a field from schema_version 1.1.0 on`,
+        ],
+      );
+      const taken = await submit('1.1.0');
+      assert.equal([taken.status, taken.body[name]], [201, value]);
     }
     const major2 = await peer.submit({ schema_version: '2.0.0', origin: 'list' });
     assert.equal([major2.status, major2.body.code], [422, 'unsupported_schema_version']);

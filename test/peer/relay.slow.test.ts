@@ -163,16 +163,6 @@ test('an erased player is sent as removed', async () => {
   await end(running);
 });
 
-test('a webhook that the receiver rejects as invalid is set aside and does not delay the next', async () => {
-  const running = await relay();
-  receiver.answers.push(422, 422, 422, 422, 422);
-  await condemn('relayed-6');
-  await until(() => /is set aside/.test(running.err()));
-  await condemn('relayed-7');
-  await until(() => receiver.of(hashOf('relayed-7')).length > 0);
-  await end(running);
-});
-
 test('a webhook that was deleted ends the relay with exit code 1 and one line', async () => {
   for (const [status, name] of [
     [410, 'relayed-8'],

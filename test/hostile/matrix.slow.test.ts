@@ -215,18 +215,6 @@ test('a caller learns from each route exactly what the table states, in every ce
   await of.node.close();
 });
 
-test('a taken event id reveals to others only that it belongs to another peer', async () => {
-  const of = await group();
-  const { oldId } = await reported(of);
-  for (const caller of ['fresh key', 'another peer'] as const) {
-    const { status, body } = await of.acting[caller].submit({ event_id: oldId });
-    assert.equal([status, body.details], [409, { event_id: oldId, owner: 'other' }], caller);
-  }
-  const { body } = await of.old.submit({ event_id: oldId });
-  assert.equal(Object.keys(body.details).sort(), ['event_id', 'originally_received_at']);
-  await of.node.close();
-});
-
 interface Target {
   readonly isShared: boolean;
   /** The call that would destroy it. */

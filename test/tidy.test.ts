@@ -251,7 +251,7 @@ function findInCode(sources: readonly Source[], pattern: RegExp, textOf = codeOn
 
 const src = sourcesUnder('src');
 const core = src.filter(({ path }) => path.startsWith('src/core/'));
-const group = src.filter(({ path }) => path.startsWith('src/group/'));
+const timeless = src.filter(({ path }) => /^src\/(?:group|cluster)\//.test(path));
 const everything = [
   ...src,
   ...sourcesUnder('test'),
@@ -275,7 +275,8 @@ const sleepAllowed: Readonly<Record<string, string>> = {
   'test/tidy.test.ts': 'the samples of this rule',
   'test/weights.test.ts': 'a timer without a delay in a worker, which is the subject of the test',
 };
-const ownTimers = /\b(?:setTimeout|setInterval|setImmediate)\b/;
+/** The timeout of a socket is a method, and stays with the socket. */
+const ownTimers = /(?<!\.)\b(?:setTimeout|setInterval|setImmediate|performance)\b|\bDate\.now\b/;
 const inexact = /\*\*|\bMath\.(?:pow|exp|expm1|log\w*|cbrt|hypot|a?(?:sin|cos|tan)h?|atan2)\b/;
 
 test('no file imports from a floor that its own may not see', () => {
@@ -307,8 +308,8 @@ test('the core computes nothing that differs between Node versions, but where it
   assert.equal(findInCode(exact, inexact), []);
 });
 
-test('the group waits through its ports alone, so that a simulation can own time', () => {
-  assert.equal(findInCode(group, ownTimers), []);
+test('group and cluster have time through their ports alone, so that a simulation can own it', () => {
+  assert.equal(findInCode(timeless, ownTimers), []);
 });
 
 test('only the entries touch the process', () => {
@@ -558,6 +559,8 @@ test('the checks above detect their faults', () => {
   assert.equal(found(impure, 'const a = Date(ms);'), ['a.ts:1: Date']);
   assert.equal(found(impure, 'const a = Math.random();'), ['a.ts:1: Math.random']);
   assert.equal(found(privateSlot, 'const a = socket._handle;'), ['a.ts:1: ._h']);
+  assert.equal(found(ownTimers, 'response.setTimeout(1); setTimeout(act, 1);'), ['a.ts:1: setTimeout']);
+  assert.equal(found(ownTimers, 'response.setTimeout(1);'), []);
   assert.equal(found(inexact, 'const a = 2 ** b + Math.sqrt(c);'), ['a.ts:1: **']);
   assert.equal(found(inexact, 'const a = Math.log2(b);'), ['a.ts:1: Math.log2']);
 

@@ -95,12 +95,9 @@ export class LeaderDuties {
     if (!isDue) return;
     this.#trimmedAt = now;
     this.#trimmedBytes = appendedBytes();
-    this.#busy = this.#trimAndShrink()
-      .catch((error: unknown) => onFailure('trimming the shared log', error))
-      .finally(() => {
-        this.#busy = null;
-      });
+    this.#busy = this.#trimAndShrink().catch((error: unknown) => onFailure('trimming the shared log', error));
     await this.#busy;
+    this.#busy = null;
   }
 
   async #trimAndShrink(): Promise<void> {

@@ -1,6 +1,7 @@
 /** Sends the commands of callers to the leader: their holders share the room, and those of one turn share a request. */
 import { setMaxListeners } from 'node:events';
 import { FairQueue } from '../core/fair-queue.js';
+import { type Timers, waitOf } from '../group/ports/clock.js';
 import { limits } from '../limits.js';
 import { type LinkClient, LinkError } from './link-client.js';
 
@@ -32,6 +33,7 @@ export class Forwarder {
   constructor(
     private readonly link: Pick<LinkClient, 'lines'>,
     private readonly url: string,
+    private readonly timers: Pick<Timers, 'soon'>,
   ) {
     // Many calls use one signal.
     setMaxListeners(0, this.#aborted.signal);
@@ -41,7 +43,7 @@ export class Forwarder {
   send(command: object): Promise<CommandAnswer> {
     const line = JSON.stringify(command);
     if (this.#length + line.length > limits.clusterTurnBytes) this.#flush();
-    if (this.#next.length === 0) setImmediate(() => this.#flush());
+    if (this.#next.length === 0) this.timers.soon(() => this.#flush());
     this.#length += line.length;
     return new Promise((resolve, reject) => this.#next.push({ line, resolve, reject }));
   }
@@ -78,7 +80,7 @@ export class Forwarder {
 
 interface Waiting {
   readonly holder: string;
-  readonly begin: () => void;
+  readonly begin: () => boolean;
 }
 
 export class ForwardRoom {
@@ -86,41 +88,38 @@ export class ForwardRoom {
   readonly #running = new Map<string, number>();
   #runningInAll = 0;
 
+  constructor(private readonly timers: Pick<Timers, 'later'>) {}
+
   /** Sends a command once its holder has room. Rejects with `LinkError` if that takes longer than `waitMs`. */
   async run<T>(holder: string, waitMs: number, send: () => Promise<T>): Promise<T> {
-    await this.#turn(holder, waitMs);
+    // A command that waits already has no room now either.
+    if (this.#hasRoom(holder)) this.#count(holder, 1);
+    else await this.#turn(holder, waitMs);
     try {
       return await send();
     } finally {
       this.#count(holder, -1);
-      this.#beginNext();
+      this.#waiting.take(
+        ({ begin }) => begin(),
+        (next) => !this.#hasRoom(next.holder),
+      );
     }
   }
 
-  #turn(holder: string, waitMs: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const begin = (): void => {
-        clearTimeout(late);
-        this.#count(holder, 1);
-        resolve();
-      };
-      const command = { holder, begin };
-      const late = setTimeout(() => {
-        this.#waiting.removeWhere((other) => other === command);
-        reject(new LinkError(`no room on the link within ${waitMs} ms`, true));
-      }, waitMs).unref();
-      // A command that waits already has no room now either.
-      if (this.#hasRoom(holder)) begin();
-      else this.#waiting.push(holder, command);
-    });
-  }
-
-  #beginNext(): void {
-    const begin = (command: Waiting): boolean => {
-      command.begin();
+  async #turn(holder: string, waitMs: number): Promise<void> {
+    const { over, end } = waitOf(this.timers, waitMs);
+    let hasBegun = false;
+    const begin = (): boolean => {
+      hasBegun = true;
+      this.#count(holder, 1);
+      end();
       return true;
     };
-    this.#waiting.take(begin, ({ holder }) => !this.#hasRoom(holder));
+    this.#waiting.push(holder, { holder, begin });
+    await over;
+    if (hasBegun) return;
+    this.#waiting.removeWhere((command) => command.begin === begin);
+    throw new LinkError(`no room on the link within ${waitMs} ms`, true);
   }
 
   /** A holder with many commands in progress leaves room for others. From a reserve, each may have one. */

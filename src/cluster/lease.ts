@@ -1,6 +1,5 @@
 /** Renews this node's lease, which ends by its own monotonic clock a margin before etcd lets it expire. */
-import { randomBytes } from 'node:crypto';
-import { every, type Timers } from '../group/ports/clock.js';
+import { every, type RandomSource, type Timers } from '../group/ports/clock.js';
 import type { SharedLog } from '../group/ports/shared-log.js';
 import { limits } from '../limits.js';
 
@@ -8,11 +7,17 @@ export interface LeaseDeps {
   readonly log: Pick<SharedLog, 'grantLease' | 'keepAlive' | 'revokeLease'>;
   readonly ttlS: number;
   readonly timers: Pick<Timers, 'elapsed' | 'later'>;
+  readonly random: Pick<RandomSource, 'bytes'>;
   /** `isNew`: the lease was granted again, so that keys of the old one are gone. `sentAt`: the call, by `elapsed`. */
   readonly onRenewed: (isNew: boolean, sentAt: number) => void;
   /** Called once etcd may let the lease expire. */
   readonly onExpired: () => void;
   readonly onFailure: (error: unknown) => void;
+}
+
+/** Returns an id for a lease: a positive number of 63 bits. */
+export function drawLeaseId(random: Pick<RandomSource, 'bytes'>): string {
+  return String((Buffer.from(random.bytes(8)).readBigUInt64BE() >> 2n) + 1n);
 }
 
 export class Lease {
@@ -65,16 +70,16 @@ export class Lease {
   async #renew(): Promise<void> {
     if (this.#isRenewing || this.#ended) return;
     this.#isRenewing = true;
-    const { log, ttlS, timers, onRenewed, onFailure } = this.deps;
+    const { log, ttlS, timers, random, onRenewed, onFailure } = this.deps;
     // The time of the lease starts when etcd handles the call, which is never before this moment.
     const sentAt = timers.elapsed();
     const id = this.#id;
     try {
       if (id === null) {
-        const made = (randomBytes(8).readBigUInt64BE() >> 2n) + 1n;
-        await log.grantLease(String(made), ttlS);
-        if (this.#ended) return void (await log.revokeLease(String(made)));
-        this.#id = String(made);
+        const made = drawLeaseId(random);
+        await log.grantLease(made, ttlS);
+        if (this.#ended) return void (await log.revokeLease(made));
+        this.#id = made;
         this.#extend(sentAt);
         onRenewed(true, sentAt);
       } else if ((await log.keepAlive(id, (ttlS * 1000) / 2)) > 0) {

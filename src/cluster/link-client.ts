@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { getOrMake } from '../core/get-or-make.js';
 import { messageOf, NamedError } from '../errors.js';
+import type { Timers } from '../group/ports/clock.js';
 import { limits } from '../limits.js';
 import { eachLine } from '../text-lines.js';
 import { clientSecurity, LinkAuthority } from './link-security.js';
@@ -32,16 +33,19 @@ export interface LinkCall {
 }
 
 export class LinkClient {
-  readonly #security: ReturnType<typeof clientSecurity>;
-  readonly #authority: LinkAuthority;
+  readonly #agentOf: (url: string) => LinkAgent;
   readonly #agents = new Map<string, Agent>();
   /** Ends each running call. */
   readonly #running = new Set<(error: Error) => void>();
   isClosed = false;
 
-  constructor(secret: string, groupId: string) {
-    this.#security = clientSecurity(secret, groupId);
-    this.#authority = new LinkAuthority(secret, groupId);
+  constructor(
+    secret: string,
+    groupId: string,
+    private readonly timers: Pick<Timers, 'later'>,
+  ) {
+    const [security, authority] = [clientSecurity(secret, groupId), new LinkAuthority(secret, groupId)];
+    this.#agentOf = (url) => new LinkAgent(url, security, authority, timers);
   }
 
   /** Resolves to the JSON body of the answer. Rejects with `LinkError`, at the latest after `timeoutMs`. */
@@ -88,7 +92,7 @@ export class LinkClient {
       const headers = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(text) };
       const { hostname, port, protocol } = new URL(url);
       const request: ClientRequest = httpRequest({
-        agent: getOrMake(this.#agents, url, () => new LinkAgent(url, this.#security, this.#authority)),
+        agent: getOrMake(this.#agents, url, () => this.#agentOf(url)),
         host: hostname,
         port: port || (protocol === 'https:' ? 443 : 80),
         method,
@@ -104,9 +108,9 @@ export class LinkClient {
         request.destroy(error);
       };
       const onAbort = (): void => end(new Error('the call was aborted'));
-      const timer = setTimeout(() => end(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs).unref();
+      const endWait = this.timers.later(() => end(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
       const endWatch = (): void => {
-        clearTimeout(timer);
+        endWait();
         this.#running.delete(end);
         signal?.removeEventListener('abort', onAbort);
       };
@@ -124,6 +128,7 @@ class LinkAgent extends Agent {
     private readonly url: string,
     private readonly security: ReturnType<typeof clientSecurity>,
     private readonly authority: LinkAuthority,
+    private readonly timers: Pick<Timers, 'later'>,
   ) {
     super({ keepAlive: true, timeout: limits.linkIdleMs });
   }
@@ -137,14 +142,14 @@ class LinkAgent extends Agent {
     tunnel.setNoDelay(true);
     // The agent takes the first outcome alone.
     const fail = (error: Error): void => {
-      clearTimeout(timer);
+      endWait();
       tunnel.destroy();
       // A request that has become a tunnel no longer destroys its socket.
       tunnel.socket?.destroy();
       ready(error, tunnel.socket!);
     };
     const giveUp = (): void => fail(new Error(`no connection within ${limits.linkConnectMs} ms`));
-    const timer = setTimeout(giveUp, limits.linkConnectMs).unref();
+    const endWait = this.timers.later(giveUp, limits.linkConnectMs);
     tunnel.on('error', fail);
     tunnel.once('connect', ({ statusCode, statusMessage }, socket) => {
       if (statusCode !== 200) {
@@ -155,7 +160,7 @@ class LinkAgent extends Agent {
       socket.on('error', () => secured.destroy());
       secured.on('error', fail);
       secured.once('secureConnect', () => {
-        clearTimeout(timer);
+        endWait();
         ready(null, secured);
       });
     });

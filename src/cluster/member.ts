@@ -2,7 +2,7 @@
 import { countOf } from '../core/records/batch.js';
 import { messageOf } from '../errors.js';
 import { type ClusterHealth, type ClusterRole, unknownStalenessMs } from '../group/cluster-api.js';
-import { every, type Timers, waitOf } from '../group/ports/clock.js';
+import { every, waitOf } from '../group/ports/clock.js';
 import {
   type Fence,
   type LeaderView,
@@ -15,7 +15,7 @@ import {
 import { DivergedError } from '../group/ports/storage.js';
 import { mayWrite, RECORD_FORMAT, refusalOfFormat } from '../group/record-format.js';
 import { limits } from '../limits.js';
-import { Lease } from './lease.js';
+import { Lease, type LeaseDeps } from './lease.js';
 
 export interface MemberGroup {
   readonly appliedSeq: number;
@@ -43,7 +43,7 @@ export interface MemberGroup {
   follow(): Promise<void>;
 }
 
-export interface MemberDeps {
+export interface MemberDeps extends Pick<LeaseDeps, 'random' | 'timers'> {
   readonly log: SharedLog;
   readonly site: MemberGroup;
   readonly nodeId: string;
@@ -53,7 +53,6 @@ export interface MemberDeps {
   readonly etcdQuotaBytes: number;
   readonly stalenessMaxMs: number;
   readonly allowStaleReads: boolean;
-  readonly timers: Pick<Timers, 'elapsed' | 'later'>;
   /** ms since 1970. */
   readonly now: () => number;
   readonly note: (level: 'info' | 'warn' | 'error', fields: object, text: string) => void;
@@ -128,9 +127,8 @@ export class ClusterMember implements ClusterHealth {
     this.etcdQuotaBytes = deps.etcdQuotaBytes;
     this.#started = deps.now();
     this.lease = new Lease({
-      log: deps.log,
+      ...deps,
       ttlS: deps.leaseS,
-      timers: deps.timers,
       onRenewed: (isNew, sentAt) => {
         this.#answered();
         if (isNew) {

@@ -128,7 +128,7 @@ async function openCluster(
 ): Promise<ClusterNode> {
   const { ClusterNode } = await import('./cluster/cluster-node.js');
   await refuseLiving(dir).catch(startup.refuseStart);
-  return new ClusterNode(config, dir, { ...ports, timers });
+  return new ClusterNode(config, dir, { ...ports, timers, random });
 }
 
 interface Start {

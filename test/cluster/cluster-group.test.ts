@@ -1,20 +1,20 @@
 /** A node of a cluster decides changes itself if it leads, and otherwise asks the leader. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ClusterSite, createClusterGroup } from '../../src/cluster/cluster-group.js';
+import { createClusterGroup } from '../../src/cluster/cluster-group.js';
 import { LinkError } from '../../src/cluster/link-client.js';
 import type { refused } from '../../src/errors.js';
 import type { GroupApi, PeerView } from '../../src/group/api.js';
 import type { ClusterOperations } from '../../src/group/cluster-api.js';
-import { noLeader } from '../../src/group/refusals.js';
+import { logUnreachable, noLeader } from '../../src/group/refusals.js';
 import type { ChangeName } from '../../src/operations/changes.js';
 
 const decided = { ok: true, value: null } as const;
 
-/** A node whose site answers as `ask` states; `calls` lists what was decided here and what was asked elsewhere. */
+/** A node whose leader answers as `ask` states; `calls` lists what was decided here and what was asked elsewhere. */
 function node(ask: () => unknown, isLeaderAtFirst = false, known?: PeerView) {
   const calls: string[] = [];
-  const state = { isLeader: isLeaderAtFirst };
+  const member = { decides: isLeaderAtFirst, isUnreachable: false, refresh: async () => true };
   const local = new Proxy({} as GroupApi, {
     get: (_, name) =>
       name === 'peerById'
@@ -24,17 +24,14 @@ function node(ask: () => unknown, isLeaderAtFirst = false, known?: PeerView) {
             return decided;
           },
   });
-  const site: ClusterSite = {
-    decides: () => state.isLeader,
+  const link = {
     ask: async ({ name }: { name: ChangeName }) => {
       calls.push(`asked ${name}`);
       return (await ask()) as never;
     },
-    refresh: async () => true,
-    refusal: () => noLeader(),
     appliedElsewhere: async () => void calls.push('applied elsewhere'),
   };
-  return { group: createClusterGroup(local, site, {} as ClusterOperations), calls, state };
+  return { group: createClusterGroup(local, { member, link }, {} as ClusterOperations), calls, member };
 }
 
 test('the leader decides here, and waits for the others where a change must hold everywhere', async () => {
@@ -72,9 +69,9 @@ test('a caller that was revoked since its request was admitted is refused by the
 });
 
 test('a leader that steps down while it decides waits for the others all the same', async () => {
-  const { group, calls, state } = node(() => assert.unreachable(), true);
+  const { group, calls, member } = node(() => assert.unreachable(), true);
   const change = group.changePeer('public_key', 'p', { publicKey: null }, 'op');
-  state.isLeader = false;
+  member.decides = false;
   await change;
   assert.equal(calls, ['here changePeer', 'applied elsewhere']);
 });
@@ -86,25 +83,28 @@ test('a follower asks the leader, which waits for the others itself', async () =
 });
 
 test('a node that became the leader while a command waited decides it', async () => {
-  const { group, calls, state } = node(() => {
-    state.isLeader = true;
+  const { group, calls, member } = node(() => {
+    member.decides = true;
     return null;
   });
   assert.equal(await group.submit(null, []), decided);
-  state.isLeader = false;
+  member.decides = false;
   assert.equal(await group.changePeer('public_key', 'p', { publicKey: null }, 'op'), decided);
   assert.equal(calls, ['asked submit', 'here submit', 'asked changePeer', 'here changePeer', 'applied elsewhere']);
 });
 
-test('without a leader every change is refused', async () => {
+test('without a leader every change is refused, and the refusal says if etcd is the cause', async () => {
   for (const ask of [
     () => null,
     () => {
       throw new LinkError('refused', true);
     },
   ]) {
-    const { group } = node(ask);
-    assert.equal(await group.changePeer('public_key', 'p', { publicKey: null }, 'op'), noLeader());
+    const { group, member } = node(ask);
+    const change = () => group.changePeer('public_key', 'p', { publicKey: null }, 'op');
+    assert.equal(await change(), noLeader());
+    member.isUnreachable = true;
+    assert.equal(await change(), logUnreachable());
   }
 });
 

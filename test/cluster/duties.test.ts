@@ -8,11 +8,14 @@ import { type NodeView, type SharedLog, SharedLogUnavailableError } from '../../
 import { OwnerLostError, ScrubDeferredError } from '../../src/group/ports/storage.js';
 import { RECORD_FORMAT } from '../../src/group/record-format.js';
 import { limits } from '../../src/limits.js';
-import { timers } from '../../src/node/system.js';
 import { withBounds } from '../sim/profile.js';
 import { rejection } from '../store/log-contract.js';
 import { deferred } from '../support/deferred.js';
-import { until } from '../support/until.js';
+import { VirtualTime } from '../support/virtual-time.js';
+
+/** The time of all duties. */
+const time = new VirtualTime();
+const until = (holds: () => boolean): Promise<void> => time.until(holds);
 
 const base = { url: 'http://x', applied: 1, durable: 1, snapshot: 0, version: '1', started: 0, reason: null };
 const nodeOf = (nodeId: string, format: number, role = 'follower'): NodeView => ({ ...base, nodeId, format, role });
@@ -60,7 +63,7 @@ function worldOf(nodes: NodeView[], more: Partial<DutiesDeps> = {}, scrubsDue: n
     log: log as SharedLog,
     member: member as unknown as ClusterMember,
     link: { call: async ({ url }: { url: string }) => void asked.push(url) } as unknown as LinkClient,
-    timers,
+    timers: time,
     nodeId: 'n0',
     appendedBytes: () => 0,
     durableSeq: () => 1,

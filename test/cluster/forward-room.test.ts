@@ -5,11 +5,12 @@ import { ForwardRoom } from '../../src/cluster/forwarding.js';
 import { LinkError } from '../../src/cluster/link-client.js';
 import { limits } from '../../src/limits.js';
 import { rejection } from '../store/log-contract.js';
-import { until } from '../support/until.js';
+import { VirtualTime } from '../support/virtual-time.js';
 
 /** A room whose commands run until the test ends them. */
 function roomOf() {
-  const room = new ForwardRoom();
+  const time = new VirtualTime();
+  const room = new ForwardRoom(time);
   const running: string[] = [];
   const ends = new Map<string, (() => void)[]>();
   const send = (holder: string, waitMs = 60_000): Promise<void> =>
@@ -25,7 +26,7 @@ function roomOf() {
     await turn();
   };
   const countOf = (holder: string) => running.filter((other) => other === holder).length;
-  return { room, send, sendTimes, end, countOf };
+  return { time, room, send, sendTimes, end, countOf };
 }
 
 /** Lets every command begin that has room. */
@@ -75,15 +76,12 @@ test('a holder has a place of its own however many others hold all of them, and 
 });
 
 test('a command that gets no room in time fails as unsent, and leaves nothing behind', async () => {
-  const { send, sendTimes, end, countOf } = roomOf();
+  const { time, send, sendTimes, end, countOf } = roomOf();
   sendTimes('flood', (2 / 3) * limits.linkForwardsMax);
   await turn();
-  let error: unknown;
-  void rejection(send('flood', 1)).then((found) => {
-    error = found;
-  });
-  await until(() => error !== undefined);
+  const error = await time.wait(rejection(send('flood', 100)));
   assert.ok(error instanceof LinkError && error.isUnsent);
+  assert.is(time.elapsed(), 100);
   const before = countOf('flood');
   await end('flood');
   assert.is(countOf('flood'), before, 'it is not sent later');

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { type CommandAnswer, Forwarder } from '../../src/cluster/forwarding.js';
 import { type LinkCall, LinkError } from '../../src/cluster/link-client.js';
 import { limits } from '../../src/limits.js';
+import { timers } from '../../src/node/system.js';
 import { rejectionAs } from '../store/log-contract.js';
 
 interface Request {
@@ -23,7 +24,7 @@ function forwarderOf() {
       const commands = (call.body as string).split('\n').map((line) => JSON.parse(line));
       requests.push({ call, commands, answer: (answer) => use(JSON.stringify(answer)), end, fail });
     });
-  return { forwarder: new Forwarder({ lines }, 'https://leader.example'), requests };
+  return { forwarder: new Forwarder({ lines }, 'https://leader.example', timers), requests };
 }
 
 test('the commands of one turn share a request, and each is answered by its own line', async () => {

@@ -28,6 +28,7 @@ function leaseOver(given: { leftS?: () => number; fails?: (call: string) => bool
     },
     ttlS: 4,
     timers: time,
+    random: { bytes: (count) => Buffer.alloc(count, ids.size + 1) },
     onRenewed: (isNew, sentAt) => heard.push(`${isNew ? 'granted' : 'renewed'} from ${sentAt}`),
     onExpired: () => heard.push(`expired at ${time.elapsed()}`),
     onFailure: () => heard.push('failed'),

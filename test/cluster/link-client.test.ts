@@ -7,11 +7,15 @@ import * as assert from 'uvu/assert';
 import { Forwarder } from '../../src/cluster/forwarding.js';
 import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
 import { type LinkHandler, LinkRefusedError, LinkServer } from '../../src/cluster/link-server.js';
+import type { Timers } from '../../src/group/ports/clock.js';
+import { limits } from '../../src/limits.js';
 import { NodeLink, type NodeLinkDeps } from '../../src/node/cluster/node-link.js';
+import { timers } from '../../src/node/system.js';
 import { withBounds } from '../sim/profile.js';
 import { rejectionAs } from '../store/log-contract.js';
 import { closing } from '../support/closing.js';
 import { until } from '../support/until.js';
+import { VirtualTime } from '../support/virtual-time.js';
 
 const secret = 'a secret of at least 32 bytes, for tests';
 const open: Server[] = [];
@@ -49,6 +53,8 @@ const nodeThat = (handle: () => Promise<object>): Promise<string> => serverThat(
 
 const call = (url: string, timeoutMs = 60_000) => ({ url, method: 'GET', path: '/node', timeoutMs }) as const;
 
+const linkOver = (over: Pick<Timers, 'later'> = timers) => new LinkClient(secret, 'g', over);
+
 const failureOf = (answer: Promise<unknown>) => rejectionAs(LinkError, answer);
 
 test.after(() => {
@@ -57,7 +63,7 @@ test.after(() => {
 });
 
 test('a call fails as unsent if the node closes the connection before the link is established', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   const url = await serverThat((socket) => socket.resume().end());
   assert.ok((await failureOf(link.call(call(url)))).isUnsent);
   const afterHead = await serverThat((socket) => socket.once('data', () => socket.end()));
@@ -65,7 +71,7 @@ test('a call fails as unsent if the node closes the connection before the link i
 });
 
 test('a call fails as unsent if the node closes the connection during the handshake', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   const url = await serverThat((socket) =>
     socket.once('data', () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -75,40 +81,48 @@ test('a call fails as unsent if the node closes the connection during the handsh
   assert.ok((await failureOf(link.call(call(url)))).isUnsent);
 });
 
-test('a connection that is given up is closed, also while the node does not answer its handshake', () =>
-  withBounds({ linkConnectMs: 20 }, async () => {
-    await using link = closing(new LinkClient(secret, 'g'));
-    let closed = 0;
-    const url = await serverThat((socket) => {
-      socket.once('close', () => {
-        closed += 1;
-      });
-      socket.once('data', () => socket.write('HTTP/1.1 200 Connection established\r\n\r\n')).resume();
+test('a connection that is given up is closed, also while the node does not answer its handshake', async () => {
+  const time = new VirtualTime();
+  await using link = closing(linkOver(time));
+  let [asked, closed] = [0, 0];
+  const url = await serverThat((socket) => {
+    socket.once('close', () => {
+      closed += 1;
     });
-    assert.match((await failureOf(link.call(call(url)))).message, /no connection within 20 ms/);
-    await until(() => closed === 1);
-  }));
-
-test('a call fails after its time limit if the node accepts the connection and sends nothing', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
-  const url = await serverThat(() => undefined);
-  assert.match((await failureOf(link.call(call(url, 20)))).message, /no answer within 20 ms/);
+    socket.once('data', () => {
+      asked += 1;
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    });
+    socket.resume();
+  });
+  const failed = failureOf(link.call(call(url)));
+  await until(() => asked === 1);
+  assert.match((await time.wait(failed)).message, `no connection within ${limits.linkConnectMs} ms`);
+  assert.is(time.elapsed(), limits.linkConnectMs);
+  await until(() => closed === 1);
 });
 
-test('a sent call fails after its time limit as one that may have been executed', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+test('a call fails after its time limit: as unsent while it has no connection, then as possibly executed', async () => {
+  const time = new VirtualTime();
+  await using link = closing(linkOver(time));
+  const silent = await serverThat(() => undefined);
+  const unsent = await time.wait(failureOf(link.call(call(silent, 100))));
+  assert.match(unsent.message, /no answer within 100 ms/);
+  assert.ok(unsent.isUnsent);
   const asked: (() => void)[] = [];
   const url = await nodeThat(() => new Promise((resolve) => asked.push(() => resolve({}))));
   const first = link.call(call(url));
-  while (asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => asked.length === 1);
   asked[0]!();
   await first;
-  const late = await failureOf(link.call(call(url, 20)));
-  assert.not(late.isUnsent);
+  const late = failureOf(link.call(call(url, 100)));
+  await until(() => asked.length === 2);
+  assert.not((await time.wait(late)).isUnsent);
+  assert.is(time.elapsed(), 200);
 });
 
 test('closing the client ends all running calls and refuses further ones', async () => {
-  const link = new LinkClient(secret, 'g');
+  const link = linkOver();
   const url = await nodeThat(() => new Promise(() => undefined));
   const silent = await serverThat(() => undefined);
   const waiting = [link.call(call(url)), link.call(call(silent))].map(failureOf);
@@ -118,7 +132,7 @@ test('closing the client ends all running calls and refuses further ones', async
 });
 
 test('a signal ends a call', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   const url = await nodeThat(() => new Promise(() => undefined));
   const ending = new AbortController();
   const called = failureOf(link.call({ ...call(url), signal: ending.signal }));
@@ -127,13 +141,13 @@ test('a signal ends a call', async () => {
 });
 
 test('a call resolves to the answer of a node with the same secret', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   const url = await nodeThat(async () => ({ role: 'follower' }));
   assert.equal(await link.call(call(url)), { role: 'follower' });
 });
 
 test('a handler learns that its answer is sent, or that its caller is gone', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   const sent: Promise<void>[] = [];
   let answers = true;
   const url = await serverThat(
@@ -150,14 +164,14 @@ test('a handler learns that its answer is sent, or that its caller is gone', asy
 });
 
 test('bytes arrive as they were sent', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   const sent = Uint8Array.from({ length: 100_000 }, (_, i) => i % 251);
   const url = await nodeThat(async () => sent);
   assert.equal(new Uint8Array(await link.bytes(call(url))), sent);
 });
 
 test('a refusal of the other node and its failure reject the call, and the failure alone is reported there', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   const failures: string[] = [];
   const fails = nodeWith(
     async ({ path }) => {
@@ -174,7 +188,7 @@ test('a refusal of the other node and its failure reject the call, and the failu
 });
 
 test('a request reaches the handler as it was sent, and a body or an answer beyond its bound is refused', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   let answer: object = {};
   const seen: unknown[] = [];
   const url = await serverThat(
@@ -201,14 +215,14 @@ test('a request reaches the handler as it was sent, and a body or an answer beyo
 });
 
 test('a call whose signal was aborted before is ended at once', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   const url = await nodeThat(async () => ({}));
   const error = await failureOf(link.call({ ...call(url), signal: AbortSignal.abort() }));
   assert.equal([error.isUnsent, /was aborted/.test(error.message)], [true, true]);
 });
 
 test('a node that cannot be reached ends no call that waits for a connection to another node', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   const tunnel = nodeWith(async () => ({ role: 'leader' }));
   const waiting: Socket[] = [];
   const slow = await serverThat((socket) => void waiting.push(socket));
@@ -222,14 +236,14 @@ test('a node that cannot be reached ends no call that waits for a connection to 
 });
 
 test('a call that has ended no longer listens for the end of its commands', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   const { signal } = new AbortController();
   await link.call({ ...call(await nodeThat(async () => ({}))), signal });
   assert.is(getEventListeners(signal, 'abort').length, 0);
 });
 
 test('the lines of an answer come as they are sent, and a lost connection or a refusal fails the call', async () => {
-  await using link = closing(new LinkClient(secret, 'g'));
+  await using link = closing(linkOver());
   const answer = new Readable({ read: () => undefined });
   const url = await nodeThat(async () => answer);
   const lines: string[] = [];
@@ -258,7 +272,7 @@ test('the lines of an answer come as they are sent, and a lost connection or a r
 
 test('a stream of lines may be silent, but a node that does not read it is given up', () =>
   withBounds({ linkSilentMs: 20 }, async () => {
-    const link = new LinkClient(secret, 'g');
+    const link = linkOver();
     const answer = new Readable({ read: () => undefined });
     let silences = 0;
     const pipe = answer.pipe.bind(answer);
@@ -298,7 +312,7 @@ test('commands of one turn reach the group of the leader over one connection, ea
       return event;
     },
   };
-  const deps = { member: { decides: true }, site: { appliedSeq: 3 }, group: () => group };
+  const deps = { member: { decides: true }, site: { appliedSeq: 3 }, group: () => group, timers };
   const leader = new NodeLink(deps as unknown as NodeLinkDeps);
   let connections = 0;
   const tunnel = nodeWith((request) => leader.answer(request));
@@ -306,8 +320,8 @@ test('commands of one turn reach the group of the leader over one connection, ea
     connections += 1;
     tunnel(socket);
   });
-  await using link = closing(new LinkClient(secret, 'g'));
-  const forwarder = new Forwarder(link, url);
+  await using link = closing(linkOver());
+  const forwarder = new Forwarder(link, url, timers);
   const events = ['one', 'two', 'three'];
   const answers = events.map((event) => forwarder.send({ name: 'withdraw', args: ['peer', event], waitMs: 1 }));
   assert.equal(

@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import { temporaryFolder } from '../../bench/ending.js';
 import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
 import { LinkServer } from '../../src/cluster/link-server.js';
+import { timers } from '../../src/node/system.js';
 import { rejectionAs } from '../store/log-contract.js';
 import { closing } from '../support/closing.js';
 
@@ -48,7 +49,7 @@ if (hasOpenssl) {
     );
     await once(proxy.listen(0, 'localhost'), 'listening');
     const url = `https://localhost:${(proxy.address() as AddressInfo).port}`;
-    const link = new LinkClient(secret, 'g');
+    const link = new LinkClient(secret, 'g', timers);
     const call = { url, method: 'GET', path: '/applied', timeoutMs: 60_000 } as const;
     const refused = await rejectionAs(LinkError, link.call(call));
     assert.match(refused.message, /self.signed/);

@@ -7,6 +7,7 @@ import { LinkClient } from '../../src/cluster/link-client.js';
 import { LinkAuthority } from '../../src/cluster/link-security.js';
 import { LinkServer } from '../../src/cluster/link-server.js';
 import { limits } from '../../src/limits.js';
+import { timers } from '../../src/node/system.js';
 import { withBounds } from '../sim/profile.js';
 import { closing } from '../support/closing.js';
 import { until } from '../support/until.js';
@@ -116,7 +117,7 @@ test('connections in their handshake are bounded per address and in all, apart f
       const first = await Promise.all([asked(url), asked(url), asked(url)]);
       assert.is((await asked(url)).answer, 'refused', bound);
       first[0].socket.destroy();
-      await using link = closing(new LinkClient(secret, 'g'));
+      await using link = closing(new LinkClient(secret, 'g', timers));
       await until(() => node.openCount < 4);
       const ask = () =>
         link.call({ ...call, url }).then(

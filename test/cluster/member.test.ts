@@ -13,6 +13,7 @@ import {
 } from '../../src/group/ports/shared-log.js';
 import { DivergedError } from '../../src/group/ports/storage.js';
 import { limits } from '../../src/limits.js';
+import { random } from '../../src/node/system.js';
 import { batchOf } from '../store/log-contract.js';
 import { deferred } from '../support/deferred.js';
 import { VirtualTime } from '../support/virtual-time.js';
@@ -47,7 +48,7 @@ function memberOver(
   const member = new ClusterMember({
     ...{ log: log as SharedLog, site: site as MemberGroup, nodeId: 'n1', url: 'http://127.0.0.1:1', version: '0' },
     ...{ leaseS: 3, etcdQuotaBytes: 1e9, stalenessMaxMs: 5_000, allowStaleReads: false },
-    timers: time,
+    ...{ timers: time, random },
     now: () => 0,
     note: () => undefined,
     onLeader: () => undefined,

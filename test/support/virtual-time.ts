@@ -54,14 +54,14 @@ export class VirtualTime implements Timers {
     }
   }
 
-  /** Lets time pass until the promise settles. */
-  async wait<T>(promise: Promise<T>): Promise<T> {
+  /** Lets time pass until the promise settles. Rejects if it does not within `maxMs`. */
+  async wait<T>(promise: Promise<T>, maxMs?: number): Promise<T> {
     let isSettled = false;
     const done = () => {
       isSettled = true;
     };
     promise.then(done, done);
-    await this.until(() => isSettled);
+    await this.until(() => isSettled, maxMs);
     return promise;
   }
 

@@ -1,6 +1,7 @@
 /** Moves a folder without a node into or out of a cluster. Only `ptf` loads this file, and with it etcd's client. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { drawLeaseId } from '../../cluster/lease.js';
 import { NamedError } from '../../errors.js';
 import { formationProblems } from '../../group/recovery/formation.js';
 import { formationOf } from '../../group/recovery/recovery.js';
@@ -43,7 +44,7 @@ export interface EmptyCluster {
 
 /** Begins the shared log after record `lastSeq`, which the folder has, and marks the folder. */
 export async function beginLogAfter(lastSeq: number, { log, dir, nodeId }: EmptyCluster): Promise<MovedData> {
-  const lease = String((randomBytes(8).readBigUInt64BE() >> 2n) + 1n);
+  const lease = drawLeaseId({ bytes: randomBytes });
   await log.grantLease(lease, LEASE_S);
   if (!(await log.hasSecret())) throw new MoveRefusedError('CLUSTER_SECRET differs from the secret of the group');
   const progress = { applied: 0, durable: 0, snapshot: 0 };

@@ -1,24 +1,21 @@
 /** Connects the parts of a node of a cluster. Loaded with `CLUSTER=etcd` only, because it loads the client of etcd. */
-import { hash, randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createClusterGroup } from '../../cluster/cluster-group.js';
 import { LeaderDuties } from '../../cluster/duties.js';
 import { LinkClient } from '../../cluster/link-client.js';
-import { LinkServer } from '../../cluster/link-server.js';
+import { type LinkRequest, LinkServer } from '../../cluster/link-server.js';
 import { LocalGroup, type LocalGroupDeps } from '../../cluster/local-group.js';
 import { ClusterMember } from '../../cluster/member.js';
 import { ClusterOperator, nightlyScrub } from '../../cluster/operations.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
-import { type Clock, every, type Timers } from '../../group/ports/clock.js';
+import { type Clock, every, type RandomSource, type Timers, waitOf } from '../../group/ports/clock.js';
 import { type Fence, LogLostError, type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DiskFullError, OwnerLostError, StoreEndedError } from '../../group/ports/storage.js';
 import { refusalOfFormat } from '../../group/record-format.js';
 import { lastSeqOf } from '../../group/recovery/recovery.js';
-import { logUnreachable, noLeader } from '../../group/refusals.js';
 import { limits } from '../../limits.js';
-import type { ChangeCall, ChangeName } from '../../operations/changes.js';
 import type { EtcdLog } from '../../store/etcd/etcd-log.js';
 import { readMark, writeMark } from '../../store/files/folder-files.js';
 import { knownFreeBytesOf } from '../../store/files/full-disk.js';
@@ -40,6 +37,7 @@ export interface ClusterNodePorts {
   readonly onFatal: (error: unknown) => void;
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly random: RandomSource;
   readonly ending?: AbortSignal;
 }
 
@@ -62,7 +60,7 @@ export class ClusterNode {
   readonly #scrub: LocalScrub;
   #closing: Promise<void> | null = null;
   #hasLeft = false;
-  #look: NodeJS.Timeout | undefined;
+  #stopLooking: () => void = () => undefined;
   readonly #freeBytesMin: number;
 
   /** Makes no call before `prepare`. */
@@ -76,7 +74,7 @@ export class ClusterNode {
     this.#settings = settings;
     this.#freeBytesMin = Math.max(config.diskFreeMinMb * 1_000_000, limits.commitFreeBytes);
     this.#log = log;
-    const { log: logger, onFatal, clock, timers } = ports;
+    const { log: logger, onFatal, clock, timers, random } = ports;
     this.#site = new LocalGroup(timers);
     const note = (level: 'info' | 'warn' | 'error', fields: object, text: string) => logger[level](fields, text);
     const onFailure = (what: string, error: unknown) =>
@@ -87,6 +85,7 @@ export class ClusterNode {
     this.member = new ClusterMember({
       ...shared,
       site: this.#site,
+      random,
       url: settings.url,
       version,
       leaseS: config.leaseS,
@@ -102,13 +101,9 @@ export class ClusterNode {
       onFailed: (error) => this.loopFailed(error),
     });
     const onRequestFailed = (error: unknown) => logger.error({ err: error }, 'a request from another node failed');
-    this.#link = new LinkClient(settings.secret, config.groupId);
-    this.server = new LinkServer(
-      settings.secret,
-      config.groupId,
-      (request) => this.#nodeLink.answer(request),
-      onRequestFailed,
-    );
+    this.#link = new LinkClient(settings.secret, config.groupId, timers);
+    const answer = (request: LinkRequest) => this.#nodeLink.answer(request);
+    this.server = new LinkServer(settings.secret, config.groupId, answer, onRequestFailed);
     const linked = { ...shared, member: this.member, link: this.#link };
     this.#duties = new LeaderDuties({
       ...linked,
@@ -133,16 +128,15 @@ export class ClusterNode {
       await this.#writer?.stored();
       await this.#writer?.local.scrub(signal);
     };
-    this.#scrub = new LocalScrub(dir, overwrite, onFailure);
+    this.#scrub = new LocalScrub(dir, overwrite, timers, onFailure);
     this.#nodeLink = new NodeLink({
       ...linked,
       site: this.#site,
-      donor: new CopyDonor({ dir, site: () => (this.#site.isOpen ? this.#site : null) }),
+      donor: new CopyDonor({ dir, timers, site: () => (this.#site.isOpen ? this.#site : null) }),
       operations: this.#operations,
       group: () => this.#group,
       others: () => this.#others(),
       scrub: () => this.#scrub.run(),
-      elapsed: () => performance.now(),
       onRequestFailed,
     });
     this.#scrubAtNight = nightlyScrub({
@@ -154,7 +148,7 @@ export class ClusterNode {
 
   /** Fetches a copy if the folder, not open yet, cannot continue from the shared log. `lastSeq`: null if damaged. */
   async prepare(lastSeq: number | null): Promise<void> {
-    const { log } = this.ports;
+    const { log, timers } = this.ports;
     removeUnfinished(this.dir);
     const mark = readMark(this.dir);
     const mustFetch = isIncomplete(this.dir) || mark?.diverged === true;
@@ -190,23 +184,25 @@ export class ClusterNode {
     const signal = this.ports.ending ?? new AbortController().signal;
     const copy = { dir: this.dir, mark: { cluster_id: clusterId, node_id: this.#settings.nodeId }, trimmed };
     const fetch = hasOwn ? fetchMissing : fetchCopy;
-    await fetch({ ...copy, link: this.#link, nodes: () => this.#others(), log, signal }).catch((error: unknown) => {
-      this.#endIfAsked();
-      throw error;
-    });
+    await fetch({ ...copy, link: this.#link, nodes: () => this.#others(), log, timers, signal }).catch(
+      (error: unknown) => {
+        this.#endIfAsked();
+        throw error;
+      },
+    );
   }
 
   /** Waits up to `waitMs` for a place in the group, on which the others retain the slots that this node needs. */
   async #join(waitMs: number): Promise<void> {
-    const endMs = performance.now() + waitMs;
+    const endMs = this.ports.timers.elapsed() + waitMs;
     for (;;) {
       this.#endIfAsked();
       const refusal = await this.member.join().catch((error: unknown) => {
         if (error instanceof SharedLogUnavailableError) return undefined;
         throw error;
       });
-      if (refusal === null || (refusal === undefined && performance.now() >= endMs)) return;
-      await delay(limits.leaseLookMs);
+      if (refusal === null || (refusal === undefined && this.ports.timers.elapsed() >= endMs)) return;
+      await waitOf(this.ports.timers, limits.leaseLookMs).over;
     }
   }
 
@@ -221,13 +217,13 @@ export class ClusterNode {
 
   /** Repeats a call until etcd answers, and rejects with its last error after `waitMs`. */
   async #retried<T>(call: () => Promise<T>, waitMs = Number.POSITIVE_INFINITY): Promise<T> {
-    const endMs = performance.now() + waitMs;
+    const endMs = this.ports.timers.elapsed() + waitMs;
     for (;;) {
       this.#endIfAsked();
       try {
         return await call();
       } catch (error) {
-        if (!(error instanceof SharedLogUnavailableError) || performance.now() >= endMs) throw error;
+        if (!(error instanceof SharedLogUnavailableError) || this.ports.timers.elapsed() >= endMs) throw error;
         this.ports.log.warn({ fault: messageOf(error) }, 'etcd does not answer yet');
       }
     }
@@ -268,7 +264,7 @@ export class ClusterNode {
     while (lastSeqOf(writer) === 0) {
       await this.#retried(() => this.#beginOnce(writer));
       if (this.#formingFence !== null) break;
-      await delay(limits.clusterPollMs);
+      await waitOf(this.ports.timers, limits.clusterPollMs).over;
     }
     if (this.#clusterId === null) this.#clusterId = (await this.#clusterIdWithin(limits.etcdStartMs, true)) ?? null;
     await writeMark(this.dir, { cluster_id: this.#clusterId!, node_id: this.#settings.nodeId });
@@ -292,7 +288,7 @@ export class ClusterNode {
     const leader = { nodeId, url, since: this.ports.clock.now(), cause: 'the node forms the group' };
     const fence = await this.#log.campaign(leader, lease);
     if (fence === null) return;
-    if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, randomUUID(), 0);
+    if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, this.ports.random.uuid(), 0);
     // An earlier leader may have formed the group and crashed.
     if ((await this.#log.view(1)).slots.length > 0) {
       return void (await this.#log.resign({ fence, cause: 'the group was already formed' }));
@@ -302,14 +298,7 @@ export class ClusterNode {
   }
 
   groupOver(local: GroupApi): GroupApi {
-    const site = {
-      decides: () => this.member.decides,
-      ask: <N extends ChangeName>(call: ChangeCall<N>) => this.#nodeLink.ask(call),
-      refresh: () => this.member.refresh(),
-      refusal: () => (this.member.isUnreachable ? logUnreachable() : noLeader()),
-      appliedElsewhere: () => this.#nodeLink.appliedElsewhere(),
-    };
-    this.#group = createClusterGroup(local, site, this.#operations);
+    this.#group = createClusterGroup(local, { member: this.member, link: this.#nodeLink }, this.#operations);
     return this.#group;
   }
 
@@ -363,16 +352,16 @@ export class ClusterNode {
 
   /** Starts the node again once its disk has room, because only a start can tell the outcome of a failed commit. */
   #startAgainWithRoom(): void {
-    this.#look = setInterval(() => {
+    this.#stopLooking = every(this.ports.timers, limits.clusterReportMs, () => {
       if (!(knownFreeBytesOf(this.dir) >= this.#freeBytesMin)) return;
-      clearInterval(this.#look);
+      this.#stopLooking();
       this.ports.onFatal(new RejoinError('the disk has room again, so the node starts again'));
-    }, limits.clusterReportMs).unref();
+    });
   }
 
   /** Another node takes over while this one answers. Open forwarded commands soon end with an unknown outcome. */
   async beginClose(): Promise<void> {
-    setTimeout(() => this.#link.close(), limits.shutdownAnswersMs).unref();
+    this.ports.timers.later(() => this.#link.close(), limits.shutdownAnswersMs);
     const left = this.member.stepDown('the node is shutting down', Number.POSITIVE_INFINITY);
     await within(limits.clusterEndMs, left);
     this.#writer?.endTaking();
@@ -385,7 +374,7 @@ export class ClusterNode {
   }
 
   async #close(): Promise<void> {
-    clearInterval(this.#look);
+    this.#stopLooking();
     this.#stopNights();
     this.#link.close();
     await this.server.close();

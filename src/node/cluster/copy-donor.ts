@@ -1,9 +1,9 @@
 /** Sends the log and a snapshot to a node that joins, in pieces and at a bounded rate. Nothing is prepared for it. */
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { LinkRefusedError } from '../../cluster/link-server.js';
 import { hasCode } from '../../errors.js';
+import { type Timers, waitOf } from '../../group/ports/clock.js';
 import { type GroupPool, PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../store/snapshots/lmdb-snapshots.js';
@@ -16,6 +16,7 @@ export interface CopyOffer {
 
 export interface DonorDeps {
   readonly dir: string;
+  readonly timers: Pick<Timers, 'elapsed' | 'later'>;
   readonly site: () => { readonly durableSeq: number; readonly pool: Pick<GroupPool, 'logPiece'> } | null;
 }
 
@@ -24,7 +25,7 @@ export class CopyDonor {
   /** Memory of a piece. New memory for each would make the garbage collector pause the answers to callers. */
   readonly #memory = Buffer.alloc(limits.copyPieceBytes);
   #free: Promise<unknown> = Promise.resolve();
-  /** The time at which the pieces so far have kept to the rate, by `performance.now()`. */
+  /** The time at which the pieces so far have kept to the rate, by `elapsed`. */
   #paidUntil = 0;
 
   constructor(private readonly deps: DonorDeps) {
@@ -77,10 +78,10 @@ export class CopyDonor {
       () => undefined,
     );
     const { length } = await made;
-    const now = performance.now();
+    const now = this.deps.timers.elapsed();
     const waitMs = this.#paidUntil - now;
     this.#paidUntil = Math.max(now, this.#paidUntil) + (length / limits.copyBytesPerS) * 1000;
-    if (waitMs > 1) await delay(waitMs);
+    if (waitMs > 1) await waitOf(this.deps.timers, waitMs).over;
     return made;
   }
 }

@@ -5,12 +5,12 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type LinkCall, type LinkClient, LinkError } from '../../cluster/link-client.js';
 import { countOf } from '../../core/records/batch.js';
 import { messageOf } from '../../errors.js';
 import { batchesIn, type CopiedLog, type LogSource } from '../../group/backup/copy-store.js';
+import { type Timers, waitOf } from '../../group/ports/clock.js';
 import { type NodeView, SharedLogUnavailableError } from '../../group/ports/shared-log.js';
 import { DamagedError, DiskFullError, OwnerLostError, type StoredBatch } from '../../group/ports/storage.js';
 import { batchFrom } from '../../group/recovery/recovery.js';
@@ -34,6 +34,7 @@ export interface FetchDeps {
   readonly link: Pick<LinkClient, 'bytes' | 'call'>;
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly log: Logger;
+  readonly timers: Pick<Timers, 'elapsed' | 'later'>;
   readonly signal: AbortSignal;
 }
 
@@ -71,8 +72,8 @@ export async function fetchMissing(deps: FetchDeps): Promise<void> {
   }
 }
 
-async function continueLog(donors: Donors, { dir, log, signal }: FetchDeps): Promise<void> {
-  const startedAt = performance.now();
+async function continueLog(donors: Donors, { dir, log, timers, signal }: FetchDeps): Promise<void> {
+  const startedAt = timers.elapsed();
   // An earlier call that ended early may have replaced batches.
   const isAgain = isIncomplete(dir);
   const goOn = guardOf(dir, signal);
@@ -87,20 +88,20 @@ async function continueLog(donors: Donors, { dir, log, signal }: FetchDeps): Pro
   rmSync(join(dir, CHANGING), { force: true });
   await syncPath(dir);
   if (snapshots.list().length === 0) await fetchSnapshot(dir, donors, { copied, goOn, signal });
-  const ms = Math.round(performance.now() - startedAt);
+  const ms = Math.round(timers.elapsed() - startedAt);
   log.info({ last_seq: copied.lastSeq, ms }, 'this node fetched what its log lacked');
 }
 
 /** Fetches a copy and replaces the data in the folder with it. Repeats this until it succeeds. */
 export async function fetchCopy(deps: FetchDeps): Promise<void> {
-  const { dir, log, signal } = deps;
+  const { dir, log, timers, signal } = deps;
   const donors = new Donors(deps);
   for (;;) {
     try {
-      const startedAt = performance.now();
+      const startedAt = timers.elapsed();
       const { lastSeq } = await build(donors, deps);
       await place(dir);
-      log.info({ last_seq: lastSeq, ms: Math.round(performance.now() - startedAt) }, 'this node fetched a copy');
+      log.info({ last_seq: lastSeq, ms: Math.round(timers.elapsed() - startedAt) }, 'this node fetched a copy');
       return;
     } catch (error) {
       // It may fill the disk, and an erasure would not reach it.
@@ -321,7 +322,12 @@ class Donors {
     const from = await donor?.catch(() => undefined);
     this.#turnFrom(donor);
     this.deps.log.warn({ from, fault: messageOf(error) }, 'the data of another node could not be fetched yet');
-    await delay(limits.joinRetryMs, undefined, { signal });
+    const { over, end } = waitOf(this.deps.timers, limits.joinRetryMs);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+    await over;
+    signal.removeEventListener('abort', end);
+    signal.throwIfAborted();
   }
 
   /** Does nothing if the next node is chosen already. */

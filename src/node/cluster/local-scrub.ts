@@ -1,6 +1,7 @@
 /** Overwrites free space after an erasure, also on a node that crashed or joined late: a file marks it as due. */
 import { existsSync, fsyncSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { every, type Timers } from '../../group/ports/clock.js';
 import { ScrubDeferredError, StoreEndedError } from '../../group/ports/storage.js';
 import { limits } from '../../limits.js';
 import { withFile } from '../../store/files/lmdb-file.js';
@@ -28,23 +29,24 @@ export async function scrubIfDue(dir: string): Promise<void> {
 export class LocalScrub {
   readonly #ending = new AbortController();
   #runs: Promise<unknown> = Promise.resolve();
-  #timer: NodeJS.Timeout | undefined;
+  #stopTimer: () => void = () => undefined;
   #marks = 0;
 
   constructor(
     private readonly dir: string,
     private readonly overwrite: (signal: AbortSignal) => Promise<void>,
+    private readonly timers: Pick<Timers, 'later'>,
     private readonly onFailure: (what: string, error: unknown) => void,
   ) {}
 
   start(): void {
     this.#runIfDue();
-    this.#timer = setInterval(() => this.#runIfDue(), limits.scrubOwnEveryMs).unref();
+    this.#stopTimer = every(this.timers, limits.scrubOwnEveryMs, () => this.#runIfDue());
   }
 
   async stop(): Promise<void> {
     this.#ending.abort();
-    clearInterval(this.#timer);
+    this.#stopTimer();
     await this.#runs;
   }
 

@@ -8,6 +8,7 @@ import type { ClusterMember } from '../../cluster/member.js';
 import type { ClusterOperator } from '../../cluster/operations.js';
 import { messageOf } from '../../errors.js';
 import type { GroupApi } from '../../group/api.js';
+import type { Timers } from '../../group/ports/clock.js';
 import type { LeaderView, NodeView, WalSettings } from '../../group/ports/shared-log.js';
 import { limits } from '../../limits.js';
 import { type ChangeCall, type ChangeName, type ChangeValue, execute, peerIdOf } from '../../operations/changes.js';
@@ -23,8 +24,7 @@ export interface NodeLinkDeps {
   readonly group: () => GroupApi | null;
   readonly others: () => Promise<readonly NodeView[]>;
   readonly scrub: () => Promise<void>;
-  /** ms, by a monotonic clock. */
-  readonly elapsed: () => number;
+  readonly timers: Timers;
   /** Called if a request failed that concerns the operator. */
   readonly onFailure: (what: string, error: unknown) => void;
   /** Called if a command of another node failed. */
@@ -35,14 +35,16 @@ export interface NodeLinkDeps {
 type SentCall = ChangeCall & { readonly waitMs?: number };
 
 export class NodeLink {
-  readonly #room = new ForwardRoom();
+  readonly #room: ForwardRoom;
   /** The address of the leader that last failed to answer, so that it is reported once. */
   #silentLeader: string | null = null;
   /** The commands to the present leader. */
   #forwarder: Forwarder | undefined;
   #waiting = 0;
 
-  constructor(private readonly deps: NodeLinkDeps) {}
+  constructor(private readonly deps: NodeLinkDeps) {
+    this.#room = new ForwardRoom(deps.timers);
+  }
 
   /**
    * Sends the command to the leader. If no leader takes it, waits a bounded time for one that does. Resolves to null if
@@ -50,18 +52,17 @@ export class NodeLink {
    * reached, or if the leader got the command and did not answer.
    */
   async ask<N extends ChangeName>(call: ChangeCall<N>): Promise<ChangeValue<N> | null> {
-    const { member, nodeId, elapsed } = this.deps;
-    const endAt = elapsed() + limits.leaderWaitMs;
+    const { member, nodeId, timers } = this.deps;
+    const endAt = timers.elapsed() + limits.leaderWaitMs;
     member.forwarded += 1;
     for (;;) {
       const leader = member.leader?.nodeId === nodeId ? null : member.leader;
-      const value = leader === null ? null : await this.#forward(leader, call, endAt - elapsed());
+      const value = leader === null ? null : await this.#forward(leader, call, endAt - timers.elapsed());
       if (value !== null && !(value instanceof LinkError)) return value;
       if (member.decides) return null;
-      if (!(await this.#mayAskAgain(leader, value, endAt - elapsed()))) {
-        if (value !== null) throw value;
-        return null;
-      }
+      if (await this.#mayAskAgain(leader, value, endAt - timers.elapsed())) continue;
+      if (value !== null) throw value;
+      return null;
     }
   }
 
@@ -79,20 +80,17 @@ export class NodeLink {
 
   /** Resolves to null if the node does not lead, and to an error if it did not get the command. */
   async #forward<N extends ChangeName>(
-    leader: LeaderView,
+    { url }: LeaderView,
     call: ChangeCall<N>,
     waitMs: number,
   ): Promise<ChangeValue<N> | null | LinkError> {
-    const { url } = leader;
-    this.#forwarder ??= new Forwarder(this.deps.link, url);
+    this.#forwarder ??= new Forwarder(this.deps.link, url, this.deps.timers);
     // The command stays with this leader, even if another one leads once it has room.
     const forwarder = this.#forwarder;
+    const send = () => forwarder.send({ ...call, waitMs });
     let answer: CommandAnswer;
     try {
-      const waitForRoomMs = Math.max(limits.leaderLookMs, waitMs);
-      answer = await this.#room.run(peerIdOf(call) ?? call.name, waitForRoomMs, () =>
-        forwarder.send({ ...call, waitMs }),
-      );
+      answer = await this.#room.run(peerIdOf(call) ?? call.name, Math.max(limits.leaderLookMs, waitMs), send);
     } catch (error) {
       // Reported once for a silent leader: the cause, such as a wrong ADVERTISE_URL, is for the operator.
       if (this.#silentLeader !== url) this.deps.onFailure('a command to the leader', error);
@@ -111,7 +109,7 @@ export class NodeLink {
     const earlier = this.#forwarder;
     if (leader === null || earlier === undefined) return;
     this.#forwarder = undefined;
-    setTimeout(() => earlier.abort(), isEarlierAlive ? limits.forwardGraceMs : 0).unref();
+    this.deps.timers.later(() => earlier.abort(), isEarlierAlive ? limits.forwardGraceMs : 0);
   }
 
   /** Resolves once the other serving nodes have applied the newest record of this node, or after a bounded time. */
@@ -164,19 +162,15 @@ export class NodeLink {
     const calls = lines.map((line) => JSON.parse(line) as SentCall);
     if (calls.length === 1) return this.#command(calls[0]!);
     const answers = new Readable({ read: () => undefined });
-    let undecided = calls.length;
-    for (const [at, call] of calls.entries()) {
-      const answer = this.#command(call).then((given) => JSON.stringify({ at, ...given }));
-      const failure = (error: unknown): string => {
-        if (!(error instanceof LinkRefusedError)) this.deps.onRequestFailed(error);
-        return JSON.stringify({ at, seq: 0, error: messageOf(error) });
-      };
-      void answer.catch(failure).then((line) => {
-        answers.push(`${line}\n`);
-        undecided -= 1;
-        if (undecided === 0) answers.push(null);
-      });
-    }
+    const failure = (error: unknown): CommandAnswer => {
+      if (!(error instanceof LinkRefusedError)) this.deps.onRequestFailed(error);
+      return { seq: 0, error: messageOf(error) };
+    };
+    const answered = calls.map(async (call, at) => {
+      const answer = await this.#command(call).catch(failure);
+      answers.push(`${JSON.stringify({ at, ...answer })}\n`);
+    });
+    void Promise.all(answered).then(() => answers.push(null));
     return answers;
   }
 

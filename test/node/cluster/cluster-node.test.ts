@@ -14,9 +14,11 @@ import {
 } from '../../../src/group/ports/shared-log.js';
 import { DiskFullError, OwnerLostError, type StoredBatch, StoreEndedError } from '../../../src/group/ports/storage.js';
 import { RECORD_FORMAT } from '../../../src/group/record-format.js';
+import { limits } from '../../../src/limits.js';
 import { ClusterNode } from '../../../src/node/cluster/cluster-node.js';
 import { loadConfig } from '../../../src/node/config.js';
 import { RejoinError, StartEndedError, StartRefusedError } from '../../../src/node/startup.js';
+import { random } from '../../../src/node/system.js';
 import type { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
 import { type ClusterMark, readMark, writeMark } from '../../../src/store/files/folder-files.js';
 import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log.js';
@@ -82,10 +84,14 @@ async function nodeOver(given: { mark?: ClusterMark; log?: Partial<EtcdLog>; vie
   const ports = {
     log: pino({}, { write: (line: string) => void lines.push(line) }),
     onFatal: (error: unknown) => void fatal.push(error),
-    ...{ clock: { now: () => 5 }, timers: time, ending: ending.signal },
+    ...{ clock: { now: () => 5 }, timers: time, random, ending: ending.signal },
   };
   const node = new ClusterNode(outcome.config, dir, ports as never, log as EtcdLog);
-  return { node, dir, calls, lines, fatal, ending, log, view, time };
+  // The files of a node are real, and time passes while it waits for them.
+  const passing = <T>(work: Promise<T>) => time.wait(work, Number.POSITIVE_INFINITY);
+  const prepare = (lastSeq: number | null) => passing(node.prepare(lastSeq));
+  const begin = () => passing(node.begin());
+  return { node, dir, calls, lines, fatal, ending, log, view, time, prepare, begin };
 }
 
 const slotAt = (firstSeq: number) => ({ firstSeq, bytes: new Uint8Array(), redactions: [] });
@@ -115,8 +121,8 @@ test('a folder of no cluster or another one, a damaged one, and a log of a newer
     [{ mark, log: { clusterId: () => Promise.reject(new Error('no access')) } }, 5, /^ETCD_ENDPOINTS: no access$/],
   ];
   for (const [given, lastSeq, text] of refused) {
-    const { node } = await nodeOver(given);
-    const error = await rejection(node.prepare(lastSeq));
+    const { node, prepare } = await nodeOver(given);
+    const error = await rejection(prepare(lastSeq));
     assert.instance(error, StartRefusedError, String(text));
     assert.match((error as Error).message, text);
     await node.close();
@@ -131,13 +137,13 @@ test('a node whose log the shared log continues joins and fetches nothing', asyn
     [9, { format: RECORD_FORMAT, slots: [slotAt(9)] }, mark],
   ];
   for (const [lastSeq, view, own] of continued) {
-    const { node, calls, log } = await nodeOver({ view, ...(own && { mark: own }) });
+    const { node, prepare, calls, log } = await nodeOver({ view, ...(own && { mark: own }) });
     const looked: unknown[] = [];
     log.view = async (...args) => {
       looked.push(args);
       return { leader: null, nodes: [], format: 1, revision: '1', trimmed: 0, slots: [], ...view };
     };
-    await node.prepare(lastSeq);
+    await prepare(lastSeq);
     assert.equal([calls, looked], [['join'], [[lastSeq + 1, 1]]]);
     await node.close();
   }
@@ -164,7 +170,7 @@ test('a node whose log the shared log does not continue fetches: what it lacks, 
     ['copy', 9, {}, undefined, isUnfinished],
   ];
   for (const [what, lastSeq, view, own, before] of fetched) {
-    const { node, dir, lines, ending, log } = await nodeOver({ view, ...(own && { mark: own }) });
+    const { node, prepare, dir, lines, ending, log } = await nodeOver({ view, ...(own && { mark: own }) });
     before(dir);
     let found = '';
     log.nodes = async () => {
@@ -173,7 +179,7 @@ test('a node whose log the shared log does not continue fetches: what it lacks, 
       ending.abort();
       return [];
     };
-    assert.instance(await rejection(node.prepare(lastSeq)), StartEndedError);
+    assert.instance(await rejection(prepare(lastSeq)), StartEndedError);
     assert.is(found, what, `${lastSeq} ${JSON.stringify([view, own])}`);
     assert.ok(lines.some((line) => line.includes('this node joins and fetches data from another node')));
     await node.close();
@@ -181,14 +187,14 @@ test('a node whose log the shared log does not continue fetches: what it lacks, 
 });
 
 test('a node does not fetch from itself', async () => {
-  const { node, ending, log, lines } = await nodeOver({ view: { trimmed: 10 } });
+  const { node, prepare, ending, log, lines } = await nodeOver({ view: { trimmed: 10 } });
   let looks = 0;
   log.nodes = async () => {
     looks += 1;
     if (looks === 2) ending.abort();
     return [{ nodeId: 'n1', role: 'follower', url: 'http://127.0.0.1:1' } as NodeView];
   };
-  await withBounds({ joinRetryMs: 1 }, () => rejection(node.prepare(0)));
+  await rejection(prepare(0));
   assert.ok(lines.some((line) => line.includes('no other node can send a copy')));
   await node.close();
 });
@@ -203,9 +209,9 @@ test('a node with data of its own starts without etcd, and another one is refuse
       },
     };
     const own = await nodeOver({ mark, log });
-    const { node } = await nodeOver({ mark });
-    await node.prepare(9);
-    await own.node.prepare(9);
+    const { node, prepare } = await nodeOver({ mark });
+    await prepare(9);
+    await own.prepare(9);
     assert.equal([own.calls, grants, own.node.logTag], [[], 1, node.logTag]);
     for (const [lastSeq, given] of [
       [0, { log }],
@@ -213,7 +219,7 @@ test('a node with data of its own starts without etcd, and another one is refuse
       [9, { mark: { ...mark, diverged: true as const }, log }],
     ] as const) {
       const other = await nodeOver(given);
-      const error = await rejection(other.node.prepare(lastSeq));
+      const error = await rejection(other.prepare(lastSeq));
       assert.instance(error, StartRefusedError);
       assert.is((error as Error).message, 'ETCD_ENDPOINTS: etcd is silent');
     }
@@ -221,36 +227,34 @@ test('a node with data of its own starts without etcd, and another one is refuse
 });
 
 test('a node asks again until etcd answers and it has its place, and ends if it is stopped', async () => {
-  await withBounds({ leaseLookMs: 1 }, async () => {
-    const answers = [silent, silent];
-    const holders: (NodeView | Error | null)[] = [{ nodeId: 'n1' } as NodeView, silent, null];
-    const { node, lines, log } = await nodeOver();
-    log.clusterId = async () => {
-      const error = answers.shift();
-      if (error !== undefined) throw error;
-      return 'c';
-    };
-    log.putNode = async () => {
-      const next = holders.shift();
-      if (next instanceof Error) throw next;
-      return next ?? null;
-    };
-    await node.prepare(0);
-    assert.equal([answers.length, holders.length], [0, 0]);
-    assert.is(lines.filter((line) => line.includes('etcd does not answer yet')).length, 2);
-    await node.close();
-    const stopped = await nodeOver();
-    stopped.ending.abort();
-    assert.instance(await rejection(stopped.node.prepare(0)), StartEndedError);
-    const failing = await nodeOver({ log: { putNode: () => Promise.reject(new Error('a defect')) } });
-    assert.is(((await rejection(failing.node.prepare(0))) as Error).message, 'a defect');
-  });
+  const answers = [silent, silent];
+  const holders: (NodeView | Error | null)[] = [{ nodeId: 'n1' } as NodeView, silent, null];
+  const { node, prepare, lines, log } = await nodeOver();
+  log.clusterId = async () => {
+    const error = answers.shift();
+    if (error !== undefined) throw error;
+    return 'c';
+  };
+  log.putNode = async () => {
+    const next = holders.shift();
+    if (next instanceof Error) throw next;
+    return next ?? null;
+  };
+  await prepare(0);
+  assert.equal([answers.length, holders.length], [0, 0]);
+  assert.is(lines.filter((line) => line.includes('etcd does not answer yet')).length, 2);
+  await node.close();
+  const stopped = await nodeOver();
+  stopped.ending.abort();
+  assert.instance(await rejection(stopped.prepare(0)), StartEndedError);
+  const failing = await nodeOver({ log: { putNode: () => Promise.reject(new Error('a defect')) } });
+  assert.is(((await rejection(failing.prepare(0))) as Error).message, 'a defect');
 });
 
 test('a node with data of its own does not wait for its place if etcd falls silent', async () => {
   await withBounds({ etcdOwnStartMs: 0 }, async () => {
-    const { node, calls } = await nodeOver({ mark, log: { putNode: () => Promise.reject(silent) } });
-    await node.prepare(9);
+    const { node, prepare, calls } = await nodeOver({ mark, log: { putNode: () => Promise.reject(silent) } });
+    await prepare(9);
     assert.equal(calls, []);
     await node.close();
   });
@@ -259,7 +263,7 @@ test('a node with data of its own does not wait for its place if etcd falls sile
 /** A prepared node with an empty log of its own. */
 async function preparedNode(given: Parameters<typeof nodeOver>[0] = {}) {
   const prepared = await nodeOver(given);
-  await prepared.node.prepare(0);
+  await prepared.prepare(0);
   prepared.calls.length = 0;
   const local = new MemoryLog();
   const own = local.acquire();
@@ -269,20 +273,20 @@ async function preparedNode(given: Parameters<typeof nodeOver>[0] = {}) {
 }
 
 test('the first node of a group begins the shared log, and marks its folder', async () => {
-  const { node, dir, calls, log } = await preparedNode({ log: { clusterId: async () => null } });
+  const { node, begin, dir, calls, log } = await preparedNode({ log: { clusterId: async () => null } });
   log.clusterId = async () => (calls.some((call) => call.startsWith('begin')) ? 'new' : null);
-  await node.begin();
+  await begin();
   assert.equal(calls, ['campaign true', 'begin 0']);
   assert.equal(readMark(dir), { ...mark, cluster_id: 'new' });
   const later = await preparedNode();
-  await later.node.begin();
+  await later.begin();
   assert.equal(later.calls, ['campaign true'], 'an earlier leader began the log and crashed');
   assert.not.equal(node.logTag, later.node.logTag);
   assert.match(node.logTag, /^[0-9a-f]{12}$/);
 });
 
 test('a node whose campaign got no answer, but the lead, gives it up and campaigns again', async () => {
-  const { node, calls, log, view } = await preparedNode();
+  const { begin, calls, log, view } = await preparedNode();
   let campaigns = 0;
   log.campaign = async () => {
     campaigns += 1;
@@ -294,45 +298,43 @@ test('a node whose campaign got no answer, but the lead, gives it up and campaig
     calls.push(`resign ${fence.revision}: ${cause}`);
     Object.assign(view, { leader: null });
   };
-  await withBounds({ clusterPollMs: 1 }, () => node.begin());
+  await begin();
   assert.equal([campaigns, calls], [2, ['resign 1: the group was not formed']]);
 });
 
 test('a node takes the first slot instead of forming the group, also if another node was faster', async () => {
   const life = await Life.begin();
   const slots = life.machine.log.from(1, 1, 1e6).map((batch) => ({ ...batch, redactions: [] }));
-  const { node, calls, local, dir } = await preparedNode({ view: { slots } });
-  await node.begin();
+  const { begin, calls, local, dir } = await preparedNode({ view: { slots } });
+  await begin();
   assert.equal([calls, local.last()?.firstSeq, readMark(dir)], [[], 1, mark]);
   const late = await preparedNode();
   late.log.campaign = async () => {
     Object.assign(late.view, { slots });
     return { revision: '7' };
   };
-  await withBounds({ clusterPollMs: 1 }, () => late.node.begin());
+  await late.begin();
   assert.equal([late.calls, late.local.last()?.firstSeq], [['resign: the group was already formed'], 1]);
 });
 
 test('a node waits for the group while another node leads, or its campaign or its lease failed', async () => {
-  await withBounds({ clusterPollMs: 1 }, async () => {
-    let looks = 0;
-    let campaigns = 0;
-    const { node, calls, view, log } = await preparedNode();
-    Object.assign(view, { leader });
-    const won = log.campaign!;
-    log.view = async () => {
-      looks += 1;
-      if (looks === 3) Object.assign(view, { leader: null });
-      return view;
-    };
-    log.campaign = async (...args) => (++campaigns === 1 ? null : won(...args));
-    await node.begin();
-    assert.ok(looks > 3, `${looks} looks`);
-    assert.equal([campaigns, calls], [2, ['campaign true']]);
-    const trimmed = await preparedNode();
-    Object.assign(trimmed.view, { trimmed: 3 });
-    assert.instance(await rejection(trimmed.node.begin()), RejoinError);
-  });
+  let looks = 0;
+  let campaigns = 0;
+  const { begin, calls, view, log } = await preparedNode();
+  Object.assign(view, { leader });
+  const won = log.campaign!;
+  log.view = async () => {
+    looks += 1;
+    if (looks === 3) Object.assign(view, { leader: null });
+    return view;
+  };
+  log.campaign = async (...args) => (++campaigns === 1 ? null : won(...args));
+  await begin();
+  assert.ok(looks > 3, `${looks} looks`);
+  assert.equal([campaigns, calls], [2, ['campaign true']]);
+  const trimmed = await preparedNode();
+  Object.assign(trimmed.view, { trimmed: 3 });
+  assert.instance(await rejection(trimmed.begin()), RejoinError);
 });
 
 test('a loop that lost the lead lets the node follow; a failure makes it leave once, unless it stops', async () => {
@@ -359,27 +361,16 @@ test('a node starts again after a hidden commit at once, and after a full disk o
   const hidden = await nodeOver();
   hidden.node.loopFailed(new HiddenCommitError('log'));
   assert.instance(hidden.fatal[0], RejoinError);
-  await withBounds({ clusterReportMs: 1, commitFreeBytes: 0 }, async () => {
-    const full = await nodeOver();
-    let ticks = 0;
-    const timer = setInterval(() => {
-      ticks += 1;
-    }, 1);
-    // The node's own timer of 1 ms acts as often.
-    const looks = (endsAt = ticks + 3) => until(() => ticks >= endsAt);
-    try {
-      rmSync(full.dir, { recursive: true });
-      full.node.loopFailed(new DiskFullError('full'));
-      await looks();
-      assert.equal(full.fatal, [], 'the free space is unknown');
-      mkdirSync(full.dir);
-      await until(() => full.fatal.length > 0);
-      await looks();
-    } finally {
-      clearInterval(timer);
-    }
-    assert.is(full.fatal.length, 1);
-    assert.match(String(full.fatal[0]), 'the disk has room again');
+  await withBounds({ commitFreeBytes: 0 }, async () => {
+    const { node, dir, fatal, time } = await nodeOver();
+    rmSync(dir, { recursive: true });
+    node.loopFailed(new DiskFullError('full'));
+    await time.step();
+    assert.equal([fatal, time.elapsed()], [[], limits.clusterReportMs], 'the free space is unknown');
+    mkdirSync(dir);
+    await time.step();
+    assert.equal([fatal.length, await time.step()], [1, false], 'it asks for one start');
+    assert.match(String(fatal[0]), 'the disk has room again');
   });
 });
 
@@ -403,7 +394,7 @@ test('a commit that failed after an append makes the node leave, unless its star
  */
 async function startedNode(beforeStart = async (_begun: Awaited<ReturnType<typeof preparedNode>>) => {}) {
   const begun = await preparedNode();
-  const { node, calls, dir, view, log, writer } = begun;
+  const { node, calls, dir, view, log, writer, begin } = begun;
   const note = (what: string) => async () => void calls.push(what);
   log.campaign = async () => {
     Object.assign(view, { leader: { ...leader, nodeId: 'n1', fence: { revision: '7' } } });
@@ -411,7 +402,7 @@ async function startedNode(beforeStart = async (_begun: Awaited<ReturnType<typeo
   };
   Object.assign(log, { watch: () => () => undefined, prefer: () => undefined });
   writer.local.scrub = note('overwrite');
-  await node.begin();
+  await begin();
   await beforeStart(begun);
   writeFileSync(join(dir, 'scrub-due'), '');
   const actor = { durableSeq: 0, isSettled: true };

@@ -10,6 +10,7 @@ import { LinkRefusedError } from '../../../src/cluster/link-server.js';
 import { SNAPSHOT_VERSION, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { writePiece } from '../../../src/group/backup/copy-store.js';
+import type { Timers } from '../../../src/group/ports/clock.js';
 import { type LogPieceQuery, PoolBusyError } from '../../../src/group/ports/pool.js';
 import type { NodeView } from '../../../src/group/ports/shared-log.js';
 import type { StoredBatch } from '../../../src/group/ports/storage.js';
@@ -22,6 +23,7 @@ import { openLogReader } from '../../../src/store/log/lmdb-log.js';
 import { acquireFolder, ownFolder } from '../../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore, snapshotFileOf } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { inPieces, Life } from '../../group/life.js';
+import { withBounds } from '../../sim/profile.js';
 import { rejection } from '../../store/log-contract.js';
 import { closing } from '../../support/closing.js';
 import { deferred } from '../../support/deferred.js';
@@ -29,17 +31,17 @@ import { salt, subjectOf } from '../../support/given.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
 import { verifyStore } from '../../support/verify-store.js';
+import { VirtualTime } from '../../support/virtual-time.js';
 
-const { joinRetryMs } = limits;
 const mark = { cluster_id: 'the group', node_id: 'joining' };
-
-test.before(() => {
-  (limits as { joinRetryMs: number }).joinRetryMs = 1;
-});
-
-test.after(() => {
-  (limits as { joinRetryMs: number }).joinRetryMs = joinRetryMs;
-});
+/** Every wait ends at once. */
+const timers: Pick<Timers, 'elapsed' | 'later'> = {
+  elapsed: () => 0,
+  later: (act) => {
+    const turn = setImmediate(act);
+    return () => clearImmediate(turn);
+  },
+};
 
 /** A node that sends its log in pieces of four batches. `before` may change what it answers to a path. */
 class Node {
@@ -60,6 +62,7 @@ class Node {
     };
     this.#donor = new CopyDonor({
       dir: this.dir,
+      timers,
       site: () => ({ pool, durableSeq: machine.actor.durableSeq - this.lag }),
     });
   }
@@ -110,6 +113,7 @@ function fetchInto(
   warnings: string[] = [],
   ending = new AbortController(),
   fetch = fetchCopy,
+  over = timers,
 ) {
   const bytes = async ({ url, path }: LinkCall): Promise<Buffer> => {
     try {
@@ -121,7 +125,7 @@ function fetchInto(
   const link = { bytes, call: async <T>(call: LinkCall) => JSON.parse((await bytes(call)).toString()) as T };
   const views = nodes.map((_, i) => ({ url: String(i), role: i === 0 ? 'leader' : 'follower' }) as NodeView);
   const log = pino({}, { write: (line: string) => void warnings.push(line) });
-  return fetch({ dir, mark, trimmed: 5, link, nodes: async () => views, log, signal: ending.signal });
+  return fetch({ dir, mark, trimmed: 5, link, nodes: async () => views, log, timers: over, signal: ending.signal });
 }
 
 /** Fetches what the folder lacks. Returns the lines that were logged. */
@@ -492,7 +496,7 @@ test('a copy replaces what an interrupted replacement left', async () => {
 });
 
 test('a node that starts refuses to send anything', async () => {
-  const donor = new CopyDonor({ dir: temporaryFolder(), site: () => null });
+  const donor = new CopyDonor({ dir: temporaryFolder(), timers, site: () => null });
   assert.throws(() => donor.offer(), isRefusal);
   assert.ok(isRefusal(await rejection(donor.logPiece(1, 10, Promise.resolve()))));
 });
@@ -501,7 +505,8 @@ test('a node whose reader is busy, or that has removed a snapshot, refuses the p
   const busy = async () => {
     throw new PoolBusyError('too many reads of the log are waiting');
   };
-  const donor = new CopyDonor({ dir: temporaryFolder(), site: () => ({ durableSeq: 9, pool: { logPiece: busy } }) });
+  const site = () => ({ durableSeq: 9, pool: { logPiece: busy } });
+  const donor = new CopyDonor({ dir: temporaryFolder(), timers, site });
   assert.equal(donor.offer(), { last_seq: 9, snapshots: [] });
   assert.ok(isRefusal(await rejection(donor.logPiece(1, 10, Promise.resolve()))));
   assert.ok(isRefusal(await rejection(donor.snapshotPiece(7, 0, Promise.resolve()))));
@@ -513,37 +518,37 @@ test('the next piece waits until the one before is sent, and pieces keep to the 
     made.push(firstSeq);
     return new Uint8Array(limits.copyPieceBytes);
   };
-  const donor = new CopyDonor({ dir: temporaryFolder(), site: () => ({ durableSeq: 9, pool: { logPiece } }) });
+  const time = new VirtualTime();
+  const site = () => ({ durableSeq: 9, pool: { logPiece } });
+  const donor = new CopyDonor({ dir: temporaryFolder(), timers: time, site });
   const { promise: waiting, resolve: sent } = deferred();
-  const startedAt = performance.now();
   await donor.logPiece(1, 10, waiting);
   const next = donor.logPiece(2, 10, Promise.resolve());
   await turnOfLoop();
   assert.equal(made, [1]);
   sent();
-  await next;
-  await donor.logPiece(3, 10, Promise.resolve());
+  await time.wait(next);
+  await time.wait(donor.logPiece(3, 10, Promise.resolve()));
   assert.equal(made, [1, 2, 3]);
   const pieceMs = (limits.copyPieceBytes / limits.copyBytesPerS) * 1000;
-  assert.ok(performance.now() - startedAt > 1.5 * pieceMs);
+  assert.is(time.elapsed(), 2 * pieceMs);
 });
 
 const isRefusal = (error: unknown) => error instanceof LinkRefusedError;
 
 test('a whole copy that the disk cannot hold is tried again after a pause, which an abort ends', async () => {
-  const bound = limits as { commitFreeBytes: number; joinRetryMs: number };
-  const { commitFreeBytes, joinRetryMs } = limits;
-  Object.assign(bound, { commitFreeBytes: Number.MAX_SAFE_INTEGER, joinRetryMs: 3_600_000 });
-  const [lines, ending] = [[] as string[], new AbortController()];
-  try {
-    const copied = fetchInto(temporaryFolder(), [new Node(await Life.reporting(1))], lines, ending);
-    await until(() => lines.length > 0);
+  await withBounds({ commitFreeBytes: Number.MAX_SAFE_INTEGER }, async () => {
+    const [lines, ending, time] = [[] as string[], new AbortController(), new VirtualTime()];
+    const nodes = [new Node(await Life.reporting(1))];
+    const copied = rejection(fetchInto(temporaryFolder(), nodes, lines, ending, fetchCopy, time));
+    await until(() => lines.length === 1);
+    assert.ok(await time.step());
+    assert.is(time.elapsed(), limits.joinRetryMs);
+    await until(() => lines.length === 2);
     ending.abort();
-    assert.is(((await rejection(copied)) as Error).name, 'AbortError');
-    assert.is(lines.length, 1);
-  } finally {
-    Object.assign(bound, { commitFreeBytes, joinRetryMs });
-  }
+    assert.is(((await copied) as Error).name, 'AbortError');
+    assert.not(await time.step(), 'no timer is left');
+  });
 });
 
 test.run();

@@ -6,14 +6,15 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ScrubDeferredError } from '../../../src/group/ports/storage.js';
+import { limits } from '../../../src/limits.js';
 import { LocalScrub, markScrubDue, scrubIfDue } from '../../../src/node/cluster/local-scrub.js';
 import { acquireFolder } from '../../../src/store/ownership/owner.js';
 import { inFastFolder } from '../../faults/fault.js';
-import { withBounds } from '../../sim/profile.js';
 import { assertErased, erasureOf, fill, marksInFile } from '../../store/log/marked-batches.js';
 import { rejection } from '../../store/log-contract.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
+import { VirtualTime } from '../../support/virtual-time.js';
 
 function scrubOf(overwrite: (signal: AbortSignal) => Promise<void> = async () => undefined) {
   const dir = temporaryFolder();
@@ -23,8 +24,10 @@ function scrubOf(overwrite: (signal: AbortSignal) => Promise<void> = async () =>
     runs += 1;
     return overwrite(signal);
   };
-  const scrub = new LocalScrub(dir, counted, (what, error) => failures.push(`${what}: ${(error as Error).message}`));
-  return { scrub, dir, failures, runs: () => runs, isDue: () => existsSync(join(dir, 'scrub-due')) };
+  const time = new VirtualTime();
+  const onFailure = (what: string, error: unknown) => failures.push(`${what}: ${(error as Error).message}`);
+  const scrub = new LocalScrub(dir, counted, time, onFailure);
+  return { scrub, dir, time, failures, runs: () => runs, isDue: () => existsSync(join(dir, 'scrub-due')) };
 }
 
 test('a scrub runs on demand, one after the other, and a failed one stays due and delays no other', async () => {
@@ -44,23 +47,19 @@ test('a scrub runs on demand, one after the other, and a failed one stays due an
 });
 
 test('what is due is overwritten at the start and later, and a failure is reported and tried again', async () => {
-  await withBounds({ scrubOwnEveryMs: 1 }, async () => {
-    let fails = true;
-    const { scrub, dir, failures, runs, isDue } = scrubOf(async () => {
-      if (fails) throw new Error('disk');
-    });
-    const timersThatHold = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-    const before = timersThatHold();
-    scrub.start();
-    const [runsAtFirst, during] = [runs(), timersThatHold()];
-    markScrubDue(dir);
-    await until(() => failures.length > 1);
-    assert.is(failures[0], 'overwriting free space: disk');
-    fails = false;
-    await until(() => !isDue());
-    await scrub.stop();
-    assert.equal([runsAtFirst, during], [0, before], 'nothing was due, and the process may end');
+  let fails = true;
+  const { scrub, dir, time, failures, runs, isDue } = scrubOf(async () => {
+    if (fails) throw new Error('disk');
   });
+  scrub.start();
+  assert.is(runs(), 0, 'nothing was due');
+  markScrubDue(dir);
+  await time.until(() => failures.length === 2, Number.POSITIVE_INFINITY);
+  assert.equal([failures[0], time.elapsed()], ['overwriting free space: disk', 2 * limits.scrubOwnEveryMs]);
+  fails = false;
+  await time.until(() => !isDue(), Number.POSITIVE_INFINITY);
+  await scrub.stop();
+  assert.not(await time.step(), 'no timer is left');
 });
 
 test('what is marked while a scrub runs stays due, since the scrub may have passed it', async () => {

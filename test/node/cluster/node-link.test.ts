@@ -13,6 +13,7 @@ import { eachLine } from '../../../src/text-lines.js';
 import { rejection } from '../../store/log-contract.js';
 import { deferred } from '../../support/deferred.js';
 import { until } from '../../support/until.js';
+import { VirtualTime } from '../../support/virtual-time.js';
 
 const erase = { name: 'erase', args: [null, ''] } as const;
 const answer = { ok: true, value: null };
@@ -38,12 +39,17 @@ function follower() {
     isClosed: false,
     nowMs: 0,
   };
+  const time = new VirtualTime();
   const failures: string[] = [];
   const called: string[] = [];
   const signals: (AbortSignal | undefined)[] = [];
   const deps = {
     nodeId: 'two',
-    elapsed: () => state.nowMs,
+    timers: {
+      elapsed: () => state.nowMs,
+      soon: setImmediate,
+      later: (act: () => void, ms: number) => time.later(act, ms),
+    },
     group: () => ({}),
     member: {
       get leader() {
@@ -87,7 +93,7 @@ function follower() {
     state.leader = leader;
     link.leaderChanged(leader as unknown as LeaderView, false);
   };
-  return { link, state, failures, called, signals, deps };
+  return { link, state, failures, called, signals, deps, time };
 }
 
 function refusal(code: string, isUnsent = true): LinkError {
@@ -198,17 +204,18 @@ test('no more than a bounded number of commands waits', async () => {
 });
 
 test('commands that the leader before has not answered end once the next one is known: at once, or soon', async () => {
-  const { link, state, signals } = follower();
+  const { link, state, signals, time } = follower();
   await link.ask(erase);
   link.leaderChanged(null, true);
   state.leader = leaderOf(2, 'three');
   link.leaderChanged(state.leader as never, false);
   await link.ask(erase);
   const [before, after] = signals as [AbortSignal, AbortSignal];
-  await until(() => before.aborted);
+  await time.until(() => before.aborted);
+  assert.is(time.elapsed(), 0);
   link.leaderChanged(leaderOf(3, 'four') as never, true);
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.not(after.aborted, 'the node before is alive, and may answer');
+  await time.until(() => after.aborted);
+  assert.is(time.elapsed(), limits.forwardGraceMs, 'the node before is alive, and may answer until then');
 });
 
 test('a command that waits for room when the leader changes is not sent to the next one as if to the first', async () => {

@@ -16,6 +16,7 @@ import { Random } from '../../support/random.js';
 import { VirtualTime } from '../../support/virtual-time.js';
 import { Difference, differenceOf } from '../difference.js';
 import { withBounds } from '../profile.js';
+import { World } from '../world.js';
 import { EtcdModel } from './etcd-model.js';
 import { type FaultName, faults, goodLink, linkOf } from './faults.js';
 import { History } from './history.js';
@@ -63,6 +64,7 @@ class Life {
   readonly time = new VirtualTime();
   readonly random: Random;
   readonly etcd: EtcdModel;
+  readonly #world: World;
   readonly disks: NodeDisk[];
   readonly nodes: SimNode[] = [];
   /** Links between nodes that pass nothing. */
@@ -86,6 +88,7 @@ class Life {
     this.#options = options;
     this.random = new Random(hash('sha256', `cluster ${options.seed}`, 'buffer').readUInt32LE(0));
     const { random, time } = this;
+    this.#world = new World(options.seed, t0);
     this.etcd = new EtcdModel(random.pick([1, 3, 3, 5]), time, random, (fault) => this.count(fault, 'faults'));
     this.#leaseS = random.pick([2, 3, 3, 5]);
     // An erasure is complete only while hardly anything fails.
@@ -163,6 +166,7 @@ class Life {
       cipher: this.#cipher,
       time: this.time,
       random: this.random,
+      world: this.#world,
       leaseS: this.#leaseS,
       others: () =>
         this.nodes.filter((other, at) => at !== i && !other.process.isDead && !this.cutLinks.has(linkOf(i, at))),

@@ -60,6 +60,8 @@ export interface NodeDeps {
   readonly cipher: SlotCipher;
   readonly time: VirtualTime;
   readonly random: Random;
+  /** Its random bytes, which lives take no other numbers from. */
+  readonly world: World;
   readonly leaseS: number;
   /** Returns the other nodes that run and can be reached. */
   readonly others: () => SimNode[];
@@ -169,6 +171,7 @@ export class SimNode {
       url: nodeId,
       version: '1',
       leaseS,
+      random: deps.world,
       etcdQuotaBytes: limits.etcdQuotaBytes,
       stalenessMaxMs: 5_000,
       allowStaleReads: false,

@@ -4,6 +4,8 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { LeaderDuties } from '../../src/cluster/duties.js';
+import { ClusterMember } from '../../src/cluster/member.js';
 import { FOLLOWS_CLAIM } from '../../src/core/evidence/evidence.js';
 import { trustConstants } from '../../src/core/evidence/trust-constants.js';
 import { PeerEntries } from '../../src/core/tables/peer-entries.js';
@@ -14,6 +16,10 @@ import { Turn } from '../../src/group/actor/turn.js';
 import { MinuteAsOf } from '../../src/group/as-of.js';
 import type { WeightsWithSignals } from '../../src/group/ports/pool.js';
 import { Replica } from '../../src/group/replica/replica.js';
+import { limits } from '../../src/limits.js';
+import { EtcdLog } from '../../src/store/etcd/etcd-log.js';
+import { ModelClient } from './cluster/etcd-model.js';
+import { type LifeOptions, live } from './cluster/life.js';
 import { type Plant, run } from './run.js';
 import { shorten } from './shorten.js';
 import { operationsPerSeed, simulate } from './simulate.js';
@@ -21,23 +27,26 @@ import { drawPlan, type Step } from './steps.js';
 
 const operations = 1_500;
 const seedsMax = 6;
+const clustersMax = 12;
+/** Faults of one life of a cluster, of which one must show the bug. */
+const clusterFaultsMax = 1_000;
 
 type Method<T, K extends keyof T> = Extract<T[K], (...args: never[]) => unknown>;
 
 /**
  * Replaces a method of every object of a class, live, in replays and in the replica alike, so that only the oracle can
- * tell. `replaced` gets the original method of the object, then the arguments.
+ * tell. `replaced` gets the original method of the object, then the arguments; its `this` is the object.
  */
 function everywhere<T extends object, K extends keyof T>(
   prototype: T,
   name: K,
-  replaced: (original: Method<T, K>, ...args: Parameters<Method<T, K>>) => ReturnType<Method<T, K>>,
+  replaced: (this: T, original: Method<T, K>, ...args: Parameters<Method<T, K>>) => ReturnType<Method<T, K>>,
 ): Plant {
   return {
     begin: () => {
       const original = prototype[name];
       prototype[name] = function (this: T, ...args: Parameters<Method<T, K>>) {
-        return replaced((original as Method<T, K>).bind(this) as Method<T, K>, ...args);
+        return replaced.call(this, (original as Method<T, K>).bind(this) as Method<T, K>, ...args);
       } as T[K];
       return () => {
         prototype[name] = original;
@@ -204,6 +213,66 @@ test('events that are counted although they repeat others are found', async () =
   await mustBeFound(
     everywhere(RepeatFilter.prototype, 'has', () => false),
     ['score', 'weights', 'follows'],
+  );
+});
+
+/** The bug is found in one of a few lives of clusters, as this kind of difference. Without it, that life has none. */
+async function mustBeFoundInCluster(
+  plant: Plant,
+  rule: string,
+  options: Omit<LifeOptions, 'seed'> = {},
+): Promise<void> {
+  for (let seed = 1; seed <= clustersMax; seed++) {
+    const { difference, counts } = await live({ ...options, seed }).finally(plant.begin!());
+    if (difference === null) continue;
+    assert.is(difference.rule, rule, difference.message);
+    assert.ok(counts.get('faults')! <= clusterFaultsMax);
+    assert.is((await live({ ...options, seed })).difference, null);
+    return;
+  }
+  assert.unreachable(`not found in ${clustersMax} clusters`);
+}
+
+test('a lease that a node trusts for half a second too long is found', async () => {
+  const { leaseMarginMs } = limits;
+  const plant: Plant = {
+    begin: () => {
+      Object.assign(limits, { leaseMarginMs: -500 });
+      return () => void Object.assign(limits, { leaseMarginMs });
+    },
+  };
+  await mustBeFoundInCluster(plant, 'lease', { only: ['cut'] });
+});
+
+test('an append to the shared log without its fence is found', async () => {
+  const plant = everywhere(ModelClient.prototype, 'txn', (txn, request, timeoutMs) => {
+    const isAppend = request.success.some((op) => 'request_put' in op && op.request_put.key.includes('/log/'));
+    const compare = request.compare.filter(({ key }) => !key.includes('/leader'));
+    return txn(isAppend ? { ...request, compare } : request, timeoutMs);
+  });
+  await mustBeFoundInCluster(plant, 'fence', { only: ['bad_link', 'step_down'] });
+});
+
+test('a trim one slot too far, which a node still needs, is found', async () => {
+  const plant = everywhere(EtcdLog.prototype, 'trim', async function (trim, fence, firstSeq) {
+    // The first slot that stays is the last one that every node has.
+    const [, needed = firstSeq] = await this.slotSeqs(firstSeq + 1, 2);
+    await trim(fence, needed, needed - 1);
+  });
+  await mustBeFoundInCluster(plant, 'trim', { only: ['bad_link'], ms: 30_000 });
+});
+
+test('an erasure that is answered before the other nodes and etcd have lost the player is found', async () => {
+  await mustBeFoundInCluster(
+    everywhere(LeaderDuties.prototype, 'scrubElsewhere', async () => undefined),
+    'erasure',
+  );
+});
+
+test('a read that is called fresh without a look at the shared log is found', async () => {
+  await mustBeFoundInCluster(
+    everywhere(ClusterMember.prototype, 'refresh', async () => true),
+    'fresh',
   );
 });
 

@@ -5,6 +5,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LeaderDuties } from '../../src/cluster/duties.js';
+import { Forwarder } from '../../src/cluster/forwarding.js';
+import { LinkError } from '../../src/cluster/link-client.js';
 import { ClusterMember } from '../../src/cluster/member.js';
 import { FOLLOWS_CLAIM } from '../../src/core/evidence/evidence.js';
 import { trustConstants } from '../../src/core/evidence/trust-constants.js';
@@ -12,9 +14,11 @@ import { PeerEntries } from '../../src/core/tables/peer-entries.js';
 import { PeerWeights } from '../../src/core/tables/peer-weights.js';
 import { RepeatFilter } from '../../src/core/tables/repeat-filter.js';
 import { Subjects } from '../../src/core/tables/subjects.js';
+import { GroupActor } from '../../src/group/actor/actor.js';
 import { Turn } from '../../src/group/actor/turn.js';
 import { MinuteAsOf } from '../../src/group/as-of.js';
 import type { WeightsWithSignals } from '../../src/group/ports/pool.js';
+import { noLeader } from '../../src/group/refusals.js';
 import { Replica } from '../../src/group/replica/replica.js';
 import { limits } from '../../src/limits.js';
 import { EtcdLog } from '../../src/store/etcd/etcd-log.js';
@@ -260,6 +264,20 @@ test('a trim one slot too far, which a node still needs, is found', async () => 
     await trim(fence, needed, needed - 1);
   });
   await mustBeFoundInCluster(plant, 'trim', { only: ['bad_link'], ms: 30_000 });
+});
+
+test('a forwarded command whose answer was lost, and that counts as never sent, is found', async () => {
+  const plant = everywhere(Forwarder.prototype, 'send', (send, command) =>
+    send(command).catch((error: Error) => {
+      throw new LinkError(error.message, true);
+    }),
+  );
+  await mustBeFoundInCluster(plant, 'once', { only: ['bad_network'] });
+});
+
+test('a turn in flight that a node which loses the lead refuses as not recorded is found', async () => {
+  const plant = everywhere(GroupActor.prototype, 'refuseInFlight', (refuse) => refuse(noLeader()));
+  await mustBeFoundInCluster(plant, 'refused', { only: ['bad_link', 'step_down'] });
 });
 
 test('an erasure that is answered before the other nodes and etcd have lost the player is found', async () => {

@@ -16,7 +16,7 @@ import type { CopyDonor } from './copy-donor.js';
 
 export interface NodeLinkDeps {
   readonly nodeId: string;
-  readonly link: LinkClient;
+  readonly link: Pick<LinkClient, 'call' | 'isClosed' | 'lines'>;
   readonly member: ClusterMember;
   readonly site: Pick<LocalGroup, 'appliedSeq' | 'reached'>;
   readonly donor: CopyDonor;

@@ -5,6 +5,7 @@ import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import type { Random } from '../../support/random.js';
 import type { VirtualTime } from '../../support/virtual-time.js';
 import type { EtcdModel } from './etcd-model.js';
+import type { NodeNetwork } from './sim-link.js';
 import type { NodeDisk, SimNode } from './sim-node.js';
 
 /** The parts of a simulated life that faults act on. */
@@ -15,12 +16,16 @@ interface FaultTarget {
   readonly disks: readonly NodeDisk[];
   readonly nodes: readonly SimNode[];
   readonly cutLinks: Set<string>;
+  readonly network: NodeNetwork;
   killNode(i: number, downMs: number): void;
   holdsLog(i: number): boolean;
 }
 
 /** A link that passes every call and every answer. */
 export const goodLink = { lost: 0, late: 0, lateAnswers: 0, unanswered: 0 };
+
+/** A network between nodes that carries every request and every answer. */
+export const goodNetwork = { unconnected: 0, broken: 0, silent: 0, late: 0 };
 
 /** Names the link between two nodes. */
 export const linkOf = (one: number, other: number): string => [one, other].sort().join('-');
@@ -98,6 +103,11 @@ export const faults = {
     const link = linkOf(life.random.below(life.nodes.length), life.random.below(life.nodes.length));
     life.cutLinks.add(link);
     later(life, 500, 8_000, () => void life.cutLinks.delete(link));
+  },
+  bad_network: (life) => {
+    const part = () => life.random.next() * 0.2;
+    Object.assign(life.network, { unconnected: part(), broken: part(), silent: part(), late: part() });
+    later(life, 1_000, 10_000, () => void Object.assign(life.network, goodNetwork));
   },
   member_down: (life) => stopMember(life, 'down'),
   member_paused: (life) => stopMember(life, 'paused'),

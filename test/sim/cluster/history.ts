@@ -42,6 +42,8 @@ export class History {
   /** Every batch of the group, as it was first written. */
   readonly #batches = new Map<number, Buffer>();
   readonly #events = new Map<string, number>();
+  /** Events of which every answer said that they are not recorded. */
+  readonly #refused = new Set<string>();
   /** First records of the batches that an erasure rewrote. */
   readonly #rewritten = new Set<number>();
   /** The newest erasure of each subject, by its hash. */
@@ -106,6 +108,7 @@ export class History {
     for (const record of new Batch(bytes)) {
       if (record.type === 'event_accepted') {
         if (this.#events.has(record.event_id)) throw new Difference('once', `${record.event_id} was accepted twice`);
+        if (this.#refused.has(record.event_id)) throw recordedThough(record.event_id);
         this.#events.set(record.event_id, seq);
       }
       if (record.type === 'subject_erased' && record.subject !== null) this.#erasures.set(record.subject, seq);
@@ -260,6 +263,12 @@ export class History {
     this.#rises.push({ at: this.#etcd.time.elapsed(), seq });
   }
 
+  /** A caller was told by each answer that its event is not recorded. */
+  refused(eventId: string): void {
+    if (this.#events.has(eventId)) throw recordedThough(eventId);
+    this.#refused.add(eventId);
+  }
+
   /** Every node has every batch exactly once, and the same state. */
   checkEnd(nodes: readonly SimNode[], disks: readonly NodeDisk[]): void {
     const digests = nodes.map(({ loop }) => stateDigest(loop.state));
@@ -281,3 +290,6 @@ export class History {
     }
   }
 }
+
+const recordedThough = (eventId: string): Difference =>
+  new Difference('refused', `${eventId} is in the log, and its caller was told that it is not recorded`);

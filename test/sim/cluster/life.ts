@@ -7,6 +7,7 @@ import { BatchWriter, chainStart } from '../../../src/core/records/batch.js';
 import type { Outcome } from '../../../src/errors.js';
 import type { EventSubmission } from '../../../src/group/api.js';
 import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
+import { limits } from '../../../src/limits.js';
 import { etcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { Given, salt, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
@@ -18,7 +19,7 @@ import { Difference, differenceOf } from '../difference.js';
 import { withBounds } from '../profile.js';
 import { World } from '../world.js';
 import { EtcdModel } from './etcd-model.js';
-import { type FaultName, faults, goodLink, linkOf } from './faults.js';
+import { type FaultName, faults, goodLink, goodNetwork, linkOf } from './faults.js';
 import { History } from './history.js';
 import { type NodeDisk, SimNode } from './sim-node.js';
 
@@ -26,7 +27,6 @@ const peers = 3;
 const players = 12;
 /** How long the nodes may take to agree once all faults have ended. */
 const quietMs = 300_000;
-const triesMax = 6;
 const prefix = '/sim/';
 
 export interface LifeOptions {
@@ -55,6 +55,8 @@ export function live(options: LifeOptions): Promise<LifeResult> {
     slotsRead: random.pick([2, 8, 64]),
     trimEveryMs: random.pick([500, 2_000]),
     etcdCompactEveryMs: 5_000,
+    linkForwardsMax: random.pick([3, limits.linkForwardsMax]),
+    linkFirstForwardsMax: random.pick([1, limits.linkFirstForwardsMax]),
     stepDownMs: 3_000,
   };
   return withBounds(bounds, () => new Life(options).run());
@@ -69,6 +71,8 @@ class Life {
   readonly nodes: SimNode[] = [];
   /** Links between nodes that pass nothing. */
   readonly cutLinks = new Set<string>();
+  /** How the links between nodes treat what they carry. */
+  readonly network = { ...goodNetwork };
   readonly #options: LifeOptions;
   readonly #keys = etcdKeys(prefix);
   readonly #cipher = new SlotCipher(salt, 'sim');
@@ -167,6 +171,13 @@ class Life {
       time: this.time,
       random: this.random,
       world: this.#world,
+      network: this.network,
+      count: (fault) => this.count(fault, 'faults'),
+      find: (url) => {
+        const at = this.disks.findIndex(({ nodeId }) => nodeId === url);
+        if (this.cutLinks.has(linkOf(i, at))) return undefined;
+        return this.nodes[at]?.process.isDead === false ? this.nodes[at] : null;
+      },
       leaseS: this.#leaseS,
       others: () =>
         this.nodes.filter((other, at) => at !== i && !other.process.isDead && !this.cutLinks.has(linkOf(i, at))),
@@ -243,6 +254,8 @@ class Life {
     this.#writing += 1;
     try {
       let isUnknown = false;
+      // A refusal is only known to be true of a command that is not sent again.
+      const triesMax = this.random.pick([1, 6]);
       for (let tries = 0; tries < triesMax; tries++) {
         const code = await this.#submitOnce(event, this.nodes[this.random.below(this.nodes.length)]!);
         if (code === 'ok' || (code === 'duplicate_event' && isUnknown)) {
@@ -251,7 +264,7 @@ class Life {
           return;
         }
         if (code === 'duplicate_event') throw new Difference('once', `${event.eventId} was refused as a duplicate`);
-        isUnknown ||= code === 'unknown' || code === 'dependency_unavailable';
+        isUnknown ||= code === 'unknown';
         if (code !== 'unknown' && code !== 'dependency_unavailable' && code !== 'no_leader' && code !== 'overloaded') {
           throw new Difference('refused', `${event.eventId} was refused with ${code}`);
         }
@@ -259,7 +272,8 @@ class Life {
           this.time.later(resolve, 200 + this.random.below(1_500));
         });
       }
-      this.count('given up');
+      if (!isUnknown) this.#history.refused(event.eventId);
+      this.count(isUnknown ? 'given up' : 'refused as not recorded');
     } catch (error) {
       this.#found(error);
     } finally {
@@ -289,14 +303,14 @@ class Life {
     return this.#ask(node, () => node.submit(event), 5_000);
   }
 
-  /** Resolves to `ok`, the code of the refusal, or `unknown` after `patienceMs`. */
+  /** Resolves to `ok`, the code of the refusal, or `unknown`: if the answer says so, and after `patienceMs`. */
   #ask(node: SimNode, ask: () => Promise<Outcome<unknown>>, patienceMs: number): Promise<string> {
     return new Promise((resolve) => {
       this.time.later(() => resolve('unknown'), patienceMs);
       if (!node.isUp) return;
       node.process.later(() => {
         ask().then(
-          (outcome) => this.time.later(() => resolve(outcome.ok ? 'ok' : outcome.code), 1),
+          (outcome) => this.time.later(() => resolve(codeOf(outcome)), 1),
           (error: unknown) => this.#found(error),
         );
       }, 1);
@@ -338,6 +352,7 @@ class Life {
   /** Ends every fault. */
   #heal(): void {
     this.cutLinks.clear();
+    Object.assign(this.network, goodNetwork);
     this.etcd.store.isFull = false;
     this.etcd.members.forEach((_, at) => {
       this.etcd.setMember(at, 'up');
@@ -391,6 +406,12 @@ class Life {
   #found(error: unknown): void {
     this.#difference ??= differenceOf(error);
   }
+}
+
+function codeOf(outcome: Outcome<unknown>): string {
+  if (outcome.ok) return 'ok';
+  const { details = {}, code } = outcome;
+  return 'recorded' in details ? 'unknown' : code;
 }
 
 /** Returns all faults, or a few: a combination that needs one fault after the other is rare among all of them. */

@@ -1,25 +1,31 @@
 /**
- * One node of a simulated cluster: the real role, lease, duties, log and loop, over a model of etcd and a log in
- * memory. They are joined as `src/node/cluster/cluster-node.ts` joins them. A `NodeDisk` outlives the processes of a
- * node.
+ * One node of a simulated cluster: the real group, role, lease, duties, forwarding, log and loop, over models of etcd
+ * and of the link, and a log in memory. They are joined as `src/node/cluster/cluster-node.ts` joins them. A `NodeDisk`
+ * outlives the processes of a node.
  */
+import { createClusterGroup } from '../../../src/cluster/cluster-group.js';
 import { LeaderDuties } from '../../../src/cluster/duties.js';
 import { LocalGroup } from '../../../src/cluster/local-group.js';
 import { ClusterMember } from '../../../src/cluster/member.js';
+import type { ClusterOperator } from '../../../src/cluster/operations.js';
 import { SecretProof } from '../../../src/core/hashing/secret-proof.js';
-import { OPERATOR } from '../../../src/core/vocabulary.js';
+import type { GroupSettings } from '../../../src/core/settings.js';
 import type { Outcome } from '../../../src/errors.js';
 import { GroupActor } from '../../../src/group/actor/actor.js';
 import { GroupLoop } from '../../../src/group/actor/loop.js';
-import type { AcceptedEvent, EventSubmission } from '../../../src/group/api.js';
-import { GroupCalls, submitAll } from '../../../src/group/calls.js';
+import type { AcceptedEvent, EventSubmission, GroupApi } from '../../../src/group/api.js';
+import type { ClusterOperations } from '../../../src/group/cluster-api.js';
+import { createGroup } from '../../../src/group/group.js';
 import { ClockGuard } from '../../../src/group/health/clock-guard.js';
 import { DiskWatch } from '../../../src/group/health/disk-watch.js';
 import { LogLostError, SharedLogUnavailableError } from '../../../src/group/ports/shared-log.js';
 import { type LogWriter, OwnerLostError, type StoredBatch } from '../../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
-import { noLeader } from '../../../src/group/refusals.js';
+import type { BackgroundCheck } from '../../../src/group/recovery/scheduled-check.js';
+import type { VerdictChanges } from '../../../src/group/verdict-changes.js';
 import { limits } from '../../../src/limits.js';
+import type { CopyDonor } from '../../../src/node/cluster/copy-donor.js';
+import { NodeLink } from '../../../src/node/cluster/node-link.js';
 import type { EtcdKeys } from '../../../src/store/etcd/etcd-keys.js';
 import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
 import type { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
@@ -27,12 +33,11 @@ import { type OwnLog, SharedLogWriter } from '../../../src/store/log/shared-log-
 import { bounds, salt, t0 } from '../../support/given.js';
 import { MemoryLog, type MemoryLogWriter } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
-import type { Random } from '../../support/random.js';
-import type { VirtualTime } from '../../support/virtual-time.js';
 import { SimPool } from '../pool.js';
-import { World } from '../world.js';
+import type { World } from '../world.js';
 import { type EtcdModel, type Link, ModelClient } from './etcd-model.js';
 import { NodeProcess } from './node-process.js';
+import { SimLink, type SimLinkDeps } from './sim-link.js';
 
 /** In log records. */
 const snapshotEvery = 60;
@@ -53,14 +58,12 @@ export interface NodeDisk {
   commitFault: 'refuse' | 'lose' | null;
 }
 
-export interface NodeDeps {
+export interface NodeDeps extends Omit<SimLinkDeps, 'process'> {
   readonly disk: NodeDisk;
   readonly etcd: EtcdModel;
   readonly keys: EtcdKeys;
   readonly cipher: SlotCipher;
-  readonly time: VirtualTime;
-  readonly random: Random;
-  /** Its random bytes, which lives take no other numbers from. */
+  /** The source of random bytes. */
   readonly world: World;
   readonly leaseS: number;
   /** Returns the other nodes that run and can be reached. */
@@ -144,6 +147,9 @@ export class SimNode {
   readonly #log: EtcdLog<ModelClient>;
   readonly site: LocalGroup;
   readonly #duties: LeaderDuties;
+  readonly #link: SimLink;
+  readonly nodeLink: NodeLink;
+  #group: GroupApi | null = null;
   #writer: SharedLogWriter | null = null;
   #loop: GroupLoop | null = null;
   #diskWatch: DiskWatch | null = null;
@@ -162,6 +168,7 @@ export class SimNode {
     const log = new EtcdLog(client, keys, cipher, secret);
     this.#log = log;
     this.site = new LocalGroup(process);
+    const onFailure = (what: string, error: unknown) => note(`${nodeId}: ${what} failed: ${error}`);
     const noted = (_level: string, fields: object, text: string) =>
       note(`${nodeId}: ${text} ${JSON.stringify(fields)}`);
     this.member = new ClusterMember({
@@ -178,7 +185,7 @@ export class SimNode {
       timers: process,
       now: () => this.#now(),
       note: noted,
-      onLeader: () => undefined,
+      onLeader: (leader, isEarlierAlive) => this.nodeLink.leaderChanged(leader, isEarlierAlive),
       onBehind: (reason, hasDiverged) => {
         if (hasDiverged) disk.hasDiverged = true;
         this.#end(`joins again: ${reason}`);
@@ -186,14 +193,11 @@ export class SimNode {
       onRefused: () => undefined,
       onFailed: (error) => this.#loopFailed(error),
     });
+    this.#link = new SimLink({ ...deps, process });
     this.#duties = new LeaderDuties({
       log,
       member: this.member,
-      link: {
-        // The only request of the duties is the scrub of another node.
-        call: ({ url, body, timeoutMs, signal }) =>
-          this.#callScrub(url, (body as { readonly seq: number }).seq, timeoutMs, signal!),
-      },
+      link: this.#link,
       timers: process,
       nodeId,
       appendedBytes: () => this.#writer?.appendedBytes ?? 0,
@@ -214,8 +218,23 @@ export class SimNode {
       fullChanged: () => this.site.writableChanged(),
       formatRaised: () => this.site.configure(),
       now: () => this.#now(),
-      onFailure: (what, error) => note(`${nodeId}: ${what} failed: ${error}`),
+      onFailure,
       note: noted,
+    });
+    this.nodeLink = new NodeLink({
+      nodeId,
+      link: this.#link,
+      member: this.member,
+      site: this.site,
+      group: () => this.#group,
+      others: async () => (await log.nodes()).filter((node) => node.nodeId !== nodeId),
+      scrub: () => this.#scrub(),
+      timers: process,
+      onFailure,
+      onRequestFailed: (error) => onFailure('a request', error),
+      // No simulated node asks for these.
+      donor: {} as CopyDonor,
+      operations: {} as ClusterOperator,
     });
   }
 
@@ -293,7 +312,7 @@ export class SimNode {
   }
 
   #open(): void {
-    const { disk, random, note } = this.#deps;
+    const { disk, world, note } = this.#deps;
     const { process } = this;
     const writer = new SharedLogWriter(new SimOwnLog(disk, process), this.#log, salt, process, {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
@@ -323,7 +342,6 @@ export class SimNode {
       onFailure: () => undefined,
     });
     this.#diskWatch = diskWatch;
-    const world = new World(random.below(2 ** 31), 0);
     const loopOver = (log: LogWriter) => {
       const recovered = recover(log, snapshots, salt, lastSeqOf(log));
       if (recovered === null) throw new Error('the log is empty');
@@ -369,54 +387,34 @@ export class SimNode {
       hasSettings: () => true,
       roleChanged: () => this.#duties.roleChanged(),
     });
+    const { formed } = this.loop.state;
+    const group = createGroup({
+      identity: { groupId: formed.group_id, identityMode: formed.identity_mode, environment: formed.environment },
+      current: this,
+      cluster: this.member,
+      clock,
+      random: world,
+      // No simulated caller asks for these.
+      verdicts: {} as VerdictChanges,
+      check: {} as BackgroundCheck,
+      inForce: () => ({}) as GroupSettings,
+    });
+    group.open();
+    this.#group = createClusterGroup(group, { member: this.member, link: this.nodeLink }, {} as ClusterOperations);
     writer.follow();
     this.member.start(null);
     this.#duties.start();
     note(`${this.nodeId}: starts at record ${lastSeqOf(disk.log)}`);
   }
 
-  submit(event: EventSubmission): Promise<Outcome<AcceptedEvent>> {
-    return this.#decideAnywhere((node) => node.#submit(event));
+  async submit(event: EventSubmission): Promise<Outcome<AcceptedEvent>> {
+    const [outcome] = await this.#group!.submit(this.#group!.peerById(event.peerId) ?? null, [event]);
+    return outcome!;
   }
 
   /** The operator erases a player. */
   erase(subject: Uint8Array): Promise<Outcome<unknown>> {
-    const command = { type: 'erase', caller: OPERATOR, subject, commitment: 'commitment', by: 'operator' } as const;
-    return this.#decideAnywhere((node) => new GroupCalls({ loop: node.loop }).ask(command));
-  }
-
-  /** Decides a command here if this node leads, otherwise at the leader. Answers as a node does. */
-  async #decideAnywhere<T>(decide: (node: SimNode) => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    if (this.member.decides) return decide(this);
-    const { leader } = this.member;
-    const node = this.#deps.others().find(({ nodeId }) => nodeId === leader?.nodeId);
-    if (node === undefined) return noLeader();
-    // The request and its answer travel for some ms; either end may die or pause meanwhile.
-    const { outcome, seq } = await new Promise<{ outcome: Outcome<T>; seq: number }>((resolve) => {
-      const answer = (outcome: Outcome<T>) => {
-        const answered = { outcome, seq: node.site.appliedSeq };
-        this.process.later(() => resolve(answered), 1);
-      };
-      node.process.later(() => {
-        if (!node.isUp || !node.member.decides) answer(noLeader());
-        else void decide(node).then(answer);
-      }, 1);
-    });
-    if (outcome.ok) await this.site.reached(seq, limits.appliedWaitMs);
-    return outcome;
-  }
-
-  async #submit(event: EventSubmission): Promise<Outcome<AcceptedEvent>> {
-    const calls = new GroupCalls({ loop: this.loop });
-    const [outcome] = await submitAll(
-      {
-        offer: (submission, answered) => calls.offer({ type: 'submit', ...submission }, answered, 1, 256, 0),
-        read: (query) => calls.pool((pool) => pool.repeats({ ...query, holder: null })),
-      },
-      { caller: null, events: [event] },
-      limits.rereadTries,
-    );
-    return outcome!;
+    return this.#group!.confirmErasure(subject, 'operator');
   }
 
   async setDiskLow(isLow: boolean): Promise<void> {
@@ -424,24 +422,8 @@ export class SimNode {
     await this.#diskWatch?.look();
   }
 
-  /** Asks another node to overwrite replaced records, as `POST /scrub` does. */
-  #callScrub(url: string, seq: number, timeoutMs: number, signal: AbortSignal): Promise<never> {
-    return new Promise<never>((resolve, reject) => {
-      signal.addEventListener('abort', () => this.process.later(() => reject(new Error(`${url} is given up`)), 1));
-      const node = this.#deps.others().find(({ nodeId }) => nodeId === url);
-      this.process.later(() => reject(new Error(`${url} does not answer`)), node === undefined ? 1 : timeoutMs);
-      node?.process.later(() => {
-        node.#scrub(seq).then(
-          () => this.process.later(() => resolve(undefined as never), 1),
-          (error: unknown) => this.process.later(() => reject(error), 1),
-        );
-      }, 1);
-    });
-  }
-
-  async #scrub(seq: number): Promise<void> {
-    if (this.member.role === 'joining') throw new Error('the node is joining');
-    if (!(await this.site.reached(seq, limits.scrubNodeMs / 2))) throw new Error(`record ${seq} is not applied`);
+  /** Overwrites replaced records, as the leader asks for. */
+  async #scrub(): Promise<void> {
     await this.site.forgetErased();
     await this.#writer!.stored();
     await this.#writer!.local.scrub();
@@ -471,6 +453,7 @@ export class SimNode {
   kill(): void {
     this.process.isDead = true;
     this.#log.client.isClosed = true;
+    this.#link.isClosed = true;
   }
 
   /** Stops as after SIGTERM. */

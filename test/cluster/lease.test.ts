@@ -1,7 +1,7 @@
 /** The lease of a node over time: when it is renewed, when it counts as over, and who hears of it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Lease } from '../../src/cluster/lease.js';
+import { drawLeaseId, Lease } from '../../src/cluster/lease.js';
 import { limits } from '../../src/limits.js';
 import { rejection } from '../store/log-contract.js';
 import { VirtualTime } from '../support/virtual-time.js';
@@ -36,6 +36,11 @@ function leaseOver(given: { leftS?: () => number; fails?: (call: string) => bool
   const passed = (ms: number) => time.until(() => time.elapsed() >= ms);
   return { lease, time, heard, ids, passed };
 }
+
+test('an id of a lease is a positive number that etcd can hold, whatever the random bytes', () => {
+  const idOf = (byte: number) => drawLeaseId({ bytes: (count) => new Uint8Array(count).fill(byte) });
+  assert.equal([idOf(0), idOf(255)], ['1', String(2n ** 62n)]);
+});
 
 test('a lease is granted at once, renewed four times in its time, and valid from before the call', async () => {
   const { lease, heard, ids, passed } = leaseOver({ answerMs: 100 });

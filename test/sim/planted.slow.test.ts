@@ -220,16 +220,16 @@ test('events that are counted although they repeat others are found', async () =
   );
 });
 
-/** The bug is found in one of a few lives of clusters, as this kind of difference. Without it, that life has none. */
+/** The bug is found in one of a few lives of clusters, as one of these kinds; the same life without it shows none. */
 async function mustBeFoundInCluster(
   plant: Plant,
-  rule: string,
+  rules: readonly string[],
   options: Omit<LifeOptions, 'seed'> = {},
 ): Promise<void> {
   for (let seed = 1; seed <= clustersMax; seed++) {
     const { difference, counts } = await live({ ...options, seed }).finally(plant.begin!());
     if (difference === null) continue;
-    assert.is(difference.rule, rule, difference.message);
+    assert.ok(rules.includes(difference.rule), difference.message);
     assert.ok(counts.get('faults')! <= clusterFaultsMax);
     assert.is((await live({ ...options, seed })).difference, null);
     return;
@@ -245,7 +245,7 @@ test('a lease that a node trusts for half a second too long is found', async () 
       return () => void Object.assign(limits, { leaseMarginMs });
     },
   };
-  await mustBeFoundInCluster(plant, 'lease', { only: ['cut'] });
+  await mustBeFoundInCluster(plant, ['lease'], { only: ['cut'] });
 });
 
 test('an append to the shared log without its fence is found', async () => {
@@ -254,7 +254,7 @@ test('an append to the shared log without its fence is found', async () => {
     const compare = request.compare.filter(({ key }) => !key.includes('/leader'));
     return txn(isAppend ? { ...request, compare } : request, timeoutMs);
   });
-  await mustBeFoundInCluster(plant, 'fence', { only: ['bad_link', 'step_down'] });
+  await mustBeFoundInCluster(plant, ['fence'], { only: ['bad_link', 'step_down'] });
 });
 
 test('a trim one slot too far, which a node still needs, is found', async () => {
@@ -263,7 +263,7 @@ test('a trim one slot too far, which a node still needs, is found', async () => 
     const [, needed = firstSeq] = await this.slotSeqs(firstSeq + 1, 2);
     await trim(fence, needed, needed - 1);
   });
-  await mustBeFoundInCluster(plant, 'trim', { only: ['bad_link'], ms: 30_000 });
+  await mustBeFoundInCluster(plant, ['trim'], { only: ['bad_link'], ms: 30_000 });
 });
 
 test('a forwarded command whose answer was lost, and that counts as never sent, is found', async () => {
@@ -272,25 +272,25 @@ test('a forwarded command whose answer was lost, and that counts as never sent, 
       throw new LinkError(error.message, true);
     }),
   );
-  await mustBeFoundInCluster(plant, 'once', { only: ['bad_network'] });
+  await mustBeFoundInCluster(plant, ['once', 'refused'], { only: ['bad_network'] });
 });
 
 test('a turn in flight that a node which loses the lead refuses as not recorded is found', async () => {
   const plant = everywhere(GroupActor.prototype, 'refuseInFlight', (refuse) => refuse(noLeader()));
-  await mustBeFoundInCluster(plant, 'refused', { only: ['bad_link', 'step_down'] });
+  await mustBeFoundInCluster(plant, ['once', 'refused'], { only: ['bad_link', 'step_down'] });
 });
 
 test('an erasure that is answered before the other nodes and etcd have lost the player is found', async () => {
   await mustBeFoundInCluster(
     everywhere(LeaderDuties.prototype, 'scrubElsewhere', async () => undefined),
-    'erasure',
+    ['erasure'],
   );
 });
 
 test('a read that is called fresh without a look at the shared log is found', async () => {
   await mustBeFoundInCluster(
     everywhere(ClusterMember.prototype, 'refresh', async () => true),
-    'fresh',
+    ['fresh'],
   );
 });
 

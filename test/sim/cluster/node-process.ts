@@ -7,6 +7,7 @@ export class NodeProcess implements Timers {
   readonly #time: VirtualTime;
   readonly #random: Random;
   isDead = false;
+  readonly #deathWatches = new Set<() => void>();
   #isPaused = false;
   /** Timers and answers that came while the process was paused. */
   #held: (() => void)[] = [];
@@ -40,6 +41,19 @@ export class NodeProcess implements Timers {
       isCancelled = true;
       cancel();
     };
+  }
+
+  /** Ends the process, and with it its timers. */
+  die(): void {
+    this.isDead = true;
+    for (const act of this.#deathWatches) act();
+    this.#deathWatches.clear();
+  }
+
+  /** Calls `act` once the process dies. The returned function cancels the call. */
+  onDeath(act: () => void): () => void {
+    this.#deathWatches.add(act);
+    return () => this.#deathWatches.delete(act);
   }
 
   pause(): void {

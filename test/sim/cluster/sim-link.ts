@@ -51,13 +51,15 @@ export class SimLink implements Pick<LinkClient, 'call' | 'lines' | 'isClosed'> 
   }
 
   lines({ url, method, path, body, timeoutMs, signal }: LinkCall, use: (line: string) => void): Promise<void> {
-    const { process, time, find } = this.#deps;
+    const { process, time, random, find } = this.#deps;
     let [isSent, isOver, passes, arrivesAt] = [false, false, true, 0];
+    let endWatch: () => void = () => undefined;
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
         if (isOver) return;
         isOver = true;
         endWait();
+        endWatch();
         signal?.removeEventListener('abort', onAbort);
         settle();
       };
@@ -80,16 +82,21 @@ export class SimLink implements Pick<LinkClient, 'call' | 'lines' | 'isClosed'> 
         }, arrivesAt - time.elapsed());
       };
       const answer = async (node: LinkEnd): Promise<void> => {
+        const back = (arrive: () => void): void => {
+          if (!node.process.isDead) carry(process, arrive);
+        };
         const { pathname, searchParams: query } = new URL(path, 'http://link');
         const bytes = Buffer.from(typeof body === 'object' ? JSON.stringify(body) : (body ?? ''));
         const request = { method, path: pathname, query, body: bytes, sent: Promise.resolve() };
-        const send = (line: string): void => {
-          if (!node.process.isDead) carry(process, () => !isOver && use(line));
-        };
-        const given = await node.nodeLink.answer(request);
-        if (given instanceof Readable) await eachLine(given.setEncoding('utf8'), send);
-        else send(JSON.stringify(given));
-        carry(process, () => end(resolve));
+        const send = (line: string) => back(() => !isOver && use(line));
+        try {
+          const given = await node.nodeLink.answer(request);
+          if (given instanceof Readable) await eachLine(given.setEncoding('utf8'), send);
+          else send(JSON.stringify(given));
+          back(() => end(resolve));
+        } catch (error) {
+          back(() => end(() => reject(new LinkError(`${path}: ${error}`, false))));
+        }
       };
       process.later(() => {
         const node = find(url);
@@ -98,11 +105,10 @@ export class SimLink implements Pick<LinkClient, 'call' | 'lines' | 'isClosed'> 
         if (node === undefined || this.#happens('unconnected'))
           return void process.later(() => fail('no connection'), limits.linkConnectMs);
         isSent = true;
-        carry(node.process, () => {
-          answer(node).catch((error: unknown) => {
-            carry(process, () => end(() => reject(new LinkError(`${path}: ${error}`, false))));
-          });
-        });
+        // The system of a process that dies closes its connections, unless the machine has failed as well.
+        const isPowerLost = random.below(3) === 0;
+        if (!isPowerLost) endWatch = node.process.onDeath(() => process.later(() => fail('the connection broke'), 2));
+        carry(node.process, () => void answer(node));
       }, this.#travelMs());
     });
   }

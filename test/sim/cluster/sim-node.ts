@@ -451,7 +451,7 @@ export class SimNode {
   }
 
   kill(): void {
-    this.process.isDead = true;
+    this.process.die();
     this.#log.client.isClosed = true;
     this.#link.isClosed = true;
   }

@@ -375,7 +375,7 @@ class Life {
       this.#writing === 0 &&
       this.nodes.filter(({ process, member }) => process.isRunning && member.isLeader).length === 1 &&
       this.nodes.every(({ isUp, hasLeft, site, member, loop }) => {
-        if (!isUp || loop.state.erasures.size > 0 || loop.actor.removal.busy) return false;
+        if (!isUp || loop.state.erasures.size > 0 || !loop.actor.isSettled) return false;
         const hasAll = site.appliedSeq === this.#history.lastSeq && site.durableSeq === site.appliedSeq;
         return !hasLeft && hasAll && (member.isLeader || member.role === 'follower');
       });

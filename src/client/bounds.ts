@@ -124,8 +124,10 @@ export const bounds = {
   /** How often states are checked for the log. */
   sidecarWatchMs: 1_000,
 
-  /** Characters of a line or a value of a list. */
+  /** Characters of a line, a row, an entry or a value of a list. */
   listCell: 256 * KiB,
+  /** Values of a row of a dump, and of a block in KeyValues. MySQL allows as many columns. */
+  listValues: 4_096,
   /** Levels of nesting of a list in JSON. */
   listDepth: 64,
   /** Names of cells that a watch remembers of a list. */

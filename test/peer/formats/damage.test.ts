@@ -73,7 +73,7 @@ test('a row of CSV beyond the bound ends the reading by that reason, and a row u
     plan(`steam_id,reason\n${lengths.map((length) => `76561202255225729,${'x'.repeat(length)}\n`).join('')}`);
   assert.equal(list(262_000, 10).refused, []);
   const reason =
-    'the row is longer than 262144 bytes, or a quote is not closed, so that nothing from here on can be read';
+    'the row is longer than 262144 characters, or a quote is not closed, so that nothing from here on can be read';
   assert.equal(list(10, 262_144, 10).refused, [{ line: 3, reason }]);
 });
 

@@ -1,7 +1,9 @@
 /** Hostile lists: each is read in linear time and without deep recursion, and the part before the damage counts. */
+import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
+import { readElements } from '../../../src/peer/formats/reading/json-elements.js';
 import { importPlan, now, plan } from '../import/plans.js';
 import { lists } from './lists.js';
 
@@ -79,6 +81,80 @@ for (const [format, line] of [
     ]);
   });
 }
+
+/** One more than an entry may be long, and than it may have values. */
+const [longer, more] = [bounds.listCell + 1, bounds.listValues + 1];
+const inCsv = `the row is longer than ${bounds.listCell} characters, or a quote is not closed, so that nothing from here on`;
+const inJson = `an entry with the blanks around it is longer than ${bounds.listCell} characters, so that nothing from this entry on`;
+const inSql = `a list has more than ${bounds.listValues} values, so that nothing from this row on`;
+const escapes = '\\"a'.repeat(longer);
+const separators = `${','.repeat(longer - 9)}"\n"`;
+const manyCells: readonly (readonly [what: string, format: string, tail: string, reason: string])[] = [
+  ['separators', 'sourcebans', ','.repeat(longer), inCsv],
+  ['separators and line breaks', 'sourcebans', separators.repeat(8), inCsv],
+  ['numbers', 'minecraft', `,{"a":[${'1,'.repeat(longer / 2)}1]}]`, inJson],
+  ['members', 'minecraft', `,{"a":{${'"a":1,'.repeat(longer / 6)}"a":1}}]`, inJson],
+  ['blanks', 'minecraft', `,{"a":${' '.repeat(longer)}1}]`, inJson],
+  ['line breaks', 'minecraft', `,{"a":1${'\n'.repeat(longer)}}]`, inJson],
+  ['escapes', 'minecraft', `,{"a":"${escapes}"}]`, inJson],
+  ['values', 'sourcebans-sql', `INSERT INTO sb_bans VALUES (${'1,'.repeat(more)}1);`, inSql],
+  ['values of a call', 'sourcebans-sql', `INSERT INTO sb_bans VALUES (f(${'1,'.repeat(more)}1));`, inSql],
+  ['columns', 'sourcebans-sql', `CREATE TABLE a (${'a,'.repeat(more)}a);`, inSql],
+];
+for (const [what, format, tail, reason] of manyCells) {
+  test(`${format}: an entry of very many ${what} is refused with its line, and all entries before are read`, () => {
+    const whole = lists[format]!(bans).trimEnd().replace(/\]$/, '');
+    assert.equal(refusalsAfterBans(`${whole}\n${tail}\n`, format), [
+      { line: whole.split('\n').length + 1, reason: `${reason} can be read` },
+    ]);
+  });
+}
+
+test('the page on game servers states the bounds of a list', () => {
+  const page = readFileSync(new URL('../../../../docs/GAME-SERVERS.md', import.meta.url), 'utf8');
+  const rows = page.split('| Bound of a list | Value | Beyond it |\n')[1]!.split('\n').slice(1, 6);
+  const [cell, values] = [bounds.listCell, bounds.listValues].map((value) => value.toLocaleString('en-US'));
+  const size = `${bounds.importFileBytes / 2 ** 20} MiB`;
+  assert.equal(
+    rows.map((row) => row.split(' | ')[1]),
+    [size, `${cell} characters`, `${cell} characters`, `${values} values`, `${bounds.listDepth}`],
+  );
+});
+
+test('what is long beside the entries of a JSON list, or has many escapes, is read over', () => {
+  const numbers = `"a":[${'1,'.repeat(longer)}1]`;
+  const text = `"b":"${'\\"'.repeat(longer / 2 - 2)}"`;
+  const list = `{${numbers},"bans":${lists.minecraft!(bans)},${text}${'\n'.repeat(longer)}}`;
+  let entries = 0;
+  const damaged = (line: number, reason: string) => assert.unreachable(`line ${line}: ${reason}`);
+  assert.ok(readElements(list, ['bans'], { element: () => entries++, damaged }));
+  assert.is(entries, bans);
+});
+
+test('a header of very many separators is refused, and so are blocks and elements of very many values', () => {
+  const cells = (count: number, one: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => one(i)).join(' ');
+  const block = (i: number, values: string) => `"STEAM_0:1:${i}"\n{\n${values}\n}\n`;
+  const blocks =
+    block(
+      1,
+      cells(9, (i) => `"${i}" "x"`),
+    ) +
+    block(
+      2,
+      cells(more, (i) => `"${i}" "x"`),
+    );
+  const xml = `<adminTools><blacklist><blacklisted platform="Steam" userid="76561202255225729" unbandate="2027-01-01 00:00:00"/>\n<blacklisted ${cells(longer / 6, (i) => `a${i}=""`)}/></blacklist></adminTools>`;
+  for (const [list, format, entries, said] of [
+    [`steam_id${','.repeat(longer)}\n`, 'csv', 0, `1 ${inCsv}`],
+    [blocks, 'ulib-bans', 1, '5 the list is damaged here'],
+    [xml, 'auto', 1, '2 the XML is damaged here'],
+  ] as const) {
+    const plan = importPlan(list, { now }, format);
+    assert.is(plan.entries.length, entries);
+    assert.ok(`${plan.unread?.line} ${plan.unread?.reason}`.startsWith(said), JSON.stringify(plan.unread));
+  }
+});
 
 test('source: blanks before a stray character are read in linear time in every line', () => {
   for (const length of [bounds.listCell - 100, 65_000]) {

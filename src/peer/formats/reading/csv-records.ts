@@ -1,16 +1,17 @@
 /** Reads a CSV list by the names of its columns, whatever their order, case and separator. */
 import { CsvError, parse } from 'csv-parse/sync';
+import { bounds } from '../../../client/for-peer.js';
 import { names as words } from '../names.js';
 import { breaksIn, type Cell, columnName, type RecordSink } from './records.js';
 
-/** Cells are bounded, so that a missing quote does not turn the whole file into one cell. */
-const recordBytesMax = 256 * 1024;
 /** Characters per call of the parser, which copies its input; several times the size of a record. */
 const pieceLength = 1_048_576;
 
 /** Values that are no names of columns: ids, times and addresses. */
 const value = new RegExp(words.values, 'i');
 
+const tooLong = `the row is longer than ${bounds.listCell} characters, or `;
+const noQuote = 'a quote is not closed, so that nothing from here on can be read';
 export const noHeader = 'its first row holds values; write a row of names before it, such as player_id,expires_at';
 
 function separatorOf(text: string): string {
@@ -30,23 +31,22 @@ export function readCsv(list: string, sink: RecordSink) {
   const cell: Cell = (column) => row[columns?.get(column) ?? -1] ?? '';
   const delimiter = separatorOf(text);
   let lastLine = 0;
-  let fault: string | undefined;
+  let fault: readonly [line: number, reason: string] | undefined;
   let piece = '';
   /** Position in the piece after the last record; 0 if the file ends in it. */
   let at = 0;
   const take = (record: readonly string[], line: number, rowText: string) => {
     if (columns === null) {
       names = record.map(columnName);
-      if (names.some((name) => value.test(name))) fault = noHeader;
+      if (names.some((name) => value.test(name))) fault = [1, noHeader];
       if (fault !== undefined) return;
       columns = new Map(names.map((name, index) => [name, index]));
       sink.cells(names, JSON.stringify([delimiter, names]));
       const repeated = names.find((name, index) => columns!.get(name) !== index && sink.isRead(name));
       if (repeated !== undefined)
-        fault = `the header names the column ${repeated} twice, so that nothing says which one counts`;
+        fault = [1, `the header names the column ${repeated} twice, so that nothing says which one counts`];
       return;
     }
-    if (fault !== undefined) return;
     // Some tools write a separator at the end of each row.
     const isPadded = record.length === names.length + 1 && record.at(-1) === '';
     if (record.length !== names.length && !isPadded) {
@@ -66,15 +66,18 @@ export function readCsv(list: string, sink: RecordSink) {
     relax_quotes: true,
     relax_column_count: true,
     skip_empty_lines: true,
-    max_record_size: recordBytesMax,
     on_record: ((record: string[], { lines }: { lines: number }): null => {
+      if (fault !== undefined) return null;
       const line = firstLine - 1 + lines - record.reduce((sum, one) => sum + breaksIn(one), 0);
       let start = at;
       for (; lastLine < firstLine - 1 + lines; lastLine++) {
         if (lastLine < line) start = at;
         at = piece.indexOf('\n', at) + 1;
       }
-      take(record, line, piece.slice(start, at));
+      const row = piece.slice(start, at || piece.length);
+      // The parser's own bound does not count separators.
+      if (row.length > bounds.listCell) fault = [line, tooLong + noQuote];
+      else take(record, line, row);
       return null;
     }) as never,
   };
@@ -92,6 +95,7 @@ export function readCsv(list: string, sink: RecordSink) {
     while (end < text.length && end - start < length && !(length === pieceLength && oldRow(end) !== undefined)) {
       end = endOfLine(end);
     }
+    end = Math.min(end, start + length + bounds.listCell);
     piece = text.slice(start, end);
     at = 0;
     lastLine = firstLine - 1;
@@ -101,12 +105,10 @@ export function readCsv(list: string, sink: RecordSink) {
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       // The piece ends within a quoted cell. The next piece begins with the row of this cell.
-      if (end === text.length || error.code !== 'CSV_QUOTE_NOT_CLOSED') {
-        const long = error.code === 'CSV_MAX_RECORD_SIZE' ? `the row is longer than ${recordBytesMax} bytes, or ` : '';
-        return sink.damaged(lastLine + 1, `${long}a quote is not closed, so that nothing from here on can be read`);
-      }
+      const isLong = end - start - at > bounds.listCell;
+      if (end === text.length || isLong) fault ??= [lastLine + 1, isLong ? tooLong + noQuote : noQuote];
     }
-    if (fault !== undefined) return sink.damaged(1, fault);
+    if (fault !== undefined) return sink.damaged(...fault);
     length = at === 0 ? 2 * length : columns === null ? 1 : pieceLength;
     start += at;
     firstLine += breaksIn(piece.slice(0, at));

@@ -18,11 +18,19 @@ interface Frame {
 
 class Damage extends Error {}
 
+const entryTooLong = `an entry with the blanks around it is longer than ${bounds.listCell} characters`;
+/** Escapes of a string and blanks that the scanner would keep in memory one by one. */
+const tooMany = new RegExp(
+  String.raw`(?<!\\)"(?:[^"\\]*\\[^]){${bounds.listCell}}|(?<![ \t])[ \t]{${bounds.listCell}}`,
+);
+
 /**
  * Reads the array at `path`, which holds the keys from the root. If it ends in `*`, it leads to an object, whose
  * members are read with their names as `key`. Returns false if an intact text has none.
  */
-export function readElements(text: string, path: readonly string[], sink: ElementSink): boolean {
+export function readElements(list: string, path: readonly string[], sink: ElementSink): boolean {
+  const long = tooMany.exec(list);
+  const text = long === null ? list : list.slice(0, long.index + long[0].length);
   const isKeyed = path.at(-1) === '*';
   const frames: Frame[] = [];
   let elementLine = 0;
@@ -37,16 +45,20 @@ export function readElements(text: string, path: readonly string[], sink: Elemen
       elementLine = line + 1;
       if (!isKeyed) elementStart = offset;
       if (end !== null) pass(value, end);
-    } else if (Array.isArray(parent)) parent.push(value);
+    } else if (parent !== null && offset - elementStart > bounds.listCell) fail(line, entryTooLong);
+    else if (Array.isArray(parent)) parent.push(value);
     else if (parent !== null) parent[key] = value;
   };
   const pass = (value: Json, end: number) => {
+    if (end - elementStart > bounds.listCell) fail(elementLine - 1, entryTooLong);
     const row = text.slice(elementStart, end);
     const { key } = frames.at(-1)!;
     const element = isKeyed ? { ...(objectOf(value) ?? { value }), key } : value;
     if (!sink.isRepeated?.(row, elementLine)) sink.element(element, elementLine, row);
   };
-  const fail = (line: number, reason = 'the JSON is damaged here'): never => {
+  const reasonAt = (offset: number) =>
+    long !== null && offset >= long.index ? entryTooLong : 'the JSON is damaged here';
+  const fail = (line: number, reason: string): never => {
     const isInElement = frames.some(({ value }) => value !== null);
     sink.damaged(isInElement ? elementLine : line + 1, `${reason}, so that nothing from this entry on can be read`);
     throw new Damage();
@@ -64,7 +76,7 @@ export function readElements(text: string, path: readonly string[], sink: Elemen
   };
   const end = (offset: number, line: number, bracket: string) => {
     // The parser also reports the end of a structure that was never closed.
-    if (text[offset] !== bracket) fail(line);
+    if (text[offset] !== bracket) fail(line, reasonAt(offset));
     const value = frames.pop()?.value ?? null;
     if (value !== null && frames.at(-1)?.isTarget) pass(value, offset + 1);
   };
@@ -87,7 +99,7 @@ export function readElements(text: string, path: readonly string[], sink: Elemen
           const literal = typeof value === 'number' ? text.slice(offset, offset + length) : value;
           add(literal, offset, line, offset + length);
         },
-        onError: (_code, _offset, _length, line) => fail(line),
+        onError: (_code, offset, _length, line) => fail(line, reasonAt(offset)),
       },
       { disallowComments: true },
     );

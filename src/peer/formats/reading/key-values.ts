@@ -1,9 +1,9 @@
 /** Reads the blocks of a text in Valve's KeyValues form: `"name" { "cell" "value" … }`, with their lines. */
+import { bounds } from '../../../client/for-peer.js';
 import { breaksIn, type RecordSink, takeCells } from './records.js';
 
 /** Bounded, because the regular expressions of V8 keep a position for each repetition. */
 const token = /\s{1,4096}|\/\/|"(?:[^"\\]|\\[\s\S]){0,65536}"|[{}]|[^\s{}"]{1,4096}/y;
-const depthMax = 64;
 
 /** Passes each block that has values of its own. The cell `key` is the name of the block. */
 export function readKeyValues(text: string, sink: RecordSink): void {
@@ -11,10 +11,10 @@ export function readKeyValues(text: string, sink: RecordSink): void {
   let line = 1;
   let hasBlocks = text.trim() === '';
   let name: { readonly text: string; readonly line: number } | null = null;
-  /** Returns false if the token is out of place. */
+  /** Returns false if the token is out of place, or a block has too many values. */
   const take = (found: string): boolean => {
     if (found === '{') {
-      if (name === null || blocks.length >= depthMax) return false;
+      if (name === null || blocks.length >= bounds.listDepth) return false;
       blocks.push({ name: name.text, line: name.line, cells: new Map() });
       name = null;
       hasBlocks = true;
@@ -27,7 +27,7 @@ export function readKeyValues(text: string, sink: RecordSink): void {
       if (name !== null) blocks.at(-1)?.cells.set(name.text.toLowerCase(), value);
       name = name === null ? { text: value, line } : null;
     }
-    return true;
+    return blocks.length === 0 || blocks.at(-1)!.cells.size <= bounds.listValues;
   };
   token.lastIndex = 0;
   let isIntact = true;

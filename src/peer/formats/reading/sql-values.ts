@@ -12,6 +12,7 @@ const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 0
 const notAColumn = /^(?:PRIMARY|KEY|UNIQUE|INDEX|FULLTEXT|SPATIAL|CONSTRAINT|FOREIGN|CHECK)$/i;
 
 const callDepthMax = 16;
+const tooMany = `a list has more than ${bounds.listValues} values, so that nothing from this row on can be read`;
 
 class Damage extends Error {}
 
@@ -116,7 +117,9 @@ function nameOf(tokens: Tokens): string {
   return name;
 }
 
+/** Leaves a literal as it is that is refused for its length: its escapes would fill the memory. */
 function textOf(literal: string): string {
+  if (literal.length > bounds.listCell + 2) return literal;
   const quote = literal[0]!;
   return literal
     .slice(1, -1)
@@ -145,7 +148,7 @@ function listOf<T>(tokens: Tokens, take: () => T): T[] {
   const found: T[] = [];
   tokens.expect('(');
   if (tokens.next !== ')') {
-    do found.push(take());
+    do if (found.push(take()) > bounds.listValues) throw new Damage(tooMany);
     while (tokens.takeIf(','));
   }
   tokens.expect(')');

@@ -1,9 +1,9 @@
 /** Reads the elements of one name in an XML text by their attributes, with their lines. Comments are no elements. */
 import sax from 'sax';
+import { bounds } from '../../../client/for-peer.js';
 import { type RecordSink, takeCells } from './records.js';
 
 const pieceLength = 65_536;
-const depthMax = 64;
 
 /** Passes the elements at the end of `path`. Returns false if an intact text has neither them nor their parent. */
 export function readXml(text: string, path: readonly string[], sink: RecordSink): boolean {
@@ -23,7 +23,7 @@ export function readXml(text: string, path: readonly string[], sink: RecordSink)
     hasRoot = true;
     names.push(name.toLowerCase());
     if (path.length > 1) isFound ||= isAt(path.slice(0, -1));
-    if (names.length > depthMax) return damage();
+    if (names.length > bounds.listDepth) return damage();
     const isBeside = path.length > 1 && !isAt(path) && isAt([...path.slice(0, -1), name.toLowerCase()]);
     if (isBeside) sink.refuse(parser.line + 1, `the element is not one of ${path.at(-1)}`);
     if (!isAt(path)) return;
@@ -31,6 +31,7 @@ export function readXml(text: string, path: readonly string[], sink: RecordSink)
     const cells = Object.entries(attributes).map(([key, value]) => [key.toLowerCase(), String(value)] as const);
     takeCells(new Map(cells), parser.line + 1, sink);
   };
+  parser.onattribute = () => parser.position - parser.startTagPosition > bounds.listCell && damage();
   parser.onclosetag = () => {
     names.pop();
   };

@@ -1,4 +1,4 @@
-/** Reads a list while programs change it: a text during whose reading the file did not change, and its rotations. */
+/** Reads a list while programs change it: text read while the file did not change, its rotations, its whole lines. */
 import type { Stats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -57,6 +57,13 @@ export class ListFile {
   accept(): void {
     this.#isAccepted = true;
   }
+}
+
+/** Null if nothing can be read yet. `isWhole`: a ban that is missing in the text is missing in the file. */
+export function wholeTextOf(text: string, isEnded: boolean) {
+  if (isEnded) return { text, isWhole: true };
+  const end = text.lastIndexOf('\n') + 1;
+  return text === '' ? null : { text: text.slice(0, end), isWhole: end === text.length };
 }
 
 /** Returns the handler of a failed read: null if the file is missing. */

@@ -13,11 +13,10 @@ import { KnownKinds, listOfAccounts } from '../node/known-kinds.js';
 import { NodeReader, peerClient } from '../node/node-reader.js';
 import { problemLog } from '../node/problem-log.js';
 import { PeerError, plainWords, uncountedText, wrongUsage } from '../peer-error.js';
-import { ListFile, type ListText } from './list-file.js';
+import { ListFile, type ListText, wholeTextOf } from './list-file.js';
 import { changesOf, type ListedBan } from './list-sync.js';
 import { PolledList, type PolledListOptions } from './polled-list.js';
 import { type Mark, WatchState } from './watch-state.js';
-import { wholeTextOf } from './whole-text.js';
 
 export interface WatchOptions extends ListReading, Omit<PolledListOptions, 'elapsedMs'> {
   readonly config: PeerConfig;
@@ -166,12 +165,14 @@ class ListWatch {
     this.#decided = { bytes: found.bytes, isStill };
     const list = this.#listIn(found.bytes, isStill);
     if (list === null) return;
-    const whole = wholeTextOf(list.text, list.format, isStill);
+    const isDocument = list.format.shape === 'json' || list.format.shape === 'xml';
+    const whole = wholeTextOf(list.text, isStill || isDocument);
     const isBaseline = this.#isFirst && options.newOnly === true;
     if (whole === null) return;
     const { text } = whole;
-    if (this.#planned?.text !== text) this.#planned = { text, plan: this.#planOf(list, text) };
-    const { plan } = this.#planned;
+    const plan = this.#planned?.text === text ? this.#planned.plan : this.#planOf(list, text, isDocument && !isStill);
+    if (plan === null) return;
+    this.#planned = { text, plan };
     const isWhole = whole.isWhole && plan.unread === null;
     // The bans of a baseline are known as a whole, also that of a last line without a break.
     if (isBaseline && !isWhole) return this.#tell(plan, 0);
@@ -241,7 +242,8 @@ class ListWatch {
     }
   }
 
-  #planOf({ format }: DecodedList, text: string): ImportPlan {
+  /** Returns null for a damaged list if it `mayGrow`: a program may be writing it. */
+  #planOf({ format }: DecodedList, text: string, mayGrow: boolean): ImportPlan | null {
     const { options, kinds } = this.parts;
     const plan = planOf(format, text, {
       ...options,
@@ -249,6 +251,7 @@ class ListWatch {
       kinds: kinds.kinds?.length ? kinds.kinds : null,
       memory: this.#memory,
     });
+    if (mayGrow && plan.unread !== null) return null;
     // Entries of a CSV list or a table have all cells, and each list its path; a cell that no entry has may come back.
     const isTable = format.shape === 'csv' || format.shape === 'sql';
     const lacking = plan.unknown.lacking.filter((name) => isTable || this.#isFirst || name === format.path);

@@ -2,6 +2,7 @@
 import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bounds } from '../../../src/client/bounds.js';
 import { type PeerError, wrongUsage } from '../../../src/peer/peer-error.js';
 import { unreachable } from '../../../src/peer/sources/decode.js';
 import { sourceOf } from '../../../src/peer/sources/source.js';
@@ -216,6 +217,32 @@ test('a document that stays broken is named once until it changes, and lifts not
       await watch.untilStill(() => watch.lines.length === 2);
       const { standing } = await watch.state();
       assert.ok([...standing.values()].every(({ mark }) => mark === 'present'));
+    });
+    assert.equal(watch.withdrawn, []);
+  }
+});
+
+test('a hostile entry in the place of bans is named with its line, and lifts none of them', async () => {
+  const [long, sql] = ['x'.repeat(16 * 1024 * 1024), lists['sourcebans-sql']!];
+  const json = (tail: string) => `${minecraft(3).trimEnd().slice(0, -1)},\n${tail}]`;
+  const lines = (list: string) => list.split('\n').length;
+  for (const [list, hostile, line] of [
+    [minecraft(4), json(`{"reason":"${long}"}`), lines(minecraft(3))],
+    [minecraft(4), json(`{"reason":[${'[],'.repeat(bounds.listCell)}1]}`), lines(minecraft(3))],
+    [sourcebans(4), `${sourcebans(3)}${','.repeat(2 * bounds.listCell)}\n`, lines(sourcebans(3))],
+    [sql(4), `${sql(3)}/*\n`, lines(sql(3))],
+    [sql(4), `${sql(3)}INSERT INTO sb_bans VALUES (${'1,'.repeat(bounds.listCell)}1);\n`, lines(sql(3))],
+  ] as const) {
+    const watch = begun(list);
+    await watch.run(async () => {
+      await watch.said('reported 4 bans');
+      await watch.untilPresent();
+      writeFileSync(watch.path, hostile);
+      await watch.untilStill(() => watch.lines.length > 0);
+      await watch.untilStill(() => true);
+      await watch.untilLooked();
+      assert.match(watch.lines.join(' | '), new RegExp(`^line ${line}: .* no ban counts as lifted[^|]*$`));
+      assert.is((await watch.state()).standing.size, 4);
     });
     assert.equal(watch.withdrawn, []);
   }

@@ -5,6 +5,8 @@ import { breaksIn, cellTooLong, type RecordSink } from './records.js';
 /** The tokens without an end mark. Their counts are bounded, since a match that long may overflow the regex stack. */
 const token =
   /\s{1,999}|0x[0-9A-Fa-f]{1,999}|[A-Za-z_$][\w$]{0,254}|[-+]?\d{1,99}(?:\.\d{1,99})?(?:[eE][-+]?\d{1,4})?|[\s\S]/y;
+/** Text without the end of a statement, a quote or a comment, which may be passed over at once. */
+const plain = /[^;'"`#/-]{0,4096}/y;
 /** The token at a comment or quote that is never closed. */
 const unclosed = '';
 
@@ -47,7 +49,11 @@ class Tokens {
 
   /** Passes over the present statement, up to the mark that ends it. */
   skip(): void {
-    while (this.next !== null && this.next !== ';') this.take();
+    while (this.next !== null && this.next !== ';') {
+      plain.lastIndex = this.#at;
+      this.#pass(this.#at + plain.exec(this.text)![0].length);
+      this.take();
+    }
   }
 
   /** Passes over the data of a COPY statement, up to the line that ends it. */
@@ -61,11 +67,8 @@ class Tokens {
     this.next = null;
     while (this.next === null && this.#at < this.text.length) {
       const end = endOfToken(this.text, this.#at);
-      if (end < 0) this.next = unclosed;
-      else {
-        const found = this.#pass(end);
-        if (!/^(?:\s|--|#|\/\*)/.test(found)) this.next = found;
-      }
+      const found = end < 0 ? unclosed : this.#pass(end);
+      if (!/^(?:\s|--|#|\/\*)/.test(found)) this.next = found;
     }
   }
 
@@ -80,11 +83,10 @@ class Tokens {
 /** Returns the position after the token, or a negative number if it is not closed. Looks at each character once. */
 function endOfToken(text: string, start: number): number {
   const mark = text.slice(start, start + 2);
-  const after = (close: string) => {
-    const at = text.indexOf(close, start + 2);
-    return at < 0 ? at : at + close.length;
-  };
-  if (mark === '/*') return after('*/');
+  if (mark === '/*') {
+    const at = text.indexOf('*/', start + 2);
+    return at < 0 ? at : at + 2;
+  }
   if (mark === '--' || mark[0] === '#') {
     const lineEnd = text.indexOf('\n', start);
     return lineEnd < 0 ? text.length : lineEnd;

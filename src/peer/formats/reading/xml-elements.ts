@@ -32,9 +32,7 @@ export function readXml(text: string, path: readonly string[], sink: RecordSink)
     takeCells(new Map(cells), parser.line + 1, sink);
   };
   parser.onattribute = () => parser.position - parser.startTagPosition > bounds.listCell && damage();
-  parser.onclosetag = () => {
-    names.pop();
-  };
+  parser.onclosetag = () => void names.pop();
   for (let at = 0; at < text.length && !isDamaged; at += pieceLength) parser.write(text.slice(at, at + pieceLength));
   if (!isDamaged) parser.close();
   if (!hasRoot) damage();

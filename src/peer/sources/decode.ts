@@ -39,7 +39,9 @@ function decoded(bytes: Uint8Array, encoding: Decoded['encoding'], fatal = false
 }
 
 function withPlainBreaks(text: string): string {
-  return text.replace(/\r\n?/g, '\n');
+  // By pieces that are joined, because a replacement keeps an object for each line break.
+  const plain = (piece: string) => piece.split(/\r\n?/).join('\n');
+  return text.includes('\r') ? text.replace(/[\s\S]{1,65536}\n?/g, plain) : text;
 }
 
 function encodingOfMark([first, second, third]: Uint8Array): Decoded['encoding'] | null {

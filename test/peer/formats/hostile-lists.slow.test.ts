@@ -47,6 +47,7 @@ test('a memory does not grow with a list whose cells have other names in each re
 /** A list of `mb` MB that begins with one ban, and goes on with an entry of the text again and again. */
 const hostile: readonly (readonly [what: string, format: string, begin: string, again: string, end: string])[] = [
   ['separators in CSV', 'csv', `steamid\n${A}\n`, ',', ''],
+  ['old line breaks', 'csv', `steamid\n${A}\n`, '\r', 'x,y\n'],
   ['lines of separators in CSV', 'csv', `steamid\n${A}\n`, `${',,'.repeat(65_536)}"\n"`, ''],
   ['arrays in JSON', 'json', `[{"steamid":"${A}"},\n[`, '[],', '1]]'],
   ['escapes in JSON', 'json', `[{"steamid":"${A}"},\n"`, '\\"a', '"]'],

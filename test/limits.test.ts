@@ -96,6 +96,12 @@ const bounds: readonly (readonly [value: string, ...further: string[]])[] = [
       'the caller whose reads took the least time is next',
   ],
   [number(limits.readEntriesAtOnce)],
+  [
+    `${number(limits.linkHandshakesMax)}; ${limits.linkHandshakesPerAddressMax}`,
+    `each for ${time(limits.linkHandshakeMs)}`,
+  ],
+  [number(limits.linkConnectionsMax)],
+  [`${limits.linkForwardsMax}; ${limits.linkFirstForwardsMax}`, `up to ${time(limits.leaderWaitMs)}`],
 ];
 
 test('the page on scale states the bounds on callers as they are', () => {

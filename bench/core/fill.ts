@@ -16,7 +16,7 @@ import { type Follower, lastSeqOf, recover } from '../../src/group/recovery/reco
 import { limits } from '../../src/limits.js';
 import { acquireFolder } from '../../src/store/ownership/owner.js';
 import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
-import { eventId, fixedTimestamp, gameId, playerId } from '../load/requests.js';
+import { eventId, fixedTimestamp, gameId, idSeeds, playerId } from '../load/requests.js';
 import type { OnProgress } from '../progress.js';
 import { decideEvent } from './decide-event.js';
 import { arrivals, countEntries, credentials, lowers, type Population, peerOfEntry } from './population.js';
@@ -84,7 +84,7 @@ function eventOf(task: FillTask, state: GroupState, player: number, entry: numbe
   const peer = state.peers.at(peerOfEntry(task, player, entry));
   const submission = {
     schemaVersion: '1.0.0',
-    eventId: eventId(task.seed + fillSeed, number),
+    eventId: eventId(task.seed + idSeeds.fill, number),
     eventType: lowers(task, player, entry) ? 'report_cheating' : 'commendation',
     peerId: peer.peerId,
     subject: keyOf(pseudonymise(playerId(player), task.salt, 'privacy-first')!),
@@ -107,8 +107,6 @@ async function writeSnapshot(snapshots: LmdbSnapshotStore, { state, chain }: Fol
   for (const seq of snapshots.list().slice(1)) await snapshots.remove(seq);
 }
 
-/** Seed of the event ids. Differs from the seeds of the load, so that the ids differ too. */
-const fillSeed = 2003;
 const timestampMs = Date.parse(fixedTimestamp);
 
 function demand<T>(outcome: Outcome<T>): T {

@@ -53,6 +53,9 @@ export function mix(seed: number, i: number): number {
   return (x ^ (x >>> 16)) >>> 0;
 }
 
+/** Each source of events adds its own number to the seed, so that their event ids differ. Single events add 0. */
+export const idSeeds = { batches: 1009, fill: 2003, repeats: 3001 } as const;
+
 const threeDigits = Array.from({ length: 1_000 }, (_, n) => String(n).padStart(3, '0'));
 
 /**
@@ -158,10 +161,10 @@ export function matchKind({ seed, players }: Site, idOf: (n: number) => string =
 
 /**
  * Sends one event with the timestamp of its match, as a peer does that stamps by the match. Most events then repeat a
- * timestamp of their player. The ids differ from those of other events.
+ * timestamp of their player.
  */
 export function repeatKind(given: Site, eventsOfMatch: number): Kind<string> {
-  const site = { ...given, seed: given.seed + 2003 };
+  const site = { ...given, seed: given.seed + idSeeds.repeats };
   return {
     ...eventKind(site),
     request(i, connection) {
@@ -184,9 +187,9 @@ export function eventKind(site: Site): Kind<string> {
   };
 }
 
-/** Sends 500 events of one peer in one call. Their ids differ from those of single events. */
+/** Sends 500 events of one peer in one call. */
 export function batchKind(given: Site, size = batchEvents): Kind<Buffer> {
-  const site = { ...given, seed: given.seed + 1009 };
+  const site = { ...given, seed: given.seed + idSeeds.batches };
   const batches = new Map<Credentials, (first: number) => Buffer>();
   return {
     name: 'batch',

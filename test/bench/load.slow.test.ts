@@ -9,6 +9,7 @@ import {
   batchKind,
   eventKind,
   hashedIds,
+  idSeeds,
   matchKind,
   mixture,
   playerOfEvent,
@@ -123,7 +124,7 @@ test('each batch is about players of its own, by the peer whose connection it is
   ] as const) {
     const events = eventsOf(i, connection);
     const players = Array.from({ length: 50 }, (_, place) =>
-      playerOfEvent({ ...site, seed: site.seed + 1009 }, i * 50 + place),
+      playerOfEvent({ ...site, seed: site.seed + idSeeds.batches }, i * 50 + place),
     );
     assert.equal(
       events.map(({ player_id }) => player_id),

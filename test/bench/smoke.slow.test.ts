@@ -55,6 +55,7 @@ const measurements: Readonly<Record<string, Expected>> = {
   signing: { figure: 'durable events, signed / unsigned', goals: 1, judged: 1 },
   ingest: { figure: 'durable events, node / bare node:http that stores nothing', goals: 1, judged: 1 },
   batch: { figure: 'durable events/s, batches / one by one', goals: 1, judged: 1 },
+  repeats: { figure: 'durable events, timestamps of the match / of their own', goals: 1, judged: 1 },
   mixed: { figure: 'mixed at half load, node', goals: 1, judged: 1 },
   memory: { figure: 'players: bytes each', goals: 6, judged: 6 },
   recover: { figure: 'replay', goals: 2, judged: 2 },

@@ -24,17 +24,7 @@ export interface Axis {
  * Colours that are visible on white and black and distinct for colour-blind readers (Okabe and Ito, and two more). The
  * seventh is the colour of the text.
  */
-const palette = [
-  '#0072b2',
-  '#d55e00',
-  '#009e73',
-  '#cc79a7',
-  '#56b4e9',
-  '#e69f00',
-  'currentColor',
-  '#8c564b',
-  '#7f7f7f',
-];
+const palette = '#0072b2 #d55e00 #009e73 #cc79a7 #56b4e9 #e69f00 currentColor #8c564b #7f7f7f'.split(' ');
 const size = { width: 940, height: 300, left: 70, right: 34, top: 12, bottom: 40 };
 
 export function lineChart(lines: readonly Line[], x: Axis, y: Axis): string {

@@ -93,14 +93,9 @@ function xAxis(lines: readonly Course[]): Axis {
 function courseCharts(courses: readonly Course[], colours: Colours): string[] {
   const names = [...new Set(courses.map(({ chart }) => chart))];
   return names.flatMap((name) => {
-    const charts = chartsOf(
-      courses.filter(({ chart }) => chart === name),
-      colours,
-    );
-    return [
-      `<h2>${escapeHtml(name)}</h2>`,
-      ...charts.flatMap(([what, lines]) => [heading(what), courseChart(name, lines)]),
-    ];
+    const ofChart = courses.filter(({ chart }) => chart === name);
+    const charts = chartsOf(ofChart, colours).flatMap(([what, lines]) => [heading(what), courseChart(name, lines)]);
+    return [`<h2>${escapeHtml(name)}</h2>`, ...charts];
   });
 }
 

@@ -2,7 +2,6 @@
  * Collects the results of a measurement: figures (each with its windows, so that two results can be compared), goals,
  * latencies and values over time. They are printed as tables and written as JSON and as a page.
  */
-
 import type { LatencySummary } from './load/latency.js';
 import { coreTime, environment, pinning, sharedCacheReadNs, shareTaken, strangersNote } from './machine.js';
 import { resultPage } from './page.js';

@@ -2,7 +2,6 @@
  * Runs a server in its own process on the server's core, with the probe loaded. The server gets a free port, which is
  * read from the line `{"msg":"listening","port":N}` of its log. Ends with the bench.
  */
-
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';

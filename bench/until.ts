@@ -1,4 +1,4 @@
-/** Polls for a condition within a bound. */
+/** Polls for a condition within a bound, and takes the time of work. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Patience {
@@ -20,4 +20,10 @@ export async function until<T>(
     if (performance.now() > giveUpMs) throw new Error(typeof failure === 'string' ? failure : await failure());
     await delay(everyMs);
   }
+}
+
+export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return (performance.now() - startedMs) / 1000;
 }

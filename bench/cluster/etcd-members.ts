@@ -2,7 +2,6 @@
  * Members of an etcd cluster on loopback, for tests and the bench. Their files are in a temporary folder, which is
  * removed with them.
  */
-
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

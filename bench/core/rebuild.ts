@@ -2,7 +2,6 @@
  * Measures how long a folder takes to become a state: from snapshot and tail, from the whole log, and, for comparison,
  * filling the tables alone.
  */
-
 import { TAG_WORDS } from '../../src/core/columns/packed-keys.js';
 import { sipKey } from '../../src/core/hashing/siphash.js';
 import type { GroupState } from '../../src/core/state.js';

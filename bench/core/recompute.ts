@@ -1,5 +1,4 @@
 /** Measures the computation of peer weights alone, from the tables of a drawn group, without a node around it. */
-
 import { KEY_WORDS } from '../../src/core/columns/packed-keys.js';
 import { trustConstants } from '../../src/core/evidence/trust-constants.js';
 import type { GroupState } from '../../src/core/state.js';

@@ -93,12 +93,9 @@ export async function measureSteps(task: StepsTask, onProgress: OnProgress): Pro
   const decided = Array.from({ length: task.batch }, (_, i) => decide(1e9 + i));
   onProgress(1, 4);
   const exchange = { requestId: 'x', problem: false, keySent: true, ifNoneMatch: undefined };
+  const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
   const reply = (json: string, status = 200) =>
-    replyText(
-      wireReply(routes.submitEvent, { ...okJson(json), status }, exchange),
-      'Thu, 01 Jan 2026 00:00:00 GMT',
-      '',
-    );
+    replyText(wireReply(routes.submitEvent, { ...okJson(json), status }, exchange), date, '');
   const eventText = JSON.stringify(storedEventBody(peerId, playerId(1), submission(0), { receivedAt: benchTime }));
   const tally = new RequestTally();
   const log = await logCost(task, decided);

@@ -11,6 +11,7 @@ import { hashedIds } from '../load/requests.js';
 import { filledNode, settled } from '../node-target.js';
 import { OwnNode } from '../own-node.js';
 import { measured } from '../run.js';
+import { secondsOf } from '../until.js';
 import { etcdQuota, startEtcd } from './cluster.js';
 
 const snapshotAfter = 0.95;
@@ -68,12 +69,6 @@ export const join = measured({
     to.goal("p99 of the other node's reads during a join", ratio, 'at most', 1.5, 'x');
   },
 });
-
-async function secondsOf(work: () => Promise<void>): Promise<number> {
-  const startedMs = performance.now();
-  await work();
-  return (performance.now() - startedMs) / 1000;
-}
 
 /** Reads players of a node, one after the other. */
 function readsOf(url: string, idOf: (n: number) => string, players: number): () => Promise<number> {

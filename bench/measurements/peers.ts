@@ -1,6 +1,6 @@
 /** Compares reads and durable writes with the alternatives of a user, and with bare `node:http`. */
 import type { Kind } from '../load/drive.js';
-import { eventKind, mix, only, playerOfEvent, post, type Site, scoreKind } from '../load/requests.js';
+import { eventKind, get, mix, only, playerOfEvent, post, type Site, scoreKind } from '../load/requests.js';
 import {
   type CrowdsecTarget,
   startBareHttp,
@@ -104,8 +104,7 @@ function crowdsecContestant(target: CrowdsecTarget, site: Site): Contestant {
     expects: [200],
     request(i) {
       const value = playerOfEvent(site, mix(site.seed, i) % sownEvents);
-      const path = `/v1/decisions?scope=player&value=${value}`;
-      return `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${agent}x-api-key: ${target.apiKey}\r\n\r\n`;
+      return get(`/v1/decisions?scope=player&value=${value}`, `${agent}x-api-key: ${target.apiKey}\r\n`);
     },
   };
   const write: Kind = {

@@ -2,6 +2,7 @@
 import { runTask } from '../core/tasks.js';
 import { filledNode } from '../node-target.js';
 import { measured } from '../run.js';
+import { secondsOf } from '../until.js';
 
 /** The last snapshot leaves a tail of a twentieth. */
 const snapshotAfter = 0.95;
@@ -23,9 +24,7 @@ export const recover = measured({
     const starts: number[] = [];
     const giveUpMs = performance.now() + run.options.seconds * 1000;
     do {
-      const startedMs = performance.now();
-      await node.start();
-      starts.push((performance.now() - startedMs) / 1000);
+      starts.push(await secondsOf(() => node.start()));
       // A kill leaves the same tail for every start.
       await node.kill();
     } while (starts.length < startsMax && performance.now() < giveUpMs);

@@ -2,7 +2,6 @@
  * Starts the servers that this service is compared with, on loopback in a temporary folder, on the server's core. A
  * server that is not installed is reported as absent.
  */
-
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

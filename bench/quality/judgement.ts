@@ -2,7 +2,6 @@
  * Judges one group: reads every player, by the computation alone or through a node, and compares the scores with the
  * truth.
  */
-
 import type { TrustSet } from '../data/trust-set.js';
 import { greatest } from '../statistics.js';
 import { peerTrustOf } from './evidence-columns.js';

@@ -1,5 +1,4 @@
 /** The methods that the quality bench compares, and the figures of each on one group. */
-
 import type { TrustSet } from '../data/trust-set.js';
 import { average, meanError, type Quality, quality, sharesCaught } from '../statistics.js';
 import { betaReputation, dawidSkene, eigenTrust, majority, oracle } from './classics.js';

@@ -50,11 +50,8 @@ export function promisesOf(
 ): Promises {
   return worstPromises(
     peers.map((_, peer) => {
-      const [lowers, raises, floods] = [0, 1, 2].map((probe) => peer * probesPerPeer + probe) as [
-        number,
-        number,
-        number,
-      ];
+      const lowers = peer * probesPerPeer;
+      const [raises, floods] = [lowers + 1, lowers + 2];
       const left = (player: number) => (verdict[player] === 'neutral' ? 0 : 1);
       const isTrusted = preTrusted.includes(peer);
       return {

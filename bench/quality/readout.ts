@@ -2,7 +2,6 @@
  * Converts a data set to evidence columns, and computed peer trust to the readings of every player, for tests and the
  * quality bench.
  */
-
 import { asOfTime } from '../../src/core/evidence/decay.js';
 import { logit } from '../../src/core/evidence/evidence.js';
 import { sigmoid } from '../../src/core/evidence/sigmoid.js';

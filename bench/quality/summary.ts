@@ -1,5 +1,4 @@
 /** Sums up verdicts over several groups: the figures of one family together, and its worst group. */
-
 import { average, least } from '../statistics.js';
 import type { Judgement } from './judgement.js';
 import { precisionOf, sumEach, type VerdictCount } from './verdicts.js';

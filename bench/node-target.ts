@@ -41,10 +41,10 @@ const settings = { GROUP_SALT: salt, HALF_LIFE_DAYS: '3650', LOG_LEVEL: 'info' }
 
 /** Returns a stopped node with a folder full of events. */
 export async function filledNode(options: FilledOptions): Promise<FilledNode> {
-  const { players, peers, seed, snapshotAfter, everyPair = false } = options;
+  const { players, peers, seed, snapshotAfter, knownToAll = 0 } = options;
   const node = new OwnNode({ ...settings, ...options.environment }, { memoryGroup: options.memoryGroup });
   await node.form();
-  const task = { players, peers, seed, everyPair, snapshotAfter, dir: node.dataDir, salt };
+  const task = { players, peers, seed, knownToAll, snapshotAfter, dir: node.dataDir, salt };
   const events = await runTask('fill', task, `filling a folder, ${players} players`);
   return { node, site: { seed, players, peers: credentials(options) }, salt, events };
 }

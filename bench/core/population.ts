@@ -19,13 +19,13 @@ export interface Population {
   readonly players: number;
   readonly peers: number;
   readonly seed: number;
-  /** Whether every peer reported every player, so that no later event adds a new pair. */
-  readonly everyPair?: boolean;
+  /** Number of players, from the first on, whom every peer reported; 0 if absent. */
+  readonly knownToAll?: number;
 }
 
 /** Returns how many peers reported a player: a drawn number from 1 on, 2.3 on average, or all peers. */
-export function entriesOf({ seed, peers, everyPair }: Population, player: number): number {
-  if (everyPair) return peers;
+export function entriesOf({ seed, peers, knownToAll = 0 }: Population, player: number): number {
+  if (player < knownToAll) return peers;
   const uniform = (mix(seed + 3, player) + 1) / 0x1_0000_0001;
   return Math.min(peers, entriesMax, 1 + Math.floor(Math.log(uniform) / furtherLog));
 }
@@ -48,7 +48,7 @@ export function writeKey(player: number, words: Uint32Array): void {
 
 /** Yields each (player, entry) once, in the order of arrival. Old and new players alternate, as in a growing group. */
 export function* arrivals(population: Population): Generator<[player: number, entry: number]> {
-  const most = population.everyPair ? population.peers : entriesMax;
+  const most = population.knownToAll ? population.peers : entriesMax;
   const places = population.players * most;
   const step = stride % places || 1;
   let place = mix(population.seed, places) % places;

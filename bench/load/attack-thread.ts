@@ -25,6 +25,7 @@ const begin = {
   'flood of batches': floodOfBatches,
   'idle connections': (port, _, count) => idleConnections(port, count),
   'old repeats': oldRepeats,
+  'many old repeats': oldRepeats,
   'repeated matches': (port, _, count) => repeatedMatches(port, count),
   tunnels: (port, _, count) => tunnels(port, count),
   'slow commands': slowCommands,

@@ -89,13 +89,14 @@ function repeat(port: number, count: number, next: () => string): Promise<Attack
   });
 }
 
-function batchHead({ apiKey }: Credentials, length: number): string {
-  return `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+function batchOf({ apiKey }: Credentials, body: string): string {
+  return post('/api/v1/events/batch', `x-peer-api-key: ${apiKey}\r\n`, body);
 }
 
 /** Sends the head of a batch of the maximum size, and only `bytes` of its body. */
 export function halfBatches(port: number, caller: Credentials, count: number, bytes = 1): Promise<Attack> {
-  const begin = Buffer.from(batchHead(caller, limits.batchBodyBytes) + '{'.padEnd(bytes));
+  const whole = batchOf(caller, '{'.padEnd(limits.batchBodyBytes));
+  const begin = whole.slice(0, whole.length - limits.batchBodyBytes + bytes);
   return keepOpen(port, count, (socket) => socket.write(begin));
 }
 
@@ -104,8 +105,7 @@ export function floodOfBatches(port: number, caller: Credentials, count: number)
   let batches = firstNumber;
   const mark = '@@@@@@@@';
   const events = Array.from({ length: limits.batchEventsMax }, (_, place) => attackEvent(caller, `${mark}-${place}`));
-  const template = `{"events":[${events.join(',')}]}`;
-  const request = batchHead(caller, template.length) + template;
+  const request = batchOf(caller, `{"events":[${events}]}`);
   return repeat(port, count, () => request.replaceAll(mark, String(batches++).padStart(mark.length, '0')));
 }
 
@@ -122,7 +122,7 @@ export function verdictStreams(port: number, { apiKey }: Credentials, count: num
   });
 }
 
-/** Reads matches that name one player as often as a match may, one after the other on each connection. */
+/** Reads matches that name the first player as often as a match may, one after the other on each connection. */
 export function repeatedMatches(port: number, count: number): Promise<Attack> {
   const ids = new Array<string>(limits.matchIdsMax).fill(playerId(0)).join(',');
   const request = `GET /api/v1/trust-scores?ids=${ids} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -142,11 +142,7 @@ export function repeatedMatches(port: number, count: number): Promise<Attack> {
 export async function oldRepeats(port: number, caller: Credentials, count: number): Promise<Attack> {
   const batches = 39;
   const event = (id: string, i: number) =>
-    JSON.stringify({
-      ...JSON.parse(attackEvent(caller, id)),
-      player_id: 'a player of many events',
-      timestamp: timestampOf(i),
-    });
+    attackEvent(caller, id, { player_id: 'a player of many events', timestamp: timestampOf(i) });
   for (let batch = 0; batch < batches; batch++) {
     const events = Array.from({ length: limits.batchEventsMax }, (_, i) =>
       event(`first-${batch}-${i}`, batch * limits.batchEventsMax + i),
@@ -158,7 +154,7 @@ export async function oldRepeats(port: number, caller: Credentials, count: numbe
       body,
     });
   }
-  let sent = 0;
+  let sent = firstNumber;
   return repeat(port, count, () => {
     const body = event(`again-${sent}`, sent++ % limits.batchEventsMax);
     return post('/api/v1/events', `x-peer-api-key: ${caller.apiKey}\r\n`, body);
@@ -193,8 +189,8 @@ export function idleConnections(port: number, count: number, localAddress?: stri
   return keepOpen(port, count, () => undefined, localAddress);
 }
 
-/** Returns an event as JSON in ASCII. */
-export function attackEvent({ peerId }: Pick<Credentials, 'peerId'>, eventId: string): string {
+/** Returns an event as JSON in ASCII, with other values in place of those of every event. */
+export function attackEvent({ peerId }: Pick<Credentials, 'peerId'>, eventId: string, others: object = {}): string {
   return JSON.stringify({
     schema_version: '1.0.0',
     event_id: eventId,
@@ -204,5 +200,6 @@ export function attackEvent({ peerId }: Pick<Credentials, 'peerId'>, eventId: st
     game_id: gameId,
     severity: 1,
     timestamp: fixedTimestamp,
+    ...others,
   });
 }

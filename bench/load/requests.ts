@@ -187,6 +187,13 @@ export function eventKind(site: Site): Kind<string> {
   };
 }
 
+/** Withdraws the event that request number `i - after` sent, of the site's only peer; 404 if it was not stored. */
+export function withdrawalKind(site: Site, after: number): Kind<string> {
+  const end = ` HTTP/1.1\r\nhost: 127.0.0.1\r\nx-peer-api-key: ${peerOf(site, 0).apiKey}\r\n\r\n`;
+  const request = (i: number) => `DELETE /api/v1/events/${eventId(site.seed, i - after)}${end}`;
+  return { name: 'withdrawal', expects: [200], request };
+}
+
 /** Sends 500 events of one peer in one call. */
 export function batchKind(given: Site, size = batchEvents): Kind<Buffer> {
   const site = { ...given, seed: given.seed + idSeeds.batches };

@@ -3,7 +3,6 @@
  * withdrawals, and checks that memory, files and the event loop stay stable. An idle server beside it shows the stalls
  * that the machine itself causes.
  */
-
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../free-ports.js';
@@ -52,7 +51,8 @@ export const soak = measured({
     const idle = new ServerProcess({ script: idleServer, cwd: process.cwd(), env: {} });
     run.use({ stop: () => idle.end('SIGKILL') });
     await idle.start();
-    const { target, node, site, salt } = await run.node({ everyPair: true, environment });
+    // No later event adds a new pair.
+    const { target, node, site, salt } = await run.node({ knownToAll: run.options.players, environment });
     const startedAt = Date.now();
     const samples: Sample[] = [];
     const snapshots = new Set(snapshotsOf(node));

@@ -4,13 +4,15 @@ import { arrivals, countEntries, credentials, entriesOf, lowers, peerOfEntry } f
 
 const population = { players: 10_000, peers: 20, seed: 4 };
 
-test('every entry of every player arrives once', () => {
+test('every entry of every player arrives once, and every peer reports a player known to all', () => {
+  const known = { ...population, knownToAll: 1 };
   const seen = new Set<string>();
-  for (const [player, entry] of arrivals(population)) {
-    assert.ok(entry < entriesOf(population, player));
+  for (const [player, entry] of arrivals(known)) {
+    assert.ok(entry < entriesOf(known, player));
     seen.add(`${player} ${entry}`);
   }
-  assert.is(seen.size, countEntries(population));
+  assert.is(seen.size, countEntries(known));
+  assert.is(entriesOf(known, 0), population.peers);
 });
 
 test('players have 2.3 entries on average, each of another peer', () => {

@@ -198,6 +198,29 @@ test('without --peer nothing becomes void if the text names another peer than th
   assert.equal(uphold('f', { player: 'single', text: 'peer-1 lies' }), [1]);
 });
 
+test('without --peer nothing becomes void if the text holds a word of the name of another reporter alone', () => {
+  const uphold = (text: string, against: string | null = 'peer-1') => {
+    const given = new Given(30);
+    for (const name of ['Gamma EU', 'Delta EU', 'Arena of Delta']) given.peers(1, t0, name);
+    for (const peer of [0, 1, 2]) given.event(peer, 'p');
+    given.peers(1, t0, 'Omega EU');
+    assert.is(open(given, { peer: 3, text, ...(against === null ? {} : { against }) }), 'open');
+    const status = decide(given, 'uphold');
+    const { alsoNamed } = disputeView(given.state, given.state.disputes.byId('d1')!);
+    return [status, ...alsoNamed.map(({ peerId }) => peerId)];
+  };
+  for (const text of ['Gamma', 'ＧＡＭＭＡ', 'Gam\u200Bma', 'Gam-ma', 'GammaEUs', 'NoGamma', 'Gammas and Delta EU']) {
+    assert.equal(uphold(`void the report of ${text}`), ['reporter_required', 'peer-0'], text);
+  }
+  assert.equal(uphold('void the report of the arena'), ['reporter_required', 'peer-2']);
+  assert.equal(uphold('void the report of Delta', 'peer-2'), ['upheld'], 'a word of its own name, too');
+  assert.equal(uphold('Gamma', null), ['reporter_required', 'peer-0']);
+  // Neither its own name, nor words of two letters, nor the middle of a word, nor a part of no reporter's name.
+  for (const text of ['of Delta EU', 'deltas', 'of what was in the EU', 'agammae', 'of Omega']) {
+    assert.equal(uphold(`void the report ${text}`), ['upheld'], text);
+  }
+});
+
 test('a dispute needs lowering evidence: of the peer that it names, or else of any', () => {
   const given = reported();
   given.event(2, 'p', { eventType: 'commendation' });

@@ -162,36 +162,52 @@ function isSame(a: string, b: string): boolean {
 
 /** Longer names are known by their first words, so that a long name does not make each search long. */
 const NAME_WORDS_MAX = 16;
+/** Fewest characters of a word that alone points to a name. */
+const PART_MIN = 3;
 
 /** Finds the peers whose id or name a text contains, whatever its case, blanks and punctuation. */
 export class PeerNames {
   /** Numbers of peers by id, the first part of an id, and name, as plain words joined; filled when it is asked. */
   readonly #byWords = new Map<string, number[]>();
+  /** By number: the words of the name, and all of them joined. */
+  readonly #parts = new Map<number, string[]>();
   #indexed = 0;
 
   /** `peers` may grow. */
   constructor(private readonly peers: readonly Peer[]) {}
 
-  /** Returns the numbers of the peers, sorted. */
-  in(text: string): number[] {
+  /**
+   * Returns the numbers, sorted, of the peers besides `addressed` that a text names. One of `reporters` is also named
+   * by a single word of its name that the name of `addressed` lacks, even at an end of a longer word.
+   */
+  in(text: string, reporters: readonly number[] = [], addressed: number | null = null): number[] {
     this.#indexNew();
     const words = wordsOf(text);
     const found = new Set<number>();
-    for (let start = 0; start < words.length; start++) {
+    const own = new Set(this.#parts.get(addressed ?? -1));
+    const parts = new Set<string>();
+    for (const [start, word] of words.entries()) {
       let run = '';
-      for (const word of words.slice(start, start + NAME_WORDS_MAX)) {
-        run += word;
+      for (const next of words.slice(start, start + NAME_WORDS_MAX)) {
+        run += next;
+        parts.add(run);
         for (const number of this.#byWords.get(run) ?? []) found.add(number);
       }
+      const end = own.has(word) ? 0 : Math.min(word.length, limits.peerNameLength);
+      for (let length = PART_MIN; length < end; length++) parts.add(word.slice(0, length)).add(word.slice(-length));
     }
-    return [...found].sort((p, q) => p - q);
+    const isNamed = (part: string) => part.length >= PART_MIN && parts.has(part) && !own.has(part);
+    for (const number of reporters) if (this.#parts.get(number)!.some(isNamed)) found.add(number);
+    return [...found].filter((number) => number !== addressed).sort((p, q) => p - q);
   }
 
   #indexNew(): void {
     for (; this.#indexed < this.peers.length; this.#indexed++) {
       const { index, peerId, peerName } = this.peers[this.#indexed]!;
-      for (const words of [wordsOf(peerId), [peerId.slice(0, 8)], wordsOf(peerName)]) {
-        getOrMake(this.#byWords, words.slice(0, NAME_WORDS_MAX).join(''), () => []).push(index);
+      const name = wordsOf(peerName).slice(0, NAME_WORDS_MAX);
+      this.#parts.set(index, [...name, name.join('')]);
+      for (const words of [wordsOf(peerId).slice(0, NAME_WORDS_MAX), [peerId.slice(0, 8)], name]) {
+        getOrMake(this.#byWords, words.join(''), () => []).push(index);
       }
     }
   }

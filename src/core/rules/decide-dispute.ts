@@ -74,30 +74,37 @@ export function decideDispute(state: GroupState, command: DecideDispute, now: nu
   });
 }
 
-function voidsOf(state: GroupState, { subject, against, text: words }: Dispute, peerIds: readonly string[]) {
-  const reporters = reportersOf(state, subject).map(({ peer }) => peer);
+function voidsOf(state: GroupState, dispute: Dispute, peerIds: readonly string[]) {
+  const { reporters, addressed, others } = readingOf(state, dispute);
+  const isReporter = (number: number) => reporters.some(({ peer }) => peer === number);
   if (peerIds.length === 0) {
-    const only = against ?? (reporters.length === 1 ? reporters[0]! : null);
-    const other = state.peerNames.in(words).find((peer) => peer !== only);
-    const isPossible = only !== null && reporters.includes(only);
-    if (isPossible && other === undefined) return granted([only]);
+    const isPossible = addressed !== null && isReporter(addressed);
+    if (isPossible && others.length === 0) return granted([addressed]);
     const text =
       reporters.length === 0
         ? 'no peer holds lowering evidence about this player: no events can become void'
         : isPossible
-          ? `name the peers whose events become void: the text of the dispute names ${state.peers.at(other!).peerId}, too`
+          ? `name the peers whose events become void: the text of the dispute names ${state.peers.at(others[0]!).peerId}, too`
           : `name the peers whose events become void: ${reporters.length} peers hold lowering evidence about this player`;
     return refuse('reporter_required', { text }).outcome;
   }
   const voids: number[] = [];
   for (const peerId of peerIds) {
     const peer = state.peers.byId(peerId);
-    if (peer === undefined || !reporters.includes(peer.index)) {
+    if (peer === undefined || !isReporter(peer.index)) {
       return refuse('unknown_peer', { text: `${peerId} holds no lowering evidence about this player` }).outcome;
     }
     if (!voids.includes(peer.index)) voids.push(peer.index);
   }
   return granted(voids.sort((p, q) => p - q));
+}
+
+/** Returns the reporters, the one peer that a dispute can be against (null: several), and others its text names. */
+export function readingOf(state: GroupState, { subject, against, text }: Dispute) {
+  const reporters = reportersOf(state, subject);
+  const numbers = reporters.map(({ peer }) => peer);
+  const addressed = against ?? (numbers.length === 1 ? numbers[0]! : null);
+  return { reporters, addressed, others: state.peerNames.in(text, numbers, addressed) };
 }
 
 export interface Holder {
@@ -110,7 +117,7 @@ export interface Holder {
 }
 
 /** Returns the peers with lowering evidence about a player (hex). */
-export function reportersOf(state: GroupState, subject: string): Holder[] {
+function reportersOf(state: GroupState, subject: string): Holder[] {
   return holdersOf(state, subject).filter(({ lowers }) => lowers);
 }
 

@@ -4,7 +4,7 @@ import type { AuditPart } from '../../core/records/records.js';
 import type { AllowEntry } from '../../core/registers/allow-list.js';
 import type { Dispute } from '../../core/registers/disputes.js';
 import type { Origin } from '../../core/registers/origins.js';
-import { reportersOf } from '../../core/rules/decide-dispute.js';
+import { readingOf } from '../../core/rules/decide-dispute.js';
 import type { GroupState } from '../../core/state.js';
 import { WitnessLinks } from '../../core/trust/witnesses.js';
 import { NO_KEY, type WitnessPair } from '../../core/vocabulary.js';
@@ -73,6 +73,7 @@ export interface OriginView extends Readonly<ReturnType<typeof originView>> {}
 
 export function disputeView(state: GroupState, dispute: Dispute) {
   const { id, openedAt, peer: disputant, subject, text, against, status, decidedAt, voids } = dispute;
+  const { reporters, others } = readingOf(state, dispute);
   return {
     id,
     openedAt,
@@ -80,18 +81,14 @@ export function disputeView(state: GroupState, dispute: Dispute) {
     subject,
     text,
     against: against === null ? null : namedPeer(state, against),
-    /** Other peers whose name or id is in the text, so that it may be read as against them. */
-    alsoNamed: state.peerNames
-      .in(text)
-      .filter((number) => number !== against)
-      .slice(0, limits.disputeNamedMax)
-      .map((number) => namedPeer(state, number)),
+    /** Other peers that the text names, so that it may be read as against them. */
+    alsoNamed: others.slice(0, limits.disputeNamedMax).map((number) => namedPeer(state, number)),
     status,
     decidedAt,
     /** Peers whose events about the player do not count. */
     voids: voids.map((number) => state.peers.at(number).peerId),
     /** The peers with lowering evidence about the player; `both`: with raising evidence, too. */
-    reporters: reportersOf(state, subject).map(({ peer, raises, events, head }) => ({
+    reporters: reporters.map(({ peer, raises, events, head }) => ({
       ...namedPeer(state, peer),
       direction: raises ? ('both' as const) : ('lowering' as const),
       events,

@@ -6,13 +6,10 @@ import { limits } from '../limits.js';
 import { shape } from '../validation/schema.js';
 import { parseSince } from './arguments.js';
 import { by, disputeId, exampleId, isoTime, mapped, operation, page, parsed, peerId, typed } from './operation.js';
-import { columns, facts } from './text-table.js';
+import { columns, cutMiddle, facts } from './text-table.js';
 
 const exampleDispute = '3f2b8a51-7c1d-4a8e-9b35-6d0f4e2c1a90';
-const reportersColumn = [
-  'reporters',
-  ({ reporters }: DisputeValue) => reporters.map(({ peer_name }) => peer_name).join(', '),
-] as const;
+const reportersColumn = ['reporters', ({ reporters }: DisputeValue) => reporters.map(reporterText).join('; ')] as const;
 
 export const disputeOperations = {
   'disputes-list': operation({
@@ -51,13 +48,13 @@ export const disputeOperations = {
       show({ data }, width) {
         if (data.length === 0) return ['no disputes'];
         const isWide = width === Number.POSITIVE_INFINITY;
-        return columns(width, ['status', 'opened'], data, [
+        return columns(width, ['status', 'opened', 'against'], data, [
           ['dispute', (one) => one.dispute_id],
           ['status', (one) => one.status],
           ['opened', (one) => (isWide ? one.opened_at : one.opened_at.slice(0, 10))],
           ['player', (one) => one.subject_hash],
           ['by', (one) => one.peer_name ?? 'anonymous'],
-          ['against', (one) => (isWide ? againstText(one) : (one.against_name ?? ''))],
+          ['against', (one) => (isWide ? againstText(one) : againstHead(one, width))],
           ...(isWide ? [reportersColumn] : []),
           ['text', (one) => one.text],
         ]);
@@ -151,6 +148,11 @@ function disputeLines(value: DisputeValue, width: number): string[] {
 
 function againstText({ against, against_name }: DisputeValue): string {
   return against === null ? 'no peer in particular' : `${against_name} (${against})`;
+}
+
+/** Cuts the name, so that the beginning of the id stays whole beside it: several peers may have one name. */
+function againstHead({ against, against_name }: DisputeValue, width: number): string {
+  return against === null ? '' : `${cutMiddle(against_name ?? '', Math.max(8, width / 10))} ${against.slice(0, 8)}`;
 }
 
 function reporterText(one: DisputeValue['reporters'][number]): string {

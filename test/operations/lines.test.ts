@@ -221,14 +221,36 @@ test('a dispute is printed with its reporters, and those that its text names', a
   const page = { from: 0, limit: 1 };
   assert.equal(await printed('disputes-list', page), [
     'dispute | status | opened | player | by | against | reporters | text',
-    `${dispute_id} | open | ${epoch} | ${hash} | Peer 1 | no peer in particular | Peer 0 | not him`,
-  ]);
-  const disputes = () => [{ ...view!, by: null, against: named }];
-  assert.equal(await printed('disputes-list', page, { disputes }, { width: 200 }), [
-    'dispute | status | opened | player | by | against | text',
-    `${dispute_id} | open | 1970-01-01 | ${hash} | anonymous | Peer 2 | not him`,
+    `${dispute_id} | open | ${epoch} | ${hash} | Peer 1 | no peer in particular | ${reporter} | not him`,
   ]);
   assert.equal(await printed('disputes-list', page, { disputes: () => [] }), ['no disputes']);
+});
+
+test('a list of disputes tells two peers of one name apart, also at a terminal of 80 columns', async () => {
+  const [view] = sound.disputes(undefined, 0, 1);
+  const [first, second] = ['a', 'b'].map((digit) => {
+    return { peerId: `${digit.repeat(8)}-0000-4000-8000-00000000000d`, peerName: 'Twin of a long name' };
+  });
+  const held = { direction: 'both', events: 2, lastAt: 0, weight: 0.5 } as const;
+  const reporters = [
+    { ...view!.reporters[0]!, ...first! },
+    { ...held, ...second! },
+  ];
+  const words = 'a sibling used the account';
+  const over = { by: null, against: second!, reporters, status: 'rejected', text: words } as const;
+  const disputes = () => [{ ...view!, ...over }];
+  const lines = (width: number) => printed('disputes-list', { from: 0, limit: 1 }, { disputes }, { width });
+  const text = ({ peerName, peerId }: NonNullable<typeof first>) => `${peerName} (${peerId})`;
+  const texts = [
+    `${text(first!)}: 3 events, lowering, last ${epoch}, weight 0.25`,
+    `${text(second!)}: 2 events, lowering and raising, last ${epoch}, weight 0.50`,
+  ];
+  assert.match((await lines(wide))[1]!, `| anonymous | ${text(second!)} | ${texts.join('; ')} | ${words}`);
+  assert.equal(await lines(80), [
+    'dispute | status | opened | player | by | against | text',
+    '0000…00d | rejected | 1970-01-01 | 5f5f…f5f | anon…ous | Twin…ame bbbbbbbb | a siblin…',
+  ]);
+  assert.equal((await lines(200))[1]!.split(' | ').slice(4), ['anonymous', 'Twin of a long name bbbbbbbb', words]);
 });
 
 test('the audit log is printed with its hashes only if every column is whole', async () => {

@@ -299,7 +299,10 @@ function define(): void {
     const { page } = seen;
     const id = await add('operator');
     await goTo(page, 'Audit');
-    await page.locator('.table').getByRole('link', { name: 'operator', exact: true }).click();
+    await page
+      .locator('.table')
+      .getByRole('link', { name: `operator (${id.slice(0, 8)}…)`, exact: true })
+      .click();
     await page.getByRole('heading', { level: 1, name: 'operator' }).waitFor();
     assert.ok(page.url().endsWith(id));
   });

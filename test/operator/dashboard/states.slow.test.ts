@@ -292,6 +292,32 @@ function define(): void {
     assert.equal(seen.complaints, []);
   });
 
+  test('a dispute tells two peers of one name apart, and so does the question whose events become void', async () => {
+    const [some] = fixed.disputes();
+    const ids = ['aaaaaaaa-1111', 'bbbbbbbb-2222'];
+    const [first, second] = ids.map((peerId) => ({ ...some!.reporters[0]!, peerId, peerName: 'Twin' }));
+    const twins = peersOf(ids.map((peerId) => ({ peerId, peerName: 'Twin' })));
+    const dispute = { ...some!, against: second!, alsoNamed: [first!], reporters: [first!, second!] };
+    const disputes: GroupApi['disputes'] = (status) => (status === 'open' ? [dispute] : []);
+    const { page, complaints } = await open(await serve({ ...groupOf(twins), disputes }), 'disputes');
+    const evidence = '3 events, lowering, last 1970-01-01';
+    const factOf = async (name: string) => {
+      const fact = page.locator('.facts > div', { has: page.getByText(name, { exact: true }) });
+      return ((await fact.locator('dd').textContent()) ?? '').replace(/\s+/g, ' ');
+    };
+    assert.match(await factOf('Against'), /^Twin \(bbbbbbbb…\)$/);
+    assert.match(await factOf('Text also names'), /^Twin \(aaaaaaaa…\)$/);
+    const held = await factOf('Lowering evidence');
+    for (const id of ['aaaaaaaa', 'bbbbbbbb']) assert.match(held, `Twin (${id}…): ${evidence}`);
+    await page.getByRole('button', { name: /^Uphold the dispute/ }).click();
+    const boxes = (await page.getByRole('dialog').locator('label.check').allTextContents()).map((box) => box.trim());
+    assert.equal(
+      boxes.map((box) => box.slice(0, 16)),
+      ['Twin (aaaaaaaa…)', 'Twin (bbbbbbbb…)'],
+    );
+    assert.equal(complaints, []);
+  });
+
   test('a dispute is not upheld against a peer whose box was cleared', async () => {
     const dashboard = await serve({ disputes: (status) => (status === 'open' ? fixed.disputes() : []) });
     const { page, complaints } = await open(dashboard, 'disputes');

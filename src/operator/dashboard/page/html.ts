@@ -153,9 +153,14 @@ export function link(to: string, text: string, attributes: Attributes = {}): Chi
   return html`<a href=${`#/${to}`} ...${attributes}>${text}</a>`;
 }
 
-/** A link to a peer under its name, or under its id if the name is unknown. */
+/** A peer's name with the beginning of its id, because several may have one name; the id if the name is unknown. */
+export function peerText(id: string, names: ReadonlyMap<string, string>): string {
+  const name = names.get(id);
+  return name === undefined ? id : `${name} (${head(id)})`;
+}
+
 export function peerLink(id: string, names: ReadonlyMap<string, string>): Child {
-  return link(`peers/${encodeURIComponent(id)}`, names.get(id) ?? id);
+  return link(`peers/${encodeURIComponent(id)}`, peerText(id, names));
 }
 
 export function badge(word: string, look: string = word): Child {

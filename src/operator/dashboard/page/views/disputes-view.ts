@@ -3,7 +3,7 @@ import type { DisputeValue } from '../../../../operations/dispute-operations.js'
 import { ask } from '../dialog.js';
 import { Loaded, type View, type ViewContext } from '../draw.js';
 import { asOf, head, plural } from '../format.js';
-import { badge, button, type Child, card, empty, facts, html, link, peerLink, time } from '../html.js';
+import { badge, button, type Child, card, empty, facts, html, link, peerLink, peerText, time } from '../html.js';
 import { namesOf } from '../listed-peers.js';
 import { command } from '../requests.js';
 
@@ -37,7 +37,7 @@ export function disputesView({ peers }: ViewContext): View {
       const isMeant = also_named.length === 0 && (against === null ? reporters.length === 1 : peer_id === against);
       return html`<label class="check">
         <input type="checkbox" name="peer" value=${peer_id} defaultChecked=${isMeant} />
-        <span>${names.get(peer_id) ?? peer_id}<br /><small class="muted">${evidenceOf(reporter)}</small></span>
+        <span>${peerText(peer_id, names)}<br /><small class="muted">${evidenceOf(reporter)}</small></span>
       </label>`;
     });
     await ask({

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { refused } from '../../errors.js';
 import { limits } from '../../limits.js';
 import { addressKeyOf } from '../../validation/address-key.js';
+import { peerName } from '../../validation/identifiers.js';
 import type { Asset } from './assets.js';
 import {
   answerWith,
@@ -21,6 +22,8 @@ import { type SignInNotice, signInPage } from './shell.js';
 
 const foreignHost =
   'Host must be an IP address, localhost, the DASHBOARD_HOST, or one of the DASHBOARD_PROXY_HOSTS of the node';
+/** The name is optional. One that hides a character could pass for another operator's in the audit log. */
+const operatorName = new RegExp(`^$|${peerName.pattern}`, 'u');
 
 export class Authentication {
   readonly #signIn: SignIn;
@@ -77,8 +80,8 @@ export class Authentication {
 
   async #enter(ctx: DashboardContext): Promise<void> {
     const form = ctx.request.body as Readonly<Record<string, unknown>> | undefined;
-    const operator = String(form?.operator ?? '');
-    if (operator.length > limits.operatorNameLength || /\p{Cc}/u.test(operator))
+    const operator = String(form?.operator ?? '').trim();
+    if (operator.length > limits.operatorNameLength || !operatorName.test(operator))
       return this.#turnAway(ctx, { why: 'name' }, operator);
     const signed = await this.#signIn.try(
       { operator, password: String(form?.password ?? '') },

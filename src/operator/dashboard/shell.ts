@@ -48,7 +48,7 @@ const noticeTexts = {
   ended: 'Your session has ended. Sign in to return to the page.',
   wrong: 'The password is wrong.',
   unset: 'No password is set. On the node’s machine run <code>ptf dashboard set-password</code>.',
-  name: `The name may have ${limits.operatorNameLength} characters, and no control characters.`,
+  name: `The name may have ${limits.operatorNameLength} characters, and no control or invisible ones.`,
   cross_site: 'Sign in from this page itself. If there is a proxy, check that it passes <code>Host</code> on.',
 };
 

@@ -230,8 +230,13 @@ test('a change is recorded under the name of the sign-in, whatever the body cont
 });
 
 test('a name that the audit log could not show is refused', async () => {
-  for (const operator of ['a\u0007b', 'a'.repeat(limits.operatorNameLength + 1)]) {
-    assert.is((await dashboard.call('/sign-in', { form: { operator, password } })).status, 400);
+  // Among them an invisible letter, alone and within a name, and a control that reverses what follows.
+  const hidden = ['\u3164', 'al\u3164ice', 'a\u202Eecil', 'alice\u200B', '\u2800'];
+  for (const operator of [...hidden, 'a\u0007b', 'a'.repeat(limits.operatorNameLength + 1)]) {
+    assert.is((await dashboard.call('/sign-in', { form: { operator, password } })).status, 400, operator);
+  }
+  for (const operator of [' Zoë B. ', '\u0645\u0631\u064A\u0645']) {
+    assert.is((await dashboard.call('/sign-in', { form: { operator, password } })).status, 303, operator);
   }
 });
 

@@ -50,8 +50,7 @@ export class SignIn {
     if (retryAfterS !== undefined) return { ok: false, why: 'too_many', retryAfterS };
     if (!(await this.#check(password, stored))) return { ok: false, why: 'wrong' };
     await this.attempts.succeeded(address);
-    const name = operator.trim();
-    return { ok: true, ...(await this.sessions.open(name === '' ? null : name, stored)) };
+    return { ok: true, ...(await this.sessions.open(operator === '' ? null : operator, stored)) };
   }
 
   #check(password: string, stored: string): Promise<boolean> {

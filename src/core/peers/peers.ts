@@ -1,4 +1,5 @@
 /** Stores the peers of the group (thousands) and finds them by number, which never changes, id or key. */
+import { timingSafeEqual } from 'node:crypto';
 import { limits } from '../../limits.js';
 import { getOrMake } from '../get-or-make.js';
 import type { PeerStatus } from '../vocabulary.js';
@@ -129,36 +130,26 @@ export class Peers {
     this.list.push(peer);
     this.#byNumber[peer.index] = peer;
     this.#byId.set(peer.peerId, peer);
-    this.#findBy(peer.keyDigest, peer);
-    if (peer.oldKeyDigest !== null) this.#findBy(peer.oldKeyDigest, peer);
+    this.#findByKeys(peer);
   }
 
   rotate(peer: Peer, keyDigest: string, oldKeyUntil: number): void {
-    if (peer.oldKeyDigest !== null) this.#forget(peer.oldKeyDigest);
-    this.#forget(peer.keyDigest);
+    for (const digest of keysOf(peer)) this.#byKey.delete(digest.slice(0, FOUND_BY));
     peer.oldKeyDigest = oldKeyUntil > 0 ? peer.keyDigest : null;
     peer.oldKeyUntil = oldKeyUntil;
     peer.keyDigest = keyDigest;
-    if (peer.oldKeyDigest !== null) this.#findBy(peer.oldKeyDigest, peer);
-    this.#findBy(keyDigest, peer);
+    this.#findByKeys(peer);
   }
 
-  #findBy(digest: string, peer: Peer): void {
-    this.#byKey.set(digest.slice(0, FOUND_BY), peer);
-  }
-
-  #forget(digest: string): void {
-    this.#byKey.delete(digest.slice(0, FOUND_BY));
+  #findByKeys(peer: Peer): void {
+    for (const digest of keysOf(peer)) this.#byKey.set(digest.slice(0, FOUND_BY), peer);
   }
 }
+
+const keysOf = ({ keyDigest, oldKeyDigest }: Peer) => [keyDigest, oldKeyDigest ?? keyDigest];
 
 /** Compares in a time that depends on the lengths alone. */
-function isSame(a: string, b: string): boolean {
-  if (a.length !== b.length) return false;
-  let differing = 0;
-  for (let i = 0; i < a.length; i++) differing |= a.charCodeAt(i) ^ b.charCodeAt(i);
-  return differing === 0;
-}
+const isSame = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 /** Longer names are known by their first words, so that a long name does not make each search long. */
 const NAME_WORDS_MAX = 16;

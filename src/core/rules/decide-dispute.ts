@@ -76,9 +76,8 @@ export function decideDispute(state: GroupState, command: DecideDispute, now: nu
 
 function voidsOf(state: GroupState, dispute: Dispute, peerIds: readonly string[]) {
   const { reporters, addressed, others } = readingOf(state, dispute);
-  const isReporter = (number: number) => reporters.some(({ peer }) => peer === number);
   if (peerIds.length === 0) {
-    const isPossible = addressed !== null && isReporter(addressed);
+    const isPossible = addressed !== null && reporters.some(({ peer }) => peer === addressed);
     if (isPossible && others.length === 0) return granted([addressed]);
     const text =
       reporters.length === 0
@@ -88,15 +87,11 @@ function voidsOf(state: GroupState, dispute: Dispute, peerIds: readonly string[]
           : `name the peers whose events become void: ${reporters.length} peers hold lowering evidence about this player`;
     return refuse('reporter_required', { text }).outcome;
   }
-  const voids: number[] = [];
-  for (const peerId of peerIds) {
-    const peer = state.peers.byId(peerId);
-    if (peer === undefined || !isReporter(peer.index)) {
-      return refuse('unknown_peer', { text: `${peerId} holds no lowering evidence about this player` }).outcome;
-    }
-    if (!voids.includes(peer.index)) voids.push(peer.index);
-  }
-  return granted(voids.sort((p, q) => p - q));
+  const numbers = new Map(reporters.map(({ peer }) => [state.peers.at(peer).peerId, peer]));
+  const other = peerIds.find((peerId) => !numbers.has(peerId));
+  const text = `${other} holds no lowering evidence about this player`;
+  if (other !== undefined) return refuse('unknown_peer', { text }).outcome;
+  return granted([...new Set(peerIds.map((peerId) => numbers.get(peerId)!))].sort((p, q) => p - q));
 }
 
 /** Returns the reporters, the one peer that a dispute can be against (null: several), and others its text names. */

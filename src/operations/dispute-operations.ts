@@ -48,13 +48,16 @@ export const disputeOperations = {
       show({ data }, width) {
         if (data.length === 0) return ['no disputes'];
         const isWide = width === Number.POSITIVE_INFINITY;
+        // The name is cut, so that the beginning of the id stays whole beside it: several peers may have one name.
+        const cutAgainst = ({ against, against_name }: DisputeValue) =>
+          `${cutMiddle(against_name ?? '', Math.max(8, width / 10))} ${against?.slice(0, 8) ?? ''}`.trim();
         return columns(width, ['status', 'opened', 'against'], data, [
           ['dispute', (one) => one.dispute_id],
           ['status', (one) => one.status],
           ['opened', (one) => (isWide ? one.opened_at : one.opened_at.slice(0, 10))],
           ['player', (one) => one.subject_hash],
           ['by', (one) => one.peer_name ?? 'anonymous'],
-          ['against', (one) => (isWide ? againstText(one) : againstHead(one, width))],
+          ['against', (one) => (isWide ? againstText(one) : cutAgainst(one))],
           ...(isWide ? [reportersColumn] : []),
           ['text', (one) => one.text],
         ]);
@@ -148,11 +151,6 @@ function disputeLines(value: DisputeValue, width: number): string[] {
 
 function againstText({ against, against_name }: DisputeValue): string {
   return against === null ? 'no peer in particular' : `${against_name} (${against})`;
-}
-
-/** Cuts the name, so that the beginning of the id stays whole beside it: several peers may have one name. */
-function againstHead({ against, against_name }: DisputeValue, width: number): string {
-  return against === null ? '' : `${cutMiddle(against_name ?? '', Math.max(8, width / 10))} ${against.slice(0, 8)}`;
 }
 
 function reporterText(one: DisputeValue['reporters'][number]): string {

@@ -155,8 +155,7 @@ export function link(to: string, text: string, attributes: Attributes = {}): Chi
 
 /** A peer's name with the beginning of its id, because several may have one name; the id if the name is unknown. */
 export function peerText(id: string, names: ReadonlyMap<string, string>): string {
-  const name = names.get(id);
-  return name === undefined ? id : `${name} (${head(id)})`;
+  return names.has(id) ? `${names.get(id)} (${head(id)})` : id;
 }
 
 export function peerLink(id: string, names: ReadonlyMap<string, string>): Child {

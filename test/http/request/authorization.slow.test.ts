@@ -49,6 +49,7 @@ const all = (cell: string): Row => [cell, cell, cell, cell, cell, cell, cell, ce
 const missing = '401 missing_api_key';
 const invalid = '401 invalid_api_key';
 const inactive = '403 peer_not_active';
+const unreported = '422 nothing_to_dispute';
 
 /** The status, the code of a refusal, and in brackets what a body shows of it. */
 const table: Readonly<Record<OperationId, Row>> = {
@@ -89,9 +90,30 @@ const table: Readonly<Record<OperationId, Row>> = {
   openDispute: [missing, missing, invalid, '201', '201', inactive, inactive, '201', '201'],
 };
 
+/** Requests whose answer depends on their body, too. */
+const bodies: Readonly<Record<string, { id: OperationId; body: (group: Group) => object; row: Row }>> = {
+  'a dispute with the peer that reported': {
+    id: 'openDispute',
+    body: ({ owner }) => ({ text: 'not so', peer_id: owner.peerId }),
+    row: table.openDispute,
+  },
+  'a dispute with a peer that did not report': {
+    id: 'openDispute',
+    body: ({ other }) => ({ text: 'not so', peer_id: other.peerId }),
+    row: [missing, missing, invalid, unreported, unreported, inactive, inactive, unreported, unreported],
+  },
+  // Under such a key anybody can sign.
+  'a registration with a public key of small order': {
+    id: 'registerPeer',
+    body: () => ({ peer_name: 'New', game_ids: ['arena'], public_key: 'A'.repeat(43) }),
+    row: all('400 schema_validation_failed'),
+  },
+};
+
 interface Group {
   readonly node: TestNode;
   readonly owner: PeerClient;
+  readonly other: PeerClient;
   readonly keys: Readonly<Record<Caller, string | undefined>>;
 }
 
@@ -108,6 +130,7 @@ async function groupWith(PEER_AUTH_ENABLED: string, more: Record<string, string>
   return {
     node,
     owner,
+    other,
     keys: {
       'no key': undefined,
       'blank key': ' \t ',
@@ -153,6 +176,7 @@ async function call(
   key: string | undefined,
   signing: SigningKey | null = null,
   prepared: () => Promise<void> = async () => {},
+  body?: object,
 ): Promise<Answer> {
   const route = routes[id];
   const player_id = newPlayer();
@@ -164,13 +188,13 @@ async function call(
     .replace('{asset}', 'start.js')
     .replace('{event_id}', stored.event_id)
     .replace('{id}', player_id);
-  const bodies: PerBody<unknown> = {
+  const usual: PerBody<unknown> = {
     registerPeer: { peer_name: 'New', game_ids: ['arena'] },
     submitEvent: owner.event({ player_id }),
     submitEvents: { events: [owner.event({ player_id })] },
     openDispute: { text: 'not so' },
   };
-  const json = bodies[id];
+  const json = body ?? usual[id];
   if (signing !== null && key !== undefined) {
     const body = json === undefined ? {} : { body: JSON.stringify(json) };
     const target = id === 'getTrustScores' ? `${path}?ids=${player_id}` : path;
@@ -195,16 +219,21 @@ function cellOf(id: OperationId, { status, body }: Answer): string {
 test('every cell of the authorization table is enforced', async () => {
   const on = await groupWith('true');
   const off = await groupWith('false');
-  for (const [id, row] of Object.entries(table) as [OperationId, Row][]) {
-    const groupOf = (caller: string) => (caller.startsWith('off') ? off : on);
+  const groupOf = (caller: string) => (caller.startsWith('off') ? off : on);
+  const usual = Object.entries(table) as [OperationId, Row][];
+  for (const [what, { id, row, body }] of [
+    ...usual.map(([id, row]) => [id, { id, row, body: () => undefined }] as const),
+    ...Object.entries(bodies),
+  ]) {
+    const asked = (group: Group, key: string | undefined) => call(group, id, key, null, undefined, body(group));
     for (const [place, caller] of callers.entries()) {
       const group = groupOf(caller);
-      assert.is(cellOf(id, await call(group, id, group.keys[caller])), row[place], `${id}, ${caller}`);
+      assert.is(cellOf(id, await asked(group, group.keys[caller])), row[place], `${what}, ${caller}`);
     }
     for (const [variant, [caller, keyOf]] of Object.entries(variants)) {
       const group = groupOf(variant);
       const cell = row[callers.indexOf(caller)];
-      assert.is(cellOf(id, await call(group, id, keyOf(group.keys))), cell, `${id}, ${variant}`);
+      assert.is(cellOf(id, await asked(group, keyOf(group.keys))), cell, `${what}, ${variant}`);
     }
   }
   await on.node.close();

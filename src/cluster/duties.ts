@@ -95,9 +95,12 @@ export class LeaderDuties {
     if (!isDue) return;
     this.#trimmedAt = now;
     this.#trimmedBytes = appendedBytes();
-    this.#busy = this.#trimAndShrink().catch((error: unknown) => onFailure('trimming the shared log', error));
+    this.#busy = this.#trimAndShrink()
+      .catch((error: unknown) => onFailure('trimming the shared log', error))
+      .finally(() => {
+        this.#busy = null;
+      });
     await this.#busy;
-    this.#busy = null;
   }
 
   async #trimAndShrink(): Promise<void> {

@@ -55,12 +55,9 @@ export class Forwarder {
 
   #flush(): void {
     const sent = this.#next;
+    if (sent.length === 0) return;
     this.#next = [];
     this.#length = 0;
-    if (sent.length > 0) this.#request(sent);
-  }
-
-  #request(sent: readonly Sent[]): void {
     const { url } = this;
     const { signal } = this.#aborted;
     const body = sent.map(({ line }) => line).join('\n');

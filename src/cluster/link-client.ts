@@ -44,7 +44,8 @@ export class LinkClient {
     groupId: string,
     private readonly timers: Pick<Timers, 'later'>,
   ) {
-    const [security, authority] = [clientSecurity(secret, groupId), new LinkAuthority(secret, groupId)];
+    const security = clientSecurity(secret, groupId);
+    const authority = new LinkAuthority(secret, groupId);
     this.#agentOf = (url) => new LinkAgent(url, security, authority, timers);
   }
 

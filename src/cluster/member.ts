@@ -126,9 +126,9 @@ export class ClusterMember implements ClusterHealth {
   constructor(private readonly deps: MemberDeps) {
     this.etcdQuotaBytes = deps.etcdQuotaBytes;
     this.#started = deps.now();
+    const { log, timers, random } = deps;
     this.lease = new Lease({
-      ...deps,
-      ttlS: deps.leaseS,
+      ...{ log, timers, random, ttlS: deps.leaseS },
       onRenewed: (isNew, sentAt) => {
         this.#answered();
         if (isNew) {

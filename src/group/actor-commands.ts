@@ -77,9 +77,9 @@ export interface Answers extends Record<PeerChangeType, Outcome<number>> {
 export type Answer = Answers[keyof Answers];
 
 /**
- * The format of the records that a command writes, if not 1; that of a change of a peer stands in `peerChanges`. A
- * command whose type of record, or whose member of one, no release has written yet takes the format after the last
- * release's. Format 2 is the third version of scoring; format 3 has settings, refused erasures and notes.
+ * The format of the records that a command writes, if not 1; that of a change of a peer stands in `peerChanges`. A new
+ * type of record, or a new member that older releases must not ignore, takes the format after that of the last
+ * release. Format 2 is the third version of scoring; format 3 has settings, refused erasures and notes.
  */
 export const commandFormats = { scoring: 2, setting: 3, refuse_erasure: 3 } satisfies Partial<
   Record<Command['type'], number>

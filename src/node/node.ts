@@ -207,18 +207,19 @@ type PartsOf = Pick<Start, 'config' | 'ports' | 'clock' | 'dir' | 'cluster'> & {
 function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: PartsOf) {
   const { environment, identityMode, playerIdKinds: kinds } = config;
   const salt = Buffer.from(saltText);
+  let group: GroupApi | null = null;
   const node: GroupNode & { readonly group: GroupApi } = {
     identity: identityOf(config),
     // A node that joins a cluster reports its role before it has recovered.
     cluster: cluster?.member ?? null,
     get group() {
-      if (parts.group === null) throw new Error('node: the group was asked before it is recovered');
-      return parts.group;
+      if (group === null) throw new Error('node: the group was asked before it is recovered');
+      return group;
     },
     get isReady() {
-      return parts.group?.isReady === true;
+      return group?.isReady === true;
     },
-    health: () => parts.group?.health() ?? recoveringHealth,
+    health: () => group?.health() ?? recoveringHealth,
   };
   const metrics = createMetrics(version, () => node.group);
   const isCanonical = kinds === null ? null : (playerId: string) => isCanonicalPlayerId(playerId, kinds);
@@ -259,7 +260,9 @@ function makeParts({ config, ports: { log }, clock, dir, saltText, cluster }: Pa
   const parts = {
     ...{ salt, node, metrics, pseudonyms, passwordHash, sessions, pool, face },
     address: null as Address | null,
-    group: null as GroupApi | null,
+    recovered(api: GroupApi): void {
+      group = api;
+    },
     async drain(): Promise<void> {
       if (parts.address !== null) drained ??= face.drain();
       await drained;
@@ -338,7 +341,7 @@ async function openGroup(start: Start, parts: Parts) {
   const group = createGroup({ identity, current, verdicts: feed, check, cluster: health, inForce, clock, random });
   /** The API for callers; in a cluster it forwards commands to the leader. */
   const api = cluster?.groupOver(group) ?? group;
-  parts.group = api;
+  parts.recovered(api);
   const reload = async () => {
     const startedAt = performance.now();
     const again = recover(writer, snapshots, parts.salt, lastSeqOf(writer));

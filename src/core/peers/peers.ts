@@ -146,15 +146,16 @@ export class Peers {
   }
 }
 
-const keysOf = ({ keyDigest, oldKeyDigest }: Peer) => [keyDigest, oldKeyDigest ?? keyDigest];
+const keysOf = ({ keyDigest, oldKeyDigest }: Peer) => (oldKeyDigest === null ? [keyDigest] : [oldKeyDigest, keyDigest]);
 
 /** Compares in a time that depends on the lengths alone. */
 const isSame = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 /** Longer names are known by their first words, so that a long name does not make each search long. */
 const NAME_WORDS_MAX = 16;
-/** Fewest characters of a word that alone points to a name. */
+/** Fewest characters of a word that alone points to a name, and of one that ends or begins a longer word. */
 const PART_MIN = 3;
+const END_MIN = 5;
 
 /** Finds the peers whose id or name a text contains, whatever its case, blanks and punctuation. */
 export class PeerNames {
@@ -185,7 +186,7 @@ export class PeerNames {
         for (const number of this.#byWords.get(run) ?? []) found.add(number);
       }
       const end = own.has(word) ? 0 : Math.min(word.length, limits.peerNameLength);
-      for (let length = PART_MIN; length < end; length++) parts.add(word.slice(0, length)).add(word.slice(-length));
+      for (let length = END_MIN; length < end; length++) parts.add(word.slice(0, length)).add(word.slice(-length));
     }
     const isNamed = (part: string) => part.length >= PART_MIN && parts.has(part) && !own.has(part);
     for (const number of reporters) if (this.#parts.get(number)!.some(isNamed)) found.add(number);

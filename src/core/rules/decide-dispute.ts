@@ -89,8 +89,8 @@ function voidsOf(state: GroupState, dispute: Dispute, peerIds: readonly string[]
   }
   const numbers = new Map(reporters.map(({ peer }) => [state.peers.at(peer).peerId, peer]));
   const other = peerIds.find((peerId) => !numbers.has(peerId));
-  const text = `${other} holds no lowering evidence about this player`;
-  if (other !== undefined) return refuse('unknown_peer', { text }).outcome;
+  if (other !== undefined)
+    return refuse('unknown_peer', { text: `${other} holds no lowering evidence about this player` }).outcome;
   return granted([...new Set(peerIds.map((peerId) => numbers.get(peerId)!))].sort((p, q) => p - q));
 }
 

@@ -3,7 +3,7 @@ import { GroupState } from '../state.js';
 
 export type SnapshotMeta = ReturnType<typeof snapshotMetaOf>;
 
-/** Returns the whole block. `players`, `measured` and `repeats` count rows of tables, of which a load lacks none. */
+/** Returns the whole block. By `players` a load reserves memory; it compares `measured` and `repeats` with its rows. */
 export function snapshotMetaOf(state: GroupState) {
   const { subjects, repeats, hourlyCounts, sentAt, disputes } = state;
   return {

@@ -162,13 +162,13 @@ export class NodeLink {
     const calls = lines.map((line) => JSON.parse(line) as SentCall);
     if (calls.length === 1) return this.#command(calls[0]!);
     const answers = new Readable({ read: () => undefined });
-    const failure = (error: unknown): CommandAnswer => {
-      if (!(error instanceof LinkRefusedError)) this.deps.onRequestFailed(error);
-      return { seq: 0, error: messageOf(error) };
-    };
     const answered = calls.map(async (call, at) => {
-      const answer = await this.#command(call).catch(failure);
-      answers.push(`${JSON.stringify({ at, ...answer })}\n`);
+      const line = this.#command(call).then((answer) => JSON.stringify({ at, ...answer }));
+      const failure = (error: unknown): string => {
+        if (!(error instanceof LinkRefusedError)) this.deps.onRequestFailed(error);
+        return JSON.stringify({ at, seq: 0, error: messageOf(error) });
+      };
+      answers.push(`${await line.catch(failure)}\n`);
     });
     void Promise.all(answered).then(() => answers.push(null));
     return answers;

@@ -65,7 +65,7 @@ export class Report {
 
   /**
    * Adds a goal that `value` must reach. The goal counts as not measured if `value` is null or no number, or if the
-   * caller chose the load. `floor`: what a simpler program may cost at most, if that is not the goal. It is printed
+   * caller chose the load. `floor`: the value that a simpler program must keep, if that is not the goal. It is printed
    * beside the goal and judges nothing.
    */
   goal(figure: string, value: number | null, sense: Sense, bound: number, unit: string, floor?: number): void {

@@ -16,9 +16,9 @@ test('every test and page that SECURITY.md names exists', () => {
   );
 });
 
-test('every item of the OWASP API Security Top 10 has its place, in at most 1,285 words', () => {
+test('every item of the OWASP API Security Top 10 has its place, in at most 1,300 words', () => {
   for (let item = 1; item <= 10; item++) assert.match(text, new RegExp(`\\bAPI${item}\\b`));
-  assert.ok(text.trim().split(/\s+/).length <= 1_285);
+  assert.ok(text.trim().split(/\s+/).length <= 1_300);
 });
 
 test.run();

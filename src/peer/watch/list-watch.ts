@@ -127,6 +127,8 @@ class ListWatch {
   readonly #file: ListFile | PolledList;
   readonly #setProblem: ReturnType<typeof problemLog>;
   readonly #memory = new RowMemory();
+  /** Since when damage is taken for a document that is being written, however often that changed; else null. */
+  #heldSince: number | null = null;
   /** The event ids of the bans of the last look: the memory gives the players of unchanged rows again. */
   #bans: ReadonlyMap<Player, string> = new Map();
   /** The last planned text, so that an unchanged list is not read again. */
@@ -170,7 +172,10 @@ class ListWatch {
     const isBaseline = this.#isFirst && options.newOnly === true;
     if (whole === null) return;
     const { text } = whole;
-    const plan = this.#planned?.text === text ? this.#planned.plan : this.#planOf(list, text, isDocument && !isStill);
+    const elapsedMs = this.#runtime.elapsedMs();
+    const mayGrow = isDocument && !isStill && elapsedMs - (this.#heldSince ?? elapsedMs) < bounds.listTailMs;
+    const plan = this.#planned?.text === text ? this.#planned.plan : this.#planOf(list, text, mayGrow);
+    this.#heldSince = plan === null ? (this.#heldSince ?? elapsedMs) : null;
     if (plan === null) return;
     this.#planned = { text, plan };
     const isWhole = whole.isWhole && plan.unread === null;

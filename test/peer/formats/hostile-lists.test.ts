@@ -156,6 +156,12 @@ test('a header of very many separators is refused, and so are blocks and element
   }
 });
 
+test('an XML list is damaged if a second root has no end', () => {
+  const list = '<adminTools><blacklist></blacklist></adminTools>';
+  assert.is(importPlan(list, { now }, 'auto').unread, null);
+  assert.match(importPlan(`${list}<b>`, { now }, 'auto').unread!.reason, /^the XML is damaged here/);
+});
+
 test('source: blanks before a stray character are read in linear time in every line', () => {
   for (const length of [bounds.listCell - 100, 65_000]) {
     const line = `banid 0 STEAM_0:1:7${' '.repeat(length)}x\n`;

@@ -177,6 +177,20 @@ test('an XML list is whole once its root ends, whatever the comments before and 
   });
 });
 
+test('a damaged document that is written again and again is named, and what stands before it reported', async () => {
+  const versions = [minecraft(3), minecraft(4)].map((list) => `${list.trimEnd().slice(0, -1)},]`);
+  const watch = begun(versions[1]);
+  let written = 0;
+  await watch.run(async () => {
+    await watch.untilStill(() => {
+      writeFileSync(watch.path, versions[written++ % 2]!);
+      return watch.lines.length > 1;
+    }, bounds.listTailMs / 5);
+    assert.match(watch.lines[0]!, /the JSON is damaged here/);
+    assert.match(watch.lines[1]!, /^reported [34] bans$/);
+  });
+});
+
 test('a document that stays broken is named once until it changes, and lifts nothing', async () => {
   const blacklist = (...accounts: readonly string[]) => {
     const bans = accounts.map(

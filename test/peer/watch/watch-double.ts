@@ -77,10 +77,10 @@ export class Watch {
     writeFileSync(this.path, text(...accounts));
   }
 
-  /** Waits while the list stays unchanged for long. */
-  async untilStill(condition: () => boolean): Promise<void> {
+  /** Waits while the list stays unchanged for long, or `stepMs` pass before each look at the condition. */
+  async untilStill(condition: () => boolean, stepMs: number = bounds.listTailMs): Promise<void> {
     await until(() => {
-      this.#elapsedMs += bounds.listTailMs;
+      this.#elapsedMs += stepMs;
       return condition();
     });
   }

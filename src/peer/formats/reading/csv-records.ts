@@ -105,7 +105,7 @@ export function readCsv(list: string, sink: RecordSink) {
     } catch (error) {
       if (!(error instanceof CsvError)) throw error;
       // The piece ends within a quoted cell. The next piece begins with the row of this cell.
-      const isLong = end - start - at > bounds.listCell;
+      const isLong = text.slice(start + at, end).trimStart().length > bounds.listCell;
       if (end === text.length || isLong) fault ??= [lastLine + 1, isLong ? tooLong + noQuote : noQuote];
     }
     if (fault !== undefined) return sink.damaged(...fault);

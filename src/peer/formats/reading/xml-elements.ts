@@ -35,6 +35,6 @@ export function readXml(text: string, path: readonly string[], sink: RecordSink)
   parser.onclosetag = () => void names.pop();
   for (let at = 0; at < text.length && !isDamaged; at += pieceLength) parser.write(text.slice(at, at + pieceLength));
   if (!isDamaged) parser.close();
-  if (!hasRoot) damage();
+  if (!hasRoot || names.length > 0) damage();
   return isFound || isDamaged;
 }

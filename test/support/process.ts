@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hasCode } from '../../src/errors.js';
 import { until } from './until.js';
 
 export const mainEntry = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
@@ -95,8 +96,13 @@ export async function startProcess(env: Record<string, string>, wrapper: readonl
       return text;
     },
     async kill(signal) {
-      // Signal the node itself, even under a wrapper.
-      process.kill(pid, signal);
+      try {
+        // Signal the node itself, even under a wrapper.
+        process.kill(pid, signal);
+      } catch (error) {
+        // It has ended by itself, and `ended` says how.
+        if (!hasCode(error, 'ESRCH')) throw error;
+      }
       return ended;
     },
   };

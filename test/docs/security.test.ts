@@ -9,16 +9,16 @@ const text = readFileSync(new URL('SECURITY.md', root), 'utf8');
 test('every test and page that SECURITY.md names exists', () => {
   const tests = [...text.matchAll(/`(test\/[\w./-]+)`/g)].map((found) => found[1] ?? '');
   const pages = [...text.matchAll(/\]\((docs\/[\w./-]+)/g)].map((found) => found[1] ?? '');
-  assert.ok(tests.length >= 20 && pages.length > 2);
+  assert.ok(tests.length > 20 && pages.length > 2);
   assert.equal(
     [...tests, ...pages].filter((path) => !existsSync(new URL(path, root))),
     [],
   );
 });
 
-test('every item of the OWASP API Security Top 10 has its place, in at most 1,300 words', () => {
+test('every item of the OWASP API Security Top 10 has its place, in at most 1,288 words', () => {
   for (let item = 1; item <= 10; item++) assert.match(text, new RegExp(`\\bAPI${item}\\b`));
-  assert.ok(text.trim().split(/\s+/).length <= 1_300);
+  assert.ok(text.trim().split(/\s+/).length <= 1_288);
 });
 
 test.run();

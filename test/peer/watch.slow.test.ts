@@ -71,7 +71,7 @@ test('listed and new bans are reported once; lifted ones are withdrawn, and repo
   assert.is((await end(running)).code, 0);
 });
 
-test('of three new bans the fastest is at the node within two seconds of its line', async () => {
+test('of three new bans two are at the node within two seconds of their lines', async () => {
   const one = newPlayer();
   writeFileSync(list, one.line);
   const running = await watch();
@@ -86,7 +86,7 @@ test('of three new bans the fastest is at the node within two seconds of its lin
     took.push(performance.now() - addedAt);
   }
   // A poll of 250 ms, a sync and a call; the bound of the promise is the only one that is asked for.
-  assert.ok(Math.min(...took) < 2_000, `it took ${took.map(Math.round).join(', ')} ms`);
+  assert.ok(took.sort((a, b) => a - b)[1]! < 2_000, `it took ${took.map(Math.round).join(', ')} ms`);
   await end(running);
 });
 

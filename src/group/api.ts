@@ -212,6 +212,7 @@ export interface GroupViews extends GroupCondition {
   readonly overloaded: boolean;
   /** Notes a refusal without a call of `admits`: if many commands wait, that prolongs the overload. */
   noteRefusal(): void;
+  status(): GroupStatus;
   counts(): GroupCounts;
   /** Returns the peer with a key's SHA-256 (hex), whatever its status; a key whose overlap is over matches no peer. */
   peerByKeyDigest(digestHex: string): PeerView | undefined;
@@ -219,6 +220,9 @@ export interface GroupViews extends GroupCondition {
   /** The peer's `eventCount` as other peers may see it, without the events of the last one to two hours. */
   delayedEventCount(peer: PeerView): number;
   peers(from: number, limit: number): PeerView[];
+  /** Undefined if the newest computation did not include the peer. */
+  signals(peer: PeerView): PeerSignals | undefined;
+  sharedErasures(peer: PeerView): number;
   /** True if a peer requested an erasure at `at` (ms since 1970) or later. */
   hasErasedSince(peer: PeerView, at: number): boolean;
   /** Undefined if no events of this subject are known. */
@@ -276,10 +280,6 @@ export interface GroupCommands {
 }
 
 export interface GroupOperations {
-  status(): GroupStatus;
-  /** Undefined if the newest computation did not include the peer. */
-  signals(peer: PeerView): PeerSignals | undefined;
-  sharedErasures(peer: PeerView): number;
   /** How many of the peer's newest events in a row are too old to count, and the date of the newest; else undefined. */
   tooOld(peer: PeerView): { readonly events: number; readonly newest: number } | undefined;
   /** Makes a change of `core/peers/peer-changes.ts`, but `rotate_key`. Codes: unknown_peer, peer_not_active. */
@@ -351,7 +351,8 @@ export interface PeersApi extends GroupViews, GroupCommands {}
 
 export interface OperatorApi
   extends GroupOperations,
-    Pick<GroupViews, 'identity' | 'health' | 'counts' | 'peers' | 'peerById' | 'trust' | 'explain' | 'verdicts'>,
+    Pick<GroupViews, 'identity' | 'health' | 'status' | 'counts' | 'peers' | 'peerById' | 'signals' | 'sharedErasures'>,
+    Pick<GroupViews, 'trust' | 'explain' | 'verdicts'>,
     Pick<GroupCommands, 'register' | 'playerEvents' | 'audit'> {
   readonly clusterOperations: ClusterOperations | null;
 }

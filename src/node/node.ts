@@ -367,9 +367,10 @@ async function openGroup(start: Start, parts: Parts) {
 type RecoveredGroup = Awaited<ReturnType<typeof recoverActor>>;
 
 /** The bounds of a cluster are in its log; its turns are smaller, because a large append takes longer than two. */
-function actorOver({ state, chain }: Follower, config: Config): GroupActor<Resolve> {
+function actorOver(follower: Follower, config: Config): GroupActor<Resolve> {
   const { peersMax, erasureQuotaPerDay, erasureMode } = config;
-  if (config.cluster === 'none') return new GroupActor(state, chain, { peersMax, erasureQuotaPerDay, erasureMode });
+  if (config.cluster === 'none') return new GroupActor(follower, { peersMax, erasureQuotaPerDay, erasureMode });
+  const { state } = follower;
   const bounds: GroupBounds = {
     get peersMax() {
       return state.settings.PEERS_MAX ?? peersMax;
@@ -381,7 +382,7 @@ function actorOver({ state, chain }: Follower, config: Config): GroupActor<Resol
       return state.settings.ERASURE_MODE ?? erasureMode;
     },
   };
-  return new GroupActor(state, chain, bounds, { events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes });
+  return new GroupActor(follower, bounds, { events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes });
 }
 
 async function recoverActor({ config, ports, clock, dir, writer }: Start, { node, salt }: Parts) {

@@ -75,7 +75,7 @@ export class Machine {
   restart(): void {
     this.#writer = this.log.acquire();
     const { follower } = recover(this.#writer, this.snapshots, salt, lastSeqOf(this.#writer))!;
-    this.actor = new GroupActor(follower.state, follower.chain, this.bounds);
+    this.actor = new GroupActor(follower, this.bounds);
     this.#waiting = this.actor.removal.resume();
   }
 

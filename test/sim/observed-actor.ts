@@ -3,11 +3,11 @@
 import type { GroupBounds } from '../../src/core/commands.js';
 import { Batch } from '../../src/core/records/batch.js';
 import type { EventAccepted, RecordType } from '../../src/core/records/records.js';
-import type { GroupState } from '../../src/core/state.js';
 import { GroupActor } from '../../src/group/actor/actor.js';
 import type { Envelope } from '../../src/group/actor/mailbox.js';
 import type { Effect, Resolve } from '../../src/group/actor/turn.js';
 import type { Answer, Command } from '../../src/group/actor-commands.js';
+import type { Follower } from '../../src/group/recovery/recovery.js';
 import { Difference } from './difference.js';
 
 export interface TurnTaken {
@@ -67,8 +67,8 @@ export class ObservedActor extends GroupActor<Resolve> {
   #taken: readonly Envelope<Command, Resolve>[] = [];
   readonly #lowering = new Map<Resolve, ReadonlySet<number>>();
 
-  constructor(state: GroupState, chain: Uint8Array, bounds: GroupBounds, watch: Watch) {
-    super(state, chain, bounds);
+  constructor(follower: Follower, bounds: GroupBounds, watch: Watch) {
+    super(follower, bounds);
     this.#watch = watch;
     const { removal } = this;
     const giveUp = removal.giveUp.bind(removal);

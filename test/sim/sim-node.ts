@@ -61,7 +61,7 @@ export class SimNode {
     this.startedFrom = recovered.snapshotSeq;
     const { peersMax, erasureQuotaPerDay, erasureMode } = profile;
     const bounds = { peersMax, erasureQuotaPerDay, erasureMode };
-    this.actor = new ObservedActor(follower.state, follower.chain, bounds, watch);
+    this.actor = new ObservedActor(follower, bounds, watch);
     const snapshots = new SimSnapshots(disk, this.process);
     this.pool = new SimPool(disk.log, snapshots, salt, this.process, deps.onWeights);
     const { formed } = follower.state;

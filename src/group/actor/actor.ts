@@ -8,13 +8,14 @@ import type { GroupState } from '../../core/state.js';
 import type { Refusal } from '../../errors.js';
 import type { Answer, Command } from '../actor-commands.js';
 import type { StoredBatch } from '../ports/storage.js';
-import { batchFrom, Follower } from '../recovery/recovery.js';
+import { batchFrom, type Follower } from '../recovery/recovery.js';
 import { overloaded } from '../refusals.js';
 import { RemovalProcess } from '../removal/removal-process.js';
 import { type Envelope, Mailbox, type TurnBounds } from './mailbox.js';
 import { type Effect, Prefetch, Turn } from './turn.js';
 
 export class GroupActor<T> {
+  readonly state: GroupState;
   readonly removal: RemovalProcess<T>;
   readonly #mailbox = new Mailbox<Command, T>();
   #durableChain: Uint8Array;
@@ -24,13 +25,14 @@ export class GroupActor<T> {
   readonly #prefetch: Prefetch;
   readonly #batch = new BatchWriter();
 
-  /** `chain` is the chain value of the newest batch of the log from which `state` was read. */
+  /** `follower` has read the log to its end. */
   constructor(
-    readonly state: GroupState,
-    private chain: Uint8Array,
+    private readonly follower: Follower,
     private readonly bounds: GroupBounds,
     private readonly turnBounds?: TurnBounds,
   ) {
+    const { state, chain } = follower;
+    this.state = state;
     this.#durableChain = chain;
     this.durableSeq = state.lastSeq;
     this.#prefetch = new Prefetch(state);
@@ -59,16 +61,14 @@ export class GroupActor<T> {
   }
 
   precedes(stored: StoredBatch): boolean {
-    return batchFrom(stored).follows(this.chain, this.state.lastSeq);
+    return batchFrom(stored).follows(this.follower.chain, this.state.lastSeq);
   }
 
   /** Applies the next durable batch, which another node decided. No turn may be in flight. */
   follow(stored: StoredBatch): void {
     if (this.#inFlight !== null) throw new Error('actor: a turn is in flight');
-    const follower = new Follower(this.state, this.chain);
-    follower.follow(batchFrom(stored));
-    this.chain = follower.chain;
-    this.#durableChain = follower.chain;
+    this.follower.follow(batchFrom(stored));
+    this.#durableChain = this.follower.chain;
     this.durableSeq = this.state.lastSeq;
   }
 
@@ -112,8 +112,8 @@ export class GroupActor<T> {
     this.removal.answerLater(turn.removals);
     if (turn.batch.count === 0) return turn.effects;
     const firstSeq = this.state.lastSeq - turn.batch.count + 1;
-    const batch = turn.batch.seal(firstSeq, now, nonce, this.chain);
-    this.chain = batch.chain;
+    const batch = turn.batch.seal(firstSeq, now, nonce, this.follower.chain);
+    this.follower.chain = batch.chain;
     this.#inFlight = turn.effects;
     const { bytes, count: records } = batch;
     return [{ type: 'commit', batch: { firstSeq, bytes }, records, rewrites: redaction?.piece?.rewrites ?? [] }];
@@ -129,7 +129,7 @@ export class GroupActor<T> {
     const effects = this.#inFlight;
     this.#inFlight = null;
     this.durableSeq = this.state.lastSeq;
-    this.#durableChain = this.chain;
+    this.#durableChain = this.follower.chain;
     effects.push(...this.removal.committed());
     return effects;
   }

@@ -1,11 +1,11 @@
 /** Registers the gauges that are read at each scrape. */
 import { Gauge, type Registry } from 'prom-client';
 import { peerStatuses } from '../../core/vocabulary.js';
-import type { GroupStatus, OperatorApi, PeerSignals, PeerView } from '../../group/api.js';
+import type { GroupStatus, GroupViews, PeerSignals, PeerView } from '../../group/api.js';
 import { type ClusterHealth, type ClusterRole, unknownStalenessMs } from '../../group/cluster-api.js';
 import { limits } from '../../limits.js';
 
-export type WatchedGroup = Pick<OperatorApi, 'status' | 'peers' | 'signals' | 'sharedErasures'>;
+export type WatchedGroup = Pick<GroupViews, 'status' | 'peers' | 'signals' | 'sharedErasures'>;
 
 interface Figure<V extends unknown[]> {
   readonly help: string;

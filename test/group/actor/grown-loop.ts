@@ -54,7 +54,7 @@ export async function grown(
   await writer.append(first.seal(1, t0, Buffer.alloc(NONCE_BYTES), chainStart), []);
   const snapshots = new MemorySnapshotStore();
   const { follower } = recover(writer, snapshots, salt, lastSeqOf(writer))!;
-  const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
+  const actor = new GroupActor<Resolve>(follower, bounds);
   const replica = new Replica(log, snapshots, salt);
   const calls: string[] = [];
   const observed: string[] = [];

@@ -229,7 +229,7 @@ async function followerOfErasure(snapshotEvery: number) {
   pass();
   assert.ok(((await erase()) as Outcome<unknown>).ok);
   const { follower } = recover(own, new MemorySnapshotStore(), salt, formed)!;
-  const actor = new GroupActor<Resolve>(follower.state, follower.chain, bounds);
+  const actor = new GroupActor<Resolve>(follower, bounds);
   const files = { storingFrom: null as number | null, stored: Promise.resolve() };
   Object.defineProperty(own, 'storingFrom', { get: () => files.storingFrom });
   own.stored = () => files.stored;

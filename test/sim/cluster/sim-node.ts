@@ -345,10 +345,9 @@ export class SimNode {
     const loopOver = (log: LogWriter) => {
       const recovered = recover(log, snapshots, salt, lastSeqOf(log));
       if (recovered === null) throw new Error('the log is empty');
-      const { state, chain } = recovered.follower;
       const turn = { events: limits.clusterTurnEvents, bytes: limits.clusterTurnBytes };
       return new GroupLoop({
-        actor: new GroupActor(state, chain, bounds, turn),
+        actor: new GroupActor(recovered.follower, bounds, turn),
         log,
         snapshots,
         recoveredFrom: recovered.snapshotSeq,

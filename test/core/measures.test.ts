@@ -5,17 +5,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime } from '../../src/core/evidence/decay.js';
-import { eventTypeNames } from '../../src/core/evidence/event-types.js';
 import { FOLLOWS } from '../../src/core/evidence/evidence.js';
-import type { LogRecord } from '../../src/core/records/records.js';
-import { decideDispute, decideDisputeOpened } from '../../src/core/rules/decide-dispute.js';
 import { carriedSums, decideErasure } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-setting.js';
-import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { blanked, replacementOf } from '../../src/group/removal/redaction.js';
-import { bounds, dayMs, Given, salt, subjectOf, t0 } from '../support/given.js';
-import { Random } from '../support/random.js';
+import { bounds, dayMs, Given, subjectOf, t0 } from '../support/given.js';
 
 const ban = { eventType: 'ban_applied' } as const;
 
@@ -42,14 +37,6 @@ function near(actual: readonly number[], expected: readonly number[]): void {
     `${actual}, expected ${expected}`,
   );
 }
-
-test('a ban adds its severity to the measure of the pair, and nothing to claims', () => {
-  const given = new Given().peers(1);
-  given.event(0, 'a', { ...ban, severity: 0.25 });
-  given.event(0, 'a', { ...ban, severity: 0.5 });
-  given.event(0, 'a', { eventType: 'report_spam' });
-  assert.equal(given.sums('a'), { lowering: 0.25, raising: 0, measure: 0.75, follows: 0, count: 3 });
-});
 
 test('a ban loses half of its value in one half-life of bans, a report in one of claims', () => {
   const given = new Given(30).peers(1);
@@ -94,64 +81,6 @@ test('the epochs of claims and of measures move each for itself, and no value ch
   assert.is(stateDigest(given.replayed()), stateDigest(given.state));
 });
 
-test('withdrawing a ban leaves the claims of the pair, and withdrawing a report its ban', () => {
-  const given = new Given(30).peers(1);
-  const [first, second] = [given.event(0, 'a', ban), given.event(0, 'a', {})];
-  assert.ok(first.ok && second.ok);
-  given.event(0, 'a', { eventType: 'report_spam' });
-  assert.is(given.withdraw(0, first.value), 'ok');
-  assert.equal(given.sums('a'), { lowering: 1.25, raising: 0, measure: 0, follows: 0, count: 2 });
-  given.event(0, 'a', ban);
-  assert.is(given.withdraw(0, second.value), 'ok');
-  assert.equal(given.sums('a'), { lowering: 0.25, raising: 0, measure: 1, follows: 0, count: 2 });
-});
-
-test('a ban under a later lifting is withdrawn without a change, and stays gone when the lifting goes', () => {
-  const given = new Given(30).peers(1);
-  const first = given.event(0, 'a', { ...ban, severity: 0.5 });
-  const second = given.event(0, 'a', ban);
-  const lifting = given.event(0, 'a', { eventType: 'ban_lifted' });
-  assert.ok(first.ok && second.ok && lifting.ok);
-  given.withdraw(0, second.value);
-  assert.is(given.sums('a').measure, 0);
-  given.withdraw(0, lifting.value);
-  assert.is(given.sums('a').measure, 0.5);
-});
-
-test('a ban and its lifting leave score, confidence and verdict exactly what they were', () => {
-  const random = new Random(8);
-  for (let round = 0; round < 100; round++) {
-    const given = new Given(30).peers(4).weigh({ z: [random.next(), 0, 0.5, 0.9] });
-    for (let i = random.below(9); i >= 0; i--) {
-      // The peer that bans and lifts has praised at most: a lifting takes back its reports, too.
-      const peer = random.below(4);
-      const eventType = peer === 3 ? 'commendation' : random.pick(eventTypeNames);
-      given.event(peer, 'a', { eventType, severity: random.next() });
-    }
-    const before = given.trust('a');
-    given.event(3, 'a', { ...ban, severity: random.next() });
-    given.event(3, 'a', { eventType: 'ban_lifted' });
-    const { score, confidence, verdict } = given.trust('a');
-    assert.equal({ ...before, score, confidence, verdict }, before);
-  }
-});
-
-test('an upheld dispute takes a ban out of the score, and an undo brings it back exactly', () => {
-  const given = banned().weigh();
-  const before = given.trust('a');
-  const dispute = { disputeId: 'd', caller: 2, subject: subjectOf('a'), text: 'not him', by: 'test' };
-  given.done(decideDisputeOpened(given.state, dispute, t0));
-  const decide = (decision: 'uphold' | 'undo') => {
-    const command = { disputeId: 'd', decision, peerIds: decision === 'uphold' ? ['peer-0', 'peer-1'] : [], by: 't' };
-    given.done(decideDispute(given.state, command, t0));
-  };
-  decide('uphold');
-  assert.is(given.trust('a').score, 50);
-  assert.is(given.sums('a', 1).measure, 1, 'the sum stays');
-  decide('undo');
-  assert.equal(given.trust('a'), before);
-});
-
 test('an erasure leaves neither a measure in the tables nor a word of one in the records', () => {
   const given = banned();
   const lifting = given.event(1, 'a', { eventType: 'ban_lifted' });
@@ -184,18 +113,6 @@ test('sums that are carried over hold measure and bits, and a log without the ev
   );
   assert.is(stateDigest(expired), stateDigest(given.state));
   assert.equal(expired.subjects.entries.measured, 2);
-});
-
-test('a snapshot holds measures, their scale and the bits, and the same records follow on it', () => {
-  const given = banned();
-  given.done(decideHalfLife(given.state, 'measures', 15, t0 + dayMs), t0 + dayMs);
-  const loaded = loadSnapshot(snapshotBlocks(given.state), salt);
-  assert.is(stateDigest(loaded), stateDigest(given.state));
-  const from = given.records.length;
-  given.event(2, 'a', ban, t0 + 2 * dayMs);
-  given.event(0, 'a', { eventType: 'ban_lifted' }, t0 + 2 * dayMs);
-  for (const { record, at } of given.records.slice(from)) loaded.apply(record as LogRecord, at);
-  assert.is(stateDigest(loaded), stateDigest(given.state));
 });
 
 test.run();

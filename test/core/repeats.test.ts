@@ -8,12 +8,11 @@ import { decodeRecord, encodeRecord } from '../../src/core/records/record-codec.
 import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-setting.js';
 import { ScenarioHalfLife } from '../../src/core/scoring/scenario-half-life.js';
-import { loadSnapshot, snapshotBlocks } from '../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
 import { EventColumns } from '../../src/core/tables/event-columns.js';
 import { RepeatFilter } from '../../src/core/tables/repeat-filter.js';
 import { blanked } from '../../src/group/removal/redaction.js';
-import { dayMs, Given, salt, t0 } from '../support/given.js';
+import { dayMs, Given, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 
 const one = () => new Given(30).peers(1);
@@ -29,55 +28,6 @@ function withdraw(given: Given, seq: number, now = t0): void {
   assert.is(given.withdraw(0, seq, now), 'ok');
 }
 
-/** Returns the claims, the measure and the count of the pair. */
-function sums(given: Given): readonly [lowering: number, raising: number, count: number, measure: number] {
-  const { lowering, raising, count, measure } = given.sums('a');
-  return [lowering, raising, count, measure];
-}
-
-test('an event that repeats another is stored and counted, and adds no evidence whatever its severity', () => {
-  for (const [first, second] of [
-    [0.5, 1],
-    [1, 0.5],
-    [0, 1],
-  ] as const) {
-    const given = one();
-    send(given, 'report_cheating', first, false);
-    send(given, 'report_cheating', second, true);
-    assert.equal(sums(given), [first, 0, 2, 0]);
-  }
-});
-
-test('withdrawing the first event lets its oldest repeat count; withdrawing another changes nothing', () => {
-  for (const [type, at] of [
-    ['report_cheating', 0],
-    ['commendation', 1],
-    ['ban_applied', 3],
-  ] as const) {
-    const given = one();
-    const first = send(given, type, 1, false);
-    const second = send(given, type, 0.5, true);
-    const third = send(given, type, 0.25, true);
-    withdraw(given, first);
-    assert.is(sums(given)[at], 0.5);
-    withdraw(given, second);
-    assert.is(sums(given)[at], 0.25);
-    const fourth = send(given, type, 1, true);
-    withdraw(given, fourth);
-    assert.is(sums(given)[at], 0.25);
-    withdraw(given, third);
-    assert.equal(sums(given), [0, 0, 0, 0]);
-  }
-});
-
-test('a first of severity 0 gives way to the one that repeats it', () => {
-  const given = one();
-  const first = send(given, 'report_cheating', 0, false);
-  send(given, 'report_cheating', 1, true);
-  withdraw(given, first);
-  assert.is(sums(given)[0], 1);
-});
-
 test('one that counts in place of another has decayed as if it always had, over changes of half-life', () => {
   const [given, alone] = [one(), one()];
   const first = send(given, 'report_cheating', 1, false);
@@ -87,24 +37,7 @@ test('one that counts in place of another has decayed as if it always had, over 
     of.apply(decideHalfLife(of.state, 'claims', 7, t0 + 10 * dayMs).records, t0 + 10 * dayMs);
   }
   withdraw(given, first, t0 + 11 * dayMs);
-  assert.ok(Math.abs(sums(given)[0] - sums(alone)[0]) < 1e-15);
-});
-
-test('evidence of a repeated event that a lifting hides stays hidden until the lifting is withdrawn', () => {
-  const given = one();
-  const first = send(given, 'ban_applied', 1, false);
-  const second = send(given, 'ban_applied', 0.5, true);
-  const lifting = send(given, 'ban_lifted', 1, false);
-  const after = send(given, 'ban_applied', 0.25, true);
-  assert.is(sums(given)[3], 0);
-  withdraw(given, first);
-  assert.is(sums(given)[3], 0);
-  withdraw(given, lifting);
-  assert.is(sums(given)[3], 0.5);
-  withdraw(given, second);
-  assert.is(sums(given)[3], 0.25);
-  withdraw(given, after);
-  assert.equal(sums(given), [0, 0, 0, 0]);
+  assert.ok(Math.abs(given.sums('a').lowering - alone.sums('a').lowering) < 1e-15);
 });
 
 test('a withdrawal is read again where an event was repeated meanwhile', () => {
@@ -143,16 +76,6 @@ test('an erasure leaves no part of what a withdrawal records of repeated events'
   assert.is(JSON.stringify(left).includes('0.7'), false);
 });
 
-test('a snapshot contains the filter of repeats, and one that lost a part of it is refused', () => {
-  const given = one();
-  send(given, 'report_cheating', 1, false);
-  const blocks = [...snapshotBlocks(given.state)].map(({ key, bytes }) => ({ key, bytes: new Uint8Array(bytes) }));
-  assert.equal([...loadSnapshot(blocks, salt).repeats.held()], [...given.state.repeats.held()]);
-  assert.is(given.state.repeats.size, 1);
-  const without = blocks.filter(({ key }) => !key.startsWith('repeats/'));
-  assert.throws(() => loadSnapshot(without, salt), /repeat blocks are missing/);
-});
-
 test('the filter knows every event that it took, and hardly any other', () => {
   const filter = new RepeatFilter({ k0: 1, k1: 2 });
   const hashes = Array.from({ length: 100_000 }, (_, i) => filter.hashOf(i, i % 7, 1 + (i % 10), t0 + i));
@@ -163,51 +86,75 @@ test('the filter knows every event that it took, and hardly any other', () => {
   assert.ok(others.length < 20, `${others.length} of 100,000 others`);
 });
 
-test('after any events and withdrawals the oldest of each kind counts, and a replay agrees', () => {
-  const random = new Random(12);
-  for (let round = 0; round < 250; round++) {
-    const given = one();
-    const sent: { seq: number; type: EventTypeName; severity: number; isWithdrawn: boolean }[] = [];
-    for (let step = 0; step < 16; step++) {
-      const left = sent.filter(({ isWithdrawn }) => !isWithdrawn);
-      if (random.below(3) === 0 && left.length > 0) {
-        const gone = random.pick(left);
-        withdraw(given, gone.seq);
-        gone.isWithdrawn = true;
-      } else {
-        const type = random.pick(['ban_applied', 'report_spam', 'ban_lifted', 'commendation'] as const);
-        const severity = random.pick([1, 0.5, 0.3, 0]);
-        const repeats = type !== 'ban_lifted' && left.some((other) => other.type === type);
-        sent.push({ seq: send(given, type, severity, repeats), type, severity, isWithdrawn: false });
-      }
-      let [lowering, raising, measure] = [0, 0, 0];
-      const counted = new Set<EventTypeName>();
-      for (const { type, severity, isWithdrawn } of sent) {
-        if (isWithdrawn) continue;
-        if (type === 'ban_lifted') [lowering, measure] = severity > 0 ? [0, 0] : [lowering, measure];
-        else if (!counted.has(type)) {
-          counted.add(type);
-          if (type === 'commendation') raising += severity;
-          else if (type === 'ban_applied') measure += severity;
-          else lowering += severity * 0.25;
-        }
-      }
-      const held = given.sums('a');
-      const what = `${JSON.stringify(held)}: ${JSON.stringify(sent)}`;
-      assert.ok(Math.abs(held.lowering - lowering) < 1e-9, what);
-      assert.ok(Math.abs(held.raising - raising) < 1e-9, what);
-      assert.ok(Math.abs(held.measure - measure) < 1e-9, what);
+interface Sent {
+  readonly seq: number;
+  readonly type: EventTypeName;
+  readonly severity: number;
+  isWithdrawn: boolean;
+}
+
+/** Returns what the remaining events add up to; of each kind all of them, or the oldest alone. */
+function expectedOf(sent: readonly Sent[], isOldestAlone: boolean) {
+  const left = sent.filter(({ isWithdrawn }) => !isWithdrawn);
+  const sums = { lowering: 0, raising: 0, measure: 0, count: left.length };
+  const counted = new Set<EventTypeName>();
+  for (const { type, severity } of left) {
+    if (type === 'ban_lifted') Object.assign(sums, severity > 0 ? { lowering: 0, measure: 0 } : {});
+    else if (!isOldestAlone || !counted.has(type)) {
+      counted.add(type);
+      if (type === 'commendation') sums.raising += severity;
+      else if (type === 'ban_applied') sums.measure += severity;
+      else sums.lowering += severity * 0.25;
     }
-    const same = new ScenarioHalfLife(given.state, { claims: 30, measures: 180 }, t0);
-    given.records.forEach(({ record, at }, i) => {
-      same.apply(record, i + 1, at);
-    });
-    const { entries } = same.subjects();
-    const entry = given.state.subjects.firstEntry(given.row('a'));
-    for (const sum of ['lowering', 'raising', 'measure'] as const)
-      assert.ok(Math.abs(entries[sum](entry) - given.sums('a')[sum]) < 1e-9, 'with a half-life that is the same');
-    assert.is(stateDigest(given.replayed()), stateDigest(given.state));
   }
-});
+  return sums;
+}
+
+/** Sends and withdraws events of one pair; `check` is called after each. With `repeats` each known kind repeats. */
+function lived(random: Random, repeats: boolean, check: (given: Given, sent: readonly Sent[]) => void): Given {
+  const given = one();
+  const sent: Sent[] = [];
+  for (let step = 0; step < 16; step++) {
+    const left = sent.filter(({ isWithdrawn }) => !isWithdrawn);
+    if (random.below(3) === 0 && left.length > 0) {
+      const gone = random.pick(left);
+      withdraw(given, gone.seq);
+      gone.isWithdrawn = true;
+    } else {
+      const type = random.pick(['ban_applied', 'report_spam', 'ban_lifted', 'commendation'] as const);
+      const severity = random.pick([1, 0.5, 0.3, 0]);
+      const isRepeat = repeats && type !== 'ban_lifted' && left.some((other) => other.type === type);
+      sent.push({ seq: send(given, type, severity, isRepeat), type, severity, isWithdrawn: false });
+    }
+    check(given, sent);
+  }
+  return given;
+}
+
+for (const [rule, repeats] of [
+  ['the sums are those of all that remain', false],
+  ['of repeated events the oldest that remains counts', true],
+] as const) {
+  test(`after any events and withdrawals ${rule}, also for a scenario and a replay`, () => {
+    const random = new Random(12);
+    for (let round = 0; round < 300; round++) {
+      const given = lived(random, repeats, (now, sent) => {
+        const held = now.sums('a');
+        const expected = expectedOf(sent, repeats);
+        const what = `${JSON.stringify(held)}: ${JSON.stringify(sent)}`;
+        for (const sum of ['lowering', 'raising', 'measure'] as const)
+          assert.ok(Math.abs(held[sum] - expected[sum]) < 1e-9, what);
+        assert.is(held.count, expected.count, what);
+      });
+      const same = new ScenarioHalfLife(given.state, { claims: 30, measures: 180 }, t0);
+      for (const [i, { record, at }] of given.records.entries()) same.apply(record, i + 1, at);
+      const { entries } = same.subjects();
+      const entry = given.state.subjects.firstEntry(given.row('a'));
+      for (const sum of ['lowering', 'raising', 'measure'] as const)
+        assert.ok(Math.abs(entries[sum](entry) - given.sums('a')[sum]) < 1e-9, 'with a half-life that is the same');
+      assert.is(stateDigest(given.replayed()), stateDigest(given.state));
+    }
+  });
+}
 
 test.run();

@@ -1,15 +1,14 @@
-/** A `ban_lifted` takes back what its peer lowered of the player, and raises nothing. */
+/**
+ * A `ban_lifted` takes back what its peer lowered of the player, and raises nothing; random lives of a pair are in
+ * `repeats.test.ts`.
+ */
 
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventTypeName } from '../../src/core/evidence/event-types.js';
 import { decideWithdrawal, readAgain } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-setting.js';
-import { ScenarioHalfLife } from '../../src/core/scoring/scenario-half-life.js';
-import { stateDigest } from '../../src/core/snapshot/state-digest.js';
-import { blanked } from '../../src/group/removal/redaction.js';
 import { dayMs, Given, t0 } from '../support/given.js';
-import { Random } from '../support/random.js';
 
 const sure = (peers: number) => {
   const all = (value: number) => new Array<number>(peers).fill(value);
@@ -41,30 +40,6 @@ test('a ban lowers a score, its lifting brings it back to 50, and withdrawing th
   assert.is(given.trust('a').score, 50);
 });
 
-test('withdrawing the lifting brings claims and ban back, unless the ban was withdrawn meanwhile', () => {
-  for (const isWithdrawn of [false, true]) {
-    const given = sure(1);
-    const ban = send(given, 'ban_applied');
-    send(given, 'report_spam');
-    const before = given.sums('a');
-    const lifting = send(given, 'ban_lifted');
-    if (isWithdrawn) withdraw(given, ban);
-    withdraw(given, lifting);
-    const { count, measure } = before;
-    const changed = isWithdrawn ? { count: count - 1, measure: 0 } : { count, measure };
-    assert.equal(given.sums('a'), { ...before, ...changed });
-  }
-});
-
-test('a second ban after a lifting counts like a first', () => {
-  const given = sure(1);
-  send(given, 'ban_applied');
-  const { score } = given.trust('a');
-  send(given, 'ban_lifted');
-  send(given, 'ban_applied');
-  assert.is(given.trust('a').score, score);
-});
-
 test('a lifting cancels ban and reports of its own peer to exactly 0, and nothing of others or that raises', () => {
   const given = sure(2);
   send(given, 'report_cheating');
@@ -77,15 +52,6 @@ test('a lifting cancels ban and reports of its own peer to exactly 0, and nothin
   send(given, 'ban_lifted', { severity: 0.4 });
   assert.equal(sums(given), [0, 1, 6, 0]);
   assert.equal(given.sums('a', 1), others);
-});
-
-test('a lifting without a ban, and one of severity 0, change no sum', () => {
-  const given = sure(1);
-  send(given, 'ban_lifted');
-  assert.equal(sums(given), [0, 0, 1, 0]);
-  send(given, 'ban_applied');
-  send(given, 'ban_lifted', { severity: 0 });
-  assert.equal(sums(given), [0, 0, 3, 1]);
 });
 
 test('evidence that a lifting hid returns with its value, over changes of half-life', () => {
@@ -129,61 +95,6 @@ test('a withdrawal is read again if its pair was lifted meanwhile, and waits for
   given.event(1, 'b', { eventType: 'ban_applied' });
   given.event(1, 'b', { eventType: 'ban_lifted' });
   assert.not.equal(decideWithdrawal(given.state, ready, t0), readAgain);
-});
-
-test('an erasure leaves nothing of the mass that a withdrawal states', () => {
-  const given = sure(1);
-  const ban = send(given, 'ban_applied', { severity: 0.7 });
-  send(given, 'ban_lifted');
-  withdraw(given, ban);
-  const { record } = given.records.at(-1)!;
-  assert.ok(record.type === 'event_withdrawn' && record.hidden !== undefined);
-  const left = blanked(record, (id) => given.state.idTags.of(id));
-  assert.is(JSON.stringify(left).includes('0.7'), false);
-});
-
-test('after any events and withdrawals the sums are those of the remaining events, and a replay agrees', () => {
-  const random = new Random(11);
-  for (let round = 0; round < 400; round++) {
-    const given = sure(1);
-    const sent: { seq: number; type: EventTypeName; severity: number; isWithdrawn: boolean }[] = [];
-    for (let step = 0; step < 14; step++) {
-      const left = sent.filter(({ isWithdrawn }) => !isWithdrawn);
-      if (random.below(3) === 0 && left.length > 0) {
-        const one = random.pick(left);
-        withdraw(given, one.seq);
-        one.isWithdrawn = true;
-      } else {
-        const type = random.pick(['ban_applied', 'report_spam', 'ban_lifted', 'ban_lifted', 'commendation'] as const);
-        const severity = random.pick([1, 0.5, 0]);
-        sent.push({ seq: send(given, type, { severity }), type, severity, isWithdrawn: false });
-      }
-      let [lowering, raising, count, measure] = [0, 0, 0, 0];
-      for (const { type, severity, isWithdrawn } of sent) {
-        if (isWithdrawn) continue;
-        count++;
-        if (type === 'ban_lifted') [lowering, measure] = severity > 0 ? [0, 0] : [lowering, measure];
-        else if (type === 'commendation') raising += severity;
-        else if (type === 'ban_applied') measure += severity;
-        else lowering += severity * 0.25;
-      }
-      const held = given.sums('a');
-      const what = `${JSON.stringify(held)}: ${JSON.stringify(sent)}`;
-      assert.ok(Math.abs(held.lowering - lowering) < 1e-9, what);
-      assert.ok(Math.abs(held.raising - raising) < 1e-9, what);
-      assert.ok(Math.abs(held.measure - measure) < 1e-9, what);
-      assert.is(held.count, count);
-    }
-    const same = new ScenarioHalfLife(given.state, { claims: 30, measures: 180 }, t0);
-    given.records.forEach(({ record, at }, i) => {
-      same.apply(record, i + 1, at);
-    });
-    const entry = given.state.subjects.firstEntry(given.row('a'));
-    const { entries } = same.subjects();
-    for (const sum of ['lowering', 'raising', 'measure'] as const)
-      assert.ok(Math.abs(entries[sum](entry) - given.sums('a')[sum]) < 1e-9, 'with a half-life that is the same');
-    assert.is(stateDigest(given.replayed()), stateDigest(given.state));
-  }
 });
 
 test.run();

@@ -19,17 +19,9 @@ function batchOf(firstSeq: number, chain: Uint8Array): Batch {
   return writer.seal(firstSeq, 1_750_000_000_000, nonce, chain);
 }
 
-test('every record comes back from its bytes as it was', () => {
-  for (const record of everyRecord) {
-    const decoded = decodeRecord(Buffer.from(encodeRecord(record)));
-    assert.equal(JSON.stringify(decoded), JSON.stringify(decodeRecord(Buffer.from(encodeRecord(decoded)))));
-    assert.is(decoded.type, record.type);
-  }
-  const read = [...new Batch(batchOf(1, chainStart).bytes)];
-  assert.equal(
-    read.map((record) => JSON.stringify(record)),
-    everyRecord.map((record) => JSON.stringify(decodeRecord(Buffer.from(encodeRecord(record))))),
-  );
+test('every record comes back from a batch as it comes back alone', () => {
+  const alone = everyRecord.map((record) => decodeRecord(Buffer.from(encodeRecord(record))));
+  assert.equal([...new Batch(batchOf(1, chainStart).bytes)], alone);
 });
 
 // A new field or version adds a record to this list; the bytes of those before must not change.

@@ -1,9 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ErasedEvents } from '../../../src/core/registers/erasure-requests.js';
-import { loadSnapshot, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
-import { Given, salt, t0 } from '../../support/given.js';
+import { Given, t0 } from '../../support/given.js';
 
 test("a peer's erased events are found by record, and listed in the order of their erasure", () => {
   const erased = new ErasedEvents();
@@ -31,21 +30,6 @@ test('a digest depends on which events were erased', () => {
   given.apply([{ type: 'events_erased', peer: 1, events: [lastSeq] }], t0);
   other.apply([{ type: 'events_erased', peer: 0, events: [lastSeq - 1] }], t0);
   assert.is.not(stateDigest(given.state), stateDigest(other.state));
-});
-
-test('a loaded snapshot knows the erased events of the state that it was made of', () => {
-  const given = new Given(30).peers(2);
-  given.event(0, 'a');
-  given.event(1, 'a');
-  const event = given.state.lastSeq;
-  given.apply([{ type: 'events_erased', peer: 1, events: [event] }], t0);
-  const { state } = given;
-  function* copied() {
-    for (const { key, bytes } of snapshotBlocks(state)) yield { key, bytes: new Uint8Array(bytes) };
-  }
-  const loaded = loadSnapshot([...copied()], salt);
-  assert.equal([...loaded.erasedEvents.all()], [{ peer: 1, seq: event, erasedSeq: state.lastSeq }]);
-  assert.is(stateDigest(loaded), stateDigest(state));
 });
 
 test.run();

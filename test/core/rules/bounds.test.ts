@@ -238,6 +238,11 @@ test('a player is exported if an event, dispute, allowance or request names the 
   assert.is(done(given, decideDisputeOpened(given.state, dispute, t0)), 'ok, 1');
   given.state.subjects.remove(subjectOf('c'));
   assert.is(exported('c'), 'ok, 1');
+  given.event(0, 'e');
+  const request = { caller: 0, subject: subjectOf('e'), commitment: 'c', by: 't' };
+  done(given, decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, request, t0));
+  given.state.subjects.remove(subjectOf('e'));
+  assert.is(exported('e'), 'ok, 1');
 });
 
 test('a ban that was too old to count is withdrawn without a change, also from before bans were measures', () => {

@@ -3,7 +3,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AsOf, asOfTime } from '../../../src/core/evidence/decay.js';
-import { type EventTypeName, eventTypeName } from '../../../src/core/evidence/event-types.js';
+import { eventTypeName } from '../../../src/core/evidence/event-types.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { subjectHex } from '../../../src/core/hashing/pseudonym.js';
 import { decidePreTrust } from '../../../src/core/rules/decide-peer.js';
@@ -16,8 +16,8 @@ import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import type { GroupState } from '../../../src/core/state.js';
 import { computeGroupTrust } from '../../../src/core/trust/peer-trust.js';
 import { Scratch } from '../../../src/core/trust/votes/scratch.js';
-import { verdicts } from '../../../src/core/vocabulary.js';
-import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
+import { OPERATOR, verdicts } from '../../../src/core/vocabulary.js';
+import { bounds, dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 import { weightsRecord } from '../../support/weights.js';
 
@@ -78,13 +78,7 @@ test('a simulation of the present settings changes no verdict and no weight, nor
   assert.equal(simulation.changed, []);
   assert.equal([...simulation.weightsBefore], [...simulation.weightsAfter]);
   assert.equal(totals(simulation, 'before'), verdictsOf(given.state, later));
-  simulate(
-    given.state,
-    later,
-    { preTrusted: [0], without: [4], halfLives: { claims: null, measures: null } },
-    null,
-    10,
-  );
+  simulate(given.state, later, { ...nothing, preTrusted: [0], without: [4] }, null, 10);
   assert.is(stateDigest(given.state), digest);
   assert.equal(scoresOf(given.state, later), scores);
 });
@@ -175,19 +169,18 @@ function decayedBy(given: Given, halfLives: HalfLives, at: number): ReturnType<S
   return other.subjects();
 }
 
+/** An event that is not so old that a half-life of a day would not count it. */
+const drawn = (random: Random, now: number) => ({
+  ...{ now, peer: random.below(3), player: `p${random.below(12)}`, timestamp: now - random.below(20) * dayMs },
+  eventType: random.pick(['report_cheating', 'ban_applied', 'commendation'] as const),
+});
+
 test('under another half-life sums are those of a group that always had it', () => {
   for (const halfLifeDays of [0, 1, 45, 3650]) {
     const random = new Random(halfLifeDays + 1);
     const given = new Given(20).peers(3);
     const always = new Given(halfLifeDays).peers(3);
-    const events: {
-      seq: number;
-      peer: number;
-      player: string;
-      now: number;
-      timestamp: number;
-      eventType: EventTypeName;
-    }[] = [];
+    const events: (ReturnType<typeof drawn> & { readonly seq: number })[] = [];
     // Long enough for a half-life of a day to move the epoch, after which the half-life itself changes.
     const erasedAt = new Map<string, number>();
     const withdrawn = new Set<number>();
@@ -195,14 +188,7 @@ test('under another half-life sums are those of a group that always had it', () 
       const now = t0 + day * dayMs;
       if (day === 400) given.done(decideHalfLife(given.state, 'claims', 2, now), now);
       if (day === 500) given.done(decideHalfLife(given.state, 'measures', 4, now), now);
-      const event = {
-        peer: random.below(3),
-        player: `p${random.below(12)}`,
-        now,
-        // Not so old that a half-life of a day would not count it.
-        timestamp: now - random.below(20) * dayMs,
-        eventType: random.pick(['report_cheating', 'ban_applied', 'commendation'] as const),
-      };
+      const event = drawn(random, now);
       const accepted = given.event(event.peer, event.player, event, now);
       assert.ok(accepted.ok);
       if (accepted.ok) events.push({ ...event, seq: accepted.value });
@@ -215,11 +201,8 @@ test('under another half-life sums are those of a group that always had it', () 
         withdrawn.add(seq);
       }
       if (day === 200 || day === 600) {
-        const command = { caller: -2, subject: subjectOf('p3'), commitment: '00', by: 'test' };
-        given.done(
-          decideErasure(given.state, { peersMax: 9, erasureQuotaPerDay: 9, erasureMode: 'peer' }, command, now),
-          now,
-        );
+        const command = { caller: OPERATOR, subject: subjectOf('p3'), commitment: '00', by: 'test' };
+        given.done(decideErasure(given.state, bounds, command, now), now);
         erasedAt.set('p3', given.state.lastSeq);
       }
     }
@@ -250,12 +233,9 @@ test('a half-life that is not assumed leaves the sums of its kind as they are', 
     given.event(0, 'p', { eventType });
   const at = t0 + 20 * dayMs;
   const now = sumsOf(given.state, given.state.subjects, asOfTime(given.state, at)).values().next().value!;
-  const sums = (halfLives: HalfLives) => {
-    const factors = { decayFactor: 1, measureFactor: 1 };
-    return sumsOf(given.state, decayedBy(given, halfLives, at), factors)
-      .values()
-      .next().value!;
-  };
+  const factors = { decayFactor: 1, measureFactor: 1 };
+  const sums = (halfLives: HalfLives) =>
+    [...sumsOf(given.state, decayedBy(given, halfLives, at), factors).values()][0]!;
   assert.equal(sums({ claims: null, measures: 20 }), [...now.slice(0, 2), 0.5]);
   assert.equal(sums({ claims: 20, measures: null }), [0.5, 0.5, now[2]]);
 });

@@ -40,9 +40,4 @@ test('of more players than may be looked at, every n-th is', () => {
   assert.equal([counts.neutral, sampled, players], [25, 25, 100]);
 });
 
-test('a group without players has nothing to count', () => {
-  const { counts, sampled } = count(new Given().peers(1));
-  assert.equal([counts, sampled], [{ trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 }, 0]);
-});
-
 test.run();

@@ -1,10 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { eventTypeNames } from '../../../src/core/evidence/event-types.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
 import type { GroupFormed } from '../../../src/core/records/records.js';
-import { decideErasure, decideWithdrawal, readAgain } from '../../../src/core/rules/decide-removal.js';
-import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
+import { decideDispute, decideDisputeOpened } from '../../../src/core/rules/decide-dispute.js';
+import { decideErasure } from '../../../src/core/rules/decide-removal.js';
+import { decideHalfLife, decideSetting } from '../../../src/core/rules/decide-setting.js';
 import { loadSnapshot, type SnapshotBlock, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../../src/core/state.js';
@@ -14,50 +14,96 @@ import { limits } from '../../../src/limits.js';
 import { withBounds } from '../../sim/profile.js';
 import { bounds, Given, hourMs, salt, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
+import { actAtRandom } from '../random-act.js';
 
 /** A life of a group: events of many peers, withdrawals, erasures, a new half-life. */
 function lived(seed: number, steps: number): Given {
   const random = new Random(seed);
   const given = new Given(3).peers(8);
-  const seqs: number[] = [];
   for (let step = 0; step < steps; step++) {
     const now = t0 + step * hourMs;
-    const choice = random.below(40);
-    if (choice === 0 && seqs.length > 0) {
-      const eventSeq = random.pick(seqs);
-      const decision = decideWithdrawal(given.state, given.withdrawal(null, eventSeq), now);
-      if (decision !== readAgain) given.apply(decision.records, now);
-    } else if (choice === 1) {
-      const erasure = { caller: -2, subject: subjectOf(`p${random.below(50)}`), commitment: 'c', by: 't' };
-      given.done(decideErasure(given.state, bounds, erasure, now), now);
-    } else if (choice === 2) {
-      given.done(
-        decideHalfLife(given.state, random.pick(['claims', 'measures'] as const), 1 + random.below(5), now),
-        now,
-      );
-    } else {
-      const more = {
-        eventType: random.pick(eventTypeNames),
-        severity: random.next(),
-        timestamp: now - random.below(1e9),
-      };
-      const outcome = given.event(random.below(8), `p${random.below(50)}`, more, now);
-      if (outcome.ok) seqs.push(outcome.value);
-    }
+    const seqs = given.records.flatMap(({ record }, i) => (record.type === 'event_accepted' ? [i + 1] : []));
+    if (random.below(40) > 0 || seqs.length === 0) actAtRandom(given, random, now, 50, 40);
+    else given.withdraw(null, random.pick(seqs), now);
   }
   return given;
 }
 
-function replayed(given: Given, upTo: number): GroupState {
+function replayed(given: Given, upTo = given.records.length): GroupState {
   const state = new GroupState(given.records[0]!.record as GroupFormed, salt);
   for (const { record, at } of given.records.slice(0, upTo)) state.apply(record, at);
   return state;
 }
 
+/** The state from the records of events that are sorted before they go into the tables. */
+function sorted({ records, state: { formed } }: Given): GroupState {
+  const state = new GroupState(formed, salt);
+  state.sortEvents(10_000);
+  for (const { record, at } of records) state.apply(record, at);
+  state.settle();
+  return state;
+}
+
+/** The other contents of a snapshot: how each comes into a state, and where it is seen there. */
+const contents: Readonly<Record<string, readonly [act: (given: Given) => void, seen: (state: GroupState) => unknown]>> =
+  {
+    'carriers of an origin': [
+      (given) => void given.origin('list').event(0, 'a', { schemaVersion: '1.1.0', origin: 'list' }),
+      ({ origins }) => [origins.list, origins.carriers],
+    ],
+    'void evidence': [
+      (given) => {
+        const dispute = { disputeId: 'd', caller: 1, subject: subjectOf('a'), text: 'no', by: 't' };
+        given.done(decideDisputeOpened(given.state, dispute, t0));
+        const decision = { disputeId: 'd', decision: 'uphold', peerIds: ['peer-0'], by: 't' } as const;
+        given.done(decideDispute(given.state, decision, t0));
+      },
+      ({ subjects }) => [0, 1].map((i) => subjects.entries.isVoid(subjects.firstEntry(0) + i)),
+    ],
+    'the half-life of measures': [
+      (given) => void given.done(decideHalfLife(given.state, 'measures', 15, t0 + hourMs), t0 + hourMs),
+      ({ measureScale }) => measureScale,
+    ],
+    'settings of the group': [
+      (given) => void given.done(decideSetting(given.state, { name: 'PEERS_MAX', value: 7, by: 't' }, t0)),
+      ({ settings }) => settings,
+    ],
+    'counts of an hour': [
+      (given) => void given.event(0, 'b', {}, t0 + 3 * hourMs),
+      ({ hourlyCounts }) => hourlyCounts.all,
+    ],
+    'the filter of repeats': [(given) => void given.event(0, 'c'), ({ repeats }) => [...repeats.held()]],
+    'erased events': [
+      (given) => given.apply([{ type: 'events_erased', peer: 1, events: [given.state.lastSeq] }], t0),
+      ({ erasedEvents }) => [...erasedEvents.all()],
+    ],
+    'erasures that wait for the operator': [
+      (given) => {
+        const command = { caller: 1, subject: subjectOf('a'), commitment: 'c', by: 'peer-1' };
+        given.done(decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, command, t0));
+      },
+      ({ erasureRequests }) => erasureRequests.all(),
+    ],
+  };
+
+for (const [what, [act, seen]] of Object.entries(contents)) {
+  test(`${what} come back from the records, sorted or not, and from a snapshot`, () => {
+    const given = new Given(30).peers(2);
+    for (const peer of [0, 1]) given.event(peer, 'a', { eventType: 'ban_applied' });
+    const [digest, before] = [stateDigest(given.state), JSON.stringify(seen(given.state))];
+    act(given);
+    assert.is.not(stateDigest(given.state), digest);
+    assert.is.not(JSON.stringify(seen(given.state)), before);
+    for (const state of [replayed(given), sorted(given), loadSnapshot(snapshotBlocks(given.state), salt)]) {
+      assert.equal([seen(state), stateDigest(state)], [seen(given.state), stateDigest(given.state)]);
+    }
+  });
+}
+
 test('a snapshot and the tail behind it equal the full replay, bit for bit, at every cut', () => {
   const given = lived(7, 400);
   const digest = stateDigest(given.state);
-  assert.is(stateDigest(replayed(given, given.records.length)), digest);
+  assert.is(stateDigest(replayed(given)), digest);
   for (let cut = 1; cut <= given.records.length; cut += 7) {
     const state = loadSnapshot(snapshotBlocks(replayed(given, cut)), salt);
     assert.is(state.lastSeq, cut);
@@ -126,16 +172,6 @@ test('a player with more peers than fit in a block has a larger block of its own
     given.event(0, 'b');
     assert.is(stateDigest(loadSnapshot(snapshotBlocks(given.state), salt)), stateDigest(given.state));
   }));
-
-test('erasures that wait for the operator come back from a snapshot', () => {
-  const given = new Given().peers(2);
-  given.event(0, 'a');
-  const command = { caller: 1, subject: subjectOf('a'), commitment: 'c', by: 'peer-1' };
-  given.done(decideErasure(given.state, { ...bounds, erasureMode: 'operator' }, command, t0));
-  const loaded = loadSnapshot(snapshotBlocks(given.state), salt);
-  assert.is(loaded.erasureRequests.pending, 1);
-  assert.equal(loaded.erasureRequests.all(), given.state.erasureRequests.all());
-});
 
 test('the refusal of a snapshot says what is wrong with it', () => {
   const blocks = copied(lived(3, 100).state);

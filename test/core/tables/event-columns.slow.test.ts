@@ -3,13 +3,12 @@ import * as assert from 'uvu/assert';
 import { eventTypeNames } from '../../../src/core/evidence/event-types.js';
 import { type Batch, BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import type { GroupFormed, LogRecord } from '../../../src/core/records/records.js';
-import { decideErasure } from '../../../src/core/rules/decide-removal.js';
-import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import { GroupState } from '../../../src/core/state.js';
 import { EventColumns } from '../../../src/core/tables/event-columns.js';
-import { bounds, Given, hourMs, salt, subjectOf, t0 } from '../../support/given.js';
+import { Given, hourMs, salt, subjectOf, t0 } from '../../support/given.js';
 import { Random } from '../../support/random.js';
+import { actAtRandom } from '../random-act.js';
 
 function batchOf(records: readonly LogRecord[], firstSeq: number, at: number): Batch {
   const writer = new BatchWriter();
@@ -17,10 +16,6 @@ function batchOf(records: readonly LogRecord[], firstSeq: number, at: number): B
   return writer.seal(firstSeq, at, Buffer.alloc(NONCE_BYTES), chainStart);
 }
 
-/**
- * A life in batches of up to 700 records: players that come again within a batch, erasures and new half-lives between
- * events.
- */
 function lived(seed: number, players: number): { given: Given; batches: Batch[] } {
   const random = new Random(seed);
   const given = new Given(3).peers(8);
@@ -28,26 +23,7 @@ function lived(seed: number, players: number): { given: Given; batches: Batch[] 
   for (let turn = 1; turn <= 20; turn++) {
     const now = t0 + turn * hourMs;
     const before = given.records.length;
-    for (let left = 1 + random.below(700); left > 0; left--) {
-      const player = `p${random.below(players)}`;
-      const choice = random.below(200);
-      if (choice === 0) {
-        const erasure = { caller: -2, subject: subjectOf(player), commitment: 'c', by: 't' };
-        given.done(decideErasure(given.state, bounds, erasure, now), now);
-      } else if (choice === 1) {
-        given.done(
-          decideHalfLife(given.state, random.pick(['claims', 'measures'] as const), 1 + random.below(5), now),
-          now,
-        );
-      } else {
-        const more = {
-          eventType: random.pick(eventTypeNames),
-          severity: random.next(),
-          timestamp: now - random.below(1e9),
-        };
-        given.event(random.below(8), player, more, now);
-      }
-    }
+    for (let left = 1 + random.below(700); left > 0; left--) actAtRandom(given, random, now, players, 200);
     batches.push(batchOf(recordsFrom(given, before), before + 1, now));
   }
   return { given, batches };

@@ -1,9 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadSnapshot, snapshotBlocks } from '../../../src/core/snapshot/snapshot.js';
 import { HourlyCounts } from '../../../src/core/tables/hourly-counts.js';
 import { HOUR_MS } from '../../../src/limits.js';
-import { Given, salt } from '../../support/given.js';
 import { Random } from '../../support/random.js';
 
 /** A whole hour. */
@@ -45,19 +43,6 @@ test('a clock that steps back over a whole hour includes no event that is second
   counts.note(0, 1, noon - 1);
   assert.is(counts.asOf(0, 2, noon + 2), 0);
   assert.is(counts.asOf(0, 2, noon + HOUR_MS), 2);
-});
-
-test('a replay and a snapshot lead to the same counts', () => {
-  const given = new Given(30).peers(1);
-  const at = given.state.lastAt;
-  const hour = at - (at % HOUR_MS) + HOUR_MS;
-  given.event(0, 'a', {}, hour);
-  given.event(0, 'b', {}, hour + HOUR_MS);
-  const { state } = given;
-  const loaded = loadSnapshot(snapshotBlocks(state), salt);
-  assert.equal(loaded.hourlyCounts.all, state.hourlyCounts.all);
-  assert.is(loaded.hourlyCounts.asOf(0, 2, hour + HOUR_MS), 0);
-  assert.is(loaded.hourlyCounts.asOf(0, 2, hour + 2 * HOUR_MS), 1);
 });
 
 test.run();

@@ -8,92 +8,39 @@ import { ApartGroups, Witnesses } from '../../../src/core/trust/witnesses.js';
 import type { PeerRelation } from '../../../src/core/vocabulary.js';
 
 type Pair = readonly [j: number, k: number, closeness: number];
+const pair = (...of: Pair): Pair => of;
 
-function joined(peers: number, pairs: readonly Pair[], relations: readonly PeerRelation[] = []): Witnesses {
+function joined(peers: number, pairs: readonly Pair[], relations: readonly PeerRelation[] = [], pairsMax?: number) {
   const witnesses = new Witnesses(peers, relations);
-  const alike = new AlikePairs(witnesses, trustConstants);
+  const alike = new AlikePairs(witnesses, pairsMax === undefined ? trustConstants : { pairsMax });
   for (const [j, k, closeness] of pairs) alike.add(j, k, closeness);
   alike.join('clones');
   return witnesses;
 }
 
-const groupsOf = (...of: Parameters<typeof joined>) => [...joined(...of).numbers];
+const groupsOf = (peers: number, ...pairs: readonly Pair[]) => [...joined(peers, pairs).numbers];
+const namesOf = ({ pairs }: Witnesses) => pairs.map(({ first, second }) => `${first} ${second}`);
 
 test('a peer that is alike to two which are not alike joins the closer one, and never both', () => {
-  assert.equal(
-    groupsOf(3, [
-      [0, 2, 0.8],
-      [1, 2, 0.9],
-    ]),
-    [0, 1, 1],
-  );
-  assert.equal(
-    groupsOf(4, [
-      [0, 1, 0.9],
-      [0, 3, 0.8],
-      [1, 2, 0.8],
-      [2, 3, 0.9],
-    ]),
-    [0, 0, 2, 2],
-  );
-  assert.equal(
-    groupsOf(3, [
-      [0, 1, 0.7],
-      [0, 2, 0.8],
-      [1, 2, 0.9],
-    ]),
-    [0, 0, 0],
-  );
+  assert.equal(groupsOf(3, pair(0, 2, 0.8), pair(1, 2, 0.9)), [0, 1, 1]);
+  assert.equal(groupsOf(4, pair(0, 1, 0.9), pair(0, 3, 0.8), pair(1, 2, 0.8), pair(2, 3, 0.9)), [0, 0, 2, 2]);
+  assert.equal(groupsOf(3, pair(0, 1, 0.7), pair(0, 2, 0.8), pair(1, 2, 0.9)), [0, 0, 0]);
 });
 
 test('among pairs that are equally close the peers that registered first are joined first', () => {
-  assert.equal(
-    groupsOf(3, [
-      [0, 2, 0.8],
-      [1, 2, 0.8],
-    ]),
-    [0, 1, 0],
-  );
-  assert.equal(
-    groupsOf(4, [
-      [0, 3, 0.8],
-      [1, 3, 0.8],
-      [2, 3, 0.8],
-    ]),
-    [0, 1, 2, 0],
-  );
+  assert.equal(groupsOf(3, pair(0, 2, 0.8), pair(1, 2, 0.8)), [0, 1, 0]);
+  assert.equal(groupsOf(4, pair(0, 3, 0.8), pair(1, 3, 0.8), pair(2, 3, 0.8)), [0, 1, 2, 0]);
 });
 
 test('peers that were declared the same are alike to whatever any of them is alike to', () => {
   const same: PeerRelation = { first: 0, second: 1, relation: 'same' };
-  assert.equal(groupsOf(3, [[1, 2, 0.8]], [same]), [0, 0, 0]);
-  assert.equal(
-    groupsOf(
-      4,
-      [
-        [1, 2, 0.8],
-        [1, 3, 0.7],
-      ],
-      [same],
-    ),
-    [0, 0, 0, 3],
-  );
+  assert.equal([...joined(3, [pair(1, 2, 0.8)], [same]).numbers], [0, 0, 0]);
+  assert.equal([...joined(4, [pair(1, 2, 0.8), pair(1, 3, 0.7)], [same]).numbers], [0, 0, 0, 3]);
 });
 
 test('no third peer brings two together that were declared independent', () => {
   const apart: PeerRelation = { first: 0, second: 1, relation: 'independent' };
-  assert.equal(
-    groupsOf(
-      3,
-      [
-        [0, 1, 1],
-        [0, 2, 0.9],
-        [1, 2, 0.8],
-      ],
-      [apart],
-    ),
-    [0, 1, 0],
-  );
+  assert.equal([...joined(3, [pair(0, 1, 1), pair(0, 2, 0.9), pair(1, 2, 0.8)], [apart]).numbers], [0, 1, 0]);
 });
 
 test('pairs beyond the first 65,536 are joined in their order, too; of more than fit the closer half', () => {
@@ -104,29 +51,13 @@ test('pairs beyond the first 65,536 are joined in their order, too; of more than
   assert.ok(pairs.length > 2 ** 16);
   const found = joined(peers, pairs);
   assert.ok(found.numbers.every((named) => named === 0));
+  assert.equal(namesOf(found).slice(0, 3), ['398 399', '0 1', '0 2']);
+  const few = joined(4, [pair(0, 1, 0.5), pair(0, 2, 1), pair(1, 2, 0.7)], [], 2);
   assert.equal(
-    found.pairs.slice(0, 3).map(({ first, second }) => [first, second]),
+    [[...few.numbers], namesOf(few)],
     [
-      [398, 399],
-      [0, 1],
-      [0, 2],
-    ],
-  );
-  const witnesses = new Witnesses(4);
-  const alike = new AlikePairs(witnesses, { pairsMax: 2 });
-  for (const [j, k, closeness] of [
-    [0, 1, 0.5],
-    [0, 2, 1],
-    [1, 2, 0.7],
-  ] as const)
-    alike.add(j, k, closeness);
-  alike.join('clones');
-  assert.equal([...witnesses.numbers], [0, 0, 0, 3]);
-  assert.equal(
-    witnesses.pairs.map(({ first, second }) => [first, second]),
-    [
-      [0, 2],
-      [1, 2],
+      [0, 0, 0, 3],
+      ['0 2', '1 2'],
     ],
   );
 });

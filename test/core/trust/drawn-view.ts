@@ -10,33 +10,22 @@ import { weightsOf } from '../../support/weights.js';
 /** The bits of a row's hash. */
 export const homeOf = (row: number): number => Math.imul(row + 1, 0x9e3779b1) >>> (32 - HOME_BITS);
 
-export interface Drawn {
-  /** From 1 on: the more, the more players have the first peers, and the fewer the last. */
-  readonly skew?: number;
-  /** A peer's statement about a player, above 0 if it lowers trust. `draw` returns the next number in [0, 1). */
-  readonly says?: (row: number, peer: number, draw: () => number) => number;
-}
-
-function allAgree(row: number, _peer: number, draw: () => number): number {
-  return draw() < 0.1 ? 0 : (row % 5 === 0 ? 1 : -1) * draw() * 4;
-}
-
 /**
- * Every player has one to three entries; some of them are without mass, where nothing else is said. Peer 2 is revoked,
- * peer 0 pre-trusted.
+ * Every player has one to three entries, some of them without mass; every fifth player is bad, and all peers agree.
+ * Peer 2 is revoked, peer 0 pre-trusted.
  */
-export function drawnView(players: number, peers: number, { skew = 1, says = allAgree }: Drawn = {}): GatheredView {
+export function drawnView(players: number, peers: number): GatheredView {
   const random = new Random(11);
   const first = new Uint32Array(players + 1);
   const peer: number[] = [];
   const mass: number[] = [];
   for (let row = 0; row < players; row++) {
     const count = Math.min(peers, 1 + Math.floor(random.next() * 3));
-    const from = Math.floor(random.next() ** skew * peers);
+    const from = Math.floor(random.next() * peers);
     const voters = Array.from({ length: count }, (_, i) => (from + i) % peers).sort((j, k) => j - k);
     for (const voter of voters) {
       peer.push(voter);
-      mass.push(says(row, voter, () => random.next()));
+      mass.push(random.next() < 0.1 ? 0 : (row % 5 === 0 ? 1 : -1) * random.next() * 4);
     }
     first[row + 1] = peer.length;
   }

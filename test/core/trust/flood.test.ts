@@ -34,11 +34,7 @@ test('a key that bans everybody has no weight by it, and one honest ban beside i
 });
 
 test('two honest bans beside it make a player suspicious', () => {
-  const given = new Given().peers(6);
-  for (let i = 0; i < 500; i++) given.event(5, `p${i}`, ban);
-  for (let peer = 0; peer < 5; peer++) for (let i = 0; i < 20; i++) given.event(peer, `p${peer * 12 + i}`, ban);
-  given.compute();
-  assert.is(given.trust('p12').verdict, group(false).trust('p12').verdict);
+  assert.is(group(true).trust('p12').verdict, group(false).trust('p12').verdict);
 });
 
 test('the first peer that imports its list floods nothing', () => {

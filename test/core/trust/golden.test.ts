@@ -6,7 +6,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type EvidenceColumns, peerTrustOf } from '../../../bench/quality/evidence-columns.js';
-import { evidenceColumns, readOut } from '../../../bench/quality/readout.js';
+import { readOut } from '../../../bench/quality/readout.js';
 import { FOLLOWS, FOLLOWS_CLAIM } from '../../../src/core/evidence/evidence.js';
 import { type ReferenceGroup, referenceGroups } from '../../support/reference-groups.js';
 
@@ -35,26 +35,6 @@ function columnsOf(group: ReferenceGroup): EvidenceColumns {
     follows: Uint8Array.from(order, bits),
   };
 }
-
-test('a set becomes one entry per player and peer, with its severities summed by polarity', () => {
-  const report = (peer: number, player: number, polarity: -1 | 1, severity: number) => {
-    return { peer, player, polarity, severity, timestampMs: null };
-  };
-  const evidence = evidenceColumns({
-    name: 'small',
-    peers: ['p', 'q'],
-    players: ['x', 'y'],
-    observations: [report(1, 0, -1, 0.5), report(0, 0, 1, 1), report(1, 0, -1, 0.25), report(1, 1, 1, 0)],
-    truth: new Map(),
-    preTrusted: [],
-    adversaries: [],
-    targets: [],
-  });
-  assert.equal([...evidence.offsets], [0, 2, 3]);
-  assert.equal([...evidence.peer], [0, 1, 1]);
-  assert.equal([...evidence.lowering], [0, 0.75, 0]);
-  assert.equal([...evidence.raising], [1, 0, 0]);
-});
 
 for (const group of referenceGroups()) {
   const name = `${group.name}${group.pretrusted.length > 0 ? ' with a pre-trusted peer' : ''}`;

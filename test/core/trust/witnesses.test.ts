@@ -4,7 +4,6 @@ import { Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { peerTrustOf } from '../../../bench/quality/evidence-columns.js';
-import { readOut } from '../../../bench/quality/readout.js';
 import { FOLLOWS } from '../../../src/core/evidence/evidence.js';
 import { trustConstants } from '../../../src/core/evidence/trust-constants.js';
 import { ApartGroups, Witnesses, WitnessLinks } from '../../../src/core/trust/witnesses.js';
@@ -31,12 +30,6 @@ function copied(
   });
 }
 
-test('honest peers are witnesses of their own', () => {
-  const trust = trustOf(8, honestGroup(8, 400).rows);
-  assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 6, 7]);
-  assert.equal(trust.witnessPairs, []);
-});
-
 test('a peer that repeats nearly all of another is one witness with it', () => {
   const { rows } = honestGroup(6, 300);
   const trust = trustOf(
@@ -45,47 +38,6 @@ test('a peer that repeats nearly all of another is one witness with it', () => {
   );
   assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 2]);
   assert.equal(trust.witnessPairs, [{ first: 2, second: 6, reason: 'clones' }]);
-});
-
-test('three peers with the same votes are one group, named by its lowest peer', () => {
-  const { rows } = honestGroup(6, 300);
-  const once = copied(rows, 2, 6, () => true);
-  const trust = trustOf(
-    9,
-    copied(
-      copied(once, 2, 7, () => true),
-      6,
-      8,
-      () => true,
-    ),
-  );
-  assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 2, 2, 2]);
-  assert.is(trust.witnessPairs.length, 3);
-});
-
-test('fewer than thirty shared players make no clones', () => {
-  const { rows } = honestGroup(6, 300);
-  const few = (most: number) => {
-    let taken = 0;
-    return copied(rows, 2, 6, () => taken++ < most);
-  };
-  assert.is(trustOf(7, few(29)).witness[6], 6);
-  assert.is(trustOf(7, few(30)).witness[6], 2);
-});
-
-test('adding a clone of a peer hardly changes the weights of the others', () => {
-  const { rows } = honestGroup(7, 300);
-  const alone = trustOf(7, rows);
-  const beside = trustOf(
-    8,
-    copied(rows, 3, 7, () => true),
-  );
-  for (const column of ['tau', 'a', 'b', 'z'] as const) {
-    for (let j = 0; j < 7; j++) {
-      const moved = Math.abs(alone[column][j]! - beside[column][j]!);
-      assert.ok(moved < 0.05, `${column} of ${j} by ${moved}`);
-    }
-  }
 });
 
 /**
@@ -143,47 +95,6 @@ test('peers whose lists agree because they are right stay apart', () => {
   );
   const trust = trustOf(10, sharp);
   assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-});
-
-/**
- * Eight honest peers that each ban some of the bad players, and three more that do so, too, and then ban the same forty
- * good ones; and a peer that repeats half of what each of the first two bans.
- */
-function allied() {
-  const random = seeded(4);
-  const isBad = Array.from({ length: 3_000 }, (_, i) => i % 16 === 0);
-  const targets = new Set(Array.from({ length: 40 }, (_, i) => 16 * i + 5));
-  const rows = isBad.map((truth, i) => {
-    const row: Entry[] = [];
-    for (let j = 0; j < 11; j++) {
-      const sees = random() < (j < 8 ? 0.25 : 0.2);
-      if (j >= 8 && targets.has(i)) row.push(banned(j));
-      else if (sees && truth && random() < 0.6) row.push(banned(j));
-      else if (sees && !truth && random() < 0.4) row.push(good(j));
-    }
-    return row;
-  });
-  return { rows, targets };
-}
-
-test('peers that are honest about many players and ban the same forty good ones are one witness', () => {
-  const { rows, targets } = allied();
-  const trust = trustOf(11, rows);
-  assert.equal([...trust.witness], [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8]);
-  assert.ok(trust.witnessPairs.every(({ reason }) => reason === 'allied'));
-  const { verdict } = readOut(evidenceOf(11, rows), factsOf(11), trust);
-  for (const i of targets) assert.ok(verdict[i] === 'neutral' || verdict[i] === 'trusted', `${i}: ${verdict[i]}`);
-});
-
-test('peers that all ban nearly every bad player are as usual for one another, and stay apart', () => {
-  const random = seeded(5);
-  const rows = Array.from({ length: 1_000 }, (_, i) =>
-    Array.from({ length: 6 }, (_, j) => j).flatMap((j): Entry[] => {
-      if (random() > 0.9) return [];
-      return i % 10 === 0 ? [banned(j)] : random() < 0.5 ? [good(j)] : [];
-    }),
-  );
-  assert.equal([...trustOf(6, rows).witness], [0, 1, 2, 3, 4, 5]);
 });
 
 test('a peer that repeats what two others ban joins them to nobody', () => {

@@ -46,15 +46,6 @@ test('evidence without mass, or of excluded peers, is no vote; a player without 
   ]);
 });
 
-test('evidence in another order than that of its peers is refused', () => {
-  const evidence = { ...evidenceOf(4, [[bad(0), good(3)]]), peer: Uint32Array.of(3, 0) };
-  assert.throws(() => readVotes(evidence, factsOf(4), new Scratch()), /sorted by peer/);
-  assert.throws(
-    () => readVotes({ ...evidence, peer: Uint32Array.of(3, 3) }, factsOf(4), new Scratch()),
-    /not sorted by peer/,
-  );
-});
-
 test('sums contain the number of reported and of shared players of a peer, and its votes', () => {
   const { votes } = votesOf([[bad(0), good(1)], [bad(0)], [[0, 0.25, 0.25], none(1)], [[1, 0, 7]], [bad(1), bad(2)]]);
   const sums = new VoteSums(4, trustConstants, new Scratch());

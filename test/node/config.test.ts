@@ -30,66 +30,73 @@ function faulty(env: Environ, files: Readonly<Record<string, string>> = {}): str
 
 const repositoryFile = (name: string): string => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
 
-const defaults: Config = {
-  settingsGiven: [],
-  environment: 'dev',
-  production: false,
-  host: '127.0.0.1',
-  port: 8080,
-  dataDir: './snapshots',
-  groupId: 'local',
-  salt: null,
-  publishSaltCheck: true,
-  priorBadShare: 0.04,
-  newPeerDays: 1,
-  identityMode: 'privacy-first',
-  playerIdKinds: null,
-  peerAuthEnabled: true,
-  requestSigning: 'optional',
-  registrationMode: 'open',
-  sessionSecret: null,
-  preTrustedPeers: null,
-  peersMax: 10_000,
-  halfLifeDays: 30,
-  banHalfLifeDays: 180,
-  retentionDays: 0,
-  weightsIntervalMs: 2_000,
-  snapshotEvery: 100_000,
-  diskFreeMinMb: 256,
-  clockAcceptedUntil: null,
-  erasureMode: 'peer',
-  erasureQuotaPerDay: 100,
-  logLevel: 'info',
-  streamIntervalMs: 1_000,
-  fastPath: true,
-  connectionsMax: 4_096,
-  loopbackIsProxy: true,
-  rateLimitPeerPerS: 0,
-  rateLimitAddressPerS: 0,
-  registrationsPerAddressPerHour: 0,
-  metricsPort: null,
-  dashboardPort: null,
-  dashboardHost: '127.0.0.1',
-  dashboardProxyHosts: null,
-  metricsHost: '127.0.0.1',
-  cluster: 'none',
-  etcdEndpoints: null,
-  etcdCaFile: null,
-  etcdCertFile: null,
-  etcdKeyFile: null,
-  etcdUsername: null,
-  etcdPassword: null,
-  etcdPrefix: null,
-  etcdSnapshotCount: 100_000,
-  etcdMaxWals: 5,
-  etcdQuotaBytes: 2_147_483_648,
-  nodeId: null,
-  advertiseUrl: null,
-  clusterSecret: null,
-  leaseS: 3,
-  stalenessMaxMs: 5_000,
-  allowStaleReads: false,
-};
+/** Each variable with its member of the configuration, its default, and another text with the value that it gives. */
+const table: readonly (readonly [
+  name: string,
+  member: keyof Config,
+  byDefault: unknown,
+  text: string,
+  read: unknown,
+])[] = [
+  ['ENVIRONMENT', 'environment', 'dev', 'staging', 'staging'],
+  ['HOST', 'host', '127.0.0.1', '0.0.0.0', '0.0.0.0'],
+  ['PORT', 'port', 8080, '0', 0],
+  ['DATA_DIR', 'dataDir', './snapshots', '/data', '/data'],
+  ['GROUP_ID', 'groupId', 'local', 'arena-eu', 'arena-eu'],
+  ['GROUP_SALT', 'salt', null, salt16, salt16],
+  ['PUBLISH_SALT_CHECK', 'publishSaltCheck', true, 'false', false],
+  ['IDENTITY_MODE', 'identityMode', 'privacy-first', 'privacy-first', 'privacy-first'],
+  ['PLAYER_ID_KINDS', 'playerIdKinds', null, ' steam, minecraft-offline,steam', ['steam', 'minecraft-offline']],
+  ['PEER_AUTH_ENABLED', 'peerAuthEnabled', true, 'false', false],
+  ['REQUEST_SIGNING', 'requestSigning', 'optional', 'off', 'off'],
+  ['REGISTRATION_MODE', 'registrationMode', 'open', 'session', 'session'],
+  ['SESSION_SECRET', 'sessionSecret', null, secret32, secret32],
+  ['PRE_TRUSTED_PEERS', 'preTrustedPeers', null, ' p1, P2 ,P1,', 'p1,p2'],
+  ['PEERS_MAX', 'peersMax', 10_000, '7', 7],
+  ['PRIOR_BAD_SHARE', 'priorBadShare', 0.04, '.1', 0.1],
+  ['NEW_PEER_DAYS', 'newPeerDays', 1, '3', 3],
+  ['HALF_LIFE_DAYS', 'halfLifeDays', 30, '0', 0],
+  ['BAN_HALF_LIFE_DAYS', 'banHalfLifeDays', 180, '365', 365],
+  ['RETENTION_DAYS', 'retentionDays', 0, '90', 90],
+  ['WEIGHTS_INTERVAL_MS', 'weightsIntervalMs', 2_000, '50', 50],
+  ['SNAPSHOT_EVERY', 'snapshotEvery', 100_000, '1', 1],
+  ['CLOCK_ACCEPTED_UNTIL', 'clockAcceptedUntil', null, '2026-11-30', Date.parse('2026-11-30T23:59:59.999Z')],
+  ['DISK_FREE_MIN_MB', 'diskFreeMinMb', 256, '0', 0],
+  ['ERASURE_MODE', 'erasureMode', 'peer', 'operator', 'operator'],
+  ['ERASURE_QUOTA_PER_DAY', 'erasureQuotaPerDay', 100, '0', 0],
+  ['LOG_LEVEL', 'logLevel', 'info', 'silent', 'silent'],
+  ['STREAM_INTERVAL_MS', 'streamIntervalMs', 1_000, '0', 0],
+  ['FAST_PATH', 'fastPath', true, 'false', false],
+  ['CONNECTIONS_MAX', 'connectionsMax', 4_096, '50', 50],
+  ['LOOPBACK_IS_PROXY', 'loopbackIsProxy', true, 'false', false],
+  ['RATE_LIMIT_PEER_PER_S', 'rateLimitPeerPerS', 0, '20', 20],
+  ['RATE_LIMIT_ADDRESS_PER_S', 'rateLimitAddressPerS', 0, '30', 30],
+  ['REGISTRATIONS_PER_ADDRESS_PER_HOUR', 'registrationsPerAddressPerHour', 0, '20', 20],
+  ['METRICS_PORT', 'metricsPort', null, '9090', 9090],
+  ['METRICS_HOST', 'metricsHost', '127.0.0.1', '::1', '::1'],
+  ['DASHBOARD_PORT', 'dashboardPort', null, '9091', 9091],
+  ['DASHBOARD_HOST', 'dashboardHost', '127.0.0.1', '::', '::'],
+  ['DASHBOARD_PROXY_HOSTS', 'dashboardProxyHosts', null, 'Ops.example.com, b.c', ['ops.example.com', 'b.c']],
+  ['CLUSTER', 'cluster', 'none', 'etcd', 'etcd'],
+  ['ETCD_ENDPOINTS', 'etcdEndpoints', null, 'https://a:2379, https://b:1', ['https://a:2379', 'https://b:1']],
+  ['ETCD_CA_FILE', 'etcdCaFile', null, '/etc/ca.pem', '/etc/ca.pem'],
+  ['ETCD_CERT_FILE', 'etcdCertFile', null, '/etc/cert.pem', '/etc/cert.pem'],
+  ['ETCD_KEY_FILE', 'etcdKeyFile', null, '/etc/key.pem', '/etc/key.pem'],
+  ['ETCD_USERNAME', 'etcdUsername', null, 'ptf', 'ptf'],
+  ['ETCD_PASSWORD', 'etcdPassword', null, 'p', 'p'],
+  ['ETCD_PREFIX', 'etcdPrefix', null, '/groups/arena/', '/groups/arena/'],
+  ['ETCD_SNAPSHOT_COUNT', 'etcdSnapshotCount', 100_000, '10000', 10_000],
+  ['ETCD_MAX_WALS', 'etcdMaxWals', 5, '2', 2],
+  ['ETCD_QUOTA_BACKEND_BYTES', 'etcdQuotaBytes', 2_147_483_648, '536870912', 536_870_912],
+  ['NODE_ID', 'nodeId', null, 'n-1', 'n-1'],
+  ['ADVERTISE_URL', 'advertiseUrl', null, 'http://10.0.0.1:8080/', 'http://10.0.0.1:8080'],
+  ['CLUSTER_SECRET', 'clusterSecret', null, secret32, secret32],
+  ['LEASE_S', 'leaseS', 3, '2', 2],
+  ['STALENESS_MAX_MS', 'stalenessMaxMs', 5_000, '2000', 2_000],
+  ['ALLOW_STALE_READS', 'allowStaleReads', false, 'true', true],
+];
+const membersOf = (at: 2 | 4) => Object.fromEntries(table.map((row) => [row[1], row[at]]));
+const defaults = { ...membersOf(2), settingsGiven: [], production: false } as unknown as Config;
 
 test('an empty environment gives the defaults of the contract, frozen', () => {
   const config = load({});
@@ -98,134 +105,8 @@ test('an empty environment gives the defaults of the contract, frozen', () => {
 });
 
 test('every variable is read', () => {
-  const config = load({
-    ENVIRONMENT: 'staging',
-    HOST: '0.0.0.0',
-    PORT: '0',
-    DATA_DIR: '/data',
-    GROUP_ID: 'arena-eu',
-    GROUP_SALT: salt16,
-    PUBLISH_SALT_CHECK: 'false',
-    IDENTITY_MODE: 'privacy-first',
-    PLAYER_ID_KINDS: ' steam, minecraft-offline,steam,discord',
-    PEER_AUTH_ENABLED: 'false',
-    REQUEST_SIGNING: 'off',
-    REGISTRATION_MODE: 'session',
-    SESSION_SECRET: secret32,
-    PRE_TRUSTED_PEERS: ' p1, P2 ,P1,',
-    PEERS_MAX: '7',
-    PRIOR_BAD_SHARE: '.1',
-    NEW_PEER_DAYS: '3',
-    HALF_LIFE_DAYS: '0',
-    BAN_HALF_LIFE_DAYS: '365',
-    RETENTION_DAYS: '90',
-    WEIGHTS_INTERVAL_MS: '50',
-    SNAPSHOT_EVERY: '1',
-    CLOCK_ACCEPTED_UNTIL: '2026-11-30',
-    DISK_FREE_MIN_MB: '0',
-    ERASURE_MODE: 'operator',
-    ERASURE_QUOTA_PER_DAY: '0',
-    LOG_LEVEL: 'silent',
-    STREAM_INTERVAL_MS: '0',
-    FAST_PATH: 'false',
-    CONNECTIONS_MAX: '50',
-    LOOPBACK_IS_PROXY: 'false',
-    RATE_LIMIT_PEER_PER_S: '20',
-    RATE_LIMIT_ADDRESS_PER_S: '30',
-    REGISTRATIONS_PER_ADDRESS_PER_HOUR: '20',
-    METRICS_PORT: '9090',
-    METRICS_HOST: '::1',
-    DASHBOARD_PORT: '9091',
-    DASHBOARD_HOST: '::',
-    DASHBOARD_PROXY_HOSTS: 'Ops.example.com, ops2.example.com',
-    CLUSTER: 'etcd',
-    ETCD_ENDPOINTS: 'https://10.0.0.1:2379, https://10.0.0.2:2379',
-    ETCD_CA_FILE: '/etc/ca.pem',
-    ETCD_CERT_FILE: '/etc/cert.pem',
-    ETCD_KEY_FILE: '/etc/key.pem',
-    ETCD_USERNAME: 'ptf',
-    ETCD_PASSWORD: 'p',
-    ETCD_PREFIX: '/groups/arena/',
-    ETCD_SNAPSHOT_COUNT: '10000',
-    ETCD_MAX_WALS: '2',
-    ETCD_QUOTA_BACKEND_BYTES: '536870912',
-    NODE_ID: 'n-1',
-    ADVERTISE_URL: 'http://10.0.0.1:8080/',
-    CLUSTER_SECRET: secret32,
-    LEASE_S: '2',
-    STALENESS_MAX_MS: '2000',
-    ALLOW_STALE_READS: 'true',
-  });
-  assert.equal(config, {
-    settingsGiven: settingNames,
-    environment: 'staging',
-    production: false,
-    host: '0.0.0.0',
-    port: 0,
-    dataDir: '/data',
-    groupId: 'arena-eu',
-    salt: salt16,
-    publishSaltCheck: false,
-    identityMode: 'privacy-first',
-    playerIdKinds: ['steam', 'minecraft-offline', 'discord'],
-    peerAuthEnabled: false,
-    requestSigning: 'off',
-    registrationMode: 'session',
-    sessionSecret: secret32,
-    preTrustedPeers: 'p1,p2',
-    peersMax: 7,
-    priorBadShare: 0.1,
-    newPeerDays: 3,
-    halfLifeDays: 0,
-    banHalfLifeDays: 365,
-    retentionDays: 90,
-    weightsIntervalMs: 50,
-    snapshotEvery: 1,
-    diskFreeMinMb: 0,
-    clockAcceptedUntil: Date.parse('2026-11-30T23:59:59.999Z'),
-    erasureMode: 'operator',
-    erasureQuotaPerDay: 0,
-    logLevel: 'silent',
-    streamIntervalMs: 0,
-    fastPath: false,
-    connectionsMax: 50,
-    loopbackIsProxy: false,
-    rateLimitPeerPerS: 20,
-    rateLimitAddressPerS: 30,
-    registrationsPerAddressPerHour: 20,
-    metricsPort: 9090,
-    metricsHost: '::1',
-    dashboardPort: 9091,
-    dashboardHost: '::',
-    dashboardProxyHosts: ['ops.example.com', 'ops2.example.com'],
-    cluster: 'etcd',
-    etcdEndpoints: ['https://10.0.0.1:2379', 'https://10.0.0.2:2379'],
-    etcdCaFile: '/etc/ca.pem',
-    etcdCertFile: '/etc/cert.pem',
-    etcdKeyFile: '/etc/key.pem',
-    etcdUsername: 'ptf',
-    etcdPassword: 'p',
-    etcdPrefix: '/groups/arena/',
-    etcdSnapshotCount: 10_000,
-    etcdMaxWals: 2,
-    etcdQuotaBytes: 536_870_912,
-    nodeId: 'n-1',
-    advertiseUrl: 'http://10.0.0.1:8080',
-    clusterSecret: secret32,
-    leaseS: 2,
-    stalenessMaxMs: 2_000,
-    allowStaleReads: true,
-  });
-});
-
-test('kinds of player ids are an error where no raw id travels', () => {
-  const outcome = loadConfig({ IDENTITY_MODE: 'high-security', PLAYER_ID_KINDS: 'steam' }, () => undefined);
-  assert.not(outcome.ok);
-  if (!outcome.ok)
-    assert.equal(
-      outcome.problems.map(({ variable }) => variable),
-      ['PLAYER_ID_KINDS'],
-    );
+  const config = load(Object.fromEntries(table.map(([name, , , text]) => [name, text])));
+  assert.equal(config, { ...membersOf(4), settingsGiven: settingNames, production: false });
 });
 
 test('a variable is read under its former name too, unless the present one is set', () => {
@@ -246,7 +127,7 @@ test('a value outside of its bounds is an error of its variable', () => {
     ['PORT', ['-1', '65536', '80a', '1e3', '0x50', '8080.5']],
     ['METRICS_PORT', ['65536']],
     ['GROUP_ID', ['a\u0007b', 'g'.repeat(201)]],
-    ['GROUP_SALT', ['fifteen-bytes-x']],
+    ['GROUP_SALT', ['fifteen-bytes-x', '\u00e9'.repeat(7)]],
     ['IDENTITY_MODE', ['privacy']],
     [
       'PLAYER_ID_KINDS',
@@ -287,16 +168,6 @@ test('a value outside of its bounds is an error of its variable', () => {
   }
 });
 
-test('two ports on one address differ, unless they are free ones', () => {
-  assert.equal(faulty({ METRICS_PORT: '8080' }), ['METRICS_PORT'], 'the default of PORT');
-  assert.equal(faulty({ PORT: '1', METRICS_PORT: '1', DASHBOARD_PORT: '1' }), ['METRICS_PORT', 'DASHBOARD_PORT']);
-  assert.equal(faulty({ METRICS_PORT: '9', DASHBOARD_PORT: '9', LEASE_S: '0' }), ['LEASE_S', 'DASHBOARD_PORT']);
-  for (const HOST of ['0.0.0.0', '::']) assert.equal(faulty({ HOST, METRICS_PORT: '8080' }), ['METRICS_PORT']);
-  assert.equal(faulty({ DASHBOARD_HOST: '0.0.0.0', DASHBOARD_PORT: '8080' }), ['DASHBOARD_PORT']);
-  load({ METRICS_HOST: '127.0.0.2', METRICS_PORT: '8080', DASHBOARD_HOST: '127.0.0.3', DASHBOARD_PORT: '8080' });
-  load({ PORT: '0', METRICS_PORT: '0', DASHBOARD_PORT: '0' });
-});
-
 test('the least and greatest values are accepted', () => {
   const right: readonly (readonly [name: string, values: readonly string[]])[] = [
     ['PORT', ['0', '65535']],
@@ -307,84 +178,77 @@ test('the least and greatest values are accepted', () => {
     ['PRIOR_BAD_SHARE', ['.005', '0.3', '.04']],
     ['PEERS_MAX', ['1', '65535']],
     ['SESSION_SECRET', ['x'.repeat(32)]],
+    // The length of a salt counts in bytes of UTF-8.
+    ['GROUP_SALT', ['\u00e9'.repeat(8)]],
   ];
   for (const [name, values] of right) {
     for (const value of values) assert.equal(faulty({ [name]: value }), [], `${name}=${value}`);
   }
 });
 
-test('the length of a salt counts in bytes of UTF-8', () => {
-  // U+00E9 takes two bytes: eight of them make 16.
-  assert.equal(faulty({ GROUP_SALT: '\u00e9'.repeat(8) }), []);
-  assert.equal(faulty({ GROUP_SALT: '\u00e9'.repeat(7) }), ['GROUP_SALT']);
-});
+/** A node of a cluster that lacks nothing. */
+const member = {
+  ...{ CLUSTER: 'etcd', ETCD_ENDPOINTS: 'http://10.0.0.1:2379', NODE_ID: 'n1', ADVERTISE_URL: 'http://10.0.0.1:8080' },
+  ...{ CLUSTER_SECRET: secret32, GROUP_SALT: salt16 },
+};
+const unsigned = { REQUEST_SIGNING: 'required', PEER_AUTH_ENABLED: 'false' };
+const unsafe = ['GROUP_ID', 'GROUP_SALT', 'PEER_AUTH_ENABLED', 'REGISTRATION_MODE'];
 
-test('all faults are reported at once', () => {
-  assert.equal(faulty({ PORT: 'x', HALF_LIFE_DAYS: 'y', LOG_LEVEL: 'z' }).sort(), [
-    'HALF_LIFE_DAYS',
-    'LOG_LEVEL',
-    'PORT',
-  ]);
-});
+/** The rules about several variables at once: environments, and the variables that are reported for them. */
+const combinations: Readonly<Record<string, readonly (readonly [env: Environ, named: readonly string[]])[]>> = {
+  'two ports on one address differ, unless they are free ones': [
+    // The default of PORT.
+    [{ METRICS_PORT: '8080' }, ['METRICS_PORT']],
+    [{ PORT: '1', METRICS_PORT: '1', DASHBOARD_PORT: '1' }, ['DASHBOARD_PORT', 'METRICS_PORT']],
+    [{ METRICS_PORT: '9', DASHBOARD_PORT: '9', LEASE_S: '0' }, ['DASHBOARD_PORT', 'LEASE_S']],
+    [{ HOST: '0.0.0.0', METRICS_PORT: '8080' }, ['METRICS_PORT']],
+    [{ HOST: '::', METRICS_PORT: '8080' }, ['METRICS_PORT']],
+    [{ DASHBOARD_HOST: '0.0.0.0', DASHBOARD_PORT: '8080' }, ['DASHBOARD_PORT']],
+    [{ METRICS_HOST: '127.0.0.2', METRICS_PORT: '8080', DASHBOARD_HOST: '127.0.0.3', DASHBOARD_PORT: '8080' }, []],
+    [{ PORT: '0', METRICS_PORT: '0', DASHBOARD_PORT: '0' }, []],
+  ],
+  'all faults are reported at once': [
+    [{ PORT: 'x', HALF_LIFE_DAYS: 'y', LOG_LEVEL: 'z' }, ['HALF_LIFE_DAYS', 'LOG_LEVEL', 'PORT']],
+  ],
+  'production requires a group, a salt, a registration mode and authentication': [
+    [{ ENVIRONMENT: 'prod', PEER_AUTH_ENABLED: 'false' }, unsafe],
+    [{ NODE_ENV: 'production', PEER_AUTH_ENABLED: 'false' }, unsafe],
+  ],
+  'a cluster requires its members, names, the salt and its secret, and pairs of credentials': [
+    [{ CLUSTER: 'etcd' }, ['ADVERTISE_URL', 'CLUSTER_SECRET', 'ETCD_ENDPOINTS', 'GROUP_SALT', 'NODE_ID']],
+    [member, []],
+    [{ ...member, ETCD_CERT_FILE: '/cert.pem' }, ['ETCD_KEY_FILE']],
+    [{ ...member, ETCD_PASSWORD: 'p' }, ['ETCD_USERNAME']],
+    [{ ...member, ETCD_CA_FILE: '/ca.pem' }, ['ETCD_CA_FILE']],
+    [{ ...member, STALENESS_MAX_MS: '2999' }, ['STALENESS_MAX_MS']],
+  ],
+  'signatures cannot be required of callers who have no keys': [
+    [unsigned, ['REQUEST_SIGNING']],
+    [{ ...unsigned, REQUEST_SIGNING: 'optional' }, []],
+    [{ REQUEST_SIGNING: 'required' }, []],
+  ],
+  'registration by session requires its secret': [
+    [{ REGISTRATION_MODE: 'session' }, ['SESSION_SECRET']],
+    [{ REGISTRATION_MODE: 'session', SESSION_SECRET: 'short' }, ['SESSION_SECRET']],
+    [{ REGISTRATION_MODE: 'session', SESSION_SECRET: secret32 }, []],
+  ],
+  'kinds of player ids are an error where no raw id travels': [
+    [{ IDENTITY_MODE: 'high-security', PLAYER_ID_KINDS: 'steam' }, ['PLAYER_ID_KINDS']],
+  ],
+};
 
-test('production requires a group, a salt, a registration mode and authentication', () => {
-  for (const env of [{ ENVIRONMENT: 'prod' }, { NODE_ENV: 'production' }]) {
-    assert.equal(faulty({ ...env, PEER_AUTH_ENABLED: 'false' }).sort(), [
-      'GROUP_ID',
-      'GROUP_SALT',
-      'PEER_AUTH_ENABLED',
-      'REGISTRATION_MODE',
-    ]);
+for (const [rule, cases] of Object.entries(combinations)) {
+  test(rule, () => {
+    for (const [env, named] of cases) assert.equal(faulty(env).sort(), named, JSON.stringify(env));
+  });
+}
+
+test('NODE_ENV=production, in any letters, brings the rules of production and leaves the environment alone', () => {
+  for (const name of ['production', 'Production', 'PRODUCTION', ' production ']) {
+    const config = load({ ...production, ENVIRONMENT: 'staging', NODE_ENV: name });
+    assert.equal([config.production, config.environment, config.peerAuthEnabled], [true, 'staging', true], name);
   }
-  const config = load(production);
-  assert.is(config.production, true);
-  assert.is(config.peerAuthEnabled, true);
-});
-
-test('NODE_ENV=production is understood in capital letters too', () => {
-  for (const name of ['Production', 'PRODUCTION', ' production ']) {
-    assert.is(load({ ...production, ENVIRONMENT: 'staging', NODE_ENV: name }).production, true, name);
-  }
-});
-
-test('NODE_ENV=production brings the rules of production and leaves the environment alone', () => {
-  const config = load({ ...production, ENVIRONMENT: 'staging', NODE_ENV: 'production' });
-  assert.is(config.production, true);
-  assert.is(config.environment, 'staging');
-  assert.is(load({ NODE_ENV: 'test' }).production, false);
-});
-
-test('a cluster requires its members, names, the salt and its secret, and pairs of credentials', () => {
-  const required = ['ADVERTISE_URL', 'CLUSTER_SECRET', 'ETCD_ENDPOINTS', 'GROUP_SALT', 'NODE_ID'];
-  assert.equal(faulty({ CLUSTER: 'etcd' }).sort(), required);
-  const env = {
-    CLUSTER: 'etcd',
-    ETCD_ENDPOINTS: 'http://10.0.0.1:2379',
-    NODE_ID: 'n1',
-    ADVERTISE_URL: 'http://10.0.0.1:8080',
-    CLUSTER_SECRET: secret32,
-    GROUP_SALT: salt16,
-  };
-  assert.equal(faulty(env), []);
-  assert.equal(faulty({ ...env, ETCD_CERT_FILE: '/cert.pem' }), ['ETCD_KEY_FILE']);
-  assert.equal(faulty({ ...env, ETCD_PASSWORD: 'p' }), ['ETCD_USERNAME']);
-  assert.equal(faulty({ ...env, ETCD_CA_FILE: '/ca.pem' }), ['ETCD_CA_FILE']);
-  assert.equal(faulty({ ...env, STALENESS_MAX_MS: '2999' }), ['STALENESS_MAX_MS']);
-});
-
-test('signatures cannot be required of callers who have no keys', () => {
-  const unsigned = { REQUEST_SIGNING: 'required', PEER_AUTH_ENABLED: 'false' };
-  assert.equal(faulty(unsigned), ['REQUEST_SIGNING']);
-  assert.equal(
-    [faulty({ ...unsigned, REQUEST_SIGNING: 'optional' }), faulty({ REQUEST_SIGNING: 'required' })],
-    [[], []],
-  );
-});
-
-test('registration by session requires its secret', () => {
-  assert.equal(faulty({ REGISTRATION_MODE: 'session' }), ['SESSION_SECRET']);
-  assert.equal(faulty({ REGISTRATION_MODE: 'session', SESSION_SECRET: 'short' }), ['SESSION_SECRET']);
-  assert.equal(faulty({ REGISTRATION_MODE: 'session', SESSION_SECRET: secret32 }), []);
+  assert.equal([load(production).production, load({ NODE_ENV: 'test' }).production], [true, false]);
 });
 
 test('a secret loses one final line break, from its file and from the environment alike', () => {
@@ -435,20 +299,6 @@ test('the description names every variable but NODE_ENV', () => {
   assert.equal(Object.keys(describeConfig(defaults)).sort(), [...names, 'production'].sort());
 });
 
-test('authentication that is off and more than three pre-trusted peers give a warning each', () => {
-  const warned = (env: Environ): string[] => {
-    const outcome = loadConfig(env, noFile);
-    const warned = outcome.ok ? outcome.warnings.map(({ variable }) => variable) : ['faulty'];
-    return warned.filter((variable) => variable !== 'ERASURE_MODE');
-  };
-  assert.equal(warned({}), []);
-  assert.equal(warned({ PRE_TRUSTED_PEERS: 'a,b,c' }), []);
-  assert.equal(warned({ PEER_AUTH_ENABLED: 'false', PRE_TRUSTED_PEERS: 'a,b,c,d' }), [
-    'PEER_AUTH_ENABLED',
-    'PRE_TRUSTED_PEERS',
-  ]);
-});
-
 test('the environment wins over the .env file, unless it is blank there', () => {
   const file = 'PORT=1\nHOST=1.1.1.1 # a note\nGROUP_ID="from file"\n';
   const env = withDotenv({ PORT: '2', HOST: '' }, (path) => (path === '.env' ? file : undefined), '.env');
@@ -484,27 +334,46 @@ test('docs/CONFIGURATION.md has a row for every variable, with its default and i
   }
 });
 
-test('an open registration in production without a limit is warned about', () => {
-  const open = { ...production, REGISTRATION_MODE: 'open' };
-  const warned = (env: Environ) => loadConfig(env, () => undefined).warnings.map(({ variable }) => variable);
-  assert.equal(warned(open), ['REGISTRATIONS_PER_ADDRESS_PER_HOUR']);
-  assert.equal(warned({ ...open, REGISTRATIONS_PER_ADDRESS_PER_HOUR: '20' }), []);
-  assert.equal(warned({ ...open, REGISTRATION_MODE: 'closed' }), []);
-});
+const own = { ERASURE_MODE: 'own' };
+const openly = { ...production, REGISTRATION_MODE: 'open' };
 
-test('erasures of any peer are warned about, and in production they are not the default', () => {
-  const warned = (env: Environ) => loadConfig(env, () => undefined).warnings.map(({ variable }) => variable);
-  assert.equal(warned({}), ['ERASURE_MODE']);
-  assert.equal(warned({ ERASURE_MODE: 'own' }), []);
-  assert.is(load({}).erasureMode, 'peer');
-  assert.is(load(production).erasureMode, 'own');
-  assert.is(load({ ...production, ERASURE_MODE: 'peer' }).erasureMode, 'peer');
-  assert.is(load({ ...production, ERASURE_MODE: 'operator' }).erasureMode, 'operator');
+/** Environments, and the variables that are warned about in them. */
+const warnings: typeof combinations = {
+  'authentication that is off and more than three pre-trusted peers give a warning each': [
+    [{ ...own, PRE_TRUSTED_PEERS: 'a,b,c' }, []],
+    [{ ...own, PRE_TRUSTED_PEERS: 'a,b,c,d', PEER_AUTH_ENABLED: 'false' }, ['PEER_AUTH_ENABLED', 'PRE_TRUSTED_PEERS']],
+  ],
+  'an open registration in production without a limit is warned about': [
+    [openly, ['REGISTRATIONS_PER_ADDRESS_PER_HOUR']],
+    [{ ...openly, REGISTRATIONS_PER_ADDRESS_PER_HOUR: '20' }, []],
+    [{ ...openly, REGISTRATION_MODE: 'closed' }, []],
+  ],
+  'erasures of any peer are warned about': [
+    [{}, ['ERASURE_MODE']],
+    [own, []],
+  ],
+};
+
+for (const [rule, cases] of Object.entries(warnings)) {
+  test(rule, () => {
+    for (const [env, named] of cases) {
+      const outcome = loadConfig(env, noFile);
+      assert.equal([outcome.ok, outcome.warnings.map(({ variable }) => variable)], [true, named], JSON.stringify(env));
+    }
+  });
+}
+
+test('in production erasures of any peer are not the default', () => {
+  const modes = [production, { ...production, ERASURE_MODE: 'peer' }, { ...production, ERASURE_MODE: 'operator' }];
+  assert.equal(
+    modes.map((env) => load(env).erasureMode),
+    ['own', 'peer', 'operator'],
+  );
 });
 
 /** The text of each warning about a variable that the node does not read, by its name. */
 function strangers(env: Environ): Record<string, string> {
-  const { warnings } = loadConfig({ ERASURE_MODE: 'own', ...env }, () => undefined);
+  const { warnings } = loadConfig({ ERASURE_MODE: 'own', ...env }, noFile);
   return Object.fromEntries(warnings.map(({ variable, text }) => [variable, text]));
 }
 
@@ -525,10 +394,8 @@ test('a mistyped variable is warned about with the likely name, and without its 
     PRE_TRUSTED: 'PRE_TRUSTED_PEERS',
   };
   const found = strangers(Object.fromEntries(Object.keys(meant).map((name) => [name, 'hunter2hunter2hunter2'])));
-  const wanted = Object.entries(meant).map(([name, likely]) => [
-    name,
-    `is not read by the node; did you mean ${likely}?`,
-  ]);
+  const text = (likely: string) => `is not read by the node; did you mean ${likely}?`;
+  const wanted = Object.entries(meant).map(([name, likely]) => [name, text(likely)]);
   assert.equal(found, Object.fromEntries(wanted));
 });
 
@@ -540,13 +407,8 @@ test('a variable with a prefix of the project is warned about though nothing is 
 });
 
 test('a mistyped variable is reported beside the error that it causes', () => {
-  const outcome = loadConfig({ ...production, GROUP_SALT: '', GROUP_SLAT: salt16 }, () => undefined);
-  assert.not.ok(outcome.ok);
-  assert.equal(outcome.ok ? [] : outcome.problems.map(({ variable }) => variable), ['GROUP_SALT']);
-  assert.equal(
-    outcome.warnings.map(({ variable }) => variable),
-    ['GROUP_SLAT'],
-  );
+  const env = { ...production, GROUP_SALT: '', GROUP_SLAT: salt16 };
+  assert.equal([faulty(env), Object.keys(strangers(env))], [['GROUP_SALT'], ['GROUP_SLAT']]);
 });
 
 test('the variables of shells, CI, systemd, containers and tools raise no false alarm', () => {

@@ -18,13 +18,6 @@ test('a line is JSON with a level, a time in ISO 8601 and the message', () => {
   assert.is(line?.port, 1);
 });
 
-test('lines below the level are not written', () => {
-  assert.equal(
-    linesOf((log) => log.debug('quiet')),
-    [],
-  );
-});
-
 test('no field that could hold a secret reaches a line, at any depth and in lists', () => {
   const secret = 'hunter2';
   const headers = { 'x-peer-api-key': secret, 'X-Peer-API-Key': secret, authorization: secret, cookie: secret };

@@ -5,6 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { GroupLoop } from '../../src/group/actor/loop.js';
 import { StoreEndedError } from '../../src/group/ports/storage.js';
+import { limits } from '../../src/limits.js';
 import {
   backgroundCheck,
   clockReported,
@@ -24,40 +25,50 @@ import { VirtualTime } from '../support/virtual-time.js';
 
 const dayMs = 86_400_000;
 
-/** A group whose newest record is of `lastAt`, and what it was told to let go. */
-function groupOf(lastAt: number) {
-  const resumed: unknown[] = [];
-  const loop = { state: { lastAt }, failed: false, draining: false, resume: (retire: unknown) => resumed.push(retire) };
-  return { loop: loop as unknown as GroupLoop, resumed };
+/** Retention over a group whose newest record is of `lastAt`. `removed`: what the group was told to let go. */
+function retaining(
+  lastAt: number,
+  now: () => number,
+  { days = 30, state = {}, everyMs = limits.retentionLookMs as number } = {},
+) {
+  const removed: unknown[] = [];
+  const resume = (retire: unknown) => removed.push(retire);
+  const loop = { state: { lastAt }, failed: false, draining: false, resume, ...state };
+  const stop = retention(
+    () => loop as unknown as GroupLoop,
+    { now },
+    () => days,
+    everyMs,
+  );
+  return { removed, stop };
 }
 
-test('retention removes old events from the start on', async () => {
-  const { loop, resumed } = groupOf(t0 - dayMs);
-  const stop = retention(
-    () => loop,
-    { now: () => t0 },
-    () => 30,
-  );
-  assert.equal(resumed, [{ before: t0 - 30 * dayMs, now: t0 }]);
-  await stop();
+const removedAt = (now: number) => ({ before: now - 30 * dayMs, now });
+
+test('retention removes old events from the start on, unless it has no age or the loop failed or ends', async () => {
+  for (const [given, removed] of [
+    [{}, [removedAt(t0)]],
+    [{ days: 0 }, []],
+    [{ state: { failed: true } }, []],
+    [{ state: { draining: true } }, []],
+  ] as const) {
+    const begun = retaining(t0 - dayMs, () => t0, given);
+    assert.equal(begun.removed, removed, JSON.stringify(given));
+    await begun.stop();
+  }
 });
 
 test('no regular task keeps the process alive', async () => {
   const timersThatHold = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const before = timersThatHold();
-  const { loop } = groupOf(t0);
   const { log } = loggedLines();
-  const actor = { durableSeq: 0 };
-  // Nothing is written of a clock that is ahead.
-  const guard = { isAheadNow: () => true };
+  // Nothing is written of an empty log, or of a clock that is ahead.
+  const loop = { actor: { durableSeq: 0 } } as unknown as GroupLoop;
+  const guard = { isAheadNow: () => true } as unknown as Parameters<typeof clockWatch>[0];
   const stops = [
-    retention(
-      () => loop,
-      { now: () => t0 },
-      () => 0,
-    ),
-    rememberHeads(() => ({ actor }) as unknown as GroupLoop, 'folder', log),
-    clockWatch(guard as Parameters<typeof clockWatch>[0], { now: () => t0 }, 'folder', log),
+    retaining(t0, () => t0).stop,
+    rememberHeads(() => loop, 'folder', log),
+    clockWatch(guard, { now: () => t0 }, 'folder', log),
   ];
   const during = timersThatHold();
   for (const stop of stops) await stop();
@@ -65,79 +76,32 @@ test('no regular task keeps the process alive', async () => {
 });
 
 test('a clock a day ahead of the newest record has until the next look', async () => {
-  const { loop, resumed } = groupOf(t0 - dayMs - 1);
   let looks = 0;
-  const clock = { now: () => t0 + looks++ };
-  const stop = retention(
-    () => loop,
-    clock,
-    () => 30,
-    1,
-  );
-  assert.equal(resumed, []);
-  await until(() => resumed.length > 1);
-  assert.equal(resumed[0], { before: t0 + 1 - 30 * dayMs, now: t0 + 1 });
+  const { removed, stop } = retaining(t0 - dayMs - 1, () => t0 + looks++, { everyMs: 1 });
+  assert.equal(removed, []);
+  await until(() => removed.length > 1);
+  assert.equal(removed[0], removedAt(t0 + 1));
   await stop();
 });
 
 test('a clock that was corrected removes no event', async () => {
-  const { loop, resumed } = groupOf(t0 - dayMs);
   const times = [t0 + 3650 * dayMs];
-  const stop = retention(
-    () => loop,
-    { now: () => times.shift() ?? t0 },
-    () => 30,
-    1,
-  );
-  await until(() => resumed.length > 0);
-  assert.equal(resumed[0], { before: t0 - 30 * dayMs, now: t0 });
+  const { removed, stop } = retaining(t0 - dayMs, () => times.shift() ?? t0, { everyMs: 1 });
+  await until(() => removed.length > 0);
+  assert.equal(removed[0], removedAt(t0));
   await stop();
-});
-
-test('without an age nothing leaves', async () => {
-  const { loop, resumed } = groupOf(t0);
-  await retention(
-    () => loop,
-    { now: () => t0 },
-    () => 0,
-  )();
-  assert.equal(resumed, []);
 });
 
 test('the expected head is not written before the files hold its records', async () => {
   const dir = temporaryFolder();
   const head = { lastSeq: 7, chain: new Uint8Array(32) };
-  const loopOf = (stored: () => Promise<void>) => ({ actor: { durableHead: head }, log: { stored } }) as GroupLoop;
-  const refused = writeHead(
-    loopOf(() => Promise.reject(new Error('no space left'))),
-    dir,
-    false,
-  );
-  assert.match(String(await rejection(refused)), /no space left/);
-  await writeHead(
-    loopOf(() => Promise.reject(new StoreEndedError('the node is shutting down'))),
-    dir,
-    true,
-  );
+  const write = (stored: () => Promise<void>, isEnding = false) =>
+    writeHead({ actor: { durableHead: head }, log: { stored } } as GroupLoop, dir, isEnding);
+  assert.match(String(await rejection(write(() => Promise.reject(new Error('no space left'))))), /no space left/);
+  await write(() => Promise.reject(new StoreEndedError('the node is shutting down')), true);
   assert.is(readExpectedHead(dir), null, 'nor one that they will not hold any more');
-  await writeHead(
-    loopOf(async () => undefined),
-    dir,
-    false,
-  );
+  await write(async () => undefined);
   assert.is(readExpectedHead(dir)?.lastSeq, 7);
-});
-
-test('a loop that failed or ends removes nothing', async () => {
-  for (const state of [{ failed: true }, { draining: true }]) {
-    const { loop, resumed } = groupOf(t0);
-    await retention(
-      () => Object.assign(loop, state),
-      { now: () => t0 },
-      () => 30,
-    )();
-    assert.equal(resumed, []);
-  }
 });
 
 /** A log, and its lines as level and message. */

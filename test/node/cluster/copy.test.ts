@@ -106,14 +106,11 @@ async function snapshotOf({ machine: { actor, log } }: Life, dir: string): Promi
   await new LmdbSnapshotStore(dir).write({ ...header, epoch: 1 }, snapshotBlocks(state));
 }
 
-/** Fetches a copy from the nodes; the first one leads. */
+/** Fetches a copy, or what the log of the folder lacks, from the nodes; the first one leads. */
 function fetchInto(
   dir: string,
   nodes: readonly Node[],
-  warnings: string[] = [],
-  ending = new AbortController(),
-  fetch = fetchCopy,
-  over = timers,
+  { lines = [] as string[], ending = new AbortController(), fetch = fetchCopy, over = timers } = {},
 ) {
   const bytes = async ({ url, path }: LinkCall): Promise<Buffer> => {
     try {
@@ -124,23 +121,48 @@ function fetchInto(
   };
   const link = { bytes, call: async <T>(call: LinkCall) => JSON.parse((await bytes(call)).toString()) as T };
   const views = nodes.map((_, i) => ({ url: String(i), role: i === 0 ? 'leader' : 'follower' }) as NodeView);
-  const log = pino({}, { write: (line: string) => void warnings.push(line) });
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
   return fetch({ dir, mark, trimmed: 5, link, nodes: async () => views, log, timers: over, signal: ending.signal });
 }
 
-/** Fetches what the folder lacks. Returns the lines that were logged. */
-async function continueIn(dir: string, nodes: readonly Node[]): Promise<readonly string[]> {
+/** Fetches a copy of a life and checks it. Returns its folder, and the lines that were logged. */
+async function copyOf(life: Life, nodes: readonly Node[], dir = temporaryFolder(), fetch = fetchCopy) {
   const lines: string[] = [];
-  await fetchInto(dir, nodes, lines, undefined, fetchMissing);
-  return lines;
+  await fetchInto(dir, nodes, { lines, fetch });
+  await assertCopy(dir, life);
+  return { dir, lines };
+}
+
+/** Fetches what the folder lacks of a life, and checks it. Returns the lines that were logged. */
+const continueIn = async (dir: string, life: Life, nodes: readonly Node[]) =>
+  (await copyOf(life, nodes, dir, fetchMissing)).lines;
+
+const nodesOf = (life: Life): [Node, Node, Node] => [new Node(life), new Node(life), new Node(life)];
+const snapshotsIn = ({ dir }: { readonly dir: string }) => new LmdbSnapshotStore(dir).list();
+
+/** Asserts that the log holds one player and no byte of an erased one. */
+function assertErasedIn(dir: string): void {
+  const bytes = readFileSync(join(dir, 'log', 'data.mdb'));
+  assert.equal([bytes.includes(subjectOf('player 1')), bytes.includes(subjectOf('player 0'))], [false, true]);
+}
+
+/** Aborts as soon as the node is asked for a path that `holds`. */
+function abortedAt(node: Node, holds: (path: string) => boolean): AbortController {
+  const ending = new AbortController();
+  node.before = (path) => {
+    if (!holds(path)) return;
+    ending.abort();
+    throw new Error('the call was aborted');
+  };
+  return ending;
 }
 
 const typesIn = (stored: StoredBatch) => [...batchFrom(stored)].map(({ type }) => type);
 
 const logPiecesOf = ({ asked }: Node) => asked.filter((path) => path.startsWith('/copy-log'));
 
-/** Asserts that the folder holds an intact copy, and returns the digest of its state. */
-async function digestOf(dir: string): Promise<string> {
+/** Asserts that the folder holds an intact copy, with the state of the life. */
+async function assertCopy(dir: string, { machine }: Life): Promise<void> {
   assert.not.ok(isIncomplete(dir));
   assert.not.ok(readdirSync(dir).includes('.tmp-joining'));
   assert.is(readMark(dir)?.node_id, 'joining');
@@ -148,22 +170,20 @@ async function digestOf(dir: string): Promise<string> {
   const snapshots = new LmdbSnapshotStore(dir);
   const report = verifyStore(log, snapshots, readExpectedHead(dir)!, 'full');
   assert.equal(report.faults, []);
-  return stateDigest(recover(log, snapshots, salt, lastSeqOf(log))!.follower.state);
+  const { state } = recover(log, snapshots, salt, lastSeqOf(log))!.follower;
+  assert.is(stateDigest(state), stateDigest(machine.actor.state));
 }
 
 test('a copy has the log and the newest snapshot of a follower, and replaces what the folder held', async () => {
   const life = await Life.reporting(10);
-  const leader = new Node(life);
-  const follower = new Node(life);
+  const [leader, follower] = nodesOf(life);
   await snapshotOf(life, follower.dir);
   await life.report(10, 30);
   const dir = temporaryFolder();
   await (await acquireFolder(dir)).close();
   writeFileSync(join(dir, 'dashboard-password'), 'its own');
-  await fetchInto(dir, [leader, follower]);
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
-  assert.equal(leader.asked, []);
-  assert.equal(new LmdbSnapshotStore(dir).list(), new LmdbSnapshotStore(follower.dir).list());
+  await copyOf(life, [leader, follower], dir);
+  assert.equal([leader.asked, snapshotsIn({ dir })], [[], snapshotsIn(follower)]);
   assert.is(readFileSync(join(dir, 'dashboard-password'), 'utf8'), 'its own');
   // The next owner of the folder can write.
   const owned = await ownFolder(dir);
@@ -184,14 +204,9 @@ test('what is written and erased during a copy is in it, and the erased bytes ar
       await life.report(42, 45);
     });
   };
-  const dir = temporaryFolder();
-  await fetchInto(dir, [node]);
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
-  // The snapshot is older than the erasure.
-  assert.equal(new LmdbSnapshotStore(dir).list(), []);
-  const bytes = readFileSync(join(dir, 'log', 'data.mdb'));
-  assert.not.ok(bytes.includes(subjectOf('player 1')));
-  assert.ok(bytes.includes(subjectOf('player 0')));
+  const { dir } = await copyOf(life, [node]);
+  assert.equal(snapshotsIn({ dir }), [], 'the snapshot is older than the erasure');
+  assertErasedIn(dir);
 });
 
 test('what is written after the last piece was sent is in the copy', async () => {
@@ -201,30 +216,24 @@ test('what is written after the last piece was sent is in the copy', async () =>
   node.before = async (path) => {
     if (path === '/copy' && ++offers === 2) await life.report(8, 20);
   };
-  const dir = temporaryFolder();
-  const lines: string[] = [];
-  await fetchInto(dir, [node], lines);
+  const { lines } = await copyOf(life, [node]);
   assert.is(lines.length, 1);
   assert.match(lines[0]!, 'this node fetched a copy');
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
 });
 
 test('another node sends the next piece if one fails, and no piece is fetched twice', async () => {
   const life = await Life.reporting(40);
-  const [one, two] = [new Node(life), new Node(life)];
+  const [leader, one] = nodesOf(life);
   one.goneAfter(3);
-  const dir = temporaryFolder();
-  const warnings: string[] = [];
-  await fetchInto(dir, [two, one], warnings);
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  const { lines } = await copyOf(life, [leader, one]);
   assert.is(logPiecesOf(one).length, 4);
-  assert.equal(logPiecesOf(two)[0], logPiecesOf(one)[3]);
-  assert.match(warnings[0]!, 'the node is gone');
+  assert.equal(logPiecesOf(leader)[0], logPiecesOf(one)[3]);
+  assert.match(lines[0]!, 'the node is gone');
 });
 
 test('another node sends a piece that arrived damaged', async () => {
   const life = await Life.reporting(20);
-  const [one, two] = [new Node(life), new Node(life)];
+  const [leader, one] = nodesOf(life);
   one.before = async (path) => {
     if (!path.startsWith('/copy-log?from=5')) return;
     const memory = Buffer.alloc(1e6);
@@ -232,31 +241,25 @@ test('another node sends a piece that arrived damaged', async () => {
     piece[piece.length - 1]! ^= 1;
     return piece;
   };
-  const warnings: string[] = [];
-  const dir = temporaryFolder();
-  await fetchInto(dir, [two, one], warnings);
-  assert.match(warnings[0]!, 'checksum differs');
-  assert.not.ok(logPiecesOf(two)[0]!.startsWith('/copy-log?from=1&'));
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  const { lines } = await copyOf(life, [leader, one]);
+  assert.match(lines[0]!, 'checksum differs');
+  assert.not.ok(logPiecesOf(leader)[0]!.startsWith('/copy-log?from=1&'));
 });
 
 test('a piece of another history begins the copy anew, from another node', async () => {
   const life = await Life.reporting(20);
   const other = await Life.begin();
   await other.report(100, 140);
-  const [one, two] = [new Node(other), new Node(life)];
+  const [one, leader] = [new Node(other), new Node(life)];
   let pieces = 0;
-  one.before = async (path) => (path.startsWith('/copy-log') && ++pieces <= 2 ? two.answer(path) : undefined);
-  const warnings: string[] = [];
-  const dir = temporaryFolder();
-  await fetchInto(dir, [two, one], warnings);
-  assert.match(warnings[0]!, 'does not follow the batch before it');
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  one.before = async (path) => (path.startsWith('/copy-log') && ++pieces <= 2 ? leader.answer(path) : undefined);
+  const { lines } = await copyOf(life, [leader, one]);
+  assert.match(lines[0]!, 'does not follow the batch before it');
 });
 
 test('two calls that fail at once count as one failure of their node', async () => {
   const life = await Life.reporting(40);
-  const [leader, one, two] = [new Node(life), new Node(life), new Node(life)];
+  const [leader, one, two] = nodesOf(life);
   let isErased = false;
   let fail = (_error: Error) => {};
   const failing = new Promise((_resolve, reject) => {
@@ -273,54 +276,42 @@ test('two calls that fail at once count as one failure of their node', async () 
     if (path.endsWith('batches=1')) fail(new Error('the node is gone'));
     if (path.endsWith('batches=1') || from > life.machine.actor.durableSeq) await failing;
   };
-  const dir = temporaryFolder();
-  const warnings: string[] = [];
-  await fetchInto(dir, [leader, one, two], warnings);
-  assert.is(warnings.filter((line) => line.includes('the node is gone')).length, 2);
-  assert.not.ok(leader.asked.some((path) => path.startsWith('/copy-log')));
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  const { lines } = await copyOf(life, [leader, one, two]);
+  assert.is(lines.filter((line) => line.includes('the node is gone')).length, 2);
+  assert.equal(logPiecesOf(leader), []);
 });
 
 test('a node that lacks records, or is starting, is not asked for its log', async () => {
   const life = await Life.reporting(40);
-  const [leader, starting, late] = [new Node(life), new Node(life), new Node(life)];
+  const [leader, starting, late] = nodesOf(life);
   starting.before = () => {
     throw new LinkRefusedError('the node is starting');
   };
   late.lag = life.machine.actor.durableSeq - 4;
-  const dir = temporaryFolder();
-  const warnings: string[] = [];
-  await fetchInto(dir, [leader, starting, late], warnings);
-  assert.match(warnings.join(''), 'its log ends at record 4, before record 5');
-  assert.not.ok(late.asked.some((path) => path.startsWith('/copy-log')));
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  const { lines } = await copyOf(life, [leader, starting, late]);
+  assert.match(lines.join(''), 'its log ends at record 4, before record 5');
+  assert.equal(logPiecesOf(late), []);
 });
 
 test('a node that has less than the copy already has does not continue it', async () => {
   const life = await Life.reporting(40);
-  const [leader, one, late] = [new Node(life), new Node(life), new Node(life)];
+  const [leader, one, late] = nodesOf(life);
   one.goneAfter(3);
   late.lag = 5;
-  const dir = temporaryFolder();
-  const warnings: string[] = [];
-  await fetchInto(dir, [leader, one, late], warnings);
-  assert.not.ok(late.asked.some((path) => path.startsWith('/copy-log')));
-  assert.ok(leader.asked.some((path) => path.startsWith('/copy-log')));
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  await copyOf(life, [leader, one, late]);
+  assert.equal([logPiecesOf(late), logPiecesOf(leader).length > 0], [[], true]);
 });
 
 test('a snapshot is fetched from the next node if its node removes it meanwhile', async () => {
   const life = await Life.reporting(20);
-  const [leader, one, two] = [new Node(life), new Node(life), new Node(life)];
+  const [leader, one, two] = nodesOf(life);
   for (const node of [one, two]) await snapshotOf(life, node.dir);
   one.before = (path) => {
     if (path.startsWith('/copy-snapshot')) throw new LinkRefusedError('there is no such snapshot any more');
   };
-  const dir = temporaryFolder();
-  await fetchInto(dir, [leader, one, two]);
+  const copy = await copyOf(life, [leader, one, two]);
   assert.ok(two.asked.some((path) => path.startsWith('/copy-snapshot')));
-  assert.equal(new LmdbSnapshotStore(dir).list(), new LmdbSnapshotStore(two.dir).list());
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  assert.equal(snapshotsIn(copy), snapshotsIn(two));
 });
 
 test('a damaged snapshot is not taken, and the copy is complete without one', async () => {
@@ -334,58 +325,48 @@ test('a damaged snapshot is not taken, and the copy is complete without one', as
     for (let at = bytes.indexOf('"lastSeq"'); at !== -1; at = bytes.indexOf('"lastSeq"', at)) bytes[at + 1]! ^= 1;
     writeFileSync(file, bytes);
   }
-  const dir = temporaryFolder();
-  const lines: string[] = [];
-  await fetchInto(dir, nodes, lines);
+  const { dir, lines } = await copyOf(life, nodes);
   assert.match(lines[0]!, 'the snapshot is damaged');
-  assert.is(lines.length, limits.copySnapshotTries + 1);
-  assert.equal(new LmdbSnapshotStore(dir).list(), []);
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  assert.equal([lines.length, snapshotsIn({ dir })], [limits.copySnapshotTries + 1, []]);
 });
 
 test('a node with a log of its own fetches what was written, erased and withdrawn meanwhile', async () => {
   const life = await Life.reporting(40);
   const node = new Node(life);
   await snapshotOf(life, node.dir);
-  const dir = temporaryFolder();
-  await fetchInto(dir, [node]);
-  assert.is(new LmdbSnapshotStore(dir).list().length, 1);
+  const { dir } = await copyOf(life, [node]);
+  assert.is(snapshotsIn({ dir }).length, 1);
   const { durableSeq } = life.machine.actor;
   await life.report(42, 45);
   await life.act({ type: 'withdraw', id: 'id-8' });
   await life.act({ type: 'erase', player: 'player 1' });
   await life.report(46, 49);
   node.asked.length = 0;
-  const lines = await continueIn(dir, [node]);
+  const lines = await continueIn(dir, life, [node]);
   assert.match(lines[0]!, 'this node fetched what its log lacked');
   assert.ok(logPiecesOf(node)[0]!.startsWith(`/copy-log?from=${durableSeq + 1}&`));
   assert.ok(
     logPiecesOf(node).some((path) => path.endsWith('&batches=1')),
     'nothing was read again',
   );
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
   // Neither its snapshot nor its log brings the player back.
-  assert.equal(new LmdbSnapshotStore(dir).list(), []);
-  const bytes = readFileSync(join(dir, 'log', 'data.mdb'));
-  assert.not.ok(bytes.includes(subjectOf('player 1')));
-  assert.ok(bytes.includes(subjectOf('player 0')));
+  assert.equal(snapshotsIn({ dir }), []);
+  assertErasedIn(dir);
 });
 
 test('a node keeps its snapshot if nothing was erased, and fetches one that is newer than an erasure', async () => {
   const life = await Life.reporting(20);
   const node = new Node(life);
   await snapshotOf(life, node.dir);
-  const dir = temporaryFolder();
-  await fetchInto(dir, [node]);
-  const before = new LmdbSnapshotStore(dir).list();
+  const { dir } = await copyOf(life, [node]);
+  const before = snapshotsIn({ dir });
   await life.report(20, 24);
-  await continueIn(dir, [node]);
-  assert.equal(new LmdbSnapshotStore(dir).list(), before);
+  await continueIn(dir, life, [node]);
+  assert.equal(snapshotsIn({ dir }), before);
   await life.act({ type: 'erase', player: 'player 1' });
   await snapshotOf(life, node.dir);
-  await continueIn(dir, [node]);
-  assert.equal(new LmdbSnapshotStore(dir).list(), [life.machine.actor.durableSeq]);
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  await continueIn(dir, life, [node]);
+  assert.equal(snapshotsIn({ dir }), [life.machine.actor.durableSeq]);
 });
 
 test('a snapshot goes if an erasure that its log already has left the log since', async () => {
@@ -400,85 +381,66 @@ test('a snapshot goes if an erasure that its log already has left the log since'
   const writer = await acquireFolder(dir);
   await writer.appendAll([...before.filter(({ firstSeq }) => firstSeq < erased.firstSeq), erased]);
   await writer.close();
-  assert.is(new LmdbSnapshotStore(dir).list().length, 1);
+  assert.is(snapshotsIn({ dir }).length, 1);
   await writeMark(dir, mark);
-  await continueIn(dir, [new Node(life)]);
-  assert.equal(new LmdbSnapshotStore(dir).list(), []);
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  await continueIn(dir, life, [new Node(life)]);
+  assert.equal(snapshotsIn({ dir }), []);
 });
 
 test('a node with another history gets a whole copy', async () => {
   const other = await Life.reporting(12);
   await other.act({ type: 'erase', player: 'player 1' });
-  const dir = temporaryFolder();
-  await fetchInto(dir, [new Node(other)]);
+  const { dir } = await copyOf(other, [new Node(other)]);
   const life = await Life.reporting(40);
-  const lines = await continueIn(dir, [new Node(life)]);
+  const lines = await continueIn(dir, life, [new Node(life)]);
   assert.match(lines[0]!, /does not follow .* so a whole copy is fetched/);
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
 });
 
 test('a full disk is waited for, and costs nothing before the first change', async () => {
   const life = await Life.reporting(20);
   const node = new Node(life);
   await snapshotOf(life, node.dir);
-  const dir = temporaryFolder();
-  await fetchInto(dir, [node]);
-  const before = new LmdbSnapshotStore(dir).list();
+  const { dir } = await copyOf(life, [node]);
+  const before = snapshotsIn({ dir });
   await life.report(20, 24);
-  const bound = limits as { commitFreeBytes: number };
-  const { commitFreeBytes } = limits;
-  bound.commitFreeBytes = Number.MAX_SAFE_INTEGER;
   const lines: string[] = [];
-  const continued = fetchInto(dir, [node], lines, undefined, fetchMissing);
-  await until(() => lines.length > 0);
-  bound.commitFreeBytes = commitFreeBytes;
+  let continued: Promise<void> | undefined;
+  await withBounds({ commitFreeBytes: Number.MAX_SAFE_INTEGER }, async () => {
+    continued = fetchInto(dir, [node], { lines, fetch: fetchMissing });
+    await until(() => lines.length > 0);
+  });
   await continued;
   assert.match(lines[0]!, 'is full');
   assert.match(lines.at(-1)!, 'this node fetched what its log lacked');
-  assert.equal(new LmdbSnapshotStore(dir).list(), before);
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  assert.equal(snapshotsIn({ dir }), before);
+  await assertCopy(dir, life);
 });
 
 test('an interruption before the first change costs nothing, a later one a whole copy', async () => {
   const life = await Life.reporting(40);
   const node = new Node(life);
-  const dir = temporaryFolder();
-  await fetchInto(dir, [node]);
+  const { dir } = await copyOf(life, [node]);
   await life.report(40, 60);
   for (const [pieces, isAfter] of [
     [1, false],
     [3, true],
   ] as const) {
-    const ending = new AbortController();
     let seen = 0;
-    node.before = (path) => {
-      if (!path.startsWith('/copy-log') || ++seen < pieces) return;
-      ending.abort();
-      throw new Error('the call was aborted');
-    };
-    const error = await rejection(fetchInto(dir, [node], [], ending, fetchMissing));
-    assert.is((error as Error).name, 'AbortError');
-    assert.is(isIncomplete(dir), isAfter);
+    const ending = abortedAt(node, (path) => path.startsWith('/copy-log') && ++seen >= pieces);
+    const error = await rejection(fetchInto(dir, [node], { ending, fetch: fetchMissing }));
+    assert.equal([(error as Error).name, isIncomplete(dir)], ['AbortError', isAfter], `${pieces} pieces`);
   }
 });
 
 test('an aborted copy leaves the folder as it was', async () => {
-  const life = await Life.reporting(20);
-  const node = new Node(life);
-  const ending = new AbortController();
-  node.before = (path) => {
-    if (!path.startsWith('/copy-log?from=5')) return;
-    ending.abort();
-    throw new Error('the call was aborted');
-  };
+  const node = new Node(await Life.reporting(20));
+  const ending = abortedAt(node, (path) => path.startsWith('/copy-log?from=5'));
   const dir = temporaryFolder();
   await (await acquireFolder(dir)).close();
   const before = readdirSync(dir).sort();
-  const error = await fetchInto(dir, [node], [], ending).catch((reason: unknown) => reason);
+  const error = await rejection(fetchInto(dir, [node], { ending }));
   assert.is((error as Error).name, 'AbortError');
-  assert.equal(readdirSync(dir).sort(), before);
-  assert.not.ok(isIncomplete(dir));
+  assert.equal([readdirSync(dir).sort(), isIncomplete(dir)], [before, false]);
 });
 
 test('a copy replaces what an interrupted replacement left', async () => {
@@ -490,26 +452,26 @@ test('a copy replaces what an interrupted replacement left', async () => {
   }
   writeFileSync(join(dir, '.joining'), '');
   assert.ok(isIncomplete(dir));
-  await fetchInto(dir, [new Node(life)]);
-  assert.equal(new LmdbSnapshotStore(dir).list(), []);
-  assert.is(await digestOf(dir), stateDigest(life.machine.actor.state));
+  await copyOf(life, [new Node(life)], dir);
+  assert.equal(snapshotsIn({ dir }), []);
 });
 
-test('a node that starts refuses to send anything', async () => {
-  const donor = new CopyDonor({ dir: temporaryFolder(), timers, site: () => null });
-  assert.throws(() => donor.offer(), isRefusal);
-  assert.ok(isRefusal(await rejection(donor.logPiece(1, 10, Promise.resolve()))));
-});
-
-test('a node whose reader is busy, or that has removed a snapshot, refuses the piece', async () => {
-  const busy = async () => {
-    throw new PoolBusyError('too many reads of the log are waiting');
-  };
-  const site = () => ({ durableSeq: 9, pool: { logPiece: busy } });
-  const donor = new CopyDonor({ dir: temporaryFolder(), timers, site });
+test('a node refuses to send while it starts, while its reader is busy, and a snapshot that it removed', async () => {
+  const donorOf = (site: ConstructorParameters<typeof CopyDonor>[0]['site']) =>
+    new CopyDonor({ dir: temporaryFolder(), timers, site });
+  const refuses = async (piece: Promise<unknown>) => (await rejection(piece)) instanceof LinkRefusedError;
+  const sent = Promise.resolve();
+  const starting = donorOf(() => null);
+  assert.throws(
+    () => starting.offer(),
+    (error: unknown) => error instanceof LinkRefusedError,
+  );
+  assert.ok(await refuses(starting.logPiece(1, 10, sent)));
+  const logPiece = () => Promise.reject(new PoolBusyError('too many reads of the log are waiting'));
+  const donor = donorOf(() => ({ durableSeq: 9, pool: { logPiece } }));
   assert.equal(donor.offer(), { last_seq: 9, snapshots: [] });
-  assert.ok(isRefusal(await rejection(donor.logPiece(1, 10, Promise.resolve()))));
-  assert.ok(isRefusal(await rejection(donor.snapshotPiece(7, 0, Promise.resolve()))));
+  assert.ok(await refuses(donor.logPiece(1, 10, sent)));
+  assert.ok(await refuses(donor.snapshotPiece(7, 0, sent)));
 });
 
 test('the next piece waits until the one before is sent, and pieces keep to the rate', async () => {
@@ -534,13 +496,11 @@ test('the next piece waits until the one before is sent, and pieces keep to the 
   assert.is(time.elapsed(), 2 * pieceMs);
 });
 
-const isRefusal = (error: unknown) => error instanceof LinkRefusedError;
-
 test('a whole copy that the disk cannot hold is tried again after a pause, which an abort ends', async () => {
   await withBounds({ commitFreeBytes: Number.MAX_SAFE_INTEGER }, async () => {
     const [lines, ending, time] = [[] as string[], new AbortController(), new VirtualTime()];
     const nodes = [new Node(await Life.reporting(1))];
-    const copied = rejection(fetchInto(temporaryFolder(), nodes, lines, ending, fetchCopy, time));
+    const copied = rejection(fetchInto(temporaryFolder(), nodes, { lines, ending, over: time }));
     await until(() => lines.length === 1);
     assert.ok(await time.step());
     assert.is(time.elapsed(), limits.joinRetryMs);

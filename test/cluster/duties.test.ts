@@ -17,6 +17,13 @@ import { VirtualTime } from '../support/virtual-time.js';
 const time = new VirtualTime();
 const until = (holds: () => boolean): Promise<void> => time.until(holds);
 
+/** Runs the duties until a condition holds. */
+async function runUntil(duties: LeaderDuties, holds: () => boolean): Promise<void> {
+  duties.start();
+  await until(holds);
+  await duties.stop();
+}
+
 const base = { url: 'http://x', applied: 1, durable: 1, snapshot: 0, version: '1', started: 0, reason: null };
 const nodeOf = (nodeId: string, format: number, role = 'follower'): NodeView => ({ ...base, nodeId, format, role });
 
@@ -110,9 +117,7 @@ test('settings that wait for a newer format are written later if etcd was silent
       return [];
     };
     await withBounds({ trimLookMs: 1, trimEveryMs: 1 }, async () => {
-      duties.start();
-      await until(() => looks > 2);
-      await duties.stop();
+      await runUntil(duties, () => looks > 2);
     });
     assert.equal([failures, member.writeFormat], [[failure], RECORD_FORMAT]);
     return tries;
@@ -253,18 +258,31 @@ const sizeOf = (file: number, inUse: number, alarms: readonly string[] = []) => 
   ...{ endpoint: 'http://m', leads: true, version: '3.4.0', dbBytes: file * 1e6, dbBytesInUse: inUse * 1e6, alarms },
 });
 
-test('writes are refused while the database is close to its quota, and by the leader only', async () => {
-  let file = 81;
-  let changes = 0;
+/** A leader that looks at the members again and again; `answer` is their status at that time. */
+function looking(answer: () => Awaited<ReturnType<DutiesDeps['members']>>, more: Partial<DutiesDeps> = {}) {
   let appended = 0;
   let looks = 0;
   const world = worldOf([nodeOf('n0', 2)], {
     members: async () => {
       looks += 1;
-      return [sizeOf(1, 1), sizeOf(file, 70)];
+      return answer();
     },
     // Makes the next look due at once.
     appendedBytes: () => (appended += limits.trimEveryBytes),
+    ...more,
+  });
+  /** Resolves after so many further looks. */
+  const looked = (count: number) => {
+    const before = looks;
+    return until(() => looks >= before + count);
+  };
+  return { ...world, looked };
+}
+
+test('writes are refused while the database is close to its quota, and by the leader only', async () => {
+  let file = 81;
+  let changes = 0;
+  const world = looking(() => [sizeOf(1, 1), sizeOf(file, 70)], {
     fullChanged: () => {
       changes += 1;
     },
@@ -272,7 +290,7 @@ test('writes are refused while the database is close to its quota, and by the le
   world.duties.start();
   await until(() => world.member.logIsFull);
   file = 71;
-  await until(() => looks > 5);
+  await world.looked(3);
   assert.ok(world.member.logIsFull, 'a little room opens and closes nothing');
   file = 69;
   await until(() => !world.member.logIsFull);
@@ -286,22 +304,13 @@ test('writes are refused while the database is close to its quota, and by the le
   assert.is(world.preferred.at(-1), null, 'and to its own one when it no longer leads');
 });
 
-// The alarm outlasts its cause: the database may be almost empty again.
 test('an alarm of etcd is logged by its name once, and writes are refused while it says NOSPACE', async () => {
   const notes: string[] = [];
-  let appended = 0;
-  let looks = 0;
   let alarms: readonly string[] = ['NOSPACE'];
-  const world = worldOf([nodeOf('n0', 2)], {
-    members: async () => {
-      looks += 1;
-      return [sizeOf(1, 1, alarms), sizeOf(1, 1, alarms)];
-    },
-    appendedBytes: () => (appended += limits.trimEveryBytes),
-    note: (level, _fields, text) => void notes.push(`${level}: ${text}`),
-  });
+  const note: DutiesDeps['note'] = (level, _fields, text) => void notes.push(`${level}: ${text}`);
+  const world = looking(() => [sizeOf(1, 1, alarms), sizeOf(1, 1, alarms)], { note });
   world.duties.start();
-  await until(() => looks > 3);
+  await world.looked(4);
   assert.ok(world.member.logIsFull);
   assert.is(notes.filter((text) => /^error: .*alarm NOSPACE.*etcdctl alarm disarm/.test(text)).length, 1);
   alarms = [];
@@ -311,79 +320,63 @@ test('an alarm of etcd is logged by its name once, and writes are refused while 
 });
 
 test('a node that lost the lead while it looked at the members refuses nothing', async () => {
-  let answer: (() => void) | null = null;
-  const world = worldOf([nodeOf('n0', 2)], {
-    members: () =>
-      new Promise((resolve) => {
-        answer = () => resolve([sizeOf(90, 90)]);
-      }),
-  });
-  world.duties.start();
-  await until(() => answer !== null);
-  world.member.isLeader = false;
-  world.duties.roleChanged();
-  answer!();
-  await world.duties.stop();
-  assert.equal([world.member.logIsFull, world.preferred], [false, []]);
+  const { promise: held, resolve: answer } = deferred<ReturnType<Parameters<typeof looking>[0]>>();
+  let isAsked = false;
+  const members = () => {
+    isAsked = true;
+    return held;
+  };
+  const { duties, member, preferred } = looking(() => [], { members });
+  duties.start();
+  await until(() => isAsked);
+  member.isLeader = false;
+  duties.roleChanged();
+  answer([sizeOf(90, 90)]);
+  await duties.stop();
+  assert.equal([member.logIsFull, preferred], [false, []]);
 });
 
 test('a leader prefers no member of etcd while none leads', async () => {
-  const world = worldOf([nodeOf('n0', 2)], { members: async () => [null, { ...sizeOf(1, 1), leads: false }] });
-  world.duties.start();
-  await until(() => world.compactions() > 0);
-  await world.duties.stop();
-  assert.equal([world.preferred, world.member.etcdBytes], [[], 1e6]);
+  const { duties, compactions, preferred, member } = looking(() => [null, { ...sizeOf(1, 1), leads: false }]);
+  await runUntil(duties, () => compactions() > 0);
+  assert.equal([preferred, member.etcdBytes], [[], 1e6]);
 });
 
 test('writes stay refused while a member is silent, because it may have the largest database', async () => {
-  let appended = 0;
-  let looks = 0;
-  let answers: Awaited<ReturnType<DutiesDeps['members']>> = [sizeOf(81, 70), sizeOf(60, 55)];
-  const world = worldOf([nodeOf('n0', 2)], {
-    members: async () => {
-      looks += 1;
-      return answers;
-    },
-    appendedBytes: () => (appended += limits.trimEveryBytes),
-  });
+  let answers: ReturnType<Parameters<typeof looking>[0]> = [sizeOf(81, 70), sizeOf(60, 55)];
+  const world = looking(() => answers);
   world.duties.start();
   await until(() => world.member.logIsFull);
   answers = [null, sizeOf(60, 55)];
-  looks = 0;
-  await until(() => looks > 1);
+  await world.looked(2);
   assert.ok(world.member.logIsFull);
   answers = [sizeOf(60, 55), sizeOf(60, 55)];
   await until(() => !world.member.logIsFull);
   await world.duties.stop();
 });
 
-test('etcd is compacted although no slot is deleted, since the reports of the nodes accumulate', async () => {
-  const world = worldOf([nodeOf('n0', 2)]);
-  world.duties.start();
-  await until(() => world.compactions() > 0);
-  await world.duties.stop();
-});
-
-test('members are defragmented while writes are refused although much is in use, so that this ends', async () => {
+/** The members that a leader defragments, of whom the last is number `last`, where they have this status. */
+async function defragmentedOf(members: ReturnType<Parameters<typeof looking>[0]>, last: number) {
   const defragmented: number[] = [];
-  const world = worldOf([nodeOf('n0', 2)], {
-    members: async () => [sizeOf(85, 60)],
+  const { duties, member, compactions } = looking(() => members, {
     defragment: async (at) => void defragmented.push(at),
   });
-  world.duties.start();
-  await until(() => defragmented.length > 0);
-  assert.ok(world.member.logIsFull);
-  await world.duties.stop();
+  await runUntil(duties, () => (last < 0 ? compactions() > 0 : defragmented.includes(last)));
+  return { defragmented, isFull: member.logIsFull };
+}
+
+test('members are defragmented if their files are large although little is in use, or while writes are refused', async () => {
+  assert.equal((await defragmentedOf([sizeOf(70, 55)], -1)).defragmented, []);
+  assert.equal((await defragmentedOf([sizeOf(70, 5), sizeOf(10, 5)], 1)).defragmented, [0, 1]);
+  const { defragmented, isFull } = await defragmentedOf([sizeOf(85, 60)], 0);
+  assert.equal([defragmented[0], isFull], [0, true], 'so that this ends');
 });
 
 test('defragmentations run one after the other, and trimming goes on meanwhile', async () => {
-  let appended = 0;
   let running = 0;
   let most = 0;
   const { promise: held, resolve: release } = deferred();
-  const world = worldOf([nodeOf('n0', 2)], {
-    members: async () => [sizeOf(70, 5)],
-    appendedBytes: () => (appended += limits.trimEveryBytes),
+  const { duties, member } = looking(() => [sizeOf(70, 5)], {
     defragment: async () => {
       running += 1;
       most = Math.max(most, running);
@@ -391,16 +384,15 @@ test('defragmentations run one after the other, and trimming goes on meanwhile',
       running -= 1;
     },
   });
-  world.duties.start();
+  duties.start();
   await until(() => running === 1);
-  const { etcdBytes } = world.member;
-  assert.is(etcdBytes, 70e6);
-  world.member.etcdBytes = 0;
-  const asked = world.duties.defragment();
-  await until(() => world.member.etcdBytes > 0);
+  assert.is(member.etcdBytes, 70e6);
+  member.etcdBytes = 0;
+  const asked = duties.defragment();
+  await until(() => member.etcdBytes > 0);
   release();
   assert.equal(await asked, []);
-  await world.duties.stop();
+  await duties.stop();
   assert.is(most, 1);
 });
 
@@ -414,9 +406,7 @@ test('slots wait for a slow node unless etcd is filling up', async () => {
       note: (_level, _fields, text) => noted.push(text),
     });
     for (let seq = 1; seq < 20_000; seq += 10) world.slots.push(seq);
-    world.duties.start();
-    await until(() => world.compactions() > 0);
-    await world.duties.stop();
+    await runUntil(world.duties, () => world.compactions() > 0);
     return world.trimmed;
   };
   const slotOf = (seq: number, back: number) => seq - 9 - (back - 1) * 10;
@@ -426,43 +416,12 @@ test('slots wait for a slow node unless etcd is filling up', async () => {
   assert.equal(noted, ['etcd is filling up, so a node that is far behind must join again']);
 });
 
-test('the leader counts the nodes that are refused', async () => {
-  const { duties, member } = worldOf([]);
-  duties.start();
-  await until(() => member.refusedNodes === 1);
-  await duties.stop();
+test('the leader counts the nodes that are refused and reports an incomplete scrub, as the next one does', async () => {
+  const { duties, member, log } = worldOf([nodeOf('n0', 2)]);
+  log.scrubbed = async () => ({ at: 1, complete: false, detail: 'a member was down', marker: null });
+  await runUntil(duties, () => member.isScrubIncomplete && member.refusedNodes === 1);
   duties.roleChanged();
-  assert.is(member.refusedNodes, 0);
-});
-
-test('an incomplete scrub is reported by the leader, also by the next one', async () => {
-  const world = worldOf([nodeOf('n0', 2)]);
-  world.log.scrubbed = async () => ({ at: 1, complete: false, detail: 'a member was down', marker: null });
-  world.duties.start();
-  await until(() => world.member.isScrubIncomplete);
-  await world.duties.stop();
-  world.duties.roleChanged();
-  assert.not(world.member.isScrubIncomplete);
-});
-
-test('members are defragmented if their files are large although little is in use', async () => {
-  const defragmented: number[] = [];
-  const full = worldOf([nodeOf('n0', 2)], {
-    members: async () => [sizeOf(70, 55)],
-    defragment: async (at) => void defragmented.push(at),
-  });
-  full.duties.start();
-  await until(() => full.compactions() > 0);
-  await full.duties.stop();
-  assert.equal(defragmented, []);
-  const sparse = worldOf([nodeOf('n0', 2)], {
-    members: async () => [sizeOf(70, 5), sizeOf(10, 5)],
-    defragment: async (at) => void defragmented.push(at),
-  });
-  sparse.duties.start();
-  await until(() => defragmented.length > 1);
-  await sparse.duties.stop();
-  assert.equal(defragmented, [0, 1]);
+  assert.equal([member.isScrubIncomplete, member.refusedNodes], [false, 0]);
 });
 
 test.run();

@@ -13,7 +13,7 @@ export interface ClusterFault {
   /** The longest time without an acknowledged write that the page allows. */
   readonly writePauseMsMax: number;
   /** Whether the fault can be injected into this group. */
-  readonly isPossible?: (group: Group) => boolean;
+  readonly isPossible: (group: Group) => boolean;
   /** Injects the fault, lets it last, and undoes it. The caller then calls `heal` of the group. */
   run(group: Group, random: Random): Promise<void>;
 }
@@ -47,94 +47,69 @@ async function restart(node: ClusterNode): Promise<void> {
   await node.ready();
 }
 
+/** Without `isPossible` the fault can be injected into any group. */
+function fault(
+  name: string,
+  row: string | null,
+  writePauseMsMax: number,
+  run: ClusterFault['run'],
+  isPossible: ClusterFault['isPossible'] = () => true,
+): ClusterFault {
+  return { name, row, writePauseMsMax, run, isPossible };
+}
+
 export const faults: readonly ClusterFault[] = [
-  {
-    name: 'leader-kill',
-    row: 'leader process dies or hangs',
-    writePauseMsMax: 6_000,
-    async run(group) {
-      const leader = await group.awaitLeader();
-      await leader.child.kill();
-      await delay(outageMs / 2);
-      await restart(leader);
-    },
-  },
-  {
-    name: 'leader-pause',
-    row: 'leader process dies or hangs',
-    writePauseMsMax: 6_000,
-    async run(group) {
-      const leader = await group.awaitLeader();
-      leader.child.pause();
-      await delay(pauseMs);
-      leader.child.resume();
-    },
-  },
-  {
-    name: 'follower-kill',
-    row: 'follower dies',
-    writePauseMsMax: 2_000,
-    async run(group, random) {
-      const node = await follower(group, random);
-      await node.child.kill();
-      await delay(outageMs / 2);
-      await restart(node);
-    },
-  },
-  {
-    name: 'member-kill',
-    row: 'one etcd member dies',
-    writePauseMsMax: 6_000,
-    async run({ etcd }, random) {
-      const index = random.below(etcd.count);
-      await etcd.member(index).kill();
-      await delay(memberOutageMs);
-      etcd.startMember(index);
-      await etcd.healthy();
-    },
-  },
-  {
-    name: 'member-leader-kill',
-    row: 'one etcd member dies',
-    writePauseMsMax: 6_000,
-    async run(group) {
-      const index = await etcdLeader(group);
-      await group.etcd.member(index).kill();
-      await delay(memberOutageMs);
-      group.etcd.startMember(index);
-      await group.etcd.healthy();
-    },
-  },
-  {
-    name: 'majority-pause',
-    row: "etcd's majority is gone",
-    writePauseMsMax: 16_000,
-    async run({ etcd }, random) {
-      const spared = random.below(etcd.count);
-      const others = etcd.names.map((_, index) => index).filter((index) => index !== spared);
-      for (const index of others) etcd.member(index).pause();
-      await delay(pauseMs);
-      for (const index of others) etcd.member(index).resume();
-      await etcd.healthy();
-    },
-  },
-  {
-    name: 'leader-cut',
-    row: 'leader cut off from etcd, not from callers',
-    writePauseMsMax: 8_000,
-    async run(group, random) {
-      const leader = await group.awaitLeader();
-      leader.cutFromEtcd(random.pick(silences));
-      await delay(outageMs);
-      leader.healLinks();
-    },
-  },
-  {
-    name: 'quota',
-    row: "etcd's quota reached",
-    writePauseMsMax: 20_000,
-    isPossible: ({ etcd }) => etcd.quotaBytes !== undefined,
-    async run(group) {
+  fault('leader-kill', 'leader process dies or hangs', 6_000, async (group) => {
+    const leader = await group.awaitLeader();
+    await leader.child.kill();
+    await delay(outageMs / 2);
+    await restart(leader);
+  }),
+  fault('leader-pause', 'leader process dies or hangs', 6_000, async (group) => {
+    const leader = await group.awaitLeader();
+    leader.child.pause();
+    await delay(pauseMs);
+    leader.child.resume();
+  }),
+  fault('follower-kill', 'follower dies', 2_000, async (group, random) => {
+    const node = await follower(group, random);
+    await node.child.kill();
+    await delay(outageMs / 2);
+    await restart(node);
+  }),
+  fault('member-kill', 'one etcd member dies', 6_000, async ({ etcd }, random) => {
+    const index = random.below(etcd.count);
+    await etcd.member(index).kill();
+    await delay(memberOutageMs);
+    etcd.startMember(index);
+    await etcd.healthy();
+  }),
+  fault('member-leader-kill', 'one etcd member dies', 6_000, async (group) => {
+    const index = await etcdLeader(group);
+    await group.etcd.member(index).kill();
+    await delay(memberOutageMs);
+    group.etcd.startMember(index);
+    await group.etcd.healthy();
+  }),
+  fault('majority-pause', "etcd's majority is gone", 16_000, async ({ etcd }, random) => {
+    const spared = random.below(etcd.count);
+    const others = etcd.names.map((_, index) => index).filter((index) => index !== spared);
+    for (const index of others) etcd.member(index).pause();
+    await delay(pauseMs);
+    for (const index of others) etcd.member(index).resume();
+    await etcd.healthy();
+  }),
+  fault('leader-cut', 'leader cut off from etcd, not from callers', 8_000, async (group, random) => {
+    const leader = await group.awaitLeader();
+    leader.cutFromEtcd(random.pick(silences));
+    await delay(outageMs);
+    leader.healLinks();
+  }),
+  fault(
+    'quota',
+    "etcd's quota reached",
+    20_000,
+    async (group) => {
       const { etcd } = group;
       // Above the part at which the leader refuses writes, below the one at which etcd does.
       const filled = await fillDatabase(etcd, '/ballast/', 0.85);
@@ -145,100 +120,66 @@ export const faults: readonly ClusterFault[] = [
       await clearDatabase(etcd, '/ballast/', filled);
       await etcd.healthy();
     },
-  },
-  {
-    name: 'disk-full',
-    row: "a node's disk is full or damaged",
-    writePauseMsMax: 10_000,
-    isPossible: ({ disks }) => disks.length > 0,
-    async run(group, random) {
+    ({ etcd }) => etcd.quotaBytes !== undefined,
+  ),
+  fault(
+    'disk-full',
+    "a node's disk is full or damaged",
+    10_000,
+    async (group, random) => {
       const place = random.below(group.nodes.length);
       const disk = group.disks[place]!;
       await disk.fillBeside();
       await delay(outageMs);
       disk.clear();
     },
-  },
-  {
-    name: 'block-corrupted',
-    row: "a node's disk is full or damaged",
-    writePauseMsMax: 6_000,
-    async run(group, random) {
-      const node = await follower(group, random);
-      await node.child.kill();
-      corrupt(node.logFile, random);
-      node.start();
-      // The node may refuse to start, leave, or join anew. The end of the run checks what the node serves in each case.
-      await node.ready(20_000).catch(async () => {
-        await node.child.kill();
-        node.wipe();
-        await restart(node);
-      });
-    },
-  },
-  {
-    name: 'clock-jump',
-    row: 'clock jumps',
-    writePauseMsMax: 4_000,
-    async run(group, random) {
-      const node = random.pick([await group.awaitLeader(), await follower(group, random)]);
-      node.setClock(random.pick([-clockJumpMs, clockJumpMs]));
-      await delay(pauseMs);
-      node.setClock(0);
-    },
-  },
-  {
-    name: 'slow-links',
-    row: null,
-    writePauseMsMax: 6_000,
-    async run(group) {
-      const leader = await group.awaitLeader();
-      for (const link of [leader.front, ...leader.etcdLinks]) link.slow(slowMs);
-      await delay(pauseMs);
-    },
-  },
-  {
-    name: 'follower-cut',
-    row: null,
-    writePauseMsMax: 2_000,
-    async run(group, random) {
-      const node = await follower(group, random);
-      node.cutFromEtcd(random.pick(silences));
-      node.front.set('silent');
-      await delay(outageMs);
-    },
-  },
-  {
-    name: 'node-replaced',
-    row: null,
-    writePauseMsMax: 6_000,
-    async run(group, random) {
-      const node = random.pick(group.nodes);
+    ({ disks }) => disks.length > 0,
+  ),
+  fault('block-corrupted', "a node's disk is full or damaged", 6_000, async (group, random) => {
+    const node = await follower(group, random);
+    await node.child.kill();
+    corrupt(node.logFile, random);
+    node.start();
+    // The node may refuse to start, leave, or join anew. The end of the run checks what the node serves in each case.
+    await node.ready(20_000).catch(async () => {
       await node.child.kill();
       node.wipe();
       await restart(node);
-    },
-  },
-  {
-    name: 'member-replaced',
-    row: null,
-    writePauseMsMax: 10_000,
-    async run({ etcd }, random) {
-      await replaceMember(etcd, random.below(etcd.count));
-    },
-  },
-  {
-    name: 'rolling-restart',
-    row: null,
-    writePauseMsMax: 6_000,
-    async run(group) {
-      const leader = await group.awaitLeader();
-      for (const node of [...group.nodes.filter((other) => other !== leader), leader]) {
-        await node.child.kill('SIGTERM');
-        await restart(node);
-      }
-    },
-  },
+    });
+  }),
+  fault('clock-jump', 'clock jumps', 4_000, async (group, random) => {
+    const node = random.pick([await group.awaitLeader(), await follower(group, random)]);
+    node.setClock(random.pick([-clockJumpMs, clockJumpMs]));
+    await delay(pauseMs);
+    node.setClock(0);
+  }),
+  fault('slow-links', null, 6_000, async (group) => {
+    const leader = await group.awaitLeader();
+    for (const link of [leader.front, ...leader.etcdLinks]) link.slow(slowMs);
+    await delay(pauseMs);
+  }),
+  fault('follower-cut', null, 2_000, async (group, random) => {
+    const node = await follower(group, random);
+    node.cutFromEtcd(random.pick(silences));
+    node.front.set('silent');
+    await delay(outageMs);
+  }),
+  fault('node-replaced', null, 6_000, async (group, random) => {
+    const node = random.pick(group.nodes);
+    await node.child.kill();
+    node.wipe();
+    await restart(node);
+  }),
+  fault('member-replaced', null, 10_000, async ({ etcd }, random) => {
+    await replaceMember(etcd, random.below(etcd.count));
+  }),
+  fault('rolling-restart', null, 6_000, async (group) => {
+    const leader = await group.awaitLeader();
+    for (const node of [...group.nodes.filter((other) => other !== leader), leader]) {
+      await node.child.kill('SIGTERM');
+      await restart(node);
+    }
+  }),
 ];
 
 /** The faults that the long form alternates. */

@@ -4,12 +4,10 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Forwarder } from '../../src/cluster/forwarding.js';
 import { LinkClient, LinkError } from '../../src/cluster/link-client.js';
 import { type LinkHandler, LinkRefusedError, LinkServer } from '../../src/cluster/link-server.js';
 import type { Timers } from '../../src/group/ports/clock.js';
 import { limits } from '../../src/limits.js';
-import { NodeLink, type NodeLinkDeps } from '../../src/node/cluster/node-link.js';
 import { timers } from '../../src/node/system.js';
 import { withBounds } from '../sim/profile.js';
 import { rejectionAs } from '../store/log-contract.js';
@@ -131,19 +129,15 @@ test('closing the client ends all running calls and refuses further ones', async
   assert.ok((await failureOf(link.call(call(url)))).isUnsent);
 });
 
-test('a signal ends a call', async () => {
+test('a signal ends a call, at once if it was aborted before', async () => {
   await using link = closing(linkOver());
   const url = await nodeThat(() => new Promise(() => undefined));
   const ending = new AbortController();
   const called = failureOf(link.call({ ...call(url), signal: ending.signal }));
   ending.abort();
   assert.match((await called).message, /was aborted/);
-});
-
-test('a call resolves to the answer of a node with the same secret', async () => {
-  await using link = closing(linkOver());
-  const url = await nodeThat(async () => ({ role: 'follower' }));
-  assert.equal(await link.call(call(url)), { role: 'follower' });
+  const late = await failureOf(link.call({ ...call(url), signal: ending.signal }));
+  assert.equal([late.isUnsent, /was aborted/.test(late.message)], [true, true]);
 });
 
 test('a handler learns that its answer is sent, or that its caller is gone', async () => {
@@ -212,13 +206,6 @@ test('a request reaches the handler as it was sent, and a body or an answer beyo
     ['POST', '/applied', '5', '{"a":"ü"}'],
     ['GET', '/node', null, ''],
   ]);
-});
-
-test('a call whose signal was aborted before is ended at once', async () => {
-  await using link = closing(linkOver());
-  const url = await nodeThat(async () => ({}));
-  const error = await failureOf(link.call({ ...call(url), signal: AbortSignal.abort() }));
-  assert.equal([error.isUnsent, /was aborted/.test(error.message)], [true, true]);
 });
 
 test('a node that cannot be reached ends no call that waits for a connection to another node', async () => {
@@ -301,34 +288,5 @@ test('a stream of lines may be silent, but a node that does not read it is given
     link.close();
     await failing;
   }));
-
-test('commands of one turn reach the group of the leader over one connection, each with its answer', async () => {
-  const decided: string[] = [];
-  const group = {
-    peerById: () => ({ status: 'active' }),
-    peerByKeyDigest: () => ({ peerId: 'peer' }),
-    withdraw: async (_peer: unknown, event: string) => {
-      decided.push(event);
-      return event;
-    },
-  };
-  const deps = { member: { decides: true }, site: { appliedSeq: 3 }, group: () => group, timers };
-  const leader = new NodeLink(deps as unknown as NodeLinkDeps);
-  let connections = 0;
-  const tunnel = nodeWith((request) => leader.answer(request));
-  const url = await serverThat((socket) => {
-    connections += 1;
-    tunnel(socket);
-  });
-  await using link = closing(linkOver());
-  const forwarder = new Forwarder(link, url, timers);
-  const events = ['one', 'two', 'three'];
-  const answers = events.map((event) => forwarder.send({ name: 'withdraw', args: ['peer', event], waitMs: 1 }));
-  assert.equal(
-    await Promise.all(answers),
-    events.map((value) => ({ value, seq: 3 })),
-  );
-  assert.equal([decided, connections], [events, 1]);
-});
 
 test.run();

@@ -14,17 +14,7 @@ import { rejectionAs } from '../store/log-contract.js';
 import { closing } from '../support/closing.js';
 
 const secret = 'a secret of at least 32 bytes, for tests';
-const key = [
-  '-newkey',
-  'ec',
-  '-pkeyopt',
-  'ec_paramgen_curve:P-256',
-  '-nodes',
-  '-keyout',
-  'key.pem',
-  '-out',
-  'cert.pem',
-];
+const key = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out cert.pem'.split(' ');
 const hasOpenssl = spawnSync('openssl', ['version']).error === undefined;
 
 if (hasOpenssl) {

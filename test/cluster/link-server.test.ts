@@ -78,7 +78,15 @@ test('a tunnel is refused unless its authority proves the secret of this group f
     `${authority.make().slice(0, -3)}:1`,
   ];
   for (const other of others) assert.is((await asked(url, other)).answer, 'refused', other);
-  assert.match((await asked(url)).answer, /^HTTP\/1\.1 200 /);
+  const { socket, answer } = await asked(url);
+  assert.match(answer, /^HTTP\/1\.1 200 /);
+  let clear = '';
+  socket.on('data', (chunk: Buffer) => {
+    clear += chunk.toString('latin1');
+  });
+  socket.write('GET /node HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(socket, 'close');
+  assert.not.match(clear, 'HTTP/1.1', 'without a handshake');
   await node.link.close();
   assert.is((await asked(url)).answer, 'refused', 'a node that ends');
 });

@@ -180,9 +180,9 @@ export class Load {
       const outcomes = await Promise.all(eventIds.map((eventId) => this.#submitOne(client, player, eventId)));
       if (n % 2 === 0) {
         const [target] = eventIds as [string];
-        await this.#removal('withdraw', target, () => client.withdraw(target));
+        await this.#removal('withdraw', target, client.withdraw(target));
       } else {
-        const outcome = await this.#removal('erase', player, () => client.eraseSubject(player));
+        const outcome = await this.#removal('erase', player, client.eraseSubject(player));
         if (outcome === 'acknowledged' && !outcomes.includes('unknown')) {
           this.erased.push({ hash: subjectHash(player, salt), eventIds });
         }
@@ -192,23 +192,14 @@ export class Load {
 
   async #submitOne(client: TrustClient, player: string, eventId: string): Promise<Outcome> {
     const startedAt = performance.now();
-    let outcome: Outcome = 'acknowledged';
-    try {
-      await client.submit({ eventType: 'report_toxicity', playerId: player, gameId: 'g', severity: 0.5, eventId });
-    } catch (error) {
-      outcome = outcomeOf(error);
-    }
+    const event = { eventType: 'report_toxicity', playerId: player, gameId: 'g', severity: 0.5, eventId } as const;
+    const outcome = await outcomeAfter(client.submit(event));
     this.history.events.push({ id: eventId, player, startedAt, endedAt: performance.now(), outcome });
     return outcome;
   }
 
-  async #removal(kind: 'withdraw' | 'erase', target: string, work: () => Promise<unknown>): Promise<Outcome> {
-    let outcome: Outcome = 'acknowledged';
-    try {
-      await work();
-    } catch (error) {
-      outcome = outcomeOf(error);
-    }
+  async #removal(kind: 'withdraw' | 'erase', target: string, work: Promise<unknown>): Promise<Outcome> {
+    const outcome = await outcomeAfter(work);
     this.history.removals.push({ kind, target, outcome });
     return outcome;
   }
@@ -288,5 +279,7 @@ function outcomeOf(error: unknown): Outcome {
   const isFinal = status >= 400 && status < 500 && status !== 408 && status !== 429;
   return isFinal && !outcomeUnknown && code !== 'unexpected_answer' ? 'refused' : 'unknown';
 }
+
+const outcomeAfter = (work: Promise<unknown>): Promise<Outcome> => work.then(() => 'acknowledged', outcomeOf);
 
 const codeOf = (error: unknown): string => (error instanceof TrustError ? error.code : String(error));

@@ -60,6 +60,12 @@ function memberOver(
   return Object.assign(member, { [Symbol.asyncDispose]: () => time.wait(member.end()) });
 }
 
+/** Lets a member ask for its lease and follow the log. */
+function begin(member: ClusterMember): void {
+  member.lease.start();
+  member.start(null);
+}
+
 /** Resolves with the reason for which a node whose last record is `appliedSeq` joins again. */
 function rejoinReason(
   appliedSeq: number,
@@ -84,21 +90,13 @@ function rejoinReason(
 
 const slotAt = (firstSeq: number) => ({ firstSeq, bytes: new Uint8Array(), redactions: [] });
 
-test('a node joins again if the slots that follow its log were deleted', async () => {
+test('a node joins again if the slots that follow were deleted, or do not continue its own log', async () => {
   assert.match(await rejoinReason(9, { trimmed: 20, slots: [slotAt(21)] }), /begins after/);
-});
-
-test('a node joins again if no slot follows its log, because its log is not the log of the group', async () => {
   assert.match(await rejoinReason(9, { trimmed: 5, slots: [slotAt(12)] }), /differs from the shared log/);
-});
-
-test('a node joins again if the next slot follows another history than its own', async () => {
   const slots = [{ ...slotAt(10), bytes: batchOf(10).bytes }];
   const diverged = new DivergedError('the slot at record 10 does not follow record 9 of this node');
-  assert.match(
-    await rejoinReason(9, { trimmed: 5, slots }, diverged),
-    /^diverged: .* differs from the shared log: the slot at record/,
-  );
+  const reason = await rejoinReason(9, { trimmed: 5, slots }, diverged);
+  assert.match(reason, /^diverged: .* differs from the shared log: the slot at record/);
 });
 
 const leaderOf = (revision: string): LeaderView => ({
@@ -210,18 +208,12 @@ async function watchesOf(
 const slotOnceJoined = (elapsedMs: number) =>
   elapsedMs >= limits.clusterPollMs ? [{ ...slotAt(1), bytes: batchOf(1).bytes }] : [];
 
-test('a watch that brings a slot just after a poll found it goes on', async () => {
+test('a watch is replaced at once, at another member, if it lacks a slot that two polls found', async () => {
   assert.equal(await watchesOf(slotOnceJoined, 'brings'), { begun: ['11'], rotated: 0 });
-});
-
-test('a watch that has not brought the slot of a poll by the next one is replaced at once, at another member', async () => {
-  const { begun, rotated } = await watchesOf(slotOnceJoined, 'loses');
-  assert.equal([begun.length, rotated], [2, 1]);
-});
-
-test('after a watch that ended by itself the next one begins where the client went then', async () => {
-  const { begun, rotated } = await watchesOf(slotOnceJoined, 'ends');
-  assert.equal([begun.length, rotated], [2, 0]);
+  const lost = await watchesOf(slotOnceJoined, 'loses');
+  assert.equal([lost.begun.length, lost.rotated], [2, 1]);
+  const ended = await watchesOf(slotOnceJoined, 'ends');
+  assert.equal([ended.begun.length, ended.rotated], [2, 0], 'the next one begins where the client went then');
 });
 
 // Found by the simulated cluster: an erasure was answered while a node that had no place yet served the player.
@@ -351,8 +343,7 @@ test('a node that got its lease while it read the shared log joins before it cam
       },
     },
   });
-  member.lease.start();
-  member.start(null);
+  begin(member);
   await time.wait(campaigned);
   await member.end();
   assert.is(calls[0], 'joined');
@@ -383,8 +374,7 @@ test('a node whose settings differ from those in the log is refused before it ma
     log: { campaign: () => Promise.reject(new Error('it campaigned')) },
     deps: { onRefused: (reason) => reasons.push(reason) },
   });
-  member.lease.start();
-  member.start(null);
+  begin(member);
   await time.until(() => reasons.length > 0);
   assert.equal([reasons, member.isLeader], [['PEERS_MAX is 5, and the group has 7'], false]);
 });
@@ -400,8 +390,7 @@ test('a node that follows before the log has the settings is refused once they d
       return { leader: leaderOf('1'), format };
     };
     const member = memberOver(view, { site, deps: { onRefused: (reason) => reasons.push(reason) } });
-    member.lease.start();
-    member.start(null);
+    begin(member);
     await time.until(() => reasons.length > 0 || looks === 4);
     await time.wait(member.end());
     return reasons;
@@ -437,62 +426,57 @@ async function leading(more: { log?: Partial<SharedLog>; deps?: Partial<MemberDe
     ...more.log,
   };
   const member = memberOver(() => ({ leader, slots: [] }), { site, log, deps: more.deps ?? {} });
-  member.lease.start();
-  member.start(null);
+  begin(member);
   assert.ok(await time.wait(member.nextLeader(null, 60_000)));
   assert.ok(member.decides);
   return { member, site, put, [Symbol.asyncDispose]: () => time.wait(member.end()) };
 }
 
-test('a node whose takeover fails resigns, so that another one can lead, and reports the failure', async () => {
+/** A member that wins each campaign; `lead` is what its group does then. `resigned` lists its resignations. */
+function campaigning(lead: () => Promise<void>, more: { log?: Partial<SharedLog>; deps?: Partial<MemberDeps> } = {}) {
   const resigned: string[] = [];
-  const failures: unknown[] = [];
   let leader: LeaderView | null = null;
-  await using member = memberOver(() => ({ leader }), {
-    site: { lead: () => Promise.reject(new Error('PRE_TRUSTED_PEERS')), follow: async () => undefined },
+  let campaigns = 0;
+  const member = memberOver(() => ({ leader, slots: [] }), {
+    site: { lead, follow: async () => undefined },
     log: {
       campaign: async () => {
-        leader = { ...leaderOf('1'), nodeId: 'n1' };
+        leader = { ...leaderOf(String(++campaigns)), nodeId: 'n1' };
         return leader.fence;
       },
-      resign: async ({ fence, cause }) => void resigned.push(`${fence.revision} ${cause}`),
-      revokeLease: async () => undefined,
-    },
-    deps: { onFailed: (error) => failures.push((error as Error).message) },
-  });
-  member.lease.start();
-  member.start(null);
-  await time.until(() => failures.length > 0);
-  assert.equal([resigned, failures], [['1 PRE_TRUSTED_PEERS'], ['PRE_TRUSTED_PEERS']]);
-  assert.equal([member.fence, member.role, member.takeovers, member.refusedNodes], [null, 'follower', 0, 0]);
-});
-
-test('a takeover that meets a silent etcd is tried again', async () => {
-  let leader: LeaderView | null = null;
-  let takeovers = 0;
-  await using member = memberOver(() => ({ leader }), {
-    site: {
-      lead: async () => {
-        takeovers += 1;
-        if (takeovers === 1) throw new SharedLogUnavailableError('silent');
-      },
-      follow: async () => undefined,
-    },
-    log: {
-      campaign: async () => {
-        leader = { ...leaderOf(String(takeovers)), nodeId: 'n1' };
-        return leader.fence;
-      },
-      resign: async () => {
+      resign: async ({ fence, cause }) => {
+        resigned.push(`${fence.revision} ${cause}`);
         leader = null;
       },
       resigned: async () => null,
       revokeLease: async () => undefined,
+      ...more.log,
     },
+    deps: more.deps ?? {},
   });
-  member.lease.start();
-  member.start(null);
+  begin(member);
+  return { member, resigned };
+}
+
+test('a node whose takeover fails resigns, so that another one can lead, and reports the failure', async () => {
+  const failures: unknown[] = [];
+  const lead = () => Promise.reject(new Error('PRE_TRUSTED_PEERS'));
+  const deps = { onFailed: (error: unknown) => failures.push((error as Error).message) };
+  const { member, resigned } = campaigning(lead, { deps });
+  await time.until(() => failures.length > 0);
+  await time.wait(member.end());
+  assert.equal([resigned.slice(0, 1), failures.slice(0, 1)], [['1 PRE_TRUSTED_PEERS'], ['PRE_TRUSTED_PEERS']]);
+  assert.equal([member.fence, member.role, member.takeovers, member.refusedNodes], [null, 'follower', 0, 0]);
+});
+
+test('a takeover that meets a silent etcd is tried again', async () => {
+  let takeovers = 0;
+  const { member } = campaigning(async () => {
+    takeovers += 1;
+    if (takeovers === 1) throw new SharedLogUnavailableError('silent');
+  });
   await time.until(() => member.decides);
+  await time.wait(member.end());
   assert.is(takeovers, 2);
 });
 
@@ -563,8 +547,7 @@ test('a node that lost its lease is stale from the next one on until it has read
       },
     },
   );
-  member.lease.start();
-  member.start(null);
+  begin(member);
   await time.until(() => member.lease.id !== null && !member.isStale);
   assert.is(member.hasLeader, true);
   isLost = true;

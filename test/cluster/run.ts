@@ -44,7 +44,7 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
     await load.start();
     for (const round of rounds) {
       const fault = next(round, random);
-      if (fault.isPossible?.(group) === false) {
+      if (!fault.isPossible(group)) {
         tally.add(`${fault.name}: not possible on this machine`);
         continue;
       }
@@ -151,14 +151,14 @@ function count(tally: Tally, history: History, load: Load, { watch, nodes }: Gro
   }
   tally.add('leaders', watch.fences.length);
   tally.add('slots', watch.slots.length);
-  tally.add('reads of single nodes answered', load.reads.filter(({ code }) => code === 'ok').length);
-  for (const [code, times] of countsOf(load.reads))
-    if (code !== 'ok') tally.add(`reads of single nodes: ${code}`, times);
-  tally.add('reads of the client answered', load.clientReads.filter(({ code }) => code === 'ok').length);
-  for (const [code, times] of countsOf(load.clientReads))
-    if (code !== 'ok') tally.add(`reads of the client: ${code}`, times);
-  for (const [code, times] of countsOf(load.writes))
-    if (code !== 'ok') tally.add(`writes of the client: ${code}`, times);
+  for (const [what, calls] of [
+    ['reads of single nodes', load.reads],
+    ['reads of the client', load.clientReads],
+    ['writes of the client', load.writes],
+  ] as const) {
+    for (const [code, times] of countsOf(calls))
+      tally.add(`${what}${code === 'ok' ? ' answered' : `: ${code}`}`, times);
+  }
   for (const name of [
     'events acknowledged',
     'leaders',

@@ -11,7 +11,11 @@ function linesOf(use: (log: ReturnType<typeof createLog>) => void): Record<strin
 }
 
 test('a line is JSON with a level, a time in ISO 8601 and the message', () => {
-  const [line] = linesOf((log) => log.info({ port: 1 }, 'listening'));
+  const [line, ...more] = linesOf((log) => {
+    log.debug('below the level');
+    log.info({ port: 1 }, 'listening');
+  });
+  assert.equal(more, []);
   assert.is(line?.level, 'info');
   assert.match(String(line?.time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   assert.is(line?.msg, 'listening');

@@ -12,6 +12,7 @@ import { decideScoring } from '../../../src/core/rules/decide-setting.js';
 import { quotaWaitsMs } from '../../../src/core/rules/quota.js';
 import { NO_KEY, OPERATOR } from '../../../src/core/vocabulary.js';
 import { limits } from '../../../src/limits.js';
+import { withBounds } from '../../sim/profile.js';
 import { bounds, dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
 
 /** Applies a decision. Returns its code, and the number of records that it wrote. */
@@ -20,17 +21,7 @@ function done(given: Given, { records, outcome }: Decision<unknown>, now = t0): 
   return outcome.ok ? `ok, ${records.length}` : outcome.code;
 }
 
-function withLimits(changed: { readonly [K in keyof typeof limits]?: number }, act: () => void): void {
-  const before = { ...limits };
-  Object.assign(limits, changed);
-  try {
-    act();
-  } finally {
-    Object.assign(limits, before);
-  }
-}
-
-test('a player is allowed until the end of a minute that has not passed, at most so far ahead', () => {
+test('a player is allowed until the end of a minute that has not passed, at most so far ahead', async () => {
   const given = new Given();
   let entries = 0;
   const allow = (player: string, until: number) => {
@@ -47,7 +38,7 @@ test('a player is allowed until the end of a minute that has not passed, at most
   assert.is(code(disallow('p')), 'subject_not_found');
   const { outcome } = allow('p', t0 + 1);
   assert.is(outcome.ok && outcome.value, endOfMinute(t0 + 1));
-  withLimits({ allowedSubjectsMax: 1, allowedRecordsMax: 3 }, () => {
+  await withBounds({ allowedSubjectsMax: 1, allowedRecordsMax: 3 }, async () => {
     assert.equal([code(allow('p', t0 + 1)), code(allow('q', t0 + 1))], ['ok, 1', 'overloaded'], 'the list is full');
     assert.equal([code(allow('p', latest - 60_000)), code(disallow('p'))], ['ok, 1', 'ok, 1']);
     assert.equal([code(disallow('p')), code(allow('p', t0 + 1))], ['subject_not_found', 'overloaded'], 'too often');
@@ -56,13 +47,13 @@ test('a player is allowed until the end of a minute that has not passed, at most
   assert.not(audits.some((audit) => audit.includes(subjectOf('p').toString('hex'))));
 });
 
-test('an entry of the allow list that ended takes no place, until the group has named too many players', () => {
+test('an entry of the allow list that ended takes no place, until the group has named too many players', async () => {
   const given = new Given();
   const allow = (player: string, now: number) => {
     const entry = { id: player, until: now + 1, note: 'n', by: 'op' };
     return done(given, decideAllowed(given.state, { subject: subjectOf(player), ...entry }, now), now);
   };
-  withLimits({ allowedSubjectsMax: 1, allowedNamedMax: 3 }, () => {
+  await withBounds({ allowedSubjectsMax: 1, allowedNamedMax: 3 }, async () => {
     assert.equal([allow('p', t0), allow('q', t0)], ['ok, 1', 'overloaded'], 'the list is full');
     const later = t0 + hourMs;
     assert.equal([allow('q', later), allow('p', later)], ['ok, 1', 'overloaded'], 'a known player needs a place, too');
@@ -73,10 +64,10 @@ test('an entry of the allow list that ended takes no place, until the group has 
   });
 });
 
-test('an erasure quota above the number of stored times counts as that number', () => {
+test('an erasure quota above the number of stored times counts as that number', async () => {
   const given = new Given().peers(1, t0 - 9 * dayMs);
   const { erasureTimesMax } = limits;
-  withLimits({ erasureTimesMax: 2 }, () => {
+  await withBounds({ erasureTimesMax: 2 }, async () => {
     const codes = ['a', 'b', 'c', 'd'].map((player) => {
       given.event(0, player);
       const command = { caller: 0, subject: subjectOf(player), commitment: 'c', by: 'peer-0' };
@@ -123,7 +114,7 @@ test('a caller waits for room in its own and the group quota, and new peers coun
   assert.equal(waits([[NO_KEY, [ago(4), ago(3), ago(2), ago(1)]]], 0), [0, 0]);
 });
 
-test('an origin has its number for ever, a repeated change writes nothing, and removed origins count', () => {
+test('an origin has its number for ever, a repeated change writes nothing, and removed origins count', async () => {
   const given = new Given().peers(1);
   const change = (asked: 'add' | 'remove', name: string) =>
     done(given, decideOrigin(given.state, { change: asked, name, by: 'op' }, t0));
@@ -131,14 +122,14 @@ test('an origin has its number for ever, a repeated change writes nothing, and r
   assert.equal([change('add', 'a'), change('add', 'a')], ['ok, 1', 'ok, 0']);
   const { index } = given.state.origins.named('a')!;
   assert.equal([change('remove', 'a'), change('remove', 'a')], ['ok, 1', 'ok, 0']);
-  withLimits({ originsMax: 1 }, () => assert.is(change('add', 'b'), 'overloaded'));
-  withLimits({ peersMaxCeiling: given.state.numbers }, () => {
+  await withBounds({ originsMax: 1 }, async () => assert.is(change('add', 'b'), 'overloaded'));
+  await withBounds({ peersMaxCeiling: given.state.numbers }, async () => {
     assert.equal([change('add', 'b'), change('add', 'a')], ['overloaded', 'ok, 1']);
     assert.is(given.state.origins.named('a')!.index, index);
     const carried = given.event(0, 'p', { origin: 'a' });
     assert.is(carried.ok ? '' : carried.code, 'overloaded');
   });
-  withLimits({ carriersMax: 1 }, () => {
+  await withBounds({ carriersMax: 1 }, async () => {
     assert.ok(given.event(0, 'p', { origin: 'a' }).ok);
     assert.ok(given.event(0, 'q', { origin: 'a' }).ok, 'the peer carries it already');
     given.peers(1);
@@ -195,13 +186,13 @@ test('pre-trusted peers of the configuration are set once; all unknown ones are 
   assert.equal(given.state.preTrusted, [0, 1]);
 });
 
-test('an erasure names the exhausted quota, and waits for the operator only while requests have room', () => {
+test('an erasure names the exhausted quota, and waits for the operator only while requests have room', async () => {
   const given = new Given().peers(4, t0 - 9 * dayMs);
   for (const player of ['a', 'b']) given.event(0, player);
   const asked = { ...bounds, erasureQuotaPerDay: 2, erasureMode: 'operator' } as const;
   const ask = (caller: number, player: string, now = t0) =>
     decideErasure(given.state, asked, { caller, subject: subjectOf(player), commitment: 'c', by: 't' }, now);
-  withLimits({ pendingErasuresMax: 1, groupErasuresFactor: 2 }, () => {
+  await withBounds({ pendingErasuresMax: 1, groupErasuresFactor: 2 }, async () => {
     assert.equal([done(given, ask(0, 'a')), done(given, ask(0, 'b'))], ['ok, 1', 'overloaded']);
     assert.is(done(given, ask(0, 'a')), 'ok, 1', 'it waits already');
     const detailsOf = (caller: number) => {
@@ -220,7 +211,7 @@ test('an erasure names the exhausted quota, and waits for the operator only whil
   assert.is(done(given, ask(OPERATOR, 'b')), 'ok, 1');
 });
 
-test('a player is exported if an event, dispute, allowance or request names the player, else refused', () => {
+test('a player is exported if an event, dispute, allowance or request names the player, else refused', async () => {
   const given = new Given().peers(1);
   const exported = (player: string) =>
     done(given, decideExport(given.state, { subject: subjectOf(player), commitment: 'c', by: 'op' }, t0));
@@ -232,7 +223,7 @@ test('a player is exported if an event, dispute, allowance or request names the 
   assert.is(exported('b'), 'ok, 1');
   given.event(0, 'c');
   const dispute = { disputeId: 'd', caller: 0, subject: subjectOf('c'), text: '', by: 't' };
-  withLimits({ disputesOpenMax: 0 }, () =>
+  await withBounds({ disputesOpenMax: 0 }, async () =>
     assert.is(done(given, decideDisputeOpened(given.state, dispute, t0)), 'overloaded'),
   );
   assert.is(done(given, decideDisputeOpened(given.state, dispute, t0)), 'ok, 1');

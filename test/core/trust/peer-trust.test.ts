@@ -46,48 +46,29 @@ test('if all peers are excluded nothing is left of them', () => {
   assert.is(trust.pi, 0.04);
 });
 
-test('an excluded peer counts as if it had never sent anything', () => {
+/** The weights of the first peers are those of a group without the others, bit for bit. */
+function assertSame(beside: ReturnType<typeof trustOf>, alone: ReturnType<typeof trustOf>, what: string): void {
+  for (const column of ['tau', 'a', 'b', 'z', 'weight'] as const) {
+    assert.equal(firstOf(beside[column], alone.tau.length), [...alone[column]], `${column} ${what}`);
+  }
+  assert.equal([beside.pi, beside.pairs], [alone.pi, alone.pairs], what);
+}
+
+test('an excluded peer counts as if it had never sent anything, pre-trusted or not', () => {
   const { rows } = honestGroup(5, 100);
   const attacked = rows.map((row, i) => [...row, i % 5 === 0 ? good(5) : bad(5)]);
-  const alone = trustOf(5, rows);
-  const beside = trustOf(6, attacked, [], [5]);
-  for (const column of ['tau', 'a', 'b', 'z', 'weight'] as const) {
-    assert.equal(firstOf(beside[column], 5), [...alone[column]], column);
-    assert.is(beside[column][5], 0);
+  for (const preTrusted of [[], [5]]) {
+    const beside = trustOf(6, attacked, preTrusted, [5]);
+    assertSame(beside, trustOf(5, rows), `beside one that is pre-trusted: ${preTrusted}`);
+    for (const column of ['tau', 'a', 'b', 'z', 'weight'] as const) assert.is(beside[column][5], 0);
   }
-  assert.is(beside.pi, alone.pi);
 });
 
-test('an excluded peer is not pre-trusted', () => {
-  const { rows } = honestGroup(5, 100);
-  const without = trustOf(
-    5,
-    rows.map((row) => row.filter(([peer]) => peer !== 0)),
-  );
-  const revoked = trustOf(5, rows, [0], [0]);
-  assert.equal([...revoked.tau.subarray(1)], [...without.tau.subarray(1)]);
-});
-
-test('idle peers move nothing, few or thousands', () => {
+test('idle peers move nothing, few or so many that sums are sparse', () => {
   const { rows } = honestGroup(6, 150);
-  const alone = trustOf(6, rows);
-  const manyPeers = trustConstants.densePeersMax + 1;
-  for (const peers of [16, manyPeers]) {
-    const beside = trustOf(peers, rows);
-    for (const column of ['tau', 'a', 'b', 'z', 'weight'] as const) {
-      assert.equal(firstOf(beside[column], 6), [...alone[column]], `${column} beside ${peers - 6} idle peers`);
-    }
-    assert.is(beside.pi, alone.pi);
-  }
-});
-
-test('dense sums and sparse sums give the same bits', () => {
-  const { rows } = honestGroup(12, 200, 7);
-  const lied = rows.map((row, i) => (i % 3 === 0 ? [bad(13), ...row, bad(12)] : row));
-  const dense = trustOf(trustConstants.densePeersMax, lied);
-  const sparse = trustOf(trustConstants.densePeersMax + 1, lied);
-  assert.equal(firstOf(sparse.tau, 14), firstOf(dense.tau, 14));
-  assert.equal(sparse.pairs, dense.pairs);
+  const lied = rows.map((row, i) => (i % 3 === 0 ? [...row, bad(6)] : row));
+  for (const peers of [16, trustConstants.densePeersMax + 1])
+    assertSame(trustOf(peers, lied), trustOf(7, lied), `beside ${peers - 7} idle peers`);
 });
 
 /** By how much the weights of the first peers differ at most. */

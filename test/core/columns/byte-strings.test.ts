@@ -23,14 +23,6 @@ test('a text is split exactly at its separators, whatever is beside them', () =>
   }
 });
 
-test('separators behind the end are none of the text, though an earlier one left them there', () => {
-  const texts = new ByteStrings();
-  texts.pushSplit(separator.repeat(64), separator.charCodeAt(0));
-  texts.clear();
-  texts.pushSplit('a', separator.charCodeAt(0));
-  assert.equal(textsIn(texts), ['a']);
-});
-
 test('texts are put in one after the other, by themselves and split, and more than there is room for', () => {
   const texts = new ByteStrings();
   const all = ['Žofie', '🎮', ''];

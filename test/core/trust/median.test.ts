@@ -12,12 +12,6 @@ test('a value that holds half of the weight is the median', () => {
   assert.is(lowerWeightedMedian([1, 2, 9], [1, 1, 3]), 9);
 });
 
-test('many values of little weight do not move it', () => {
-  const values = [0.1, 0.1, 0.1, ...new Array<number>(20).fill(1)];
-  const weights = [50, 50, 50, ...new Array<number>(20).fill(1)];
-  assert.is(lowerWeightedMedian(values, weights), 0.1);
-});
-
 test('a single value is its own median, and an empty list is a broken invariant', () => {
   assert.is(lowerWeightedMedian([0.3], [0.01]), 0.3);
   assert.throws(() => lowerWeightedMedian([], []), /needs at least one value/);

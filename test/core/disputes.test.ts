@@ -44,6 +44,8 @@ const erase = (given: Given, player: string) =>
     decideErasure(given.state, bounds, { caller: OPERATOR, subject: subjectOf(player), commitment: 'c', by: 't' }, t0),
   );
 
+const viewOf = ({ state }: Given, id = 'd1') => disputeView(state, state.disputes.byId(id)!);
+
 /** Two peers report a player, a third stands by. */
 function reported(): Given {
   const given = new Given(30).peers(3);
@@ -201,8 +203,7 @@ test('without --peer nothing becomes void if the text holds a word of the name o
     given.peers(1, t0, 'Omega EU');
     assert.is(open(given, { peer: 3, text, ...(against === null ? {} : { against }) }), 'open');
     const status = decide(given, 'uphold');
-    const { alsoNamed } = disputeView(given.state, given.state.disputes.byId('d1')!);
-    return [status, ...alsoNamed.map(({ peerId }) => peerId)];
+    return [status, ...viewOf(given).alsoNamed.map(({ peerId }) => peerId)];
   };
   for (const text of ['Gamma', 'ＧＡＭＭＡ', 'Gam\u200Bma', 'Gam-ma', 'GammaEUs', 'NoGamma', 'Gammas and Delta EU']) {
     assert.equal(uphold(`void the report of ${text}`), ['reporter_required', 'peer-0'], text);
@@ -241,7 +242,7 @@ test('the view of a dispute names whom it is against, and each reporter with wha
   given.weigh();
   const [name0, name1] = [given.state.peers.at(0).peerName, given.state.peers.at(1).peerName];
   open(given, { against: 'peer-1', text: `void the report of ${name0}` });
-  const view = disputeView(given.state, given.state.disputes.byId('d1')!);
+  const view = viewOf(given);
   assert.equal([view.by!.peerId, view.against], ['peer-2', { peerId: 'peer-1', peerName: name1 }]);
   assert.equal(view.alsoNamed, [{ peerId: 'peer-0', peerName: name0 }]);
   const { published } = given.state.peerWeights;
@@ -255,7 +256,7 @@ test('a text that names many peers of one name shows ten of them', () => {
   const given = reported();
   given.peers(1 + limits.disputeNamedMax, t0, 'Same Name');
   open(given, { text: 'the report of same name' });
-  assert.is(disputeView(given.state, given.state.disputes.byId('d1')!).alsoNamed.length, limits.disputeNamedMax);
+  assert.is(viewOf(given).alsoNamed.length, limits.disputeNamedMax);
 });
 
 test('ten fresh keys that use up the quota of the group leave an equal share to every other key', () => {
@@ -311,10 +312,8 @@ test('an erasure removes disputes and what their records contain of the player',
   open(given, { id: 'd2', peer: 1 });
   decide(given, 'uphold', ['peer-0']);
   erase(given, 'p');
-  assert.equal(
-    [given.state.disputes.size, given.state.disputes.counts.open, given.state.disputes.counts.upheld],
-    [0, 0, 0],
-  );
+  const { size, counts } = given.state.disputes;
+  assert.equal([size, counts.open, counts.upheld], [0, 0, 0]);
   const seqs = given.records.flatMap(({ record }, i) => (record.type === 'dispute_opened' ? [i + 1] : []));
   const [erasure] = given.state.erasures.values();
   for (const seq of seqs) assert.ok(erasure!.heads.includes(seq), `record ${seq}`);

@@ -36,6 +36,7 @@ const variables = {
   ...{ CLUSTER_SECRET: 'a secret of at least 32 bytes, for tests', GROUP_SALT: 'a salt of sixteen bytes' },
 };
 const mark: ClusterMark = { cluster_id: 'c', node_id: 'n1' };
+const emptyView: SharedView = { leader: null, nodes: [], format: 1, revision: '1', trimmed: 0, slots: [] };
 const silent = new SharedLogUnavailableError('etcd is silent');
 const leader: LeaderView = { nodeId: 'n2', url: 'http://n2', since: 0, cause: '', fence: { revision: '1' } };
 
@@ -49,15 +50,7 @@ async function nodeOver(given: { mark?: ClusterMark; log?: Partial<EtcdLog>; vie
   const lines: string[] = [];
   const fatal: unknown[] = [];
   const ending = new AbortController();
-  const view = {
-    leader: null,
-    nodes: [],
-    format: 1,
-    revision: '1',
-    trimmed: 0,
-    slots: [],
-    ...given.view,
-  } as SharedView;
+  const view: SharedView = { ...emptyView, ...given.view };
   const log: Partial<EtcdLog> = {
     clusterId: async () => 'c',
     view: async () => view,
@@ -97,36 +90,26 @@ async function nodeOver(given: { mark?: ClusterMark; log?: Partial<EtcdLog>; vie
 const slotAt = (firstSeq: number) => ({ firstSeq, bytes: new Uint8Array(), redactions: [] });
 
 test('a folder of no cluster or another one, a damaged one, and a log of a newer format are refused', async () => {
-  const etcdHas = (id: string | null): Partial<EtcdLog> => ({ clusterId: async () => id });
-  const refused: readonly [Parameters<typeof nodeOver>[0], number | null, RegExp][] = [
-    [{}, 5, /^DATA_DIR: .* contains the data of a node without a cluster; import it with ptf import-data/],
-    [{}, null, /without a cluster/],
-    [
-      { mark: { ...mark, cluster_id: 'd' } },
-      5,
-      /belongs to the shared log d, but etcd has the log c under ETCD_PREFIX/,
-    ],
-    [{ mark, log: etcdHas(null) }, 5, /belongs to the shared log c, but etcd has no log under ETCD_PREFIX/],
-    [
-      { view: { format: RECORD_FORMAT + 1 } },
-      0,
-      /format \d+, and this release reads formats up to \d+: install a newer/,
-    ],
-    [
-      { mark: { ...mark, cluster_id: null as unknown as string }, log: etcdHas(null) },
-      null,
-      /^the store in .* is damaged$/,
-    ],
-    [{ log: { clusterId: () => Promise.reject(new Error('no access')) } }, 0, /^ETCD_ENDPOINTS: no access$/],
-    [{ mark, log: { clusterId: () => Promise.reject(new Error('no access')) } }, 5, /^ETCD_ENDPOINTS: no access$/],
-  ];
-  for (const [given, lastSeq, text] of refused) {
+  const refuses = async (given: Parameters<typeof nodeOver>[0], lastSeq: number | null, text: RegExp) => {
     const { node, prepare } = await nodeOver(given);
     const error = await rejection(prepare(lastSeq));
     assert.instance(error, StartRefusedError, String(text));
     assert.match((error as Error).message, text);
     await node.close();
-  }
+  };
+  const noLog: Partial<EtcdLog> = { clusterId: async () => null };
+  const noAccess: Partial<EtcdLog> = { clusterId: () => Promise.reject(new Error('no access')) };
+  const damaged = { ...mark, cluster_id: null as unknown as string };
+  await refuses({}, 5, /^DATA_DIR: .* contains the data of a node without a cluster; import it with ptf import-data/);
+  await refuses({}, null, /without a cluster/);
+  const other = { ...mark, cluster_id: 'd' };
+  await refuses({ mark: other }, 5, /belongs to the shared log d, but etcd has the log c under ETCD_PREFIX/);
+  await refuses({ mark, log: noLog }, 5, /belongs to the shared log c, but etcd has no log under ETCD_PREFIX/);
+  const format = RECORD_FORMAT + 1;
+  await refuses({ view: { format } }, 0, /format \d+, and this release reads formats up to \d+: install a newer/);
+  await refuses({ mark: damaged, log: noLog }, null, /^the store in .* is damaged$/);
+  await refuses({ log: noAccess }, 0, /^ETCD_ENDPOINTS: no access$/);
+  await refuses({ mark, log: noAccess }, 5, /^ETCD_ENDPOINTS: no access$/);
 });
 
 test('a node whose log the shared log continues joins and fetches nothing', async () => {
@@ -141,7 +124,7 @@ test('a node whose log the shared log continues joins and fetches nothing', asyn
     const looked: unknown[] = [];
     log.view = async (...args) => {
       looked.push(args);
-      return { leader: null, nodes: [], format: 1, revision: '1', trimmed: 0, slots: [], ...view };
+      return { ...emptyView, ...view };
     };
     await prepare(lastSeq);
     assert.equal([calls, looked], [['join'], [[lastSeq + 1, 1]]]);
@@ -152,26 +135,25 @@ test('a node whose log the shared log continues joins and fetches nothing', asyn
 test('a node whose log the shared log does not continue fetches: what it lacks, or a whole copy', async () => {
   const isUnfinished = (dir: string) => void writeFileSync(join(dir, '.joining'), '');
   const diverged: ClusterMark = { ...mark, diverged: true };
-  const nothing = () => undefined;
   const fetched: readonly [
     string,
     number | null,
     Partial<SharedView>,
-    ClusterMark | undefined,
-    (dir: string) => void,
+    (ClusterMark | undefined)?,
+    ((dir: string) => void)?,
   ][] = [
-    ['missing', 9, { trimmed: 10 }, mark, nothing],
-    ['missing', 9, { slots: [slotAt(11)] }, mark, nothing],
-    ['copy', 0, { trimmed: 10 }, undefined, nothing],
-    ['copy', 0, { trimmed: 10 }, mark, nothing],
-    ['copy', null, {}, mark, nothing],
-    ['copy', 9, {}, diverged, nothing],
+    ['missing', 9, { trimmed: 10 }, mark],
+    ['missing', 9, { slots: [slotAt(11)] }, mark],
+    ['copy', 0, { trimmed: 10 }],
+    ['copy', 0, { trimmed: 10 }, mark],
+    ['copy', null, {}, mark],
+    ['copy', 9, {}, diverged],
     ['copy', 9, {}, mark, isUnfinished],
     ['copy', 9, {}, undefined, isUnfinished],
   ];
   for (const [what, lastSeq, view, own, before] of fetched) {
     const { node, prepare, dir, lines, ending, log } = await nodeOver({ view, ...(own && { mark: own }) });
-    before(dir);
+    before?.(dir);
     let found = '';
     log.nodes = async () => {
       // A whole copy is built in a folder of its own.
@@ -406,26 +388,10 @@ async function startedNode(beforeStart = async (_begun: Awaited<ReturnType<typeo
   await beforeStart(begun);
   writeFileSync(join(dir, 'scrub-due'), '');
   const actor = { durableSeq: 0, isSettled: true };
-  const loop = {
-    actor,
-    storedSeq: 0,
-    failed: false,
-    weights: {},
-    lead: note('lead'),
-    follow: note('follow'),
-    forgetErased: note('forget'),
-  };
-  node.start({
-    loop: () => loop,
-    configure: note('configure'),
-    ...{
-      snapshotSeq: () => 0,
-      unfit: () => null,
-      unfitToLead: () => null,
-      refusal: () => null,
-      hasSettings: () => true,
-    },
-  } as never);
+  const acts = { lead: note('lead'), follow: note('follow'), forgetErased: note('forget') };
+  const loop = { actor, storedSeq: 0, failed: false, weights: {}, ...acts };
+  const fits = { unfit: () => null, unfitToLead: () => null, refusal: () => null, hasSettings: () => true };
+  node.start({ loop: () => loop, configure: note('configure'), snapshotSeq: () => 0, ...fits } as never);
   return begun;
 }
 

@@ -30,6 +30,10 @@ function scrubOf(overwrite: (signal: AbortSignal) => Promise<void> = async () =>
   return { scrub, dir, time, failures, runs: () => runs, isDue: () => existsSync(join(dir, 'scrub-due')) };
 }
 
+/** Overwrites until the signal ends it. */
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<void>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
 test('a scrub runs on demand, one after the other, and a failed one stays due and delays no other', async () => {
   const order: string[] = [];
   const { scrub, dir, failures, isDue } = scrubOf(async () => {
@@ -124,9 +128,7 @@ test('a folder that leaves its cluster is overwritten if that is due, since a no
   }));
 
 test('a stop aborts the scrub that runs, reports nothing, and begins no other', async () => {
-  const { scrub, dir, failures, runs, isDue } = scrubOf(
-    (signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-  );
+  const { scrub, dir, failures, runs, isDue } = scrubOf(untilAborted);
   markScrubDue(dir);
   scrub.start();
   const next = rejection(scrub.run());
@@ -138,9 +140,7 @@ test('a stop aborts the scrub that runs, reports nothing, and begins no other', 
 
 test('a scrub for an erasure waits for no earlier one once the node stops', async () => {
   for (const abortsFirst of [true, false]) {
-    const { scrub, runs } = scrubOf(
-      (signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-    );
+    const { scrub, runs } = scrubOf(untilAborted);
     const earlier = rejection(scrub.run());
     await until(() => runs() === 1);
     const stopping = new AbortController();

@@ -1,9 +1,7 @@
 /** Declared origins: what several peers pass on of one source counts once, for no more than the best of them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { asOfTime } from '../../src/core/evidence/decay.js';
 import { trustConstants } from '../../src/core/evidence/trust-constants.js';
-import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { dayMs, Given, hourMs, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
 
@@ -143,7 +141,7 @@ test('a peer is one witness about a player, however many origins it uses', () =>
   given.compute();
   assert.is(given.trust('victim').score, given.trust('alone').score);
   assert.is(given.trust('victim').confidence, given.trust('alone').confidence);
-  const { witnesses, peers } = explanationOf(given.state, given.row('victim'), asOfTime(given.state, t0));
+  const { witnesses, peers } = given.explain('victim');
   assert.equal([witnesses, peers], [1, 1]);
 });
 
@@ -153,7 +151,7 @@ test('an explanation counts the heaviest evidence of the carriers of an origin, 
   given.event(1, 'p', { ...labelled('list'), eventType: 'commendation' });
   given.event(3, 'p', { severity: 0.5 });
   given.event(3, 'p', { eventType: 'commendation', severity: 0.25 });
-  const { lowering, raising, peers } = explanationOf(given.state, given.row('p'), asOfTime(given.state, t0));
+  const { lowering, raising, peers } = given.explain('p');
   assert.equal([lowering, raising, peers], [1.5, 1.25, 4]);
 });
 

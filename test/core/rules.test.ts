@@ -2,12 +2,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decideEvent } from '../../bench/core/decide-event.js';
 import type { ChangePeer } from '../../src/core/commands.js';
-import { asOfTime } from '../../src/core/evidence/decay.js';
 import { decidePeerChange, decidePreTrust, decidePurge, decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { decideErasure, decideErasureRefused } from '../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../src/core/rules/decide-setting.js';
-import { explanationOf } from '../../src/core/scoring/explanation.js';
-import { trustOf } from '../../src/core/scoring/score.js';
 import { NO_KEY, OPERATOR, type PeerStatus } from '../../src/core/vocabulary.js';
 import type { Outcome } from '../../src/errors.js';
 import { limits } from '../../src/limits.js';
@@ -60,7 +57,7 @@ test('an event counts up to 20 half-lives of its kind; an older one is stored an
     assert.equal([lowers(`${eventType} in time`), lowers(`${eventType} too old`)], [true, false]);
     const { score, confidence, eventCount } = given.trust(`${eventType} too old`);
     assert.equal([score, confidence, eventCount], [50, 0, 1]);
-    const explained = explanationOf(given.state, given.row(`${eventType} too old`), asOfTime(given.state, t0));
+    const explained = given.explain(`${eventType} too old`);
     assert.equal([explained.peers, explained.witnesses, explained.banned], [0, 0, 0]);
   }
   const { state } = new Given(0).peers(1);
@@ -85,7 +82,7 @@ test('exactly 24 hours ahead is accepted, a millisecond more is not', () => {
 test('an event of the year 1 is accepted and has no evidence', () => {
   const given = new Given(1).peers(1);
   assert.is(codeOf(given.event(0, 'a', { timestamp: Date.parse('0001-01-01T00:00:00Z') })), 'ok');
-  assert.is(trustOf(given.state, given.row('a'), asOfTime(given.state, t0)).score, 50);
+  assert.is(given.trust('a').score, 50);
 });
 
 test('a duplicate reveals the first arrival to its own peer only', () => {
@@ -222,7 +219,7 @@ test('a player whose only event was withdrawn is neutral with confidence 0, and 
   const given = new Given().peers(1);
   const { value: seq } = given.event(0, 'a') as { value: number };
   given.withdraw(0, seq);
-  const { score, confidence, verdict, eventCount } = trustOf(given.state, given.row('a'), asOfTime(given.state, t0));
+  const { score, confidence, verdict, eventCount } = given.trust('a');
   assert.equal([score, confidence, verdict, eventCount], [50, 0, 'neutral', 0]);
 });
 
@@ -268,7 +265,7 @@ test('reports from while the clock was years behind never count for more than th
   given.event(0, 'newest', { timestamp: t0 }, t0);
   const lagging = t0 - 6 * 365 * dayMs;
   given.event(1, 'a', { timestamp: lagging, severity: 1 }, lagging);
-  const mass = () => explanationOf(given.state, given.row('a'), asOfTime(given.state, lagging)).lowering;
+  const mass = () => given.explain('a', lagging).lowering;
   assert.ok(Math.abs(mass() - 1) < 1e-9);
   given.done(decideHalfLife(given.state, 'claims', 1, lagging), lagging);
   assert.ok(Math.abs(mass() - 1) < 1e-9, String(mass()));

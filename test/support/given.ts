@@ -15,6 +15,7 @@ import { decideCarrier, decideOrigin } from '../../src/core/rules/decide-origin.
 import { decidePeerChange, decideRegistration } from '../../src/core/rules/decide-peer.js';
 import { decideRevocation, decideWithdrawal, headOfPair, readAgain } from '../../src/core/rules/decide-removal.js';
 import { decideEpoch, SCORING_VERSION } from '../../src/core/rules/decide-setting.js';
+import { explanationOf } from '../../src/core/scoring/explanation.js';
 import { type TrustView, trustOf } from '../../src/core/scoring/score.js';
 import { GroupState } from '../../src/core/state.js';
 import { keyOf } from '../../src/core/tables/event-columns.js';
@@ -118,6 +119,11 @@ export class Given {
   /** The score of a player at a time. */
   trust(player: string, at = t0): TrustView {
     return trustOf(this.state, this.row(player), asOfTime(this.state, at));
+  }
+
+  /** The explanation of a player at a time. */
+  explain(player: string, at = t0): ReturnType<typeof explanationOf> {
+    return explanationOf(this.state, this.row(player), asOfTime(this.state, at));
   }
 
   /** Publishes weights for all peers. By default all gates are open and no peer has two-sided evidence. */

@@ -82,36 +82,31 @@ test('an erasure quota above the number of stored times counts as that number', 
 
 test('a caller waits for room in its own and the group quota, and new peers count only for one another', () => {
   const given = new Given().peers(2, t0 - 9 * dayMs).peers(2, t0 - hourMs);
-  const [now, ago] = [t0 + dayMs, (hours: number) => t0 + dayMs - hours * hourMs];
-  const waits = (times: [number, number[]][], caller: number, more: { readonly isShared?: true } = {}) => {
-    const { own, group } = quotaWaitsMs(
-      given.state,
-      new Map(times),
-      caller,
-      { quota: 2, groupFactor: 2, ...more },
-      now,
-    );
-    return [own / hourMs, group / hourMs];
+  const now = t0 + dayMs;
+  const hoursAgo = (...hours: number[]) => hours.map((count) => now - count * hourMs);
+  type Times = Readonly<Record<number, readonly number[]>>;
+  /** The hours that a caller waits by its own quota and by that of the group. */
+  const waits = (times: Times, caller: number, more: { readonly isShared?: true } = {}) => {
+    const asked = new Map(Object.entries(times).map(([peer, ats]) => [Number(peer), ats]));
+    const quota = { quota: 2, groupFactor: 2, ...more };
+    const { own, group } = quotaWaitsMs(given.state, asked, caller, quota, now);
+    return `${own / hourMs} ${group / hourMs}`;
   };
-  assert.equal(waits([], 0), [0, 0]);
-  assert.equal(waits([[0, [ago(25), ago(24), ago(3)]]], 0), [0, 0], 'older times are over');
-  assert.equal(waits([[0, [ago(5), ago(4), ago(3)]]], 0), [20, 0]);
-  assert.equal(waits([[0, [ago(5), now + 1]]], 0), [0, 0], 'a time ahead is from before the clock was set back');
-  const others: [number, number[]][] = [[1, [ago(9), ago(8), ago(7), ago(6)]]];
-  assert.equal(
-    [waits(others, 0), waits(others, 0, { isShared: true })],
-    [
-      [0, 15],
-      [0, 0],
-    ],
-  );
-  assert.equal(waits([...others, [0, [ago(2)]]], 0, { isShared: true }), [0, 0]);
-  assert.equal(waits([...others, [0, [ago(2), ago(1)]]], 0, { isShared: true }), [22, 17], 'its share is used up');
+  assert.is(waits({}, 0), '0 0');
+  assert.is(waits({ 0: hoursAgo(25, 24, 3) }, 0), '0 0', 'older times are over');
+  assert.is(waits({ 0: hoursAgo(5, 4, 3) }, 0), '20 0');
+  assert.is(waits({ 0: [...hoursAgo(5), now + 1] }, 0), '0 0', 'a time ahead is from before the clock was set back');
+  const others = { 1: hoursAgo(9, 8, 7, 6) };
+  assert.is(waits(others, 0), '0 15');
+  assert.is(waits(others, 0, { isShared: true }), '0 0');
+  assert.is(waits({ ...others, 0: hoursAgo(2) }, 0, { isShared: true }), '0 0');
+  assert.is(waits({ ...others, 0: hoursAgo(2, 1) }, 0, { isShared: true }), '22 17', 'its share is used up');
   // A peer was new a day after its registration, to the millisecond.
-  const asked = (at: number): [number, number[]][] => [[2, [t0 + 1, t0 + 2, t0 + 3, at].sort((p, q) => p - q)]];
-  const [fresh, settled] = [asked(t0 + 23 * hourMs - 1), Array<number>(4).fill(t0 + 23 * hourMs)];
-  assert.equal([waits(fresh, 0)[1], waits(fresh, NO_KEY)[1], waits([[2, settled]], 0)[1]], [0, 1 / hourMs, 23]);
-  assert.equal(waits([[NO_KEY, [ago(4), ago(3), ago(2), ago(1)]]], 0), [0, 0]);
+  const fresh = { 2: [t0 + 1, t0 + 2, t0 + 3, t0 + 23 * hourMs - 1] };
+  assert.is(waits(fresh, 0), '0 0');
+  assert.is(waits(fresh, NO_KEY), `0 ${1 / hourMs}`);
+  assert.is(waits({ 2: Array<number>(4).fill(t0 + 23 * hourMs) }, 0), '0 23');
+  assert.is(waits({ [NO_KEY]: hoursAgo(4, 3, 2, 1) }, 0), '0 0');
 });
 
 test('an origin has its number for ever, a repeated change writes nothing, and removed origins count', async () => {
@@ -132,10 +127,8 @@ test('an origin has its number for ever, a repeated change writes nothing, and r
   await withBounds({ carriersMax: 1 }, async () => {
     assert.ok(given.event(0, 'p', { origin: 'a' }).ok);
     assert.ok(given.event(0, 'q', { origin: 'a' }).ok, 'the peer carries it already');
-    given.peers(1);
-    assert.not(
-      given.event(given.state.peers.list[1]!.index, 'p', { origin: 'a', peerId: given.state.peers.list[1]!.peerId }).ok,
-    );
+    const { index: other, peerId } = given.peers(1).state.peers.list[1]!;
+    assert.not(given.event(other, 'p', { origin: 'a', peerId }).ok);
   });
 });
 
@@ -143,13 +136,8 @@ test('two peers are related in either order, and only a new relation is recorded
   const given = new Given().peers(3);
   const relate = (relation: 'same' | 'independent', peerId: string, otherId: string) =>
     decideRelation(given.state, { relation, peerId, otherId, by: 'op' }, t0);
-  for (const [one, other] of [
-    ['x', 'peer-0'],
-    ['peer-0', 'x'],
-  ] as const) {
-    const { outcome } = relate('same', one, other);
-    assert.equal(outcome.ok ? '' : [outcome.code, outcome.text], ['unknown_peer', 'no peer has the id x']);
-  }
+  for (const { outcome } of [relate('same', 'x', 'peer-0'), relate('same', 'peer-0', 'x')])
+    assert.equal(!outcome.ok && [outcome.code, outcome.text], ['unknown_peer', 'no peer has the id x']);
   assert.is(done(given, relate('same', 'peer-1', 'peer-1')), 'peer_id_mismatch');
   assert.is(done(given, relate('same', 'peer-2', 'peer-0')), 'ok, 1');
   assert.is(done(given, relate('same', 'peer-0', 'peer-2')), 'ok, 0');

@@ -1,12 +1,10 @@
 /** Why a player has its verdict, in words. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { asOfTime } from '../../../src/core/evidence/decay.js';
 import type { EventTypeName } from '../../../src/core/evidence/event-types.js';
 import { decidePreTrust } from '../../../src/core/rules/decide-peer.js';
-import { explanationOf } from '../../../src/core/scoring/explanation.js';
 import { reasonsOf } from '../../../src/core/scoring/reasons.js';
-import { Given, subjectOf, t0 } from '../../support/given.js';
+import { Given, t0 } from '../../support/given.js';
 import type { WeightColumns } from '../../support/weights.js';
 
 type Say = (given: Given) => void;
@@ -24,12 +22,10 @@ const send =
 const report = (peers: number) => send('report_cheating', peers);
 const ban = (peers: number) => send('ban_applied', peers, 1);
 
-const explained = ({ state }: Given) => explanationOf(state, state.subjects.find(subjectOf('p')), asOfTime(state, t0));
-
 /** Returns the reasons of a player about whom the peers sent these events. */
 function reasonsAfter(given: Given, ...say: readonly Say[]): string[] {
   for (const one of say) one(given);
-  return reasonsOf(given.trust('p').verdict, explained(given));
+  return reasonsOf(given.trust('p').verdict, given.explain('p'));
 }
 
 function says(given: Given, say: Say, ...expected: readonly string[]): void {
@@ -71,7 +67,7 @@ test('the explanation counts independent bans, and says if one more makes a play
 test('a ban that its peer lifted is not counted, though its peer still reports the player', () => {
   const given = weighed();
   ban(2)(given);
-  const counts = () => [explained(given).banned, explained(given).bannedAfterOthers];
+  const counts = () => [given.explain('p').banned, given.explain('p').bannedAfterOthers];
   assert.equal(counts(), [2, 1]);
   given.event(1, 'p', { eventType: 'ban_lifted' });
   given.event(1, 'p');
@@ -103,7 +99,7 @@ test('the explanation of a good player says which reports are missing until it i
 test('the explanation of a player on the allow list says that nothing else counts', () => {
   const given = weighed(sure);
   report(4)(given);
-  assert.equal(reasonsOf('neutral', { ...explained(given), allowed: true }), [
+  assert.equal(reasonsOf('neutral', { ...given.explain('p'), allowed: true }), [
     'The player is on the allow list of the group and reads as neutral, whatever its peers reported.',
   ]);
 });
@@ -112,9 +108,9 @@ test('an explanation says whether pre-trusted peers are among those whose eviden
   const given = weighed(sure);
   given.done(decidePreTrust(given.state, { change: 'add', peerId: 'peer-1', by: 'test' }, t0));
   given.event(0, 'p');
-  assert.is(explained(given).preTrusted, false);
+  assert.is(given.explain('p').preTrusted, false);
   given.event(1, 'p');
-  assert.is(explained(given).preTrusted, true);
+  assert.is(given.explain('p').preTrusted, true);
 });
 
 test.run();

@@ -1,9 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { asOfTime } from '../../../src/core/evidence/decay.js';
 import { decideErasure } from '../../../src/core/rules/decide-removal.js';
 import { decideHalfLife } from '../../../src/core/rules/decide-setting.js';
-import { explanationOf } from '../../../src/core/scoring/explanation.js';
 import { publishedFigures, verdictOf } from '../../../src/core/scoring/score.js';
 import { bounds, dayMs, Given, subjectOf, t0 } from '../../support/given.js';
 
@@ -52,7 +50,7 @@ test('a thousand events of one peer leave a player neutral', () => {
 
 test('a pre-trusted peer may make a player suspicious by repeated evidence, never untrusted', () => {
   const given = new Given().peers(1).weigh({ a: [3.5], b: [3.5], z: [1] });
-  given.apply([{ type: 'pre_trust_set', peers: [0], configured: null, audit: given.state.formed.audit }], t0);
+  preTrust(given, 0);
   given.event(0, 'a');
   assert.is(given.trust('a').verdict, 'neutral');
   for (let i = 0; i < 1000; i++) given.event(0, 'a');
@@ -181,7 +179,7 @@ test('a half-life that changes repeatedly under a clock twenty years behind leav
   const mustBeFinite = (at: number) => {
     const { score, confidence } = given.trust('a', at);
     assert.ok(Number.isFinite(score) && Number.isFinite(confidence), `${score}, ${confidence}`);
-    const { lowering, raising } = explanationOf(given.state, given.row('a'), asOfTime(given.state, at));
+    const { lowering, raising } = given.explain('a', at);
     assert.ok(Number.isFinite(lowering) && Number.isFinite(raising), `${lowering}, ${raising}`);
   };
   given.event(0, 'b', { severity: 0 });
@@ -211,14 +209,10 @@ test('the evidence of a revoked peer counts for nothing, that of a suspended one
   const before = given.trust('a').score;
   change('suspended');
   assert.is(given.trust('a').score, before);
-  const explained = () => {
-    const { lowering, peers } = explanationOf(given.state, given.row('a'), asOfTime(given.state, t0));
-    return [lowering, peers];
-  };
-  assert.equal(explained(), [1, 1]);
+  assert.equal([given.explain('a').lowering, given.explain('a').peers], [1, 1]);
   change('revoked');
   assert.equal([given.trust('a').score, given.trust('a').confidence], [50, 0]);
-  assert.equal(explained(), [0, 0]);
+  assert.equal([given.explain('a').lowering, given.explain('a').peers], [0, 0]);
 });
 
 test('one witness alone never makes a player untrusted', () => {
@@ -253,7 +247,7 @@ test('published weights enter the read: a peer with tau 0 moves nothing', () => 
 
 test('the others move a player at most half as far again as its pre-trusted peers do', () => {
   const given = new Given().peers(5).weigh({ a: range(1.4), b: range(1.4), z: range(1) });
-  given.apply([{ type: 'pre_trust_set', peers: [0], configured: null, audit: given.state.formed.audit }], t0);
+  preTrust(given, 0);
   given.event(0, 'a');
   for (let peer = 1; peer < 5; peer++) given.event(peer, 'a', { eventType: 'commendation' });
   // LP = 1.4, LN = -5.6 held at -2.1; M = 5, of two-sided peers alone.
@@ -288,7 +282,7 @@ test('an explanation names sides, peers and the weights it is computed from', ()
   given.event(0, 'a');
   given.event(1, 'a', { eventType: 'report_spam', severity: 0.5 });
   given.event(2, 'a', { eventType: 'commendation' });
-  const { logOdds, suspicious, ...rest } = explanationOf(given.state, given.row('a'), asOfTime(given.state, t0));
+  const { logOdds, suspicious, ...rest } = given.explain('a');
   assert.equal(rest, {
     lowering: 1.125,
     raising: 1,

@@ -15,44 +15,41 @@ import { temporaryFolder } from '../support/process.js';
 const daemon = new URL('../../bench/peers/daemon.js', import.meta.url).href;
 const folder = temporaryFolder();
 
-/** Returns the notes about a daemon that is started by this command. */
-async function notesOf(command: string, ...args: readonly string[]): Promise<{ notes: string[]; dir: string }> {
+/** Returns the note about a server that does not start. */
+async function noteOf(start: () => Promise<null>): Promise<string | undefined> {
   const notes: string[] = [];
-  let dir = '';
-  const start = () =>
-    Daemon.use(async (one) => {
-      dir = one.dir;
-      await one.start(command, args, () => false);
-      return null;
-    });
   assert.is(await startOrNote('a server', start, (text) => notes.push(text)), null);
-  return { notes, dir };
+  assert.is(notes.length, 1);
+  return notes[0];
 }
 
-test('a server that is installed but does not start is a note with its last lines, and leaves no folder', async () => {
-  const { notes, dir } = await notesOf('/bin/sh', '-c', 'for i in 1 2 3 4 5 6 7; do echo line $i >&2; done; exit 1');
-  const last = ['line 3', 'line 4', 'line 5', 'line 6', 'line 7'].join('\n');
-  assert.equal(notes, [`a server: could not be started: /bin/sh did not start\n${last}`]);
-  assert.not(existsSync(dir));
-});
-
-test('a file that cannot be executed is a server that does not start', async () => {
-  const { notes, dir } = await notesOf('/etc/passwd');
-  assert.match(notes[0] ?? '', /^a server: could not be started: \/etc\/passwd did not start\n.*denied/is);
-  assert.not(existsSync(dir));
-});
+for (const [name, command, args, why] of [
+  [
+    'is installed but does not start is a note with its last lines',
+    '/bin/sh',
+    ['-c', 'for i in 1 2 3 4 5 6 7; do echo line $i >&2; done; exit 1'],
+    /^line 3\nline 4\nline 5\nline 6\nline 7$/,
+  ],
+  ['cannot be executed is one that does not start', '/etc/passwd', [], /denied/i],
+] as const) {
+  test(`a server that ${name}, and leaves no folder`, async () => {
+    let dir = '';
+    const note = await noteOf(() =>
+      Daemon.use(async (one) => {
+        dir = one.dir;
+        await one.start(command, args, () => false);
+        return null;
+      }),
+    );
+    const [first, ...last] = note!.split('\n');
+    assert.is(first, `a server: could not be started: ${command} did not start`);
+    assert.match(last.join('\n'), why);
+    assert.not(existsSync(dir));
+  });
+}
 
 test('a server that is not installed is noted as absent', async () => {
-  const notes: string[] = [];
-  assert.is(
-    await startOrNote(
-      'a server',
-      async () => null,
-      (text) => notes.push(text),
-    ),
-    null,
-  );
-  assert.equal(notes, ['a server: absent on this machine']);
+  assert.is(await noteOf(async () => null), 'a server: absent on this machine');
 });
 
 test('a server that has cleanup to do is not killed before it, even if the bench is interrupted', async () => {

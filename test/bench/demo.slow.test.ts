@@ -37,12 +37,11 @@ function lastLine(out: string, start: string): string {
 
 const addressesIn = (text: string): string[] => [...new Set(text.match(/http:\/\/127\.0\.0\.1:\d+/g))];
 
-async function isAnswered(url: string): Promise<boolean> {
-  return fetch(url).then(
+const isAnswered = (url: string) =>
+  fetch(url).then(
     () => true,
     () => false,
   );
-}
 
 test('the demo shows verdicts staying right where a count of bans errs, ends, and leaves nothing', async () => {
   const running = start('--seconds', '10');

@@ -26,7 +26,16 @@ function start(...args: readonly string[]): ChildProcess {
 }
 
 const script = (text: string) => start('--input-type=module', '--eval', text);
-const read = () => start(main, 'read', '--seconds', '60', '--players', '20000', '--no-pin');
+const brief = ['read', '--seconds', '60', '--players', '20000', '--no-pin'];
+const read = () => start(main, ...brief);
+
+/** Resolves once the bench has two nodes, the second one in a copy of the first one's folder, and one of them runs. */
+const hasNodes = () => until(() => readdirSync(folder).length === 2 && workedIn().length > 0);
+
+async function leavesNothing(): Promise<void> {
+  assert.equal(readdirSync(folder), []);
+  await until(() => workedIn().length === 0);
+}
 
 /** As a terminal, npm and the script before the bench do: one after the other, to a process that is ending already. */
 async function signalUntilGone(child: ChildProcess, signal: NodeJS.Signals): Promise<unknown> {
@@ -56,19 +65,17 @@ for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  test(`${signal}, however often it comes, ends the bench with its servers and folders`, async () => {
-    const bench = read();
-    // The second node runs in a copy of the first one's folder.
-    await until(() => readdirSync(folder).length === 2 && workedIn().length > 0);
-    assert.is(await signalUntilGone(bench, signal), code);
-    assert.equal(readdirSync(folder), []);
-    await until(() => workedIn().length === 0);
+  test(`${signal} to the script of the bench, however often it comes, ends the bench with its servers and folders`, async () => {
+    const npm = start(join(root, 'scripts', 'bench.mjs'), ...brief);
+    await hasNodes();
+    assert.is(await signalUntilGone(npm, signal), code);
+    await leavesNothing();
   });
 }
 
 test('a bench that is killed without any cleanup also ends its servers', async () => {
   const bench = read();
-  await until(() => readdirSync(folder).length === 2 && workedIn().length > 0);
+  await hasNodes();
   bench.kill('SIGKILL');
   await until(() => workedIn().length === 0);
   for (const left of readdirSync(folder)) rmSync(join(folder, left), { recursive: true });
@@ -78,22 +85,8 @@ test('a signal while a folder is filled leaves no folder', async () => {
   const bench = read();
   await until(() => readdirSync(folder).length === 1);
   assert.is(await signalUntilGone(bench, 'SIGINT'), 130);
-  assert.equal(readdirSync(folder), []);
-  await until(() => workedIn().length === 0);
+  await leavesNothing();
 });
-
-for (const [signal, code] of [
-  ['SIGHUP', 129],
-  ['SIGTERM', 143],
-] as const) {
-  test(`${signal} to the script that runs the bench ends the bench with its folders`, async () => {
-    const npm = start(join(root, 'scripts', 'bench.mjs'), 'read', '--seconds', '60', '--players', '20000', '--no-pin');
-    await until(() => readdirSync(folder).length >= 1);
-    assert.is(await signalUntilGone(npm, signal), code);
-    assert.equal(readdirSync(folder), []);
-    await until(() => workedIn().length === 0);
-  });
-}
 
 test('a failing cleanup is reported and does not prevent the others', async () => {
   const child = script(`import { atEnd, temporaryFolder } from '${ending}';

@@ -8,17 +8,20 @@ import { isLifeFolder, type LifeEvent, type LifeGroup, listLifeSets, loadLifeSet
 import { makeOrderedBatches } from '../../bench/data/sent-set.js';
 import { judgeReadings, lifeEvidence, standingBans } from '../../bench/quality/life/judgement.js';
 import type { LifeRow } from '../../bench/quality/life/rows.js';
-import {
-  type LifeKind,
-  lifeKinds,
-  ofSecondVersion,
-  profileOf,
-  simulateLife,
-} from '../../bench/quality/life/simulator.js';
+import { type LifeKind, lifeKinds, ofSecondVersion, simulateLife } from '../../bench/quality/life/simulator.js';
 import { judgeLifePopulations, lifeConclusion } from '../../bench/quality/life/summary.js';
 import { printLifeTables } from '../../bench/quality/life/tables.js';
 import { qualityPage } from '../../bench/quality/page.js';
-import { beta, exponential, integer, normal, pareto, poisson, randomFrom } from '../../bench/quality/random.js';
+import {
+  beta,
+  exponential,
+  integer,
+  normal,
+  pareto,
+  poisson,
+  randomFrom,
+  weightedIndex,
+} from '../../bench/quality/random.js';
 import type { Verdict } from '../../src/core/vocabulary.js';
 import { temporaryFolder } from '../support/process.js';
 
@@ -35,7 +38,10 @@ test('every distribution has its mean', () => {
     // Half of the numbers of a Lomax distribution lie below 2^(1/a) - 1; its mean has no useful deviation.
     [() => (pareto(random, 1.3) < 2 ** (1 / 1.3) - 1 ? 1 : 0), 0.5, 0.5],
     [() => poisson(random, 300), 300, Math.sqrt(300)],
+    [() => poisson(random, 0.8), 0.8, Math.sqrt(0.8)],
     [() => integer(random, 2, 5), 3, 0.82],
+    // The second index has the weight 0, and the third one three quarters of all weights.
+    [() => weightedIndex([1, 0, 3], random), 1.5, 0.87],
   ];
   for (const [i, [draw, mean, deviation]] of means.entries()) {
     let sum = 0;
@@ -52,27 +58,17 @@ test('the same kind, seed and size give the same life, another seed another', ()
 test('every life is complete: events in the order of arrival, indexes in range, roles known', () => {
   for (const kind of lifeKinds) {
     const { events, peers, players, truth, adversaries, targets, days } = simulateLife(kind, 5, size);
-    assert.ok(
-      events.every(({ day }, i) => day >= (events[i - 1]?.day ?? 0) && day <= days),
-      kind,
-    );
-    assert.ok(
-      events.every(({ peer, severity }) => peer < peers.length && severity > 0 && severity <= 1),
-      kind,
-    );
+    const isInOrder = ({ day }: LifeEvent, i: number) => day >= (events[i - 1]?.day ?? 0) && day <= days;
+    const isInRange = ({ peer, severity }: LifeEvent) => peer < peers.length && severity > 0 && severity <= 1;
+    assert.ok(events.every(isInOrder) && events.every(isInRange), kind);
+    const seen = new Set(events.map(({ player }) => player));
+    assert.equal([seen.size, truth.size], [players.length, players.length], kind);
+    const joined = Array.from({ length: Number(kind.match(/\d$/)?.[0] ?? 0) }, (_, i) => 8 + i);
+    assert.equal(adversaries, joined, kind);
+    const label = kind.includes('whitewash') ? 1 : 0;
     assert.equal(
-      [new Set(events.map(({ player }) => player)).size, truth.size],
-      [players.length, players.length],
-      kind,
-    );
-    const count = Number(kind.match(/\d$/)?.[0] ?? 0);
-    assert.equal(
-      adversaries,
-      Array.from({ length: count }, (_, i) => 8 + i),
-      kind,
-    );
-    assert.ok(
-      targets.every((player) => truth.get(player) === (kind.includes('whitewash') ? 1 : 0)),
+      targets.filter((player) => truth.get(player) !== label),
+      [],
       kind,
     );
     const aimsAtPlayers = /liar|camo|zealot|sleeper|whitewash|aggregate/.test(kind);
@@ -113,36 +109,25 @@ test('adversaries do what their attack says', () => {
   assert.ok(washed.events.filter(({ peer }) => peer === 8).every(({ type }) => type === 'ban_lifted'));
 });
 
-const type = (name: LifeEvent['type'], peer: number, player: number, day: number): LifeEvent => ({
-  peer,
-  player,
-  type: name,
-  severity: 1,
-  day,
-});
-
 /** Two bad players, then two good ones; peer 2 is an adversary. */
 const tiny: LifeGroup = {
   name: 'tiny',
   peers: ['p0', 'p1', 'p2'],
   players: ['a', 'b', 'c', 'd'],
-  events: [
-    type('ban_applied', 0, 0, 1),
-    type('ban_applied', 1, 0, 2),
-    type('ban_applied', 2, 0, 2),
-    type('report_cheating', 0, 1, 3),
-    type('ban_applied', 0, 2, 4),
-    type('ban_applied', 1, 2, 4),
-    type('ban_lifted', 1, 2, 5),
-    type('ban_applied', 2, 2, 6),
-    type('commendation', 1, 3, 7),
-  ],
-  truth: new Map([
-    [0, 1],
-    [1, 1],
-    [2, 0],
-    [3, 0],
-  ]),
+  events: (
+    [
+      ['ban_applied', 0, 0, 1],
+      ['ban_applied', 1, 0, 2],
+      ['ban_applied', 2, 0, 2],
+      ['report_cheating', 0, 1, 3],
+      ['ban_applied', 0, 2, 4],
+      ['ban_applied', 1, 2, 4],
+      ['ban_lifted', 1, 2, 5],
+      ['ban_applied', 2, 2, 6],
+      ['commendation', 1, 3, 7],
+    ] as const
+  ).map(([type, peer, player, day]) => ({ type, peer, player, severity: 1, day })),
+  truth: new Map(([1, 1, 0, 0] as const).map((bad, player) => [player, bad])),
   adversaries: [2],
   targets: [2, 0],
   days: 10,
@@ -164,14 +149,19 @@ const judged = judgeReadings(tiny, { score: Float64Array.from([20, 45, 30, 70]),
 
 test('verdicts and a plain count of bans are judged alike, on bad players, good ones and good targets', () => {
   const { condemned, targets, withTwoBans, withThreeBans } = judged;
-  assert.equal(condemned.suspicious, { caught: 1, bad: 2, hit: 1, good: 2 });
-  assert.equal(condemned.untrusted, { caught: 0, bad: 2, hit: 0, good: 2 });
-  assert.equal(condemned.twoBans, { caught: 1, bad: 2, hit: 1, good: 2 });
-  assert.equal(condemned.threeBans, { caught: 1, bad: 2, hit: 0, good: 2 });
-  assert.equal(targets.suspicious, { caught: 0, bad: 0, hit: 1, good: 1 });
-  assert.equal(withTwoBans, { caught: 1, bad: 1, hit: 0, good: 0 });
-  assert.equal(withThreeBans, { caught: 0, bad: 0, hit: 0, good: 0 });
-  assert.is(condemned.eigenTrust.caught >= condemned.suspicious.caught, true);
+  const { suspicious, untrusted, twoBans, threeBans, eigenTrust } = condemned;
+  for (const [count, caught, bad, hit, good] of [
+    [suspicious, 1, 2, 1, 2],
+    [untrusted, 0, 2, 0, 2],
+    [twoBans, 1, 2, 1, 2],
+    [threeBans, 1, 2, 0, 2],
+    [targets.suspicious, 0, 0, 1, 1],
+    [withTwoBans, 1, 1, 0, 0],
+    [withThreeBans, 0, 0, 0, 0],
+  ] as const) {
+    assert.equal(count, { caught, bad, hit, good });
+  }
+  assert.ok(eigenTrust.caught >= suspicious.caught);
   assert.is(judged.auc.score, 0.75);
 });
 
@@ -211,18 +201,18 @@ test('the figures of the second version are those of the kind', () => {
 
 test('batches keep the order of arrival, and equal events of one millisecond move apart', () => {
   const nowMs = Date.UTC(2026, 0, 11);
-  const repeated = { ...tiny, events: [...tiny.events, type('commendation', 1, 3, 7), type('commendation', 1, 3, 7)] };
+  const praise = tiny.events.at(-1)!;
+  const repeated = { ...tiny, events: [...tiny.events, praise, praise] };
   const peers = tiny.peers.map((name) => ({ peer_id: name, api_key: '' }));
   const [batch, ...others] = makeOrderedBatches(repeated, 'r', peers, nowMs);
   assert.is(others.length, 0);
+  const sent = batch!.events.map(({ peer_id: id, event_type: type }) => [id, type]);
   assert.equal(
-    batch!.events.map(({ peer_id: id, event_type: sent }) => [id, sent]),
-    repeated.events.map((event) => [`p${event.peer}`, event.type]),
+    sent,
+    repeated.events.map(({ peer, type }) => [`p${peer}`, type]),
   );
-  assert.equal(
-    batch!.events.slice(-3).map(({ timestamp }) => Date.parse(timestamp) - Date.UTC(2026, 0, 8)),
-    [0, 1, 2],
-  );
+  const times = batch!.events.map(({ timestamp }) => Date.parse(timestamp) - Date.UTC(2026, 0, 8));
+  assert.equal(times.slice(-3), [0, 1, 2]);
   const many = { ...tiny, events: Array.from({ length: 501 }, () => tiny.events[0]!) };
   const sizes = makeOrderedBatches(many, 'r', peers, nowMs).map(({ events }) => events.length);
   assert.equal(sizes, [500, 1]);
@@ -247,14 +237,9 @@ test('a file of a life is read in the order of arrival, with the roles that its 
     { peer: 1, player: 0, type: 'ban_applied', severity: 1, day: 0.5 },
     { peer: 2, player: 1, type: 'report_cheating', severity: 0.626, day: 140.25 },
   ]);
-  assert.equal(
-    [players, peers, [...truth.values()]],
-    [
-      ['s7', 's2'],
-      ['p0', 'p1', 'p2'],
-      [1, 0],
-    ],
-  );
+  assert.equal(players, ['s7', 's2']);
+  assert.equal(peers, ['p0', 'p1', 'p2']);
+  assert.equal([...truth.values()], [1, 0]);
   assert.equal([adversaries, targets], [[2], [1]]);
 });
 
@@ -282,18 +267,10 @@ if (lives === undefined || !existsSync(lives)) {
       const bans = standingBans(group, group.adversaries);
       const text = gunzipSync(readFileSync(join(lives, `${name}.truth.csv.gz`))).toString();
       const stated = new Map(text.split('\n').map((line) => [line.split(',')[0], Number(line.split(',')[2])]));
-      assert.equal(
-        bans,
-        group.players.map((player) => stated.get(player)),
-        name,
-      );
+      const expected = group.players.map((player) => stated.get(player));
+      assert.equal(bans, expected, name);
     }
   });
 }
-
-test('the profile of a kind is the word before its attack', () => {
-  assert.equal([profileOf('bans'), profileOf('hetero_camo3')], ['bans', 'hetero']);
-  assert.is(lifeKinds.length, 65);
-});
 
 test.run();

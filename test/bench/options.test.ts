@@ -5,12 +5,11 @@ import { Command } from 'commander';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fileToWrite, folderToWrite, type Measurement } from '../../bench/measurement.js';
-import { soak } from '../../bench/measurements/soak.js';
 import { foldersOf, quality } from '../../bench/quality/run.js';
 import { replay } from '../../bench/replay.js';
-import { Report } from '../../bench/report.js';
 import { type Result, writeFile } from '../../bench/result.js';
 import { measured } from '../../bench/run.js';
+import { messageOf } from '../../src/errors.js';
 import { temporaryFolder } from '../support/process.js';
 
 const folder = temporaryFolder();
@@ -39,6 +38,8 @@ function measurementOf(measure: () => Promise<void>): Measurement {
   return measured({ name: 'some', summary: '', players: 1, measure });
 }
 
+const some = measurementOf(() => Promise.reject(new Error('it began')));
+
 /** Returns the exit code and the message with which commander ends the process. */
 async function refusalOf(measurement: Measurement, ...args: readonly string[]): Promise<[code: number, text: string]> {
   let text = '';
@@ -55,81 +56,52 @@ async function refusalOf(measurement: Measurement, ...args: readonly string[]): 
 }
 
 test('a run whose result cannot be written does not begin, and ends as for any other wrong option', async () => {
-  const run = () => Promise.reject(new Error('it began'));
-  const given = [measurementOf(run), soak, quality];
   const missing = join(folder, 'missing', 'result');
-  for (const [measurement, option] of [
-    ...given.flatMap((measurement) => [[measurement, '--json'] as const, [measurement, '--html'] as const]),
-    [replay, '--json'] as const,
-  ]) {
-    const [code, text] = await refusalOf(measurement, option, missing);
-    assert.match(
-      text,
-      new RegExp(`option '${option} .*argument '${missing}' is invalid. the folder .* does not exist`),
-    );
-    assert.is(code, (await refusalOf(measurement, '--seed', 'x'))[0]);
-  }
-});
-
-test('an empty value, as of an unset variable, is refused', async () => {
-  const run = () => Promise.reject(new Error('it began'));
-  const some = measurementOf(run);
-  for (const [option, value] of [
-    ['--json', ''],
-    ['--html', ''],
-    ['--profile', ''],
-    ['--seed', ''],
-    ['--seed', ' '],
-  ] as const) {
-    assert.match((await refusalOf(some, option, value))[1], new RegExp(`option '${option} .*is invalid`), option);
+  const fault = `argument '${missing}' is invalid. the folder .* does not exist`;
+  for (const measurement of [some, quality, replay]) {
+    const [wrongSeed] = await refusalOf(measurement, '--seed', 'x');
+    for (const option of measurement === replay ? ['--json'] : ['--json', '--html']) {
+      const [code, text] = await refusalOf(measurement, option, missing);
+      assert.match(text, new RegExp(`option '${option} .*${fault}`), measurement.name);
+      assert.is(code, wrongSeed);
+    }
   }
 });
 
 test('one file for the result and its page is refused, however it is named', async () => {
-  const run = () => Promise.reject(new Error('it began'));
-  const file = join(folder, 'both');
-  for (const measurement of [measurementOf(run), soak, quality]) {
-    const [code, text] = await refusalOf(measurement, '--json', file, '--html', `${folder}/./both`);
+  for (const measurement of [some, quality]) {
+    const [code, text] = await refusalOf(measurement, '--json', join(folder, 'both'), '--html', `${folder}/./both`);
     assert.match(text, /--json and --html name the same file/);
     assert.is(code, 1);
   }
 });
 
-test('a load that no generator and no machine can make is refused with the possible range', async () => {
-  const run = () => Promise.reject(new Error('it began'));
-  for (const measurement of [measurementOf(run), soak]) {
-    assert.match((await refusalOf(measurement, '--rate', '2e7'))[1], 'expected a number above 0 and up to 1000000.');
-    assert.match((await refusalOf(measurement, '--rate', '0'))[1], 'expected a number above 0 and up to 1000000.');
-    assert.match(
-      (await refusalOf(measurement, '--connections', '30000'))[1],
-      'expected a whole number from 1 to 10000.',
-    );
-  }
-});
+const anyRate = 'expected a number above 0 and up to 1000000.';
+const anyPath = 'expected a path, got an empty text.';
 
-test('more peers than a group can have are refused', async () => {
-  const run = () => Promise.reject(new Error('it began'));
-  for (const measurement of [measurementOf(run), soak]) {
-    const [, text] = await refusalOf(measurement, '--peers', '65536');
-    assert.match(text, 'expected a whole number from 1 to 65535.');
-  }
-});
-
-test('an unknown set or kind of groups is refused, with those that there are', async () => {
-  assert.match(
-    (await refusalOf(quality, '--groups', 'basic,old'))[1],
-    'expected names out of basic, new, more, attempts, life; got old.',
-  );
-  assert.match(
-    (await refusalOf(quality, '--kinds', 'nobody'))[1],
-    /expected names out of none, invert1, .*; got nobody/,
-  );
-});
+for (const [measurement, option, value, expected] of [
+  [some, '--json', '', anyPath],
+  [some, '--html', '', anyPath],
+  [some, '--profile', '', anyPath],
+  [some, '--seed', '', 'expected a whole number of at least 0.'],
+  [some, '--seed', ' ', 'expected a whole number of at least 0.'],
+  [some, '--seconds', '0', 'expected a number above 0.'],
+  [some, '--rate', '2e7', anyRate],
+  [some, '--rate', '0', anyRate],
+  [some, '--connections', '30000', 'expected a whole number from 1 to 10000.'],
+  [some, '--peers', '65536', 'expected a whole number from 1 to 65535.'],
+  [quality, '--groups', 'basic,old', 'expected names out of basic, new, more, attempts, life; got old.'],
+  [quality, '--kinds', 'nobody', /expected names out of none, invert1, .*; got nobody/],
+] as const) {
+  test(`${measurement.name} ${option} ${JSON.stringify(value)} is refused with what is possible`, async () => {
+    const [, text] = await refusalOf(measurement, option, value);
+    assert.match(text, new RegExp(`option '${option} .*is invalid`));
+    assert.match(text, expected);
+  });
+}
 
 test('data sets come from the folders asked for, or from those that the environment names, or from none', () => {
-  const [first, second, third] = ['trust-quality', 'trust-quality-2', 'trust-quality-3'].map((name) =>
-    join(folder, name),
-  );
+  const [first, second, third] = ['', '-2', '-3'].map((end) => join(folder, `trust-quality${end}`));
   assert.equal(foldersOf(undefined, first), [first]);
   mkdirSync(second!);
   assert.equal(foldersOf(undefined, first), [first, second]);
@@ -145,10 +117,7 @@ test('a folder of life groups is refused unless they are asked for', async () =>
   writeFileSync(join(lives, 'life_meta.json'), '{}');
   const command = new Command('quality');
   quality.define(command);
-  const refusal = await command.parseAsync(['--data', lives], { from: 'user' }).then(
-    () => 'none',
-    (error: Error) => error.message,
-  );
+  const refusal = await command.parseAsync(['--data', lives], { from: 'user' }).then(() => 'none', messageOf);
   assert.is(refusal, `${lives} has groups of the set life: add --groups life`);
 });
 
@@ -156,15 +125,6 @@ test('a file that cannot be written is named', () => {
   // A write into it finds the disk full, on every Linux.
   if (!existsSync('/dev/full')) return;
   assert.throws(() => writeFile('/dev/full', 'text'), /^\/dev\/full cannot be written: ENOSPC/);
-});
-
-test("goals are judged at the load that is a measurement's own", () => {
-  const verdictAt = (rate: number | null) => {
-    const report = new Report('soak', { rate, connections: null });
-    report.goal('a', 1, 'at most', 2, '');
-    return report.result().goals[0]!.met;
-  };
-  assert.equal([verdictAt(null), verdictAt(400)], [true, null]);
 });
 
 test('a result says where server profiles were written, and says nothing without profiles', async () => {

@@ -9,6 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { freePort } from '../../bench/free-ports.js';
 import { replay } from '../../bench/replay.js';
+import { messageOf } from '../../src/errors.js';
 import { closing } from '../support/closing.js';
 import { temporaryFolder } from '../support/process.js';
 
@@ -19,12 +20,8 @@ writeFileSync(join(folder, 'small.truth.csv.gz'), gzipSync('player,bad\ns,1\n'))
 async function refusalOf(url: string): Promise<string> {
   const command = new Command('replay');
   replay.define(command);
-  try {
-    await command.parseAsync(['--data', folder, '--set', 'small', '--url', url], { from: 'user' });
-  } catch (error) {
-    return (error as Error).message;
-  }
-  throw new Error('it ran');
+  const args = ['--data', folder, '--set', 'small', '--url', url];
+  return command.parseAsync(args, { from: 'user' }).then(() => 'it ran', messageOf);
 }
 
 test('an address that is invalid, or on which no process listens, is reported as having no node', async () => {

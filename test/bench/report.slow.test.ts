@@ -19,15 +19,17 @@ function resultOf(fill: (report: Report) => void): Result {
   return { ...result, notes: result.notes.filter((note) => !note.startsWith('NOT ITS OWN MACHINE')) };
 }
 
-const readWritten = (text: string): Result => written(text, readResult);
-
-/** Returns the result of `use` for a file with this text. */
-function written<T>(text: string, use: (file: string) => T): T {
-  const folder = temporaryFolder();
-  const file = join(folder, 'written.json');
+/** Reads a result from a file with this text. */
+function readWritten(text: string): Result {
+  const file = join(temporaryFolder(), 'written.json');
   writeFileSync(file, text);
-  return use(file);
+  return readResult(file);
 }
+
+const [low, high] = [
+  [1, 2, 1, 2],
+  [3, 4, 3, 4],
+];
 
 test('a figure is the median of its windows, and shows their range', () => {
   const result = resultOf((report) => report.figure('reads', 'req/s', 'more', [10, 30, 20, 50]));
@@ -36,35 +38,33 @@ test('a figure is the median of its windows, and shows their range', () => {
 });
 
 test('a goal is met, missed or not measured', () => {
+  const cases = [
+    [0.95, 'at least', 0.95, 'x', undefined, 'at least 0.95x', '0.95x', true],
+    [11, 'at most', 10, ' ms', undefined, 'at most 10 ms', '11 ms', false],
+    [null, 'at least', 1, 'x', undefined, 'at least 1x', null, null],
+    [Number.NaN, 'at most', 1, 'x', undefined, 'at most 1x', null, null],
+    [Number.POSITIVE_INFINITY, 'at least', 3, 'x', undefined, 'at least 3x', null, null],
+    [13, 'at least', 12, 'x', 14, 'at least 12x, floor 14x', '13x, misses the floor', true],
+    [1.4, 'at most', 1.2, 'x', 1.5, 'at most 1.2x, floor 1.5x', '1.4x', false],
+  ] as const;
   const { goals } = resultOf((report) => {
-    report.goal('a', 0.95, 'at least', 0.95, 'x');
-    report.goal('b', 11, 'at most', 10, ' ms');
-    report.goal('c', null, 'at least', 1, 'x');
-    report.goal('d', Number.NaN, 'at most', 1, 'x');
-    report.goal('e', 13, 'at least', 12, 'x', 14);
-    report.goal('f', 1.4, 'at most', 1.2, 'x', 1.5);
+    for (const [value, sense, bound, unit, floor] of cases) report.goal('a', value, sense, bound, unit, floor);
   });
-  assert.equal(
-    goals.map(({ met }) => met),
-    [true, false, null, null, true, false],
-  );
-  assert.equal([goals[1]!.goal, goals[1]!.reached, goals[2]!.reached], ['at most 10 ms', '11 ms', null]);
-  assert.equal([goals[4]!.goal, goals[4]!.reached], ['at least 12x, floor 14x', '13x, misses the floor']);
-  assert.equal([goals[5]!.goal, goals[5]!.reached], ['at most 1.2x, floor 1.5x', '1.4x']);
+  const expected = cases.map(([, , , , , goal, reached, met]) => ({ figure: 'a', goal, reached, met }));
+  assert.equal(goals, expected);
 });
 
-test('a ratio to a server that answered nothing meets no goal', () => {
-  const { figures, goals } = resultOf((report) => {
-    const some = report.figure('some', 'x', 'more', [2, Number.POSITIVE_INFINITY, Number.NaN, 4]);
-    const none = report.figure('none', 'x', 'more', [Number.POSITIVE_INFINITY]);
-    report.goal('some', some, 'at least', 3, 'x');
-    report.goal('none', none, 'at least', 3, 'x');
-    report.goal('infinite', Number.POSITIVE_INFINITY, 'at least', 3, 'x');
+test('a ratio to a server that answered nothing is in no figure', () => {
+  const { figures } = resultOf((report) => {
+    report.figure('some', 'x', 'more', [2, Number.POSITIVE_INFINITY, Number.NaN, 4]);
+    report.figure('none', 'x', 'more', [Number.POSITIVE_INFINITY]);
   });
-  assert.equal(figures[0]!.windows, [2, 4]);
   assert.equal(
-    goals.map(({ met }) => met),
-    [true, null, null],
+    figures.map(({ value, windows }) => [value, windows]),
+    [
+      [3, [2, 4]],
+      [Number.NaN, []],
+    ],
   );
 });
 
@@ -83,11 +83,13 @@ test('a load that the caller chose is judged by no goal, but by every rule', () 
 });
 
 test('goals are met where each was measured and is met', () => {
-  const goalsOf = (...values: readonly (number | null)[]) =>
-    resultOf((report) => {
+  const areMet = (...values: readonly (number | null)[]) => {
+    const result = resultOf((report) => {
       for (const value of values) report.goal('a', value, 'at most', 1, 'x');
     });
-  assert.equal([goalsOf(1, 0.5), goalsOf(1, 2), goalsOf(null, 1)].map(meetsGoals), [true, false, false]);
+    return meetsGoals(result);
+  };
+  assert.equal([areMet(1, 0.5), areMet(1, 2), areMet(null, 1)], [true, false, false]);
 });
 
 test('a comparison judges only windows that lie apart', () => {
@@ -97,10 +99,6 @@ test('a comparison judges only windows that lie apart', () => {
       report.figure('cpu', 'us', 'less', values[1]!);
       report.figure('noisy', 'us', 'less', values[2]!);
     });
-  const [low, high] = [
-    [1, 2, 1, 2],
-    [3, 4, 3, 4],
-  ];
   const text = compare(figures(low, low, [1, 5, 1, 5]), figures(high, high, [4, 6, 4, 6]));
   assert.match(text, /rate .*\+133\.3 % +better/);
   assert.match(text, /cpu .*\+133\.3 % +WORSE/);
@@ -110,19 +108,18 @@ test('a comparison judges only windows that lie apart', () => {
 });
 
 test('results of different options or machines, or with an error, get a reason instead of a verdict', () => {
-  const fast = resultOf((report) => report.figure('rate', 'req/s', 'more', [3, 4, 3, 4]));
-  const slow = resultOf((report) => report.figure('rate', 'req/s', 'more', [1, 2, 1, 2]));
-  const faulty: Result = { ...fast, notes: ['FAULT: nothing was stored'] };
-  const others: readonly (readonly [other: Result, why: RegExp])[] = [
-    [{ ...fast, options: { ...fast.options, rate: 100 } }, /DIFFERENT: rate - before, 100 after/],
-    [{ ...fast, environment: { ...fast.environment, node: 'v0' } }, /DIFFERENT: node v\S+ before, v0 after/],
-    [{ ...fast, environment: { ...fast.environment, pinning: 'x' } }, /DIFFERENT: pinning .* before, x after/],
-    [faulty, /after: FAULT: nothing was stored/],
-    [{ ...fast, notes: [strangersNote(101)!] }, /after: NOT ITS OWN MACHINE/],
-  ];
+  const fast = resultOf((report) => report.figure('rate', 'req/s', 'more', high));
+  const slow = resultOf((report) => report.figure('rate', 'req/s', 'more', low));
+  const { options, environment: here } = fast;
   assert.match(compare(slow, fast), /rate .*better/);
-  for (const [other, why] of others) {
-    const text = compare(slow, other);
+  for (const [change, why] of [
+    [{ options: { ...options, rate: 100 } }, /DIFFERENT: rate - before, 100 after/],
+    [{ environment: { ...here, node: 'v0' } }, /DIFFERENT: node v\S+ before, v0 after/],
+    [{ environment: { ...here, pinning: 'x' } }, /DIFFERENT: pinning .* before, x after/],
+    [{ notes: ['FAULT: nothing was stored'] }, /after: FAULT: nothing was stored/],
+    [{ notes: [strangersNote(101)!] }, /after: NOT ITS OWN MACHINE/],
+  ] as const) {
+    const text = compare(slow, { ...fast, ...change });
     assert.match(text, why);
     assert.ok(text.search(why) < text.indexOf('Figure'), text);
     assert.not.match(text, /better|WORSE|noise/);
@@ -131,10 +128,6 @@ test('results of different options or machines, or with an error, get a reason i
 });
 
 test('an open loop at another rate gets no verdict, since the rate is an input', () => {
-  const [slow, fast] = [
-    [1, 2, 1, 2],
-    [3, 4, 3, 4],
-  ];
   const result = (rate: number, reads: readonly number[]) =>
     resultOf((report) => {
       report.figure('read, node', 'req/s', 'more', reads);
@@ -142,11 +135,11 @@ test('an open loop at another rate gets no verdict, since the rate is an input',
       report.figure('read at half load, node', 'req/s', 'more', reads);
       report.figure('p99 at half load, node / bare node:http', 'x', 'less', reads);
     });
-  const text = compare(result(1, slow), result(2, fast));
+  const text = compare(result(1, low), result(2, high));
   assert.match(text, /read, node .*better/);
   assert.match(text, /p99 at half load, node .*WORSE/);
   assert.match(text, /read at half load, node .*\+133\.3 % +other rate/);
-  assert.match(compare(result(1, slow), result(1, fast)), /read at half load, node .*better/);
+  assert.match(compare(result(1, low), result(1, high)), /read at half load, node .*better/);
 });
 
 test('a comparison holds the percentiles of latencies, without a verdict', () => {
@@ -175,44 +168,45 @@ test('an invalid number is null in a file, and no change in a comparison', () =>
 });
 
 test('a document that is not a result is refused with its name and the expected format', () => {
-  const cases: readonly (readonly [text: string, why: RegExp])[] = [
-    ['# Bench', /is not JSON: expected a result/],
-    ['null', /expected an object/],
-    ['[]', /expected an object/],
-    ['{"format":2}', /expected format 1/],
-    ['{"environment":{},"goals":[],"rows":[]}', /a result of quality/],
-  ];
-  for (const [text, why] of cases) {
-    assert.throws(
-      () => readWritten(text),
-      (error: Error) => why.test(error.message) && error.message.includes('written.json'),
-      text,
-    );
+  for (const [text, why] of [
+    ['# Bench', 'is not JSON: expected a result'],
+    ['null', 'expected an object'],
+    ['[]', 'expected an object'],
+    ['{"format":2}', 'expected format 1'],
+    ['{"environment":{},"goals":[],"rows":[]}', 'a result of quality'],
+  ] as const) {
+    assert.throws(() => readWritten(text), new RegExp(`written\\.json .*${why}`), text);
   }
   assert.throws(() => readResult('/nowhere/result.json'), /\/nowhere\/result.json cannot be read/);
 });
 
-test('faults are listed before the figures that they invalidate', () => {
+test('a fault or a shared machine is stated once, before the figures, and is the verdict on each goal', () => {
   const result = resultOf((report) => {
-    report.figure('reads', 'req/s', 'more', 1);
+    report.figure('reads <i>', 'req/s', 'more', 1);
+    report.course({ name: '"q"', chart: '<u>', points: [0, 1].map((s) => [s, s] as const) });
     report.goal('latency', 0.5, 'at most', 1, ' ms');
     report.note('a remark');
     report.fault('nothing <b> was stored');
   });
   // Set by the fault; this process does not fail for it.
   process.exitCode = 0;
-  const text = resultText(result);
-  assert.ok(text.indexOf('FAULT') < text.indexOf('Figure') && text.indexOf('a remark') > text.indexOf('Figure'), text);
-  const page = resultPage(result);
-  const fault = '<p class="missed">FAULT: nothing &lt;b&gt; was stored</p>';
-  assert.ok(page.includes(fault) && page.indexOf(fault) < page.indexOf('<h2>'));
-  assert.is(page.split('FAULT').length, 2);
-  const table = written(JSON.stringify(result), (file) => goalsTable([readResult(file)]));
-  assert.match(table, '| latency | at most 1 ms | 0.5 ms | FAULT |');
-  const elsewhere: Result = { ...result, notes: ['a remark', strangersNote(101)!] };
-  assert.ok(resultText(elsewhere).indexOf('NOT ITS OWN MACHINE') < resultText(elsewhere).indexOf('Figure'));
-  const other = written(JSON.stringify(elsewhere), (file) => goalsTable([readResult(file)]));
-  assert.match(other, '| latency | at most 1 ms | 0.5 ms | NOT ITS OWN MACHINE |');
+  const shared: Result = { ...result, notes: ['a remark', strangersNote(101)!] };
+  for (const [mark, faulty, onPage] of [
+    ['FAULT', result, 'FAULT: nothing &lt;b&gt; was stored</p>'],
+    ['NOT ITS OWN MACHINE', shared, 'NOT ITS OWN MACHINE: '],
+  ] as const) {
+    for (const [text, figures] of [
+      [resultText(faulty), 'Figure'],
+      [resultPage(faulty), '<h2>'],
+    ] as const) {
+      assert.ok(text.indexOf(mark) < text.indexOf(figures) && text.indexOf('a remark') > text.indexOf(figures), text);
+      assert.is(text.split(mark).length, 2);
+    }
+    assert.not.match(resultPage(faulty), /<b>|<i>|<u>/);
+    assert.match(resultPage(faulty), `<p class="missed">${onPage}`);
+    const table = goalsTable([readWritten(JSON.stringify(faulty))]);
+    assert.match(table, `| latency | at most 1 ms | 0.5 ms | ${mark} |`);
+  }
 });
 
 test('the commit is that of this project, wherever the bench is run from', () => {
@@ -226,33 +220,9 @@ test('the commit is that of this project, wherever the bench is run from', () =>
   }
 });
 
-test('a page escapes its contents', () => {
-  const result = resultOf((report) => {
-    report.figure('<b>', 'x', 'more', 1);
-    report.note('<i>');
-    report.course({
-      name: '"q"',
-      chart: '<u>',
-      points: [
-        [0, 1],
-        [1, 2],
-      ],
-    });
-  });
-  const page = resultPage(result);
-  assert.not.match(page, /<b>|<i>|<u>/);
-  assert.match(page, '&lt;b&gt;');
-});
-
 test('numbers have three digits, and whole numbers are grouped', () => {
-  assert.equal([81_353.4, 100.4, 13.84, 0.012345, 0, Number.NaN].map(plain), [
-    '81 353',
-    '100',
-    '13.8',
-    '0.0123',
-    '0',
-    '-',
-  ]);
+  const printed = [81_353.4, 100.4, 13.84, 0.012345, 0, Number.NaN].map(plain);
+  assert.equal(printed, ['81 353', '100', '13.8', '0.0123', '0', '-']);
 });
 
 test('ticks are round and reach the greatest value', () => {
@@ -276,53 +246,37 @@ test('a line breaks where a point is no number, and a lone point is a dot', () =
   assert.equal(drawn(3), [0, 1]);
 });
 
-test('a course that is looked at every few seconds is one line', () => {
-  const points = [0, 5, 10, 15.2].map((s) => [s, 1] as const);
-  const page = resultPage(resultOf((report) => report.course({ name: 'resident', chart: 'memory, MB', points })));
-  assert.match(page, /d="M[\d.]+,[\d.]+(L[\d.]+,[\d.]+){3}"/);
+test('a course that is looked at every few seconds is one line, and one of a day fits on a page', () => {
+  const pageOf = (points: readonly (readonly [number, number])[]) =>
+    resultPage(resultOf((report) => report.course({ name: 'resident', chart: 'memory, MB', points })));
+  assert.match(pageOf([0, 5, 10, 15.2].map((s) => [s, 1])), /d="M[\d.]+,[\d.]+(L[\d.]+,[\d.]+){3}"/);
+  assert.match(pageOf(Array.from({ length: 200_000 }, (_, s) => [s / 2, s % 7])), '100 000');
 });
 
 test('each measurement has its own chart, and each server one colour on the whole page', () => {
-  const percentiles = [50, 99].map((percentile) => [percentile, percentile] as const);
   const points = [0, 1].map((s) => [s, 1] as const);
+  const percentiles = [50, 99].map((percentile) => [percentile, percentile] as const);
+  const latencies = { count: 100, meanUs: 1, maxUs: 1, percentiles };
   const page = resultPage(
     resultOf((report) => {
-      for (const server of ['node', 'node, all Koa', 'bare node:http']) {
-        report.latencies(`reads, ${server}`, { count: 100, meanUs: 1, maxUs: 1, percentiles });
-      }
+      for (const server of ['node', 'node, all Koa', 'bare node:http']) report.latencies(`reads, ${server}`, latencies);
       for (const server of ['bare node:http', 'node, all Koa']) {
-        report.latencies(`mixed, ${server}: score`, { count: 100, meanUs: 1, maxUs: 1, percentiles });
+        report.latencies(`mixed, ${server}: score`, latencies);
         report.course({ name: `events at 1 connection, ${server}`, chart: 'Throughput, req/s', points });
       }
-      report.course({ name: 'resident', chart: 'memory, MB', points });
-      report.course({ name: 'heap', chart: 'memory, MB', points });
+      for (const name of ['resident', 'heap']) report.course({ name, chart: 'memory, MB', points });
     }),
   );
-  const charts = [...page.matchAll(/role="img".*?<\/p>/gs)].map(([chart]) =>
-    [...chart.matchAll(/stroke="([^"]+)" stroke-width="3"\/><\/svg> ([^<]+)</g)].map(([, colour, name]) => [
-      name,
-      colour,
-    ]),
-  );
+  const charts = [...page.matchAll(/role="img".*?<\/p>/gs)].map(([chart]) => {
+    const keys = chart.matchAll(/stroke="([^"]+)" stroke-width="3"\/><\/svg> ([^<]+)</g);
+    return Object.fromEntries(Array.from(keys, ([, colour, name]) => [name!, colour!]));
+  });
   const [node, koa, bare] = ['#0072b2', '#d55e00', '#009e73'];
   assert.equal(charts, [
-    [
-      ['reads, node', node],
-      ['reads, node, all Koa', koa],
-      ['reads, bare node:http', bare],
-    ],
-    [
-      ['mixed, bare node:http: score', bare],
-      ['mixed, node, all Koa: score', koa],
-    ],
-    [
-      ['events at 1 connection, bare node:http', bare],
-      ['events at 1 connection, node, all Koa', koa],
-    ],
-    [
-      ['resident', node],
-      ['heap', koa],
-    ],
+    { 'reads, node': node, 'reads, node, all Koa': koa, 'reads, bare node:http': bare },
+    { 'mixed, bare node:http: score': bare, 'mixed, node, all Koa: score': koa },
+    { 'events at 1 connection, bare node:http': bare, 'events at 1 connection, node, all Koa': koa },
+    { resident: node, heap: koa },
   ]);
   assert.equal(
     [...page.matchAll(/<h3>(.*?)<\/h3>/g)].map(([, title]) => title),

@@ -1,41 +1,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { TrustSet } from '../../bench/data/trust-set.js';
+import type { Observation, TrustSet } from '../../bench/data/trust-set.js';
 import { majority } from '../../bench/quality/classics.js';
 import { standingBans } from '../../bench/quality/life/judgement.js';
 import { simulateLife } from '../../bench/quality/life/simulator.js';
-import { poisson, randomFrom, sample, weightedIndex, weightedSample } from '../../bench/quality/random.js';
+import { randomFrom, sample, weightedSample } from '../../bench/quality/random.js';
 import { evidenceColumns } from '../../bench/quality/readout.js';
 import { inject, type KindName, kindNames, kindsOf, simulate } from '../../bench/quality/simulator.js';
 import { quality } from '../../bench/statistics.js';
-import { attackReference, referenceGroups, referenceSize, type Spread } from './attack-reference.js';
+import { attackReference, referenceGroups, referenceSize } from './attack-reference.js';
 
 const size = { peers: 10, players: 1000 };
 const referenceKinds = kindsOf(['basic', 'new']).filter((kind) => kind !== 'collude3of8');
-
-function mean(count: number, draw: () => number): number {
-  let sum = 0;
-  for (let i = 0; i < count; i++) sum += draw();
-  return sum / count;
-}
-
-test('the same seed gives the same numbers, another seed others', () => {
-  const draw = (seed: number) => Array.from({ length: 5 }, randomFrom(seed));
-  assert.equal(draw(7), draw(7));
-  assert.not.equal(draw(7), draw(8));
-});
-
-test('a Poisson count has its mean', () => {
-  const random = randomFrom('poisson');
-  // Standard error of 20,000 draws of mean .8: sqrt(.8 / 20000) = .0063; five of them.
-  assert.ok(Math.abs(mean(20_000, () => poisson(random, 0.8)) - 0.8) < 0.032);
-});
-
-test('a weighted index comes up as often as its part of the weights', () => {
-  const random = randomFrom('weights');
-  // Part 3/4, standard error of 20,000 draws .0031; five of them.
-  assert.ok(Math.abs(mean(20_000, () => weightedIndex([1, 0, 3], random) / 2) - 0.75) < 0.016);
-});
 
 test('samples hold different items', () => {
   const random = randomFrom('samples');
@@ -43,33 +19,39 @@ test('samples hold different items', () => {
   assert.equal(weightedSample([1, 5, 0, 2], 3, random).sort(), [0, 1, 3]);
 });
 
-test('the same kind, seed and size give the same group', () => {
+test('the same kind, seed and size give the same group, another seed another', () => {
   for (const kind of kindNames) assert.equal(simulate(kind, 3, size), simulate(kind, 3, size), kind);
+  assert.not.equal(simulate('none', 4, size), simulate('none', 3, size));
 });
 
 test('every group is complete: indexes in range, every player reported, targets with known truth', () => {
   for (const kind of kindNames) {
-    const set = simulate(kind, 5, size);
-    const reported = new Set(set.observations.map(({ player }) => player));
-    assert.is(reported.size, set.players.length, kind);
-    assert.ok(
-      set.observations.every(({ peer, severity }) => peer < set.peers.length && severity > 0 && severity <= 1),
+    const { observations, peers, players, truth, targets, preTrusted, adversaries } = simulate(kind, 5, size);
+    assert.is(new Set(observations.map(({ player }) => player)).size, players.length, kind);
+    const isInRange = ({ peer, severity }: Observation) => peer < peers.length && severity > 0 && severity <= 1;
+    assert.ok(observations.every(isInRange), kind);
+    assert.equal(
+      targets.filter((player) => !truth.has(player)),
+      [],
       kind,
     );
-    assert.ok(
-      set.targets.every((player) => set.truth.has(player)),
-      kind,
-    );
-    assert.ok(
-      set.preTrusted.every((peer) => !set.adversaries.includes(peer)),
+    assert.equal(
+      preTrusted.filter((peer) => adversaries.includes(peer)),
+      [],
       kind,
     );
   }
 });
 
-test('Sybils at 60 % are 15 beside 10 honest peers', () => {
-  const set = simulate('sybil60_pre3', 1, size);
-  assert.equal([set.peers.length, set.adversaries.length, set.preTrusted.length], [25, 15, 3]);
+test('Sybils at 60 % are 15 beside 10 honest peers, and three colluders of eight are of eight, whatever the size', () => {
+  for (const [kind, peerCount, adversaryCount, preTrustedCount] of [
+    ['sybil60_pre3', 25, 15, 3],
+    ['collude3of8', 8, 3, 0],
+  ] as const) {
+    const { peers, adversaries, preTrusted } = simulate(kind, 1, size);
+    const counts = [peers.length, adversaries.length, preTrusted.length];
+    assert.equal(counts, [peerCount, adversaryCount, preTrustedCount], kind);
+  }
 });
 
 test('colluders invent subjects without a known truth', () => {
@@ -93,24 +75,25 @@ test('injected attackers leave every real vote and truth as it was', () => {
   assert.equal([...attacked.truth], [...real.truth]);
 });
 
-test('no kind is in two sets, and every kind is in one', () => {
-  const sets = (['basic', 'new', 'more', 'attempts'] as const).map((set) => kindsOf([set]));
-  assert.equal(sets.flat().sort(), [...kindNames].sort());
-});
-
-/** Players of a set whom a peer lowers more than it raises them. */
-function loweredBy({ observations, players }: TrustSet, peer: number): Set<string> {
-  const sums = new Map<string, number>();
+/** Returns the mass that a peer sent about each player of a set, by the player's name. */
+function massesOf({ observations, players }: TrustSet, peer: number) {
+  const masses = new Map<string, { lowering: number; raising: number }>();
   for (const seen of observations.filter((one) => one.peer === peer)) {
     const player = players[seen.player]!;
-    sums.set(player, (sums.get(player) ?? 0) + seen.polarity * seen.severity);
+    const { lowering, raising } = masses.get(player) ?? { lowering: 0, raising: 0 };
+    const { polarity, severity } = seen;
+    const [lowers, raises] = polarity < 0 ? [severity, 0] : [0, severity];
+    masses.set(player, { lowering: lowering + lowers, raising: raising + raises });
   }
-  return new Set([...sums].filter(([, sum]) => sum < 0).map(([player]) => player));
+  return masses;
 }
 
 test('importers lower nearly all players of one honest peer, and are not known adversaries', () => {
   const set = simulate('copied3', 4, size);
-  const lists = set.peers.map((_, peer) => loweredBy(set, peer));
+  const lists = set.peers.map((_, peer) => {
+    const lowered = [...massesOf(set, peer)].filter(([, { lowering, raising }]) => lowering > raising);
+    return new Set(lowered.map(([player]) => player));
+  });
   const imported = new Set([10, 11, 12].flatMap((peer) => [...lists[peer]!]));
   const sources = lists.slice(0, 10).filter((list) => [...imported].every((player) => list.has(player)));
   assert.is(sources.length, 1);
@@ -119,27 +102,18 @@ test('importers lower nearly all players of one honest peer, and are not known a
 });
 
 test('importers that also judge report four hundred players besides, or half of those known', () => {
-  const plain = simulate('copied3', 4, size);
-  const judging = simulate('copied3own', 4, size);
-  const playersOf = ({ observations }: TrustSet, peer: number) =>
-    new Set(observations.filter((seen) => seen.peer === peer).map(({ player }) => player)).size;
-  assert.ok(playersOf(plain, 10) < 100);
-  assert.ok(playersOf(judging, 10) > 400);
+  const reportedIn = (kind: KindName) => massesOf(simulate(kind, 4, size), 10).size;
+  assert.ok(reportedIn('copied3') < 100);
+  assert.ok(reportedIn('copied3own') > 400);
 });
 
 test('report-only groups of the new kinds have twice the players, and their liars share 300 victims', () => {
   const set = simulate('reportonly_mid_liar2', 2, size);
   assert.is(set.targets.length, 300);
   assert.ok(set.targets.every((player) => set.truth.get(player) === 0));
-  const reported = (peer: number) =>
-    [...new Set(set.observations.filter((seen) => seen.peer === peer).map(({ player }) => player))].sort();
+  const reported = (peer: number) => [...massesOf(set, peer).keys()].sort();
   assert.equal(reported(10), reported(11));
   assert.ok(set.players.length > 300 && set.players.every((name) => Number(name.slice(1)) < 2 * size.players));
-});
-
-test('three colluders of eight are a group of eight peers, whatever size is asked for', () => {
-  const set = simulate('collude3of8', 1, size);
-  assert.equal([set.peers.length, set.adversaries.length], [8, 3]);
 });
 
 test('session_clean events come on top of a report-only group that is otherwise the same', () => {
@@ -166,14 +140,10 @@ test('every attempt names peers that joined, and players at whom they aim', () =
 
 test('the copier that frames an honest peer differs from it on fewer players than clones may', () => {
   const set = simulate('framedclone1', 3, size);
-  const votes = (peer: number) => {
-    const sums = new Map<number, { b: number; m: number }>();
-    for (const seen of set.observations.filter((one) => one.peer === peer)) {
-      const { b, m } = sums.get(seen.player) ?? { b: 0, m: 0 };
-      sums.set(seen.player, { b: b + (seen.polarity < 0 ? seen.severity : 0), m: m + seen.severity });
-    }
-    return new Map([...sums].map(([player, { b, m }]) => [player, b / m] as const));
-  };
+  const votes = (peer: number) =>
+    new Map(
+      [...massesOf(set, peer)].map(([player, { lowering, raising }]) => [player, lowering / (lowering + raising)]),
+    );
   const copier = votes(10);
   const honest = set.peers.slice(0, 10).map((_, peer) => votes(peer));
   const framed = honest.reduce((largest, one) => (one.size > largest.size ? one : largest));
@@ -185,52 +155,38 @@ test('the copier that frames an honest peer differs from it on fewer players tha
 
 test('groups of every kind of the reference look like those that the reference draws', () => {
   const groups = 6;
-  const isNear = (values: readonly number[], { mean: expected, deviation }: Spread) => {
-    const actual = values.reduce((sum, value) => sum + value, 0) / groups;
-    // Five standard errors of the difference of two means; of a figure that does not vary, its last digit.
-    const most = 5 * deviation * Math.sqrt(1 / groups + 1 / referenceGroups) + 0.001;
-    return Math.abs(actual - expected) <= most;
-  };
   assert.equal(Object.keys(attackReference).sort(), referenceKinds.toSorted());
   for (const kind of referenceKinds) {
-    const { entries, majorityAuc } = attackReference[kind]!;
+    const [entries, deviation, auc, deviationOfAuc] = attackReference[kind]!;
     const drawn = Array.from({ length: groups }, (_, seed) => {
       const set = simulate(kind, seed, referenceSize);
       const evidence = evidenceColumns(set);
       return { entries: evidence.peer.length, auc: quality(majority(evidence), set.truth).auc };
     });
-    assert.ok(
-      isNear(
-        drawn.map((group) => group.entries),
-        entries,
-      ),
-      `${kind}: entries ${drawn.map((group) => group.entries)}`,
-    );
-    assert.ok(
-      isNear(
-        drawn.map(({ auc }) => auc),
-        majorityAuc,
-      ),
-      `${kind}: AUC of the majority ${drawn.map(({ auc }) => auc)}`,
-    );
+    for (const [what, values, mean, spread] of [
+      ['entries', drawn.map((group) => group.entries), entries, deviation],
+      ['AUC of the majority', drawn.map((group) => group.auc), auc, deviationOfAuc],
+    ] as const) {
+      const actual = values.reduce((sum, value) => sum + value, 0) / groups;
+      // Five standard errors of the difference of two means; of a figure that does not vary, its last digit.
+      const most = 5 * spread * Math.sqrt(1 / groups + 1 / referenceGroups) + 0.001;
+      assert.ok(Math.abs(actual - mean) <= most, `${kind}: ${what} ${values}`);
+    }
   }
 });
 
 test('one standing ban is right half of the time, three nearly always, as in the numpy groups', () => {
-  let [one, three] = [
-    [0, 0],
-    [0, 0],
-  ] as [[number, number], [number, number]];
+  const players = { all: [0, 0, 0, 0], bad: [0, 0, 0, 0] };
   for (let seed = 0; seed < 6; seed++) {
     const group = simulateLife('mixed', seed, { peers: 8, players: 4000 });
     for (const [player, bans] of standingBans(group, []).entries()) {
-      const bad = group.truth.get(player)!;
-      if (bans === 1) one = [one[0] + bad, one[1] + 1];
-      if (bans === 3) three = [three[0] + bad, three[1] + 1];
+      players.all[bans]! += 1;
+      players.bad[bans]! += group.truth.get(player)!;
     }
   }
-  assert.ok(one[0] / one[1] > 0.35 && one[0] / one[1] < 0.75, `${one}`);
-  assert.ok(three[0] / three[1] > 0.9, `${three}`);
+  const [, one, , three] = players.bad.map((bad, bans) => bad / players.all[bans]!);
+  assert.ok(one! > 0.35 && one! < 0.75, `${one}`);
+  assert.ok(three! > 0.9, `${three}`);
 });
 
 test.run();

@@ -1,5 +1,4 @@
 /** Every measurement runs, on a small group and for a moment: that it works, never how fast. */
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,22 +7,17 @@ import * as assert from 'uvu/assert';
 import type { LifeRow } from '../../bench/quality/life/rows.js';
 import type { Row } from '../../bench/quality/rows.js';
 import type { Result } from '../../bench/result.js';
-import { type Ran, watched } from '../support/child-process.js';
+import { execute, type Ran } from '../support/child-process.js';
 import { temporaryFolder } from '../support/process.js';
 
 const bench = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
 /** Bounds a hanging test, not a slow one. */
 const limitMs = 300_000;
 
+/** Runs the bench; a SIGTERM at the time limit ends what it started. `out` holds its progress, then its output. */
 async function run(...args: readonly string[]): Promise<Ran> {
-  const child = spawn(process.execPath, ['--enable-source-maps', bench, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  // By this signal the bench ends what it started.
-  const late = setTimeout(() => child.kill('SIGTERM'), limitMs);
-  const { code, out, err } = await watched(child).ended;
-  clearTimeout(late);
-  return { code, out: out + err, err };
+  const ran = await execute(process.execPath, ['--enable-source-maps', bench, ...args], { timeout: limitMs });
+  return { ...ran, out: ran.err + ran.out };
 }
 
 const dir = temporaryFolder();
@@ -37,42 +31,36 @@ const inMinutes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * `judged`: of the goals at least so many; percentiles need more answers than a moment gives, and servers of others may
- * be absent.
+ * A figure of each, the number of its goals, and how many at least are judged: percentiles need more answers than a
+ * moment gives, and servers of others may be absent.
  */
-interface Expected {
-  readonly figure: string;
-  readonly goals: number;
-  readonly judged: number;
-}
-
-const measurements: Readonly<Record<string, Expected>> = {
-  read: { figure: 'read, node / bare node:http', goals: 2, judged: 1 },
-  match: { figure: 'scores/s by match calls / single GETs on bare node:http', goals: 1, judged: 1 },
-  stream: { figure: 'a snapshot: CPU', goals: 0, judged: 0 },
-  client: { figure: 'match by cache', goals: 0, judged: 0 },
-  sidecar: { figure: 'memory: rss, empty', goals: 2, judged: 1 },
-  signing: { figure: 'durable events, signed / unsigned', goals: 1, judged: 1 },
-  ingest: { figure: 'durable events, node / bare node:http that stores nothing', goals: 1, judged: 1 },
-  batch: { figure: 'durable events/s, batches / one by one', goals: 1, judged: 1 },
-  repeats: { figure: 'durable events, timestamps of the match / of their own', goals: 1, judged: 1 },
-  mixed: { figure: 'mixed at half load, node', goals: 1, judged: 1 },
-  memory: { figure: 'players: bytes each', goals: 6, judged: 6 },
-  recover: { figure: 'replay', goals: 2, judged: 2 },
-  snapshot: { figure: 'a snapshot', goals: 1, judged: 1 },
-  recompute: { figure: 'a recompute', goals: 4, judged: 3 },
-  overload: { figure: 'batches stored under overload / at capacity', goals: 6, judged: 3 },
-  neighbour: { figure: 'flood of batches: success of the victim beside it', goals: 14, judged: 3 },
-  peers: { figure: 'reads against bare node:http', goals: 8, judged: 1 },
-  small: { figure: 'p99 of a match of 50', goals: 3, judged: 2 },
-  soak: { figure: 'log, live data', goals: 3, judged: 2 },
-  steps: { figure: 'event: parse', goals: 0, judged: 0 },
+const measurements: Readonly<Record<string, readonly [figure: string, goals: number, judged: number]>> = {
+  read: ['read, node / bare node:http', 2, 1],
+  match: ['scores/s by match calls / single GETs on bare node:http', 1, 1],
+  stream: ['a snapshot: CPU', 0, 0],
+  client: ['match by cache', 0, 0],
+  sidecar: ['memory: rss, empty', 2, 1],
+  signing: ['durable events, signed / unsigned', 1, 1],
+  ingest: ['durable events, node / bare node:http that stores nothing', 1, 1],
+  batch: ['durable events/s, batches / one by one', 1, 1],
+  repeats: ['durable events, timestamps of the match / of their own', 1, 1],
+  mixed: ['mixed at half load, node', 1, 1],
+  memory: ['players: bytes each', 6, 6],
+  recover: ['replay', 2, 2],
+  snapshot: ['a snapshot', 1, 1],
+  recompute: ['a recompute', 4, 3],
+  overload: ['batches stored under overload / at capacity', 6, 3],
+  neighbour: ['flood of batches: success of the victim beside it', 14, 3],
+  peers: ['reads against bare node:http', 8, 1],
+  small: ['p99 of a match of 50', 3, 2],
+  soak: ['log, live data', 3, 2],
+  steps: ['event: parse', 0, 0],
 };
 
 /** A figure of one run must not be part of a name: the next run could not be compared with it. */
 const measuredRate = /at \d+\/s|\d+ batches/;
 
-for (const [name, { figure, goals, judged }] of Object.entries(measurements)) {
+for (const [name, [figure, goals, judged]] of Object.entries(measurements)) {
   test(`${name} runs, and its result has the expected figures`, async () => {
     const [json, html] = [join(dir, `${name}.json`), join(dir, `${name}.html`)];
     const { code, out } = await run(name, ...(inMinutes[name] ?? briefly), '--json', json, '--html', html);

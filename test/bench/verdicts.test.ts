@@ -17,20 +17,14 @@ import type { Verdict } from '../../src/core/vocabulary.js';
 const truth = new Map<number, 0 | 1>([1, 1, 1, 0, 0, 0].map((bad, player) => [player, bad as 0 | 1]));
 const verdicts: readonly Verdict[] = ['untrusted', 'suspicious', 'neutral', 'suspicious', 'trusted', 'neutral'];
 
-test('suspicious or worse counts untrusted players, too', () => {
+test('suspicious or worse counts untrusted players, too, and counts of groups add up', () => {
   const { untrusted, suspicious } = countVerdicts(verdicts, truth);
   assert.equal(untrusted, { caught: 1, bad: 3, hit: 0, good: 3 });
   assert.equal(suspicious, { caught: 2, bad: 3, hit: 1, good: 3 });
-  assert.equal([precisionOf(untrusted), precisionOf(suspicious)], [1, 2 / 3]);
-});
-
-test('the precision of a verdict that no player has is not a number', () => {
-  assert.ok(Number.isNaN(precisionOf(countVerdicts(['neutral'], new Map([[0, 1]])).untrusted)));
-});
-
-test('counts of groups add up', () => {
-  const { suspicious } = countVerdicts(verdicts, truth);
   assert.equal(sumEach([suspicious, suspicious]), { caught: 4, bad: 6, hit: 2, good: 6 });
+  assert.equal([precisionOf(untrusted), precisionOf(suspicious)], [1, 2 / 3]);
+  const nobody = countVerdicts(['neutral'], new Map([[0, 1]]));
+  assert.ok(Number.isNaN(precisionOf(nobody.untrusted)));
 });
 
 test('victims are the good players among the targets', () => {
@@ -53,14 +47,9 @@ test('damage counts only verdicts that the attack changed', () => {
 
 test('calibration counts players by tenths of the predicted probability, a certain one in the last', () => {
   const bins = calibrationOf([0.05, 0.09, 0.95, 1, 0.1, 0.55], truth);
-  assert.equal(
-    bins.map(({ players }) => players),
-    [2, 1, 0, 0, 0, 1, 0, 0, 0, 2],
-  );
-  assert.equal(
-    bins.map(({ bad }) => bad),
-    [2, 0, 0, 0, 0, 0, 0, 0, 0, 1],
-  );
+  const counts = bins.map(({ players, bad }) => [players, bad]);
+  const none = [0, 0];
+  assert.equal(counts, [[2, 2], [1, 0], none, none, none, [1, 0], none, none, none, [2, 1]]);
   assert.is(bins[9]!.predicted, 1.95);
   assert.equal(sumCalibrations([bins, bins])[0], { players: 4, bad: 4, predicted: 2 * bins[0]!.predicted });
 });
@@ -80,14 +69,10 @@ test('a promise is judged by the worst peer, and a thousand reports by peers tha
   const score = [46, 53, 41, 45, 51, 30];
   const verdict: readonly Verdict[] = ['neutral', 'neutral', 'neutral', 'neutral', 'trusted', 'suspicious'];
   const promises = promisesOf(set, { score, verdict });
-  assert.equal(promises, { lowered: 5, raised: 3, leftNeutral: 1, lowestOfMany: 41, manyLeftNeutral: 0 });
-  assert.equal(worstPromises([promises, { ...promises, lowered: 1, lowestOfMany: 40 }]), {
-    lowered: 5,
-    raised: 3,
-    leftNeutral: 2,
-    lowestOfMany: 40,
-    manyLeftNeutral: 0,
-  });
+  const expected = { lowered: 5, raised: 3, leftNeutral: 1, lowestOfMany: 41, manyLeftNeutral: 0 };
+  assert.equal(promises, expected);
+  const worst = worstPromises([promises, { ...promises, lowered: 1, lowestOfMany: 40 }]);
+  assert.equal(worst, { ...expected, leftNeutral: 2, lowestOfMany: 40 });
 });
 
 test.run();

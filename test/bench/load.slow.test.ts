@@ -110,12 +110,12 @@ test('a batch states its length, and each event has the player and time of its n
     const [head = '', body = ''] = textOf(batchKind(site, 50).request(i, connection)).split('\r\n\r\n');
     assert.is(Number(/content-length: (\d+)/.exec(head)?.[1]), Buffer.byteLength(body));
     const { events } = JSON.parse(body) as { events: { player_id: string; peer_id: string; timestamp: string }[] };
-    assert.equal(
-      events.map(({ player_id, peer_id, timestamp }) => [player_id, peer_id, timestamp]),
-      Array.from({ length: 50 }, (_, place) => {
-        return [playerOfEvent(batches, i * 50 + place), ['p', 'q'][connection % 2], timestampOf(i * 50 + place)];
-      }),
-    );
+    assert.is(events.length, 50);
+    for (const [place, { player_id, peer_id, timestamp }] of events.entries()) {
+      const number = i * 50 + place;
+      const expected = [playerOfEvent(batches, number), ['p', 'q'][connection % 2], timestampOf(number)];
+      assert.equal([player_id, peer_id, timestamp], expected);
+    }
   }
 });
 
@@ -352,10 +352,8 @@ test('a lag is reported if it exceeds 1 ms and a tenth of the latency', () => {
   };
   const note = (lagMs: number, latencyMs: number) =>
     lagNote('reads', [{ lag: of(lagMs), kinds: [{ latencies: of(latencyMs) }] as unknown as Driven['kinds'] }]);
-  assert.is(
-    note(2, 10),
-    'reads: the load generator was late by 2.0 ms at the 99th percentile, of 10.0 ms: these latencies include its delay',
-  );
+  const late = 'reads: the load generator was late by 2.0 ms at the 99th percentile, of 10.0 ms';
+  assert.is(note(2, 10), `${late}: these latencies include its delay`);
   assert.is(note(0.9, 1), undefined);
   assert.is(note(2, 30), undefined);
   assert.is(lagNote('reads', [{ lag: new Latencies(), kinds: [] }]), undefined);

@@ -30,16 +30,10 @@ test('every group is complete: indexes in range, every player reported, targets 
     assert.is(new Set(observations.map(({ player }) => player)).size, players.length, kind);
     const isInRange = ({ peer, severity }: Observation) => peer < peers.length && severity > 0 && severity <= 1;
     assert.ok(observations.every(isInRange), kind);
-    assert.equal(
-      targets.filter((player) => !truth.has(player)),
-      [],
-      kind,
-    );
-    assert.equal(
-      preTrusted.filter((peer) => adversaries.includes(peer)),
-      [],
-      kind,
-    );
+    const isKnown = (player: number) => truth.has(player);
+    assert.ok(targets.every(isKnown), kind);
+    const isHostile = (peer: number) => adversaries.includes(peer);
+    assert.not(preTrusted.some(isHostile), kind);
   }
 });
 

@@ -14,10 +14,7 @@ test('acknowledged events that the log lacks are an error, which other records d
     await driveWindow({ name: 'some', target, workload, connections: 2, rate: null }, 0.4, performance.now());
     const report = new Report('some', {});
     await expectStored(running, report);
-    assert.equal(
-      report.result().notes.filter((note) => note.startsWith('FAULT')),
-      [],
-    );
+    assert.not.match(report.result().notes.join('\n'), 'FAULT');
     assert.ok((await eventsIn(node.dataDir)) > events);
     const { exitCode } = process;
     // As if the folder had held many more before.

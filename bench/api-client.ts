@@ -17,7 +17,6 @@ const retryAfterDefaultMs = 100;
 const retryAfterMaxMs = 5_000;
 
 export type RegisteredPeer = Pick<RegisteredPeerBody, 'peer_id' | 'api_key'>;
-export type BatchReply = BatchResultBody;
 export type ScoreReply = MatchScoresBody['data'][number];
 export type HealthReply = HealthBody;
 
@@ -32,7 +31,7 @@ export class ApiClient {
     return this.#call('POST', '/api/v1/peers/register', { body: { peer_name: peerName, game_ids: [gameId] } });
   }
 
-  submit(events: readonly EventBody[], apiKey?: string): Promise<BatchReply> {
+  submit(events: readonly EventBody[], apiKey?: string): Promise<BatchResultBody> {
     return this.#call('POST', '/api/v1/events/batch', { body: { events }, ...(apiKey !== undefined && { apiKey }) });
   }
 

@@ -1,7 +1,6 @@
 /** A child process that can be paused, resumed and ended. It never outlives the process that started it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import { atEnd, pause } from './ending.js';
 import { isRunning, withDescendants } from './process-stats.js';
 
@@ -103,15 +102,16 @@ export class Child {
   /** Like `kill`. Kills a process that does not end in time, and rejects. */
   async end(signal: NodeJS.Signals): Promise<void> {
     if (!this.isUp) return;
-    const exited = once(this.child, 'exit');
-    const patience = new AbortController();
-    const late = delay(endTimeoutMs, 'late', { signal: patience.signal }).catch(() => 'ended');
-    void this.kill(signal);
-    if ((await Promise.race([exited, late])) === 'late') {
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
       this.child.kill('SIGKILL');
-      throw new Error(`${this.child.spawnfile} did not end within ${endTimeoutMs} ms of ${signal}`);
-    }
-    patience.abort();
+    }, endTimeoutMs);
+    const exited = once(this.child, 'exit');
+    void this.kill(signal);
+    await exited;
+    clearTimeout(late);
+    if (isLate) throw new Error(`${this.child.spawnfile} did not end within ${endTimeoutMs} ms of ${signal}`);
   }
 
   #append(text: string): void {

@@ -7,7 +7,6 @@ import { startAttack } from './load/attack.js';
 import type { AttackTask } from './load/attack-thread.js';
 import { Connection } from './load/connection.js';
 import { connectionsTo } from './load/drive.js';
-import { at } from './load/latency.js';
 import { eventKind, only, type Site, scoreKind } from './load/requests.js';
 import type { RunningNode } from './node-target.js';
 import type { OwnNode } from './own-node.js';
@@ -80,7 +79,7 @@ export async function measureDisturbed(run: Run, { target, site }: RunningNode, 
   run.report.figure(what, 's', 'less', workS);
   // If readers wait for a free connection in the quiet windows, the comparison means nothing.
   const wasQuiet = quiet.every(({ driven }) => driven.unsent === 0);
-  const ratio = at(ofBusy.latencies.summary(), 99) / at(ofQuiet.latencies.summary(), 99);
+  const ratio = ofBusy.latencies.ms(99) / ofQuiet.latencies.ms(99);
   const figure = `readers' p99, during ${what} / quiet`;
   const p99Ratio = run.report.figure(figure, 'x', 'less', wasQuiet ? ratio : Number.NaN);
   return { workS, p99Ratio, worstLoopMs: Math.max(0, ...busy.flatMap(({ loop }) => loop.map(({ max }) => max))) };

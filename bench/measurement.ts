@@ -35,16 +35,15 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
-export function positive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError('expected a number above 0.');
-  return value;
+export function positive(most = Number.POSITIVE_INFINITY): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (value > 0 && value <= most && Number.isFinite(value)) return value;
+    throw new InvalidArgumentError(`expected a number above 0${Number.isFinite(most) ? ` and up to ${most}` : ''}.`);
+  };
 }
 
-export function requestRate(text: string): number {
-  if (Number(text) > 0 && Number(text) <= rateMax) return Number(text);
-  throw new InvalidArgumentError(`expected a number above 0 and up to ${rateMax}.`);
-}
+export const requestRate = positive(rateMax);
 
 export const connectionCount = wholeNumber(1, connectionsMax);
 

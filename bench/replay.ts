@@ -14,6 +14,7 @@ import { randomFrom, shuffle } from './quality/random.js';
 import { readingsOf } from './quality/through-node.js';
 import { writeJson } from './result.js';
 import { quality } from './statistics.js';
+import { timed } from './until.js';
 
 const answerTimeoutMs = 5_000;
 /** 739 events of nine invented peers about 240 players, 30 of them bad; one peer errs half of the time. */
@@ -167,10 +168,4 @@ function printReport(report: ReplayReport, { json }: ReplayOptions): void {
       `AUC ${percent(report.auc)}  accuracy ${percent(report.accuracy)}  Brier ${report.brier.toFixed(4)}`,
     ].join('\n'),
   );
-}
-
-/** Resolves to the result of the work, and its duration in seconds. */
-async function timed<T>(work: Promise<T>): Promise<[result: T, seconds: number]> {
-  const startedMs = performance.now();
-  return [await work, (performance.now() - startedMs) / 1000];
 }

@@ -158,21 +158,17 @@ function commandOf({ scenario, options }: Result): string {
   return [scenario, ...Object.entries(options).map(([name, value]) => `--${name} ${String(value)}`)].join(' ');
 }
 
-/** JSON has no form for numbers that are not finite. */
-type WrittenFigure = Omit<Figure, 'value' | 'windows'> & { value: number | null; windows: (number | null)[] };
-
 /** Reads a result. Refuses another document with the file's name and what was expected. */
 export function readResult(file: string): Result {
   const document = parsed(file);
   const fault = faultOf(document);
   if (fault !== null) throw new Error(`${file} is not a result of a measurement, written with --json: ${fault}`);
-  const result = document as Omit<Result, 'figures'> & { figures: readonly WrittenFigure[] };
+  const result = document as Result;
+  // JSON has null for numbers that are not finite.
   const known = (value: number | null) => value ?? Number.NaN;
-  const figures = result.figures.map((figure) => ({
-    ...figure,
-    value: known(figure.value),
-    windows: figure.windows.map(known),
-  }));
+  const figures = result.figures.map((figure) => {
+    return { ...figure, value: known(figure.value), windows: figure.windows.map(known) };
+  });
   return { ...result, figures };
 }
 

@@ -3,6 +3,7 @@
  * a name, a summary, a default load, and `measure`, which gets this object. The run stops every server at its end.
  */
 import type { Command } from 'commander';
+import type { Population } from './core/population.js';
 import type { Kind } from './load/drive.js';
 import { only } from './load/requests.js';
 import { leaveUnpinned, pinLoad } from './machine.js';
@@ -38,16 +39,13 @@ import {
   warmUpSecondsMax,
 } from './windows.js';
 
-export interface LoadOptions {
+export interface LoadOptions extends Population {
   /** Seconds of load for each series, all windows together. */
   readonly seconds: number;
   /** Null: the measurement's default. */
   readonly connections: number | null;
   /** Requests a second. Null: the measurement's default. */
   readonly rate: number | null;
-  readonly players: number;
-  readonly peers: number;
-  readonly seed: number;
 }
 
 export interface SpeedMeasurement {
@@ -201,8 +199,9 @@ export function measured(measurement: SpeedMeasurement): Measurement {
         .option('--peers <n>', 'peers that sent them', peerCount, peers)
         .option('--seed <n>', seedMeans, wholeNumber(0), 1)
         .option('--strict', 'fail if a goal is missed or was not measured');
-      if (minutes === undefined) command.option('--seconds <n>', 'seconds of load for each figure', positive, seconds);
-      else command.option('--minutes <n>', 'minutes of load', positive, minutes);
+      if (minutes === undefined)
+        command.option('--seconds <n>', 'seconds of load for each figure', positive(), seconds);
+      else command.option('--minutes <n>', 'minutes of load', positive(), minutes);
       if (!unpinned) {
         command
           .option('--no-pin', 'let server and load run on any core')

@@ -28,7 +28,7 @@ export function quality(badness: ArrayLike<number>, truth: ReadonlyMap<number, 0
 
 /**
  * Returns the area under the ROC curve in its Mann-Whitney form: ranks start at 1, and tied scores share their mean
- * rank.
+ * rank. NaN if the labels are of one class.
  */
 export function auc(labels: readonly (0 | 1)[], scores: readonly number[]): number {
   const order = scores.map((_, i) => i).sort((i, j) => scores[i]! - scores[j]!);
@@ -46,25 +46,17 @@ export function auc(labels: readonly (0 | 1)[], scores: readonly number[]): numb
     start = end;
   }
   const negatives = order.length - positives;
-  if (positives === 0 || negatives === 0) return Number.NaN;
   return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
 }
 
-/** Returns the mean distance from the truth over `players`; NaN for no players. */
+/** Returns the mean distance from the truth over those of `players` whose truth is known; NaN for none. */
 export function meanError(
   badness: ArrayLike<number>,
   truth: ReadonlyMap<number, 0 | 1>,
   players: readonly number[],
 ): number {
-  let sum = 0;
-  let judged = 0;
-  for (const player of players) {
-    const bad = truth.get(player);
-    if (bad === undefined) continue;
-    sum += Math.abs(badness[player]! - bad);
-    judged++;
-  }
-  return judged === 0 ? Number.NaN : sum / judged;
+  const judged = players.filter((player) => truth.has(player));
+  return judged.reduce((sum, player) => sum + Math.abs(badness[player]! - truth.get(player)!), 0) / judged.length;
 }
 
 /**
@@ -103,7 +95,7 @@ export function average(values: readonly number[]): number {
 /** Returns the minimum of the values that are numbers; NaN for none. */
 export function least(values: readonly number[]): number {
   const numbers = values.filter((value) => !Number.isNaN(value));
-  return numbers.length === 0 ? Number.NaN : numbers.reduce((least, value) => Math.min(least, value));
+  return numbers.length === 0 ? Number.NaN : Math.min(...numbers);
 }
 
 /** Returns the maximum of any number of values. A day of samples does not fit into the arguments of `Math.max`. */

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { noAnswer } from './load/connection.js';
 import { type Driven, type DriveOptions, drive, type KindOutcome, type Workload } from './load/drive.js';
-import { at, Latencies } from './load/latency.js';
+import { Latencies } from './load/latency.js';
 import { loadHasCore } from './machine.js';
 import { cpuSOf, residentMbOf } from './process-stats.js';
 import { type Progress, startProgress } from './progress.js';
@@ -225,7 +225,7 @@ export function cpuUsOf({ windows }: Measured): number[] {
 }
 
 export function p99MsOf(window: Window): number {
-  return at(latenciesOf([window]).summary(), 99) / 1000;
+  return latenciesOf([window]).ms(99);
 }
 
 /** Lists the answers of a series whose status its kind does not expect, such as `503: 12`. */
@@ -301,16 +301,15 @@ function reportLatencies(to: Report, { series, windows, latencies }: Measured): 
 
 /** A lag below this share of the latencies does not change their meaning. */
 const shareMax = 0.1;
-const lagUsMax = 1000;
+const lagMsMax = 1;
 
 /** Returns the note about a late load generator; undefined if it was in time, or has too few requests. */
 export function lagNote(name: string, drives: readonly Pick<Driven, 'kinds' | 'lag'>[]): string | undefined {
   const lag = Latencies.sum(drives.map((drive) => drive.lag));
   const all = Latencies.sum(drives.flatMap(({ kinds }) => kinds.map(({ latencies }) => latencies)));
-  const [lagUs, latencyUs] = [at(lag.summary(), 99), at(all.summary(), 99)];
-  if (!(lagUs > lagUsMax && lagUs > latencyUs * shareMax)) return undefined;
-  const ms = (us: number) => (us / 1000).toFixed(1);
-  return `${name}: the load generator was late by ${ms(lagUs)} ms at the 99th percentile, of ${ms(latencyUs)} ms: these latencies include its delay`;
+  const [lagMs, latencyMs] = [lag.ms(99), all.ms(99)];
+  if (!(lagMs > lagMsMax && lagMs > latencyMs * shareMax)) return undefined;
+  return `${name}: the load generator was late by ${lagMs.toFixed(1)} ms at the 99th percentile, of ${latencyMs.toFixed(1)} ms: these latencies include its delay`;
 }
 
 setFlagsFromString('--expose-gc');

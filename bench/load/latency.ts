@@ -35,6 +35,11 @@ export class Latencies {
     return this.#histogram.count;
   }
 
+  /** Returns the latency at a percentile of the reports, in ms; NaN if there are too few answers. */
+  ms(percentile: number): number {
+    return at(this.summary(), percentile) / 1000;
+  }
+
   summary(): LatencySummary {
     const { count } = this.#histogram;
     const us = (ns: number) => ns / 1000;
@@ -76,6 +81,6 @@ export function repeatCall(call: () => Promise<number>, pauseMs: number): () => 
   return async () => {
     isOver = true;
     await running;
-    return at(latencies.summary(), 99) / 1000;
+    return latencies.ms(99);
   };
 }

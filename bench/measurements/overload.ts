@@ -3,7 +3,6 @@
  * `Retry-After`, and keep its memory within a bound.
  */
 import type { Kind } from '../load/drive.js';
-import { at, type Latencies } from '../load/latency.js';
 import { batchEvents, batchKind, mixture, only, scoreKind } from '../load/requests.js';
 import { anonymousMbOf, peakMemory } from '../process-stats.js';
 import { measured } from '../run.js';
@@ -70,9 +69,9 @@ export const overload = measured({
 
     const [calmBatches, overBatches] = [calm.driven.kinds[0]!, over.driven.kinds[0]!];
     const perSecond = (status: number) => (overBatches.inTime.get(status) ?? 0) / over.driven.seconds;
-    const calmMs = to.figure('calm: p99 of batches', 'ms', 'less', p99Ms(calmBatches.latencies));
-    const overMs = to.figure('overload: p99 of batches stored', 'ms', 'less', p99Ms(overBatches.latencies));
-    const refusedMs = to.figure('overload: p99 of batches refused', 'ms', 'less', p99Ms(overBatches.refusals));
+    const calmMs = to.figure('calm: p99 of batches', 'ms', 'less', calmBatches.latencies.ms(99));
+    const overMs = to.figure('overload: p99 of batches stored', 'ms', 'less', overBatches.latencies.ms(99));
+    const refusedMs = to.figure('overload: p99 of batches refused', 'ms', 'less', overBatches.refusals.ms(99));
     to.figure('batches refused under overload', 'req/s', 'less', perSecond(unavailable));
     const stored = to.figure('batches stored under overload', 'req/s', 'more', perSecond(200));
     to.figure('batches stored under overload / at capacity', 'x', 'more', stored / capacityRate);
@@ -91,14 +90,10 @@ export const overload = measured({
     to.rule('answers of 503 without Retry-After', silent, 'at most', 0, '');
     const [calmReads, overReads] = [calm.driven.kinds[1]!, over.driven.kinds[1]!];
     const served = (overReads.statuses.get(200) ?? 0) / [...overReads.statuses.values()].reduce((a, b) => a + b, 0);
-    const slower = p99Ms(overReads.latencies) / p99Ms(calmReads.latencies);
+    const slower = overReads.latencies.ms(99) / calmReads.latencies.ms(99);
     to.goal('success of reads under overload', 100 * served, 'at least', 99, ' %');
     to.goal('p99 of reads under overload against calm', slower, 'at most', 3, 'x');
     to.goal('p99 of batches stored under overload against calm', overMs / calmMs, 'at most', 3, 'x');
     to.goal('p99 of batches refused under overload against calm ones stored', refusedMs / calmMs, 'at most', 3, 'x');
   },
 });
-
-function p99Ms(latencies: Latencies): number {
-  return at(latencies.summary(), 99) / 1000;
-}

@@ -2,7 +2,6 @@
  * Simulates a small machine: one core and 1 GB for the node, half an hour of matches and events. Measures the latency
  * of a match and the node's memory, and checks that every acknowledged event is in the log.
  */
-import { at } from '../load/latency.js';
 import { eventKind, matchKind, mixture } from '../load/requests.js';
 import { peakMemory, residentMbOf } from '../process-stats.js';
 import { measured } from '../run.js';
@@ -41,7 +40,7 @@ export const small = measured({
     const memory = peakMemory(() => residentMbOf(target.pids), sampleEveryMs);
     const window = await run.window(series, run.options.seconds, 0);
     const peakMb = to.figure('memory, at most', 'MB', 'less', memory.end());
-    const matchMs = at(window.driven.kinds[0]!.latencies.summary(), 99) / 1000;
+    const matchMs = window.driven.kinds[0]!.latencies.ms(99);
     to.goal('p99 of a match of 50', to.figure('p99 of a match of 50', 'ms', 'less', matchMs), 'at most', 10, ' ms');
     to.goal('memory of the node', peakMb, 'at most', 450, ' MB');
     const lost = await expectStored(node, to);

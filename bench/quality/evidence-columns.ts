@@ -47,7 +47,6 @@ export function readVotes(evidence: EvidenceColumns, { excluded }: PeerFacts, sc
   return votes;
 }
 
-/** Computes peer trust from evidence in columns. */
 export function peerTrustOf(
   evidence: EvidenceColumns,
   facts: PeerFacts,

@@ -73,15 +73,17 @@ export function measureAll(set: TrustSet, evidence: EvidenceColumns, readings: R
   };
 }
 
+/** Returns a record with a value for each of the names. */
+export function byName<K extends string, T>(names: readonly K[], of: (name: K) => T): Record<K, T> {
+  return Object.fromEntries(names.map((name) => [name, of(name)])) as Record<K, T>;
+}
+
 /** Returns the mean of every figure over the groups. A NaN of a group is left out. */
 export function meanFigures(groups: readonly FiguresByMethod[]): FiguresByMethod {
   const { caughtAt: _, ...first } = groups[0]!.score;
   const measures = Object.keys(first) as (keyof Measures)[];
-  const meanOf = (method: MethodName): MethodFigures => ({
-    ...(Object.fromEntries(
-      measures.map((measure) => [measure, average(groups.map((group) => group[method][measure]))]),
-    ) as Record<keyof Measures, number>),
+  return byName(methodNames, (method) => ({
+    ...byName(measures, (measure) => average(groups.map((group) => group[method][measure]))),
     caughtAt: hitShares.map((_, i) => average(groups.map((group) => group[method].caughtAt[i]!))),
-  });
-  return Object.fromEntries(methodNames.map((method) => [method, meanOf(method)])) as Record<MethodName, MethodFigures>;
+  }));
 }

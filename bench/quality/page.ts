@@ -2,14 +2,14 @@
 import { type Line, lineChart } from '../line-chart.js';
 import { escapeHtml, page, type Table, tableHtml } from '../tables.js';
 import { goalTables, isCounted, type Population } from './goals.js';
-import { lifeMethods, lifeRules } from './life/judgement.js';
+import { lifeMethodNames, lifeMethods, lifeRules } from './life/judgement.js';
 import type { LifeRow } from './life/rows.js';
-import { banningPopulations, combine, lifeMethodNames } from './life/summary.js';
+import { banningPopulations, combine } from './life/summary.js';
 import { lifeTables } from './life/tables.js';
 import { hitShares, type MethodName, meanFigures, methodLabels, methodNames } from './methods.js';
 import { type Family, families, type Row } from './rows.js';
 import { caughtShare, hitShare, summarise } from './summary.js';
-import { damageTable, measureTables, nodeNote, summaryTable, verdictTable } from './tables.js';
+import { damageTable, measureTables, nodeNote, summaryTable, verdictTable, withRows } from './tables.js';
 import { sumCalibrations } from './verdicts.js';
 
 /** Returns the index of a method's colour in the palette of line charts. */
@@ -41,8 +41,8 @@ export function qualityPage(
 }
 
 function section(heading: string, tables: readonly Table[]): string[] {
-  const filled = tables.filter(({ rows }) => rows.length > 0);
-  return filled.length === 0 ? [] : [`<h2>${escapeHtml(heading)}</h2>`, ...filled.map(tableHtml)];
+  const filled = withRows(tables).map(tableHtml);
+  return filled.length === 0 ? [] : [`<h2>${escapeHtml(heading)}</h2>`, ...filled];
 }
 
 function groupsOf(rows: readonly Row[], family: Family) {

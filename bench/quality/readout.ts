@@ -48,14 +48,15 @@ export function peerFacts(set: TrustSet): PeerFacts {
   return { preTrusted, excluded: new Uint8Array(set.peers.length) };
 }
 
+/** Readings by player. */
 export interface Readings {
-  /** Calibrated probability of a bad player, in (0, 1). */
-  readonly pBad: Float64Array;
   /** 0 to 100, 50 without evidence. */
   readonly score: Float64Array;
   /** 0 to 1. */
   readonly confidence: Float64Array;
   readonly verdict: readonly Verdict[];
+  /** Calibrated probability of a bad player, in (0, 1). */
+  readonly pBad: Float64Array;
 }
 
 /** Returns the readings of every player, by the code that answers reads. */

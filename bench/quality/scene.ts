@@ -190,19 +190,21 @@ export function toTrustSet(
   roles: Pick<TrustSet, 'name' | 'preTrusted' | 'adversaries'> & { readonly targets: readonly number[] },
 ): TrustSet {
   const observations = [...scene.observations, ...scene.cleanSessions];
-  const reported = [...new Set(observations.map(({ player }) => player))].sort((i, j) => i - j);
-  const renumbered = new Map(reported.map((player, i) => [player, i]));
-  const truth = new Map<number, 0 | 1>();
-  for (const [player, bad] of scene.truth) {
-    const index = renumbered.get(player);
-    if (index !== undefined) truth.set(index, bad);
-  }
+  const numbers = numbered(observations);
   return {
     ...roles,
     peers: Array.from({ length: scene.peers }, (_, j) => `p${j}`),
-    players: reported.map((player) => `s${player}`),
-    observations: observations.map((seen) => ({ ...seen, player: renumbered.get(seen.player)! })),
-    truth,
-    targets: roles.targets.map((player) => renumbered.get(player)).filter((player) => player !== undefined),
+    players: Array.from(numbers.keys(), (player) => `s${player}`),
+    observations: observations.map((seen) => ({ ...seen, player: numbers.get(seen.player)! })),
+    truth: new Map(
+      [...scene.truth].flatMap(([player, bad]) => (numbers.has(player) ? [[numbers.get(player)!, bad] as const] : [])),
+    ),
+    targets: roles.targets.flatMap((player) => numbers.get(player) ?? []),
   };
+}
+
+/** Numbers the players of the events from 0 on, in the order of their numbers in the scene, which are the keys. */
+export function numbered(events: readonly { readonly player: number }[]): Map<number, number> {
+  const players = new Set(events.map(({ player }) => player));
+  return new Map([...players].sort((i, j) => i - j).map((player, i) => [player, i]));
 }

@@ -35,17 +35,13 @@ interface Kind {
   readonly habits?: Partial<Habits>;
 }
 
-/** Habits of the report-only groups of the `new` set. */
-const midHabits = {
-  reportOnly: true,
-  playersFactor: 2,
-  habits: { contraryEventShare: 0.03, onGood: [0.93, 0.99] },
-} as const;
-const cleanHabits = {
-  reportOnly: true,
-  playersFactor: 2,
-  habits: { contraryEventShare: 0.01, onGood: [0.97, 0.995] },
-} as const;
+/** Report-only groups of the `new` set, whose peers err less. */
+function careful(contraryEventShare: number, onGood: Habits['onGood']) {
+  return { reportOnly: true, playersFactor: 2, habits: { contraryEventShare, onGood } } as const;
+}
+
+const midHabits = careful(0.03, [0.93, 0.99]);
+const cleanHabits = careful(0.01, [0.97, 0.995]);
 
 /** Habits of report-only attempts whose honest peers also send `session_clean`. */
 const sendingClean = { reportOnly: true, habits: { sessionClean: true } } as const;

@@ -152,14 +152,27 @@ export function nodeNote(rows: readonly Row[]): string | null {
   return `Read through HTTP: ${checks.length} groups; scores differ from the computation alone by at most ${difference.toFixed(4)}, and ${verdicts} verdicts differ.`;
 }
 
+export function withRows(tables: readonly Table[]): Table[] {
+  return tables.filter(({ rows }) => rows.length > 0);
+}
+
 export function printTables(rows: readonly Row[], populations: readonly Population[]): string {
-  const optional = [summaryTable(rows), damageTable(rows)].filter((table) => table.rows.length > 0);
-  const tables = [...measureTables(rows), verdictTable(rows), ...optional, ...goalTables(populations)];
+  const tables = [...measureTables(rows), verdictTable(rows), ...withRows([summaryTable(rows), damageTable(rows)])];
+  return printed(tables, populations, standardsNote, [nodeNote(rows), conclusion(rows)]);
+}
+
+/** Prints tables, goals (`notJudged` says why if one was not judged) and the notes that are there. */
+export function printed(
+  tables: readonly Table[],
+  populations: readonly Population[],
+  notJudged: string,
+  notes: readonly (string | null)[],
+): string {
   const isPartial = populations.some(({ goals }) => goals.some((goal) => goalVerdict(goal) === 'not judged'));
   return [
-    ...tables.map(tableText),
-    ...(isPartial ? [standardsNote] : []),
-    ...[nodeNote(rows), conclusion(rows)].filter((note) => note !== null),
+    ...[...tables, ...goalTables(populations)].map(tableText),
+    ...(isPartial ? [notJudged] : []),
+    ...notes.filter((note) => note !== null),
   ].join('\n\n');
 }
 

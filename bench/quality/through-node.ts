@@ -2,7 +2,6 @@
  * Reads a group through the HTTP interface of its own node, and returns the readings in the form of the computation
  * alone.
  */
-import type { Verdict } from '../../src/core/vocabulary.js';
 import { ApiClient, type RegisteredPeer, type ScoreReply } from '../api-client.js';
 import type { LifeGroup } from '../data/life-set.js';
 import {
@@ -17,6 +16,7 @@ import {
 import type { TrustSet } from '../data/trust-set.js';
 import { OwnNode } from '../own-node.js';
 import { inParallel } from '../progress.js';
+import type { Readings } from './readout.js';
 
 const runId = 'q1';
 const inFlight = 8;
@@ -24,12 +24,8 @@ const inFlight = 8;
 const weightsIntervalMs = 500;
 const settlePatienceMs = 600_000;
 
-/** Readings by player. A player that the node does not know is neutral. */
-export interface NodeReadings {
-  readonly score: Float64Array;
-  readonly confidence: Float64Array;
-  readonly verdict: readonly Verdict[];
-}
+/** A player that the node does not know is neutral. */
+export type NodeReadings = Omit<Readings, 'pBad'>;
 
 /**
  * Returns the node's answers about the players of the set and about those of the probes. The probes are sent after the

@@ -9,7 +9,7 @@ import type { Observation } from '../../data/trust-set.js';
 import { quality, sharesCaught } from '../../statistics.js';
 import { dawidSkene, eigenTrust } from '../classics.js';
 import type { EvidenceColumns } from '../evidence-columns.js';
-import { hitShares } from '../methods.js';
+import { byName, hitShares } from '../methods.js';
 import { evidenceColumns } from '../readout.js';
 import { type NodeReadings, readLifeThroughNode } from '../through-node.js';
 import { countPlayers, goodTargets, isSuspicious, isUntrusted, type VerdictCount } from '../verdicts.js';
@@ -23,6 +23,8 @@ export const lifeMethods = {
 } as const;
 
 export type LifeMethod = keyof typeof lifeMethods;
+
+export const lifeMethodNames = Object.keys(lifeMethods) as LifeMethod[];
 
 /**
  * Rules that condemn players: the verdicts, a plain count of standing bans of any peers, and two methods of the field
@@ -38,6 +40,8 @@ export const lifeRules = {
 } as const;
 
 export type LifeRule = keyof typeof lifeRules;
+
+export const lifeRuleNames = Object.keys(lifeRules) as LifeRule[];
 
 type ByRule<T> = Readonly<Record<LifeRule, T>>;
 
@@ -90,19 +94,15 @@ export function judgeReadings(
     new Map([...truth].filter(([player, bad]) => bad === 1 && honestBans[player]! >= least));
   const victims = goodTargets(group);
   return {
-    condemned: mapValues(rules, (rule) => countPlayers(truth, rule)),
-    targets: mapValues(rules, (rule) => countPlayers(victims, rule)),
+    condemned: byName(lifeRuleNames, (rule) => countPlayers(truth, rules[rule])),
+    targets: byName(lifeRuleNames, (rule) => countPlayers(victims, rules[rule])),
     withTwoBans: countPlayers(badWithBans(2), suspicious),
     withThreeBans: countPlayers(badWithBans(3), untrusted),
-    auc: mapValues(risks, (risk) => quality(risk, truth).auc),
-    caughtAt: mapValues(risks, (risk) =>
-      sharesCaught(risk, truth, (good) => hitShares.map((share) => Math.floor(share * good))),
+    auc: byName(lifeMethodNames, (method) => quality(risks[method], truth).auc),
+    caughtAt: byName(lifeMethodNames, (method) =>
+      sharesCaught(risks[method], truth, (good) => hitShares.map((share) => Math.floor(share * good))),
     ),
   };
-}
-
-function mapValues<K extends string, T, R>(record: Readonly<Record<K, T>>, map: (value: T) => R): Record<K, R> {
-  return Object.fromEntries(Object.entries<T>(record).map(([key, value]) => [key, map(value)])) as Record<K, R>;
 }
 
 /** Returns the number of peers whose ban of the player was not lifted, per player, without the bans of some peers. */

@@ -1,7 +1,7 @@
 /** Simulates groups whose peers report, detect, ban and lift. A kind, a seed and a size always give the same group. */
 import type { LifeGroup } from '../../data/life-set.js';
 import { randomFrom } from '../random.js';
-import type { GroupSize } from '../scene.js';
+import { type GroupSize, numbered } from '../scene.js';
 import { attacksOf, lifeAttacks, lifeAttempts } from './attacks.js';
 import { LifeScene, type Profile, profiles } from './scene.js';
 
@@ -32,16 +32,15 @@ export function simulateLife(kind: LifeKind, seed: number, size: GroupSize = lif
   const adversaries = scene.addPeers(count);
   const targets = attack(scene, adversaries);
   const events = scene.sentEvents();
-  const seen = [...new Set(events.map(({ player }) => player))].sort((i, j) => i - j);
-  const renumbered = new Map(seen.map((player, i) => [player, i]));
+  const numbers = numbered(events);
   return {
     name: kind,
     peers: Array.from({ length: scene.peerCount }, (_, j) => `p${j}`),
-    players: seen.map((player) => `s${player}`),
-    events: events.map((event) => ({ ...event, player: renumbered.get(event.player)! })),
-    truth: new Map(seen.map((player, i) => [i, scene.players[player]!.isBad ? 1 : 0])),
+    players: Array.from(numbers.keys(), (player) => `s${player}`),
+    events: events.map((event) => ({ ...event, player: numbers.get(event.player)! })),
+    truth: new Map(Array.from(numbers, ([player, i]) => [i, scene.players[player]!.isBad ? 1 : 0])),
     adversaries,
-    targets: targets.flatMap((player) => renumbered.get(player) ?? []),
+    targets: targets.flatMap((player) => numbers.get(player) ?? []),
     days: scene.days,
   };
 }

@@ -1,20 +1,13 @@
 /** Sums up the judgements of groups that report, detect, ban and lift: of one kind, and of all kinds with bans. */
 import { average, least } from '../../statistics.js';
 import { goalOf, judgedIf, type Population, percent } from '../goals.js';
-import { hitShares } from '../methods.js';
+import { byName, hitShares } from '../methods.js';
 import type { GroupSize } from '../scene.js';
 import { caughtShare, hitShare } from '../summary.js';
 import { precisionOf, sumEach, type VerdictCount } from '../verdicts.js';
-import { type LifeJudgement, type LifeMethod, type LifeRule, lifeMethods, lifeRules } from './judgement.js';
+import { type LifeJudgement, type LifeRule, lifeMethodNames, lifeRuleNames, lifeRules } from './judgement.js';
 import type { LifeRow } from './rows.js';
 import { lifeKinds, lifeSize, profileOf } from './simulator.js';
-
-export const lifeRuleNames = Object.keys(lifeRules) as LifeRule[];
-export const lifeMethodNames = Object.keys(lifeMethods) as LifeMethod[];
-
-function byName<K extends string, T>(names: readonly K[], of: (name: K) => T): Record<K, T> {
-  return Object.fromEntries(names.map((name) => [name, of(name)])) as Record<K, T>;
-}
 
 /** Returns the counts of all groups together, and the means of the other figures. */
 export function combine(groups: readonly LifeJudgement[]): LifeJudgement {

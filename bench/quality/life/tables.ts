@@ -1,13 +1,13 @@
 /** The tables of groups that report, detect, ban and lift. */
-import { type Column, columnTable, type Table, tableText } from '../../tables.js';
-import { goalTables, goalVerdict, type Population } from '../goals.js';
+import { type Column, columnTable, type Table } from '../../tables.js';
+import type { Population } from '../goals.js';
 import { caughtShare, hitShare } from '../summary.js';
-import { hundredths, preciseCell, rowLabel, tenths } from '../tables.js';
+import { hundredths, preciseCell, printed, rowLabel, tenths, withRows } from '../tables.js';
 import { precisionOf } from '../verdicts.js';
-import { type LifeJudgement, lifeMethods, lifeRules } from './judgement.js';
+import { type LifeJudgement, lifeMethodNames, lifeMethods, lifeRuleNames, lifeRules } from './judgement.js';
 import type { LifeRow } from './rows.js';
 import { ofSecondVersion } from './simulator.js';
-import { banningPopulations, combine, lifeConclusion, lifeMethodNames, lifeRuleNames, totalsOf } from './summary.js';
+import { banningPopulations, combine, lifeConclusion, totalsOf } from './summary.js';
 
 type LifeColumn = Column<LifeJudgement & Pick<LifeRow, 'kind'>>;
 
@@ -63,10 +63,6 @@ function totalsTable(rows: readonly LifeRow[]): Table {
 }
 
 export function printLifeTables(rows: readonly LifeRow[], populations: readonly Population[]): string {
-  const isPartial = populations.some(({ goals }) => goals.some((goal) => goalVerdict(goal) === 'not judged'));
-  return [
-    ...[...lifeTables(rows), ...goalTables(populations)].filter((table) => table.rows.length > 0).map(tableText),
-    ...(isPartial ? ['Not judged: the goal is about every kind with bans, and 4,000 players or more.'] : []),
-    ...[lifeConclusion(rows)].filter((sentences) => sentences !== null),
-  ].join('\n\n');
+  const note = 'Not judged: the goal is about every kind with bans, and 4,000 players or more.';
+  return printed(withRows(lifeTables(rows)), populations, note, [lifeConclusion(rows)]);
 }

@@ -269,7 +269,7 @@ export function only(kind: Kind): Workload {
 }
 
 /** Mixes kinds by their share of the requests. The shares add up to 100. */
-export function mixture(seed: number, parts: readonly (readonly [kind: Kind, percent: number])[]): Workload {
+export function mixture(seed: number, ...parts: readonly (readonly [kind: Kind, percent: number])[]): Workload {
   const table = parts.flatMap(([, percent], kind) => new Array<number>(percent).fill(kind));
   return {
     kinds: parts.map(([kind]) => kind),

@@ -26,11 +26,7 @@ export const mixed = measured({
     const ways = await run.bothWays();
     const targets = ways.map(({ target }) => target);
     const { site } = ways[0];
-    const workload = mixture(site.seed, [
-      [scoreKind(site), 80],
-      [matchKind(site), 10],
-      [eventKind(site), 10],
-    ]);
+    const workload = mixture(site.seed, [scoreKind(site), 80], [matchKind(site), 10], [eventKind(site), 10]);
     const load = { workload, connections: run.options.connections ?? 128 };
     const closed = await run.compare('mixed', targets, { ...load, rate: null });
     const slowest = Math.min(...closed.map((one) => median(rates(one))));
@@ -54,12 +50,12 @@ async function besideBackgroundWork(run: Run): Promise<void> {
     [matchKind(site), 10],
   ] as const;
   const load = { target, connections: run.options.connections ?? 32, rate: readsRate };
-  const quiet = { ...load, name: 'reads, quiet', workload: mixture(site.seed, readers) };
+  const quiet = { ...load, name: 'reads, quiet', workload: mixture(site.seed, ...readers) };
   const busy = {
     ...load,
     name: 'reads, beside events, a snapshot and a recompute',
     rate: busyRate,
-    workload: mixture(site.seed, [...readers, [eventKind(site), 10]]),
+    workload: mixture(site.seed, ...readers, [eventKind(site), 10]),
   };
   const { seconds } = run.options;
   await run.drive(busy, warmUpS);

@@ -43,12 +43,13 @@ export const neighbour = measured({
     const series = {
       name: 'victim',
       target,
-      workload: mixture(site.seed, [
+      workload: mixture(
+        site.seed,
         [scoreKind(victims), 40],
         [eventKind(victims), 35],
         [batchKind(victims, victimBatch), 20],
         [listingKind(victims), 5],
-      ]),
+      ),
       connections: run.options.connections ?? victimConnections,
       rate: run.options.rate ?? victimRate,
     };

@@ -51,10 +51,7 @@ export const overload = measured({
 
     // Half of the requests read scores, because readers exist in an overload too.
     const refusable: Kind = { ...batchKind(site), expects: [200, unavailable] };
-    const workload = mixture(site.seed, [
-      [refusable, 50],
-      [scoreKind(site), 50],
-    ]);
+    const workload = mixture(site.seed, [refusable, 50], [scoreKind(site), 50]);
     const loaded = (what: string, rate: number, connections: number): Promise<Window> => {
       const name = `batches and scores, ${what}`;
       to.figure(`${name}: rate`, 'req/s', 'more', rate);

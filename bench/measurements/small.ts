@@ -29,10 +29,11 @@ export const small = measured({
     const series = {
       name: 'matches and events',
       target,
-      workload: mixture(site.seed, [
+      workload: mixture(
+        site.seed,
         [matchKind(site), (100 * matchesPerSecond) / (matchesPerSecond + eventsPerSecond)],
         [eventKind(site), (100 * eventsPerSecond) / (matchesPerSecond + eventsPerSecond)],
-      ]),
+      ),
       connections: run.options.connections ?? 32,
       rate: run.options.rate ?? matchesPerSecond + eventsPerSecond,
     };

@@ -66,12 +66,13 @@ export const soak = measured({
         progress.advance(Math.round(s) - Math.round(samples.at(-2)?.s ?? 0));
       });
       const removing = removeAlong(node.url, site, salt, ending.signal);
-      const workload = mixture(site.seed, [
+      const workload = mixture(
+        site.seed,
         [scoreKind(site), 80],
         [matchKind(site), 10],
         [eventKind(site), 9],
         [batchKind(site, 50), 1],
-      ]);
+      );
       const connections = run.options.connections ?? connectionsDefault;
       const driving = drive({ host: target.host, port: target.port, connections, seconds, rate, workload, first: 0 });
       // If one of them fails, the others need not run to the end.

@@ -31,10 +31,7 @@ export const stream = measured({
     const rate = run.options.rate ?? rateDefault;
     /** Returns the share of a core that the node uses for the load. */
     const loadShare = async (what: string): Promise<number> => {
-      const workload = mixture(site.seed, [
-        [scoreKind(site), 80],
-        [eventKind(site), 20],
-      ]);
+      const workload = mixture(site.seed, [scoreKind(site), 80], [eventKind(site), 20]);
       const name = `${rate} scores and events a second, ${what}`;
       const series = { name, target, workload, connections: loadConnections, rate };
       const [found] = await run.alternate(what, [series]);

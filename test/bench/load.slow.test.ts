@@ -120,10 +120,7 @@ test('a batch states its length, and each event has the player and time of its n
 });
 
 test('a mixture has each kind by its share', () => {
-  const mixed = mixture(3, [
-    [scoreKind(site), 80],
-    [eventKind(site), 20],
-  ]);
+  const mixed = mixture(3, [scoreKind(site), 80], [eventKind(site), 20]);
   const events = Array.from({ length: 10_000 }, (_, i) => mixed.kindAt!(i)).filter((kind) => kind === 1).length;
   assert.ok(Math.abs(events - 2000) < 200, `${events} of 10000`);
 });

@@ -49,30 +49,16 @@ test('an export has every kind of record of a player, fits the schema, and is au
   const { value } = answer;
   const validate = new Ajv2020({ allowUnionTypes: true, validateFormats: false }).compile(schema);
   assert.ok(validate(JSON.parse(JSON.stringify(value))), JSON.stringify(validate.errors));
-  assert.equal(
-    value.events.map(({ origin, reference, void: isVoid }) => [origin, reference, isVoid]),
-    [
-      ['list', null, false],
-      [null, 'ticket 1', true],
-    ],
-  );
-  assert.equal(
-    value.sums.map(({ origin, events, void: isVoid }) => [origin, events, isVoid]),
-    [
-      [null, 1, true],
-      ['list', 1, false],
-    ],
-  );
+  const ofOrigins = (rows: readonly { origin: string | null; void: boolean }[]) =>
+    rows.map((row) => `${row.origin} ${row.void ? 'void' : 'counts'}`);
+  assert.equal(ofOrigins(value.events), ['list counts', 'null void']);
+  assert.equal([value.events[0]?.reference, value.events[1]?.reference], [null, 'ticket 1']);
+  assert.equal(ofOrigins(value.sums), ['null void', 'list counts']);
+  assert.equal([value.sums[0]?.events, value.sums[1]?.events], [1, 1]);
   // The player is the first of the group.
   assert.ok(value.sums.every(({ lowering }) => lowering > 0));
-  assert.equal(
-    value.disputes.map(({ text, status }) => [text, status]),
-    [['not so', 'upheld']],
-  );
-  assert.equal(
-    value.erasure_requests.map(({ peer_id }) => peer_id),
-    [other.peerId],
-  );
+  assert.equal([value.disputes.length, value.disputes[0]?.text, value.disputes[0]?.status], [1, 'not so', 'upheld']);
+  assert.equal([value.erasure_requests.length, value.erasure_requests[0]?.peer_id], [1, other.peerId]);
   assert.is(value.score!.event_count, 2);
   assert.equal([value.allow_list?.note, value.past_allow_list.map(({ note }) => note)], ['second', ['first']]);
   const actions = value.audit.map(({ action }) => action);

@@ -1,15 +1,14 @@
 /** `ptf backup` and `ptf restore`: what they ask for, and the lines that they print. */
-import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { BackupManifest, RestoreReport, RestoreTask } from '../../../src/group/backup/backup-tasks.js';
 import { limits } from '../../../src/limits.js';
-import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
 import { temporaryFolder } from '../../support/process.js';
 import { recordedGroup } from '../recorded-group.js';
-import { runHere } from '../run-here.js';
+import { linesOf, runHere, serveOperator } from '../run-here.js';
 
 const nowhere = '/nowhere';
+const notAskedFor = () => Promise.reject(new Error('not asked for'));
 
 const manifest: BackupManifest = {
   format: 1,
@@ -47,27 +46,21 @@ test('a backup is printed with its contents, after the progress of each phase on
           onStatus({ phase: 'verifying', done: 1, total: 1 });
           return { ok: true, value: { ...manifest, ...over } };
         },
-        restore: () => Promise.reject(new Error('not asked for')),
+        restore: notAskedFor,
       },
     });
-  const { code, out } = await backedUp({});
-  assert.equal(
-    [code, out.replace(/ {2,}/g, ' | ').split('\n')],
-    [
-      0,
-      [
-        'backup | /backup',
-        'group | local (dev)',
-        'last seq | 9',
-        'batches | 2',
-        'snapshots | 3, 6',
-        'files | group-salt',
-        'digest | d',
-        'The backup was read again and is intact.',
-        '',
-      ],
-    ],
-  );
+  const ran = await backedUp({});
+  assert.is(ran.code, 0);
+  assert.equal(linesOf(ran), [
+    'backup | /backup',
+    'group | local (dev)',
+    'last seq | 9',
+    'batches | 2',
+    'snapshots | 3, 6',
+    'files | group-salt',
+    'digest | d',
+    'The backup was read again and is intact.',
+  ]);
   assert.equal(tasks, [{ dataDir: nowhere, dir: '/backup', version: '9.8.7' }]);
   assert.equal(steps, ['copying', '1/2', '2/2', 'end', 'verifying', '1/1', 'end']);
   assert.match((await backedUp({ snapshots: [], files: {} })).out, /snapshots +none\nfiles +none/);
@@ -91,14 +84,13 @@ test('a restore names what was undone, and at most a page of acts', async () => 
   const tasks: unknown[] = [];
   const restored = async (over: Partial<RestoreReport>, ...args: string[]) => {
     const backups = {
-      backUp: () => Promise.reject(new Error('not asked for')),
+      backUp: notAskedFor,
       restore: async (task: RestoreTask) => {
         tasks.push(task);
         return { ok: true as const, value: { ...found, ...over } };
       },
     };
-    const { out } = await runHere(['restore', '/backup', ...args], nowhere, { backups });
-    const lines = out.trimEnd().replace(/ {2,}/g, ' | ').split('\n');
+    const lines = linesOf(await runHere(['restore', '/backup', ...args], nowhere, { backups }));
     return lines.filter((line) => !/^(?:data folder|backup|last seq|erased|requested|withdrawn)/.test(line));
   };
   assert.equal(await restored({}, '--replace', '--erasures-from', '/old'), [
@@ -133,12 +125,9 @@ test('a copy that is refused ends with its code, and a restore over a running no
   const both = await runHere(['restore', '/backup', '--erasures-from', '/a', '--without-erasures'], nowhere);
   assert.is(both.err, 'ptf: give --erasures-from or --without-erasures, not both (wrong_usage)\n');
   const dir = temporaryFolder();
-  const node = { group: recordedGroup(1).group, version: '1', pseudonymise: () => null };
-  const socket = await startOperatorSocket({ dir, log: pino({ level: 'silent' }), ...node });
-  assert.is(
-    (await runHere(['restore', '/backup'], dir)).err,
-    `ptf: a node runs on ${dir}; stop it first (folder_in_use)\n`,
-  );
+  const socket = await serveOperator(dir, recordedGroup(1).group);
+  const beside = await runHere(['restore', '/backup'], dir);
+  assert.is(beside.err, `ptf: a node runs on ${dir}; stop it first (folder_in_use)\n`);
   await socket.close();
 });
 

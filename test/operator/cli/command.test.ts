@@ -9,7 +9,7 @@ import { programOf } from '../../../src/operator/cli/command.js';
 import type { CommandDeps } from '../../../src/operator/cli/command-context.js';
 import { OperatorError } from '../../../src/operator/cli/node-client.js';
 import { temporaryFolder } from '../../support/process.js';
-import { runHere, runtime } from '../run-here.js';
+import { intactReport, linesOf, runHere, runtime } from '../run-here.js';
 
 const nowhere = '/nowhere';
 
@@ -78,14 +78,7 @@ test('an error is reported in one plain line', async () => {
     "unknown command 'nosuch'; see --help": ['help', 'nosuch'],
     'by must be more than blanks, and one line without control characters': ['pretrust', 'add', 'id', '--by', 'a\nb'],
     'contact_email must be an e-mail address, e.g. ops@example.com; got a string': [
-      'peers',
-      'add',
-      '--name',
-      'n',
-      '--games',
-      'a',
-      '--email',
-      'nobody',
+      ...['peers', 'add', '--name', 'n', '--games', 'a', '--email', 'nobody'],
     ],
     'peer_name must not begin or end with a blank': ['peers', 'add', '--name', ' n', '--games', 'arena, chess'],
     'peer_name must not contain a control character; found U+0009; game_ids[0] must have at most 64 characters; got 65':
@@ -117,6 +110,7 @@ test('without a node every command that needs one ends with 3', async () => {
     ['erase', 'ab'.repeat(32)],
     ['audit', 'tail'],
     ['audit', 'verify'],
+    ['export', 'audit'],
     ['verify'],
     ['simulate', '--half-life', '0'],
   ];
@@ -161,49 +155,36 @@ test('with --json one document has the value, the failure and its details', asyn
   assert.equal([code, out], [2, ''], 'it is no option behind --');
 });
 
-const report: VerifyReport = {
-  ok: true,
-  lastSeq: 9,
-  batches: 2,
-  records: 9,
-  auditEntries: 1,
-  snapshots: [],
-  faults: [],
-};
-
 test('without a node the folder itself is verified, and damage is a fault', async () => {
   const dir = temporaryFolder();
   const verified = async (over: Partial<VerifyReport>, ...args: readonly string[]) => {
     const asked: unknown[] = [];
     const verifyFolder = async (of: string, mode: string) => {
       asked.push(of, mode);
-      return { ...report, ...over };
+      return { ...intactReport, ...over };
     };
     const ran = await runHere(['verify', ...args], dir, { verifyFolder });
     assert.equal(asked, [dir, 'full']);
-    return { ...ran, out: ran.out.replace(/ {2,}/g, ' | ') };
+    return { ...ran, lines: linesOf(ran) };
   };
   const snapshots = [
     { seq: 3, ok: true },
     { seq: 6, ok: false, fault: 'torn' },
   ];
-  assert.equal(await verified({ snapshots }), {
-    code: 0,
-    err: '',
-    out: [
-      'checked by | this command; no node runs',
-      'last seq | 9',
-      'batches | 2',
-      'records | 9',
-      'audit entries | 1',
-      'snapshots | 3, 6 (damaged)',
-      'The store is intact.',
-      '',
-    ].join('\n'),
-  });
+  const { code, err, lines } = await verified({ snapshots });
+  assert.equal([code, err], [0, '']);
+  assert.equal(lines, [
+    'checked by | this command; no node runs',
+    'last seq | 9',
+    'batches | 2',
+    'records | 9',
+    'audit entries | 1',
+    'snapshots | 3, 6 (damaged)',
+    'The store is intact.',
+  ]);
   const damaged = await verified({ ok: false, lastSeq: 0, faults: ['a is cut', 'b is torn'] });
   assert.equal([damaged.code, damaged.err], [1, 'ptf: a is cut; b is torn (store_damaged)\n']);
-  assert.match(damaged.out, /snapshots \| none\n$/);
+  assert.is(damaged.lines.at(-1), 'snapshots | none');
   assert.is((await verified({ lastSeq: 0 })).err, `ptf: ${dir} holds no store (no_store)\n`);
   assert.is(JSON.parse((await verified({}, '--json')).out).checked, 'folder');
   // Nothing is verified where there is no folder.

@@ -14,32 +14,13 @@ const trap = join(folder, 'was-run');
 
 /** The typed words, with the last one under the cursor, and the completions in any order. */
 const cases: readonly (readonly [typed: readonly string[], offered: readonly string[]])[] = [
-  [
-    ['peers', ''],
-    [
-      'add',
-      'independent',
-      'list',
-      'note',
-      'purge',
-      'reinstate',
-      'revoke',
-      'rotate-key',
-      'same',
-      'set-key',
-      'show',
-      'suspend',
-    ],
-  ],
+  [['peers', ''], 'add independent list note purge reinstate revoke rotate-key same set-key show suspend'.split(' ')],
   [['peers', 'sus'], ['suspend']],
   [['audit', 'tail', '--cou'], ['--count']],
   [['--json', 'audit', 'v'], ['verify']],
   // A value is no command.
   [['--data-dir', 'peers', 'stat'], ['status']],
-  [
-    ['completion', ''],
-    ['bash', 'zsh'],
-  ],
+  [['completion', ''], 'bash zsh'.split(' ')],
   [['status', ''], []],
   // Folders, where one is meant, and an option is still one.
   [['backup', `${folder}/in`], [`${folder}/inner`]],

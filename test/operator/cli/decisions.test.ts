@@ -70,15 +70,4 @@ test('a revocation asks with the name and the events of the peer that the text n
   assert.equal([unknown.code, unknown.asked], [1, []]);
 });
 
-test('a peer is printed with its contact address and its last event', async () => {
-  const added = await runHere(
-    ['--json', 'peers', 'add', '--name', 'Reachable', '--games', 'arena', '--email', 'ops@example.com'],
-    node.dir,
-  );
-  const { peer_id } = JSON.parse(added.out);
-  const printed = await atTerminal(true, 'peers', 'show', peer_id);
-  assert.match(printed.out, /contact +ops@example.com/);
-  assert.match(printed.out, /last event +none/);
-});
-
 test.run();

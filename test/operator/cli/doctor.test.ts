@@ -4,27 +4,16 @@ import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'no
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { VerifyReport } from '../../../src/group/api.js';
 import { UnreadError } from '../../../src/group/ports/storage.js';
-import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
 import { temporaryFolder } from '../../support/process.js';
 import { recordedGroup } from '../recorded-group.js';
-import { configuration, runHere } from '../run-here.js';
+import { configuration, intactReport, runHere, serveOperator } from '../run-here.js';
 
 type Over = Parameters<typeof runHere>[2];
-const report: VerifyReport = {
-  ok: true,
-  lastSeq: 9,
-  batches: 1,
-  records: 9,
-  auditEntries: 1,
-  snapshots: [],
-  faults: [],
-};
-const intact = { verifyFolder: async () => report };
+const intact = { verifyFolder: async () => intactReport };
 
 /** Returns the exit code, and the findings as `result check text`. */
 async function examined(dir: string, over: Over = intact) {
@@ -32,17 +21,6 @@ async function examined(dir: string, over: Over = intact) {
   assert.is(err, '');
   const { checks } = JSON.parse(out) as { checks: { check: string; result: string; text: string }[] };
   return { code, found: checks.map(({ check, result, text }) => `${result} ${check} ${text}`) };
-}
-
-function serve(dir: string) {
-  const { group } = recordedGroup(1);
-  return startOperatorSocket({
-    dir,
-    log: pino({ level: 'silent' }),
-    group,
-    version: '9.8.7',
-    pseudonymise: () => null,
-  });
 }
 
 test('a node that does not answer is one finding among others', async () => {
@@ -83,7 +61,7 @@ test('beside a folder without a node, a busy port, other nodes and signs of them
   const busy = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
   await once(busy, 'listening');
   const { port } = busy.address() as AddressInfo;
-  const node = await serve(other);
+  const node = await serveOperator(other, recordedGroup(1).group);
   const around = (host: string) =>
     examined(dir, {
       ...intact,
@@ -135,7 +113,7 @@ test('a node that starts or joins its cluster is no other process, and nothing i
 
 test('a running node is examined by its state, without a look into its store', async () => {
   const dir = temporaryFolder();
-  const node = await serve(dir);
+  const node = await serveOperator(dir, recordedGroup(1).group);
   chmodSync(dir, 0o700);
   const { code, found } = await examined(dir, {});
   await node.close();
@@ -154,7 +132,7 @@ test('without a node its store is verified as a start does, and a start refuses 
   const verifying = (over: Partial<VerifyReport>) => ({
     verifyFolder: async (of: string, mode: string) => {
       asked.push(of, mode);
-      return { ...report, ...over };
+      return { ...intactReport, ...over };
     },
     startProblems: async (of: string) => {
       asked.push(of);
@@ -221,9 +199,8 @@ test('the clock is synchronised if the service that keeps it says so, and unknow
 
 test('findings are printed with their advice below them, and counted if they must be fixed', async () => {
   const dir = temporaryFolder();
-  const { code, out, err } = await runHere(['doctor'], dir, {
-    verifyFolder: async () => ({ ...report, faults: ['cut'] }),
-  });
+  const verifyFolder = async () => ({ ...intactReport, faults: ['cut'] });
+  const { code, out, err } = await runHere(['doctor'], dir, { verifyFolder });
   assert.match(out, /^fail {2}store +cut\n +-> do not change the folder; see "A damaged disk"/m);
   assert.match(out, /^ok {4}folder +\//m);
   assert.equal([code, /^ptf: 2 of \d+ findings must be fixed \(unhealthy\)\n$/.test(err)], [1, true], err);

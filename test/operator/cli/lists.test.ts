@@ -41,10 +41,7 @@ test('ptf peers without a command lists the peers, with the options of the list'
 });
 
 test('a mistyped command of a group that lists by default is answered with the command that was meant', async () => {
-  for (const args of [
-    ['peers', 'suspnd'],
-    ['peers', 'suspnd', last, '--json'],
-  ]) {
+  for (const args of [[], [last, '--json']].map((more) => ['peers', 'suspnd', ...more])) {
     const { code, out, err } = await runHere(args, node.dir);
     assert.is(code, 2);
     assert.match(out + err, /unknown command 'suspnd'.*Did you mean suspend\?/);

@@ -1,17 +1,15 @@
 /** `ptf` against a node of its own process: the pages that it reads, the questions that it asks, and exports. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditHash, auditStart } from '../../../src/core/records/audit.js';
 import { granted } from '../../../src/errors.js';
 import type { OperatorApi } from '../../../src/group/api.js';
 import { DAY_MS, limits } from '../../../src/limits.js';
-import { startOperatorSocket } from '../../../src/operator/protocol/socket-server.js';
 import { temporaryFolder } from '../../support/process.js';
 import { peerView, recordedGroup, trust } from '../recorded-group.js';
-import { runHere } from '../run-here.js';
+import { linesOf, runHere, serveOperator } from '../run-here.js';
 
 const hash = '5f'.repeat(32);
 const epoch = '1970-01-01T00:00:00.000Z';
@@ -24,11 +22,10 @@ async function run(args: readonly string[], group: OperatorApi, yes = true, over
     asked.push(question);
     return yes;
   };
-  const pseudonymise = (id: string) => (id.length === 64 ? Buffer.from(id, 'hex') : null);
-  const socket = await startOperatorSocket({ dir, log: pino({ level: 'silent' }), group, version: '1', pseudonymise });
+  const socket = await serveOperator(dir, group);
   try {
     const ran = await runHere(args, dir, { ...over, terminal: { confirm, ...over.terminal } });
-    return { ...ran, lines: ran.out.trimEnd().replace(/ {2,}/g, ' | ').split('\n'), asked };
+    return { ...ran, lines: linesOf(ran), asked };
   } finally {
     await socket.close();
   }
@@ -105,21 +102,11 @@ test('erasures that wait are listed with the peers that asked, and the evidence 
 });
 
 test('a list is read page by page to its end, sorted by numbers from the greatest down', async () => {
-  const { group, calls } = recordedGroup(limits.pageMax + 1, {
-    peerById: () => undefined,
-    peers: (from, limit) =>
-      Array.from({ length: limits.pageMax + 2 }, (_, i) => ({
-        ...peerView(i),
-        eventCount: i,
-        lastEventAt: null,
-      })).slice(from, from + limit),
-  });
+  const peers = Array.from({ length: limits.pageMax + 2 }, (_, i) => ({ ...peerView(i), eventCount: i }));
+  const { group, calls } = recordedGroup(0, { peers: (from, limit) => peers.slice(from, from + limit) });
   const { out } = await run(['peers', 'list', '--sort', 'events', '--json'], group);
   const { data, ...more } = JSON.parse(out);
-  assert.equal(
-    [data.length, data[0].peer_id, data.at(-1).peer_id, more],
-    [limits.pageMax + 2, 'peer-201', 'peer-0', {}],
-  );
+  assert.equal([data.length, data[0].peer_id, data.at(-1).peer_id, more], [peers.length, 'peer-201', 'peer-0', {}]);
   assert.equal(
     calls.filter(([name]) => name === 'peers').map(([, from]) => from),
     [0, limits.pageMax],
@@ -129,7 +116,6 @@ test('a list is read page by page to its end, sorted by numbers from the greates
 test('peers sorted by their last event begin with the newest, and a peer without an event is last', async () => {
   const times = [null, 5, null, 9];
   const { group } = recordedGroup(times.length, {
-    peerById: () => undefined,
     peers: () => times.map((lastEventAt, i) => ({ ...peerView(i), lastEventAt })),
   });
   const { out } = await run(['peers', 'list', '--sort', 'last', '--json'], group);
@@ -163,14 +149,8 @@ test('the audit log is exported and verified page by page, and a broken chain is
   for (const seq of [1, 2, 3]) hashes.push(auditHash(hashes.at(-1) ?? auditStart, seq, 0, content));
   const audit = (stored: readonly string[]): Partial<OperatorApi> => ({
     audit: async (after) => {
-      const entry = {
-        ...content,
-        seq: after + 1,
-        at: 0,
-        prevHash: hashes[after - 1] ?? auditStart,
-        hash: stored[after]!,
-      };
-      return granted({ entries: [entry], nextAfter: after === 2 ? null : after + 1 });
+      const chained = { seq: after + 1, at: 0, prevHash: hashes[after - 1] ?? auditStart, hash: stored[after]! };
+      return granted({ entries: [{ ...content, ...chained }], nextAfter: after === 2 ? null : after + 1 });
     },
   });
   const steps: unknown[] = [];
@@ -179,17 +159,15 @@ test('the audit log is exported and verified page by page, and a broken chain is
     terminal: { progress },
   });
   assert.equal(
-    exported.out
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).seq),
+    exported.lines.map((line) => JSON.parse(line).seq),
     [1, 2, 3],
   );
+  assert.is((await run(['export', 'audit', '--json'], recordedGroup(1, audit(hashes)).group)).out, exported.out);
   assert.equal(steps, [[1, 1], [2, 1], [3, 1], 'end']);
   let texts = 0;
   const stream = async () => ++texts > 1;
-  await run(['export', 'audit'], recordedGroup(1, audit(hashes)).group, true, { terminal: { stream } });
-  assert.is(texts, 1, 'nobody reads on');
+  const closed = await run(['export', 'audit'], recordedGroup(1, audit(hashes)).group, true, { terminal: { stream } });
+  assert.equal([closed.code, texts], [0, 1], 'nobody reads on');
   const intact = await run(['audit', 'verify'], recordedGroup(1, audit(hashes)).group);
   assert.equal(intact.lines, ['entries | 3', `head hash | ${hashes[2]}`, 'The chain is intact.']);
   const broken = await run(['audit', 'verify'], recordedGroup(1, audit([hashes[0]!, 'no', hashes[2]!])).group);

@@ -2,9 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SimulationValue } from '../../../src/operations/simulation-operation.js';
-import { callNode, OperatorError } from '../../../src/operator/cli/node-client.js';
+import { callNode, type OperatorError } from '../../../src/operator/cli/node-client.js';
 import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
-import { type Ran, runHere } from '../run-here.js';
+import { runHere } from '../run-here.js';
 
 let node: TestNode;
 test.before(async () => {
@@ -44,8 +44,6 @@ async function verdictOf(player: string): Promise<{ verdict: string; score: numb
   return (await answer.json()) as { verdict: string; score: number };
 }
 
-const run = (args: readonly string[]): Promise<Ran> => runHere(args, node.dir);
-
 test('a simulated revocation predicts the reads after it', async () => {
   const says = (i: number) => (i % 3 === 0 ? 'report_cheating' : 'commendation');
   await peerThat((i) => (i < 20 ? says(i) : null));
@@ -56,7 +54,7 @@ test('a simulated revocation predicts the reads after it', async () => {
   // Or the verdicts before it might not be those that the simulation starts from.
   await weightsSettled(node);
   const { lastSeq } = node.group.health();
-  const { code, out } = await run(['simulate', '--without', liars.join(','), '--rows', '100', '--json']);
+  const { code, out } = await runHere(['simulate', '--without', liars.join(','), '--rows', '100', '--json'], node.dir);
   assert.is(code, 0);
   assert.is(node.group.health().lastSeq >= lastSeq, true);
   const simulated = JSON.parse(out) as SimulationValue;
@@ -76,33 +74,13 @@ test('a simulated revocation predicts the reads after it', async () => {
   for (const { after: then } of simulated.changed) assert.ok(isRead(then.score), String(then.score));
 });
 
-test('a scenario is needed, and its peers must be peers of the group', async () => {
-  const none = await run(['simulate']);
-  assert.is(none.code, 2);
-  assert.match(none.err, /give at least one of.*wrong_usage/);
-  const unknown = await run(['simulate', '--without', 'nobody']);
-  assert.is(unknown.code, 1);
-  assert.match(unknown.err, /no peer of this group has the id nobody \(unknown_peer\)/);
-  for (const days of ['-1', '1.5', '3651']) assert.is((await run(['simulate', '--half-life', days])).code, 2, days);
-});
-
-test('one simulation runs at a time', async () => {
-  const query = { preTrusted: [], without: [], halfLifeDays: 5, banHalfLifeDays: null, rowsMax: 1 };
-  const both = await Promise.all([node.group.simulate(query), node.group.simulate(query)]);
-  assert.equal(
-    both.map((outcome) => (outcome.ok ? 'ok' : outcome.code)),
-    ['ok', 'overloaded'],
-  );
-  assert.ok((await node.group.simulate(query)).ok);
-});
-
-test('a walk over the log reports its progress', async () => {
+test('a walk over the log reports its progress, and no other simulation runs meanwhile', async () => {
   const heard: number[][] = [];
   const progress = { to: (done: number, total: number) => heard.push([done, total]), end: () => {} };
-  const { seq } = await callNode(node.dir, 'simulate', { half_life_days: 7, rows: 1 }, progress);
+  const walk = () => callNode(node.dir, 'simulate', { half_life_days: 7, rows: 1 }, progress);
+  const [{ seq }, second] = await Promise.all([walk(), walk().catch(({ code }: OperatorError) => code)]);
+  assert.is(second, 'overloaded');
   assert.equal(heard.at(-1), [seq, seq]);
-  const refused = await callNode(node.dir, 'simulate', { rows: 1 }).catch((error: unknown) => error);
-  assert.instance(refused, OperatorError);
 });
 
 test.run();

@@ -7,7 +7,7 @@ import { limits } from '../../../src/limits.js';
 import { signInPage } from '../../../src/operator/dashboard/shell.js';
 import { until } from '../../support/until.js';
 import { recordedGroup } from '../recorded-group.js';
-import { type Call, startTestDashboard, type TestDashboard } from './dashboard.js';
+import { startTestDashboard, type TestDashboard } from './dashboard.js';
 
 let dashboard: TestDashboard | undefined;
 test.after.each(async () => {
@@ -17,28 +17,23 @@ test.after.each(async () => {
 
 /** Starts a dashboard on a group, and returns the calls of an operator who has signed in to it. */
 async function signedIn(replaced: Partial<GroupApi> = {}, operator = '') {
-  const started = await startTestDashboard(replaced);
-  dashboard = started;
-  const cookie = await started.signIn(operator);
-  return async (path: string, how: Call = {}) => {
-    const { status, text, headers } = await started.call(path, { ...how, cookie });
-    return { status, headers, text, value: text.startsWith('{') ? JSON.parse(text) : undefined };
-  };
+  dashboard = await startTestDashboard(replaced);
+  return dashboard.signedIn(operator);
 }
 
 test('the page reads its session, the rates, and the weight of a peer', async () => {
   const call = await signedIn({}, ' alice ');
-  const { operator, group_id, environment, clustered, expires_at } = (await call('/session')).value;
+  const { operator, group_id, environment, clustered, expires_at } = (await call('/session')).body;
   assert.equal([operator, group_id, environment, clustered], ['alice', 'g', 'dev', false]);
   assert.ok(Date.parse(expires_at) > Date.now());
   const names = ['at', 'events_per_s', 'reads_per_s', 'event_ms_p99', 'read_ms_p99'];
-  const { value } = await call('/history');
-  assert.equal(Object.keys(value), names);
-  assert.ok(names.every((name) => Array.isArray(value[name])));
-  const { weight, gate } = (await call('/peers/peer-0/history')).value;
+  const { body } = await call('/history');
+  assert.equal(Object.keys(body), names);
+  assert.ok(names.every((name) => Array.isArray(body[name])));
+  const { weight, gate } = (await call('/peers/peer-0/history')).body;
   assert.equal([weight.at(-1), gate.at(-1)], [0.5, 0.25]);
   const unknown = await call('/peers/nobody/history');
-  assert.equal([unknown.status, unknown.value.code], [422, 'unknown_peer']);
+  assert.equal([unknown.status, unknown.body.code], [422, 'unknown_peer']);
 });
 
 test('the page reads changes of verdicts, which are listened for until the dashboard is closed', async () => {
@@ -55,7 +50,7 @@ test('the page reads changes of verdicts, which are listened for until the dashb
   const player = { subject: 'ab', score: 1, confidence: 1, verdict: 'untrusted', allowed: false } as const;
   await listener!.publish([{ subject: 'ab', player, was: 'neutral' }], { asOf: 0 } as never);
   const at = '1970-01-01T00:00:00.000Z';
-  assert.equal((await call('/changes')).value, {
+  assert.equal((await call('/changes')).body, {
     data: [{ subject_hash: 'ab', at, was: 'neutral', verdict: 'untrusted' }],
   });
   await dashboard?.close();
@@ -76,10 +71,10 @@ test('the chain of the audit log is checked page by page, and a page that fails 
   };
   const call = await signedIn({ audit });
   const intact = { ok: true, entries: 0, head_hash: '0'.repeat(64), first_broken: null };
-  assert.equal((await call('/audit-check', { json: {} })).value, intact);
+  assert.equal((await call('/audit-check', { json: {} })).body, intact);
   assert.equal(asked, [0, limits.pageMax, 7, limits.pageMax]);
   const failed = await call('/audit-check', { json: {} });
-  assert.equal([failed.status, failed.value.code], [503, 'overloaded']);
+  assert.equal([failed.status, failed.body.code], [503, 'overloaded']);
 });
 
 const pauses = ['verdictsRestMs', 'verdictsRestFactor'] as const;
@@ -98,7 +93,7 @@ test('verdicts are counted beside the overview, one count at a time, and again a
   };
   try {
     const call = await signedIn({ verdictCounts });
-    const overview = async () => (await call('/overview')).value;
+    const overview = async () => (await call('/overview')).body;
     const first = await overview();
     assert.equal([first.verdicts, first.ids_refused, first.status.version], [null, 0, '1.2.3']);
     assert.ok(Number.isInteger(first.uptime_s) && first.uptime_s < 3_600);
@@ -138,7 +133,7 @@ test('a file of the page is sent with its type, and only once while it stays the
   const other = await call('/assets/icon.svg', { headers: { 'if-none-match': String(headers.etag) }, method: 'HEAD' });
   assert.equal([other.status, other.headers['content-type']], [200, 'image/svg+xml']);
   const missing = await call('/assets/none.js');
-  assert.equal([missing.status, missing.value.code], [404, 'route_not_found']);
+  assert.equal([missing.status, missing.body.code], [404, 'route_not_found']);
   assert.is((await call('/assets/style.css', { json: {} })).status, 404);
 });
 

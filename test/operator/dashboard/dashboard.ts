@@ -33,6 +33,9 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
+  /** The body parsed, where it is JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails where that is not there.
+  readonly body: any;
 }
 
 export interface TestDashboard {
@@ -49,6 +52,8 @@ export interface TestDashboard {
   call(path: string, how?: Call): Promise<Answer>;
   /** The cookie of a new session, `name=value`. */
   signIn(operator?: string): Promise<string>;
+  /** Calls of an operator who has signed in. */
+  signedIn(operator?: string): Promise<(path: string, how?: Call) => Promise<Answer>>;
   close(): Promise<void>;
 }
 
@@ -83,14 +88,10 @@ export async function startTestDashboard(
 
   async function call(path: string, how: Call = {}): Promise<Answer> {
     const { json, form, cookie } = how;
-    const body =
+    const sent =
       form !== undefined ? new URLSearchParams(form).toString() : json === undefined ? null : JSON.stringify(json);
-    const {
-      statusCode,
-      headers,
-      body: answer,
-    } = await request(url + path, {
-      method: how.method ?? (body === null ? 'GET' : 'POST'),
+    const { statusCode, headers, body } = await request(url + path, {
+      method: how.method ?? (sent === null ? 'GET' : 'POST'),
       headers: {
         'sec-fetch-site': 'same-origin',
         ...(json === undefined ? {} : { 'content-type': 'application/json' }),
@@ -98,9 +99,16 @@ export async function startTestDashboard(
         ...(cookie === undefined ? {} : { cookie }),
         ...how.headers,
       },
-      body,
+      body: sent,
     });
-    return { status: statusCode, headers, text: await answer.text() };
+    const text = await body.text();
+    return { status: statusCode, headers, text, body: text.startsWith('{') ? JSON.parse(text) : undefined };
+  }
+
+  async function signIn(operator = ''): Promise<string> {
+    const { status, headers } = await call('/sign-in', { form: { operator, password } });
+    assert.is(status, 303);
+    return cookieOf(headers);
   }
 
   return {
@@ -118,10 +126,10 @@ export async function startTestDashboard(
     setPasswordHash: (to) => {
       hash = to;
     },
-    async signIn(operator = '') {
-      const { status, headers } = await call('/sign-in', { form: { operator, password } });
-      assert.is(status, 303);
-      return cookieOf(headers);
+    signIn,
+    async signedIn(operator) {
+      const cookie = await signIn(operator);
+      return (path, how) => call(path, { ...how, cookie });
     },
     close: () => dashboard.close(),
   };

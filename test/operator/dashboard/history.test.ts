@@ -1,6 +1,7 @@
 /** The plots: rates and percentiles between samples, weights over time, bounded lists. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { LatencyCounts } from '../../../src/group/ports/observer.js';
 import { limits } from '../../../src/limits.js';
 import {
   PaceHistory,
@@ -14,52 +15,35 @@ import { peerView } from '../recorded-group.js';
 const boundsS = [0.001, 0.01, 0.1];
 const none = { boundsS, upTo: [0, 0, 0], total: 0 };
 
-function sample(at: number, more: Partial<Sample> = {}): Sample {
-  return { at, accepted: 0, traffic: { reads: none, events: none, idsRefused: 0 }, ...more };
+function sample(at: number, accepted = 0, reads: LatencyCounts = none): Sample {
+  return { at, accepted, traffic: { reads, events: none, idsRefused: 0 } };
 }
+
+/** Returns the pace of a second in which reads came to these totals. */
+const paceOf = (reads: LatencyCounts, before = none) => paceBetween(sample(0, 0, before), sample(1_000, 0, reads));
 
 test('rates are the differences of two samples, per second', () => {
   const reads = { boundsS, upTo: [30, 30, 30], total: 30 };
-  const pace = paceBetween(
-    sample(1_000, { accepted: 100 }),
-    sample(4_000, { accepted: 250, traffic: { reads, events: none, idsRefused: 0 } }),
-  );
+  const pace = paceBetween(sample(1_000, 100), sample(4_000, 250, reads));
   assert.equal([pace.events_per_s, pace.reads_per_s], [50, 10]);
+  const quiet = paceBetween(sample(1_000), sample(4_000));
+  assert.equal([quiet.events_per_s, quiet.reads_per_s], [0, 0]);
 });
 
 test('percentiles are those of histogram_quantile, of observations between the samples alone', () => {
   // 100 requests since: 50 up to 1 ms, 40 more up to 10 ms, 10 more up to 100 ms.
   const before = { boundsS, upTo: [1_000, 1_000, 1_000], total: 1_000 };
-  const after = { boundsS, upTo: [1_050, 1_090, 1_100], total: 1_100 };
-  const pace = paceBetween(
-    sample(0, { traffic: { reads: before, events: none, idsRefused: 0 } }),
-    sample(1_000, { traffic: { reads: after, events: none, idsRefused: 0 } }),
-  );
+  const pace = paceOf({ boundsS, upTo: [1_050, 1_090, 1_100], total: 1_100 }, before);
   // Rank 99 lies 9/10 into the third bucket: 10 + 90 * 0.9.
   assert.ok(Math.abs((pace.read_ms_p99 ?? 0) - 91) < 1e-9);
   assert.is(pace.event_ms_p99, null);
-});
-
-test('an observation above the last bound counts as that bound', () => {
   const slow = { boundsS, upTo: [0, 0, 0], total: 5 };
-  const pace = paceBetween(sample(0), sample(1_000, { traffic: { reads: slow, events: none, idsRefused: 0 } }));
-  assert.is(pace.read_ms_p99, 100);
-});
-
-test('a single quick request has a percentile within the first bucket', () => {
-  const quick = { boundsS, upTo: [1, 1, 1], total: 1 };
-  const pace = paceBetween(sample(0), sample(1_000, { traffic: { reads: quick, events: none, idsRefused: 0 } }));
-  assert.is(pace.read_ms_p99, 0.99);
-});
-
-test('rates are 0 between samples without requests and events', () => {
-  const pace = paceBetween(sample(1_000), sample(4_000));
-  assert.equal([pace.events_per_s, pace.reads_per_s], [0, 0]);
+  assert.is(paceOf(slow).read_ms_p99, 100, 'an observation above the last bound counts as that bound');
+  assert.is(paceOf({ boundsS, upTo: [1, 1, 1], total: 1 }).read_ms_p99, 0.99, 'within the first bucket');
 });
 
 test('a total that falls, as when events are erased, gives the rate 0', () => {
-  const reads = { boundsS, upTo: [3, 3, 3], total: 3 };
-  const before = sample(0, { accepted: 5, traffic: { reads, events: none, idsRefused: 0 } });
+  const before = sample(0, 5, { boundsS, upTo: [3, 3, 3], total: 3 });
   const { events_per_s, reads_per_s, read_ms_p99 } = paceBetween(before, sample(1_000));
   assert.equal([events_per_s, reads_per_s, read_ms_p99], [0, 0, null]);
 });
@@ -69,7 +53,7 @@ test('the present rate is that of the last samples alone', () => {
   assert.equal([history.now.events_per_s, history.now.reads_per_s], [0, 0]);
   history.add(sample(0));
   const rates = Array.from({ length: limits.paceWindowSamples + 1 }, (_, i) => {
-    history.add(sample((i + 1) * 1_000, { accepted: 60 }));
+    history.add(sample((i + 1) * 1_000, 60));
     return history.now.events_per_s;
   });
   assert.equal(rates, [60, 30, 20, 15, 12, 10, 0]);
@@ -78,8 +62,8 @@ test('the present rate is that of the last samples alone', () => {
 test('a clock that stops or goes back gives no rate', () => {
   const history = new PaceHistory();
   history.add(sample(1_000));
-  history.add(sample(1_000, { accepted: 5 }));
-  history.add(sample(500, { accepted: 9 }));
+  history.add(sample(1_000, 5));
+  history.add(sample(500, 9));
   assert.equal(history.value().at, []);
   assert.is(history.now.events_per_s, 0);
 });
@@ -87,7 +71,7 @@ test('a clock that stops or goes back gives no rate', () => {
 test('the history of rates stores the newest, oldest first', () => {
   const history = new PaceHistory();
   const samples = limits.paceSamplesMax + 10;
-  for (let i = 0; i <= samples; i++) history.add(sample(i * 1_000, { accepted: i }));
+  for (let i = 0; i <= samples; i++) history.add(sample(i * 1_000, i));
   const { at, events_per_s } = history.value();
   assert.is(at.length, limits.paceSamplesMax);
   assert.is(at.length * limits.dashboardBeatMs, 3_600_000, 'an hour');

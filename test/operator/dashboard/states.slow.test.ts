@@ -34,6 +34,7 @@ const fixed = recordedGroup(0).group;
 let browser: Browser;
 /** Resources that a test opened, closed in this order after it, whether it failed or not. */
 const opened: (() => Promise<unknown>)[] = [];
+const windows: Seen[] = [];
 
 async function serve(...how: Parameters<typeof startTestDashboard>): Promise<TestDashboard> {
   const dashboard = await startTestDashboard(...how);
@@ -41,20 +42,22 @@ async function serve(...how: Parameters<typeof startTestDashboard>): Promise<Tes
   return dashboard;
 }
 
+/** Opens an empty page. A complaint of its console by the end of the test fails the test. */
 async function openWindow(options: BrowserContextOptions): Promise<Seen> {
   const seen = await openPage(browser, options);
   opened.unshift(() => seen.context.close());
+  windows.push(seen);
   return seen;
 }
 
 /** Opens a view as a signed-in operator, and waits until the page is live. */
-async function open(dashboard: TestDashboard, view: string, options: BrowserContextOptions = {}): Promise<Seen> {
-  const seen = await openWindow({ viewport: wide, ...options });
+async function open(dashboard: TestDashboard, view: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const { page, context } = await openWindow({ viewport: wide, ...options });
   const cookie = await dashboard.signIn('alice');
   const at = cookie.indexOf('=');
-  await seen.context.addCookies([{ name: cookie.slice(0, at), value: cookie.slice(at + 1), url: dashboard.url }]);
-  await goTo(seen.page, dashboard, view);
-  return seen;
+  await context.addCookies([{ name: cookie.slice(0, at), value: cookie.slice(at + 1), url: dashboard.url }]);
+  await goTo(page, dashboard, view);
+  return page;
 }
 
 async function goTo(page: Page, dashboard: TestDashboard, view: string): Promise<void> {
@@ -169,6 +172,10 @@ function define(): void {
   });
   test.after.each(async () => {
     for (const close of opened.splice(0)) await close();
+    assert.equal(
+      windows.splice(0).flatMap(({ complaints }) => complaints),
+      [],
+    );
   });
   test.after(async () => {
     await browser?.close();
@@ -176,9 +183,7 @@ function define(): void {
   });
 
   test('peers are sorted by weight at the head of the table, the heaviest first, then the lightest', async () => {
-    const dashboard = await serve(groupOf(weighted));
-    const seen = await open(dashboard, 'peers');
-    const { page } = seen;
+    const page = await open(await serve(groupOf(weighted)), 'peers');
     const head = page.getByRole('columnheader', { name: 'Weight' });
     await head.waitFor();
     assert.equal(await namesOf(page), ['Alpha', 'Bravo', 'Carol', 'Delta', 'Echo']);
@@ -191,13 +196,10 @@ function define(): void {
     await head.getByRole('button').click();
     assert.equal(await namesOf(page), byWeight.toReversed());
     assert.is(await head.getAttribute('aria-sort'), 'ascending');
-    assert.equal(seen.complaints, []);
   });
 
   test('on a phone, where the table has no head, peers are sorted by weight with a field', async () => {
-    const dashboard = await serve(groupOf(weighted));
-    const seen = await open(dashboard, 'peers', { viewport: narrow });
-    const { page } = seen;
+    const page = await open(await serve(groupOf(weighted)), 'peers', { viewport: narrow });
     await page.getByRole('link', { name: 'Alpha' }).waitFor();
     assert.not.ok(await page.locator('.table thead').isVisible());
     const field = page.getByLabel('Sort by');
@@ -205,65 +207,51 @@ function define(): void {
     assert.equal(await namesOf(page), byWeight);
     await field.selectOption({ label: 'In order of registration' });
     assert.equal(await namesOf(page), ['Alpha', 'Bravo', 'Carol', 'Delta', 'Echo']);
-    assert.equal(seen.complaints, []);
   });
 
   test('each peer of weight 0 has a reason, on the list and on its own page, and is not green', async () => {
-    const dashboard = await serve(groupOf(everyKind, everySignal));
-    const seen = await open(dashboard, 'peers');
-    const { page } = seen;
-    await page.getByRole('link', { name: 'Silent' }).waitFor();
+    const page = await open(await serve(groupOf(everyKind, everySignal)), 'peers');
     for (const [name, reason] of Object.entries(reasons)) {
+      await page.getByRole('link', { name: 'Silent' }).waitFor();
       const row = page.locator('.table tbody tr', { has: page.getByRole('link', { name, exact: true }) });
       assert.match((await row.locator('td[data-title="Remarks"]').textContent()) ?? '', reason);
       assert.is(await row.locator('.badge.active').count(), 0, name);
-    }
-    for (const [name, reason] of Object.entries(reasons)) {
       await page.getByRole('link', { name, exact: true }).click();
       await page.getByRole('heading', { level: 1, name }).waitFor();
-      await page.locator('.facts').getByText(reason, { exact: true }).waitFor();
+      const remarks = page.locator('.facts dd').last().locator('> div');
+      await remarks.getByText(reason, { exact: true }).waitFor();
+      // Collusion is suspected only where pairs are discounted.
+      const further = name === 'Distrusted' ? ['discounted with 1 peer: perhaps they collude'] : [];
+      assert.equal(await remarks.allTextContents(), [reason, ...further]);
       assert.is(await page.locator('.facts .badge.active').count(), 0, name);
       await page.getByRole('navigation').getByRole('link', { name: 'Peers', exact: true }).click();
-      await page.getByRole('link', { name: 'Silent' }).waitFor();
     }
-    assert.equal(seen.complaints, []);
-  });
-
-  test('the page of a peer shows each remark, and suspects collusion only where pairs are discounted', async () => {
-    const dashboard = await serve(groupOf(everyKind, everySignal));
-    const seen = await open(dashboard, 'peers/peer-5');
-    const remarks = seen.page.locator('.facts dd').last().locator('> div');
-    await remarks.first().waitFor();
-    assert.equal(await remarks.allTextContents(), [reasons.Distrusted, 'discounted with 1 peer: perhaps they collude']);
-    assert.equal(seen.complaints, []);
   });
 
   test('a group without players and one without a look-up show different texts', async () => {
     let players = 0;
-    let counted: VerdictCounts = {
-      counts: { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 },
-      sampled: 0,
-      players: 0,
-      seq: 1,
-    };
+    const noVerdicts = { trusted: 0, neutral: 0, suspicious: 0, untrusted: 0 };
+    let counted: VerdictCounts = { counts: noVerdicts, sampled: 0, players: 0, seq: 1 };
     const counts = () => ({ peers: 3, players, events: players });
     const dashboard = await serve({
       counts,
       status: () => ({ ...fixed.status(), counts: counts() }),
       verdictCounts: async () => granted(counted),
     });
-    const seen = await open(dashboard, '');
-    const verdicts = cardOf(seen.page, 'Verdicts');
+    const page = await open(dashboard, '');
+    const verdicts = cardOf(page, 'Verdicts');
     await verdicts.getByText('No players yet', { exact: true }).waitFor();
     assert.is(await verdicts.getByText('No player looked up yet').count(), 0);
     players = 292;
     await verdicts.getByText('No player looked up yet', { exact: true }).waitFor();
     assert.match((await verdicts.textContent()) ?? '', /292 players in the group/);
     assert.is(await verdicts.getByText('No players yet').count(), 0);
-    counted = { ...counted, counts: { ...counted.counts, neutral: 292 }, sampled: 292, players: 292 };
+    counted = { ...counted, counts: { ...noVerdicts, neutral: 292 }, sampled: 292, players: 292 };
     await verdicts.getByText('All 292 players.').waitFor();
     assert.not.match((await verdicts.textContent()) ?? '', /No player/);
-    assert.equal(seen.complaints, []);
+    await goTo(page, dashboard, 'players');
+    await page.getByText('No player looked up yet', { exact: true }).waitFor();
+    assert.not.match((await page.locator('main').textContent()) ?? '', /No players yet/);
   });
 
   test('an audit log that was searched in part is not said to have no entry that matches', async () => {
@@ -272,12 +260,11 @@ function define(): void {
       const entries = Array.from({ length: count }, (_, i) => ({ ...entry, seq: before - count + i }));
       return granted({ entries, nextAfter: null });
     };
-    const seen = await open(await serve({ auditTail }), 'audit');
-    await seen.page.getByLabel('Action', { exact: true }).fill('erasure');
-    await seen.page.getByRole('button', { name: 'Filter' }).click();
-    await seen.page.getByText('No entries', { exact: true }).waitFor();
-    assert.match((await seen.page.locator('main').textContent()) ?? '', 'older ones were not searched yet');
-    assert.equal(seen.complaints, []);
+    const page = await open(await serve({ auditTail }), 'audit');
+    await page.getByLabel('Action', { exact: true }).fill('erasure');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByText('No entries', { exact: true }).waitFor();
+    assert.match((await page.locator('main').textContent()) ?? '', 'older ones were not searched yet');
   });
 
   test('the newest decisions about disputes are shown, and older ones are said to exist', async () => {
@@ -286,10 +273,9 @@ function define(): void {
       if (status !== 'decided') return [];
       return Array.from({ length: to - from }, (_, i) => ({ ...some!, id: `${i}`, text: `no ${i}`, status: 'upheld' }));
     };
-    const seen = await open(await serve({ disputes }), 'disputes');
-    await seen.page.getByText('no 0', { exact: true }).waitFor();
-    await seen.page.getByText('There are more; these are the last decided ones.').waitFor();
-    assert.equal(seen.complaints, []);
+    const page = await open(await serve({ disputes }), 'disputes');
+    await page.getByText('no 0', { exact: true }).waitFor();
+    await page.getByText('There are more; these are the last decided ones.').waitFor();
   });
 
   test('a dispute tells two peers of one name apart, and so does the question whose events become void', async () => {
@@ -299,7 +285,7 @@ function define(): void {
     const twins = peersOf(ids.map((peerId) => ({ peerId, peerName: 'Twin' })));
     const dispute = { ...some!, against: second!, alsoNamed: [first!], reporters: [first!, second!] };
     const disputes: GroupApi['disputes'] = (status) => (status === 'open' ? [dispute] : []);
-    const { page, complaints } = await open(await serve({ ...groupOf(twins), disputes }), 'disputes');
+    const page = await open(await serve({ ...groupOf(twins), disputes }), 'disputes');
     const evidence = '3 events, lowering, last 1970-01-01';
     const factOf = async (name: string) => {
       const fact = page.locator('.facts > div', { has: page.getByText(name, { exact: true }) });
@@ -315,22 +301,20 @@ function define(): void {
       boxes.map((box) => box.slice(0, 16)),
       ['Twin (aaaaaaaa…)', 'Twin (bbbbbbbb…)'],
     );
-    assert.equal(complaints, []);
   });
 
   test('a dispute is not upheld against a peer whose box was cleared', async () => {
     const dashboard = await serve({ disputes: (status) => (status === 'open' ? fixed.disputes() : []) });
-    const { page, complaints } = await open(dashboard, 'disputes');
+    const page = await open(dashboard, 'disputes');
     await page.getByRole('button', { name: /^Uphold the dispute/ }).click();
     await page.getByRole('checkbox').uncheck();
     await page.getByRole('dialog').getByRole('button', { name: 'Uphold' }).click();
     await page.getByRole('dialog').getByText('Choose at least one peer.').waitFor();
     assert.is(dashboard.calls.filter(([method]) => method === 'decideDispute').length, 0);
-    assert.equal(complaints, []);
   });
 
   test('the form leaves a registered peer although the peers cannot be listed then', async () => {
-    const { page } = await open(await serve(), 'register');
+    const page = await open(await serve(), 'register');
     await page.getByLabel('Name').fill('Arena');
     await page.getByLabel('Games').fill('arena');
     await page.getByRole('button', { name: 'Register' }).click();
@@ -339,26 +323,18 @@ function define(): void {
     await page.getByRole('button', { name: 'I have stored it' }).click();
     await page.getByText('Peer 0 is registered.', { exact: true }).waitFor();
     await page.waitForURL(/#\/peers\/peer-0$/);
+    // The console notes each answer of 503.
+    windows[0]!.complaints.splice(0);
   });
 
   test('an erasure that waits is replaced by another one although as many wait as before', async () => {
     let subject = 'a'.repeat(64);
     const requests = [{ requestedAt: 0, peerId: null, reason: 'operator_mode' as const }];
     const unknown = { trust: () => undefined, explain: () => undefined };
-    const dashboard = await serve({ ...unknown, pendingErasures: () => [{ subject, requests }] });
-    const seen = await open(dashboard, 'erasure');
-    await seen.page.getByText(subject, { exact: true }).waitFor();
+    const page = await open(await serve({ ...unknown, pendingErasures: () => [{ subject, requests }] }), 'erasure');
+    await page.getByText(subject, { exact: true }).waitFor();
     subject = 'b'.repeat(64);
-    await seen.page.getByText(subject, { exact: true }).waitFor();
-    assert.equal(seen.complaints, []);
-  });
-
-  test('before a look-up the view of players says that no player was looked up', async () => {
-    const dashboard = await serve();
-    const seen = await open(dashboard, 'players');
-    await seen.page.getByText('No player looked up yet', { exact: true }).waitFor();
-    assert.not.match((await seen.page.locator('main').textContent()) ?? '', /No players yet/);
-    assert.equal(seen.complaints, []);
+    await page.getByText(subject, { exact: true }).waitFor();
   });
 
   test('players of a verdict are found behind those that the first read of the list covers', async () => {
@@ -368,14 +344,12 @@ function define(): void {
       from < 14_000
         ? { players: [], next: from + 1_000 }
         : { players: [{ ...found, verdict: 'untrusted' }], next: null };
-    const dashboard = await serve({ playersBy });
-    const seen = await open(dashboard, 'players');
-    const listed = cardOf(seen.page, 'By verdict');
+    const page = await open(await serve({ playersBy }), 'players');
+    const listed = cardOf(page, 'By verdict');
     await listed.getByText('None among the players read so far.').waitFor();
     await listed.getByRole('button', { name: 'Show more' }).click();
     await listed.locator('.badge.untrusted').waitFor();
     assert.is(await listed.getByRole('button', { name: 'Show more' }).count(), 0);
-    assert.equal(seen.complaints, []);
   });
 
   test('a plot of latencies without requests is a sentence, and a plot once there is a request', async () => {
@@ -385,26 +359,25 @@ function define(): void {
       events: noLatencies,
       reads: { boundsS: [0.001, 1], upTo: [total, total], total },
     });
-    const dashboard = await serve({}, traffic);
-    const seen = await open(dashboard, '');
-    const latency = cardOf(seen.page, 'Latency');
+    const page = await open(await serve({}, traffic), '');
+    const latency = cardOf(page, 'Latency');
     const text = latency.getByText('No requests in the last hour.', { exact: true });
     await text.waitFor();
     assert.not.ok(await latency.locator('.plot').isVisible());
     assert.not.ok(await latency.locator('.legend').isVisible());
     // A rate of 0 is a value: its line is drawn.
-    assert.ok(await cardOf(seen.page, 'Traffic').locator('.plot canvas').isVisible());
+    assert.ok(await cardOf(page, 'Traffic').locator('.plot canvas').isVisible());
     total = 40;
     await latency.locator('.plot canvas').waitFor();
     await text.waitFor({ state: 'hidden' });
-    assert.equal(seen.complaints, []);
   });
 
-  test('no view is wider than a phone of 390 pixels, and each status is fully visible', async () => {
+  test('no view is wider than a phone, and each status is fully visible, also of a node that takes no writes', async () => {
     const identity = { ...fixed.identity, groupId: 'g'.repeat(limits.peerNameLength) };
-    const dashboard = await serve({ ...groupOf(everyKind, everySignal), ...player, identity });
-    const seen = await open(dashboard, '', { viewport: narrow });
-    const { page } = seen;
+    const group = groupOf(everyKind, everySignal);
+    const status = () => ({ ...group.status!(), writable: false, reason: 'disk_low' as const });
+    const dashboard = await serve({ ...group, ...player, identity, status });
+    const page = await open(dashboard, '', { viewport: narrow });
     const holds = async (view: string, badgesMin: number): Promise<void> => {
       assert.is(await overflowOf(page), 0, view);
       assert.equal(await cutBoxesOf(page), [], view);
@@ -413,6 +386,7 @@ function define(): void {
       const badges = await page.locator('.badge:visible').count();
       assert.ok(badges >= badgesMin, `${view}: ${badges} badges`);
     };
+    await page.locator('.brand').getByText('reads only').waitFor();
     await page.getByText('No requests in the last hour.').waitFor();
     await holds('overview', 1);
     await goTo(page, dashboard, 'players');
@@ -431,7 +405,6 @@ function define(): void {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await holds('signed out', 0);
-    assert.equal(seen.complaints, []);
   });
 
   test('in a wide window no table of the allow list or of origins reaches beyond its card', async () => {
@@ -441,7 +414,7 @@ function define(): void {
         { name: 'a-public-list', declaredAt: 0, isDeclared: true, carriers: [], weight: 0, tau: 0, a: 0, b: 0 },
       ],
     });
-    const { page } = await open(dashboard, '');
+    const page = await open(dashboard, '');
     for (const view of ['allowed', 'origins']) {
       await goTo(page, dashboard, view);
       await page.getByRole('button', { name: /Remove/ }).waitFor();
@@ -459,8 +432,7 @@ function define(): void {
     const status = () => ({ ...fixed.status(), ...condition });
     const check = { ...fixed.status().check, faults: ['record 7 is damaged'] };
     const dashboard = await serve({ ...group, status });
-    const seen = await open(dashboard, '');
-    const { page } = seen;
+    const page = await open(dashboard, '');
     const grounds = new Set<unknown>();
     const holds = async (state: string): Promise<void> => {
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -484,21 +456,15 @@ function define(): void {
     }
     await holds('peers');
     assert.is(grounds.size, 2);
-    assert.equal(seen.complaints, []);
   });
 
   test('a page of a stopped node is marked as outdated within 5 s, and live again without a reload', async () => {
     const dir = temporaryFolder();
     writeFileSync(join(dir, passwordFile), await hashPassword(password), { mode: 0o600 });
     const node = await startProcess({ DATA_DIR: dir, DASHBOARD_PORT: '0', LOG_LEVEL: 'info' });
-    const line =
-      node
-        .output()
-        .split('\n')
-        .find((text) => text.includes('"msg":"listening"')) ?? '';
+    const [line] = /^.*"msg":"listening".*$/m.exec(node.output()) ?? [''];
     const { dashboard } = JSON.parse(line) as { dashboard: { host: string; port: number } };
-    const seen = await openWindow({ viewport: narrow });
-    const { page } = seen;
+    const { page } = await openWindow({ viewport: narrow });
     opened.push(async () => {
       await node.kill('SIGKILL');
     });
@@ -541,7 +507,6 @@ function define(): void {
     assert.is(await age.textContent(), 'updated 0 s ago');
     assert.is(await page.evaluate(`getComputedStyle(document.querySelector('main')).filter`), 'none');
     assert.is(await page.evaluate('document.documentElement.dataset.loaded'), 'once');
-    assert.equal(seen.complaints, []);
   });
 }
 

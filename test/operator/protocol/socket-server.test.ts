@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { refused } from '../../../src/errors.js';
+import { granted, refused } from '../../../src/errors.js';
 import type { OperatorApi } from '../../../src/group/api.js';
 import { UnreadError } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
@@ -16,10 +16,12 @@ import { rejectionAs } from '../../store/log-contract.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
 import { recordedGroup } from '../recorded-group.js';
+import { intactReport } from '../run-here.js';
 
 type OperatorSocket = Awaited<ReturnType<typeof startOperatorSocket>>;
 
-const log = pino({ level: 'silent' });
+const logged: string[] = [];
+const log = pino({ level: 'error' }, { write: (line) => void logged.push(line) });
 let folder = '';
 const open: OperatorSocket[] = [];
 let unlocked = 0;
@@ -29,14 +31,15 @@ const unlockDashboard = () => {
 
 test.before.each(() => {
   folder = temporaryFolder();
+  logged.length = 0;
 });
 test.after.each(async () => {
   for (const socket of open.splice(0)) await socket.close();
 });
 
-async function start(group: OperatorApi, dir = folder): Promise<OperatorSocket> {
+async function start(group: OperatorApi, over: { dir?: string; version?: string } = {}): Promise<OperatorSocket> {
   const asked = { group, version: '9.8.7', pseudonymise: () => null, unlockDashboard };
-  const socket = await startOperatorSocket({ dir, log, ...asked });
+  const socket = await startOperatorSocket({ dir: folder, log, ...asked, ...over });
   open.push(socket);
   return socket;
 }
@@ -63,13 +66,6 @@ function send(socketPath: string, path: string, body: string, method = 'POST'): 
 
 const rejection = (promise: Promise<unknown>) => rejectionAs(OperatorError, promise);
 
-/** A path so long that a socket in it would be cut. */
-function deepFolder(): string {
-  const deep = join(folder, 'd'.repeat(limits.socketPathBytes));
-  mkdirSync(deep);
-  return deep;
-}
-
 test('an operator unlocks the dashboard of the node', async () => {
   await start(recordedGroup(0).group);
   assert.equal(await callNode(folder, 'dashboard-unlock', {}), { ok: true });
@@ -88,9 +84,8 @@ test('a command reaches the group and its value is returned', async () => {
   await start(group);
   const value = await callNode(folder, 'peers-rotate-key', { peer_id: 'peer-0', overlap_ms: 60_000, by: 'alice' });
   assert.equal(calls.at(-1), ['rotateKey', 'peer-0', 60_000, 'operator:alice']);
-  assert.is(value.api_key, 'the-key');
-  assert.is(value.overlap_ms, 60_000);
-  assert.is(value.registered_at, '1970-01-01T00:00:00.000Z');
+  const { api_key, overlap_ms, registered_at } = value;
+  assert.equal([api_key, overlap_ms, registered_at], ['the-key', 60_000, '1970-01-01T00:00:00.000Z']);
 });
 
 test('who does not sign is the operator in the audit log', async () => {
@@ -129,9 +124,7 @@ test('a refusal of the group keeps its code, text and details', async () => {
     refused('unknown_peer', { text: 'no peer has this id', details: { reason: 'r' } });
   await start(recordedGroup(0, { changePeer }).group);
   const error = await rejection(callNode(folder, 'peers-status', { peer_id: 'x', status: 'active' }));
-  assert.is(error.code, 'unknown_peer');
-  assert.is(error.message, 'no peer has this id');
-  assert.is(error.exitCode, 1);
+  assert.equal([error.code, error.message, error.exitCode], ['unknown_peer', 'no peer has this id', 1]);
   assert.equal(error.details, { reason: 'r' });
 });
 
@@ -167,9 +160,7 @@ test('bad requests are refused with a code and ask nothing of the group', async 
   ];
   for (const [target, body, status, code] of cases) {
     const answer = await send(path, target, body);
-    assert.is(answer.status, status, `${target} ${body.slice(0, 60)}`);
-    assert.is(answer.body.ok, false);
-    assert.is(answer.body.code, code, `${target} ${body.slice(0, 60)}`);
+    assert.equal([answer.status, answer.body.ok, answer.body.code], [status, false, code], `${target} ${body}`);
     assert.type(answer.body.error, 'string');
   }
   assert.is((await send(path, '/v1/status', '{}', 'PUT')).body.code, 'method_not_allowed');
@@ -185,10 +176,11 @@ test('a faulty field is named by its pointer', async () => {
 });
 
 test('where the path is too long for a socket, the folder is reached by a descriptor, which is closed again', async () => {
-  const dir = deepFolder();
+  const dir = join(folder, 'd'.repeat(limits.socketPathBytes));
+  mkdirSync(dir);
   const descriptors = () => readdirSync('/proc/self/fd').length;
   const before = descriptors();
-  const socket = await start(recordedGroup(2).group, dir);
+  const socket = await start(recordedGroup(2).group, { dir });
   assert.ok(Buffer.byteLength(socket.path) <= limits.socketPathBytes);
   const [, descriptor] = /^(\/proc\/self\/fd\/\d+)\//.exec(socket.path)!;
   assert.is(readlinkSync(descriptor!), dir);
@@ -210,15 +202,9 @@ test('the socket of a killed node is replaced', async () => {
 });
 
 test('nothing is left after closing, and then there is no node', async () => {
-  const socket = await startOperatorSocket({
-    dir: folder,
-    group: recordedGroup(0).group,
-    version: '0',
-    pseudonymise: () => null,
-    unlockDashboard,
-    log,
-  });
+  const socket = await start(recordedGroup(0).group);
   await socket.close();
+  open.pop();
   assert.equal(readdirSync(folder), []);
   const error = await rejection(callNode(folder, 'status', {}));
   assert.instance(error, NoNodeError);
@@ -268,21 +254,15 @@ test('a character that comes in two pieces is read as one', async () => {
 
 test('long work reports progress before its answer, which may still be a refusal', async () => {
   let fails = false;
-  const { group } = recordedGroup(1, {
-    async verify(onProgress) {
-      onProgress?.(1, 4);
-      onProgress?.(4, 4);
-      if (fails) return refused('overloaded');
-      return {
-        ok: true,
-        value: { ok: true, lastSeq: 4, batches: 1, records: 4, auditEntries: 1, snapshots: [], faults: [] },
-      };
-    },
-  });
-  await start(group);
+  const verify: OperatorApi['verify'] = async (onProgress) => {
+    onProgress?.(1, 4);
+    onProgress?.(4, 4);
+    return fails ? refused('overloaded') : granted(intactReport);
+  };
+  await start(recordedGroup(1, { verify }).group);
   const heard: number[][] = [];
   const progress = { to: (done: number, total: number) => heard.push([done, total]), end: () => {} };
-  assert.is((await callNode(folder, 'verify', {}, progress)).last_seq, 4);
+  assert.is((await callNode(folder, 'verify', {}, progress)).last_seq, intactReport.lastSeq);
   assert.equal(heard, [
     [1, 4],
     [4, 4],
@@ -292,23 +272,14 @@ test('long work reports progress before its answer, which may still be a refusal
 });
 
 test('a command whose answer cannot be written is disconnected, and waits for nothing', async () => {
-  const logged: string[] = [];
-  const loud = pino({ level: 'error' }, { write: (line) => void logged.push(line) });
-  const version = 1n as unknown as string;
-  const node = { group: recordedGroup(1).group, version, pseudonymise: () => null, unlockDashboard };
-  const socket = await startOperatorSocket({ dir: folder, log: loud, ...node });
-  open.push(socket);
+  const socket = await start(recordedGroup(1).group, { version: 1n as unknown as string });
   const failure = await send(socket.path, `${commandPath}status`, '{}').catch((error: unknown) => error);
   assert.is((failure as NodeJS.ErrnoException).code, 'ECONNRESET');
   assert.match(logged.join(), 'the operator could not be answered');
 });
 
 test('a failed command is logged, and a store that cannot be read is reported with the reason', async () => {
-  const logged: string[] = [];
-  const loud = pino({ level: 'error' }, { write: (line) => void logged.push(line) });
-  const { group } = recordedGroup(1, { verify: () => Promise.reject(new UnreadError('the disk is full')) });
-  const node = { group, version: '1', pseudonymise: () => null, unlockDashboard };
-  open.push(await startOperatorSocket({ dir: folder, log: loud, ...node }));
+  await start(recordedGroup(1, { verify: () => Promise.reject(new UnreadError('the disk is full')) }).group);
   const error = await rejection(callNode(folder, 'verify', {}));
   assert.equal([error.code, error.message], ['dependency_unavailable', 'the disk is full']);
   assert.match(logged.join(), 'an operator command failed');

@@ -22,16 +22,9 @@ test('a hash is accepted up to a cost of 256 MiB and 16 rounds, and a check deri
   const withCost = (cost: string) => `$scrypt$${cost}$${salt.toString('base64')}$${hash}`;
   for (const cost of ['ln=1,r=1,p=1', 'ln=18,r=8,p=1', 'ln=16,r=32,p=16'])
     assert.ok(isPasswordHash(withCost(cost)), cost);
-  for (const cost of [
-    'ln=0,r=8,p=2',
-    'ln=16,r=0,p=2',
-    'ln=16,r=8,p=0',
-    'ln=19,r=8,p=1',
-    'ln=16,r=33,p=1',
-    'ln=96,r=8,p=2',
-  ])
-    assert.not(isPasswordHash(withCost(cost)), cost);
-  for (const cost of ['ln=1,r=8,p=17', 'ln=100,r=1,p=1']) assert.not(isPasswordHash(withCost(cost)), cost);
+  const below = ['ln=0,r=8,p=2', 'ln=16,r=0,p=2', 'ln=16,r=8,p=0'];
+  const above = ['ln=19,r=8,p=1', 'ln=16,r=33,p=1', 'ln=96,r=8,p=2', 'ln=1,r=8,p=17', 'ln=100,r=1,p=1'];
+  for (const cost of [...below, ...above]) assert.not(isPasswordHash(withCost(cost)), cost);
   assert.ok(await isPassword('a password', withCost('ln=1,r=1,p=1')));
   assert.not(await isPassword('a passworD', withCost('ln=1,r=1,p=1')));
 });

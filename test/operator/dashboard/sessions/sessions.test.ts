@@ -24,10 +24,14 @@ test('a sign-out, and a new password, end a session', async () => {
   sessions.end(first.session);
   assert.is(await sessions.read(first.token), undefined);
   assert.ok(await sessions.read(second.token));
-  passwordHash = 'other';
-  assert.is(await sessions.read(second.token), undefined);
+  for (const hash of ['other', 'hash']) {
+    passwordHash = hash;
+    assert.is(await sessions.read(second.token), undefined);
+  }
+  const { token } = await opened(sessions);
+  passwordHash = null;
+  assert.is(await sessions.read(token), undefined);
   passwordHash = 'hash';
-  assert.is(await sessions.read(second.token), undefined);
 });
 
 test('one session too many ends the oldest, unless one is over', async () => {

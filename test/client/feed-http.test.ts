@@ -7,14 +7,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { subjectHash } from '../../src/client/ids/subject.js';
 import { poolTransport } from '../../src/client/transport/pool-transport.js';
 import { systemRuntime } from '../../src/client/transport/time.js';
 import { TrustClient } from '../../src/client/trust-client.js';
-import { StreamDouble } from './stream-double.js';
-
-const salt = 'the salt of the group';
-const bad = { score: 12.5, confidence: 0.6, verdict: 'untrusted' } as const;
+import { bad, hashOf, StreamDouble, salt } from './stream-double.js';
 
 /** The double behind a server of its own. */
 function serve(double: StreamDouble): Server {
@@ -36,7 +32,7 @@ function serve(double: StreamDouble): Server {
 test(`the cache follows the stream, through a cut, until it is closed`, async () => {
   const double = new StreamDouble({ runtime: systemRuntime, rowsPerFrame: 500 });
   const players = Array.from({ length: 2_000 }, (_, index) => `player-${index}`);
-  for (const player of players) double.board.set(subjectHash(player, salt), bad);
+  for (const player of players) double.board.set(hashOf(player), bad);
   const server = serve(double);
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -45,7 +41,7 @@ test(`the cache follows the stream, through a cut, until it is closed`, async ()
   await feed.live();
   assert.is(feed.state.players, 2_000);
 
-  double.change([subjectHash('player-7', salt), { ...bad, score: 33 }]);
+  double.change([hashOf('player-7'), { ...bad, score: 33 }]);
   const until = async (holds: () => boolean) => {
     while (!holds()) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -53,7 +49,7 @@ test(`the cache follows the stream, through a cut, until it is closed`, async ()
   assert.is((await client.score('player-7')).score, 33);
 
   double.connection.break(new Error('cut'));
-  double.change([subjectHash('player-8', salt), null]);
+  double.change([hashOf('player-8'), null]);
   await until(() => feed.state.seq === 2 && feed.state.phase === 'live');
   assert.is(double.connections.length, 2);
   assert.is(double.connection.lastEventId, '1-0');

@@ -1,5 +1,22 @@
 /** A transport that answers from a script, and notes what it was asked. */
-import type { Transport, TransportRequest, TransportResponse } from '../../src/client/transport/transport.js';
+import {
+  type Transport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+} from '../../src/client/transport/transport.js';
+
+export const event = {
+  eventType: 'report_cheating',
+  playerId: 'p',
+  gameId: 'g',
+  severity: 0.5,
+  eventId: 'e-1',
+} as const;
+/** The answer to `event`. */
+export const stored: Scripted = { status: 201, body: { event_id: 'e-1', status: 'accepted' } };
+export const refusedConnection = () => new TransportError('connect ECONNREFUSED', false);
+export const brokenConnection = () => new TransportError('other side closed', true);
 
 export interface Scripted {
   readonly status: number;

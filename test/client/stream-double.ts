@@ -4,6 +4,7 @@
  * should save. Every frame is held against the contract's schema.
  */
 import * as assert from 'uvu/assert';
+import { subjectHash } from '../../src/client/ids/subject.js';
 import type { TrustValues } from '../../src/client/player-trust.js';
 import type { Runtime } from '../../src/client/transport/time.js';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/client/transport/transport.js';
@@ -14,6 +15,11 @@ import type { Random } from '../support/random.js';
 import { peersAnswer, responseOf, type Scripted, saltCheckPath } from './scripted-transport.js';
 
 export type PublishedValues = Omit<TrustValues, 'known'>;
+
+export const salt = 'the salt of the group';
+export const hashOf = (player: string) => subjectHash(player, salt);
+export const bad: PublishedValues = { score: 12.5, confidence: 0.6, verdict: 'untrusted' };
+export const good: PublishedValues = { score: 91, confidence: 0.5, verdict: 'trusted' };
 
 interface Change {
   readonly seq: number;
@@ -153,8 +159,7 @@ export class StreamDouble implements Transport {
       this.#changes.push({ seq: this.#seq, hash, published: values });
     }
     this.#changes = this.#changes.slice(-this.#options.kept);
-    const mine = this.#changes.filter(({ seq }) => seq === this.#seq);
-    for (const connection of this.connections) if (connection.isOpen) this.#sendChanges(connection, mine, this.#seq);
+    for (const connection of this.connections) if (connection.isOpen) this.#sendRecord(connection, this.#seq);
   }
 
   heartbeat(): void {
@@ -234,35 +239,33 @@ export class StreamDouble implements Transport {
       this.#snapshot(connection);
       return;
     }
-    for (let seq = since + 1; seq <= this.#seq; seq++) {
-      this.#sendChanges(
-        connection,
-        this.#changes.filter((change) => change.seq === seq),
-        seq,
-      );
-    }
+    for (let seq = since + 1; seq <= this.#seq; seq++) this.#sendRecord(connection, seq);
     this.write(connection, frame('heartbeat', { as_of: this.asOf() }, this.#id()));
   }
 
   #snapshot(connection: Connection): void {
     const rows = [...this.board].map(([hash, published]) => rowOf(hash, published));
-    const { rowsPerFrame } = this.#options;
-    for (let from = 0; from < rows.length; from += rowsPerFrame) {
-      const players = rows.slice(from, from + rowsPerFrame);
+    for (const players of this.#framesOf(rows)) {
       this.write(connection, frame('snapshot', { players, last: false, as_of: this.asOf() }));
     }
     this.write(connection, frame('snapshot', { players: [], last: true, as_of: this.asOf() }, this.#id()));
   }
 
-  #sendChanges(connection: Connection, changes: readonly Change[], seq: number): void {
-    const { rowsPerFrame } = this.#options;
-    for (let from = 0; from < changes.length; from += rowsPerFrame) {
-      const published = changes.slice(from, from + rowsPerFrame);
-      const isLast = from + rowsPerFrame >= changes.length;
-      const rows = published.map((one) =>
-        one.published === null ? { subject_hash: one.hash, gone: true as const } : rowOf(one.hash, one.published),
-      );
-      this.write(connection, frame('change', { changes: rows, as_of: this.asOf() }, isLast ? `${seq}-0` : undefined));
+  #sendRecord(connection: Connection, record: number): void {
+    const changes = this.#changes.filter(({ seq }) => seq === record);
+    const rows = changes.map(({ hash, published }) =>
+      published === null ? { subject_hash: hash, gone: true as const } : rowOf(hash, published),
+    );
+    const frames = this.#framesOf(rows);
+    for (const [index, part] of frames.entries()) {
+      const id = index === frames.length - 1 ? `${record}-0` : undefined;
+      this.write(connection, frame('change', { changes: part, as_of: this.asOf() }, id));
     }
+  }
+
+  #framesOf<Row>(rows: readonly Row[]): Row[][] {
+    const { rowsPerFrame } = this.#options;
+    const count = Math.ceil(rows.length / rowsPerFrame);
+    return Array.from({ length: count }, (_, i) => rows.slice(i * rowsPerFrame, (i + 1) * rowsPerFrame));
   }
 }

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import type { PlayerTrust } from '../../../src/client/player-trust.js';
 import { AllowList } from '../../../src/client/policy/client-allow-list.js';
-import { type Decision, TrustPolicy } from '../../../src/client/policy/policy.js';
+import { type Decision, type PolicyOptions, TrustPolicy } from '../../../src/client/policy/policy.js';
 import { TrustError } from '../../../src/client/trust-error.js';
 import { thrownBy } from '../thrown-by.js';
 import { VirtualRuntime } from '../virtual-runtime.js';
@@ -18,31 +18,25 @@ function trust(playerId: string, verdict: PlayerTrust['verdict'], source: Player
 const rule = ({ verdict }: PlayerTrust): Action =>
   verdict === 'untrusted' ? 'refuse' : verdict === 'suspicious' ? 'review' : 'play';
 
+/** A policy that enforces the rule, over what differs. */
+const newPolicy = (options: Partial<PolicyOptions<Action>> = {}) =>
+  new TrustPolicy<Action>({ mode: 'enforce', pass: 'play', rule, ...options });
+
 test('enforced, the rule decides', () => {
-  const policy = new TrustPolicy<Action>({ mode: 'enforce', pass: 'play', rule });
+  const policy = newPolicy();
   assert.is(policy.decide(trust('a', 'untrusted')).action, 'refuse');
   assert.is(policy.decide(trust('b', 'trusted')).action, 'play');
 });
 
 test('in shadow mode every player passes, and the intended action is reported and counted', async () => {
   const decisions: Decision<Action>[] = [];
-  const policy = new TrustPolicy<Action>({
-    mode: 'shadow',
-    pass: 'play',
-    rule,
-    onDecision: (one) => decisions.push(one),
-  });
+  const policy = newPolicy({ mode: 'shadow', onDecision: (one) => decisions.push(one) });
   for (const verdict of ['untrusted', 'suspicious', 'neutral', 'untrusted'] as const)
     policy.decide(trust('a', verdict));
   await Promise.resolve();
   assert.equal(
-    decisions.map(({ action, would, reason }) => [action, would, reason]),
-    [
-      ['play', 'refuse', 'shadow'],
-      ['play', 'review', 'shadow'],
-      ['play', 'play', 'rule'],
-      ['play', 'refuse', 'shadow'],
-    ],
+    decisions.map(({ action, would, reason }) => `${action} for ${would} by ${reason}`),
+    ['play for refuse by shadow', 'play for review by shadow', 'play for play by rule', 'play for refuse by shadow'],
   );
   assert.equal(policy.tally, {
     decisions: 4,
@@ -56,7 +50,7 @@ test('in shadow mode every player passes, and the intended action is reported an
 
 test('a policy acts only in enforce mode; without a mode, or with a misspelt one, it watches', () => {
   for (const mode of [undefined, 'Enforce', 'off'] as const) {
-    const policy = new TrustPolicy<Action>({ mode: mode as 'shadow', pass: 'play', rule });
+    const policy = newPolicy({ mode: mode as 'shadow' });
     const { action, would, reason } = policy.decide(trust('a', 'untrusted'));
     assert.equal([action, would, reason], ['play', 'refuse', 'shadow']);
   }
@@ -64,21 +58,17 @@ test('a policy acts only in enforce mode; without a mode, or with a misspelt one
 
 test('a listener that throws does not affect the decision', async () => {
   const thrown = await thrownBy(async (fault) => {
-    const policy = new TrustPolicy<Action>({
-      mode: 'enforce',
-      pass: 'play',
-      rule,
-      onDecision() {
-        throw fault;
-      },
-    });
+    const onDecision = () => {
+      throw fault;
+    };
+    const policy = newPolicy({ onDecision });
     assert.is(policy.decide(trust('a', 'untrusted')).action, 'refuse');
   });
   assert.is(thrown.length, 1);
 });
 
 test('no player is judged by values that are only assumed', () => {
-  const policy = new TrustPolicy<Action>({ mode: 'enforce', pass: 'play', rule: () => 'refuse' });
+  const policy = newPolicy({ rule: () => 'refuse' });
   const { action, reason } = policy.decide(trust('a', 'neutral', 'assumed'));
   assert.equal([action, reason], ['play', 'unknown']);
 });
@@ -87,7 +77,7 @@ test('a player on the allow list passes until the entry expires, and the intende
   const runtime = new VirtualRuntime();
   const allowList = new AllowList([], runtime);
   allowList.add('a', runtime.now() + 1_000, 'appeal 17');
-  const policy = new TrustPolicy<Action>({ mode: 'enforce', pass: 'play', rule, allowList });
+  const policy = newPolicy({ allowList });
   const before = policy.decide(trust('a', 'untrusted'));
   assert.equal([before.action, before.would, before.reason], ['play', 'refuse', 'allow-list']);
 });

@@ -22,7 +22,6 @@ import { EventSpool, type SpoolOptions } from '../../../../src/client/write/spoo
 import type { SpoolTarget } from '../../../../src/client/write/spool/progress.js';
 import type { EventBody } from '../../../../src/contract/request-bodies.js';
 import { closing } from '../../../support/closing.js';
-import { deferred } from '../../../support/deferred.js';
 import { temporaryFolder } from '../../../support/process.js';
 import { until } from '../../../support/until.js';
 import { codeOf } from '../../code-of.js';
@@ -53,15 +52,12 @@ class Node implements SpoolTarget {
   readonly batches: string[][] = [];
   answer: (event: EventBody) => DeliveryResult = accepted;
   fail: (events: readonly EventBody[]) => Error | null = () => null;
-  /** Holds calls back while it is set. */
-  gate: Promise<void> | null = null;
 
   prepare(event: TrustEvent): EventBody {
     return wireEvent(event, 'peer', (id) => id, systemRuntime);
   }
 
   async deliver(events: readonly EventBody[]): Promise<DeliveryResult[]> {
-    if (this.gate !== null) await this.gate;
     this.batches.push(events.map(({ event_id }) => event_id));
     const error = this.fail(events);
     if (error !== null) throw error;
@@ -88,6 +84,16 @@ const event = (eventId: string, more: Partial<TrustEvent> = {}): TrustEvent => (
   eventId,
   ...more,
 });
+/** A spool in virtual time whose node takes nothing for now. */
+async function stalled(options: Partial<SpoolOptions> = {}) {
+  const node = new Node();
+  node.fail = overloaded;
+  const runtime = new VirtualRuntime();
+  return { node, runtime, spool: await opened(node, { runtime, ...options }) };
+}
+
+/** Adds these events at once. */
+const addAll = (spool: EventSpool, all: readonly string[]) => Promise.all(all.map((id) => spool.add(event(id))));
 const ids = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `e-${from + index}`);
 
 test('no event is prepared before the node is ready, and none is accepted where it never is', async () => {
@@ -117,7 +123,7 @@ test('no event is prepared before the node is ready, and none is accepted where 
 test('events are delivered in the order in which they were added, 500 at most at a time', async () => {
   const node = new Node();
   const spool = await opened(node);
-  assert.equal(await Promise.all(ids(1_234).map((id) => spool.add(event(id)))), ids(1_234));
+  assert.equal(await addAll(spool, ids(1_234)), ids(1_234));
   await spool.drained();
   assert.equal(node.took, ids(1_234));
   for (const batch of node.batches) assert.ok(batch.length <= 500);
@@ -151,13 +157,10 @@ test('a listener on the signal of a delivery is notified of that delivery and of
 });
 
 test('events that wait when a spool is closed are delivered by the next one, none of them twice', async () => {
-  const node = new Node();
-  node.fail = overloaded;
-  const first = await opened(node);
-  for (const id of ids(10)) await first.add(event(id));
+  const { node, spool: first } = await stalled();
+  await addAll(first, ids(10));
   await first.close();
-  assert.is(await codeOf(first.add(event('late'))), 'closed');
-  assert.is(first.progress.phase, 'closed');
+  assert.equal([await codeOf(first.add(event('late'))), first.progress.phase], ['closed', 'closed']);
   node.fail = () => null;
   const second = await opened(node);
   await second.drained();
@@ -170,32 +173,23 @@ test('events that wait when a spool is closed are delivered by the next one, non
   assert.equal(node.took, [...ids(10), 'more']);
 });
 
-test('a rejected event is set aside, reported, and delays no other; a duplicate counts as delivered', async () => {
+test('a rejected event is set aside, reported, and delays no other; duplicates, and no evidence, are counted', async () => {
   const node = new Node();
-  node.answer = (one) =>
-    one.event_id === 'e-1'
-      ? { eventId: 'e-1', status: 'rejected', code: 'game_id_not_registered', reason: 'no such game' }
-      : one.event_id === 'e-2'
-        ? { eventId: 'e-2', status: 'duplicate', code: null, reason: null }
-        : accepted(one);
+  const results: Readonly<Record<string, object>> = {
+    'e-1': { status: 'rejected', code: 'game_id_not_registered', reason: 'no such game' },
+    'e-2': { status: 'duplicate' },
+    'e-3': { counts: false },
+  };
+  node.answer = (one) => ({ ...accepted(one), ...results[one.event_id] });
   const reported: string[] = [];
   const spool = await opened(node, { onSetAside: ({ event: one, code }) => reported.push(`${one.event_id} ${code}`) });
-  for (const id of ids(4)) await spool.add(event(id));
+  await addAll(spool, ids(5));
   await spool.drained();
   assert.equal(reported, ['e-1 game_id_not_registered']);
-  const { delivered, duplicates, setAside } = spool.progress;
-  assert.equal([delivered, duplicates, setAside], [3, 1, 1]);
+  const { delivered, duplicates, setAside, uncounted } = spool.progress;
+  assert.equal([delivered, duplicates, setAside, uncounted], [4, 1, 1, 1]);
   const line = JSON.parse(readFileSync(join(folder, 'set-aside.ndjson'), 'utf8')) as { event: EventBody; code: string };
   assert.equal([line.event.event_id, line.code], ['e-1', 'game_id_not_registered']);
-});
-
-test('the progress counts delivered events that are no evidence', async () => {
-  const node = new Node();
-  node.answer = (one) => ({ ...accepted(one), ...(one.event_id === 'e-1' ? {} : { counts: false }) });
-  const spool = await opened(node);
-  for (const id of ids(3)) await spool.add(event(id));
-  await spool.drained();
-  assert.equal([spool.progress.delivered, spool.progress.uncounted], [3, 2]);
 });
 
 test('from the first event that the node cannot store now on, all are sent again, in order', async () => {
@@ -204,7 +198,7 @@ test('from the first event that the node cannot store now on, all are sent again
   node.answer = (one) => (isBusy && one.event_id === 'e-3' ? later() : accepted(one));
   const runtime = new VirtualRuntime();
   const spool = await opened(node, { runtime });
-  await Promise.all(ids(6).map((id) => spool.add(event(id))));
+  await addAll(spool, ids(6));
   await runtime.until(settled(() => spool.progress.phase === 'waiting'));
   assert.equal([spool.progress.delivered, spool.progress.pending], [3, 3]);
   assert.is(spool.progress.lastError?.code, 'overloaded');
@@ -247,7 +241,7 @@ test('a batch that is refused as a whole is halved until the faulty event is alo
       ? new TrustError('payload_too_large', 'no', { status: 413 })
       : null;
   const spool = await opened(node);
-  await Promise.all(ids(100).map((id) => spool.add(event(id))));
+  await addAll(spool, ids(100));
   await spool.drained();
   assert.equal(
     node.took,
@@ -263,8 +257,7 @@ test('a batch that does not get through in time is sent in smaller ones, which g
     node.fail = (events) => (events.length > 100 ? slow : null);
     const runtime = new VirtualRuntime();
     await using spool = closing(await opened(node, { runtime }));
-    const sent = ids(1_000).map((id) => ({ ...event(id) }));
-    await Promise.all(sent.map((one) => spool.add(one)));
+    await addAll(spool, ids(1_000));
     await runtime.until(spool.drained());
     assert.equal(node.took, ids(1_000));
     const sizes = node.batches.map(({ length }) => length);
@@ -274,11 +267,9 @@ test('a batch that does not get through in time is sent in smaller ones, which g
 });
 
 test('a node that asks to wait for a day is tried again after five minutes', async () => {
-  const node = new Node();
+  const { node, runtime, spool } = await stalled();
   node.fail = () => new TrustError('overloaded', 'later', { status: 503, retryAfterMs: 86_400_000 });
-  const runtime = new VirtualRuntime();
   runtime.dice = 0;
-  const spool = await opened(node, { runtime });
   await spool.add(event('e'));
   await runtime.until(settled(() => node.batches.length === 2));
   assert.is(runtime.elapsedMs(), 5 * 60_000);
@@ -294,11 +285,8 @@ function flipBit(): void {
 }
 
 test('one damaged bit costs at most one event, which is counted, and later ones are delivered', async () => {
-  const node = new Node();
-  node.fail = overloaded;
-  const runtime = new VirtualRuntime();
-  const first = await opened(node, { runtime });
-  await Promise.all(ids(1_000).map((id) => first.add(event(id))));
+  const { node, runtime, spool: first } = await stalled();
+  await addAll(first, ids(1_000));
   await runtime.until(first.close());
   flipBit();
   node.fail = () => null;
@@ -313,24 +301,8 @@ test('one damaged bit costs at most one event, which is counted, and later ones 
   assert.equal([third.progress.pending, third.progress.damaged], [0, 0], 'what is through is not counted again');
 });
 
-test('an event that is damaged while the spool is open delays no other event', async () => {
-  const node = new Node();
-  node.fail = overloaded;
-  const runtime = new VirtualRuntime();
-  const spool = await opened(node, { runtime });
-  await Promise.all(ids(3).map((id) => spool.add(event(id))));
-  await runtime.until(settled(() => spool.progress.phase === 'waiting'));
-  flipBit();
-  node.fail = () => null;
-  await runtime.until(spool.drained());
-  assert.equal([node.took, spool.progress.damaged, spool.progress.pending], [ids(2, 1), 1, 0]);
-});
-
 test('an idle spool has no error, even if the event that met one was damaged before the next attempt', async () => {
-  const node = new Node();
-  node.fail = overloaded;
-  const runtime = new VirtualRuntime();
-  const spool = await opened(node, { runtime });
+  const { runtime, spool } = await stalled();
   await spool.add(event('e-0'));
   await runtime.until(settled(() => spool.progress.phase === 'waiting'));
   flipBit();
@@ -339,9 +311,8 @@ test('an idle spool has no error, even if the event that met one was damaged bef
 });
 
 test('a wrong address sets nothing aside', async () => {
-  const node = new Node();
+  const { node, spool } = await stalled();
   node.fail = () => new TrustError('route_not_found', 'no', { status: 404 });
-  const spool = await opened(node);
   await spool.add(event('e'));
   await settled(() => spool.progress.phase === 'refused');
   assert.equal([spool.progress.pending, spool.progress.setAside], [1, 0]);
@@ -358,7 +329,7 @@ if (hasFullDevice) {
     node.answer = (one) => (isBusy && one.event_id === 'e-1' ? later() : accepted(one));
     const runtime = new VirtualRuntime();
     const spool = await opened(node, { runtime, bytesMax: 2_000 });
-    await Promise.all(ids(2).map((id) => spool.add(event(id))));
+    await addAll(spool, ids(2));
     await runtime.until(settled(() => spool.progress.phase === 'waiting'));
     assert.equal([spool.progress.delivered, spool.progress.pending], [1, 1]);
     assert.is(spool.progress.lastError?.code, 'overloaded');
@@ -372,13 +343,11 @@ if (hasFullDevice) {
     const aside = join(folder, 'set-aside.ndjson');
     symlinkSync('/dev/full', aside);
     const node = new Node();
-    node.answer = (one) =>
-      one.event_id === 'e-1'
-        ? { eventId: 'e-1', status: 'rejected', code: 'game_id_not_registered', reason: 'no such game' }
-        : accepted(one);
+    const rejected = { status: 'rejected', code: 'game_id_not_registered', reason: 'no such game' } as const;
+    node.answer = (one) => ({ ...accepted(one), ...(one.event_id === 'e-1' ? rejected : {}) });
     const runtime = new VirtualRuntime();
     const spool = await opened(node, { runtime });
-    await Promise.all(ids(3).map((id) => spool.add(event(id))));
+    await addAll(spool, ids(3));
     await runtime.until(settled(() => spool.progress.phase === 'waiting'));
     const { delivered, setAside, pending, lastError } = spool.progress;
     assert.equal([delivered, setAside, pending, lastError?.code], [1, 0, 2, 'spool_failed']);
@@ -390,38 +359,32 @@ if (hasFullDevice) {
 }
 
 test('a full spool refuses, and takes events again when there is room', async () => {
-  const node = new Node();
-  const { promise, resolve: open } = deferred();
-  node.gate = promise;
-  const spool = await opened(node, { bytesMax: 1_000 });
+  const { node, runtime, spool } = await stalled({ bytesMax: 1_000 });
   const outcomes = [];
   for (const id of ids(10)) outcomes.push(await codeOf(spool.add(event(id))));
   const taken = outcomes.filter((code) => code === 'no error').length;
   assert.ok(taken > 0 && taken < 10);
   assert.equal(outcomes.slice(taken), Array(10 - taken).fill('spool_full'));
   assert.ok(spool.progress.pendingBytes <= 1_000);
-  open();
-  await spool.drained();
+  node.fail = () => null;
+  await runtime.until(spool.drained());
   assert.is(await codeOf(spool.add(event('again'))), 'no error');
 });
 
-test('an unknown whenFull, as of a release that dropped the oldest events, is refused', async () => {
-  const options = { folder, to: new Node(), whenFull: 'drop-oldest' as 'wait' };
-  assert.is(await codeOf(EventSpool.open(options)), 'invalid_argument');
-});
-
-test('a spool without a folder is refused, also for an empty path, which is the working folder', async () => {
-  for (const none of [undefined, '']) {
-    assert.is(await codeOf(EventSpool.open({ folder: none as string, to: new Node() })), 'invalid_argument');
+test('a spool without a folder is refused, and one with an unknown whenFull, as of an earlier release', async () => {
+  // An empty path is the working folder.
+  for (const wrong of [
+    { folder: undefined as unknown as string },
+    { folder: '' },
+    { whenFull: 'drop-oldest' as 'wait' },
+  ]) {
+    assert.is(await codeOf(EventSpool.open({ folder, to: new Node(), ...wrong })), 'invalid_argument');
   }
 });
 
 test('a full spool that waits delays the adder, in order, until there is room or it gives up', async () => {
-  const node = new Node();
-  const { promise, resolve: open } = deferred();
-  node.gate = promise;
-  const spool = await opened(node, { bytesMax: 1_000, whenFull: 'wait' });
-  const adding = ids(50).map((id) => spool.add(event(id)));
+  const { node, runtime, spool } = await stalled({ bytesMax: 1_000, whenFull: 'wait' });
+  const adding = addAll(spool, ids(50));
   const reason = new Error('enough');
   const controller = new AbortController();
   const givenUp = spool.add(event('given-up'), { signal: controller.signal }).catch((error: unknown) => error);
@@ -429,25 +392,25 @@ test('a full spool that waits delays the adder, in order, until there is room or
   controller.abort(reason);
   assert.is(await givenUp, reason);
   assert.ok(spool.progress.pendingBytes <= 1_000);
-  open();
-  assert.equal(await Promise.all(adding), ids(50));
-  await spool.drained();
+  node.fail = () => null;
+  assert.equal(await runtime.until(adding), ids(50));
+  await runtime.until(spool.drained());
   assert.equal([...node.took].sort(), ids(50).sort());
   assert.not.ok(node.took.includes('given-up'));
 });
 
-test('a spool never exceeds its bound, and refuses an event that would not fit alone', async () => {
-  const node = new Node();
-  node.fail = overloaded;
-  const bytes = JSON.stringify(node.prepare(event('e-0'))).length;
-  const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 10 * (bytes + 28) - 1 });
+test('a spool never exceeds its bound, and refuses an event that would not fit alone, whatever it does if full', async () => {
+  const bytes = JSON.stringify(new Node().prepare(event('e-0'))).length;
+  const { node, runtime, spool } = await stalled({ bytesMax: 10 * (bytes + 28) - 1 });
   const codes = await Promise.all(ids(10).map((id) => codeOf(spool.add(event(id)))));
   // Each is 28 bytes longer on disk: its checksum, its number and two line breaks.
   assert.equal(codes, [...Array(9).fill('no error'), 'spool_full']);
   assert.is(spool.progress.pendingBytes, 9 * (bytes + 28));
   await spool.close();
-  const small = await opened(node, { runtime: new VirtualRuntime(), bytesMax: bytes + 27 });
-  assert.is(await codeOf(small.add(event('e-0'))), 'invalid_argument');
+  for (const whenFull of ['refuse', 'wait'] as const) {
+    await using small = closing(await opened(node, { runtime, bytesMax: bytes + 27, whenFull }));
+    assert.is(await runtime.until(codeOf(small.add(event('e-0')))), 'invalid_argument', whenFull);
+  }
 });
 
 test('of those that wait for room only as many are looked at as there is room for', async () => {
@@ -465,34 +428,30 @@ test('of those that wait for room only as many are looked at as there is room fo
   const spool = await EventSpool.open(options);
   spools.push(spool);
   const all = ids(2_000);
-  await Promise.all(all.map((id) => spool.add(event(id))));
+  await addAll(spool, all);
   await spool.drained();
   assert.equal(node.took, all);
   assert.ok(looks < 5 * all.length, `${looks} looks`);
 });
 
 test('room is given in order: small events do not pass a large one until it gives up', async () => {
-  const node = new Node();
-  node.fail = overloaded;
-  const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 2_000, whenFull: 'wait' });
-  for (const id of ids(6)) await spool.add(event(id));
+  const { spool } = await stalled({ bytesMax: 2_000, whenFull: 'wait' });
+  await addAll(spool, ids(6));
   const controller = new AbortController();
   const { signal } = controller;
   const large = spool.add(event('large', { gameId: 'g'.repeat(1_000) }), { signal }).catch((error: unknown) => error);
-  const small = ids(2, 6).map((id) => spool.add(event(id)));
+  const small = addAll(spool, ids(2, 6));
   const givenUp = spool.add(event('given-up'), { signal }).catch((error: unknown) => error);
   await settled(() => spool.progress.phase === 'waiting');
   assert.is(spool.progress.pending, 6);
   controller.abort('over');
   assert.equal(await Promise.all([large, givenUp]), ['over', 'over']);
-  assert.equal(await Promise.all(small), ids(2, 6));
+  assert.equal(await small, ids(2, 6));
   assert.is(spool.progress.pending, 8);
 });
 
 test('callers that wait for room are notified when the spool is closed', async () => {
-  const node = new Node();
-  node.fail = overloaded;
-  const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 300, whenFull: 'wait' });
+  const { spool } = await stalled({ bytesMax: 300, whenFull: 'wait' });
   await spool.add(event('e-0'));
   const waiting = ids(3, 1).map((id) => codeOf(spool.add(event(id))));
   await new Promise(setImmediate);
@@ -503,16 +462,13 @@ test('callers that wait for room are notified when the spool is closed', async (
 test('no event leaves a listener on its signal, whether it was written or the spool was closed before', async () => {
   const { signal } = new AbortController();
   const listeners = () => getEventListeners(signal, 'abort').length;
-  const node = new Node();
-  node.fail = overloaded;
-  const spool = await opened(node, { runtime: new VirtualRuntime(), bytesMax: 300, whenFull: 'wait' });
+  const { spool } = await stalled({ bytesMax: 300, whenFull: 'wait' });
   await spool.add(event('written'), { signal });
   assert.is(listeners(), 0);
   const waiting = codeOf(spool.add(event('waiting'), { signal }));
   await settled(() => listeners() > 0);
   await spool.close();
-  assert.is(await waiting, 'closed');
-  assert.is(listeners(), 0);
+  assert.equal([await waiting, listeners()], ['closed', 0]);
 });
 
 test('a caller that waits for room gets it even if the events before it could not be written', async () => {
@@ -524,14 +480,6 @@ test('a caller that waits for room gets it even if the events before it could no
   assert.equal(codes, Array(5).fill('spool_failed'));
   rmdirSync(inTheWay);
   assert.is(await codeOf(spool.add(event('e'))), 'no error');
-});
-
-test('an event that never fits is refused, whatever a full spool does', async () => {
-  for (const whenFull of ['refuse', 'wait'] as const) {
-    const runtime = new VirtualRuntime();
-    await using spool = closing(await opened(new Node(), { runtime, bytesMax: 100, whenFull }));
-    assert.is(await runtime.until(codeOf(spool.add(event('e')))), 'invalid_argument');
-  }
 });
 
 test('an event that cannot be one is refused before it is written', async () => {
@@ -604,17 +552,17 @@ test('of several that start together one gets the folder', async () => {
 
 const codeIn = (error: unknown): unknown => (error instanceof TrustError ? error.code : error);
 
-test('drained gives up with its signal, and rejects where the spool is closed first', async () => {
-  const node = new Node();
-  node.fail = overloaded;
-  const spool = await opened(node);
+test('drained gives up with its signal, and rejects where the spool is closed first, or is closing already', async () => {
+  const { runtime, spool } = await stalled();
   await spool.add(event('e'));
   const reason = new Error('enough');
   assert.is(await spool.drained({ signal: AbortSignal.abort(reason) }).catch((error: unknown) => error), reason);
-  const waiting = codeOf(spool.drained());
+  const before = codeOf(spool.drained());
   await settled(() => spool.progress.phase === 'waiting');
-  await spool.close();
-  assert.is(await waiting, 'closed');
+  const closed = spool.close();
+  const during = codeOf(spool.drained());
+  assert.equal(await runtime.until(Promise.all([before, during])), ['closed', 'closed']);
+  await closed;
 });
 
 test('drained waits for events added before the call, not for later ones', async () => {
@@ -630,7 +578,7 @@ test('drained waits for events added before the call, not for later ones', async
   })();
   const runtime = new VirtualRuntime();
   const spool = await opened(node, { runtime });
-  await Promise.all(ids(3).map((id) => spool.add(event(id))));
+  await addAll(spool, ids(3));
   await runtime.until(spool.drained());
   assert.equal(node.took.slice(0, 3), ids(3));
   isOver = true;
@@ -653,17 +601,6 @@ test('drained comes also while something is written at all times', async () => {
   await runtime.until(spool.drained());
   isOver = true;
   await Promise.all([first, second]);
-});
-
-test('drained rejects where the spool is closing already', async () => {
-  const node = new Node();
-  node.fail = overloaded;
-  const runtime = new VirtualRuntime();
-  const spool = await opened(node, { runtime });
-  await spool.add(event('e'));
-  const closing = spool.close();
-  assert.is(await runtime.until(codeOf(spool.drained())), 'closed');
-  await closing;
 });
 
 test.run();

@@ -41,6 +41,29 @@ const files = (where = folder) =>
     .filter((name) => name.includes('.events'))
     .sort();
 
+/** Changes the bytes of the first file. */
+function spoil(change: (bytes: Buffer) => void): void {
+  const path = join(folder, files()[0]!);
+  const bytes = readFileSync(path);
+  change(bytes);
+  writeFileSync(path, bytes);
+}
+
+/** Returns a new folder with these bytes as the first file of the spool. */
+function folderWith(bytes: Uint8Array): string {
+  const where = temporaryFolder();
+  writeFileSync(join(where, files()[0]!), bytes);
+  return where;
+}
+
+/** Writes a spool of these records, and returns the bytes of its file. */
+async function written(...payload: readonly string[]): Promise<Buffer> {
+  const journal = await open();
+  await journal.append(payloads(...payload));
+  await journal.close();
+  return readFileSync(join(folder, files()[0]!));
+}
+
 async function texts(journal: Journal, from = 1): Promise<string[]> {
   const all: string[] = [];
   for (let seq = from; ; ) {
@@ -160,19 +183,12 @@ test('a full file is followed by another, and goes once everything in it is thro
 });
 
 test('after a cut anywhere the complete records before it stay, and numbering continues after them', async () => {
-  const journal = await open();
-  await journal.append(payloads('first', 'second', 'third'));
-  await journal.close();
-  const [name] = files();
-  const size = statSync(join(folder, name!)).size;
+  const bytes = await written('first', 'second', 'third');
   // Each record has 28 bytes besides its payload: first ends at 33, second at 67, third at 100.
   const ends = [33, 67, 100];
-  assert.is(size, ends.at(-1));
-  for (let length = 0; length <= size; length++) {
-    const torn = join(folder, `torn-${length}`);
-    mkdirSync(torn);
-    copyFileSync(join(folder, name!), join(torn, name!));
-    truncateSync(join(torn, name!), length);
+  assert.is(bytes.byteLength, ends.at(-1));
+  for (let length = 0; length <= bytes.byteLength; length++) {
+    const torn = folderWith(bytes.subarray(0, length));
     const after = await open(torn);
     const whole = ends.filter((end) => end <= length).length;
     assert.equal(await texts(after), ['first', 'second', 'third'].slice(0, whole), `at ${length}`);
@@ -187,12 +203,8 @@ test('after a cut anywhere the complete records before it stay, and numbering co
 });
 
 test('one flipped bit costs one record: the others are read as they were written', async () => {
-  const journal = await open();
-  const written = ['first', 'second', 'third'];
-  await journal.append(payloads(...written));
-  await journal.close();
-  const [name] = files();
-  const good = readFileSync(join(folder, name!));
+  const all = ['first', 'second', 'third'];
+  const good = await written(...all);
   // Each record has 28 bytes besides its payload.
   const ends = [33, 67, 100];
   // Every fifth bit reaches each byte.
@@ -200,49 +212,38 @@ test('one flipped bit costs one record: the others are read as they were written
     const flipped = Buffer.from(good);
     const byte = bit >> 3;
     flipped[byte]! ^= 1 << (bit & 7);
-    const where = join(folder, `flip-${bit}`);
-    mkdirSync(where);
-    writeFileSync(join(where, name!), flipped);
-    await using after = closing(await open(where));
+    await using after = closing(await open(folderWith(flipped)));
     const found = await texts(after);
-    const hit = ends.findIndex((end) => byte < end);
     if (byte === good.byteLength - 1) {
       // Behind the last record nothing tells a line break that is damaged from a write that was torn.
-      assert.equal([found, after.cuts.length], [written.slice(0, 2), 1], `bit ${bit}`);
-    } else {
-      const expected = written.map((text, index) => (index === hit ? 'damaged' : text));
-      assert.equal([found, after.waiting, after.cuts], [expected, 3, []], `bit ${bit}`);
-      await after.append(payloads('next'));
-      assert.equal(await texts(after, 4), ['next'], `bit ${bit}`);
+      assert.equal([found, after.cuts.length], [all.slice(0, 2), 1], `bit ${bit}`);
+      continue;
     }
+    const hit = ends.findIndex((end) => byte < end);
+    assert.equal([found, after.waiting, after.cuts], [all.with(hit, 'damaged'), 3, []], `bit ${bit}`);
+    await after.append(payloads('next'));
+    assert.equal(await texts(after, 4), ['next'], `bit ${bit}`);
   }
 });
 
 test('if a disk damages a part of a file, the records around it are read with their numbers', async () => {
   const random = new Random(3);
-  const written = Array.from({ length: 200 }, (_, index) => `${index + 1}:${'x'.repeat(random.below(300))}`);
-  const journal = await open();
-  await journal.append(payloads(...written));
-  await journal.close();
-  const [name] = files();
-  const good = readFileSync(join(folder, name!));
+  const all = Array.from({ length: 200 }, (_, index) => `${index + 1}:${'x'.repeat(random.below(300))}`);
+  const good = await written(...all);
   for (let round = 0; round < 40; round++) {
     const spoiled = Buffer.from(good);
     const from = random.below(good.byteLength - 6_000);
     const length = 1 + random.below(4_096);
     // Zeros, or what stood there before.
     for (let at = from; at < from + length; at++) spoiled[at] = round % 2 === 0 ? 0 : random.below(256);
-    const where = join(folder, `spoiled-${round}`);
-    mkdirSync(where);
-    writeFileSync(join(where, name!), spoiled);
-    await using after = closing(await open(where));
+    await using after = closing(await open(folderWith(spoiled)));
     assert.is(after.nextSeq, 201, `round ${round}`);
     const found = await texts(after);
     assert.is(found.length, 200);
     const hit = found.flatMap((text, index) => (text === 'damaged' ? [index] : []));
     assert.ok(hit.length > 0 && hit.at(-1)! - hit[0]! === hit.length - 1, `round ${round}: in a row`);
-    for (const [index, text] of found.entries()) if (text !== 'damaged') assert.is(text, written[index]);
-    const dataHit = hit.reduce((sum, index) => sum + RECORD_EXTRA_BYTES + written[index]!.length, 0);
+    for (const [index, text] of found.entries()) if (text !== 'damaged') assert.is(text, all[index]);
+    const dataHit = hit.reduce((sum, index) => sum + RECORD_EXTRA_BYTES + all[index]!.length, 0);
     assert.ok(dataHit <= length + 2 * 340, `round ${round}: no more than what was spoiled`);
   }
 });
@@ -271,10 +272,7 @@ test('a delivered file with a damaged record is set aside; a damaged end before 
   for (let index = 0; index < count; index++) await journal.append(payloads(`${index}:${large}`));
   await journal.close();
   const [first, second] = files();
-  const path = join(folder, first!);
-  const bytes = readFileSync(path);
-  bytes.fill(0, bytes.byteLength - 20_000);
-  writeFileSync(path, bytes);
+  spoil((bytes) => bytes.fill(0, bytes.byteLength - 20_000));
   await using after = closing(await open());
   const found = await texts(after);
   assert.equal([found.length, found.filter((text) => text === 'damaged').length, after.cuts], [count, 2, []]);
@@ -288,13 +286,10 @@ test('a delivered file with a damaged record is set aside; a damaged end before 
 test('a file that is set aside never replaces one that was set aside before', async () => {
   const large = 'x'.repeat(bounds.spoolSegmentBytes);
   for (const text of ['once', 'more']) {
-    const journal = await open();
-    await journal.append(payloads(large, text));
-    await journal.close();
-    const path = join(folder, files()[0]!);
-    const bytes = readFileSync(path);
-    bytes[100]! ^= 1;
-    writeFileSync(path, bytes);
+    await written(large, text);
+    spoil((bytes) => {
+      bytes[100]! ^= 1;
+    });
     const after = await open();
     assert.equal(await texts(after), ['damaged', text]);
     await after.passed(2);
@@ -316,34 +311,32 @@ test('a file of an earlier version is refused and stays as it is', async () => {
 });
 
 test('scattered damage is passed one after the other, and every other record is read', async () => {
-  const written = Array.from({ length: 400 }, (_, index) => `record ${index}`);
+  const all = Array.from({ length: 400 }, (_, index) => `record ${index}`);
   await using journal = closing(await open());
-  await journal.append(payloads(...written));
-  const path = join(folder, files()[0]!);
-  const bytes = readFileSync(path);
-  let at = 0;
-  for (const [index, text] of written.entries()) {
-    if (index % 2 === 1) bytes[at + 8]! ^= 1;
-    at += RECORD_EXTRA_BYTES + text.length;
-  }
-  writeFileSync(path, bytes);
+  await journal.append(payloads(...all));
+  spoil((bytes) => {
+    let at = 0;
+    for (const [index, text] of all.entries()) {
+      if (index % 2 === 1) bytes[at + 8]! ^= 1;
+      at += RECORD_EXTRA_BYTES + text.length;
+    }
+  });
   assert.equal(
     await texts(journal),
-    written.map((text, index) => (index % 2 === 1 ? 'damaged' : text)),
+    all.map((text, index) => (index % 2 === 1 ? 'damaged' : text)),
   );
 });
 
 test('a record that is damaged or cut off while the journal is open is skipped', async () => {
   await using journal = closing(await open());
   await journal.append(payloads('first', 'second', 'third', 'fourth'));
-  const path = join(folder, files()[0]!);
-  const bytes = readFileSync(path);
-  // Within the payload of the second.
-  bytes[63]! ^= 1;
-  writeFileSync(path, bytes);
+  spoil((bytes) => {
+    // Within the payload of the second.
+    bytes[63]! ^= 1;
+  });
   assert.equal(await texts(journal), ['first', 'damaged', 'third', 'fourth']);
   assert.equal(await journal.read(2, 10, 1_000), { entries: [], damage: { seq: 2, count: 1, bytes: 34 } });
-  truncateSync(path, 110);
+  truncateSync(join(folder, files()[0]!), 110);
   assert.equal(await texts(journal), ['first', 'damaged', 'third', 'damaged']);
 });
 
@@ -354,72 +347,35 @@ test("damage between records counts by their numbers, at a file's end by line br
     bytes[RECORD_EXTRA_BYTES]! ^= 1;
     return bytes;
   };
-  const length = RECORD_EXTRA_BYTES + 4;
+  const torn = damaged(2).subarray(0, -1);
   const lines = Buffer.alloc(RECORD_EXTRA_BYTES, '\n');
   const open = Number.POSITIVE_INFINITY;
-  const rows: readonly [parts: readonly Buffer[], end: number, pieces: readonly number[][]][] = [
-    [[damaged(1)], open, [[1, 1, 0, length]]],
-    [[damaged(1), damaged(2)], open, [[1, 2, 0, 2 * length]]],
-    [
-      [damaged(1), damaged(2), whole(3)],
-      open,
-      [
-        [1, 2, 0, 2 * length],
-        [3, 1, 2 * length, length],
-      ],
-    ],
-    [[whole(1), damaged(2).subarray(0, -1)], open, [[1, 1, 0, length]]],
-    [
-      [whole(1), damaged(2).subarray(0, -1)],
-      3,
-      [
-        [1, 1, 0, length],
-        [2, 1, length, length - 1],
-      ],
-    ],
-    [[whole(1), lines.subarray(1)], open, [[1, 1, 0, length]]],
-    [
-      [whole(1), lines],
-      open,
-      [
-        [1, 1, 0, length],
-        [2, RECORD_EXTRA_BYTES / 2, length, RECORD_EXTRA_BYTES],
-      ],
-    ],
-    [
-      [whole(1), whole(3)],
-      3,
-      [
-        [1, 1, 0, length],
-        [2, 1, length, length],
-      ],
-    ],
-    [
-      [whole(1), whole(1), whole(2)],
-      3,
-      [
-        [1, 1, 0, length],
-        [2, 1, 2 * length, length],
-      ],
-    ],
-    [[], open, []],
-    [[], 3, [[1, 2, 0, 0]]],
+  /** A record of four bytes has 32; a piece is written as its first number, its count, where it is and its length. */
+  const rows: readonly (readonly [parts: readonly Buffer[], end: number, ...pieces: string[]])[] = [
+    [[damaged(1)], open, '1 x1 at 0: 32'],
+    [[damaged(1), damaged(2)], open, '1 x2 at 0: 64'],
+    [[damaged(1), damaged(2), whole(3)], open, '1 x2 at 0: 64', '3 x1 at 64: 32'],
+    [[whole(1), torn], open, '1 x1 at 0: 32'],
+    [[whole(1), torn], 3, '1 x1 at 0: 32', '2 x1 at 32: 31'],
+    [[whole(1), lines.subarray(1)], open, '1 x1 at 0: 32'],
+    [[whole(1), lines], open, '1 x1 at 0: 32', '2 x14 at 32: 28'],
+    [[whole(1), whole(3)], 3, '1 x1 at 0: 32', '2 x1 at 32: 32'],
+    [[whole(1), whole(1), whole(2)], 3, '1 x1 at 0: 32', '2 x1 at 64: 32'],
+    [[], open],
+    [[], 3, '1 x2 at 0: 0'],
   ];
-  for (const [index, [parts, end, pieces]] of rows.entries()) {
-    const found = [...piecesOf(Buffer.concat(parts), 1, end)].map(({ seq, count, at, bytes }) => [
-      seq,
-      count,
-      at,
-      bytes,
-    ]);
-    assert.equal(found, pieces, String(index));
+  for (const [index, [parts, end, ...pieces]] of rows.entries()) {
+    const found = [...piecesOf(Buffer.concat(parts), 1, end)];
+    assert.equal(
+      found.map(({ seq, count, at, bytes }) => `${seq} x${count} at ${at}: ${bytes}`),
+      pieces,
+      String(index),
+    );
   }
 });
 
 test('records of a file that a later one begins again count once', async () => {
-  const journal = await open();
-  await journal.append(payloads('a', 'b', 'c'));
-  await journal.close();
+  await written('a', 'b', 'c');
   const other = join(folder, 'other');
   mkdirSync(other);
   writeFileSync(join(other, 'delivered'), encodeRecord(2, Buffer.alloc(0)));
